@@ -1,0 +1,34 @@
+// What every embedded AWS service is: one function from an operation and its wire input to its wire output.
+import type { Clock, Ids } from "../../shared/clock.ts";
+import type { Database } from "./database.ts";
+
+/** JSON as the service's protocol carries it; binary values are base64 text. */
+export type Wire = Record<string, unknown>;
+
+export interface StandIn {
+  /** Answers one call, or throws an `AwsFailure`; unknown operations and parameters are refused. */
+  operate(operation: string, input: Wire): Promise<Wire>;
+}
+
+/** What a stand-in is made of: time, ids and the one file everything lies in. */
+export interface Parts {
+  clock: Clock;
+  ids: Ids;
+  database: Database;
+}
+
+/** The error a real service would answer with. `fields` are the members beside the message. */
+export interface AwsFailure extends Error {
+  status: number;
+  fields: Wire;
+}
+
+export function awsFailure(name: string, message: string, { status = 400, fields = {} as Wire } = {}): AwsFailure {
+  return Object.assign(new Error(message), { name, status, fields });
+}
+
+export const isAwsFailure = (error: unknown): error is AwsFailure =>
+  error instanceof Error && "status" in error && "fields" in error;
+
+export const unknownOperation = (operation: string): AwsFailure =>
+  awsFailure("UnknownOperationException", `The embedded service does not know the operation ${operation}.`);

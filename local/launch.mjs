@@ -1,0 +1,19 @@
+// Runs a script on Node 22.18 or newer: the system's own, else the binary that came with `npm ci`.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const [major, minor] = process.versions.node.split(".").map(Number);
+const runsTypeScript = major > 22 || (major === 22 && minor >= 18);
+const bundled = fileURLToPath(new URL(`../node_modules/node-linux-${process.arch}/bin/node`, import.meta.url));
+
+if (!runsTypeScript && !existsSync(bundled)) {
+  console.error(`Node ${process.versions.node} is too old and no Node binary was installed beside it.`);
+  console.error("Run `npm ci` (with optional dependencies), or install Node 22.18 or newer.");
+  process.exit(1);
+}
+
+const node = runsTypeScript ? process.execPath : bundled;
+const child = spawn(node, ["--disable-warning=ExperimentalWarning", ...process.argv.slice(2)], { stdio: "inherit" });
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+child.on("exit", (code, signal) => process.exit(code ?? (signal ? 128 : 1)));

@@ -1,0 +1,62 @@
+// The only source of time, randomness and ids.
+import { createHash, randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Service time in milliseconds since the epoch; sleeping follows the same time. */
+export interface Clock {
+  now(): number;
+  /** Resolves after `ms` of service time, or at once when `signal` aborts (it never rejects). */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface Ids {
+  /** A random UUID (version 4). */
+  uuid(): string;
+  /** A UUID (version 7) whose order is the order of `at`, in milliseconds. */
+  uuidAt(at: number): string;
+  /** Cryptographically strong bytes, for keys and tokens. */
+  bytes(length: number): Buffer;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => undefined),
+};
+
+export const systemIds: Ids = idsFrom(randomBytes);
+
+/** Ids drawn from one source of bytes, so that a seed decides them all in tests. */
+export function idsFrom(bytes: (length: number) => Buffer): Ids {
+  return { bytes, uuid: () => uuidOf(bytes(16), 4), uuidAt: (at) => uuidV7(at, bytes(10)) };
+}
+
+/** A UUIDv7 made of a time and ten bytes: the same input gives the same id. */
+export function uuidV7(at: number, tail: Uint8Array): string {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(at, 0, 6);
+  bytes.set(tail.subarray(0, 10), 6);
+  return uuidOf(bytes, 7);
+}
+
+/** A UUID of the given version made of 16 bytes (version 8 for ids derived by hash). */
+export function uuidOf(source: Uint8Array, version: 4 | 7 | 8): string {
+  const bytes = Buffer.from(source.subarray(0, 16));
+  bytes[6] = (bytes[6]! & 0x0f) | (version << 4);
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** The time a UUIDv7 was made of, in milliseconds. */
+export const timeOfUuid = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
+/** A UUIDv8 that the same text always gives. */
+export const uuidOfText = (text: string): string => uuidOf(createHash("sha256").update(text).digest(), 8);
+
+/** RFC 3339 in UTC with milliseconds: fixed width, so text order is time order. */
+export const timestamp = (at: number): string => new Date(at).toISOString();
+
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;

@@ -1,0 +1,17 @@
+// Ends every test run with one plain line: how many tests passed and how many failed.
+import type { Reporter, TestModule } from "vitest/node";
+
+export default class CountReporter implements Reporter {
+  onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<unknown>): void {
+    let passed = 0;
+    let failed = unhandled.length;
+    for (const module of modules) {
+      if (module.state() === "failed" && module.children.size === 0) failed++;
+      for (const test of module.children.allTests()) {
+        if (test.result().state === "passed") passed++;
+        if (test.result().state === "failed") failed++;
+      }
+    }
+    process.on("exit", () => process.stdout.write(`\n${passed} passed, ${failed} failed\n`));
+  }
+}
