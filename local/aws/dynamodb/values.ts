@@ -1,0 +1,220 @@
+// Attribute values: what they are, how big they are, when they are equal, and what DynamoDB refuses to store.
+import { invalidParameter, serialization, validation } from "./errors.ts";
+import { compareNumbers, normalizeNumber, numberSize } from "./numbers.ts";
+
+/** Exactly one member is set; binary is base64 text. */
+export interface AttributeValue {
+  S?: string;
+  N?: string;
+  B?: string;
+  BOOL?: boolean;
+  NULL?: boolean;
+  SS?: string[];
+  NS?: string[];
+  BS?: string[];
+  L?: AttributeValue[];
+  M?: Item;
+}
+
+export type Item = Record<string, AttributeValue>;
+export type ValueType = keyof AttributeValue;
+export type KeyType = "S" | "N" | "B";
+
+const TYPES = new Set<string>(["S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"]);
+const MAX_NESTING = 32;
+export const MAX_ITEM_BYTES = 400 * 1024;
+
+/** The attribute called `name`, never something inherited. */
+export const attributeOf = (item: Item, name: string): AttributeValue | undefined =>
+  Object.hasOwn(item, name) ? item[name] : undefined;
+
+export function typeOf(value: AttributeValue): ValueType {
+  for (const type in value) return type as ValueType;
+  throw validation("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+}
+
+const utf8Bytes = (text: string): number => Buffer.byteLength(text);
+
+const base64Bytes = (text: string): number => {
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  return (text.length / 4) * 3 - padding;
+};
+
+const sum = <T>(parts: readonly T[], size: (part: T) => number): number => {
+  let total = 0;
+  for (const part of parts) total += size(part);
+  return total;
+};
+
+export function sizeOfValue(value: AttributeValue): number {
+  if (value.S !== undefined) return utf8Bytes(value.S);
+  if (value.N !== undefined) return numberSize(value.N);
+  if (value.B !== undefined) return base64Bytes(value.B);
+  if (value.SS) return sum(value.SS, utf8Bytes);
+  if (value.NS) return sum(value.NS, numberSize);
+  if (value.BS) return sum(value.BS, base64Bytes);
+  if (value.L) return 3 + sum(value.L, (member) => 1 + sizeOfValue(member));
+  if (value.M) return 3 + Object.keys(value.M).length + sizeOfItem(value.M);
+  return 1;
+}
+
+/** Bytes as DynamoDB counts and bills them: attribute names and values. */
+export function sizeOfItem(item: Item): number {
+  let size = 0;
+  for (const name in item) size += utf8Bytes(name) + sizeOfValue(item[name]!);
+  return size;
+}
+
+/** Checks a value as it came over the wire and returns it as it is stored (numbers in their one form). */
+export function normalizeValue(value: AttributeValue, depth = 1): AttributeValue {
+  if (depth > MAX_NESTING)
+    throw validation(
+      "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit",
+    );
+  const type = onlyType(value);
+  switch (type) {
+    case "S":
+      return value;
+    case "N": {
+      const number = normalizeNumber(value.N!);
+      return number === value.N ? value : { N: number };
+    }
+    case "NULL":
+      if (!value.NULL) throw invalidParameter("Null attribute value types must have the value of true");
+      return value;
+    case "SS":
+    case "NS":
+    case "BS":
+      return normalizeSet(type, value);
+    case "L":
+      return { L: value.L!.map((member) => normalizeValue(member, depth + 1)) };
+    case "M":
+      return { M: normalizeItem(value.M!, depth + 1) };
+    default:
+      return value;
+  }
+}
+
+export function normalizeItem(item: Item, depth = 1): Item {
+  let copy: Item | undefined;
+  for (const name in item) {
+    const value = item[name]!;
+    const normal = normalizeValue(value, depth);
+    if (normal !== value) {
+      copy ??= { ...item };
+      copy[name] = normal;
+    }
+  }
+  return copy ?? item;
+}
+
+function onlyType(value: AttributeValue): ValueType {
+  let found: ValueType | undefined;
+  for (const type in value) {
+    if (value[type as ValueType] === undefined) continue;
+    if (!TYPES.has(type)) continue;
+    if (found)
+      throw validation(
+        "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes",
+      );
+    found = type as ValueType;
+    checkShape(found, value[found]);
+  }
+  if (!found) throw validation("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+  return found;
+}
+
+const isText = (value: unknown) => typeof value === "string";
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+function checkShape(type: ValueType, held: unknown): void {
+  const fits =
+    type === "S" || type === "N"
+      ? isText(held)
+      : type === "B"
+        ? isText(held) && BASE64.test(held as string)
+        : type === "BOOL" || type === "NULL"
+          ? typeof held === "boolean"
+          : type === "M"
+            ? typeof held === "object" && held !== null && !Array.isArray(held)
+            : Array.isArray(held) && (type === "L" || held.every(isText));
+  if (!fits) throw serialization(shapeMessage(type, held));
+}
+
+function shapeMessage(type: ValueType, held: unknown): string {
+  if (type === "B" && isText(held)) return "Invalid last non-pad Base64 character dectected";
+  if (type === "B") return "only base-64-encoded strings are convertible to bytes";
+  const wanted = type === "BOOL" || type === "NULL" ? "Boolean" : "String";
+  if (["SS", "NS", "BS", "L", "M"].includes(type)) return "Unexpected field type";
+  if (typeof held === "number") return `NUMBER_VALUE cannot be converted to ${wanted}`;
+  if (typeof held === "boolean") return `${held ? "TRUE" : "FALSE"}_VALUE cannot be converted to ${wanted}`;
+  if (isText(held)) return "Unexpected token received from parser";
+  if (Array.isArray(held)) return `Unrecognized collection type class java.lang.${wanted}`;
+  return "Start of structure or map found where not expected";
+}
+
+function normalizeSet(type: "SS" | "NS" | "BS", value: AttributeValue): AttributeValue {
+  const members = value[type]!;
+  if (members.length === 0)
+    throw invalidParameter(
+      type === "BS"
+        ? "Binary sets should not be empty"
+        : `An ${type === "SS" ? "string" : "number"} set  may not be empty`,
+    );
+  const normal = type === "NS" ? members.map(normalizeNumber) : members;
+  if (new Set(normal).size < normal.length) {
+    if (type === "NS") throw validation("Input collection contains duplicates");
+    const list = `Input collection [${members.join(", ")}]`;
+    throw invalidParameter(`${list}${type === "SS" ? " " : "of type BS "}contains duplicates.`);
+  }
+  return type === "NS" ? { NS: normal } : value;
+}
+
+/** Deep equality: sets without order, lists with it; both sides normalised. */
+export function equalValues(left: AttributeValue, right: AttributeValue): boolean {
+  const type = typeOf(left);
+  if (type !== typeOf(right)) return false;
+  switch (type) {
+    case "SS":
+    case "NS":
+    case "BS": {
+      const [a, b] = [left[type]!, right[type]!];
+      if (a.length !== b.length) return false;
+      const members = new Set(a);
+      return b.every((member) => members.has(member));
+    }
+    case "L":
+      return left.L!.length === right.L!.length && left.L!.every((member, at) => equalValues(member, right.L![at]!));
+    case "M":
+      return equalItems(left.M!, right.M!);
+    default:
+      return left[type] === right[type];
+  }
+}
+
+export function equalItems(left: Item, right: Item): boolean {
+  const names = Object.keys(left);
+  if (names.length !== Object.keys(right).length) return false;
+  return names.every((name) => {
+    const other = attributeOf(right, name);
+    return other !== undefined && equalValues(left[name]!, other);
+  });
+}
+
+/** Order of two values of one comparable type (S, N, B); undefined when they cannot be ordered. */
+export function compareValues(left: AttributeValue, right: AttributeValue): number | undefined {
+  if (left.S !== undefined && right.S !== undefined) return compareText(left.S, right.S);
+  if (left.N !== undefined && right.N !== undefined) return compareNumbers(left.N, right.N);
+  if (left.B !== undefined && right.B !== undefined)
+    return Buffer.compare(Buffer.from(left.B, "base64"), Buffer.from(right.B, "base64"));
+  return undefined;
+}
+
+const ASTRAL_OR_PRIVATE = /[\ud800-\uffff]/;
+
+/** Order of the UTF-8 bytes, which differs from UTF-16 order only beyond the surrogates. */
+function compareText(left: string, right: string): number {
+  if (ASTRAL_OR_PRIVATE.test(left) && ASTRAL_OR_PRIVATE.test(right))
+    return Buffer.compare(Buffer.from(left), Buffer.from(right));
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,299 @@
+// The thin codec between the real AWS SDK clients (or the AWS CLI) and the embedded services.
+import { type AwsFailure, awsFailure, isAwsFailure, type StandIn, unknownOperation, type Wire } from "./stand-in.ts";
+
+export interface Services {
+  dynamodb: StandIn;
+  sqs: StandIn;
+  scheduler: StandIn;
+  kms: StandIn;
+}
+export type ServiceName = keyof Services;
+
+/**
+ * Look at, delay or spoil calls. An `AwsFailure` thrown by a hook is the service's answer (a throttle);
+ * any other error is a broken connection: the caller gets it as it is. `after` runs when the work is done,
+ * so throwing there loses the reply of a call that had its effect.
+ */
+export interface Hooks {
+  count?(service: ServiceName, operation: string): void;
+  before?(service: ServiceName, operation: string, input: Wire): void | Promise<void>;
+  after?(service: ServiceName, operation: string, input: Wire, output: Wire): void | Promise<void>;
+}
+
+export interface AwsRequest {
+  method: string;
+  path: string;
+  query?: Record<string, string | string[] | null> | undefined;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body?: unknown;
+}
+
+export interface AwsResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+interface Call {
+  service: ServiceName;
+  operation: string;
+  /** Members that travel in the path and the query. */
+  bound: Wire;
+  rest: boolean;
+}
+
+const targets: Record<string, ServiceName> = {
+  DynamoDB_20120810: "dynamodb",
+  DynamoDBStreams_20120810: "dynamodb",
+  AmazonSQS: "sqs",
+  TrentService: "kms",
+};
+
+/** One line per operation of a REST service; a `{Member}` is a path segment. */
+const restRoutes: [service: ServiceName, method: string, path: string, operation: string][] = [
+  ["scheduler", "POST", "/schedules/{Name}", "CreateSchedule"],
+  ["scheduler", "PUT", "/schedules/{Name}", "UpdateSchedule"],
+  ["scheduler", "GET", "/schedules/{Name}", "GetSchedule"],
+  ["scheduler", "DELETE", "/schedules/{Name}", "DeleteSchedule"],
+  ["scheduler", "GET", "/schedules", "ListSchedules"],
+  ["scheduler", "POST", "/schedule-groups/{Name}", "CreateScheduleGroup"],
+  ["scheduler", "GET", "/schedule-groups/{Name}", "GetScheduleGroup"],
+  ["scheduler", "DELETE", "/schedule-groups/{Name}", "DeleteScheduleGroup"],
+  ["scheduler", "GET", "/schedule-groups", "ListScheduleGroups"],
+  ["scheduler", "POST", "/tags/{ResourceArn}", "TagResource"],
+  ["scheduler", "DELETE", "/tags/{ResourceArn}", "UntagResource"],
+  ["scheduler", "GET", "/tags/{ResourceArn}", "ListTagsForResource"],
+];
+
+/** Query parameters whose name differs from the member they carry; the others carry their own name. */
+const queryMembers: Record<string, string> = {
+  groupName: "GroupName",
+  ScheduleGroup: "GroupName",
+  clientToken: "ClientToken",
+};
+const queryNumbers = new Set(["MaxResults"]);
+const queryLists = new Set(["TagKeys"]);
+
+/** SQS answers old error codes beside the names of its shapes. */
+const sqsCodes: Record<string, string> = {
+  QueueDoesNotExist: "AWS.SimpleQueueService.NonExistentQueue",
+  QueueNameExists: "QueueAlreadyExists",
+  ...Object.fromEntries(
+    [
+      "BatchEntryIdsNotDistinct",
+      "BatchRequestTooLong",
+      "EmptyBatchRequest",
+      "InvalidBatchEntryId",
+      "MessageNotInflight",
+      "PurgeQueueInProgress",
+      "QueueDeletedRecently",
+      "TooManyEntriesInBatchRequest",
+      "UnsupportedOperation",
+    ].map((name) => [name, `AWS.SimpleQueueService.${name}`]),
+  ),
+};
+
+let requests = 0;
+const nextRequestId = () => `00000000-0000-4000-8000-${(++requests).toString(16).padStart(12, "0")}`;
+
+/** An SDK client's `requestHandler`: answers in process, without sockets. */
+export function requestHandler(services: Services, hooks: Hooks = {}) {
+  return {
+    handle: async (request: AwsRequest, options: { abortSignal?: { aborted: boolean } } = {}) => {
+      if (options.abortSignal?.aborted) throw Object.assign(new Error("Request aborted"), { name: "AbortError" });
+      const { status, headers, body } = await handleAwsRequest(services, request, hooks);
+      return { response: { statusCode: status, headers, body: Buffer.from(body) } };
+    },
+    updateHttpClientConfig: () => undefined,
+    httpHandlerConfigs: () => ({}),
+    metadata: { handlerProtocol: "in-process" },
+  };
+}
+
+/** Answers one HTTP request of the AWS protocols. Rejects only when a hook breaks the connection. */
+export async function handleAwsRequest(
+  services: Services,
+  request: AwsRequest,
+  hooks: Hooks = {},
+): Promise<AwsResponse> {
+  const call = findCall(request);
+  if (!call) return failed(undefined, noSuchRoute(request));
+  let input: Wire;
+  try {
+    input = { ...parseBody(request.body), ...call.bound };
+  } catch (error) {
+    return failed(call, awsFailure("SerializationException", String(error)));
+  }
+  try {
+    return answer(call, 200, await ask(services, hooks, call.service, call.operation, input));
+  } catch (error) {
+    if (isAwsFailure(error)) return failed(call, error);
+    throw error;
+  }
+}
+
+/** The one way into a stand-in: counted, with the hooks around it, its own errors turned into 500. */
+async function ask(
+  services: Services,
+  hooks: Hooks,
+  service: ServiceName,
+  operation: string,
+  input: Wire,
+): Promise<Wire> {
+  hooks.count?.(service, operation);
+  await hooks.before?.(service, operation, input);
+  const output = await services[service].operate(operation, input).catch((error: unknown) => {
+    if (isAwsFailure(error)) throw error;
+    throw awsFailure("InternalFailure", `${service} ${operation}: ${(error as Error)?.stack ?? error}`, {
+      status: 500,
+    });
+  });
+  await hooks.after?.(service, operation, input, output);
+  return output;
+}
+
+function findCall({ method, path, query, headers }: AwsRequest): Call | undefined {
+  const target = headers["x-amz-target"];
+  if (target) {
+    const [prefix = "", operation = ""] = target.split(".");
+    const service = targets[prefix];
+    return service && { service, operation, bound: {}, rest: false };
+  }
+  const segments = path.split("/").filter(Boolean);
+  for (const [service, verb, pattern, operation] of restRoutes) {
+    const bound = verb === method && matchPath(pattern.split("/").slice(1), segments);
+    if (bound) return { service, operation, bound: { ...boundQuery(query ?? {}), ...bound }, rest: true };
+  }
+  return undefined;
+}
+
+function matchPath(pattern: string[], segments: string[]): Wire | undefined {
+  if (pattern.length !== segments.length) return undefined;
+  const bound: Wire = {};
+  for (const [index, part] of pattern.entries()) {
+    const segment = segments[index]!;
+    if (part.startsWith("{")) bound[part.slice(1, -1)] = decodeURIComponent(segment);
+    else if (part !== segment) return undefined;
+  }
+  return bound;
+}
+
+function boundQuery(query: Record<string, string | string[] | null>): Wire {
+  const bound: Wire = {};
+  for (const [name, value] of Object.entries(query)) {
+    const member = queryMembers[name] ?? name;
+    if (queryLists.has(member)) bound[member] = [value].flat();
+    else bound[member] = queryNumbers.has(member) ? Number(value) : value;
+  }
+  return bound;
+}
+
+function parseBody(body: unknown): Wire {
+  if (body === undefined || body === null || body === "") return {};
+  const text = body instanceof Uint8Array ? bufferOn(body).toString("utf8") : body;
+  if (typeof text !== "string") throw new TypeError("The body of a request is text or bytes.");
+  const value: unknown = text === "" ? {} : JSON.parse(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("Not a JSON object.");
+  return value as Wire;
+}
+
+function answer(call: Call | undefined, status: number, body: Wire, headers: Record<string, string> = {}): AwsResponse {
+  const rpc = `application/x-amz-json-${call?.service === "kms" ? "1.1" : "1.0"}`;
+  return {
+    status,
+    headers: { "content-type": call?.rest ? "application/json" : rpc, "x-amzn-requestid": nextRequestId(), ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+function failed(call: Call | undefined, { name, message, status, fields }: AwsFailure): AwsResponse {
+  if (call?.rest) return answer(call, status, { Message: message, ...fields }, { "x-amzn-errortype": name });
+  const headers: Record<string, string> = {};
+  if (call?.service === "sqs") {
+    headers["x-amzn-query-error"] = `${sqsCodes[name] ?? name};${status < 500 ? "Sender" : "Receiver"}`;
+  }
+  return answer(call, status, { __type: typeOf(call?.service, name), message, ...fields }, headers);
+}
+
+function typeOf(service: ServiceName | undefined, name: string): string {
+  if (service === "dynamodb") {
+    return name === "ValidationException"
+      ? `com.amazon.coral.validate#${name}`
+      : `com.amazonaws.dynamodb.v20120810#${name}`;
+  }
+  return service === "sqs" ? `com.amazonaws.sqs#${name}` : name;
+}
+
+function noSuchRoute({ method, path, headers }: AwsRequest): AwsFailure {
+  return Object.assign(unknownOperation(headers["x-amz-target"] ?? `${method} ${path}`), { status: 404 });
+}
+
+/** What every SDK command is, as far as its answer can be told from its type. */
+interface Command<Output> {
+  input: object;
+  readonly schema?: unknown;
+  resolveMiddleware(...parameters: never[]): (input: never) => Promise<{ output: Output }>;
+}
+
+/**
+ * Sends SDK commands straight to `operate`: the same answers and errors as a client, without HTTP, signing,
+ * retries or checksums. For the simulator, where millions of calls are made.
+ */
+export function sendThrough(services: Services, hooks: Hooks = {}) {
+  return async <Output>(command: Command<Output>): Promise<Output> => {
+    const [, namespace, operation] = command.schema as [number, string, string];
+    const service = namespace.slice(namespace.lastIndexOf(".") + 1) as ServiceName;
+    try {
+      const output = await ask(services, hooks, service, operation, toWire(command.input) as Wire);
+      const shaped = fromWire(service, output) as Wire;
+      return { ...shaped, $metadata: metadata(200) } as Output;
+    } catch (error) {
+      if (!isAwsFailure(error)) throw error;
+      const { name, message, status, fields } = error;
+      throw Object.assign(new Error(message), fromWire(service, fields), {
+        name,
+        $fault: status < 500 ? "client" : "server",
+        $metadata: metadata(status),
+      });
+    }
+  };
+}
+
+const metadata = (httpStatusCode: number) => ({ httpStatusCode, requestId: nextRequestId(), attempts: 1 });
+
+/** As the SDK serializes: bytes to base64, dates to epoch seconds, absent members left out. */
+function toWire(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(toWire);
+  if (value instanceof Uint8Array) return bufferOn(value).toString("base64");
+  if (value instanceof Date) return value.getTime() / 1000;
+  const wire: Wire = {};
+  for (const [name, member] of Object.entries(value)) if (member !== undefined) wire[name] = toWire(member);
+  return wire;
+}
+
+const kmsBlobs = new Set(["CiphertextBlob", "Plaintext", "Signature", "PublicKey", "Mac", "CiphertextForRecipient"]);
+const bufferOn = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const bytesOf = (base64: unknown) => new Uint8Array(Buffer.from(base64 as string, "base64"));
+
+/** The inverse of `toWire` for answers: a member's name and JSON type say what it was. */
+function fromWire(service: ServiceName, value: unknown, name = ""): unknown {
+  if (typeof value === "string") {
+    const binary =
+      (service === "dynamodb" && name === "B") ||
+      (service === "sqs" && name === "BinaryValue") ||
+      (service === "kms" && kmsBlobs.has(name));
+    return binary ? bytesOf(value) : value;
+  }
+  if (typeof value === "number") return /Date(Time)?$/.test(name) ? new Date(value * 1000) : value;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    return service === "dynamodb" && name === "BS" ? value.map(bytesOf) : value.map((item) => fromWire(service, item));
+  }
+  const shaped: Wire = {};
+  for (const [member, inner] of Object.entries(value)) {
+    if (inner !== undefined) shaped[member] = fromWire(service, inner, member);
+  }
+  return shaped;
+}

@@ -1,0 +1,91 @@
+// Every error a client can see: one class, one table of codes, one place where an error becomes a body.
+
+/** Code → HTTP status (ERR-1 to ERR-18). */
+export const statuses = {
+  BAD_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  PAYMENT_REQUIRED: 402,
+  SEND_CAP_REACHED: 402,
+  FORBIDDEN: 403,
+  TENANT_SUSPENDED: 403,
+  TENANT_DELETED: 403,
+  FEATURE_NOT_AVAILABLE: 403,
+  READ_ONLY_TOKEN: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  FILE_TOO_LARGE: 413,
+  VALIDATION_ERROR: 422,
+  TEMPLATE_NOT_FOUND: 422,
+  QUOTA_EXCEEDED: 429,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
+} as const;
+
+export type ErrorCode = keyof typeof statuses;
+
+interface Details {
+  /** Field name → what is wrong with it (ERR-0). */
+  fields?: Record<string, string>;
+  headers?: Record<string, string>;
+  /** Replaces the envelope where the specification names another body (ERR-19, ERR-20). */
+  body?: Record<string, unknown>;
+}
+
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly details: Details;
+
+  constructor(code: ErrorCode, message: string, details: Details = {}) {
+    super(message);
+    this.name = "ApiError";
+    this.code = code;
+    this.status = statuses[code];
+    this.details = details;
+  }
+
+  /** The response body: the standard envelope unless the specification names another. */
+  body(): Record<string, unknown> {
+    const { body, fields } = this.details;
+    return body ?? { code: this.code, message: this.message, ...(fields && { fields }) };
+  }
+}
+
+export const unauthorized = (message = "Valid credentials are required."): ApiError =>
+  new ApiError("UNAUTHORIZED", message);
+
+export const notFound = (what: string): ApiError => new ApiError("NOT_FOUND", `No such ${what}.`);
+
+export const conflict = (message: string): ApiError => new ApiError("CONFLICT", message);
+
+/** A 422 that names the fields at fault. */
+export function invalid(fields: Record<string, string>): ApiError {
+  const [[name, reason] = ["body", "is invalid"]] = Object.entries(fields);
+  return new ApiError("VALIDATION_ERROR", `${name}: ${reason}`, { fields });
+}
+
+const unavailable = new Set([
+  "ThrottlingException",
+  "ProvisionedThroughputExceededException",
+  "RequestLimitExceeded",
+  "RequestThrottled",
+  "RequestThrottledException",
+  "ServiceUnavailable",
+  "ServiceUnavailableException",
+  "KMSInternalException",
+  "DependencyTimeoutException",
+  "TransactionConflictException",
+  "InternalServerError",
+  "TimeoutError",
+]);
+
+/** Reads any thrown value: what is not ours is a 503 when a dependency was busy, else a 500 that says nothing more. */
+export function toApiError(error: unknown, requestId: string): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof Error && unavailable.has(error.name))
+    return new ApiError("SERVICE_UNAVAILABLE", "A dependency of the service is busy. Try again.", {
+      headers: { "retry-after": "1" },
+    });
+  return new ApiError("INTERNAL_ERROR", `Something went wrong on our side (request ${requestId}).`);
+}

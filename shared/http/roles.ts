@@ -1,0 +1,24 @@
+// Who may do what: roles, permissions and scopes in one table each (D-TEAM, D-SCOPE).
+
+export const roles = ["owner", "admin", "marketer", "developer", "analyst", "viewer"] as const;
+export type Role = (typeof roles)[number];
+
+/** Permission → the roles that hold it; every role may read. */
+export const permissions = {
+  "content:write": ["owner", "admin", "marketer"],
+  send: ["owner", "admin", "marketer"],
+  "subscribers:write": ["owner", "admin", "marketer", "developer"],
+  "channels:write": ["owner", "admin", "developer"],
+  "credentials:manage": ["owner", "admin", "developer"],
+  "insights:write": ["owner", "admin", "marketer", "analyst"],
+  "team:manage": ["owner", "admin"],
+  "billing:manage": ["owner"],
+} as const satisfies Record<string, readonly Role[]>;
+
+export type Permission = keyof typeof permissions;
+
+export const scopes = ["events:write", "events:read", "subscribers:read", "hooks:read", "hooks:write"] as const;
+export type Scope = (typeof scopes)[number];
+
+export const holds = (role: Role, permission: Permission): boolean =>
+  (permissions[permission] as readonly Role[]).includes(role);

@@ -1,0 +1,56 @@
+// Every queue message: its queue, its shape, how often and how long it is tried. Messages carry ids, never content.
+import * as v from "valibot";
+
+const id = v.pipe(v.string(), v.maxLength(128));
+
+/** Kinds of timers: what the due worker sends where when a due row's time has come. */
+export const dueKinds = ["job", "job-watch", "erasure"] as const;
+export type DueKind = (typeof dueKinds)[number];
+
+export const queues = {
+  /** A job to dispatch or to look after, or one of its ranges to plan. */
+  "fan-out": {
+    message: v.object({
+      tenant: id,
+      job: id,
+      range: v.optional(id),
+      /** Set by a timer: the job may move from scheduled to queued. */
+      due: v.optional(v.boolean()),
+      /** Set by the watchdog: look whether everything of the job is still moving. */
+      watch: v.optional(v.boolean()),
+      /** When the timer was set: until 60 s later, a job that is not there yet may still appear. */
+      since: v.optional(v.number()),
+    }),
+    batch: 10,
+  },
+  /** One chunk of recipients to hand to the providers. */
+  deliver: {
+    message: v.object({ tenant: id, job: id, range: id, chunk: v.number() }),
+    batch: 10,
+  },
+  /** A minute of due rows, a single row that is due soon, or the sweep for overdue ones. */
+  due: {
+    message: v.union([
+      v.object({ minute: v.number() }),
+      v.object({ row: v.object({ pk: v.string(), sk: v.string() }) }),
+      v.object({ sweep: v.literal(true) }),
+    ]),
+    batch: 10,
+  },
+  /** A deleted subscriber whose traces must go; `pass` 2 runs a minute later. */
+  erase: {
+    message: v.object({ tenant: id, subscriber: id, pass: v.picklist([1, 2]), since: v.optional(v.number()) }),
+    batch: 10,
+  },
+} as const;
+
+export type QueueName = keyof typeof queues;
+export type Message<Q extends QueueName> = v.InferOutput<(typeof queues)[Q]["message"]>;
+
+export const queueNames = Object.keys(queues) as QueueName[];
+
+/** Seconds a worker may run; a message comes back after six times that (decision 32). */
+export const WORKER_TIMEOUT_SECONDS = 60;
+export const VISIBILITY_SECONDS = 6 * WORKER_TIMEOUT_SECONDS;
+/** Receives before a message goes to the dead-letter queue. */
+export const MAX_RECEIVES = 8;

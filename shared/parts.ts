@@ -1,0 +1,66 @@
+// What every function is made of: its clients, clock, ids, settings and log come in from outside (decision 15).
+import type { Clock, Ids } from "./clock.ts";
+import type { TenantId } from "./store/model.ts";
+
+/** The side of an AWS SDK client that the product uses. */
+export interface Client {
+  // biome-ignore lint/suspicious/noExplicitAny: each SDK client types its own commands; callers name the client class
+  send(command: any): Promise<any>;
+}
+
+export type ClientClass<C extends Client> = new (configuration: object) => C;
+
+/** Hands out one client per class, so that a bundle holds only the clients its capabilities name. */
+export type Aws = <C extends Client>(clientClass: ClientClass<C>) => C;
+
+export interface LogEntry {
+  level: "info" | "warn" | "error";
+  message: string;
+  [field: string]: unknown;
+}
+
+export interface Parts {
+  aws: Aws;
+  clock: Clock;
+  ids: Ids;
+  /** Environment variables of the function, named in `resources.ts`. */
+  env: Readonly<Record<string, string | undefined>>;
+  log(entry: LogEntry): void;
+}
+
+/** What a policy statement of the function grants. `on` names a resource of the stack. */
+export interface Grant {
+  actions: readonly string[];
+  on: string;
+}
+
+/**
+ * Something a function may touch: at once the property `as` of its context, its env variables and its IAM grants
+ * (decision 20). `open` runs once per environment; what it returns runs once per request, bound to the tenant.
+ */
+export interface Capability<As extends string = string, Value = unknown> {
+  as: As;
+  env: readonly string[];
+  grants: readonly Grant[];
+  open(parts: Parts): (tenant: TenantId) => Value;
+}
+
+export type Uses = readonly Capability[];
+
+type ValueOf<C> = C extends Capability<string, infer V> ? V : never;
+
+/** The context that a list of capabilities gives: reaching for an undeclared one does not compile. */
+export type Context<U extends Uses> = { [C in U[number] as C["as"]]: ValueOf<C> };
+
+/** Opens every capability once; the result binds them to a tenant. */
+export function openAll<U extends Uses>(uses: U, parts: Parts): (tenant: TenantId) => Context<U> {
+  const opened = uses.map(({ as, open }) => [as, open(parts)] as const);
+  return (tenant) => Object.fromEntries(opened.map(([as, bind]) => [as, bind(tenant)])) as Context<U>;
+}
+
+/** A setting that must be there: a function without it does not start. */
+export function setting(parts: Pick<Parts, "env">, name: string): string {
+  const value = parts.env[name];
+  if (!value) throw new Error(`The environment variable ${name} is not set.`);
+  return value;
+}

@@ -1,0 +1,82 @@
+// Size limits on parsed JSON, checked before any schema sees it (hostile depth would overflow a recursive one).
+
+/** Bounds on a JSON value. */
+export interface JsonLimits {
+  /** Nested containers: `{}` has depth 1, a bare string 0. */
+  depth: number;
+  /** Object keys in the whole value; array elements do not count. */
+  keys: number;
+  /** UTF-16 code units of all keys and strings together. */
+  characters: number;
+}
+
+export const JSON_LIMITS: JsonLimits = { depth: 20, keys: 1_000, characters: 1_048_576 };
+
+const REFUSED_KEYS = new Set(["__proto__", "constructor", "prototype"]);
+const LONGEST_PATH = 120;
+
+/** Whether a key may never be used, because code that copies objects could take it for the prototype. */
+export const isRefusedKey = (key: string): boolean => REFUSED_KEYS.has(key);
+
+/** A container still to be visited; `parent` leads back to the root, so paths are built only for a refusal. */
+interface Place {
+  value: object;
+  depth: number;
+  key: string | number;
+  parent: Place | undefined;
+}
+
+/**
+ * Why a parsed JSON value is refused, as a sentence with the path of the trouble (`at a.b[3]`), or undefined when it
+ * is within the limits. Refused are too much depth, too many keys, too much text, the keys `__proto__`,
+ * `constructor` and `prototype`, and numbers that are not finite. It does not recurse.
+ */
+export function checkJson(value: unknown, limits: Partial<JsonLimits> = {}): string | undefined {
+  const { depth, keys, characters } = { ...JSON_LIMITS, ...limits };
+  const places: Place[] = [];
+  let seenKeys = 0;
+  let seenCharacters = 0;
+
+  const visit = (item: unknown, key: string | number, parent: Place | undefined): string | undefined => {
+    if (typeof item === "string") {
+      seenCharacters += item.length;
+      if (seenCharacters > characters) return `must not hold more than ${characters} characters of text`;
+    } else if (typeof item === "number" && !Number.isFinite(item)) {
+      return `must not hold a number out of range${at(pathOf(key, parent))}`;
+    } else if (typeof item === "object" && item !== null) {
+      const level = parent ? parent.depth + 1 : 1;
+      if (level > depth) return `must not be nested deeper than ${depth} levels${at(pathOf(key, parent))}`;
+      places.push({ value: item, depth: level, key, parent });
+    }
+    return undefined;
+  };
+
+  let reason = visit(value, "", undefined);
+  for (let place = places.pop(); place && !reason; place = places.pop()) {
+    if (Array.isArray(place.value)) {
+      for (let i = 0; i < place.value.length && !reason; i++) reason = visit(place.value[i], i, place);
+      continue;
+    }
+    for (const [key, item] of Object.entries(place.value)) {
+      seenKeys++;
+      seenCharacters += key.length;
+      if (seenKeys > keys) reason = `must not hold more than ${keys} keys`;
+      else if (isRefusedKey(key)) reason = `must not use the key "${key}"${at(pathOf("", place))}`;
+      else reason = visit(item, key, place);
+      if (reason) break;
+    }
+  }
+  return reason;
+}
+
+const at = (path: string): string => (path === "" ? "" : ` at ${path}`);
+
+function pathOf(key: string | number, parent: Place | undefined): string {
+  const steps = key === "" ? [] : [key];
+  for (let place = parent; place; place = place.parent) if (place.key !== "") steps.push(place.key);
+  const path = steps
+    .reverse()
+    .map((step, i) => (typeof step === "number" ? `[${step}]` : i === 0 ? step : `.${step}`))
+    .join("");
+  return path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path;
+}

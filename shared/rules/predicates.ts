@@ -1,0 +1,189 @@
+// Mongo-style predicates over a flat map of attributes or event properties (NTF-13, NTF-15, RUL-4, RUL-8, AMB-52, AMB-69).
+import { isRefusedKey } from "./json-limits.ts";
+import { parseTimestamp } from "./timestamps.ts";
+
+/** Attribute key → operator → operand; everything is ANDed. `{}` matches everybody. */
+export type Predicate = Record<string, Record<string, unknown>>;
+
+/** Where a predicate is wrong (`age.$in[2]`, or empty for the whole) and why, as a sentence without a subject. */
+export interface PredicateProblem {
+  path: string;
+  reason: string;
+}
+
+/** How the values of one key are judged and compared. */
+export interface Comparison {
+  /** Why an operand of `$eq $ne $in $nin` is refused. */
+  valueProblem(operand: unknown): string | undefined;
+  /** Why an operand of `$gt $gte $lt $lte` is refused. */
+  orderProblem(operand: unknown): string | undefined;
+  /** A test for equality with one of the operands. */
+  oneOf(operands: unknown[]): (value: unknown) => boolean;
+  /** A measure: below 0, 0 or above 0 for a value before, at or after the operand, NaN when they do not compare. */
+  against(operand: unknown): (value: unknown) => number;
+}
+
+export const PREDICATE_KEYS = 50;
+export const PREDICATE_OPERANDS = 200;
+
+/** Tests the value of a key; undefined means the key is missing. */
+type Test = (value: unknown) => boolean;
+
+interface Operator {
+  problem(operand: unknown, comparison: Comparison): PredicateProblem | undefined;
+  test(operand: unknown, comparison: Comparison): Test;
+}
+
+const equality = (isWanted: boolean): Operator => ({
+  problem: (operand, comparison) => problemOf("", comparison.valueProblem(operand)),
+  test: (operand, comparison) => (isWanted ? present : absent)(comparison.oneOf([operand])),
+});
+
+const membership = (isWanted: boolean): Operator => ({
+  problem: (operand, comparison) => {
+    if (!Array.isArray(operand)) return { path: "", reason: "must be an array" };
+    const wrong = operand.findIndex((item) => comparison.valueProblem(item) !== undefined);
+    return wrong < 0 ? undefined : problemOf(`[${wrong}]`, comparison.valueProblem(operand[wrong]));
+  },
+  test: (operand, comparison) => (isWanted ? present : absent)(comparison.oneOf(operand as unknown[])),
+});
+
+const order = (accepts: (difference: number) => boolean): Operator => ({
+  problem: (operand, comparison) => problemOf("", comparison.orderProblem(operand)),
+  test: (operand, comparison) => {
+    const measure = comparison.against(operand);
+    return present((value) => accepts(measure(value)));
+  },
+});
+
+const existence: Operator = {
+  problem: (operand) => problemOf("", typeof operand === "boolean" ? undefined : "must be true or false"),
+  test: (operand) => (value) => (value !== undefined) === operand,
+};
+
+const OPERATORS: Record<string, Operator> = {
+  $eq: equality(true),
+  $ne: equality(false),
+  $gt: order((difference) => difference > 0),
+  $gte: order((difference) => difference >= 0),
+  $lt: order((difference) => difference < 0),
+  $lte: order((difference) => difference <= 0),
+  $in: membership(true),
+  $nin: membership(false),
+  $exists: existence,
+};
+
+/** The nine operators, for messages and schemas. */
+export const PREDICATE_OPERATORS: readonly string[] = Object.keys(OPERATORS);
+
+const REFUSED_LOGIC = new Set(["$and", "$or", "$nor", "$not", "$expr", "$where"]);
+
+/** A list counts as any of its elements, as in Mongo: `$eq` and `$in` ask whether it contains the operand. */
+const present =
+  (test: Test): Test =>
+  (value) =>
+    value !== undefined && (Array.isArray(value) ? value.some(test) : test(value));
+
+const absent = (test: Test): Test => {
+  const isPresent = present(test);
+  return (value) => !isPresent(value);
+};
+
+/** Numbers, strings, booleans and null, without coercion; two RFC 3339 strings compare as instants (AMB-52). */
+export const plainValues: Comparison = {
+  valueProblem: (operand) =>
+    operand === null || typeof operand === "string" || typeof operand === "boolean" || isNumber(operand)
+      ? undefined
+      : "must be a string, a number, true, false or null",
+  orderProblem: (operand) =>
+    typeof operand === "string" || isNumber(operand) ? undefined : "must be a number or a string",
+  oneOf(operands) {
+    const exact = new Set(operands);
+    const instants = new Set(operands.map(instantOf).filter((instant) => instant !== undefined));
+    if (instants.size === 0) return (value) => exact.has(value);
+    return (value) => exact.has(value) || instants.has(instantOf(value) ?? Number.NaN);
+  },
+  against(operand) {
+    if (typeof operand === "number") return (value) => (typeof value === "number" ? value - operand : Number.NaN);
+    if (typeof operand !== "string") return () => Number.NaN;
+    const instant = instantOf(operand);
+    return (value) => {
+      if (typeof value !== "string") return Number.NaN;
+      const other = instant === undefined ? undefined : instantOf(value);
+      if (instant !== undefined && other !== undefined) return other - instant;
+      return value < operand ? -1 : value > operand ? 1 : 0;
+    };
+  },
+};
+
+/**
+ * What is wrong with a predicate, or undefined. Refused are unknown operators, an empty operator object, a bare value
+ * for a key, operands of a wrong type, the prototype keys, more than 50 keys or 200 operands (each element of `$in`
+ * and `$nin` counts). `comparisonOf` picks the comparison for a key.
+ */
+export function validatePredicate(
+  value: unknown,
+  comparisonOf: (key: string) => Comparison = () => plainValues,
+): PredicateProblem | undefined {
+  if (!isMap(value)) return { path: "", reason: "must be an object of keys with operators" };
+  const keys = Object.keys(value);
+  if (keys.length > PREDICATE_KEYS) return { path: "", reason: `must have at most ${PREDICATE_KEYS} keys` };
+  let operands = 0;
+  for (const key of keys) {
+    if (isRefusedKey(key)) return { path: key, reason: "must not be used as a key" };
+    if (REFUSED_LOGIC.has(key)) return { path: key, reason: "is not supported: all conditions must hold" };
+    const operators = value[key];
+    if (!isMap(operators)) return { path: key, reason: `must be an object of operators such as {"$eq": …}` };
+    const names = Object.keys(operators);
+    if (names.length === 0) return { path: key, reason: "must have at least one operator" };
+    for (const name of names) {
+      const path = `${key}.${name}`;
+      if (!Object.hasOwn(OPERATORS, name)) {
+        return { path, reason: `is not an operator: use one of ${PREDICATE_OPERATORS.join(", ")}` };
+      }
+      const operand = operators[name];
+      operands += Array.isArray(operand) ? Math.max(1, operand.length) : 1;
+      if (operands > PREDICATE_OPERANDS) return { path: "", reason: `must have at most ${PREDICATE_OPERANDS} operands` };
+      const problem = OPERATORS[name]!.problem(operand, comparisonOf(key));
+      if (problem) return { path: path + problem.path, reason: problem.reason };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * A predicate made ready for many look-ups. A missing attribute matches only `$ne`, `$nin` and `$exists: false`;
+ * booleans and null know only equality; a stored null is present and equals only null. Throws TypeError when
+ * `validatePredicate` finds a problem, so a predicate that was stored unchecked cannot match by accident.
+ */
+export function compilePredicate(
+  predicate: unknown,
+  comparisonOf: (key: string) => Comparison = () => plainValues,
+): (attributes: Record<string, unknown>) => boolean {
+  const problem = validatePredicate(predicate, comparisonOf);
+  if (problem) throw new TypeError(`predicate ${problem.path}: ${problem.reason}`);
+  // Checked just above.
+  const tests = Object.entries(predicate as Predicate).flatMap(([key, operators]) =>
+    Object.entries(operators).map(([name, operand]) => ({
+      key,
+      test: OPERATORS[name]!.test(operand, comparisonOf(key)),
+    })),
+  );
+  return (attributes) => tests.every(({ key, test }) => test(Object.hasOwn(attributes, key) ? attributes[key] : undefined));
+}
+
+/** Whether the attributes satisfy the predicate (see `compilePredicate`, which is the one for loops). */
+export const matches = (predicate: unknown, attributes: Record<string, unknown>): boolean =>
+  compilePredicate(predicate)(attributes);
+
+/** A JSON object: not null, not an array. */
+export const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
+
+const instantOf = (value: unknown): number | undefined =>
+  typeof value === "string" ? parseTimestamp(value) : undefined;
+
+const problemOf = (path: string, reason: string | undefined): PredicateProblem | undefined =>
+  reason === undefined ? undefined : { path, reason };

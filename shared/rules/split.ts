@@ -1,0 +1,22 @@
+// Who is held out and who gets which arm: decided by hash, so every worker and every retry agrees (ABH-1, ABH-2).
+import { createHash } from "node:crypto";
+
+const BUCKETS = 10_000;
+
+/** What a bucket is for. Each purpose hashes apart, or holdout and arm would be correlated. */
+export type SplitPurpose = "holdout" | "split";
+
+/** The bucket (0 to 9,999) of a subscriber for one purpose and one unit: a job, or the notification of an experience. */
+export function bucket(purpose: SplitPurpose, unit: string, subscriberId: string): number {
+  return createHash("sha256").update(`${purpose}:${unit}:${subscriberId}`).digest().readUInt32BE(0) % BUCKETS;
+}
+
+/** Whether the subscriber belongs to the control group; `percentage` is 0 (nobody) to 99 (ABH-4). */
+export function isHeldOut(unit: string, subscriberId: string, percentage: number): boolean {
+  return percentage > 0 && bucket("holdout", unit, subscriberId) < percentage * 100;
+}
+
+/** The arm of a recipient who is not held out; `splitPercentage` is arm A's share, 0 to 100 (ABH-1). */
+export function armOf(unit: string, subscriberId: string, splitPercentage: number): "a" | "b" {
+  return bucket("split", unit, subscriberId) < splitPercentage * 100 ? "a" : "b";
+}

@@ -1,0 +1,114 @@
+// Compiles changes, conditions and key ranges to DynamoDB expressions.
+import type { AttributeValue, QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import type { Condition, Names } from "./conditions.ts";
+import type { Key, Value } from "./model.ts";
+
+/** What an update does to an item; `undefined` members are left alone. */
+export interface Change {
+  set?: Record<string, Value | undefined>;
+  /** Set only where the attribute is not there yet. */
+  initial?: Record<string, Value>;
+  add?: Record<string, number>;
+  remove?: readonly string[];
+}
+
+export interface QueryRange {
+  pk: string;
+  index?: "i1" | "i2" | "i3";
+  /** Sort keys that begin so. */
+  prefix?: string;
+  /** Inclusive bounds of the sort key. */
+  from?: string;
+  to?: string;
+  newestFirst?: boolean;
+  /** Items evaluated before the page ends. */
+  limit?: number;
+  /** Continue after this key. */
+  after?: Key | undefined;
+  eventual?: boolean;
+}
+
+interface Placeholders {
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: Record<string, AttributeValue>;
+}
+
+/** The expressions of a condition, if there is one. */
+export function conditionOf<W extends Condition | undefined>(when: W) {
+  const { names, placeholders } = collect();
+  const expression = when && { ConditionExpression: when(names) };
+  return { ...expression, ...placeholders() } as Placeholders &
+    (W extends Condition ? { ConditionExpression: string } : { ConditionExpression?: string });
+}
+
+/** The expressions of a change and its condition. */
+export function changeOf(change: Change, when: Condition | undefined) {
+  const { names, placeholders } = collect();
+  const UpdateExpression = updateExpression(change, names);
+  const expression = when && { ConditionExpression: when(names) };
+  return { UpdateExpression, ...expression, ...placeholders() };
+}
+
+function updateExpression({ set = {}, initial = {}, add = {}, remove = [] }: Change, n: Names): string {
+  const sets = [
+    ...Object.entries(set).flatMap(([name, value]) =>
+      value === undefined ? [] : `${n.name(name)} = ${n.value(value)}`,
+    ),
+    ...Object.entries(initial).map(
+      ([name, value]) => `${n.name(name)} = if_not_exists(${n.name(name)}, ${n.value(value)})`,
+    ),
+  ];
+  const adds = Object.entries(add).map(([name, value]) => `${n.name(name)} ${n.value(value)}`);
+  return [
+    sets.length > 0 ? `SET ${sets.join(", ")}` : "",
+    remove.length > 0 ? `REMOVE ${remove.map(n.name).join(", ")}` : "",
+    adds.length > 0 ? `ADD ${adds.join(", ")}` : "",
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+export function queryInput(range: QueryRange, toWire: (key: object) => Record<string, AttributeValue>) {
+  const { pk, index, prefix, from, to, newestFirst = false, limit, after, eventual = false } = range;
+  const { names, placeholders } = collect();
+  const [pkName, skName] = index ? [`${index}pk`, `${index}sk`] : ["pk", "sk"];
+  const sk = () => names.name(skName);
+  const bounds = [`${names.name(pkName)} = ${names.value(pk)}`];
+  if (prefix !== undefined) bounds.push(`begins_with(${sk()}, ${names.value(prefix)})`);
+  else if (from !== undefined && to !== undefined)
+    bounds.push(`${sk()} BETWEEN ${names.value(from)} AND ${names.value(to)}`);
+  else if (from !== undefined) bounds.push(`${sk()} >= ${names.value(from)}`);
+  else if (to !== undefined) bounds.push(`${sk()} <= ${names.value(to)}`);
+  return {
+    KeyConditionExpression: bounds.join(" AND "),
+    ...placeholders(),
+    ScanIndexForward: !newestFirst,
+    ConsistentRead: !eventual && !index,
+    ...(index && { IndexName: index }),
+    ...(limit !== undefined && { Limit: limit }),
+    ...(after && { ExclusiveStartKey: toWire(after) }),
+  } satisfies Partial<QueryCommandInput>;
+}
+
+function collect() {
+  const nameOf = new Map<string, string>();
+  const values: Value[] = [];
+  const names: Names = {
+    name: (attribute) => {
+      const known = nameOf.get(attribute) ?? `#${nameOf.size}`;
+      nameOf.set(attribute, known);
+      return known;
+    },
+    value: (value) => `:${values.push(value) - 1}`,
+  };
+  const placeholders = () => ({
+    ...(nameOf.size > 0 && {
+      ExpressionAttributeNames: Object.fromEntries([...nameOf].map(([attribute, known]) => [known, attribute])),
+    }),
+    ...(values.length > 0 && {
+      ExpressionAttributeValues: marshall(Object.fromEntries(values.map((value, i) => [`:${i}`, value]))),
+    }),
+  });
+  return { names, placeholders };
+}

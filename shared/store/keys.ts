@@ -1,0 +1,144 @@
+// The whole data model on one screen: every item of the one table, its key and its one writer.
+//
+// A tenant's items begin `T#<tenant>#`; items without a tenant (platform) begin with their kind.
+// Cost: 1 WCU a write unless said; (i1..i3) = also carries that sparse index, +1 WCU when the index view changes.
+import { createHash } from "node:crypto";
+import { type Key, MINUTE_MS, type TenantId } from "./model.ts";
+
+const key = (pk: string, sk = pk): Key => ({ pk, sk });
+const of = (tenant: TenantId, rest: string) => `T#${tenant}#${rest}`;
+const hash = (text: string) => createHash("sha256").update(text).digest("hex");
+
+/** Subscribers lie in 16 shards by the first bits of their id (decision 1). */
+export const SHARDS = [..."0123456789abcdef"];
+export const shardOf = (subscriber: string): string => subscriber[0]!;
+
+/** Due rows of one minute lie in 8 buckets, so that a mass delay is not one hot partition (decision 13). */
+export const DUE_SHARDS = 8;
+export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);
+
+export const platform = {
+  /** status, plan, name, settings, kind, caps · written by auth and the operator */
+  tenant: (tenant: string) => key(`TENANT#${tenant}`),
+  /** user id, password hash · auth */
+  user: (email: string) => key(`USER#${hash(email.toLowerCase())}`),
+  /** role of a user in a workspace, under the workspace · auth, account */
+  member: (tenant: string, user: string) => key(`TENANT#${tenant}`, `MEMBER#${user}`),
+  /** the same the other way round: the workspaces of a user · auth, account */
+  membership: (user: string, tenant: string) => key(`MEMBER#${user}`, `TENANT#${tenant}`),
+  /** a server or agent key by its hash: tenant, scopes, revoked_at · account */
+  credential: (secret: string) => key(`KEY#${hash(secret)}`),
+  /** a refresh family: current hash, previous one for 10 s · auth */
+  refresh: (family: string) => key(`REFRESH#${family}`),
+  invitation: (token: string) => key(`INVITE#${hash(token)}`),
+  /** a counter of one window; the only write a refused request may leave · serve, auth */
+  limit: (kind: string, who: string, window: number) => key(`LIMIT#${kind}#${who}#${window}`),
+  /** something that happens later, put just before the state it belongs to · whoever sets the timer */
+  due: (at: number, id: string) => key(dueBucket(minuteOf(at), dueShard(id)), `${String(at).padStart(15, "0")}#${id}`),
+  /** how far the sweep has looked · due */
+  sweep: () => key("SWEEP"),
+  /** root secrets (SDK-key roots, id key, cursor key), KMS-encrypted, made on first use · secrets */
+  secrets: () => key("SECRETS"),
+  /** a public key that verifies dashboard tokens · auth */
+  jwk: (kid: string) => key("JWK", kid),
+  /** one open live stream, counted against the concurrency limit · stream */
+  openStream: (connection: string) => key("STREAMS", connection),
+};
+
+export const dueShard = (id: string): number => Number.parseInt(hash(id).slice(0, 8), 16) % DUE_SHARDS;
+export const dueBucket = (minute: number, shard: number): string => `DUE#${minute}#${shard}`;
+
+export const keys = {
+  // What an audience page reads (decision 1): profiles and devices of one shard, together.
+  /** profile with attributes `a:<key>`, newest consent, weekly channel counters; tombstone once erased (i3) · subscribers */
+  subscriber: (t: TenantId, id: string) => key(of(t, `S${shardOf(id)}`), id),
+  device: (t: TenantId, id: string, device: string) => key(of(t, `S${shardOf(id)}`), `${id}#D#${device}`),
+  audience: (t: TenantId, shard: string) => of(t, `S${shard}`),
+
+  // The rest of a subscriber.
+  person: (t: TenantId, id: string) => of(t, `U#${id}`),
+  /** immutable; the id is the time of the claim and a hash of (job, subscriber): redelivery writes the same row · deliver */
+  message: (t: TenantId, id: string, message: string) => key(keys.person(t, id), `I#${message}`),
+  /** what the reader did with a message: read_at, dismissed_at · inbox */
+  messageState: (t: TenantId, id: string, message: string) => key(keys.person(t, id), `IS#${message}`),
+  /** every message up to this id counts as read · inbox */
+  readMark: (t: TenantId, id: string) => key(keys.person(t, id), "IW"),
+  /** a send that reached the provider: the ledger row and the touch of attribution · deliver */
+  touch: (t: TenantId, id: string, at: string, job: string, target: string) =>
+    key(keys.person(t, id), `R#${at}#${job}#${target}`),
+  consent: (t: TenantId, id: string, consent: string) => key(keys.person(t, id), `C#${consent}`),
+  membershipOfList: (t: TenantId, id: string, list: string) => key(keys.person(t, id), `L#${list}`),
+  membershipOfSegment: (t: TenantId, id: string, segment: string) => key(keys.person(t, id), `G#${segment}`),
+  run: (t: TenantId, id: string, journey: string, run: string) => key(keys.person(t, id), `J#${journey}#${run}`),
+  wait: (t: TenantId, id: string, event: string, run: string) => key(keys.person(t, id), `W#${event}#${run}`),
+  aliasOfPerson: (t: TenantId, id: string, anonymous: string) => key(keys.person(t, id), `A#${anonymous}`),
+  alias: (t: TenantId, anonymous: string) => key(of(t, `A#${anonymous}`)),
+  /** an open live stream of this subscriber: the newest three stay · stream */
+  stream: (t: TenantId, id: string, connection: string) => key(keys.person(t, id), `ST#${connection}`),
+
+  // Sends (decisions 7, 8, 11): job ← range ← chunk; totals close upwards, one guarded write each.
+  job: (t: TenantId, job: string) => key(of(t, "JOB"), job),
+  jobParts: (t: TenantId, job: string) => of(t, `J#${job}`),
+  /** ids given by the caller, up to 1,000 a row, written before the job · notifications */
+  given: (t: TenantId, job: string, n: number) => key(keys.jobParts(t, job), `A#${pad(n)}`),
+  /** planning position and closed chunks of one shard (or of the given ids) · fan-out, deliver */
+  range: (t: TenantId, job: string, range: string) => key(keys.jobParts(t, job), `R#${range}`),
+  /** up to 100 recipients, immutable, and where the next chunk begins · notifications, fan-out */
+  chunk: (t: TenantId, job: string, range: string, n: number) => key(keys.jobParts(t, job), `C#${range}#${pad(n)}`),
+  /** group claim of a chunk: owner, lease, position, outcome · deliver */
+  claim: (t: TenantId, job: string, range: string, n: number) => key(keys.jobParts(t, job), `K#${range}#${pad(n)}`),
+  /** an interaction already counted · notifications */
+  interaction: (t: TenantId, job: string, digest: string) => key(keys.jobParts(t, job), `I#${digest}`),
+  /** interactions of a job, in shards · notifications */
+  interactions: (t: TenantId, job: string, shard: number) => key(keys.jobParts(t, job), `N#${shard}`),
+  /** an idempotency key of the last 24 hours · notifications */
+  idempotency: (t: TenantId, text: string) => key(of(t, `IDEM#${hash(text)}`)),
+
+  // Authored things: one row each, and a compact catalogue row that is also its unique name (decision 10).
+  entity: (t: TenantId, kind: Kind, id: string) => key(of(t, kind), id),
+  entities: (t: TenantId, kind: Kind) => of(t, kind),
+  entry: (t: TenantId, kind: Kind, name: string) => key(of(t, `${kind}:names`), name),
+  entries: (t: TenantId, kind: Kind) => of(t, `${kind}:names`),
+  /** a row of a thing that has parts: campaign messages, journey versions, import chunks, webhook deliveries */
+  part: (t: TenantId, kind: Kind, id: string, sk: string) => key(of(t, `${kind}#${id}`), sk),
+  member: (t: TenantId, kind: "list" | "segment", id: string, subscriber: string) =>
+    key(of(t, `${kind}#${id}#${shardOf(subscriber)}`), subscriber),
+  /** names seen in attributes or events, one conditional add for an unseen one · react */
+  names: (t: TenantId, of_: "attributes" | "events") => key(of(t, "NAMES"), of_),
+  /** days that hold events, for sparse exports · events */
+  eventDay: (t: TenantId, day: string) => key(of(t, "DAYS"), day),
+  /** an event by id, the id derived from the idempotency key when given (i1 export, i2 history) · events */
+  event: (t: TenantId, id: string) => key(of(t, `E#${id}`)),
+  /** subscribers of a shard: how many; soft, rewritten by recount · react */
+  count: (t: TenantId, of_: string, shard: string) => key(of(t, `COUNT#${of_}`), shard),
+  counts: (t: TenantId, of_: string) => of(t, `COUNT#${of_}`),
+};
+
+export type Kind =
+  | "template"
+  | "channel"
+  | "list"
+  | "segment"
+  | "campaign"
+  | "schedule"
+  | "journey"
+  | "experience"
+  | "asset"
+  | "webhook"
+  | "import"
+  | "annotation"
+  | "conversion"
+  | "server-key"
+  | "agent-key";
+
+/** Sparse indexes: partition and sort attribute are `<name>pk` and `<name>sk`. */
+export const indexes = {
+  /** events of a (tenant, day, shard) by occurred_at#id · whole rows */
+  i1: (t: TenantId, day: string, shard: string) => of(t, `D#${day}#${shard}`),
+  /** events of an actor by event_name#occurred_at#id · whole rows */
+  i2: (t: TenantId, actor: string) => of(t, `H#${actor}`),
+  /** subscribers of a shard by created_at#id, newest first · keys only */
+  i3: (t: TenantId, shard: string) => of(t, `N${shard}`),
+};
+
+const pad = (n: number) => String(n).padStart(7, "0");
