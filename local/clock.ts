@@ -1,11 +1,41 @@
 // Service time of one local world: frozen in tests, ticking under `npm start`, moved only by `jumpTo`.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { subscribe } from "node:diagnostics_channel";
+import type { EventEmitter } from "node:events";
 import type { Clock } from "../shared/clock.ts";
 
+/** Someone who runs on service time, as the Lambda host sees an invocation. */
+export interface Runner {
+  /** How many of its sleeps are pending. */
+  asleep: number;
+  /** How many of its requests to something real are open. */
+  outside: number;
+  /** Told whenever one of these numbers has changed. */
+  changed(): void;
+}
+
+/** Whose code is running now: a sleep belongs to its runner, so that an advance knows who waits for time. */
+export const runner = new AsyncLocalStorage<Runner | undefined>();
+
+// Who waits for a real answer must not be taken for one who waits for service time.
+subscribe("http.client.request.created", (message) => {
+  const caller = runner.getStore();
+  if (!caller) return;
+  caller.outside++;
+  caller.changed();
+  (message as { request: EventEmitter }).request.once("close", () => {
+    caller.outside--;
+    caller.changed();
+  });
+});
+
 export interface ServiceClock extends Clock {
-  /** Moves time forward to `at` (never back) and wakes every sleeper that is due by then. */
+  /** Whether time goes on by itself when nobody holds it. */
+  readonly ticking: boolean;
+  /** Moves time forward to `at` (never back) and wakes every sleeper that is due by then, earliest first. */
   jumpTo(at: number): void;
-  /** When the next sleeper wants to wake, if anyone sleeps. */
-  nextWake(): number | undefined;
+  /** When the next sleeper wants to wake, if any of those asked for sleeps. */
+  nextWake(of?: (runner: Runner | undefined) => boolean): number | undefined;
   /** Stops time (an advance is under way); `false` lets a ticking clock go on. */
   hold(held: boolean): void;
   /** How far service time is ahead of the wall clock, in milliseconds. */
@@ -14,6 +44,7 @@ export interface ServiceClock extends Clock {
 
 interface Sleeper {
   at: number;
+  runner: Runner | undefined;
   wake(): void;
 }
 
@@ -22,6 +53,8 @@ export interface ClockOptions {
   start: number;
   ticking: boolean;
 }
+
+const ALARM_CAP = 60_000;
 
 export function createClock({ start, ticking }: ClockOptions): ServiceClock {
   const sleepers = new Set<Sleeper>();
@@ -32,9 +65,11 @@ export function createClock({ start, ticking }: ClockOptions): ServiceClock {
 
   const now = () => (held ? base : base + Math.floor(performance.now() - since));
 
-  const nextWake = () => {
+  const nextWake: ServiceClock["nextWake"] = (of) => {
     let next: number | undefined;
-    for (const { at } of sleepers) if (next === undefined || at < next) next = at;
+    for (const sleeper of sleepers) {
+      if ((next === undefined || sleeper.at < next) && (!of || of(sleeper.runner))) next = sleeper.at;
+    }
     return next;
   };
 
@@ -46,31 +81,40 @@ export function createClock({ start, ticking }: ClockOptions): ServiceClock {
 
   const setAlarm = () => {
     clearTimeout(alarm);
+    if (held) return;
     const next = nextWake();
-    if (held || next === undefined) return;
-    alarm = setTimeout(wakeDue, Math.min(Math.max(0, next - now()), 60_000));
+    if (next === undefined) return;
+    alarm = setTimeout(wakeDue, Math.min(Math.max(0, next - now()), ALARM_CAP));
     alarm.unref();
   };
 
+  const sleep = (ms: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      if (signal?.aborted) return resolve();
+      const sleeper: Sleeper = {
+        at: now() + Math.max(0, Math.ceil(ms)),
+        runner: runner.getStore(),
+        wake: () => {
+          if (!sleepers.delete(sleeper)) return;
+          signal?.removeEventListener("abort", sleeper.wake);
+          if (sleeper.runner) sleeper.runner.asleep--;
+          sleeper.runner?.changed();
+          resolve();
+        },
+      };
+      sleepers.add(sleeper);
+      signal?.addEventListener("abort", sleeper.wake);
+      if (sleeper.runner) sleeper.runner.asleep++;
+      sleeper.runner?.changed();
+      setAlarm();
+    });
+
   return {
+    ticking,
     now,
     nextWake,
+    sleep,
     offset: () => now() - Date.now(),
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        const sleeper: Sleeper = {
-          at: now() + Math.max(0, Math.ceil(ms)),
-          wake: () => {
-            sleepers.delete(sleeper);
-            signal?.removeEventListener("abort", sleeper.wake);
-            resolve();
-          },
-        };
-        if (signal?.aborted) return resolve();
-        sleepers.add(sleeper);
-        signal?.addEventListener("abort", sleeper.wake);
-        setAlarm();
-      }),
     jumpTo: (at) => {
       base = Math.max(now(), at);
       since = performance.now();
@@ -80,7 +124,8 @@ export function createClock({ start, ticking }: ClockOptions): ServiceClock {
       base = now();
       since = performance.now();
       held = stop || !ticking;
-      setAlarm();
+      if (!held) wakeDue();
+      else clearTimeout(alarm);
     },
   };
 }

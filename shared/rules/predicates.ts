@@ -143,7 +143,8 @@ export function validatePredicate(
       }
       const operand = operators[name];
       operands += Array.isArray(operand) ? Math.max(1, operand.length) : 1;
-      if (operands > PREDICATE_OPERANDS) return { path: "", reason: `must have at most ${PREDICATE_OPERANDS} operands` };
+      if (operands > PREDICATE_OPERANDS)
+        return { path: "", reason: `must have at most ${PREDICATE_OPERANDS} operands` };
       const problem = OPERATORS[name]!.problem(operand, comparisonOf(key));
       if (problem) return { path: path + problem.path, reason: problem.reason };
     }
@@ -169,7 +170,8 @@ export function compilePredicate(
       test: OPERATORS[name]!.test(operand, comparisonOf(key)),
     })),
   );
-  return (attributes) => tests.every(({ key, test }) => test(Object.hasOwn(attributes, key) ? attributes[key] : undefined));
+  return (attributes) =>
+    tests.every(({ key, test }) => test(Object.hasOwn(attributes, key) ? attributes[key] : undefined));
 }
 
 /** Whether the attributes satisfy the predicate (see `compilePredicate`, which is the one for loops). */

@@ -1,5 +1,12 @@
 // Versions of operating systems, applications and SDKs, and the device predicates that compare them (NTF-12, NTF-16).
-import { type Comparison, compilePredicate, isMap, type PredicateProblem, plainValues, validatePredicate } from "./predicates.ts";
+import {
+  type Comparison,
+  compilePredicate,
+  isMap,
+  type PredicateProblem,
+  plainValues,
+  validatePredicate,
+} from "./predicates.ts";
 
 export interface Version {
   major: number;

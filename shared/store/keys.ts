@@ -61,8 +61,8 @@ export const keys = {
   message: (t: TenantId, id: string, message: string) => key(keys.person(t, id), `I#${message}`),
   /** what the reader did with a message: read_at, dismissed_at · inbox */
   messageState: (t: TenantId, id: string, message: string) => key(keys.person(t, id), `IS#${message}`),
-  /** every message up to this id counts as read · inbox */
-  readMark: (t: TenantId, id: string) => key(keys.person(t, id), "IW"),
+  /** every message up to this id, unread at that time, was read then · inbox */
+  readMark: (t: TenantId, id: string, message: string) => key(keys.person(t, id), `IW#${message}`),
   /** a send that reached the provider: the ledger row and the touch of attribution · deliver */
   touch: (t: TenantId, id: string, at: string, job: string, target: string) =>
     key(keys.person(t, id), `R#${at}#${job}#${target}`),

@@ -5,8 +5,8 @@ import type { Item } from "./model.ts";
 type Wire = Record<string, AttributeValue>;
 
 interface Refusal extends Error {
-  /** Per step of a transaction (one for a single write): false = it would have passed. */
-  steps: (false | { old: Item | undefined })[];
+  /** Per step of a transaction (one for a single write): undefined = it would have passed. */
+  steps: ({ old: Item | undefined } | undefined)[];
 }
 
 const refusal = (steps: Refusal["steps"]): Refusal =>
@@ -19,7 +19,7 @@ export function refused<T>(handle: (old: Item | undefined) => T): (error: unknow
   return (error) => {
     if (!isRefusal(error) || error.steps.length !== 1) throw error;
     const step = error.steps[0];
-    return handle(step ? step.old : undefined);
+    return handle(step?.old);
   };
 }
 
@@ -49,7 +49,9 @@ export function transactionRefused(error: unknown, fromWire: (wire: Wire) => Ite
   };
   if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed"))
     return refusal(
-      reasons.map(({ Code, Item: old }) => Code === "ConditionalCheckFailed" && { old: old && fromWire(old) }),
+      reasons.map(({ Code, Item: old }) =>
+        Code === "ConditionalCheckFailed" ? { old: old && fromWire(old) } : undefined,
+      ),
     );
   const passing = ["None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
   return reasons.every(({ Code }) => Code === undefined || passing.includes(Code)) ? "conflict" : error;

@@ -33,6 +33,8 @@ export function typeOf(value: AttributeValue): ValueType {
   throw validation("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
 }
 
+export const constantType = (value: AttributeValue | undefined): ValueType | undefined => value && typeOf(value);
+
 const utf8Bytes = (text: string): number => Buffer.byteLength(text);
 
 const base64Bytes = (text: string): number => {

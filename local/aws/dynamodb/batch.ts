@@ -1,0 +1,186 @@
+// BatchGetItem and BatchWriteItem.
+import type { Wire } from "../stand-in.ts";
+import { consumedByTable, readUnits } from "./capacity.ts";
+import type { Engine, Operations } from "./engine.ts";
+import { validation } from "./errors.ts";
+import { type ExpressionInput, readExpressions } from "./expressions.ts";
+import { commit, checkScalarKeys, shownItem } from "./items.ts";
+import { checkKey, storedKey } from "./keys.ts";
+import {
+  checkParameters,
+  COLLECTION_METRICS,
+  CONSUMED,
+  flag,
+  list,
+  map,
+  needed,
+  type Rule,
+  type Shape,
+  text,
+} from "./parameters.ts";
+import type { Path } from "./paths.ts";
+import { type Stored } from "./stored.ts";
+import type { Table } from "./tables.ts";
+import { type Item, normalizeItem, sizeOfItem } from "./values.ts";
+import { prepareDelete, preparePut, type Write } from "./writes.ts";
+
+const MAX_KEYS = 100;
+const MAX_WRITES = 25;
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
+
+const REQUESTS: Rule = { type: "Map", required: true };
+
+const KEYS_SHAPE = {
+  Keys: needed(list),
+  ConsistentRead: flag,
+  ProjectionExpression: text,
+  ExpressionAttributeNames: map,
+} satisfies Shape;
+
+interface KeysInput extends ExpressionInput, Wire {
+  Keys: Item[];
+  ConsistentRead?: boolean;
+  ProjectionExpression?: string;
+}
+
+interface WriteRequest extends Wire {
+  PutRequest?: { Item: Item };
+  DeleteRequest?: { Key: Item };
+}
+
+const duplicates = () => validation("Provided list of item keys contains duplicates");
+
+interface Lookup {
+  name: string;
+  input: KeysInput;
+  keys: Item[];
+  paths: Path[] | undefined;
+}
+
+export function batchOperations(engine: Engine): Operations {
+  return {
+    BatchGetItem: {
+      shape: { RequestItems: REQUESTS, ReturnConsumedCapacity: CONSUMED },
+      writes: false,
+      run: (input, call) => {
+        const lookups = readLookups(input.RequestItems as Record<string, KeysInput>);
+        const known = lookups.map((lookup) => ({ ...lookup, table: engine.tables.need(lookup.name) }));
+        for (const { table, keys, paths } of known) {
+          for (const key of keys) checkKey(key, table);
+          if (paths) checkScalarKeys(paths, table);
+        }
+        const wanted = known.flatMap((lookup) => lookup.keys.map((key, at) => ({ ...lookup, key, at })));
+        const skipped = engine.faults.unprocessed?.("BatchGetItem", wanted.length) ?? 0;
+        const responses: Record<string, Item[]> = Object.fromEntries(known.map(({ name }) => [name, []]));
+        const unprocessed: Record<string, KeysInput> = {};
+        let bytes = 0;
+        for (const [position, { name, table, input: asked, key, at, paths }] of wanted.entries()) {
+          if (position >= wanted.length - skipped || bytes > MAX_RESPONSE_BYTES) {
+            unprocessed[name] ??= { ...asked, Keys: [] };
+            unprocessed[name].Keys.push(asked.Keys[at]!);
+            continue;
+          }
+          const stored = engine.storage.read(table, storedKey(key, table.keys));
+          bytes += stored?.size ?? 0;
+          call.bill.spend(table, "read", readUnits(stored?.size ?? 0, asked.ConsistentRead === true));
+          if (stored) responses[name]!.push(shownItem(stored, paths));
+        }
+        return {
+          Responses: responses,
+          UnprocessedKeys: unprocessed,
+          ...consumedByTable(call.bill, input.ReturnConsumedCapacity),
+        };
+      },
+    },
+    BatchWriteItem: {
+      shape: {
+        RequestItems: REQUESTS,
+        ReturnConsumedCapacity: CONSUMED,
+        ReturnItemCollectionMetrics: COLLECTION_METRICS,
+      },
+      writes: true,
+      run: (input, call) => {
+        const writes = readWrites(engine, input.RequestItems as Record<string, WriteRequest[]>);
+        const skipped = engine.faults.unprocessed?.("BatchWriteItem", writes.length) ?? 0;
+        const unprocessed: Record<string, WriteRequest[]> = {};
+        for (const [position, { name, request, write }] of writes.entries()) {
+          if (position >= writes.length - skipped) {
+            unprocessed[name] ??= [];
+            unprocessed[name].push(request);
+            continue;
+          }
+          const before = engine.storage.read(write.table, write.key);
+          commit(engine, call, write, before, write.after(before));
+        }
+        return { UnprocessedItems: unprocessed, ...consumedByTable(call.bill, input.ReturnConsumedCapacity) };
+      },
+    },
+  };
+}
+
+function readLookups(requests: Record<string, KeysInput>): Lookup[] {
+  if (Object.keys(requests).length === 0)
+    throw validation("The requestItems parameter is required for BatchGetItem");
+  const lookups = Object.entries(requests).map(([name, input]): Lookup => {
+    checkParameters(input, KEYS_SHAPE, "KeysAndAttributes", `requestItems.${name}.member.`);
+    if (input.Keys.length === 0 || input.Keys.length > MAX_KEYS)
+      throw validation(
+        `1 validation error detected: Value at 'RequestItems.${name}.member.Keys' failed to satisfy constraint: Member must have length ${input.Keys.length === 0 ? "greater than or equal to 1" : `less than or equal to ${MAX_KEYS}`}`,
+      );
+    const expressions = readExpressions(input);
+    const paths = expressions.projection(input.ProjectionExpression);
+    expressions.finish();
+    const keys = input.Keys.map((key) => normalizeItem(key));
+    if (new Set(keys.map(keyText)).size < keys.length) throw duplicates();
+    return { name, input, keys, paths };
+  });
+  if (lookups.reduce((total, { keys }) => total + keys.length, 0) > MAX_KEYS)
+    throw validation("Too many items requested for the BatchGetItem call");
+  return lookups;
+}
+
+const keyText = (key: Item): string => JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+interface NamedWrite {
+  name: string;
+  request: WriteRequest;
+  write: Write;
+}
+
+function readWrites(engine: Engine, requests: Record<string, WriteRequest[]>): NamedWrite[] {
+  const names = Object.keys(requests);
+  if (names.length === 0) throw validation("The requestItems parameter is required for BatchWriteItem");
+  const all = names.flatMap((name) => requests[name]!.map((request) => ({ name, request })));
+  for (const name of names)
+    if (requests[name]!.length === 0 || requests[name]!.length > MAX_WRITES) throw wrongLength(requests);
+  if (all.length > MAX_WRITES) throw validation("Too many items requested for the BatchWriteItem call");
+  const prepared = all.map(({ name, request }) => ({ name, request, prepared: prepareRequest(name, request) }));
+  const writes = prepared.map(({ name, request, prepared: one }) => ({
+    name,
+    request,
+    write: one.on(engine.tables.need(name)),
+  }));
+  const targets = writes.map(({ write: { table, key } }) => targetText(table, key));
+  if (new Set(targets).size < targets.length) throw duplicates();
+  return writes;
+}
+
+export const targetText = (table: Table, { pk, sk }: Write["key"]): string =>
+  JSON.stringify([table.id, typeof pk === "string" ? pk : [...pk], typeof sk === "string" ? sk : [...sk]]);
+
+function prepareRequest(name: string, request: WriteRequest) {
+  const kinds = Object.keys(request);
+  if (kinds.length !== 1 || !(request.PutRequest ?? request.DeleteRequest))
+    throw validation(
+      "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes",
+    );
+  return request.PutRequest
+    ? preparePut({ TableName: name, Item: request.PutRequest.Item })
+    : prepareDelete({ TableName: name, Key: request.DeleteRequest!.Key });
+}
+
+function wrongLength(requests: Record<string, WriteRequest[]>) {
+  return validation(
+    `1 validation error detected: Value '${JSON.stringify(requests).slice(0, 1000)}' at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: [Member must have length less than or equal to ${MAX_WRITES}, Member must have length greater than or equal to 1]`,
+  );
+}

@@ -1,0 +1,212 @@
+// PutItem, GetItem, UpdateItem and DeleteItem.
+import type { Wire } from "../stand-in.ts";
+import { consumed, readUnits, writeUnits } from "./capacity.ts";
+import type { Call, Engine, Operations } from "./engine.ts";
+import { conditionFailed, validation } from "./errors.ts";
+import { type ExpressionInput, readExpressions } from "./expressions.ts";
+import { checkKey, storedKey } from "./keys.ts";
+import {
+  COLLECTION_METRICS,
+  CONSUMED,
+  flag,
+  ITEM_TABLE,
+  map,
+  needed,
+  ON_FAILURE,
+  RETURN_VALUES,
+  type Shape,
+  text,
+} from "./parameters.ts";
+import { branchesOf, type Path, pick } from "./paths.ts";
+import { itemOf, type Stored } from "./stored.ts";
+import { keyNames, type Table } from "./tables.ts";
+import { type Item, normalizeItem } from "./values.ts";
+import { prepareDelete, preparePut, prepareUpdate, type Write, type WriteInput } from "./writes.ts";
+
+const EXPRESSION = { ExpressionAttributeNames: map, ExpressionAttributeValues: map } satisfies Shape;
+
+const WRITE = {
+  TableName: ITEM_TABLE,
+  ConditionExpression: text,
+  ...EXPRESSION,
+  ReturnConsumedCapacity: CONSUMED,
+  ReturnItemCollectionMetrics: COLLECTION_METRICS,
+  ReturnValues: RETURN_VALUES,
+  ReturnValuesOnConditionCheckFailure: ON_FAILURE,
+} satisfies Shape;
+
+export interface GetInput extends ExpressionInput, Wire {
+  TableName: string;
+  Key: Item;
+  ProjectionExpression?: string;
+  ConsistentRead?: boolean;
+}
+
+const NO_ITEM: Item = {};
+
+export const holds = ({ condition }: Write, before: Stored | undefined): boolean =>
+  !condition || condition(before ? itemOf(before) : NO_ITEM);
+
+/** Stores what a write whose condition holds makes of its item, and bills it. */
+export function commit(
+  engine: Engine,
+  call: Call,
+  write: Write,
+  before: Stored | undefined,
+  after: Stored | undefined,
+  factor = 1,
+): void {
+  const { table, partition } = write;
+  if (write.checkOnly) {
+    call.bill.spend(table, "write", writeUnits(before?.size) * factor);
+    call.bill.heat(partition, writeUnits(before?.size) * factor);
+    return;
+  }
+  const { tableUnits, indexUnits } = engine.storage.write({ table, key: write.key, before, after });
+  call.bill.spend(table, "write", tableUnits * factor);
+  call.bill.heat(partition, tableUnits * factor);
+  call.bill.spendOnIndexes(table, "write", indexUnits);
+  if (before || after) call.touched(table.name, partition);
+}
+
+function perform(engine: Engine, call: Call, write: Write): { before: Stored | undefined; after: Stored | undefined } {
+  const before = engine.storage.read(write.table, write.key);
+  if (!holds(write, before)) {
+    const units = writeUnits(before?.size);
+    call.bill.spend(write.table, "write", units);
+    call.bill.heat(write.partition, units);
+    throw conditionFailed(write.showsOld && before ? itemOf(before) : undefined);
+  }
+  const after = write.after(before);
+  commit(engine, call, write, before, after);
+  return { before, after };
+}
+
+/** Checks a read by key as far as it goes without the table; what it returns needs the table. */
+export function prepareGet(input: GetInput): (table: Table) => { read(engine: Engine): Stored | undefined; paths?: Path[] } {
+  const expressions = readExpressions(input);
+  const key = normalizeItem(input.Key);
+  const paths = expressions.projection(input.ProjectionExpression);
+  expressions.finish();
+  return (table) => {
+    checkKey(key, table);
+    if (paths) checkScalarKeys(paths, table);
+    const stored = storedKey(key, table.keys);
+    return { read: (engine) => engine.storage.read(table, stored), ...(paths && { paths }) };
+  };
+}
+
+/** Refuses paths that reach into a key attribute. */
+export function checkScalarKeys(paths: readonly Path[], table: Table): void {
+  const refuse = (names: string[], kind: string) => {
+    for (const [name, ...rest] of paths)
+      if (rest.length > 0 && names.includes(String(name)))
+        throw validation(
+          `Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ${kind}: ${name}`,
+        );
+  };
+  refuse(keyNames(table.keys), "Key");
+  for (const index of table.indexes) refuse(keyNames(index.keys), "IndexKey");
+}
+
+export const shownItem = (stored: Stored, paths: Path[] | undefined): Item =>
+  paths ? pick(itemOf(stored), branchesOf(paths)) : itemOf(stored);
+
+/** `{ ItemCollectionMetrics }` when asked for and the table has local indexes. */
+function collectionMetrics(table: Table, item: Item, mode: unknown): Wire {
+  if (mode !== "SIZE" || !table.indexes.some(({ local }) => local)) return {};
+  const { name } = table.keys.hash;
+  return { ItemCollectionMetrics: { ItemCollectionKey: { [name]: item[name] }, SizeEstimateRangeGB: [0, 1] } };
+}
+
+const attributes = (item: Item | undefined): Wire =>
+  item && Object.keys(item).length > 0 ? { Attributes: item } : {};
+
+export function itemOperations(engine: Engine): Operations {
+  const { tables } = engine;
+  return {
+    PutItem: {
+      shape: { ...WRITE, Item: needed(map) },
+      writes: true,
+      run: (input, call) => {
+        refuseReturnValues(input);
+        const prepared = preparePut(input as WriteInput);
+        const table = tables.need(prepared.tableName);
+        const { before } = perform(engine, call, prepared.on(table));
+        return {
+          ...(input.ReturnValues === "ALL_OLD" && attributes(before && itemOf(before))),
+          ...consumed(call.bill, input.ReturnConsumedCapacity),
+          ...collectionMetrics(table, prepared.given, input.ReturnItemCollectionMetrics),
+        };
+      },
+    },
+    DeleteItem: {
+      shape: { ...WRITE, Key: needed(map) },
+      writes: true,
+      run: (input, call) => {
+        refuseReturnValues(input);
+        const prepared = prepareDelete(input as WriteInput);
+        const table = tables.need(prepared.tableName);
+        const { before } = perform(engine, call, prepared.on(table));
+        return {
+          ...(input.ReturnValues === "ALL_OLD" && attributes(before && itemOf(before))),
+          ...consumed(call.bill, input.ReturnConsumedCapacity),
+          ...collectionMetrics(table, prepared.given, input.ReturnItemCollectionMetrics),
+        };
+      },
+    },
+    UpdateItem: {
+      shape: { ...WRITE, Key: needed(map), UpdateExpression: text },
+      writes: true,
+      run: (input, call) => {
+        const prepared = prepareUpdate(input as WriteInput);
+        const table = tables.need(prepared.tableName);
+        const write = prepared.on(table);
+        const { before, after } = perform(engine, call, write);
+        return {
+          ...attributes(updatedAttributes(String(input.ReturnValues), write, before, after)),
+          ...consumed(call.bill, input.ReturnConsumedCapacity),
+          ...collectionMetrics(table, prepared.given, input.ReturnItemCollectionMetrics),
+        };
+      },
+    },
+    GetItem: {
+      shape: {
+        TableName: ITEM_TABLE,
+        Key: needed(map),
+        ConsistentRead: flag,
+        ProjectionExpression: text,
+        ExpressionAttributeNames: map,
+        ReturnConsumedCapacity: CONSUMED,
+      },
+      writes: false,
+      run: (input, call) => {
+        const prepared = prepareGet(input as GetInput);
+        const table = tables.need(String(input.TableName));
+        const { read, paths } = prepared(table);
+        const stored = read(engine);
+        call.bill.spend(table, "read", readUnits(stored?.size ?? 0, input.ConsistentRead === true));
+        return {
+          ...(stored && { Item: shownItem(stored, paths) }),
+          ...consumed(call.bill, input.ReturnConsumedCapacity),
+        };
+      },
+    },
+  };
+}
+
+function refuseReturnValues({ ReturnValues }: Wire): void {
+  if (ReturnValues !== undefined && ReturnValues !== "ALL_OLD" && ReturnValues !== "NONE")
+    throw validation("ReturnValues can only be ALL_OLD or NONE");
+}
+
+function updatedAttributes(
+  mode: string,
+  { update }: Write,
+  before: Stored | undefined,
+  after: Stored | undefined,
+): Item | undefined {
+  const shown = mode.endsWith("_OLD") ? before : mode.endsWith("_NEW") ? after : undefined;
+  if (!shown || mode.startsWith("ALL_")) return shown && itemOf(shown);
+  return update && pick(itemOf(shown), branchesOf(update.paths));
+}

@@ -1,0 +1,149 @@
+// From a key condition expression to the partition key and the stretch of sort keys it asks for.
+import type { Condition, Operand } from "./conditions.ts";
+import { invalidParameter, validation } from "./errors.ts";
+import { named } from "./expressions.ts";
+import { type Sortable, sortable } from "./keys.ts";
+import type { Binding } from "./paths.ts";
+import { begins, checkBounds } from "./predicates.ts";
+import type { KeyPart, Keys } from "./tables.ts";
+import { type AttributeValue, compareValues, typeOf } from "./values.ts";
+
+export interface KeyTest {
+  name: string;
+  operator: "=" | "<" | "<=" | ">" | ">=" | "between" | "begins_with";
+  values: AttributeValue[];
+}
+
+/** Which sort keys a query wants: SQL on the column `sk`, and the same as a test. */
+export interface Stretch {
+  sql: string;
+  bounds: Sortable[];
+  includes(value: AttributeValue): boolean;
+}
+
+const MIRRORED: Record<string, KeyTest["operator"]> = { "=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
+const NEVER_KEYED = ["attribute_exists", "attribute_not_exists", "attribute_type", "contains"];
+const invalid = (what: string) => validation(`Invalid condition in KeyConditionExpression: ${what}`);
+const wrongOperator = (operator: string) =>
+  validation(`Invalid operator used in KeyConditionExpression: ${operator}`);
+
+/** The tests a key condition expression makes, at most one per attribute. */
+export function keyTests(condition: Condition, binding: Binding): KeyTest[] {
+  const tests = named("KeyConditionExpression", () => testsOf(condition, binding));
+  if (new Set(tests.map(({ name }) => name)).size < tests.length)
+    throw validation("KeyConditionExpressions must only contain one condition per key");
+  return tests;
+}
+
+function testsOf(condition: Condition, binding: Binding): KeyTest[] {
+  switch (condition.kind) {
+    case "and":
+      return [...testsOf(condition.left, binding), ...testsOf(condition.right, binding)];
+    case "or":
+    case "not":
+    case "in":
+      throw wrongOperator(condition.kind.toUpperCase());
+    case "compare": {
+      if (condition.comparator === "<>") throw wrongOperator("<>");
+      const { left, right, comparator } = condition;
+      if (left.kind === "value" && right.kind === "path") return [keyTest(MIRRORED[comparator]!, [right, left], binding)];
+      return [keyTest(comparator, [left, right], binding)];
+    }
+    case "between": {
+      if (condition.operand.kind !== "path")
+        throw invalid("BETWEEN operator must have the key attribute as its first operand");
+      const test = keyTest("between", [condition.operand, condition.low, condition.high], binding);
+      checkBounds(test.values[0]!, test.values[1]!);
+      return [test];
+    }
+    case "call":
+      if (NEVER_KEYED.includes(condition.name)) throw wrongOperator(condition.name);
+      if (condition.args[0]?.kind !== "path")
+        throw invalid(`${condition.name} operator must have the key attribute as its first operand`);
+      return [keyTest("begins_with", condition.args, binding)];
+  }
+}
+
+function keyTest(operator: KeyTest["operator"], operands: Operand[], binding: Binding): KeyTest {
+  let name: string | undefined;
+  const values: AttributeValue[] = [];
+  for (const operand of operands) {
+    if (operand.kind === "call") throw validation("KeyConditionExpressions cannot contain nested operations");
+    if (operand.kind === "value") {
+      values.push(binding.value(operand.ref));
+      continue;
+    }
+    if (name !== undefined) throw invalid("Multiple attribute names used in one condition");
+    const [first, ...rest] = binding.path(operand.path);
+    if (rest.length > 0) throw validation("KeyConditionExpressions cannot have conditions on nested attributes");
+    name = String(first);
+  }
+  if (name === undefined) throw invalid("No key attribute specified");
+  return { name, operator, values };
+}
+
+/** Checks the tests against the keys; answers the partition key value and the stretch, if any. */
+export function keyRange(tests: KeyTest[], keys: Keys): { hash: AttributeValue; range: KeyTest | undefined } {
+  if (tests.length > 2) throw validation("Conditions can be of length 1 or 2 only");
+  const find = (part: KeyPart | undefined) => part && tests.find(({ name }) => name === part.name);
+  const hash = find(keys.hash);
+  const range = find(keys.range);
+  if (!keys.range && tests.length > 1) throw validation("Query key condition not supported");
+  if (!hash) throw validation(`Query condition missed key schema element: ${keys.hash.name}`);
+  if (tests.length > 1 && !range)
+    throw validation(`Query condition missed key schema element: ${keys.range!.name}`);
+  for (const [test, part] of [
+    [hash, keys.hash],
+    [range, keys.range],
+  ] as const)
+    if (test && part) checkTypes(test, part);
+  if (hash.operator !== "=") throw validation("Query key condition not supported");
+  return { hash: hash.values[0]!, range };
+}
+
+function checkTypes({ values, name }: KeyTest, part: KeyPart): void {
+  for (const value of values) {
+    if (typeOf(value) !== part.type)
+      throw invalidParameter("Condition parameter type does not match schema type");
+    if (value.S === "" || value.B === "")
+      throw invalidParameter(
+        `The AttributeValue for a key attribute cannot contain an empty ${part.type === "S" ? "string" : "binary"} value. Key: ${name}`,
+      );
+  }
+}
+
+const MAX_KEY_BYTES = 1024;
+
+/** Beyond every sort key that starts with `prefix`. */
+const afterAll = (prefix: Sortable): Sortable =>
+  typeof prefix === "string"
+    ? prefix + "\u{10FFFF}".repeat(MAX_KEY_BYTES / 4)
+    : Buffer.concat([prefix, Buffer.alloc(MAX_KEY_BYTES, 0xff)]);
+
+export function stretchOf({ operator, values }: KeyTest): Stretch {
+  const [low, high] = values as [AttributeValue, AttributeValue | undefined];
+  const start = sortable(low);
+  if (operator === "begins_with")
+    return {
+      sql: "sk >= ? AND sk <= ?",
+      bounds: [start, afterAll(start)],
+      includes: (value) => begins(value, low),
+    };
+  if (operator === "between")
+    return {
+      sql: "sk >= ? AND sk <= ?",
+      bounds: [start, sortable(high!)],
+      includes: (value) => order(value, low) >= 0 && order(value, high!) <= 0,
+    };
+  return { sql: `sk ${operator} ?`, bounds: [start], includes: (value) => HOLDS[operator](order(value, low)) };
+}
+
+const order = (a: AttributeValue, b: AttributeValue): number => compareValues(a, b) ?? Number.NaN;
+
+const HOLDS = {
+  "=": (at: number) => at === 0,
+  "<": (at: number) => at < 0,
+  "<=": (at: number) => at <= 0,
+  ">": (at: number) => at > 0,
+  ">=": (at: number) => at >= 0,
+};

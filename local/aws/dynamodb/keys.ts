@@ -1,0 +1,117 @@
+// Keys: what DynamoDB demands of them, and the form in which SQLite orders them as DynamoDB does.
+import type { AwsFailure } from "../stand-in.ts";
+import { invalidParameter, validation } from "./errors.ts";
+import { sortableNumber } from "./numbers.ts";
+import { type Index, type KeyPart, type Keys, keyParts, type Table } from "./tables.ts";
+import { type AttributeValue, attributeOf, type Item, typeOf } from "./values.ts";
+
+/** A key value in the storage form: text for S and N, bytes for B. */
+export type Sortable = string | Uint8Array;
+
+export interface StoredKey {
+  pk: Sortable;
+  /** The empty text when there is no sort key. */
+  sk: Sortable;
+}
+
+const MAX_HASH_BYTES = 2048;
+const MAX_RANGE_BYTES = 1024;
+
+export function sortable(value: AttributeValue): Sortable {
+  if (value.S !== undefined) return value.S;
+  return value.N !== undefined ? sortableNumber(value.N) : Buffer.from(value.B!, "base64");
+}
+
+/** The storage key of an item whose key was checked. */
+export function storedKey(item: Item, { hash, range }: Keys): StoredKey {
+  return { pk: sortable(item[hash.name]!), sk: range ? sortable(item[range.name]!) : "" };
+}
+
+/** The storage key of an item in an index, or undefined when the item is not in it. */
+export function indexKey(item: Item, { hash, range }: Keys): StoredKey | undefined {
+  const pk = attributeOf(item, hash.name);
+  const sk = range && attributeOf(item, range.name);
+  if (!pk || (range && !sk)) return undefined;
+  return { pk: sortable(pk), sk: sk ? sortable(sk) : "" };
+}
+
+const schemaMismatch = (): AwsFailure => validation("The provided key element does not match the schema");
+
+/** Checks a `Key` parameter: exactly the key attributes, of the right types and sizes. */
+export function checkKey(key: Item, table: Table): void {
+  const parts = keyParts(table.keys);
+  if (Object.keys(key).length !== parts.length) throw schemaMismatch();
+  for (const part of parts) {
+    const value = attributeOf(key, part.name);
+    if (!value || typeOf(value) !== part.type) throw schemaMismatch();
+  }
+  for (const part of parts) checkPart(key[part.name]!, part, part === table.keys.hash);
+}
+
+/** Checks the keys within an item that is to be stored: the table's, then those of its indexes. */
+export function checkItemKeys(item: Item, table: Table): void {
+  for (const part of keyParts(table.keys)) {
+    const value = attributeOf(item, part.name);
+    if (!value) throw invalidParameter(`Missing the key ${part.name} in the item`);
+    const type = typeOf(value);
+    if (type !== part.type)
+      throw invalidParameter(`Type mismatch for key ${part.name} expected: ${part.type} actual: ${type}`);
+    checkPart(value, part, part === table.keys.hash);
+  }
+  checkIndexKeys(item, table);
+}
+
+export function checkIndexKeys(item: Item, table: Table): void {
+  for (const index of table.indexes) {
+    for (const part of keyParts(index.keys)) {
+      const value = attributeOf(item, part.name);
+      if (!value) continue;
+      const type = typeOf(value);
+      if (type !== part.type) throw indexTypeMismatch(part, type, index);
+      if (isEmpty(value))
+        throw validation(
+          `One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty ${kindOf(part)} value. IndexName: ${index.name}, IndexKey: ${part.name}`,
+        );
+      checkIndexPartSize(value, part, index);
+    }
+  }
+}
+
+export const indexTypeMismatch = (part: KeyPart, actual: string, index: Index): AwsFailure =>
+  invalidParameter(
+    `Type mismatch for Index Key ${part.name} Expected: ${part.type} Actual: ${actual} IndexName: ${index.name}`,
+  );
+
+const isEmpty = (value: AttributeValue): boolean => value.S === "" || value.B === "";
+const kindOf = (part: KeyPart): string => (part.type === "S" ? "string" : "binary");
+
+const bytesOf = (value: AttributeValue): number =>
+  value.S !== undefined
+    ? Buffer.byteLength(value.S)
+    : value.B !== undefined
+      ? Buffer.byteLength(value.B, "base64")
+      : 0;
+
+function checkPart(value: AttributeValue, part: KeyPart, isHash: boolean): void {
+  if (isEmpty(value))
+    throw validation(
+      `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty ${kindOf(part)} value. Key: ${part.name}`,
+    );
+  const bytes = bytesOf(value);
+  if (isHash && bytes > MAX_HASH_BYTES)
+    throw invalidParameter(`Size of hashkey has exceeded the maximum size limit of${MAX_HASH_BYTES} bytes`);
+  if (!isHash && bytes > MAX_RANGE_BYTES)
+    throw invalidParameter(
+      `Aggregated size of all range keys has exceeded the size limit of ${MAX_RANGE_BYTES} bytes`,
+    );
+}
+
+function checkIndexPartSize(value: AttributeValue, part: KeyPart, index: Index): void {
+  const isHash = part === index.keys.hash;
+  if (bytesOf(value) <= (isHash ? MAX_HASH_BYTES : MAX_RANGE_BYTES)) return;
+  throw invalidParameter(
+    isHash
+      ? `Size of hashkey has exceeded the maximum size limit of${MAX_HASH_BYTES} bytes`
+      : `Aggregated size of all range keys has exceeded the size limit of ${MAX_RANGE_BYTES} bytes`,
+  );
+}

@@ -1,0 +1,127 @@
+// Document paths: reading them from an expression, following them into an item, and picking them out of one.
+import { isReserved } from "./reserved.ts";
+import type { Cursor } from "./tokens.ts";
+import { expressionFault } from "./tokens.ts";
+import { type AttributeValue, attributeOf, type Item } from "./values.ts";
+
+/** Names and list positions; before binding a name may still be a `#reference`. */
+export type Path = readonly (string | number)[];
+
+/** Fills the names and values of a request into expressions, and notes which were used. */
+export interface Binding {
+  path(path: Path): Path;
+  value(ref: string): AttributeValue;
+}
+
+/** Faults that DynamoDB reports only once the whole expression was read, in its order of precedence. */
+export interface Faults {
+  parentheses?: string;
+  section?: string;
+  unknownFunction?: string;
+  misusedFunction?: string;
+  reserved?: string;
+}
+
+export function readPath(cursor: Cursor, faults: Faults): Path {
+  const path: (string | number)[] = [readName(cursor, faults)];
+  for (;;) {
+    if (cursor.takes(".")) path.push(readName(cursor, faults));
+    else if (cursor.takes("[")) {
+      path.push(Number(cursor.expectKind("number").text));
+      cursor.expect("]");
+    } else return path;
+  }
+}
+
+function readName(cursor: Cursor, faults: Faults): string {
+  const token = cursor.peek();
+  if (token.kind !== "word" && token.kind !== "name") cursor.fail();
+  if (token.kind === "word" && isReserved(token.text))
+    faults.reserved ??= `Attribute name is a reserved keyword; reserved keyword: ${token.text}`;
+  return cursor.next().text;
+}
+
+export const pathText = (path: Path): string =>
+  `[${path.map((step) => (typeof step === "number" ? `[${step}]` : step)).join(", ")}]`;
+
+export const samePath = (left: Path, right: Path): boolean =>
+  left.length === right.length && left.every((step, at) => step === right[at]);
+
+export function follow(item: Item, path: Path): AttributeValue | undefined {
+  let value: AttributeValue | undefined;
+  for (let at = 0; at < path.length; at++) {
+    const step = path[at]!;
+    if (typeof step === "number") value = value?.L?.[step];
+    else {
+      const map = at === 0 ? item : value?.M;
+      value = map && attributeOf(map, step);
+    }
+    if (value === undefined) return undefined;
+  }
+  return value;
+}
+
+/** Refuses two paths of one expression where one holds the other, or where they disagree on map or list. */
+export function refuseOverlaps(paths: readonly Path[]): void {
+  for (let second = 1; second < paths.length; second++)
+    for (let first = 0; first < second; first++) refuseOverlap(paths[first]!, paths[second]!);
+}
+
+function refuseOverlap(one: Path, two: Path): void {
+  const shared = Math.min(one.length, two.length);
+  const pair = `must remove or rewrite one of these paths; path one: ${pathText(one)}, path two: ${pathText(two)}`;
+  for (let at = 0; at < shared; at++) {
+    if (typeof one[at] !== typeof two[at])
+      throw expressionFault(`Two document paths conflict with each other; ${pair}`);
+    if (one[at] !== two[at]) return;
+  }
+  throw expressionFault(`Two document paths overlap with each other; ${pair}`);
+}
+
+type Branches = Map<string | number, Branches>;
+
+/** Which parts of an item a set of paths picks; a branch without branches is taken whole. */
+export function branchesOf(paths: readonly Path[]): Branches {
+  const root: Branches = new Map();
+  for (const path of paths) {
+    let at = root;
+    for (const step of path) {
+      let next = at.get(step);
+      if (!next) {
+        next = new Map();
+        at.set(step, next);
+      }
+      at = next;
+    }
+  }
+  return root;
+}
+
+export function pick(item: Item, branches: Branches): Item {
+  const picked: Item = {};
+  for (const [name, inner] of branches) {
+    const value = attributeOf(item, String(name));
+    const part = value && pickValue(value, inner);
+    if (part) picked[name] = part;
+  }
+  return picked;
+}
+
+function pickValue(value: AttributeValue, branches: Branches): AttributeValue | undefined {
+  if (branches.size === 0) return value;
+  if (value.M) {
+    const names = new Map([...branches].filter(([step]) => typeof step === "string"));
+    const map = pick(value.M, names);
+    return Object.keys(map).length > 0 ? { M: map } : undefined;
+  }
+  if (!value.L) return undefined;
+  const positions = [...branches].filter(([step]) => typeof step === "number") as [number, Branches][];
+  positions.sort(([a], [b]) => a - b);
+  const list: AttributeValue[] = [];
+  for (const [position, inner] of positions) {
+    const member = value.L[position];
+    const part = member && pickValue(member, inner);
+    if (part) list.push(part);
+  }
+  return list.length > 0 ? { L: list } : undefined;
+}

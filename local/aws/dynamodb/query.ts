@@ -1,0 +1,151 @@
+// Query and Scan.
+import type { Wire } from "../stand-in.ts";
+import { consumed } from "./capacity.ts";
+import type { Engine, Operations } from "./engine.ts";
+import { validation } from "./errors.ts";
+import { keyRange, keyTests, stretchOf, type KeyTest } from "./key-conditions.ts";
+import { type Sortable, sortable } from "./keys.ts";
+import { count, flag, text } from "./parameters.ts";
+import {
+  beyond,
+  checkAsked,
+  columnsOf,
+  type Page,
+  positionOf,
+  READ_SHAPE,
+  readAsked,
+  type ReadInput,
+  readPage,
+  type Source,
+  sourceOf,
+} from "./reading.ts";
+import { itemOf } from "./stored.ts";
+import { type AttributeValue, equalValues, type Item } from "./values.ts";
+
+const MAX_SEGMENTS = 1_000_000;
+
+export function queryOperations(engine: Engine): Operations {
+  return {
+    Query: {
+      shape: { ...READ_SHAPE, KeyConditionExpression: text, ScanIndexForward: flag },
+      writes: false,
+      run: (wire, call) => {
+        const input = wire as ReadInput;
+        const asked = readAsked(input);
+        if (wire.KeyConditionExpression === undefined)
+          throw validation(
+            "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.",
+          );
+        const { tree, binding } = asked.expressions.keyCondition(String(wire.KeyConditionExpression));
+        const tests = keyTests(tree, binding);
+        asked.expressions.finish();
+        const source = sourceOf(engine, input);
+        const { hash, range } = keyRange(tests, source.keys);
+        refuseFilterOnKeys(asked.filter?.paths, source);
+        checkAsked(source, asked, input);
+        if (asked.startKey) checkWithin(asked.startKey, source, hash, range);
+        const page = queryPage(source, hash, range, asked.startKey, wire.ScanIndexForward !== false);
+        return {
+          ...readPage(engine, call.bill, source, page, asked, input),
+          ...consumed(call.bill, input.ReturnConsumedCapacity),
+        };
+      },
+    },
+    Scan: {
+      shape: { ...READ_SHAPE, Segment: count(0), TotalSegments: count(1, MAX_SEGMENTS) },
+      writes: false,
+      run: (wire, call) => {
+        const input = wire as ReadInput;
+        const asked = readAsked(input);
+        checkSegments(wire);
+        asked.expressions.finish();
+        const source = sourceOf(engine, input);
+        checkAsked(source, asked, input);
+        const page = scanPage(source, asked.startKey, wire);
+        return {
+          ...readPage(engine, call.bill, source, page, asked, input),
+          ...consumed(call.bill, input.ReturnConsumedCapacity),
+        };
+      },
+    },
+  };
+}
+
+function refuseFilterOnKeys(paths: readonly (readonly (string | number)[])[] | undefined, { keys }: Source): void {
+  for (const part of [keys.hash, keys.range])
+    if (part && paths?.some(([name]) => name === part.name))
+      throw validation(
+        `Filter Expression can only contain non-primary key attributes: Primary key attribute: ${part.name}`,
+      );
+}
+
+function checkWithin(start: Item, { keys }: Source, hash: AttributeValue, range: KeyTest | undefined): void {
+  const sameHash = equalValues(start[keys.hash.name]!, hash);
+  if (range && keys.range && !stretchOf(range).includes(start[keys.range.name]!))
+    throw validation("The provided starting key does not match the range key predicate");
+  if (!sameHash)
+    throw validation(
+      range
+        ? "The query can return at most one row and cannot be restarted"
+        : "The provided starting key is outside query boundaries based on provided conditions",
+    );
+}
+
+function queryPage(
+  source: Source,
+  hash: AttributeValue,
+  range: KeyTest | undefined,
+  start: Item | undefined,
+  forward: boolean,
+): Page {
+  const order = columnsOf(source).slice(1);
+  const where = ["pk = ?"];
+  const values: Sortable[] = [sortable(hash)];
+  if (range) {
+    const stretch = stretchOf(range);
+    where.push(stretch.sql);
+    values.push(...stretch.bounds);
+  }
+  if (start) {
+    where.push(beyond(order, forward));
+    values.push(...positionOf(start, source).slice(1));
+  }
+  const direction = forward ? "" : " DESC";
+  const sql = `SELECT item, size FROM ${source.storage} WHERE ${where.join(" AND ")} ORDER BY ${order.map((column) => column + direction).join(", ")}`;
+  return { sql, values };
+}
+
+function checkSegments({ Segment, TotalSegments }: Wire): void {
+  if (Segment !== undefined && TotalSegments === undefined)
+    throw validation(
+      "The TotalSegments parameter is required but was not present in the request when Segment parameter is present",
+    );
+  if (TotalSegments === undefined) return;
+  if (Segment === undefined)
+    throw validation(
+      "The Segment parameter is required but was not present in the request when parameter TotalSegments is present",
+    );
+  if (Number(Segment) >= Number(TotalSegments))
+    throw validation(
+      `The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: ${Segment} is not less than TotalSegments: ${TotalSegments}`,
+    );
+}
+
+function scanPage(source: Source, start: Item | undefined, { Segment, TotalSegments }: Wire): Page {
+  const columns = columnsOf(source);
+  const where = start ? ` WHERE ${beyond(columns, true)}` : "";
+  const page: Page = {
+    sql: `SELECT item, size FROM ${source.storage}${where} ORDER BY ${columns.join(", ")}`,
+    values: start ? positionOf(start, source) : [],
+  };
+  if (TotalSegments === undefined) return page;
+  const { name } = source.keys.hash;
+  return { ...page, mine: (row) => segmentOf(itemOf(row)[name]!, Number(TotalSegments)) === Number(Segment) };
+}
+
+/** Spreads partition keys over segments, the same way each time. */
+function segmentOf(hash: AttributeValue, segments: number): number {
+  let mixed = 0x811c9dc5;
+  for (const unit of (hash.S ?? hash.N ?? hash.B)!) mixed = Math.imul(mixed ^ unit.codePointAt(0)!, 0x01000193);
+  return (mixed >>> 0) % segments;
+}

@@ -1,0 +1,218 @@
+// What Query and Scan share: which table or index, where to start, what to show, and reading one page.
+import type { Wire } from "../stand-in.ts";
+import { type Bill, readUnits } from "./capacity.ts";
+import type { Engine } from "./engine.ts";
+import { validation } from "./errors.ts";
+import { type ExpressionInput, readExpressions } from "./expressions.ts";
+import { projectOnto } from "./indexing.ts";
+import { checkScalarKeys } from "./items.ts";
+import { type Sortable, sortable, storedKey } from "./keys.ts";
+import { CONSUMED, choice, count, flag, ITEM_TABLE, map, type Shape, text } from "./parameters.ts";
+import { branchesOf, type Path, pick } from "./paths.ts";
+import type { Predicate } from "./predicates.ts";
+import { itemOf, type Stored, storedOf } from "./stored.ts";
+import { type Index, type Keys, keyNames, keyOf, type Table } from "./tables.ts";
+import { attributeOf, type Item, normalizeItem, typeOf } from "./values.ts";
+
+export const READ_SHAPE = {
+  TableName: ITEM_TABLE,
+  IndexName: { type: "String", least: 3, most: 255, form: /^[a-zA-Z0-9_.-]+$/ },
+  Select: choice("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"),
+  ConsistentRead: flag,
+  Limit: count(1),
+  ExclusiveStartKey: map,
+  FilterExpression: text,
+  ProjectionExpression: text,
+  ExpressionAttributeNames: map,
+  ExpressionAttributeValues: map,
+  ReturnConsumedCapacity: CONSUMED,
+} satisfies Shape;
+
+export interface ReadInput extends ExpressionInput, Wire {
+  TableName: string;
+  IndexName?: string;
+  Select?: string;
+  ConsistentRead?: boolean;
+  Limit?: number;
+  ExclusiveStartKey?: Item;
+  FilterExpression?: string;
+  ProjectionExpression?: string;
+}
+
+const PAGE_BYTES = 1024 * 1024;
+
+export interface Source {
+  table: Table;
+  index: Index | undefined;
+  keys: Keys;
+  storage: string;
+}
+
+export function sourceOf(engine: Engine, input: ReadInput): Source {
+  const table = engine.tables.need(input.TableName);
+  if (input.IndexName === undefined) return { table, index: undefined, keys: table.keys, storage: table.storage };
+  const index = table.indexes.find(({ name }) => name === input.IndexName);
+  if (!index) throw validation(`The table does not have the specified index: ${input.IndexName}`);
+  if (input.ConsistentRead && !index.local)
+    throw validation("Consistent reads are not supported on global secondary indexes");
+  return { table, index, keys: index.keys, storage: index.storage };
+}
+
+/** The parts of a read that do not need the table. */
+export interface Asked {
+  expressions: ReturnType<typeof readExpressions>;
+  filter: { passes: Predicate; paths: Path[] } | undefined;
+  projection: Path[] | undefined;
+  startKey: Item | undefined;
+}
+
+export function readAsked(input: ReadInput): Asked {
+  const startKey = input.ExclusiveStartKey && readStartKey(input.ExclusiveStartKey);
+  const expressions = readExpressions(input);
+  const filter = expressions.filter(input.FilterExpression);
+  const projection = expressions.projection(input.ProjectionExpression);
+  checkSelect(input);
+  return { expressions, filter, projection, startKey };
+}
+
+function readStartKey(key: Item): Item {
+  try {
+    return normalizeItem(key);
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "ValidationException") throw error;
+    const bare = /contains duplicates|number set|numeric value|significant digits|number with magnitude/;
+    if (bare.test(error.message)) throw error;
+    throw validation(`The provided starting key is invalid: ${error.message}`);
+  }
+}
+
+function checkSelect({ Select, ProjectionExpression, IndexName }: ReadInput): void {
+  if (ProjectionExpression !== undefined && Select !== undefined && Select !== "SPECIFIC_ATTRIBUTES")
+    throw validation(
+      Select === "COUNT"
+        ? "Cannot specify the ProjectionExpression when choosing to get only the Count"
+        : `Cannot specify the ProjectionExpression when choosing to get ${Select}`,
+    );
+  if (Select === "SPECIFIC_ATTRIBUTES" && ProjectionExpression === undefined)
+    throw validation("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES");
+  if (Select === "ALL_PROJECTED_ATTRIBUTES" && IndexName === undefined)
+    throw validation("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
+}
+
+/** Checks what was asked against the table and index. */
+export function checkAsked({ table, index, keys }: Source, asked: Asked, input: ReadInput): void {
+  if (asked.projection) checkScalarKeys(asked.projection, table);
+  if (asked.filter) checkScalarKeys(asked.filter.paths, table);
+  if (index && !index.local && index.projected) {
+    if (input.Select === "ALL_ATTRIBUTES")
+      throw validation(
+        `One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary index ${index.name} because its projection type is not ALL`,
+      );
+    const beyond = asked.projection?.filter(([name]) => !index.projected!.has(String(name))) ?? [];
+    if (beyond.length > 0)
+      throw validation(
+        `One or more parameter values were invalid: Global secondary index ${index.name} does not project [${beyond.map(([name]) => name).join(", ")}]`,
+      );
+  }
+  if (asked.startKey) checkStartKey(asked.startKey, table, keys);
+}
+
+function checkStartKey(key: Item, table: Table, keys: Keys): void {
+  const wanted = new Map([...keyPartsOf(table.keys), ...keyPartsOf(keys)]);
+  if (Object.keys(key).length !== wanted.size) throw validation("The provided starting key is invalid");
+  for (const [name, type] of wanted) {
+    const value = attributeOf(key, name);
+    if (!value) throw validation("The provided starting key is invalid");
+    if (typeOf(value) !== type)
+      throw validation(
+        "The provided starting key is invalid: The provided key element does not match the schema",
+      );
+  }
+}
+
+const keyPartsOf = ({ hash, range }: Keys): [string, string][] =>
+  (range ? [hash, range] : [hash]).map(({ name, type }) => [name, type]);
+
+/** The position of a start key in the order of the storage: the columns after `pk` or with it. */
+export function positionOf(key: Item, { table, index, keys }: Source): Sortable[] {
+  const { pk, sk } = storedKey(key, keys);
+  if (!index) return [pk, sk];
+  const base = storedKey(key, table.keys);
+  return [pk, sk, base.pk, base.sk];
+}
+
+export const columnsOf = ({ index }: Source): string[] =>
+  index ? ["pk", "sk", "item_pk", "item_sk"] : ["pk", "sk"];
+
+/** SQL for "after this position" over those columns, in the order that is read. */
+export const beyond = (columns: string[], forward: boolean): string =>
+  `(${columns.join(", ")}) ${forward ? ">" : "<"} (${columns.map(() => "?").join(", ")})`;
+
+export interface Page {
+  sql: string;
+  values: Sortable[];
+  /** Leaves rows of other scan segments out. */
+  mine?(row: Stored): boolean;
+}
+
+/** Reads one page, at most 1 MB before the filter, and answers it in the shape of Query and Scan. */
+export function readPage(engine: Engine, bill: Bill, source: Source, page: Page, asked: Asked, input: ReadInput): Wire {
+  const { table, index } = source;
+  const lag = index && !index.local ? (engine.faults.indexLag?.() ?? 0) : 0;
+  const read = () => collect(engine, source, page, asked, input);
+  const result = lag > 0 ? engine.storage.indexing.asOf(engine.clock.now() - lag, read) : read();
+  const units = readUnits(result.bytes, input.ConsistentRead === true);
+  bill.spend(table, "read", index ? 0 : units);
+  if (index) bill.spendOnIndexes(table, "read", [{ index: index.name, units }]);
+  return {
+    ...(input.Select !== "COUNT" && { Items: result.items }),
+    Count: result.count,
+    ScannedCount: result.scanned,
+    ...(result.last && { LastEvaluatedKey: lastKey(itemOf(result.last), source) }),
+  };
+}
+
+function collect(engine: Engine, source: Source, page: Page, asked: Asked, input: ReadInput) {
+  const limit = input.Limit ?? Number.POSITIVE_INFINITY;
+  const show = shower(engine, source, asked, input);
+  const items: Item[] = [];
+  let [bytes, scanned, kept] = [0, 0, 0];
+  let last: Stored | undefined;
+  for (const row of engine.database.iterate(page.sql, ...page.values)) {
+    const stored = storedOf(row);
+    if (page.mine && !page.mine(stored)) continue;
+    bytes += stored.size;
+    scanned++;
+    if (!asked.filter || asked.filter.passes(itemOf(stored))) {
+      kept++;
+      if (input.Select !== "COUNT") items.push(show(stored));
+    }
+    if (scanned >= limit || bytes > PAGE_BYTES) {
+      last = stored;
+      break;
+    }
+  }
+  return { items, bytes, scanned, count: kept, last };
+}
+
+/** How a row is shown: whole, projected, or fetched from the table for a local index. */
+function shower(engine: Engine, { table, index }: Source, { projection }: Asked, input: ReadInput) {
+  const fetches =
+    index?.local === true &&
+    index.projected !== undefined &&
+    (input.Select === "ALL_ATTRIBUTES" || projection?.some(([name]) => !index.projected!.has(String(name))));
+  const whole = (stored: Stored): Item => {
+    const item = itemOf(stored);
+    if (!fetches) return item;
+    const base = engine.storage.read(table, storedKey(item, table.keys));
+    return base ? itemOf(base) : item;
+  };
+  if (!projection) return whole;
+  const branches = branchesOf(projection);
+  return (stored: Stored) => pick(whole(stored), branches);
+}
+
+const lastKey = (item: Item, { table, index }: Source): Item => ({
+  ...keyOf(item, table.keys),
+  ...(index && keyOf(item, index.keys)),
+});

@@ -1,0 +1,246 @@
+// TransactWriteItems and TransactGetItems: all or nothing, and once per client token.
+import { createHash } from "node:crypto";
+import { MINUTE } from "../../../shared/clock.ts";
+import { awsFailure, isAwsFailure, type Wire } from "../stand-in.ts";
+import { targetText } from "./batch.ts";
+import { consumedByTable, readUnits, TRANSACTION_FACTOR, writeUnits } from "./capacity.ts";
+import type { Call, Engine, Operations } from "./engine.ts";
+import { validation } from "./errors.ts";
+import { commit, type GetInput, holds, prepareGet, shownItem } from "./items.ts";
+import {
+  checkParameters,
+  COLLECTION_METRICS,
+  CONSUMED,
+  ITEM_TABLE,
+  map,
+  needed,
+  ON_FAILURE,
+  type Rule,
+  type Shape,
+  text,
+} from "./parameters.ts";
+import { itemOf, type Stored } from "./stored.ts";
+import { type Item, sizeOfItem } from "./values.ts";
+import { prepareCheck, prepareDelete, type PreparedWrite, preparePut, prepareUpdate, type Write, type WriteInput } from "./writes.ts";
+
+const MAX_ACTIONS = 100;
+const MAX_BYTES = 4 * 1024 * 1024;
+const TOKEN_LIFE = 10 * MINUTE;
+
+const ACTIONS: Rule = { type: "List", required: true, least: 1, most: MAX_ACTIONS };
+
+const CONDITIONED = {
+  TableName: ITEM_TABLE,
+  ConditionExpression: text,
+  ExpressionAttributeNames: map,
+  ExpressionAttributeValues: map,
+  ReturnValuesOnConditionCheckFailure: ON_FAILURE,
+} satisfies Shape;
+
+interface ActionKind {
+  shape: Shape;
+  prepare(input: WriteInput): PreparedWrite;
+}
+
+const KINDS: Record<string, ActionKind> = {
+  ConditionCheck: {
+    shape: { ...CONDITIONED, Key: needed(map), ConditionExpression: needed(text) },
+    prepare: prepareCheck,
+  },
+  Put: { shape: { ...CONDITIONED, Item: needed(map) }, prepare: preparePut },
+  Update: {
+    shape: { ...CONDITIONED, Key: needed(map), UpdateExpression: needed(text) },
+    prepare: prepareUpdate,
+  },
+  Delete: { shape: { ...CONDITIONED, Key: needed(map) }, prepare: prepareDelete },
+};
+
+const GET_SHAPE = {
+  TableName: ITEM_TABLE,
+  Key: needed(map),
+  ProjectionExpression: text,
+  ExpressionAttributeNames: map,
+} satisfies Shape;
+
+interface Reason {
+  Code: string;
+  Message?: string;
+  Item?: Item;
+}
+
+const NONE: Reason = { Code: "None" };
+
+const cancelled = (reasons: Reason[]) =>
+  awsFailure(
+    "TransactionCanceledException",
+    `Transaction cancelled, please refer cancellation reasons for specific reasons [${reasons.map(({ Code }) => Code).join(", ")}]`,
+    { fields: { CancellationReasons: reasons } },
+  );
+
+export function transactionOperations(engine: Engine): Operations {
+  const tokens = clientTokens(engine);
+  return {
+    TransactWriteItems: {
+      shape: {
+        TransactItems: ACTIONS,
+        ClientRequestToken: { type: "String", least: 1, most: 36 },
+        ReturnConsumedCapacity: CONSUMED,
+        ReturnItemCollectionMetrics: COLLECTION_METRICS,
+      },
+      writes: true,
+      run: (input, call) => {
+        const prepared = prepareActions(input.TransactItems as Wire[]);
+        const token = input.ClientRequestToken as string | undefined;
+        if (token !== undefined && tokens.replay(token, input, call))
+          return consumedByTable(call.bill, input.ReturnConsumedCapacity, true);
+        const sizes = writeAll(engine, call, prepared);
+        if (token !== undefined) tokens.keep(token, input, sizes);
+        return consumedByTable(call.bill, input.ReturnConsumedCapacity, true);
+      },
+    },
+    TransactGetItems: {
+      shape: { TransactItems: ACTIONS, ReturnConsumedCapacity: CONSUMED },
+      writes: false,
+      run: (input, call) => {
+        const responses = readAll(engine, call, input.TransactItems as Wire[]);
+        return { Responses: responses, ...consumedByTable(call.bill, input.ReturnConsumedCapacity, true) };
+      },
+    },
+  };
+}
+
+function prepareActions(actions: Wire[]): PreparedWrite[] {
+  const prepared = actions.map((action, at) => {
+    const kinds = Object.keys(action).filter((kind) => action[kind] != null);
+    const [kind] = kinds;
+    if (kinds.length !== 1)
+      throw validation("TransactItems can only contain one of Check, Put, Update or Delete");
+    const { shape, prepare } = KINDS[kind!] ?? unknownKind(kind!);
+    const input = action[kind!] as WriteInput;
+    checkParameters(input, shape, kind!, `transactItems.${at + 1}.member.${kind!.charAt(0).toLowerCase()}${kind!.slice(1)}.`);
+    return prepare(input);
+  });
+  if (prepared.reduce((total, { given }) => total + sizeOfItem(given), 0) > MAX_BYTES)
+    throw validation(
+      "Collection size of items exceeded, which can also be caused by the aggregate size of the items in the transaction exceeding the 4MB limit",
+    );
+  return prepared;
+}
+
+function unknownKind(kind: string): never {
+  throw validation(`The embedded service does not support the transaction action ${kind}.`);
+}
+
+interface Ready {
+  write: Write;
+  before: Stored | undefined;
+  after: Stored | undefined;
+}
+
+/** Judges every action on the items as they are, then writes them all; answers each action's billed bytes. */
+function writeAll(engine: Engine, call: Call, prepared: PreparedWrite[]): { table: string; bytes: number }[] {
+  const tables = prepared.map(({ tableName }) => engine.tables.need(tableName));
+  const targets = new Set<string>();
+  const reasons: Reason[] = [];
+  const ready: Ready[] = [];
+  const writes = prepared.map((one, at) => reasoned(reasons, at, () => one.on(tables[at]!)));
+  for (const write of writes) {
+    if (!write) continue;
+    const target = targetText(write.table, write.key);
+    if (targets.has(target))
+      throw validation("Transaction request cannot include multiple operations on one item");
+    targets.add(target);
+  }
+  for (const [at, write] of writes.entries()) {
+    if (!write) continue;
+    const before = engine.storage.read(write.table, write.key);
+    if (holds(write, before)) {
+      const after = reasoned(reasons, at, () => write.after(before));
+      ready.push({ write, before, after });
+    } else
+      reasons[at] = {
+        Code: "ConditionalCheckFailed",
+        Message: "The conditional request failed",
+        ...(write.showsOld && before && { Item: itemOf(before) }),
+      };
+  }
+  if (reasons.some(({ Code }) => Code !== "None")) {
+    for (const write of writes) {
+      if (!write) continue;
+      const units = writeUnits(engine.storage.read(write.table, write.key)?.size);
+      call.bill.spend(write.table, "write", units);
+      call.bill.heat(write.partition, units);
+    }
+    throw cancelled(reasons);
+  }
+  for (const { write, before, after } of ready) commit(engine, call, write, before, after, TRANSACTION_FACTOR);
+  return ready.map(({ write, before, after }) => ({
+    table: write.table.name,
+    bytes: Math.max(before?.size ?? 0, after?.size ?? 0),
+  }));
+}
+
+/** Runs one action's step; what it is refused for becomes the reason at its place. */
+function reasoned<T>(reasons: Reason[], at: number, work: () => T): T | undefined {
+  reasons[at] ??= NONE;
+  try {
+    return work();
+  } catch (error) {
+    if (!isAwsFailure(error) || error.name !== "ValidationException") throw error;
+    reasons[at] = { Code: "ValidationError", Message: error.message };
+    return undefined;
+  }
+}
+
+function readAll(engine: Engine, call: Call, gets: Wire[]): Wire[] {
+  const prepared = gets.map((entry, at) => {
+    checkParameters(entry, { Get: needed(map) }, "TransactGetItem", `transactItems.${at + 1}.member.`);
+    const input = entry.Get as GetInput;
+    checkParameters(input, GET_SHAPE, "Get", `transactItems.${at + 1}.member.get.`);
+    return { input, on: prepareGet(input) };
+  });
+  const tables = prepared.map(({ input }) => engine.tables.need(input.TableName));
+  const reasons: Reason[] = [];
+  const reads = prepared.map(({ on }, at) => reasoned(reasons, at, () => on(tables[at]!)));
+  if (reasons.some(({ Code }) => Code !== "None")) throw cancelled(reasons);
+  return reads.map((read, at) => {
+    const stored = read!.read(engine);
+    call.bill.spend(tables[at]!, "read", readUnits(stored?.size ?? 0, true) * TRANSACTION_FACTOR);
+    return stored ? { Item: shownItem(stored, read!.paths) } : {};
+  });
+}
+
+/** Client tokens of the last ten minutes, with what each transaction was and what reading it again costs. */
+function clientTokens({ database, clock, tables }: Engine) {
+  database.exec(
+    "CREATE TABLE IF NOT EXISTS dynamodb_tokens (token TEXT PRIMARY KEY, at INTEGER, request TEXT, sizes TEXT)",
+  );
+  const digest = ({ TransactItems }: Wire) =>
+    createHash("sha256").update(JSON.stringify(TransactItems)).digest("base64");
+
+  return {
+    /** Whether the transaction was done before; then it bills the read that answers so. */
+    replay: (token: string, input: Wire, call: Call): boolean => {
+      const row = database.first("SELECT at, request, sizes FROM dynamodb_tokens WHERE token = ?", token);
+      if (!row || Number(row.at) <= clock.now() - TOKEN_LIFE) return false;
+      if (row.request !== digest(input))
+        throw awsFailure(
+          "IdempotentParameterMismatchException",
+          "The parameters of this request do not match the parameters of an earlier request with the same client request token",
+        );
+      for (const { table, bytes } of JSON.parse(String(row.sizes)) as { table: string; bytes: number }[])
+        call.bill.spend(tables.need(table), "read", readUnits(bytes, true) * TRANSACTION_FACTOR);
+      return true;
+    },
+    keep: (token: string, input: Wire, sizes: { table: string; bytes: number }[]): void => {
+      database.run("DELETE FROM dynamodb_tokens WHERE at <= ?", clock.now() - TOKEN_LIFE);
+      database.run(
+        "INSERT OR REPLACE INTO dynamodb_tokens (token, at, request, sizes) VALUES (?, ?, ?, ?)",
+        token,
+        clock.now(),
+        digest(input),
+        JSON.stringify(sizes),
+      );
+    },
+  };
+}

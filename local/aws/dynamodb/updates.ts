@@ -1,0 +1,70 @@
+// Reads update expressions into a list of actions.
+import { type Faults, type Path, readPath } from "./paths.ts";
+import { type Cursor, expressionFault, readTokens } from "./tokens.ts";
+
+export type UpdateOperand =
+  | { kind: "path"; path: Path }
+  | { kind: "value"; ref: string }
+  | { kind: "call"; name: string; args: UpdateOperand[] };
+
+export type UpdateAction =
+  | { kind: "set"; path: Path; operand: UpdateOperand }
+  | { kind: "remove"; path: Path }
+  | { kind: "add" | "delete"; path: Path; ref: string };
+
+const SECTIONS = ["SET", "REMOVE", "ADD", "DELETE"] as const;
+const FUNCTIONS = new Set(["if_not_exists", "list_append"]);
+
+export function readUpdate(text: string): UpdateAction[] {
+  const cursor = readTokens(text);
+  const faults: Faults = {};
+  const actions: UpdateAction[] = [];
+  const sections = new Set<string>();
+  while (cursor.peek().kind !== "end" || sections.size === 0) {
+    const section = SECTIONS.find((word) => cursor.takes(word)) ?? cursor.fail();
+    if (sections.has(section))
+      faults.section ??= `The "${section}" section can only be used once in an update expression;`;
+    sections.add(section);
+    do actions.push(readAction(section, cursor, faults));
+    while (cursor.takes(","));
+  }
+  const fault = faults.reserved ?? faults.unknownFunction ?? faults.section;
+  if (fault) throw expressionFault(fault);
+  return actions;
+}
+
+function readAction(section: (typeof SECTIONS)[number], cursor: Cursor, faults: Faults): UpdateAction {
+  const path = readPath(cursor, faults);
+  if (section === "REMOVE") return { kind: "remove", path };
+  if (section === "SET") {
+    cursor.expect("=");
+    return { kind: "set", path, operand: readSum(cursor, faults) };
+  }
+  return { kind: section === "ADD" ? "add" : "delete", path, ref: cursor.expectKind("value").text };
+}
+
+function readSum(cursor: Cursor, faults: Faults): UpdateOperand {
+  const left = readOperand(cursor, faults);
+  for (const name of ["+", "-"])
+    if (cursor.takes(name)) return { kind: "call", name, args: [left, readOperand(cursor, faults)] };
+  return left;
+}
+
+function readOperand(cursor: Cursor, faults: Faults): UpdateOperand {
+  if (cursor.takes("(")) {
+    const inner = readSum(cursor, faults);
+    cursor.expect(")");
+    return inner;
+  }
+  if (cursor.peek().kind === "value") return { kind: "value", ref: cursor.next().text };
+  if (cursor.peek().kind !== "word" || cursor.second().text !== "(")
+    return { kind: "path", path: readPath(cursor, faults) };
+
+  const { text: name } = cursor.next();
+  cursor.expect("(");
+  if (!FUNCTIONS.has(name)) faults.unknownFunction ??= `Invalid function name; function: ${name}`;
+  const args = [readOperand(cursor, faults)];
+  while (cursor.takes(",")) args.push(readOperand(cursor, faults));
+  cursor.expect(")");
+  return { kind: "call", name, args };
+}

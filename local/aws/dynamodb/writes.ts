@@ -1,0 +1,137 @@
+// Prepares the writes of one item: what a put, update, delete or condition check asks for, checked and ready to run.
+import type { Wire } from "../stand-in.ts";
+import { invalidParameter, validation } from "./errors.ts";
+import { type ExpressionInput, readExpressions } from "./expressions.ts";
+import { checkIndexKeys, checkItemKeys, checkKey, indexTypeMismatch, type StoredKey, storedKey } from "./keys.ts";
+import type { Predicate } from "./predicates.ts";
+import { freeze, itemOf, type Stored } from "./stored.ts";
+import { keyNames, keyParts, type Table } from "./tables.ts";
+import type { UpdatePlan } from "./update-plans.ts";
+import { type Item, MAX_ITEM_BYTES, normalizeItem, sizeOfItem } from "./values.ts";
+
+export interface WriteInput extends ExpressionInput, Wire {
+  TableName: string;
+  Key?: Item;
+  Item?: Item;
+  ConditionExpression?: string;
+  UpdateExpression?: string;
+  ReturnValuesOnConditionCheckFailure?: string;
+}
+
+/** A write of one item whose table is known. */
+export interface Write {
+  table: Table;
+  key: StoredKey;
+  /** The partition key value, as text. */
+  partition: string;
+  condition: Predicate | undefined;
+  update?: UpdatePlan;
+  /** What the item becomes; it throws when that cannot be. */
+  after(before: Stored | undefined): Stored | undefined;
+  /** Whether a failed condition shows the item. */
+  showsOld: boolean;
+  /** A condition check writes nothing. */
+  checkOnly: boolean;
+}
+
+/** A write checked as far as it can be without its table. */
+export interface PreparedWrite {
+  tableName: string;
+  /** The item or key as given, in its stored form. */
+  given: Item;
+  on(table: Table): Write;
+}
+
+export const itemTooLarge = () => validation("Item size has exceeded the maximum allowed size");
+
+export function preparePut(input: WriteInput): PreparedWrite {
+  const expressions = readExpressions(input);
+  const item = normalizeItem(input.Item!);
+  const size = sizeOfItem(item);
+  if (size > MAX_ITEM_BYTES) throw itemTooLarge();
+  const condition = expressions.condition(input.ConditionExpression);
+  expressions.finish();
+  return {
+    tableName: input.TableName,
+    given: item,
+    on: (table) => {
+      checkItemKeys(item, table);
+      const stored = freeze(item, size);
+      return { ...target(table, item, input), condition, after: () => stored };
+    },
+  };
+}
+
+export function prepareDelete(input: WriteInput): PreparedWrite {
+  return prepareByKey(input, false, () => undefined);
+}
+
+export function prepareCheck(input: WriteInput): PreparedWrite {
+  return prepareByKey(input, true, (before) => before);
+}
+
+function prepareByKey(input: WriteInput, checkOnly: boolean, after: Write["after"]): PreparedWrite {
+  const expressions = readExpressions(input);
+  const key = normalizeItem(input.Key!);
+  const condition = expressions.condition(input.ConditionExpression);
+  expressions.finish();
+  return {
+    tableName: input.TableName,
+    given: key,
+    on: (table) => {
+      checkKey(key, table);
+      return { ...target(table, key, input), condition, after, checkOnly };
+    },
+  };
+}
+
+export function prepareUpdate(input: WriteInput): PreparedWrite {
+  const expressions = readExpressions(input);
+  const key = normalizeItem(input.Key!);
+  const update = expressions.update(input.UpdateExpression);
+  const condition = expressions.condition(input.ConditionExpression);
+  expressions.finish();
+  return {
+    tableName: input.TableName,
+    given: key,
+    on: (table) => {
+      checkKey(key, table);
+      if (update) checkUpdatedPaths(update, table);
+      const after = (before: Stored | undefined): Stored => updated(before, key, update, table);
+      return { ...target(table, key, input), condition, after, ...(update && { update }) };
+    },
+  };
+}
+
+function target(table: Table, item: Item, input: WriteInput) {
+  const hash = item[table.keys.hash.name]!;
+  return {
+    table,
+    key: storedKey(item, table.keys),
+    partition: (hash.S ?? hash.N ?? hash.B)!,
+    showsOld: input.ReturnValuesOnConditionCheckFailure === "ALL_OLD",
+    checkOnly: false,
+  };
+}
+
+function updated(before: Stored | undefined, key: Item, update: UpdatePlan | undefined, table: Table): Stored {
+  const old = before ? itemOf(before) : key;
+  if (!update) return before ?? freeze(key, sizeOfItem(key));
+  const item = update.apply(before ? old : { ...key });
+  checkIndexKeys(item, table);
+  const size = sizeOfItem(item);
+  if (size > MAX_ITEM_BYTES) throw validation("Item size to update has exceeded the maximum allowed size");
+  return freeze(item, size);
+}
+
+function checkUpdatedPaths({ types }: UpdatePlan, table: Table): void {
+  const own = keyNames(table.keys);
+  for (const { path } of types)
+    if (own.includes(String(path[0])))
+      throw invalidParameter(`Cannot update attribute ${path[0]}. This attribute is part of the key`);
+  for (const index of table.indexes)
+    for (const part of keyParts(index.keys))
+      for (const { path, type } of types)
+        if (path.length === 1 && path[0] === part.name && type && type !== part.type)
+          throw indexTypeMismatch(part, type, index);
+}

@@ -1,0 +1,44 @@
+// The entries of a batch call: at most ten, each with an id of its own.
+import { type AwsFailure, awsFailure, type Wire } from "../stand-in.ts";
+import { read, readAttributes, sizeOf } from "./contents.ts";
+
+export function readEntries(input: Wire): Wire[] {
+  const entries = read.records(input, "Entries");
+  if (entries.length === 0) throw awsFailure("EmptyBatchRequest", "There should be at least one entry in the request.");
+  if (entries.length > 10) {
+    const message = `Maximum number of entries per request are 10. You have sent ${entries.length}.`;
+    throw awsFailure("TooManyEntriesInBatchRequest", message);
+  }
+  const seen = new Set<string>();
+  for (const entry of entries) {
+    const id = read.needed(entry, "Id");
+    if (!/^[A-Za-z0-9_-]{1,80}$/.test(id)) {
+      throw awsFailure(
+        "InvalidBatchEntryId",
+        "A batch entry id can only contain alphanumeric characters, hyphens and underscores.",
+      );
+    }
+    if (seen.has(id)) throw awsFailure("BatchEntryIdsNotDistinct", `Id ${id} repeated.`);
+    seen.add(id);
+  }
+  return entries;
+}
+
+/** All messages of a batch together may be as long as one. */
+export function checkBatchSize(input: Wire, limit: number): void {
+  let size = 0;
+  for (const entry of readEntries(input)) {
+    size += sizeOf(read.text(entry, "MessageBody") ?? "", readAttributes(entry));
+  }
+  if (size > limit) {
+    const message = `Batch requests cannot be longer than ${limit} bytes. You have sent ${size} bytes.`;
+    throw awsFailure("BatchRequestTooLong", message);
+  }
+}
+
+export const failedEntry = (entry: Wire, error: AwsFailure): Wire => ({
+  Id: entry.Id,
+  SenderFault: error.status < 500,
+  Code: error.name,
+  Message: error.message,
+});

@@ -1,0 +1,136 @@
+// The loopback HTTP server before the gateway.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Gateway, type GatewayRequest, type GatewayResponse, pathOf, refusal } from "./gateway.ts";
+import type { StreamOut } from "./lambda-stream.ts";
+import type { Log } from "./mappings.ts";
+
+export interface HttpServer {
+  readonly port: number;
+  readonly url: string;
+  /** Stops listening, gives running requests a moment and cuts what is left. */
+  close(): Promise<void>;
+}
+
+export interface HttpServerOptions {
+  /** 0 takes a free port. */
+  port: number;
+  gateway: Gateway;
+  /** Asked first for paths under `/_local`. */
+  control?: (request: GatewayRequest) => Promise<GatewayResponse | undefined>;
+  log: Log;
+}
+
+const HOST = "127.0.0.1";
+const CONTROL_LIMIT = 10 * 1024 * 1024;
+const CLOSE_GRACE = 2_000;
+
+export async function startHttpServer({ port, gateway, control, log }: HttpServerOptions): Promise<HttpServer> {
+  const streams = new Set<ServerResponse>();
+  let closing = false;
+
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const { method = "GET", url = "/" } = request;
+    const local = control && /^\/_local(\/|$)/.test(pathOf(url)) ? control : undefined;
+    const { streaming, bodyLimitBytes } = local
+      ? { streaming: false, bodyLimitBytes: CONTROL_LIMIT }
+      : gateway.plan(method, url);
+    const body = await readBody(request, bodyLimitBytes);
+    if (body === "gone") return;
+    if (body === "too large") {
+      response.setHeader("connection", "close");
+      return send(response, refusal(413, "Request Entity Too Large"));
+    }
+    const asked = {
+      method,
+      path: url,
+      headers: request.headersDistinct,
+      body,
+      sourceIp: request.socket.remoteAddress ?? HOST,
+    };
+    if (streaming) {
+      streams.add(response.once("close", () => streams.delete(response)));
+      return gateway.stream(asked, outOf(response));
+    }
+    send(response, (await local?.(asked)) ?? (await gateway.handle(asked)));
+  };
+
+  const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 300_000 }, (request, response) => {
+    response.on("error", () => undefined);
+    answer(request, response)
+      .catch((error: unknown) => {
+        log("A request could not be answered.", { method: request.method, error: String(error) });
+        if (response.headersSent) response.destroy();
+        else send(response, refusal(500, "Internal Server Error"));
+      })
+      .finally(() => closing && response.once("close", () => server.closeIdleConnections()));
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, HOST, resolve);
+  });
+  const listening = (server.address() as AddressInfo).port;
+
+  const close = async () => {
+    closing = true;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const response of streams) response.destroy();
+    server.closeIdleConnections();
+    const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE);
+    await closed;
+    clearTimeout(cut);
+  };
+
+  return { port: listening, url: `http://${HOST}:${listening}`, close };
+}
+
+function send(response: ServerResponse, { status, headers, body }: GatewayResponse): void {
+  if (response.destroyed) return;
+  response.writeHead(status, {
+    ...headers,
+    ...(status !== 204 && status !== 304 && { "content-length": body.length }),
+  });
+  response.end(body);
+}
+
+/** Reads at most `limit` bytes; the client may go away meanwhile. */
+function readBody(request: IncomingMessage, limit: number): Promise<Buffer | "gone" | "too large"> {
+  if (Number(request.headers["content-length"] ?? 0) > limit) {
+    request.resume();
+    return Promise.resolve("too large");
+  }
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) {
+        request.removeAllListeners("data").resume();
+        resolve("too large");
+      } else chunks.push(chunk);
+    });
+    request.on("end", () => resolve(Buffer.concat(chunks)));
+    request.on("error", () => resolve("gone"));
+    request.on("close", () => resolve("gone"));
+  });
+}
+
+function outOf(response: ServerResponse): StreamOut {
+  return {
+    start: (status, headers) => {
+      if (response.destroyed) return;
+      response.writeHead(status, headers);
+      response.flushHeaders();
+    },
+    write: (chunk) => {
+      if (response.destroyed) return false;
+      response.write(chunk);
+      return true;
+    },
+    end: (failed) => {
+      if (failed) response.destroy();
+      else response.end();
+    },
+  };
+}

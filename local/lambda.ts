@@ -1,0 +1,283 @@
+// The Lambda host: one environment serves one invocation at a time, and the payload crosses a wire.
+import type { Context } from "aws-lambda";
+import type { Clock, Ids } from "../shared/clock.ts";
+import { SECOND } from "../shared/clock.ts";
+import { awsFailure } from "./aws/stand-in.ts";
+import { type Runner, runner } from "./clock.ts";
+import { type ResponseStream, responseStream, type StreamOut } from "./lambda-stream.ts";
+
+/** The event is what the sender's JSON says: each handler names the type it is sent. */
+export type Handler = (event: never, context: Context) => unknown;
+export type StreamHandler = (event: never, stream: ResponseStream, context: Context) => unknown;
+
+interface Registration {
+  name: string;
+  timeoutSeconds: number;
+  /** How many environments there may be; further invocations wait in order. */
+  concurrency?: number;
+  memoryMb?: number;
+}
+
+export interface BufferedFunction extends Registration {
+  /** `false` lifts the 6 MB limit of a buffered payload (the local import). */
+  payloadLimit?: boolean;
+  create(): Handler;
+}
+
+export interface StreamingFunction extends Registration {
+  create(): StreamHandler;
+}
+
+/** What Lambda tells an invoker about a handler's error. */
+export interface ErrorReport {
+  errorType: string;
+  errorMessage: string;
+  trace: string[];
+}
+export interface FunctionFailure extends Error {
+  report: ErrorReport;
+}
+export const isFunctionFailure = (error: unknown): error is FunctionFailure =>
+  error instanceof Error && "report" in error;
+
+/** One invocation in progress. */
+export interface Run extends Runner {
+  readonly function: string;
+  readonly requestId: string;
+  readonly streaming: boolean;
+  /** Goes up with every change, so that progress can be seen. */
+  changes: number;
+}
+
+export interface LambdaHost {
+  register(spec: BufferedFunction): void;
+  registerStreaming(spec: StreamingFunction): void;
+  /** The handler's answer, or a `FunctionFailure`. */
+  invoke(name: string, event: unknown): Promise<unknown>;
+  /** Resolves when the handler and its stream have ended. */
+  invokeStreaming(name: string, event: unknown, out: StreamOut): Promise<void>;
+  /** Invocations in progress, of one function or of all. */
+  running(name?: string): number;
+  /** The same as a list, oldest first. */
+  runs(): Run[];
+  /** Drops all environments of a function; what they were doing fails. */
+  crash(name: string): void;
+  /** Called after every start, end, sleep or wake of an invocation. */
+  onChange(listener: (run: Run) => void): () => void;
+}
+
+export const REGION = "us-east-1";
+export const ACCOUNT = "000000000000";
+const REQUEST_LIMIT = 6_291_456;
+const RESPONSE_LIMIT = 6_291_556;
+const DEFAULT_CONCURRENCY = 10;
+
+type AnyHandler = (event: unknown, ...rest: unknown[]) => unknown;
+interface Environment {
+  handler: AnyHandler;
+  dead: boolean;
+}
+interface HostedFunction extends Registration {
+  arn: string;
+  streaming: boolean;
+  payloadLimit?: boolean;
+  create(): AnyHandler;
+  idle: Environment[];
+  alive: number;
+  /** Each is handed a free environment, or the place of one that ended. */
+  waiting: ((environment: Environment | undefined) => void)[];
+  crashes: Map<Run, (reason: Error) => void>;
+}
+
+export function createLambdaHost({ clock, ids }: { clock: Clock; ids: Ids }): LambdaHost {
+  const functions = new Map<string, HostedFunction>();
+  const runs = new Set<Run>();
+  const listeners = new Set<(run: Run) => void>();
+
+  const add = (spec: BufferedFunction | StreamingFunction, streaming: boolean) => {
+    if (functions.has(spec.name)) throw new Error(`The function ${spec.name} is registered twice.`);
+    const arn = `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${spec.name}`;
+    // Handlers differ only in parameter types, which JSON does not carry: the sender keeps that promise.
+    const create = spec.create as () => AnyHandler;
+    functions.set(spec.name, { ...spec, create, arn, streaming, idle: [], alive: 0, waiting: [], crashes: new Map() });
+  };
+
+  const find = (name: string): HostedFunction => {
+    const found = functions.get(name);
+    if (found) return found;
+    throw awsFailure("ResourceNotFoundException", `Function not found: ${name}`, { status: 404 });
+  };
+
+  const build = (host: HostedFunction): Environment => {
+    try {
+      return { handler: host.create(), dead: false };
+    } catch (error) {
+      free(host);
+      throw functionFailure(error);
+    }
+  };
+
+  const free = (host: HostedFunction) => {
+    const next = host.waiting.shift();
+    if (next) next(undefined);
+    else host.alive--;
+  };
+
+  const acquire = async (host: HostedFunction): Promise<Environment> => {
+    const idle = host.idle.pop();
+    if (idle) return idle;
+    if (host.alive < (host.concurrency ?? DEFAULT_CONCURRENCY)) {
+      host.alive++;
+      return build(host);
+    }
+    const handed = await new Promise<Environment | undefined>((resolve) => host.waiting.push(resolve));
+    return handed ?? build(host);
+  };
+
+  const release = (host: HostedFunction, environment: Environment) => {
+    if (environment.dead) return free(host);
+    const next = host.waiting.shift();
+    if (next) next(environment);
+    else host.idle.push(environment);
+  };
+
+  const execute = async <T>(
+    host: HostedFunction,
+    work: (handler: AnyHandler, context: Context) => Promise<T>,
+  ): Promise<T> => {
+    const environment = await acquire(host);
+    const run: Run = {
+      function: host.name,
+      requestId: ids.uuid(),
+      streaming: host.streaming,
+      asleep: 0,
+      outside: 0,
+      changes: 0,
+      changed: () => {
+        run.changes++;
+        if (runs.has(run)) for (const listener of [...listeners]) listener(run);
+      },
+    };
+    const over = new AbortController();
+    const deadline = clock.now() + host.timeoutSeconds * SECOND;
+    const context = contextOf(host, run, () => Math.max(0, deadline - clock.now()));
+    runs.add(run);
+    run.changed();
+    try {
+      const timedOut = runner.run(undefined, () => clock.sleep(host.timeoutSeconds * SECOND, over.signal));
+      return await Promise.race([
+        runner.run(run, () => work(environment.handler, context)),
+        timedOut.then(() => {
+          if (over.signal.aborted) return new Promise<never>(() => undefined);
+          environment.dead = true;
+          throw failure("Sandbox.Timedout", `Task timed out after ${host.timeoutSeconds.toFixed(2)} seconds`);
+        }),
+        new Promise<never>((_, reject) => {
+          host.crashes.set(run, (reason) => {
+            environment.dead = true;
+            reject(reason);
+          });
+        }),
+      ]);
+    } catch (error) {
+      throw functionFailure(error);
+    } finally {
+      over.abort();
+      host.crashes.delete(run);
+      release(host, environment);
+      run.changed();
+      runs.delete(run);
+    }
+  };
+
+  return {
+    register: (spec) => add(spec, false),
+    registerStreaming: (spec) => add(spec, true),
+    invoke: async (name, event) => {
+      const host = find(name);
+      const payload = requestOf(event, host.payloadLimit !== false);
+      return execute(host, async (handler, context) => {
+        const answer = await handler(JSON.parse(payload), context);
+        return responseOf(answer, host.payloadLimit !== false);
+      });
+    },
+    invokeStreaming: async (name, event, out) => {
+      const host = find(name);
+      const payload = requestOf(event, true);
+      const response = responseStream(out);
+      return execute(host, async (handler, context) => {
+        await Promise.all([handler(JSON.parse(payload), response.stream, context), response.finished]);
+      }).catch((error: unknown) => {
+        response.fail();
+        throw error;
+      });
+    },
+    running: (name) => [...runs].filter((run) => name === undefined || run.function === name).length,
+    runs: () => [...runs],
+    crash: (name) => {
+      const host = find(name);
+      host.alive -= host.idle.length;
+      host.idle = [];
+      for (const fail of host.crashes.values()) fail(failure("Runtime.ExitError", "Runtime exited with error"));
+    },
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function contextOf(host: HostedFunction, run: Run, remaining: () => number): Context {
+  const withdrawn = () => {
+    throw new Error("Callbacks are withdrawn from the Node.js runtime: return a promise.");
+  };
+  return {
+    callbackWaitsForEmptyEventLoop: true,
+    functionName: host.name,
+    functionVersion: "$LATEST",
+    invokedFunctionArn: host.arn,
+    memoryLimitInMB: String(host.memoryMb ?? 256),
+    awsRequestId: run.requestId,
+    logGroupName: `/aws/lambda/${host.name}`,
+    logStreamName: "local",
+    getRemainingTimeInMillis: remaining,
+    done: withdrawn,
+    fail: withdrawn,
+    succeed: withdrawn,
+  };
+}
+
+function requestOf(event: unknown, limited: boolean): string {
+  const payload = JSON.stringify(event ?? null);
+  if (limited && Buffer.byteLength(payload) > REQUEST_LIMIT) {
+    const message = `Request must be smaller than ${REQUEST_LIMIT} bytes for the InvokeFunction operation`;
+    throw awsFailure("RequestTooLargeException", message, { status: 413 });
+  }
+  return payload;
+}
+
+function responseOf(answer: unknown, limited: boolean): unknown {
+  let payload: string;
+  try {
+    payload = JSON.stringify(answer) ?? "null";
+  } catch {
+    throw failure("Runtime.MarshalError", "Unable to stringify response body");
+  }
+  const size = Buffer.byteLength(payload);
+  if (limited && size > RESPONSE_LIMIT) {
+    const message = `Response payload size (${size} bytes) exceeded maximum allowed payload size (${RESPONSE_LIMIT} bytes).`;
+    throw failure("Function.ResponseSizeTooLarge", message);
+  }
+  return JSON.parse(payload);
+}
+
+const failure = (type: string, message: string): FunctionFailure =>
+  Object.assign(new Error(message), { name: type, report: { errorType: type, errorMessage: message, trace: [] } });
+
+function functionFailure(error: unknown): FunctionFailure {
+  if (isFunctionFailure(error)) return error;
+  if (!(error instanceof Error)) return failure(typeof error, String(error));
+  const { name, message, stack } = error;
+  const report = { errorType: name, errorMessage: message, trace: (stack ?? "").split("\n") };
+  return Object.assign(new Error(message, { cause: error }), { name, report });
+}

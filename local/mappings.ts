@@ -1,0 +1,214 @@
+// Event source mappings: what wakes a worker from a queue or from a table's stream, as Lambda's pollers do.
+import type { DynamoDBRecord, SQSMessageAttributes, SQSRecord } from "aws-lambda";
+import { type Clock, SECOND } from "../shared/clock.ts";
+import type { Database } from "./aws/database.ts";
+import type { StandIn } from "./aws/stand-in.ts";
+import { type LambdaHost, REGION } from "./lambda.ts";
+import { backoff, failedIdentifiers, type StreamMappingOptions, streamMapping } from "./stream-mapping.ts";
+
+export type Log = (message: string, details?: Record<string, unknown>) => void;
+
+export interface Mapping {
+  readonly name: string;
+  /** Whether `pump` would find something to do now. */
+  runnable(): boolean;
+  /** One round of what is runnable now: resolves after its invocations; true if something was done. */
+  pump(): Promise<boolean>;
+  /** When a retry of this mapping is due. */
+  nextAt(): number | undefined;
+}
+
+/** What a mapping needs of the embedded SQS. */
+export interface QueueSource extends StandIn {
+  /** Messages visible now. */
+  ready(queue: string): number;
+}
+
+/** What a mapping needs of the embedded DynamoDB. */
+export interface StreamSource {
+  records(table: string, after: string, limit: number): DynamoDBRecord[];
+  onWrite(listener: (table: string, partitionKey: string) => void): () => void;
+}
+
+export interface QueueMappingOptions {
+  queue: string;
+  function: string;
+  /** Up to 10 messages are received at a time; more are gathered without waiting. */
+  batchSize?: number;
+  maxConcurrency?: number;
+}
+
+export interface Mappings {
+  mapQueue(options: QueueMappingOptions): Mapping;
+  mapTableStream(options: StreamMappingOptions): Mapping;
+  /** In the order they were made. */
+  all(): readonly Mapping[];
+}
+
+export interface MappingParts {
+  clock: Clock;
+  database: Database;
+  sqs: QueueSource;
+  dynamodb: StreamSource;
+  host: LambdaHost;
+  log: Log;
+}
+
+const RECEIVE_LIMIT = 10;
+
+export function createMappings(parts: MappingParts): Mappings {
+  const mappings: Mapping[] = [];
+  const added = (mapping: Mapping) => {
+    mappings.push(mapping);
+    return mapping;
+  };
+  return {
+    mapQueue: (options) => added(queueMapping(parts, options)),
+    mapTableStream: (options) => added(streamMapping(parts, options)),
+    all: () => mappings,
+  };
+}
+
+interface Message {
+  MessageId: string;
+  ReceiptHandle: string;
+  Body: string;
+  MD5OfBody: string;
+  MD5OfMessageAttributes?: string;
+  Attributes?: Record<string, string>;
+  MessageAttributes?: Record<string, { DataType: string; StringValue?: string; BinaryValue?: string }>;
+}
+
+function queueMapping({ clock, sqs, host, log }: MappingParts, options: QueueMappingOptions): Mapping {
+  const { queue, function: target, batchSize = RECEIVE_LIMIT, maxConcurrency = 10 } = options;
+  const name = `${queue} -> ${target}`;
+  let active = 0;
+  let receiving = 0;
+  let failures = 0;
+  let retryAt = 0;
+  let source: Promise<{ url: string; arn: string }> | undefined;
+
+  const locate = async () => {
+    const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: queue });
+    const { Attributes } = await sqs.operate("GetQueueAttributes", { QueueUrl, AttributeNames: ["QueueArn"] });
+    return { url: String(QueueUrl), arn: String((Attributes as Record<string, string>).QueueArn) };
+  };
+
+  const receive = async (url: string): Promise<Message[]> => {
+    const gathered: Message[] = [];
+    while (gathered.length < batchSize) {
+      const answer = await sqs.operate("ReceiveMessage", {
+        QueueUrl: url,
+        MaxNumberOfMessages: Math.min(RECEIVE_LIMIT, batchSize - gathered.length),
+        MessageSystemAttributeNames: ["All"],
+        MessageAttributeNames: ["All"],
+        WaitTimeSeconds: 0,
+      });
+      const messages = (answer.Messages ?? []) as Message[];
+      gathered.push(...messages);
+      if (messages.length < RECEIVE_LIMIT) break;
+    }
+    return gathered;
+  };
+
+  const remove = async (url: string, messages: Message[]) => {
+    for (let from = 0; from < messages.length; from += RECEIVE_LIMIT) {
+      const entries = messages.slice(from, from + RECEIVE_LIMIT).map(({ ReceiptHandle }, index) => ({
+        Id: String(index),
+        ReceiptHandle,
+      }));
+      await sqs.operate("DeleteMessageBatch", { QueueUrl: url, Entries: entries });
+    }
+  };
+
+  const gather = async () => {
+    receiving++;
+    try {
+      source ??= locate();
+      const { url, arn } = await source;
+      const messages = await receive(url);
+      failures = 0;
+      // A queue that shows messages and gives none (a fault, or a message locked by its group) is asked again later.
+      if (messages.length === 0 && sqs.ready(queue) > 0) retryAt = clock.now() + SECOND;
+      return { url, arn, messages };
+    } catch (error) {
+      source = undefined;
+      retryAt = clock.now() + backoff(++failures);
+      log("A queue could not be read.", { mapping: name, error: String(error) });
+      return undefined;
+    } finally {
+      receiving--;
+    }
+  };
+
+  const pump = async () => {
+    active++;
+    try {
+      const batch = await gather();
+      if (!batch || batch.messages.length === 0) return false;
+      const { url, arn, messages } = batch;
+      const done = await host.invoke(target, { Records: messages.map((message) => recordOf(message, arn)) }).then(
+        (answer) => succeeded(messages, answer),
+        (error: unknown) => {
+          log("A worker failed.", { mapping: name, error: String(error) });
+          return [];
+        },
+      );
+      if (done.length < messages.length)
+        log("Messages go back to their queue.", {
+          mapping: name,
+          of: messages.length,
+          failed: messages.length - done.length,
+        });
+      await remove(url, done).catch((error: unknown) => {
+        log("Messages could not be deleted and will come again.", { mapping: name, error: String(error) });
+      });
+      return true;
+    } finally {
+      active--;
+    }
+  };
+
+  const runnable = () => clock.now() >= retryAt && active < maxConcurrency && sqs.ready(queue) > receiving * batchSize;
+
+  return {
+    name,
+    runnable,
+    pump: async () => runnable() && (await pump()),
+    nextAt: () => (retryAt > clock.now() ? retryAt : undefined),
+  };
+}
+
+/** The messages to delete: an unknown or empty identifier, or a list that is none, fails the whole batch. */
+function succeeded(messages: Message[], answer: unknown): Message[] {
+  const failed = failedIdentifiers(answer);
+  const known = new Set(messages.map((message) => message.MessageId));
+  if (!failed?.every((id) => known.has(id))) return [];
+  return messages.filter((message) => !failed.includes(message.MessageId));
+}
+
+function recordOf(message: Message, arn: string): SQSRecord {
+  const messageAttributes: SQSMessageAttributes = {};
+  for (const [key, value] of Object.entries(message.MessageAttributes ?? {})) {
+    messageAttributes[key] = {
+      ...(value.StringValue !== undefined && { stringValue: value.StringValue }),
+      ...(value.BinaryValue !== undefined && { binaryValue: value.BinaryValue }),
+      stringListValues: [],
+      binaryListValues: [],
+      dataType: value.DataType,
+    };
+  }
+  return {
+    messageId: message.MessageId,
+    receiptHandle: message.ReceiptHandle,
+    body: message.Body,
+    // With "All", SQS gives every system attribute that Lambda passes on.
+    attributes: message.Attributes as unknown as SQSRecord["attributes"],
+    messageAttributes,
+    md5OfBody: message.MD5OfBody,
+    ...(message.MD5OfMessageAttributes && { md5OfMessageAttributes: message.MD5OfMessageAttributes }),
+    eventSource: "aws:sqs",
+    eventSourceARN: arn,
+    awsRegion: REGION,
+  };
+}

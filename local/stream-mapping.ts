@@ -1,0 +1,212 @@
+// The mapping of a table's stream: in order, with a checkpoint that outlives a restart, bounded retries and bisection.
+import type { DynamoDBRecord } from "aws-lambda";
+import { MINUTE, SECOND } from "../shared/clock.ts";
+import type { Mapping, MappingParts } from "./mappings.ts";
+
+export interface StreamMappingOptions {
+  table: string;
+  function: string;
+  batchSize?: number;
+  /** Records it refuses never reach the function. */
+  filter?: (record: DynamoDBRecord) => boolean;
+  /** Invocations of one batch before it is given up (splitting it does not count). */
+  maxAttempts?: number;
+  /** Splits a batch in two when the function throws, to isolate the record that fails. */
+  bisect?: boolean;
+  /** Takes what was given up: the on-failure destination. */
+  onFailure?: (records: DynamoDBRecord[]) => void;
+  /** How many batches of different partition keys are in flight at once. */
+  parallelizationFactor?: number;
+  /** The partition key of a record, for `parallelizationFactor`. */
+  partitionKey?: (record: DynamoDBRecord) => string;
+}
+
+/** Records that still have to be delivered, and when. */
+interface Segment {
+  records: DynamoDBRecord[];
+  attempts: number;
+  notBefore: number;
+}
+
+const READ_LIMIT = 1_000;
+const MAX_ATTEMPTS = 10;
+
+export function streamMapping(parts: MappingParts, options: StreamMappingOptions): Mapping {
+  const { clock, database, dynamodb, host, log } = parts;
+  const { table, function: target, batchSize = 100, filter, bisect = true, onFailure } = options;
+  const { maxAttempts = MAX_ATTEMPTS, parallelizationFactor = 1, partitionKey = partitionKeyOf } = options;
+  const name = `${table} stream -> ${target}`;
+
+  database.exec("CREATE TABLE IF NOT EXISTS stream_checkpoints (mapping TEXT PRIMARY KEY, sequence TEXT NOT NULL)");
+  let checkpoint = String(
+    database.first("SELECT sequence FROM stream_checkpoints WHERE mapping = ?", name)?.sequence ?? "",
+  );
+  let position = checkpoint;
+  let readTo = checkpoint;
+  let unread: DynamoDBRecord[] = [];
+  let mayHaveMore = true;
+  /** One per concurrent batch; a lane's first segment blocks those behind it. */
+  let lanes: Segment[][] = [];
+  let busy = false;
+  let failures = 0;
+  let retryAt = 0;
+
+  dynamodb.onWrite((written) => {
+    if (written === table) mayHaveMore = true;
+  });
+
+  const save = () => {
+    if (position === checkpoint) return;
+    database.run("INSERT OR REPLACE INTO stream_checkpoints (mapping, sequence) VALUES (?, ?)", name, position);
+    checkpoint = position;
+  };
+
+  const read = () => {
+    if (unread.length > 0 || !mayHaveMore) return;
+    mayHaveMore = false;
+    try {
+      unread = dynamodb.records(table, readTo, READ_LIMIT);
+    } catch (error) {
+      mayHaveMore = true;
+      throw error;
+    }
+    mayHaveMore ||= unread.length === READ_LIMIT;
+    readTo = unread.length > 0 ? sequenceOf(unread.at(-1)!) : readTo;
+  };
+
+  /** Moves the next records into lanes; the position is where they end, refused records included. */
+  const take = () => {
+    read();
+    const room = batchSize * parallelizationFactor;
+    const chosen: DynamoDBRecord[] = [];
+    let consumed = 0;
+    while (consumed < unread.length && chosen.length < room) {
+      const record = unread[consumed++]!;
+      if (!filter || filter(record)) chosen.push(record);
+    }
+    if (consumed === 0) return false;
+    position = sequenceOf(unread[consumed - 1]!);
+    unread = unread.slice(consumed);
+    lanes = split(chosen);
+    return true;
+  };
+
+  const split = (records: DynamoDBRecord[]): Segment[][] => {
+    const byLane = Map.groupBy(records, (record) => laneOf(partitionKey(record), parallelizationFactor));
+    return [...byLane.values()].map((lane) => {
+      const segments: Segment[] = [];
+      for (let from = 0; from < lane.length; from += batchSize) {
+        segments.push({ records: lane.slice(from, from + batchSize), attempts: 0, notBefore: 0 });
+      }
+      return segments;
+    });
+  };
+
+  const giveUp = (segment: Segment) => {
+    log("Stream records were given up.", { mapping: name, records: segment.records.map(sequenceOf) });
+    onFailure?.(segment.records);
+  };
+
+  /** What is left of a segment after an answer: nothing, the rest from the first failure on, or two halves. */
+  const remainder = async (segment: Segment): Promise<Segment[]> => {
+    const { records, attempts } = segment;
+    let from = 0;
+    let threw = false;
+    try {
+      from = firstFailure(records, await host.invoke(target, { Records: records }));
+      if (from === records.length) return [];
+    } catch (error) {
+      threw = true;
+      log("A worker failed.", { mapping: name, error: String(error) });
+    }
+    if (threw && bisect && records.length > 1) {
+      const middle = Math.ceil(records.length / 2);
+      return [records.slice(0, middle), records.slice(middle)].map((half) => ({ ...segment, records: half }));
+    }
+    // Progress within the batch starts the count anew for the rest.
+    const tries = from > 0 ? 1 : attempts + 1;
+    const rest = { records: records.slice(from), attempts: tries, notBefore: clock.now() + backoff(tries) };
+    if (tries < maxAttempts) return [rest];
+    giveUp(rest);
+    return [];
+  };
+
+  const isDue = (lane: Segment[]) => lane[0] !== undefined && lane[0].notBefore <= clock.now();
+
+  const runLane = async (lane: Segment[]) => {
+    while (isDue(lane)) lane.splice(0, 1, ...(await remainder(lane[0]!)));
+  };
+
+  const round = async () => {
+    if (lanes.length === 0 && !take()) return false;
+    await Promise.all(lanes.filter(isDue).map(runLane));
+    lanes = lanes.filter((lane) => lane.length > 0);
+    if (lanes.length === 0) save();
+    failures = 0;
+    return true;
+  };
+
+  const runnable = () => {
+    if (busy || clock.now() < retryAt) return false;
+    return lanes.length > 0 ? lanes.some(isDue) : unread.length > 0 || mayHaveMore;
+  };
+
+  const pump = async () => {
+    if (!runnable()) return false;
+    busy = true;
+    try {
+      return await round();
+    } catch (error) {
+      retryAt = clock.now() + backoff(++failures);
+      log("A stream could not be read.", { mapping: name, error: String(error) });
+      return false;
+    } finally {
+      busy = false;
+    }
+  };
+
+  const nextAt = () => {
+    if (busy) return undefined;
+    if (retryAt > clock.now()) return retryAt;
+    const due = lanes.flatMap(([head]) => (head ? [head.notBefore] : []));
+    return due.length > 0 ? Math.min(...due) : undefined;
+  };
+
+  return { name, runnable, pump, nextAt };
+}
+
+/** Where delivery must go on: after the last record if all is well; a name that is not in the batch fails all of it. */
+function firstFailure(records: DynamoDBRecord[], answer: unknown): number {
+  const failed = failedIdentifiers(answer);
+  if (!failed) return 0;
+  const places = failed.map((id) => records.findIndex((record) => sequenceOf(record) === id));
+  if (places.includes(-1)) return 0;
+  return Math.min(records.length, ...places);
+}
+
+/** How long to wait before try number `tries` + 1: 1, 2, 4 … at most 60 seconds. */
+export const backoff = (tries: number): number => Math.min(MINUTE, SECOND * 2 ** Math.min(tries - 1, 10));
+
+/** The identifiers of `batchItemFailures`; undefined if the answer cannot be trusted. */
+export function failedIdentifiers(answer: unknown): string[] | undefined {
+  const failures =
+    answer && typeof answer === "object" && "batchItemFailures" in answer ? answer.batchItemFailures : [];
+  if (failures === null) return [];
+  if (!Array.isArray(failures)) return undefined;
+  const ids = failures.map((failure: { itemIdentifier?: unknown } | null) => failure?.itemIdentifier);
+  return ids.every((id) => typeof id === "string" && id !== "") ? (ids as string[]) : undefined;
+}
+
+const sequenceOf = (record: DynamoDBRecord): string => record.dynamodb?.SequenceNumber ?? "";
+
+function partitionKeyOf({ dynamodb }: DynamoDBRecord): string {
+  const keys = dynamodb?.Keys ?? {};
+  return JSON.stringify(keys.PK ?? keys.pk ?? keys);
+}
+
+function laneOf(key: string, lanes: number): number {
+  if (lanes === 1) return 0;
+  let hash = 0;
+  for (let index = 0; index < key.length; index++) hash = (Math.imul(hash, 31) + key.charCodeAt(index)) >>> 0;
+  return hash % lanes;
+}

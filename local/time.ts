@@ -1,0 +1,286 @@
+// Moves service time and runs what falls due: settle, advance, and the background pump of a ticking clock (decision 14).
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { MINUTE, SECOND } from "../shared/clock.ts";
+import { createBell } from "./bell.ts";
+import type { Runner, ServiceClock } from "./clock.ts";
+import type { LambdaHost, Run } from "./lambda.ts";
+import type { Log, Mappings } from "./mappings.ts";
+
+interface Firing {
+  /** `false` leaves recurring schedules alone. */
+  recurring?: boolean;
+  /** Each recurring schedule fires once, however often it was due. */
+  collapse?: boolean;
+}
+
+export interface TimeParts {
+  clock: ServiceClock;
+  host: LambdaHost;
+  mappings: Pick<Mappings, "all">;
+  scheduler: {
+    next(which?: Firing): number | undefined;
+    /** Delivers what is due by `now`. */
+    fireDue(now: number, which?: Firing): Promise<number>;
+  };
+  sqs: {
+    onSend(listener: (queue: string) => void): () => void;
+    nextVisible(): number | undefined;
+  };
+  dynamodb: {
+    onWrite(listener: (table: string, partitionKey: string) => void): () => void;
+    /** Deletes the items whose time to live is over. */
+    expire(): number;
+  };
+  log: Log;
+}
+
+export interface Time {
+  /** Runs everything that is due now, on the spot, until idle. */
+  settle(): Promise<void>;
+  /** Moves time to `to`, running what falls due on the way in order of its time; answers the time it is then. */
+  advance(to: number): Promise<number>;
+  /** Runs a request, behind a running advance. */
+  enter<T>(work: () => Promise<T>): Promise<T>;
+  /** Starts the background pump of a ticking clock. */
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Real time an advance gives to an invocation that waits for something real. */
+const GRACE = 250;
+/** Real time after which a settle complains of an invocation that makes no progress. */
+const STUCK = 60_000;
+/** Streams poll every second: one jump wakes all of them, whatever their phase. */
+const STREAM_SLACK = SECOND;
+const QUIET_TURNS = 3;
+/** How many changes or graces a stop waits for rounds that are still in progress. */
+const STOP_ROUNDS = 20;
+
+export function createTime(parts: TimeParts): Time {
+  const { clock, host, scheduler, sqs, dynamodb, log } = parts;
+  const bell = createBell();
+  const stillSince = new WeakMap<Run, { changes: number; since: number }>();
+  let rounds = 0;
+  let turn: Promise<unknown> = Promise.resolve();
+  let moving: Promise<unknown> | undefined;
+  let background: Promise<void> | undefined;
+  let stopping = false;
+  let nudging = false;
+  let expireAt = 0;
+
+  sqs.onSend(bell.ring);
+  dynamodb.onWrite(bell.ring);
+  host.onChange((run) => {
+    bell.ring();
+    if (!clock.ticking && !run.streaming && run.asleep > 0) nudge();
+  });
+
+  const mappings = () => parts.mappings.all();
+  const buffered = () => host.runs().filter((run) => !run.streaming);
+  const waitsForTime = (run: Run) => run.asleep > 0 && run.outside === 0;
+  const sleepOf = (runs: Run[]) => {
+    const among = new Set<Runner | undefined>(runs);
+    return clock.nextWake((sleeper) => among.has(sleeper));
+  };
+
+  /** Settle and advance come one after another, and the background pump between them. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = turn.then(work);
+    turn = result.catch(() => undefined);
+    return result;
+  };
+
+  const heldStill = async <T>(work: () => Promise<T>): Promise<T> => {
+    clock.hold(true);
+    try {
+      return await work();
+    } finally {
+      clock.hold(false);
+      bell.ring();
+    }
+  };
+
+  /** Lets everything in this process come to rest: in-process calls take no real time. */
+  const quiet = async () => {
+    let seen = -1;
+    for (let still = 0; still < QUIET_TURNS; still++) {
+      await nextTurn();
+      if (bell.rings() !== seen) still = 0;
+      seen = bell.rings();
+    }
+  };
+
+  const fireDue = async (which: Firing) => {
+    const next = scheduler.next(which);
+    if (next !== undefined && next <= clock.now()) await scheduler.fireDue(clock.now(), which);
+  };
+
+  const startRunnable = () => {
+    for (const mapping of mappings()) {
+      while (mapping.runnable()) {
+        rounds++;
+        mapping
+          .pump()
+          .catch((error: unknown) => log("A mapping failed.", { mapping: mapping.name, error: String(error) }))
+          .finally(() => {
+            rounds--;
+            bell.ring();
+          });
+      }
+    }
+  };
+
+  /** Real milliseconds for which to go on waiting for a run that waits for something real. */
+  const patienceLeft = (run: Run, patience: (run: Run) => number): number => {
+    let still = stillSince.get(run);
+    if (still?.changes !== run.changes) {
+      still = { changes: run.changes, since: performance.now() };
+      stillSince.set(run, still);
+    }
+    return patience(run) - (performance.now() - still.since);
+  };
+
+  /** Runs what is runnable at this time, until idle or until whoever still runs waits for a later time. */
+  const drain = async (watched: () => Run[], patience: (run: Run) => number, which: Firing) => {
+    for (;;) {
+      await fireDue(which);
+      startRunnable();
+      await quiet();
+      if (mappings().some((mapping) => mapping.runnable())) continue;
+      const busy = watched();
+      if (busy.length === 0 && rounds === 0) return;
+      const waits = busy.filter((run) => !waitsForTime(run)).map((run) => patienceLeft(run, patience));
+      const hopeful = waits.filter((left) => left > 0);
+      if (busy.length > 0 && hopeful.length === 0) return;
+      await bell.heard(hopeful.length > 0 ? Math.min(...hopeful) : GRACE);
+    }
+  };
+
+  const settle = () =>
+    inTurn(() =>
+      heldStill(async () => {
+        const patience = (run: Run) => {
+          // Whoever sleeps beside an open request gets as much real time as it would have slept.
+          if (run.asleep > 0) return (sleepOf([run]) ?? 0) - clock.now();
+          return sleepOf(buffered()) === undefined ? STUCK : GRACE;
+        };
+        for (;;) {
+          await drain(buffered, patience, { collapse: true });
+          const busy = buffered();
+          if (busy.length === 0) return;
+          const wake = sleepOf(busy);
+          if (wake === undefined) throw new Error(`Still waiting for ${busy.map((run) => run.function).join(", ")}.`);
+          clock.jumpTo(wake);
+        }
+      }),
+    );
+
+  const nextDue = (): number | undefined => {
+    const streaming = new Set<Runner | undefined>(host.runs().filter((run) => run.streaming));
+    const streamWake = clock.nextWake((sleeper) => streaming.has(sleeper));
+    return earliest([
+      sqs.nextVisible(),
+      scheduler.next({ recurring: false }),
+      ...mappings().map((mapping) => mapping.nextAt()),
+      clock.nextWake((sleeper) => !streaming.has(sleeper)),
+      streamWake === undefined ? undefined : streamWake + STREAM_SLACK,
+    ]);
+  };
+
+  /** Drains and jumps until nothing more is due by `to`; the clock need not stand there then. */
+  const follow = async (to: number, which: Firing) => {
+    for (;;) {
+      await drain(host.runs, () => GRACE, which);
+      const next = nextDue();
+      if (next === undefined || next > to) return;
+      clock.jumpTo(next);
+    }
+  };
+
+  const advance = (to: number): Promise<number> => {
+    const result = inTurn(() =>
+      heldStill(async () => {
+        if (to <= clock.now()) return clock.now();
+        await follow(to, { recurring: false });
+        clock.jumpTo(to);
+        dynamodb.expire();
+        await follow(to, { collapse: true });
+        return clock.now();
+      }),
+    );
+    const done = result
+      .catch(() => undefined)
+      .then(() => {
+        if (moving === done) moving = undefined;
+      });
+    moving = done;
+    return result;
+  };
+
+  /** A request must not wait forever for a time that nobody moves: its short sleeps pass at once. */
+  const nudge = () => {
+    if (nudging) return;
+    nudging = true;
+    inTurn(async () => {
+      nudging = false;
+      for (;;) {
+        await quiet();
+        const busy = buffered();
+        const wake = sleepOf(busy);
+        if (wake === undefined) return;
+        const rests = (run: Run) => waitsForTime(run) || patienceLeft(run, () => GRACE) <= 0;
+        if (busy.every(rests)) clock.jumpTo(wake);
+        else await bell.heard(GRACE);
+      }
+    }).catch((error: unknown) => log("A sleeping request could not be woken.", { error: String(error) }));
+  };
+
+  const backgroundStep = async () => {
+    if (clock.now() >= expireAt) {
+      expireAt = clock.now() + MINUTE;
+      dynamodb.expire();
+    }
+    await fireDue({});
+    startRunnable();
+    await nextTurn();
+    const next = earliest([sqs.nextVisible(), scheduler.next(), expireAt, ...mappings().map((m) => m.nextAt())]);
+    return mappings().some((mapping) => mapping.runnable()) ? 0 : Math.max(1, (next ?? expireAt) - clock.now());
+  };
+
+  const runInBackground = async () => {
+    while (!stopping) {
+      const before = bell.rings();
+      const pause = await inTurn(backgroundStep).catch(async (error: unknown) => {
+        log("The background pump failed and goes on.", { error: String(error) });
+        await delay(SECOND);
+        return 0;
+      });
+      if (pause > 0 && bell.rings() === before) await bell.heard(Math.min(pause, MINUTE));
+    }
+  };
+
+  return {
+    settle,
+    advance,
+    enter: async (work) => {
+      while (moving) await moving;
+      return work();
+    },
+    start: () => {
+      stopping = false;
+      background ??= runInBackground();
+    },
+    stop: async () => {
+      stopping = true;
+      bell.ring();
+      await background;
+      background = undefined;
+      for (let left = STOP_ROUNDS; rounds > 0 && left > 0; left--) await bell.heard(GRACE);
+    },
+  };
+}
+
+function earliest(times: (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length > 0 ? Math.min(...known) : undefined;
+}

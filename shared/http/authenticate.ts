@@ -1,0 +1,159 @@
+// Who is calling: SDK key, server key or dashboard token, each checked against the rows it names.
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import type { Clock } from "../clock.ts";
+import type { PlanName } from "../plans.ts";
+import type { Platform } from "../resources.ts";
+import { platform as keys } from "../store/keys.ts";
+import type { Item, TenantId } from "../store/model.ts";
+import type { Secrets } from "../store/secrets.ts";
+import type { Access, Credential } from "./endpoint.ts";
+import { ApiError, unauthorized } from "./errors.ts";
+import { type Role, roles, type Scope } from "./roles.ts";
+import type { TokenVerifier } from "./tokens.ts";
+
+export interface Workspace {
+  tenant: TenantId;
+  name: string;
+  plan: PlanName;
+  status: "active" | "suspended" | "deleted";
+}
+
+export type Caller =
+  | { kind: "sdk"; workspace: Workspace }
+  | { kind: "server"; workspace: Workspace; key: string; scopes: readonly Scope[]; explicit: boolean }
+  | {
+      kind: "dashboard";
+      workspace: Workspace;
+      user: string;
+      email: string;
+      name: string;
+      role: Role;
+      readOnly: boolean;
+      agency?: string;
+    }
+  | { kind: "public" };
+
+interface Presented {
+  sdkKey: string | undefined;
+  bearer: string | undefined;
+}
+
+export interface Credentials {
+  platform: Platform;
+  secrets: Secrets;
+  tokens: TokenVerifier;
+  clock: Clock;
+}
+
+/**
+ * Finds the caller, or refuses with 401. Reads at most the workspace and the member or key row (decision 9).
+ * An SDK key and a dashboard token together must name one workspace; the SDK key then decides (AMB-59).
+ */
+export async function authenticate(
+  { credentials, forbidden }: { credentials: readonly Credential[]; forbidden: NonNullable<Access["forbidden"]> },
+  presented: Presented,
+  using: Credentials,
+): Promise<Caller> {
+  if (credentials.length === 0) return { kind: "public" };
+  const { sdkKey, bearer } = presented;
+  const bySdkKey = sdkKey !== undefined && credentials.includes("sdk") ? await sdkCaller(sdkKey, using) : undefined;
+  const byBearer =
+    bearer !== undefined ? await bearerCaller(bearer, credentials, using, bySdkKey !== undefined) : undefined;
+  if (bySdkKey && byBearer && bySdkKey.workspace.tenant !== byBearer.workspace.tenant) throw unauthorized();
+  const caller = bySdkKey ?? byBearer;
+  if (caller) return caller;
+  if (sdkKey !== undefined && forbidden.includes("sdk") && (await sdkCaller(sdkKey, using)))
+    throw new ApiError("FORBIDDEN", "A client key may not call this endpoint.");
+  throw unauthorized();
+}
+
+async function bearerCaller(
+  bearer: string,
+  credentials: readonly Credential[],
+  using: Credentials,
+  optional: boolean,
+): Promise<Exclude<Caller, { kind: "public" }> | undefined> {
+  if (bearer.startsWith("service_srv_")) {
+    if (credentials.includes("server")) return serverCaller(bearer, using);
+  } else if (credentials.includes("dashboard")) return dashboardCaller(bearer, using);
+  if (optional) return undefined;
+  throw unauthorized();
+}
+
+async function sdkCaller(
+  key: string,
+  { secrets, platform }: Credentials,
+): Promise<{ kind: "sdk"; workspace: Workspace }> {
+  const tenant = await tenantOfSdkKey(key, secrets);
+  const row = tenant && (await platform.get(keys.tenant(tenant)));
+  if (!row) throw unauthorized();
+  return { kind: "sdk", workspace: workspaceOf(row) };
+}
+
+async function serverCaller(key: string, { platform }: Credentials): Promise<Extract<Caller, { kind: "server" }>> {
+  const row = SERVER_KEY.test(key) ? await platform.get(keys.credential(key)) : undefined;
+  if (!row || row.revoked_at || row.kind !== "server") throw unauthorized();
+  const workspace = await platform.get(keys.tenant(String(row.tenant)));
+  if (!workspace) throw unauthorized();
+  const { id, scopes, explicit } = row as Item & { id: string; scopes: Scope[]; explicit: boolean };
+  return { kind: "server", workspace: workspaceOf(workspace), key: id, scopes, explicit };
+}
+
+async function dashboardCaller(
+  token: string,
+  { platform, tokens, clock }: Credentials,
+): Promise<Extract<Caller, { kind: "dashboard" }>> {
+  const claims = await tokens.verify(token, clock.now());
+  if (!claims) throw unauthorized();
+  const [workspace, member] = await platform.getAll([
+    keys.tenant(claims.tid),
+    keys.member(claims.agency ?? claims.tid, claims.sub),
+  ]);
+  if (!workspace || !member) throw unauthorized();
+  const role = roles.find((known) => known === member.role);
+  if (!role) throw unauthorized();
+  return {
+    kind: "dashboard",
+    workspace: workspaceOf(workspace),
+    user: claims.sub,
+    email: String(member.email),
+    name: String(member.name),
+    role,
+    readOnly: claims.ro || role === "viewer",
+    ...(claims.agency !== undefined && { agency: claims.agency }),
+  };
+}
+
+export const workspaceOf = (row: Item): Workspace => ({
+  tenant: row.id as TenantId,
+  name: String(row.name),
+  plan: row.plan as PlanName,
+  status: row.status as Workspace["status"],
+});
+
+const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;
+const SDK_KEY_PART = /^[A-Za-z0-9_-]{1,128}$/;
+const SIGNATURE_CHARACTERS = 43;
+
+const signatureOf = (root: Buffer, tenant: string) =>
+  createHmac("sha256", root).update(`sdk-key:v1:${tenant}`).digest();
+
+/** `sk_<workspace id>.<signature>`, both base64url (ATH-1). */
+export const sdkKeyOf = (root: Buffer, tenant: string): string =>
+  `sk_${Buffer.from(tenant).toString("base64url")}.${signatureOf(root, tenant).toString("base64url")}`;
+
+/** The workspace an SDK key names, if its signature is right and it is spelt in the one canonical way. */
+async function tenantOfSdkKey(key: string, secrets: Secrets): Promise<string | undefined> {
+  if (!key.startsWith("sk_") || key.length > 256) return undefined;
+  const [encoded, signature, more] = key.slice(3).split(".");
+  if (!encoded || !signature || more !== undefined || signature.length !== SIGNATURE_CHARACTERS) return undefined;
+  if (!SDK_KEY_PART.test(encoded) || !SDK_KEY_PART.test(signature)) return undefined;
+  const tenant = Buffer.from(encoded, "base64url").toString();
+  const given = Buffer.from(signature, "base64url");
+  if (Buffer.from(tenant).toString("base64url") !== encoded || given.toString("base64url") !== signature)
+    return undefined;
+  const { sdkKeyRoots } = await secrets.root();
+  return sdkKeyRoots.some((root) => timingSafeEqual(signatureOf(root, tenant), given)) ? tenant : undefined;
+}
+
+export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");

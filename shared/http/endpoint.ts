@@ -1,0 +1,148 @@
+// How an endpoint is declared: route, access, shape, deed. Everything about it derives from this one place.
+import type { GenericSchema, InferOutput } from "valibot";
+import type { Clock, Ids } from "../clock.ts";
+import type { Context, LogEntry, Uses } from "../parts.ts";
+import type { Feature } from "../plans.ts";
+import type { TenantId } from "../store/model.ts";
+import type { Caller } from "./authenticate.ts";
+import type { ErrorCode } from "./errors.ts";
+import type { Permission, Scope } from "./roles.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type Route = `${Method} /${string}`;
+
+/** `sdk` = X-SDK-Key; `server` = server key as bearer; `dashboard` = session token as bearer; none = open to all. */
+export type Credential = "sdk" | "server" | "dashboard";
+
+/** `session` is exempt from the read-only check (login, logout, refresh, switch). */
+export type Effect = "read" | "write" | "session";
+
+export interface Access {
+  /** Any one of these; an empty list is a public endpoint. */
+  credentials?: readonly Credential[];
+  /** Credentials that are understood and refused with 403 rather than 401 (AMB-28). */
+  forbidden?: readonly Credential[];
+  permission?: Permission;
+  scope?: Scope;
+  /** Default: GET reads, everything else writes. */
+  effect?: Effect;
+  feature?: Feature;
+}
+
+export interface Shape {
+  summary: string;
+  /** More for the reference page, in Markdown. */
+  description?: string;
+  query?: GenericSchema;
+  body?: GenericSchema;
+  /** The body may be left out altogether. */
+  bodyOptional?: boolean;
+  returns?: GenericSchema;
+  /** Default: 200 with `returns`, 204 without. */
+  status?: 200 | 201 | 202 | 204;
+  /** Codes the deed adds to those of its access and shape. */
+  errors?: readonly ErrorCode[];
+  /** How a failed body or query is answered: 422 VALIDATION_ERROR, or 400 BAD_REQUEST for in-app (AMB-3). */
+  refusal?: 400 | 422;
+}
+
+type ParamsOf<R extends string> = R extends `${string}:${infer Name}/${infer Rest}`
+  ? { [K in Name]: string } & ParamsOf<`/${Rest}`>
+  : R extends `${string}:${infer Name}`
+    ? { [K in Name]: string }
+    : unknown;
+
+type OutputOf<S> = S extends GenericSchema ? InferOutput<S> : undefined;
+
+export interface Call<S extends Shape = Shape> {
+  caller: Caller;
+  /** The workspace of the credential; a deed never gets another one. */
+  tenant: TenantId;
+  query: OutputOf<S["query"]>;
+  body: OutputOf<S["body"]>;
+  /** Lower-cased names. */
+  headers: Readonly<Record<string, string | undefined>>;
+  sourceIp: string;
+  requestId: string;
+  clock: Clock;
+  ids: Ids;
+  log(entry: LogEntry): void;
+}
+
+export type Deed<R extends string, S extends Shape, U extends Uses> = (
+  call: Call<S> & { params: ParamsOf<R> } & Context<U>,
+) => Promise<unknown>;
+
+export interface Endpoint {
+  route: Route;
+  access: Required<Pick<Access, "credentials" | "forbidden" | "effect">> & Omit<Access, "credentials" | "effect">;
+  shape: Shape;
+  uses: Uses;
+  // biome-ignore lint/suspicious/noExplicitAny: each deed takes its own call; `serve` gives it what was declared
+  deed: (call: any) => Promise<unknown>;
+}
+
+/** What a group's endpoints have in common: who may call, and what all of them may touch. */
+export interface Common<U extends Uses> extends Access {
+  uses: U;
+  refusal?: 400 | 422;
+}
+
+/**
+ * The `endpoint` function of a group: declares one endpoint as route, access, shape and deed, in that order.
+ * The deed gets exactly what was declared: a capability that `uses` does not name is not there to reach for.
+ */
+export function endpoints<const U extends Uses>({ uses, refusal = 422, ...common }: Common<U>) {
+  return <const R extends Route, const S extends Shape, const More extends Uses = []>(
+    route: R,
+    { uses: more, ...access }: Access & { uses?: More },
+    shape: S,
+    deed: Deed<R, S, [...U, ...More]>,
+  ): Endpoint => ({
+    route,
+    access: {
+      credentials: [],
+      forbidden: [],
+      effect: route.startsWith("GET ") ? "read" : "write",
+      ...common,
+      ...access,
+    },
+    shape: { refusal, ...shape },
+    uses: [...uses, ...(more ?? [])],
+    deed,
+  });
+}
+
+/** One Lambda, one section of the specification, one tag of the reference. */
+export interface Group {
+  name: string;
+  about: string;
+  endpoints: readonly Endpoint[];
+}
+
+export const group = (name: string, about: string, endpoints: readonly Endpoint[]): Group => ({
+  name,
+  about,
+  endpoints,
+});
+
+/** `POST /api/v1/templates/:id` as API Gateway writes it: `POST /api/v1/templates/{id}`. */
+export const routeKeyOf = (route: string): string => route.replaceAll(/:(\w+)/g, "{$1}");
+
+interface Reply {
+  readonly reply: true;
+  status: number;
+  body: unknown;
+  headers: Record<string, string>;
+}
+
+/** For a route with two successes: this resource was there already (AMB-94: a replayed request). */
+export const existing = (body: unknown, headers: Record<string, string> = {}): Reply => ({
+  reply: true,
+  status: 200,
+  body,
+  headers,
+});
+
+export const isReply = (value: unknown): value is Reply =>
+  typeof value === "object" && value !== null && (value as Reply).reply === true;

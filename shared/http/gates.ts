@@ -1,0 +1,59 @@
+// The gates between a credential and a deed, each with the refusal the specification gives it.
+import { plans } from "../plans.ts";
+import type { Platform } from "../resources.ts";
+import { platform as keys, minuteOf } from "../store/keys.ts";
+import type { Caller } from "./authenticate.ts";
+import type { Access, Effect } from "./endpoint.ts";
+import { ApiError } from "./errors.ts";
+import { holds, type Permission, type Scope } from "./roles.ts";
+
+/** Seconds a limiter row outlives its window. */
+const LIMIT_KEPT_SECONDS = 300;
+
+/** Fixed one-minute window per workspace, dashboard tokens only (LIM-1 to LIM-3, ERR-19). */
+export async function limitRequests(caller: Caller, platform: Platform): Promise<void> {
+  if (caller.kind !== "dashboard") return;
+  const now = platform.clock.now();
+  const minute = minuteOf(now);
+  const { count } = await platform.update(keys.limit("minute", caller.workspace.tenant, minute), {
+    add: { count: 1 },
+    set: { expires: (minute + 1) * 60 + LIMIT_KEPT_SECONDS },
+  });
+  if (Number(count) <= plans[caller.workspace.plan].requestsPerMinute) return;
+  const seconds = Math.max(1, Math.ceil(((minute + 1) * 60_000 - now) / 1_000));
+  throw new ApiError("RATE_LIMITED", "rate limit exceeded", {
+    body: { error: "rate limit exceeded", retry_after: seconds },
+    headers: { "retry-after": String(seconds) },
+  });
+}
+
+/** ERR-6, ERR-7: a suspended or deleted workspace is refused everywhere but where a session or the bill is at stake. */
+export function requireWorkspace(
+  caller: Caller,
+  { effect, permission }: { effect: Effect; permission?: Permission },
+): void {
+  if (caller.kind === "public") return;
+  const { status } = caller.workspace;
+  if (status === "active") return;
+  const open = effect === "session" || (status === "suspended" && permission === "billing:manage");
+  if (open) return;
+  if (status === "deleted") throw new ApiError("TENANT_DELETED", "This workspace is closed.");
+  throw new ApiError("TENANT_SUSPENDED", "This workspace is suspended.");
+}
+
+/** ERR-9: by the declared effect, not by the method. */
+export function requireWritable(caller: Caller, { effect }: Pick<Access, "effect">): void {
+  if (caller.kind === "dashboard" && caller.readOnly && effect === "write")
+    throw new ApiError("READ_ONLY_TOKEN", "A read-only token may not write.");
+}
+
+export function requirePermission(caller: Caller, permission: Permission | undefined): void {
+  if (!permission || caller.kind !== "dashboard" || holds(caller.role, permission)) return;
+  throw new ApiError("FORBIDDEN", `The role ${caller.role} lacks the permission ${permission}.`);
+}
+
+/** A key made without explicit scopes passes on the surfaces of rule 4 and holds events:write (AMB-27). */
+export function requireScope(caller: Caller, scope: Scope | undefined): void {
+  if (!scope || caller.kind !== "server" || !caller.explicit || caller.scopes.includes(scope)) return;
+  throw new ApiError("FORBIDDEN", `This key lacks the scope ${scope}.`);
+}

@@ -1,0 +1,73 @@
+// Reads path, query and body against the declared schemas, and says what is wrong in the client's own words.
+import jsonBodyParser from "@middy/http-json-body-parser";
+import * as v from "valibot";
+import { checkJson } from "../rules/json-limits.ts";
+import type { Shape } from "./endpoint.ts";
+import { ApiError } from "./errors.ts";
+
+type Judged = Pick<Shape, "refusal">;
+
+export const parseQuery = (shape: Judged & Pick<Shape, "query">, query: Record<string, string | undefined>): unknown =>
+  shape.query && parse(shape, shape.query, query);
+
+export const parseBody = (shape: Judged & Pick<Shape, "body">, body: unknown): unknown =>
+  shape.body && parse(shape, shape.body, body);
+
+interface Bodied {
+  body: unknown;
+  headers: Readonly<Record<string, string | undefined>>;
+  isBase64Encoded: boolean;
+}
+
+const jsonParser = jsonBodyParser().before!;
+
+/** Replaces the text of a JSON body by its value; an absent one reads as `{}` (D-HTTPCODES: 400 for the rest). */
+export function readJson(request: { event: Bodied }): void {
+  if (request.event.body === undefined || request.event.body === "") {
+    request.event.body = {};
+    return;
+  }
+  try {
+    jsonParser(request as never);
+  } catch (error) {
+    const status = (error as { statusCode?: number }).statusCode;
+    if (status === 415) throw new ApiError("BAD_REQUEST", "The body must be sent as application/json.");
+    throw new ApiError("BAD_REQUEST", "The body is not valid JSON.");
+  }
+}
+
+/** Before any schema: recursive validators must not meet a deep or very wide value. */
+export function refuseDeepBody(shape: Judged, body: unknown): void {
+  const reason = checkJson(body);
+  if (reason) throw refusalOf(shape, reason, { body: reason });
+}
+
+function parse(shape: Judged, schema: v.GenericSchema, input: unknown): unknown {
+  const result = v.safeParse(schema, input, { abortPipeEarly: true });
+  if (result.success) return result.output;
+  const fields = fieldsOf(result.issues);
+  const [[name, reason] = ["body", "is invalid"]] = Object.entries(fields);
+  throw refusalOf(shape, `${name}: ${reason}`, fields);
+}
+
+const MOST_FIELDS = 20;
+
+/** Field path (`messages.0.content`) → what is wrong with it; the first complaint of each field wins. */
+export function fieldsOf(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
+  const fields = new Map<string, string>();
+  for (const issue of issues) {
+    const path = v.getDotPath(issue) ?? "body";
+    if (!fields.has(path)) fields.set(path, reasonOf(issue));
+    if (fields.size === MOST_FIELDS) break;
+  }
+  return Object.fromEntries(fields);
+}
+
+function reasonOf(issue: v.BaseIssue<unknown>): string {
+  if (issue.type === "strict_object" && issue.expected === "never") return "is not a known field";
+  if (issue.input === undefined) return "is required";
+  return issue.message;
+}
+
+const refusalOf = ({ refusal }: Judged, message: string, fields: Record<string, string>) =>
+  new ApiError(refusal === 400 ? "BAD_REQUEST" : "VALIDATION_ERROR", message, { fields });

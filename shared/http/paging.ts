@@ -1,0 +1,67 @@
+// The specification's three ways of paging, and cursors that only we can make.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import * as v from "valibot";
+import type { RootSecrets } from "../store/secrets.ts";
+import { invalid } from "./errors.ts";
+
+export const MOST_PER_PAGE = 100;
+const DEFAULT_PER_PAGE = 20;
+
+export interface PageQuery {
+  page: number;
+  size: number;
+}
+
+const count = (fallback: number) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[0-9]{1,9}$/, "must be a whole number"),
+      v.transform(Number),
+      v.minValue(1, "must be at least 1"),
+    ),
+    String(fallback),
+  );
+
+/** `page` and `per_page` (or `page_size`): below 1 is refused, above the maximum is clamped (AMB-29). */
+export const pageFields = <Name extends "per_page" | "page_size">(name: Name) =>
+  ({
+    page: count(1),
+    [name]: v.pipe(
+      count(DEFAULT_PER_PAGE),
+      v.transform((size) => Math.min(size, MOST_PER_PAGE)),
+    ),
+  }) as { page: ReturnType<typeof count> } & Record<Name, ReturnType<typeof limit>>;
+
+/** `limit`: clamped to `most`, refused below 1. */
+export const limit = (fallback: number, most: number) =>
+  v.pipe(
+    count(fallback),
+    v.transform((size) => Math.min(size, most)),
+  );
+
+export const offsetOf = ({ page, size }: PageQuery): { from: number; to: number } => ({
+  from: (page - 1) * size,
+  to: page * size,
+});
+
+type CursorKey = Pick<RootSecrets, "cursorKey">;
+
+/** An opaque cursor, good for one tenant and one list only. `position` is anything JSON can carry. */
+export function sealCursor({ cursorKey }: CursorKey, scope: string, position: unknown): string {
+  const text = Buffer.from(JSON.stringify(position)).toString("base64url");
+  return `${text}.${sign(cursorKey, scope, text).toString("base64url")}`;
+}
+
+/** @throws 422 naming `cursor` if it is not one we made for this scope. */
+export function openCursor({ cursorKey }: CursorKey, scope: string, cursor: string): unknown {
+  const [text = "", signature = ""] = cursor.split(".");
+  const given = Buffer.from(signature, "base64url");
+  const expected = sign(cursorKey, scope, text);
+  if (given.length !== expected.length || !timingSafeEqual(given, expected))
+    throw invalid({ cursor: "is not a cursor of this list" });
+  return JSON.parse(Buffer.from(text, "base64url").toString());
+}
+
+const sign = (key: Buffer, scope: string, text: string) =>
+  createHmac("sha256", key).update(`cursor:v1:${scope}:${text}`).digest().subarray(0, 16);

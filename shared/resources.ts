@@ -1,0 +1,134 @@
+// Everything a function may touch: property of its context, env variables, IAM grants, and how it opens.
+// Plain objects, so that a bundle holds only what its function names.
+import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type { Clock, Ids } from "./clock.ts";
+import { type Message, type QueueName, queues } from "./messages.ts";
+import { type Capability, type Parts, setting } from "./parts.ts";
+import type { TenantId } from "./store/model.ts";
+import { openSecrets, type Secrets } from "./store/secrets.ts";
+import { chunksOf, openTable, type Reader, type Table } from "./store/table.ts";
+import { openTimers, type Timers } from "./store/timers.ts";
+
+const reads = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"];
+const writes = [
+  "dynamodb:PutItem",
+  "dynamodb:UpdateItem",
+  "dynamodb:DeleteItem",
+  "dynamodb:BatchWriteItem",
+  "dynamodb:ConditionCheckItem",
+];
+
+/** What store functions take first: the table bound to one tenant, with time and ids. */
+export interface Bound {
+  tenant: TenantId;
+  clock: Clock;
+  ids: Ids;
+}
+export type StoreReader = Reader & Bound;
+export type Store = Table & Bound;
+
+/** The table where nothing belongs to a tenant: workspaces, users, keys, limits. */
+export type Platform = Table & Omit<Bound, "tenant">;
+
+const openStore = (parts: Parts): ((tenant: TenantId) => Store) => {
+  const table = openTable(parts);
+  return (tenant) => {
+    const prefix = `T#${tenant}#`;
+    const bound = table((pk) => tenant !== "" && pk.startsWith(prefix));
+    return { ...bound, tenant, clock: parts.clock, ids: parts.ids };
+  };
+};
+
+export const storeRead: Capability<"store", StoreReader> = {
+  as: "store",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: reads, on: "table" }],
+  open: openStore,
+};
+
+export const storeWrite: Capability<"store", Store> = {
+  as: "store",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: [...reads, ...writes], on: "table" }],
+  open: openStore,
+};
+
+export const platformWrite: Capability<"platform", Platform> = {
+  as: "platform",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: [...reads, ...writes], on: "table" }],
+  open: (parts) => {
+    const bound = openTable(parts)((pk) => !pk.startsWith("T#"));
+    return () => ({ ...bound, clock: parts.clock, ids: parts.ids });
+  },
+};
+
+/** Root secrets, read: SDK keys, subscriber ids, cursors. */
+export const secrets: Capability<"secrets", Secrets> = {
+  as: "secrets",
+  env: ["TABLE_NAME", "ENCRYPTION_KEY_ID"],
+  grants: [
+    { actions: reads, on: "table" },
+    { actions: ["kms:Decrypt"], on: "encryption-key" },
+  ],
+  open: (parts) => {
+    const opened = openSecrets(parts);
+    return () => opened;
+  },
+};
+
+export const timers: Capability<"timers", Timers> = {
+  as: "timers",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: writes, on: "table" }],
+  open: openTimers,
+};
+
+export interface Queue<M> {
+  /** Sends all, ten a request, the tenant as fair-queue group; throws if the queue refuses any. */
+  send(messages: readonly M[], options?: { delaySeconds?: number }): Promise<void>;
+}
+
+const variable = (queue: QueueName) => `${queue.toUpperCase().replaceAll("-", "_")}_QUEUE_URL`;
+
+function openQueue<Q extends QueueName>(parts: Parts, queue: Q): Queue<Message<Q>> {
+  const client = parts.aws(SQSClient);
+  const QueueUrl = setting(parts, variable(queue));
+  return {
+    send: async (messages, { delaySeconds } = {}) => {
+      for (const batch of chunksOf(messages, 10)) {
+        const entries = batch.map((message, i) => ({
+          Id: String(i),
+          MessageBody: JSON.stringify(message),
+          ...("tenant" in message && { MessageGroupId: message.tenant }),
+          ...(delaySeconds && { DelaySeconds: delaySeconds }),
+        }));
+        const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries: entries }));
+        if (Failed.length > 0)
+          throw Object.assign(new Error(`The queue ${queue} refused ${Failed.length} messages: ${Failed[0]?.Code}`), {
+            name: "ServiceUnavailable",
+          });
+      }
+    },
+  };
+}
+
+/** The right to send to one queue; the context property is the queue's name in camel case. */
+const sender = <Q extends QueueName, As extends string>(queue: Q, as: As): Capability<As, Queue<Message<Q>>> => ({
+  as,
+  env: [variable(queue)],
+  grants: [{ actions: ["sqs:SendMessage"], on: `queue:${queue}` }],
+  open: (parts) => {
+    const opened = openQueue(parts, queue);
+    return () => opened;
+  },
+});
+
+export const fanOutQueue = /* @__PURE__ */ sender("fan-out", "fanOutQueue");
+export const deliverQueue = /* @__PURE__ */ sender("deliver", "deliverQueue");
+export const dueQueue = /* @__PURE__ */ sender("due", "dueQueue");
+export const eraseQueue = /* @__PURE__ */ sender("erase", "eraseQueue");
+
+/** The env variable that holds a queue's URL. */
+export const queueVariable = variable;
+export const queueSchema = <Q extends QueueName>(queue: Q): (typeof queues)[Q]["message"] => queues[queue].message;

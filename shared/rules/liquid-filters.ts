@@ -1,0 +1,66 @@
+// The filters a template may use: the library's harmless ones, and our own where the library reads the machine's clock and zone.
+import { type Context, type FilterImplOptions, filters } from "liquidjs";
+import { formatDate } from "./date-patterns.ts";
+import { isTimeZone } from "./time-zones.ts";
+import { parseTimestamp } from "./timestamps.ts";
+
+/** The register of a render that holds its time, in milliseconds. */
+export const NOW = "now";
+
+const BORROWED = [
+  "capitalize",
+  "default",
+  "divided_by",
+  "downcase",
+  "escape",
+  "first",
+  "join",
+  "last",
+  "minus",
+  "plus",
+  "replace",
+  "round",
+  "size",
+  "strip",
+  "times",
+  "truncate",
+  "upcase",
+];
+
+const CALENDAR_DAY = /^\d{4}-\d\d-\d\d$/;
+const EPOCH_SECONDS = /^\d{1,12}$/;
+const LONGEST_PATTERN = 200;
+const DEFAULT_PATTERN = "%B %-d, %Y";
+const EARLIEST = Date.UTC(1000, 0, 2);
+const LATEST = Date.UTC(9999, 11, 30);
+
+/** Filter name → filter, for the one engine. */
+export const FILTERS: Record<string, FilterImplOptions> = {
+  ...Object.fromEntries(BORROWED.map((name) => [name, filters[name]!])),
+  date: dateFilter,
+  url_encode: encodeForUrl,
+};
+
+/**
+ * `date: pattern, time zone`. Reads `now`, `today`, RFC 3339 timestamps, calendar days and seconds since the epoch;
+ * anything else comes back unchanged. Without a (known) time zone it speaks UTC; a calendar day has none.
+ */
+function dateFilter(this: { context: Context }, value: unknown, pattern?: unknown, zone?: unknown): unknown {
+  const at = instantOf(value, this.context.getRegister<number>(NOW) ?? 0);
+  if (at === undefined || !(at >= EARLIEST && at <= LATEST)) return value;
+  const isDay = typeof value === "string" && CALENDAR_DAY.test(value);
+  const timeZone = !isDay && typeof zone === "string" && isTimeZone(zone) ? zone : "UTC";
+  return formatDate(at, typeof pattern === "string" ? pattern.slice(0, LONGEST_PATTERN) : DEFAULT_PATTERN, timeZone);
+}
+
+function instantOf(value: unknown, now: number): number | undefined {
+  if (typeof value === "number") return value * 1_000;
+  if (typeof value !== "string") return undefined;
+  if (value === "now" || value === "today") return now;
+  if (CALENDAR_DAY.test(value)) return parseTimestamp(`${value}T00:00:00Z`);
+  return EPOCH_SECONDS.test(value) ? Number(value) * 1_000 : parseTimestamp(value);
+}
+
+function encodeForUrl(value: unknown): string {
+  return encodeURIComponent(String(value ?? "").toWellFormed());
+}

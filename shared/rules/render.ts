@@ -1,0 +1,216 @@
+// Personalisation: a locked-down Liquid for titles, bodies, URLs and data strings (D-LIQUID).
+import { Context, type Emitter, Liquid, Output, type Template, toValue, toValueSync } from "liquidjs";
+import { FILTERS, NOW } from "./liquid-filters.ts";
+
+/** What a template may speak of. Attributes are reached as `subscriber.x` and as `subscriber.attributes.x`. */
+export interface RenderScope {
+  subscriber: {
+    id: string;
+    external_id?: string | null | undefined;
+    email?: string | null | undefined;
+    attributes: Record<string, unknown>;
+  };
+  data: Record<string, unknown>;
+  event?: Record<string, unknown> | undefined;
+}
+
+export interface RenderOptions {
+  /** What `now` means to the `date` filter, in milliseconds. */
+  now: number;
+  /** `html` escapes every value (not the template's own text). */
+  escape: "none" | "html";
+}
+
+export interface Rendered {
+  text: string;
+  /** Dotted paths of the variables that had no value where the text needed one, each once. */
+  unknown: string[];
+}
+
+export interface CompiledTemplate {
+  /** Throws an Error named `RenderError` when a limit is passed. */
+  render(scope: RenderScope, options: RenderOptions): Rendered;
+  /** There is nothing to personalise: rendering gives the text itself. */
+  isStatic: boolean;
+}
+
+/** Longest template and longest result, in bytes of UTF-8. */
+export const TEMPLATE_BYTES = 65_536;
+export const RENDERED_BYTES = 262_144;
+
+const TAGS = new Set(["if", "unless", "case"]);
+const NESTING = 20;
+const PLACEHOLDERS = 1_000;
+const RENDER_MILLISECONDS = 1_000;
+const MEMORY_CHARACTERS = 1_000_000;
+const REMEMBERED_TEMPLATES = 100;
+const LONGEST_REASON = 200;
+
+interface RenderState {
+  escape: RenderOptions["escape"];
+  /** Paths without a value met while the current output is worked out. */
+  misses: string[];
+  unknown: Set<string>;
+}
+
+const STATE = "state";
+const engine = lockedDownLiquid();
+const remembered = new Map<string, CompiledTemplate>();
+
+/**
+ * A template ready to render. The last 100 different ones are remembered. Throws an Error named `RenderError` when
+ * `validateTemplate` has something to say. Values are inserted once: Liquid inside a value stays text. An output
+ * whose variable is missing renders empty and is listed, unless `default` or another filter gave it a text.
+ */
+export function compileTemplate(text: string): CompiledTemplate {
+  const known = remembered.get(text);
+  if (known) remembered.delete(text);
+  const compiled = known ?? compile(text);
+  if (remembered.size >= REMEMBERED_TEMPLATES) remembered.delete(remembered.keys().next().value!);
+  remembered.set(text, compiled);
+  return compiled;
+}
+
+/** Why a template cannot be used (size, syntax, unknown tag or filter, nesting), or undefined when it can. */
+export function validateTemplate(text: string): string | undefined {
+  try {
+    compileTemplate(text);
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+/** Whether an error came from `compileTemplate` or `render`: the message cannot be sent, trying again will not help. */
+export const isRenderError = (error: unknown): error is Error => error instanceof Error && error.name === "RenderError";
+
+function compile(text: string): CompiledTemplate {
+  if (isLonger(text, TEMPLATE_BYTES)) throw renderError(`must be at most ${TEMPLATE_BYTES} bytes`);
+  if (!text.includes("{{") && !text.includes("{%")) return { isStatic: true, render: () => ({ text, unknown: [] }) };
+  if (text.split(/\{[{%]/, PLACEHOLDERS + 2).length > PLACEHOLDERS + 1) {
+    throw renderError(`must have at most ${PLACEHOLDERS} placeholders`);
+  }
+  const templates = orRenderError(() => {
+    const parsed = engine.parse(text);
+    watchOutputs(parsed, 0);
+    return parsed;
+  });
+  return { isStatic: false, render: (scope, options) => orRenderError(() => renderOnce(templates, scope, options)) };
+}
+
+function renderOnce(templates: Template[], scope: RenderScope, options: RenderOptions): Rendered {
+  const state: RenderState = { escape: options.escape, misses: [], unknown: new Set() };
+  const context = new Context({}, engine.options, { sync: true }, { liquid: engine });
+  context.setRegister(NOW, options.now);
+  context.setRegister(STATE, state);
+  const { id, external_id, email, attributes } = scope.subscriber;
+  const roots = {
+    subscriber: { ...attributes, id, external_id, email, attributes },
+    data: scope.data,
+    event: scope.event,
+  };
+  context._get = function* (path) {
+    const value = path.reduce<unknown>(propertyOf, roots);
+    if (value === undefined || value === null) state.misses.push(path.join("."));
+    yield;
+    return value;
+  };
+  const emitter = limitedEmitter();
+  toValueSync(engine.renderer.renderTemplates(templates, context, emitter));
+  if (isLonger(emitter.buffer, RENDERED_BYTES)) throw tooLong();
+  return { text: emitter.buffer, unknown: [...state.unknown] };
+}
+
+/** Own properties only; `size`, `first` and `last` belong to lists and texts, so that an attribute may be called so. */
+function propertyOf(holder: unknown, key: unknown): unknown {
+  if (typeof holder === "string") return key === "size" ? holder.length : undefined;
+  if (typeof holder !== "object" || holder === null) return undefined;
+  if (Array.isArray(holder)) {
+    if (key === "size") return holder.length;
+    const index = key === "first" ? 0 : key === "last" ? -1 : key;
+    return typeof index === "number" ? holder.at(index) : undefined;
+  }
+  if (typeof key !== "string" && typeof key !== "number") return undefined;
+  return Object.hasOwn(holder, key) ? Reflect.get(holder, key) : undefined;
+}
+
+/** Makes every output escape its value and report what it missed. */
+function watchOutputs(templates: Template[], depth: number): void {
+  if (depth > NESTING) throw renderError(`must not nest tags deeper than ${NESTING} levels`);
+  for (const template of templates) {
+    if (template instanceof Output) watchOutput(template);
+    else if (template.children) watchOutputs(toValueSync(template.children(false, true)), depth + 1);
+  }
+}
+
+function watchOutput(output: Output): void {
+  const isEscaped = output.value.filters.at(-1)?.name === "escape";
+  output.render = function* (context, emitter) {
+    const state = context.getRegister<RenderState>(STATE);
+    state.misses = [];
+    const text = textOf(toValue(yield output.value.value(context)));
+    if (text === "") for (const path of state.misses) state.unknown.add(path);
+    emitter.write(state.escape === "html" && !isEscaped ? escapeHtml(text) : text);
+  };
+}
+
+/** Lists are joined without a separator, as everywhere in Liquid; objects and impossible numbers have no text. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(textOf).join("");
+  return typeof value === "boolean" || Number.isFinite(value) ? String(value) : "";
+}
+
+const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;" };
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+
+function limitedEmitter(): Emitter {
+  const emitter: Emitter = {
+    buffer: "",
+    write(text: string) {
+      if (emitter.buffer.length + text.length > RENDERED_BYTES) throw tooLong();
+      emitter.buffer += text;
+    },
+  };
+  return emitter;
+}
+
+function lockedDownLiquid(): Liquid {
+  const liquid = new Liquid({
+    templates: {},
+    strictFilters: true,
+    ownPropertyOnly: true,
+    parseLimit: TEMPLATE_BYTES,
+    renderLimit: RENDER_MILLISECONDS,
+    memoryLimit: MEMORY_CHARACTERS,
+  });
+  for (const name of Object.keys(liquid.tags)) if (!TAGS.has(name)) delete liquid.tags[name];
+  for (const name of Object.keys(liquid.filters)) liquid.unregisterFilter(name);
+  for (const [name, filter] of Object.entries(FILTERS)) liquid.registerFilter(name, filter);
+  return liquid;
+}
+
+const isLonger = (text: string, bytes: number): boolean =>
+  text.length > bytes || (text.length * 3 > bytes && Buffer.byteLength(text) > bytes);
+
+const tooLong = (): Error => renderError(`the text would be longer than ${RENDERED_BYTES} bytes`);
+
+function reasonOf(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (reason.includes("call stack")) return "is nested too deeply";
+  return reason.split("\n", 1)[0]!.slice(0, LONGEST_REASON);
+}
+
+function renderError(message: string): Error {
+  const error = new Error(message);
+  error.name = "RenderError";
+  return error;
+}
+
+function orRenderError<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw renderError(reasonOf(error));
+  }
+}

@@ -1,0 +1,48 @@
+// IANA time zones as the runtime knows them (D-ATTR, SCH-1).
+
+const SHAPE = /^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/;
+const REMEMBERED = 1_000;
+const MINUTE = 60_000;
+
+// Making a format is a hundred times dearer than using it. Null remembers a name that is not a zone.
+const formats = new Map<string, Intl.DateTimeFormat | null>();
+
+/** Whether the text is an IANA time zone name such as `Europe/Paris` or `UTC`; offsets such as `+02:00` are not. */
+export const isTimeZone = (text: string): boolean => formatOf(text) !== null;
+
+/** Minutes that the wall clock of a zone is ahead of UTC at an instant in milliseconds. Throws RangeError on an unknown zone. */
+export function zoneOffsetMinutes(zone: string, at: number): number {
+  const format = formatOf(zone);
+  if (!format) throw new RangeError("unknown time zone");
+  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const wall = Date.UTC(parts.year!, parts.month! - 1, parts.day!, parts.hour!, parts.minute!);
+  return Math.round((wall - Math.floor(at / MINUTE) * MINUTE) / MINUTE);
+}
+
+function formatOf(zone: string): Intl.DateTimeFormat | null {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  if (formats.size >= REMEMBERED) formats.clear();
+  const format = SHAPE.test(zone) ? makeFormat(zone) : null;
+  formats.set(zone, format);
+  return format;
+}
+
+function makeFormat(zone: string): Intl.DateTimeFormat | null {
+  const numeric = "numeric";
+  try {
+    return new Intl.DateTimeFormat("en-US", {
+      timeZone: zone,
+      calendar: "gregory",
+      numberingSystem: "latn",
+      hourCycle: "h23",
+      year: numeric,
+      month: numeric,
+      day: numeric,
+      hour: numeric,
+      minute: numeric,
+    });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,86 @@
+// The one signer of dashboard tokens: RS256 by a KMS key whose public half is published in the table.
+import { createHash, createPublicKey } from "node:crypto";
+import { GetPublicKeyCommand, KMSClient, SignCommand } from "@aws-sdk/client-kms";
+import { ACCESS_TOKEN_SECONDS, type PublishedKey } from "../http/tokens.ts";
+import { type Capability, type Parts, setting } from "../parts.ts";
+import { platform as keys } from "./keys.ts";
+import type { Value } from "./model.ts";
+import { openTable } from "./table.ts";
+
+export interface Signer {
+  /** An access token of 15 minutes for a user in a workspace. */
+  accessToken(subject: {
+    user: string;
+    tenant: string;
+    role: string;
+    readOnly?: boolean;
+    agency?: string;
+  }): Promise<string>;
+}
+
+export const tokenSigner: Capability<"signer", Signer> = {
+  as: "signer",
+  env: ["TABLE_NAME", "SIGNING_KEY_ID", "TOKEN_ISSUER", "TOKEN_AUDIENCE"],
+  grants: [
+    { actions: ["kms:Sign", "kms:GetPublicKey"], on: "signing-key" },
+    { actions: ["dynamodb:PutItem"], on: "table" },
+  ],
+  open: (parts) => {
+    const signer = openSigner(parts);
+    return () => signer;
+  },
+};
+
+function openSigner(parts: Parts): Signer {
+  const kms = parts.aws(KMSClient);
+  const KeyId = setting(parts, "SIGNING_KEY_ID");
+  const iss = setting(parts, "TOKEN_ISSUER");
+  const aud = setting(parts, "TOKEN_AUDIENCE");
+  let published: Promise<string> | undefined;
+
+  const publish = async (): Promise<string> => {
+    const { PublicKey } = await kms.send(new GetPublicKeyCommand({ KeyId }));
+    const der = Buffer.from(PublicKey!);
+    const { n, e } = createPublicKey({ key: der, format: "der", type: "spki" }).export({ format: "jwk" });
+    const kid = createHash("sha256").update(der).digest("base64url").slice(0, 16);
+    const jwk: PublishedKey = { kty: "RSA", alg: "RS256", use: "sig", kid, n: String(n), e: String(e) };
+    await openTable(parts)((pk) => pk === "JWK").put({ ...keys.jwk(kid), jwk: { ...jwk } satisfies Value });
+    return kid;
+  };
+
+  return {
+    accessToken: async ({ user, tenant, role, readOnly = false, agency }) => {
+      published ??= publish().catch((error: unknown) => {
+        published = undefined;
+        throw error;
+      });
+      const kid = await published;
+      const iat = Math.floor(parts.clock.now() / 1_000);
+      const claims = {
+        iss,
+        aud,
+        sub: user,
+        tid: tenant,
+        token_use: "access",
+        role,
+        ro: readOnly,
+        ...(agency !== undefined && { agency }),
+        jti: parts.ids.uuid(),
+        iat,
+        exp: iat + ACCESS_TOKEN_SECONDS,
+      };
+      const text = `${encode({ alg: "RS256", typ: "JWT", kid })}.${encode(claims)}`;
+      const { Signature } = await kms.send(
+        new SignCommand({
+          KeyId,
+          Message: Buffer.from(text),
+          MessageType: "RAW",
+          SigningAlgorithm: "RSASSA_PKCS1_V1_5_SHA_256",
+        }),
+      );
+      return `${text}.${Buffer.from(Signature!).toString("base64url")}`;
+    },
+  };
+}
+
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");

@@ -1,0 +1,46 @@
+// Timers are due rows: put just before the state they belong to, harmless alone (decision 13).
+import type { DueKind } from "../messages.ts";
+import type { Parts } from "../parts.ts";
+import { platform } from "./keys.ts";
+import type { Item, TenantId } from "./model.ts";
+import { openTable } from "./table.ts";
+
+export interface Timer {
+  kind: DueKind;
+  /** The entity whose time comes. */
+  id: string;
+  /** Service time in milliseconds. */
+  at: number;
+}
+
+export interface Timers {
+  /** Sets timers; setting the same one again changes nothing. */
+  set(timers: readonly Timer[]): Promise<void>;
+}
+
+export interface DueRow extends Item {
+  tenant: string;
+  kind: DueKind;
+  id: string;
+  at: number;
+  /** When the timer was set: its state may appear up to 60 s later. */
+  since: number;
+}
+
+/** Rows live a week past their time if nobody consumes them: the sweep has looked long before. */
+const KEPT_SECONDS = 7 * 86_400;
+
+export function openTimers(parts: Parts): (tenant: TenantId) => Timers {
+  const table = openTable(parts)((pk) => pk.startsWith("DUE#"));
+  return (tenant) => ({
+    set: async (timers) => {
+      const rows = timers.map(({ kind, id, at }): DueRow => {
+        const expires = Math.ceil(at / 1_000) + KEPT_SECONDS;
+        const key = platform.due(at, `${kind}#${tenant}#${id}`);
+        return { ...key, react: "due", tenant, kind, id, at, since: parts.clock.now(), expires };
+      });
+      if (rows.length === 1) await table.put(rows[0]!);
+      else await table.writeAll(rows.map((put) => ({ put })));
+    },
+  });
+}

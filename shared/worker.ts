@@ -1,0 +1,117 @@
+// How a worker is declared, and how its messages are taken: each on its own, failures reported one by one.
+import type {
+  DynamoDBBatchResponse,
+  DynamoDBRecord,
+  DynamoDBStreamEvent,
+  SQSBatchResponse,
+  SQSEvent,
+} from "aws-lambda";
+import * as v from "valibot";
+import type { Clock, Ids } from "./clock.ts";
+import { type Message, type QueueName, queues } from "./messages.ts";
+import { type Context, openAll, type Parts, type Uses } from "./parts.ts";
+import type { TenantId } from "./store/model.ts";
+
+interface Standing {
+  clock: Clock;
+  ids: Ids;
+  log: Parts["log"];
+}
+
+export interface QueueWorker {
+  name: QueueName;
+  about: string;
+  wokenBy: "queue";
+  uses: Uses;
+  create(parts: Parts): (event: SQSEvent) => Promise<SQSBatchResponse>;
+}
+
+export interface StreamWorker {
+  name: string;
+  about: string;
+  wokenBy: "table-stream";
+  uses: Uses;
+  create(parts: Parts): (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>;
+}
+
+export type Worker = QueueWorker | StreamWorker;
+
+type Task<Q extends QueueName, U extends Uses> = (
+  message: Message<Q>,
+  context: Context<U> & Standing & { tenant: TenantId },
+) => Promise<void>;
+
+/** A worker woken by the queue of its own name; its context is bound to the tenant that the message names. */
+export function queueWorker<const Q extends QueueName, const U extends Uses>(
+  name: Q,
+  about: string,
+  uses: U,
+  task: Task<Q, U>,
+): QueueWorker {
+  return {
+    name,
+    about,
+    wokenBy: "queue",
+    uses,
+    create: (parts) => {
+      const bind = openAll(uses, parts);
+      const { clock, ids, log } = parts;
+      const perform = async (body: string) => {
+        const message = v.parse(queues[name].message, JSON.parse(body)) as Message<Q>;
+        const tenant = ("tenant" in message ? message.tenant : "") as TenantId;
+        await task(message, { ...bind(tenant), clock, ids, log, tenant });
+      };
+      return async ({ Records }) => {
+        const failed = await Promise.all(
+          Records.map(async ({ messageId, body }) => {
+            try {
+              await perform(body);
+              return [];
+            } catch (error) {
+              log({
+                level: "warn",
+                message: "a message failed",
+                worker: name,
+                message_id: messageId,
+                error: describe(error),
+              });
+              return [{ itemIdentifier: messageId }];
+            }
+          }),
+        );
+        return { batchItemFailures: failed.flat() };
+      };
+    },
+  };
+}
+
+/** A worker woken by the table's stream: takes a batch in order; what it could not do comes again from there on. */
+export function streamWorker<const U extends Uses>(
+  name: string,
+  about: string,
+  uses: U,
+  task: (records: DynamoDBRecord[], context: Context<U> & Standing) => Promise<void>,
+): StreamWorker {
+  return {
+    name,
+    about,
+    wokenBy: "table-stream",
+    uses,
+    create: (parts) => {
+      const bind = openAll(uses, parts);
+      const { clock, ids, log } = parts;
+      return async ({ Records }) => {
+        try {
+          await task(Records, { ...bind("" as TenantId), clock, ids, log });
+          return { batchItemFailures: [] };
+        } catch (error) {
+          log({ level: "warn", message: "a batch of the stream failed", worker: name, error: describe(error) });
+          const first = Records[0]?.dynamodb?.SequenceNumber;
+          return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first }] };
+        }
+      };
+    },
+  };
+}
+
+const describe = (error: unknown) => (error instanceof Error ? `${error.name}: ${error.message}` : "unknown");

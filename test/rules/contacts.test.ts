@@ -1,0 +1,105 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isEmailAddress, isLocale, isPhoneNumber } from "../../shared/rules/contacts.ts";
+
+describe("e-mail addresses", () => {
+  it.each([
+    "a@b.co",
+    "ann.lee+news@mail.example.com",
+    "o'neil_1-2@ex-ample.org",
+    "!#$%&'*+/=?^_`{|}~-@example.com",
+    "x@1and1.com",
+    "x@xn--bcher-kva.example",
+    `${"a".repeat(64)}@example.com`,
+    `a@${"b".repeat(63)}.com`,
+    `a@${"b.".repeat(124)}com`,
+  ])("AMB-84 accepts %s", (text) => {
+    expect(isEmailAddress(text)).toBe(true);
+  });
+
+  it.each([
+    "",
+    "a",
+    "@",
+    "a@",
+    "@b.co",
+    "a@b",
+    "a@b.",
+    "a@.co",
+    "a@b..co",
+    "a@@b.co",
+    "a@b@c.co",
+    ".a@b.co",
+    "a.@b.co",
+    "a..b@c.co",
+    "a b@c.co",
+    "a@b c.co",
+    " a@b.co",
+    "a@b.co ",
+    "a@b.co\n",
+    "a\r\nBcc: x@y.co",
+    "a\u0000@b.co",
+    '"a b"@c.co',
+    "a@-b.co",
+    "a@b-.co",
+    "a@b_c.co",
+    "a@127.0.0.1",
+    "a@[127.0.0.1]",
+    "Ann <a@b.co>",
+    "é@b.co",
+    "a@bücher.de",
+    `${"a".repeat(65)}@example.com`,
+    `a@${"b".repeat(64)}.com`,
+    `a@${"b.".repeat(125)}com`,
+  ])("AMB-84 refuses %j", (text) => {
+    expect(isEmailAddress(text)).toBe(false);
+  });
+
+  it("AMB-84 accepts what RFC 5322 generators make, and stays linear", () => {
+    fc.assert(
+      fc.property(fc.emailAddress(), (text) => {
+        expect(isEmailAddress(text)).toBe(true);
+      }),
+    );
+    const start = performance.now();
+    for (const text of ["a".repeat(1e6), `${"a.".repeat(5e5)}@`, "@".repeat(1e6), `a@${"a.".repeat(5e5)}`]) {
+      expect(isEmailAddress(text)).toBe(false);
+    }
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+});
+
+describe("phone numbers", () => {
+  it.each(["+4915112345678", "+12025550123", "+1234567", "+123456789012345"])("D-ATTR accepts %s", (text) => {
+    expect(isPhoneNumber(text)).toBe(true);
+  });
+
+  it.each([
+    "",
+    "+",
+    "12025550123",
+    "+0123456789",
+    "+123456",
+    "+1234567890123456",
+    "+1 202 555",
+    "+1-202-555-0123",
+    "+12025550123\n",
+    "00491511234567",
+    "+١٢٣٤٥٦٧٨",
+  ])("D-ATTR refuses %j", (text) => {
+    expect(isPhoneNumber(text)).toBe(false);
+  });
+});
+
+describe("locales", () => {
+  it.each(["en", "de", "pt-BR", "zh-Hant-TW", "sr-Latn-RS", "en-u-ca-gregory"])("D-ATTR accepts %s", (text) => {
+    expect(isLocale(text)).toBe(true);
+  });
+
+  it.each(["", "e", "en_US", "en-", "-en", "english language", "en US", "123", "en\n", `en-${"abcd-".repeat(20)}x`])(
+    "D-ATTR refuses %j",
+    (text) => {
+      expect(isLocale(text)).toBe(false);
+    },
+  );
+});

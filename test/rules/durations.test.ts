@@ -1,0 +1,68 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { LONGEST_DURATION, parseDuration } from "../../shared/rules/durations.ts";
+
+describe("durations", () => {
+  it.each([
+    ["1m", 60_000],
+    ["30m", 1_800_000],
+    ["24h", 86_400_000],
+    ["7d", 604_800_000],
+    ["3650d", LONGEST_DURATION],
+    ["87600h", LONGEST_DURATION],
+    ["5256000m", LONGEST_DURATION],
+  ])("JND-4 RUL-6 reads %s", (text, milliseconds) => {
+    expect(parseDuration(text)).toBe(milliseconds);
+  });
+
+  it.each([
+    ["1.5h"],
+    ["10s"],
+    ["h"],
+    [""],
+    ["0d"],
+    ["0m"],
+    ["00h"],
+    ["01h"],
+    ["-1h"],
+    ["+1h"],
+    ["1 h"],
+    [" 1h"],
+    ["1h "],
+    ["1h\n"],
+    ["1H"],
+    ["1D"],
+    ["1w"],
+    ["1y"],
+    ["1ms"],
+    ["1h30m"],
+    ["1e3h"],
+    ["0x1h"],
+    ["١h"],
+    ["24"],
+    ["3651d"],
+    ["87601h"],
+    ["5256001m"],
+    ["99999999999999999999d"],
+    ["P1D"],
+  ])("JND-16 AMB-69 refuses %j", (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  });
+
+  it("JND-4 reads every whole number of a unit up to the limit and nothing else", () => {
+    const units = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 6_000_000 }), fc.constantFrom("m", "h", "d"), (count, unit) => {
+        const milliseconds = count * units[unit];
+        const expected = milliseconds <= LONGEST_DURATION ? milliseconds : undefined;
+        expect(parseDuration(`${count}${unit}`)).toBe(expected);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const parsed = parseDuration(text);
+        if (parsed !== undefined) expect(text).toMatch(/^[1-9]\d*[mhd]$/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,153 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  compileTemplate,
+  isRenderError,
+  RENDERED_BYTES,
+  type RenderScope,
+  TEMPLATE_BYTES,
+  validateTemplate,
+} from "../../shared/rules/render.ts";
+
+const scope: RenderScope = {
+  subscriber: { id: "s-1", attributes: { first_name: "Ann" } },
+  data: { code: "X1", items: [{ sku: "k" }] },
+};
+
+const render = (text: string, mode: "none" | "html" = "none", given: RenderScope = scope) =>
+  compileTemplate(text).render(given, { now: 0, escape: mode });
+
+describe("what personalisation refuses (D-LIQUID)", () => {
+  it.each([
+    ["{% for a in data.items %}{% endfor %}", "for"],
+    ["{% tablerow a in data.items %}{% endtablerow %}", "tablerow"],
+    ["{% include 'a' %}", "include"],
+    ["{% render 'a' %}", "render"],
+    ["{% layout 'a' %}", "layout"],
+    ["{% block a %}{% endblock %}", "block"],
+    ["{% assign a = 1 %}", "assign"],
+    ["{% capture a %}{% endcapture %}", "capture"],
+    ["{% increment a %}", "increment"],
+    ["{% decrement a %}", "decrement"],
+    ["{% cycle 'a', 'b' %}", "cycle"],
+    ["{% raw %}{{ a }}{% endraw %}", "raw"],
+    ["{% echo a %}", "echo"],
+    ["{% liquid echo a %}", "liquid"],
+    ["{% comment %}{% endcomment %}", "comment"],
+    ["{% constructor %}", "constructor"],
+    ["{% __proto__ %}", "__proto__"],
+    ["{{ data.items | map: 'sku' }}", "map"],
+    ["{{ data.items | where_exp: 'a', 'b' }}", "where_exp"],
+    ["{{ data | json }}", "json"],
+    ["{{ data.code | raw }}", "raw"],
+    ["{{ data.code | append: 'a' }}", "append"],
+    ["{{ data.items | sample }}", "sample"],
+    ["{{ data.code | constructor }}", "constructor"],
+    ["{{ data.code", "not closed"],
+    ["{% if data.code %}", "not closed"],
+    ["{{ }}", "invalid value"],
+    ["{% if %}{% endif %}", "invalid value"],
+    ["{{ a ! b }}", "line:1"],
+  ])("refuses %s and names the trouble", (text, trouble) => {
+    expect(validateTemplate(text)).toContain(trouble);
+    expect(() => compileTemplate(text)).toThrow(expect.objectContaining({ name: "RenderError" }));
+  });
+
+  it("limits a template's size, nesting and number of placeholders", () => {
+    expect(validateTemplate("a".repeat(TEMPLATE_BYTES))).toBeUndefined();
+    expect(validateTemplate("a".repeat(TEMPLATE_BYTES + 1))).toMatch(/at most 65536 bytes/);
+    expect(validateTemplate("é".repeat(TEMPLATE_BYTES / 2))).toBeUndefined();
+    expect(validateTemplate("é".repeat(TEMPLATE_BYTES / 2 + 1))).toMatch(/at most 65536 bytes/);
+    const nest = (depth: number) => "{% if true %}".repeat(depth) + "{% endif %}".repeat(depth);
+    expect(validateTemplate(nest(20))).toBeUndefined();
+    expect(validateTemplate(nest(21))).toMatch(/nest/);
+    expect(validateTemplate(nest(500))).toMatch(/nest/);
+    expect(validateTemplate("{{ a }}".repeat(1_000))).toBeUndefined();
+    expect(validateTemplate("{{ a }}".repeat(1_001))).toMatch(/1000 placeholders/);
+  });
+
+  it("limits the result and the memory, with an Error named RenderError", () => {
+    const long = {
+      ...scope,
+      data: { v: "x".repeat(10_000), wide: "é".repeat(100_000), list: Array(200_000).fill("x") },
+    };
+    const failing = [
+      "{{ data.v }}".repeat(30),
+      "{{ data.wide }}{{ data.wide }}",
+      "{{ (1..99999999) | size }}",
+      "{{ (1..data.v) | join }}{{ (1..1e9) | join }}{{ data.list | join: data.v }}",
+      `{{ data.v | replace: "x", data.v }}`,
+    ];
+    for (const text of failing) {
+      expect(() => render(text, "none", long)).toThrow(expect.objectContaining({ name: "RenderError" }));
+    }
+    expect(render("{{ data.v }}".repeat(26), "none", long).text.length).toBeLessThan(RENDERED_BYTES);
+    expect(() => render("{{ data.v }}".repeat(26), "html", { ...long, data: { v: "<".repeat(10_000) } })).toThrow();
+  });
+
+  it("tells its own errors from others", () => {
+    try {
+      compileTemplate("{% for %}");
+      expect.unreachable();
+    } catch (error) {
+      expect(isRenderError(error)).toBe(true);
+    }
+    expect(isRenderError(new Error("no"))).toBe(false);
+  });
+
+  it("stays quick on hostile syntax", () => {
+    const hostile = [
+      `{{ ${"a[".repeat(30_000)} }}`,
+      `{{ ${"a.".repeat(30_000)} }}`,
+      `{{ a ${"| upcase ".repeat(7_000)} }}`,
+      `{% if ${"a and ".repeat(10_000)} a %}{% endif %}`,
+      `{{ ${" ".repeat(60_000)}`,
+      `{{ "${"\\".repeat(60_000)} }}`,
+      "{%-".repeat(20_000),
+      "{{".repeat(30_000),
+      `{{ ${"(1..".repeat(15_000)} }}`,
+    ];
+    expect(validateTemplate(hostile[0]!)).toBe("is nested too deeply");
+    for (const text of hostile) {
+      const start = performance.now();
+      if (validateTemplate(text) === undefined) {
+        try {
+          render(text);
+        } catch (error) {
+          expect(isRenderError(error)).toBe(true);
+        }
+      }
+      expect(performance.now() - start).toBeLessThan(2_000);
+    }
+  });
+
+  it("never throws anything but a RenderError", () => {
+    const piece = fc.constantFrom(
+      "{{",
+      "}}",
+      "{%",
+      "%}",
+      " if ",
+      " else ",
+      " endif ",
+      " data.code ",
+      "|",
+      ":",
+      "'",
+      "date",
+      "a",
+      "[",
+      "]",
+      "(1..3)",
+      "-",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 15 }), (pieces) => {
+        const text = pieces.join("");
+        if (validateTemplate(text) !== undefined) return;
+        expect(typeof render(text).text).toBe("string");
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
