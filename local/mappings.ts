@@ -1,8 +1,9 @@
 // Event source mappings: what wakes a worker from a queue or from a table's stream, as Lambda's pollers do.
-import type { DynamoDBRecord, SQSMessageAttributes, SQSRecord } from "aws-lambda";
+import type { SQSMessageAttributes, SQSRecord } from "aws-lambda";
 import { type Clock, SECOND } from "../shared/clock.ts";
 import type { Database } from "./aws/database.ts";
-import type { StandIn } from "./aws/stand-in.ts";
+import type { DynamoDb } from "./aws/dynamodb/index.ts";
+import type { Sqs } from "./aws/sqs.ts";
 import { type LambdaHost, REGION } from "./lambda.ts";
 import { backoff, failedIdentifiers, type StreamMappingOptions, streamMapping } from "./stream-mapping.ts";
 
@@ -16,18 +17,6 @@ export interface Mapping {
   pump(): Promise<boolean>;
   /** When a retry of this mapping is due. */
   nextAt(): number | undefined;
-}
-
-/** What a mapping needs of the embedded SQS. */
-export interface QueueSource extends StandIn {
-  /** Messages visible now. */
-  ready(queue: string): number;
-}
-
-/** What a mapping needs of the embedded DynamoDB. */
-export interface StreamSource {
-  records(table: string, after: string, limit: number): DynamoDBRecord[];
-  onWrite(listener: (table: string, partitionKey: string) => void): () => void;
 }
 
 export interface QueueMappingOptions {
@@ -48,8 +37,8 @@ export interface Mappings {
 export interface MappingParts {
   clock: Clock;
   database: Database;
-  sqs: QueueSource;
-  dynamodb: StreamSource;
+  sqs: Pick<Sqs, "operate" | "ready">;
+  dynamodb: Pick<DynamoDb, "records" | "onWrite">;
   host: LambdaHost;
   log: Log;
 }

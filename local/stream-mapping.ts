@@ -1,6 +1,6 @@
 // The mapping of a table's stream: in order, with a checkpoint that outlives a restart, bounded retries and bisection.
-import type { DynamoDBRecord } from "aws-lambda";
 import { MINUTE, SECOND } from "../shared/clock.ts";
+import type { StreamRecord } from "./aws/dynamodb/index.ts";
 import type { Mapping, MappingParts } from "./mappings.ts";
 
 export interface StreamMappingOptions {
@@ -8,22 +8,22 @@ export interface StreamMappingOptions {
   function: string;
   batchSize?: number;
   /** Records it refuses never reach the function. */
-  filter?: (record: DynamoDBRecord) => boolean;
+  filter?: (record: StreamRecord) => boolean;
   /** Invocations of one batch before it is given up (splitting it does not count). */
   maxAttempts?: number;
   /** Splits a batch in two when the function throws, to isolate the record that fails. */
   bisect?: boolean;
   /** Takes what was given up: the on-failure destination. */
-  onFailure?: (records: DynamoDBRecord[]) => void;
+  onFailure?: (records: StreamRecord[]) => void;
   /** How many batches of different partition keys are in flight at once. */
   parallelizationFactor?: number;
   /** The partition key of a record, for `parallelizationFactor`. */
-  partitionKey?: (record: DynamoDBRecord) => string;
+  partitionKey?: (record: StreamRecord) => string;
 }
 
 /** Records that still have to be delivered, and when. */
 interface Segment {
-  records: DynamoDBRecord[];
+  records: StreamRecord[];
   attempts: number;
   notBefore: number;
 }
@@ -43,7 +43,7 @@ export function streamMapping(parts: MappingParts, options: StreamMappingOptions
   );
   let position = checkpoint;
   let readTo = checkpoint;
-  let unread: DynamoDBRecord[] = [];
+  let unread: StreamRecord[] = [];
   let mayHaveMore = true;
   /** One per concurrent batch; a lane's first segment blocks those behind it. */
   let lanes: Segment[][] = [];
@@ -78,7 +78,7 @@ export function streamMapping(parts: MappingParts, options: StreamMappingOptions
   const take = () => {
     read();
     const room = batchSize * parallelizationFactor;
-    const chosen: DynamoDBRecord[] = [];
+    const chosen: StreamRecord[] = [];
     let consumed = 0;
     while (consumed < unread.length && chosen.length < room) {
       const record = unread[consumed++]!;
@@ -91,7 +91,7 @@ export function streamMapping(parts: MappingParts, options: StreamMappingOptions
     return true;
   };
 
-  const split = (records: DynamoDBRecord[]): Segment[][] => {
+  const split = (records: StreamRecord[]): Segment[][] => {
     const byLane = Map.groupBy(records, (record) => laneOf(partitionKey(record), parallelizationFactor));
     return [...byLane.values()].map((lane) => {
       const segments: Segment[] = [];
@@ -176,7 +176,7 @@ export function streamMapping(parts: MappingParts, options: StreamMappingOptions
 }
 
 /** Where delivery must go on: after the last record if all is well; a name that is not in the batch fails all of it. */
-function firstFailure(records: DynamoDBRecord[], answer: unknown): number {
+function firstFailure(records: StreamRecord[], answer: unknown): number {
   const failed = failedIdentifiers(answer);
   if (!failed) return 0;
   const places = failed.map((id) => records.findIndex((record) => sequenceOf(record) === id));
@@ -197,10 +197,10 @@ export function failedIdentifiers(answer: unknown): string[] | undefined {
   return ids.every((id) => typeof id === "string" && id !== "") ? (ids as string[]) : undefined;
 }
 
-const sequenceOf = (record: DynamoDBRecord): string => record.dynamodb?.SequenceNumber ?? "";
+const sequenceOf = (record: StreamRecord): string => record.dynamodb.SequenceNumber;
 
-function partitionKeyOf({ dynamodb }: DynamoDBRecord): string {
-  const keys = dynamodb?.Keys ?? {};
+function partitionKeyOf({ dynamodb }: StreamRecord): string {
+  const keys = dynamodb.Keys;
   return JSON.stringify(keys.PK ?? keys.pk ?? keys);
 }
 

@@ -1,6 +1,8 @@
 // Moves service time and runs what falls due: settle, advance, and the background pump of a ticking clock (decision 14).
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { MINUTE, SECOND } from "../shared/clock.ts";
+import type { DynamoDb } from "./aws/dynamodb/index.ts";
+import type { Sqs } from "./aws/sqs.ts";
 import { createBell } from "./bell.ts";
 import type { Runner, ServiceClock } from "./clock.ts";
 import type { LambdaHost, Run } from "./lambda.ts";
@@ -22,15 +24,8 @@ export interface TimeParts {
     /** Delivers what is due by `now`. */
     fireDue(now: number, which?: Firing): Promise<number>;
   };
-  sqs: {
-    onSend(listener: (queue: string) => void): () => void;
-    nextVisible(): number | undefined;
-  };
-  dynamodb: {
-    onWrite(listener: (table: string, partitionKey: string) => void): () => void;
-    /** Deletes the items whose time to live is over. */
-    expire(): number;
-  };
+  sqs: Pick<Sqs, "onSend" | "nextVisible">;
+  dynamodb: Pick<DynamoDb, "onWrite" | "expire">;
   log: Log;
 }
 
@@ -240,7 +235,7 @@ export function createTime(parts: TimeParts): Time {
       expireAt = clock.now() + MINUTE;
       dynamodb.expire();
     }
-    await fireDue({});
+    await fireDue({ collapse: true });
     startRunnable();
     await nextTurn();
     const next = earliest([sqs.nextVisible(), scheduler.next(), expireAt, ...mappings().map((m) => m.nextAt())]);

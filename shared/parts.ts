@@ -26,6 +26,8 @@ export interface Parts {
   /** Environment variables of the function, named in `resources.ts`. */
   env: Readonly<Record<string, string | undefined>>;
   log(entry: LogEntry): void;
+  /** Locally, aborts as soon as something is written under a partition key, so that a wait may end early. */
+  wake?: (partition: string) => AbortSignal;
 }
 
 /** What a policy statement of the function grants. `on` names a resource of the stack. */

@@ -4,6 +4,7 @@ import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { Clock, Ids } from "./clock.ts";
 import { type Message, type QueueName, queues } from "./messages.ts";
 import { type Capability, type Parts, setting } from "./parts.ts";
+import { keys, shardOf } from "./store/keys.ts";
 import type { TenantId } from "./store/model.ts";
 import { openSecrets, type Secrets } from "./store/secrets.ts";
 import { chunksOf, openTable, type Reader, type Table } from "./store/table.ts";
@@ -82,6 +83,32 @@ export const timers: Capability<"timers", Timers> = {
   env: ["TABLE_NAME"],
   grants: [{ actions: writes, on: "table" }],
   open: openTimers,
+};
+
+export interface SubscriberCounts {
+  /** Adds to the soft counts of subscribers, one write per shard however many there are. */
+  add(changes: readonly { tenant: string; id: string; n: number }[]): Promise<void>;
+}
+
+/** How many subscribers each workspace has, kept by the stream: soft, and set right by a recount. */
+export const subscriberCounts: Capability<"counts", SubscriberCounts> = {
+  as: "counts",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:UpdateItem"], on: "table" }],
+  open: (parts) => {
+    const table = openTable(parts)((pk) => pk.startsWith("T#"));
+    const counts: SubscriberCounts = {
+      add: async (changes) => {
+        const sums = Map.groupBy(changes, ({ tenant, id }) => `${tenant}#${shardOf(id)}`);
+        for (const group of sums.values()) {
+          const { tenant, id } = group[0]!;
+          const key = keys.count(tenant as TenantId, "subscribers", shardOf(id));
+          await table.update(key, { add: { n: group.reduce((sum, { n }) => sum + n, 0) } });
+        }
+      },
+    };
+    return () => counts;
+  },
 };
 
 export interface Queue<M> {

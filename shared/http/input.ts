@@ -3,9 +3,17 @@ import jsonBodyParser from "@middy/http-json-body-parser";
 import * as v from "valibot";
 import { checkJson } from "../rules/json-limits.ts";
 import type { Shape } from "./endpoint.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, notFound } from "./errors.ts";
 
 type Judged = Pick<Shape, "refusal">;
+
+const ID = /^[\w.:-]{1,128}$/;
+
+/** Path parameters: what cannot be an id of ours names nothing. */
+export function readParams(params: Record<string, string | undefined> = {}): Record<string, string | undefined> {
+  for (const value of Object.values(params)) if (value === undefined || !ID.test(value)) throw notFound("resource");
+  return params;
+}
 
 export const parseQuery = (shape: Judged & Pick<Shape, "query">, query: Record<string, string | undefined>): unknown =>
   shape.query && parse(shape, shape.query, query);

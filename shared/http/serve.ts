@@ -10,7 +10,7 @@ import { authenticate, type Caller } from "./authenticate.ts";
 import { type Endpoint, type Group, isReply, routeKeyOf } from "./endpoint.ts";
 import { toApiError } from "./errors.ts";
 import { limitRequests, requirePermission, requireScope, requireWorkspace, requireWritable } from "./gates.ts";
-import { parseBody, parseQuery, readJson, refuseDeepBody } from "./input.ts";
+import { parseBody, parseQuery, readJson, readParams, refuseDeepBody } from "./input.ts";
 import { openVerifier } from "./tokens.ts";
 
 type Event = APIGatewayProxyEventV2;
@@ -79,7 +79,7 @@ function chain(endpoint: Endpoint, parts: Parts): ApiHandler {
         ...bind(tenant),
         caller: passage.caller,
         tenant,
-        params: passage.event.pathParameters ?? {},
+        params: readParams(passage.event.pathParameters),
         query: passage.query,
         body: shape.body && passage.body,
         headers: passage.headers,

@@ -4,12 +4,12 @@ import { consumedByTable, readUnits } from "./capacity.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
-import { commit, checkScalarKeys, shownItem } from "./items.ts";
+import { checkScalarKeys, commit, shownItem } from "./items.ts";
 import { checkKey, storedKey } from "./keys.ts";
 import {
-  checkParameters,
   COLLECTION_METRICS,
   CONSUMED,
+  checkParameters,
   flag,
   list,
   map,
@@ -19,9 +19,8 @@ import {
   text,
 } from "./parameters.ts";
 import type { Path } from "./paths.ts";
-import { type Stored } from "./stored.ts";
 import type { Table } from "./tables.ts";
-import { type Item, normalizeItem, sizeOfItem } from "./values.ts";
+import { type Item, normalizeItem } from "./values.ts";
 import { prepareDelete, preparePut, type Write } from "./writes.ts";
 
 const MAX_KEYS = 100;
@@ -119,8 +118,7 @@ export function batchOperations(engine: Engine): Operations {
 }
 
 function readLookups(requests: Record<string, KeysInput>): Lookup[] {
-  if (Object.keys(requests).length === 0)
-    throw validation("The requestItems parameter is required for BatchGetItem");
+  if (Object.keys(requests).length === 0) throw validation("The requestItems parameter is required for BatchGetItem");
   const lookups = Object.entries(requests).map(([name, input]): Lookup => {
     checkParameters(input, KEYS_SHAPE, "KeysAndAttributes", `requestItems.${name}.member.`);
     if (input.Keys.length === 0 || input.Keys.length > MAX_KEYS)

@@ -30,6 +30,8 @@ export interface Operation {
   shape: Shape;
   /** Runs within one database transaction. */
   writes: boolean;
+  /** What is refused before the members of the request are looked at. */
+  before?(input: Wire): void;
   run(input: Wire, call: Call): Wire;
 }
 

@@ -7,11 +7,35 @@ export const validation = (message: string): AwsFailure => awsFailure("Validatio
 export const invalidParameter = (message: string): AwsFailure =>
   validation(`One or more parameter values were invalid: ${message}`);
 
+/** A refusal that the operations of the older validation layer word differently. */
+export const reworded = (message: string, older: string): AwsFailure => Object.assign(validation(message), { older });
+
+/** A refusal that stays as it is inside `enveloped`. */
+export const unenveloped = (message: string): AwsFailure => Object.assign(validation(message), { bare: true });
+
+/** Gives refusals the words of the older validation layer, which batch writes, transactions and scans still run. */
+export function inOlderWords<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof Error && "older" in error ? validation(String(error.older)) : error;
+  }
+}
+
+/** Wraps the refusals of a request the way the writes of single items report them. */
+export function enveloped<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "ValidationException" || "bare" in error) throw error;
+    throw validation(`1 validation error detected: ${error.message}`);
+  }
+}
+
 export const serialization = (message: string): AwsFailure => awsFailure("SerializationException", message);
 
 /** An item operation names a table that does not exist. */
-export const noSuchResource = (): AwsFailure =>
-  awsFailure("ResourceNotFoundException", "Requested resource not found");
+export const noSuchResource = (): AwsFailure => awsFailure("ResourceNotFoundException", "Requested resource not found");
 
 /** A table operation names a table that does not exist. */
 export const noSuchTable = (name: string): AwsFailure =>

@@ -1,9 +1,9 @@
 // Secondary indexes: their entries, what a change of an item does to them, and a look at them as they were a while ago.
 import type { Database, Row } from "../database.ts";
+import { writeUnits } from "./capacity.ts";
 import { indexKey, type StoredKey } from "./keys.ts";
 import { itemOf, type Stored } from "./stored.ts";
 import type { Index, Table } from "./tables.ts";
-import { writeUnits } from "./capacity.ts";
 import { attributeOf, equalItems, type Item, sizeOfItem } from "./values.ts";
 
 export interface IndexUnits {

@@ -83,7 +83,9 @@ function perform(engine: Engine, call: Call, write: Write): { before: Stored | u
 }
 
 /** Checks a read by key as far as it goes without the table; what it returns needs the table. */
-export function prepareGet(input: GetInput): (table: Table) => { read(engine: Engine): Stored | undefined; paths?: Path[] } {
+export function prepareGet(
+  input: GetInput,
+): (table: Table) => { read(engine: Engine): Stored | undefined; paths?: Path[] } {
   const expressions = readExpressions(input);
   const key = normalizeItem(input.Key);
   const paths = expressions.projection(input.ProjectionExpression);
@@ -119,8 +121,7 @@ function collectionMetrics(table: Table, item: Item, mode: unknown): Wire {
   return { ItemCollectionMetrics: { ItemCollectionKey: { [name]: item[name] }, SizeEstimateRangeGB: [0, 1] } };
 }
 
-const attributes = (item: Item | undefined): Wire =>
-  item && Object.keys(item).length > 0 ? { Attributes: item } : {};
+const attributes = (item: Item | undefined): Wire => (item && Object.keys(item).length > 0 ? { Attributes: item } : {});
 
 export function itemOperations(engine: Engine): Operations {
   const { tables } = engine;

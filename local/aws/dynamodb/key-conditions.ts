@@ -4,8 +4,9 @@ import { invalidParameter, validation } from "./errors.ts";
 import { named } from "./expressions.ts";
 import { type Sortable, sortable } from "./keys.ts";
 import type { Binding } from "./paths.ts";
-import { begins, checkBounds } from "./predicates.ts";
-import type { KeyPart, Keys } from "./tables.ts";
+import { begins, checkBounds, checkOperand } from "./predicates.ts";
+import { type KeyPart, type Keys, keyParts } from "./tables.ts";
+import { expressionFault } from "./tokens.ts";
 import { type AttributeValue, compareValues, typeOf } from "./values.ts";
 
 export interface KeyTest {
@@ -22,17 +23,19 @@ export interface Stretch {
 }
 
 const MIRRORED: Record<string, KeyTest["operator"]> = { "=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
+const ORDERED_TYPES = ["S", "N", "B"];
 const NEVER_KEYED = ["attribute_exists", "attribute_not_exists", "attribute_type", "contains"];
 const invalid = (what: string) => validation(`Invalid condition in KeyConditionExpression: ${what}`);
-const wrongOperator = (operator: string) =>
-  validation(`Invalid operator used in KeyConditionExpression: ${operator}`);
+const wrongOperator = (operator: string) => validation(`Invalid operator used in KeyConditionExpression: ${operator}`);
 
 /** The tests a key condition expression makes, at most one per attribute. */
 export function keyTests(condition: Condition, binding: Binding): KeyTest[] {
-  const tests = named("KeyConditionExpression", () => testsOf(condition, binding));
-  if (new Set(tests.map(({ name }) => name)).size < tests.length)
-    throw validation("KeyConditionExpressions must only contain one condition per key");
-  return tests;
+  return named("KeyConditionExpression", () => {
+    const tests = testsOf(condition, binding);
+    if (new Set(tests.map(({ name }) => name)).size < tests.length)
+      throw expressionFault("KeyConditionExpressions must only contain one condition per key");
+    return tests;
+  });
 }
 
 function testsOf(condition: Condition, binding: Binding): KeyTest[] {
@@ -46,13 +49,16 @@ function testsOf(condition: Condition, binding: Binding): KeyTest[] {
     case "compare": {
       if (condition.comparator === "<>") throw wrongOperator("<>");
       const { left, right, comparator } = condition;
-      if (left.kind === "value" && right.kind === "path") return [keyTest(MIRRORED[comparator]!, [right, left], binding)];
-      return [keyTest(comparator, [left, right], binding)];
+      const mirrored = left.kind === "value" && right.kind === "path";
+      const test = keyTest(mirrored ? MIRRORED[comparator]! : comparator, [left, right], binding);
+      if (comparator !== "=") for (const value of test.values) checkOperand(comparator, value, ORDERED_TYPES);
+      return [test];
     }
     case "between": {
       if (condition.operand.kind !== "path")
         throw invalid("BETWEEN operator must have the key attribute as its first operand");
       const test = keyTest("between", [condition.operand, condition.low, condition.high], binding);
+      for (const value of test.values) checkOperand("BETWEEN", value, ORDERED_TYPES);
       checkBounds(test.values[0]!, test.values[1]!);
       return [test];
     }
@@ -60,8 +66,14 @@ function testsOf(condition: Condition, binding: Binding): KeyTest[] {
       if (NEVER_KEYED.includes(condition.name)) throw wrongOperator(condition.name);
       if (condition.args[0]?.kind !== "path")
         throw invalid(`${condition.name} operator must have the key attribute as its first operand`);
-      return [keyTest("begins_with", condition.args, binding)];
+      return [beginsTest(condition.args, binding)];
   }
+}
+
+function beginsTest(args: Operand[], binding: Binding): KeyTest {
+  const test = keyTest("begins_with", args, binding);
+  for (const value of test.values) checkOperand("begins_with", value, ["S", "B"]);
+  return test;
 }
 
 function keyTest(operator: KeyTest["operator"], operands: Operand[], binding: Binding): KeyTest {
@@ -84,14 +96,17 @@ function keyTest(operator: KeyTest["operator"], operands: Operand[], binding: Bi
 
 /** Checks the tests against the keys; answers the partition key value and the stretch, if any. */
 export function keyRange(tests: KeyTest[], keys: Keys): { hash: AttributeValue; range: KeyTest | undefined } {
-  if (tests.length > 2) throw validation("Conditions can be of length 1 or 2 only");
+  const parts = keyParts(keys).length;
+  if (tests.length > 2)
+    throw validation(
+      `The number of query conditions (${tests.length}) exceeds the number of key attributes defined in the schema (${parts})`,
+    );
   const find = (part: KeyPart | undefined) => part && tests.find(({ name }) => name === part.name);
   const hash = find(keys.hash);
   const range = find(keys.range);
   if (!keys.range && tests.length > 1) throw validation("Query key condition not supported");
   if (!hash) throw validation(`Query condition missed key schema element: ${keys.hash.name}`);
-  if (tests.length > 1 && !range)
-    throw validation(`Query condition missed key schema element: ${keys.range!.name}`);
+  if (tests.length > 1 && !range) throw validation(`Query condition missed key schema element: ${keys.range!.name}`);
   for (const [test, part] of [
     [hash, keys.hash],
     [range, keys.range],
@@ -103,8 +118,7 @@ export function keyRange(tests: KeyTest[], keys: Keys): { hash: AttributeValue; 
 
 function checkTypes({ values, name }: KeyTest, part: KeyPart): void {
   for (const value of values) {
-    if (typeOf(value) !== part.type)
-      throw invalidParameter("Condition parameter type does not match schema type");
+    if (typeOf(value) !== part.type) throw invalidParameter("Condition parameter type does not match schema type");
     if (value.S === "" || value.B === "")
       throw invalidParameter(
         `The AttributeValue for a key attribute cannot contain an empty ${part.type === "S" ? "string" : "binary"} value. Key: ${name}`,

@@ -86,11 +86,7 @@ const isEmpty = (value: AttributeValue): boolean => value.S === "" || value.B ==
 const kindOf = (part: KeyPart): string => (part.type === "S" ? "string" : "binary");
 
 const bytesOf = (value: AttributeValue): number =>
-  value.S !== undefined
-    ? Buffer.byteLength(value.S)
-    : value.B !== undefined
-      ? Buffer.byteLength(value.B, "base64")
-      : 0;
+  value.S !== undefined ? Buffer.byteLength(value.S) : value.B !== undefined ? Buffer.byteLength(value.B, "base64") : 0;
 
 function checkPart(value: AttributeValue, part: KeyPart, isHash: boolean): void {
   if (isEmpty(value))
@@ -101,9 +97,7 @@ function checkPart(value: AttributeValue, part: KeyPart, isHash: boolean): void 
   if (isHash && bytes > MAX_HASH_BYTES)
     throw invalidParameter(`Size of hashkey has exceeded the maximum size limit of${MAX_HASH_BYTES} bytes`);
   if (!isHash && bytes > MAX_RANGE_BYTES)
-    throw invalidParameter(
-      `Aggregated size of all range keys has exceeded the size limit of ${MAX_RANGE_BYTES} bytes`,
-    );
+    throw invalidParameter(`Aggregated size of all range keys has exceeded the size limit of ${MAX_RANGE_BYTES} bytes`);
 }
 
 function checkIndexPartSize(value: AttributeValue, part: KeyPart, index: Index): void {

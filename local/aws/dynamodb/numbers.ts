@@ -1,5 +1,5 @@
 // DynamoDB's numbers: exact decimals of 38 significant digits between 1E-130 and 9.99…E+125.
-import { validation } from "./errors.ts";
+import { reworded, validation } from "./errors.ts";
 
 const MAX_DIGITS = 38;
 const MAX_EXPONENT = 125;
@@ -50,10 +50,9 @@ export function normalizeNumber(text: string): string {
   if (SHORT.test(text)) return text;
   const decimal = parse(text);
   if (!decimal)
-    throw validation(
-      text === ""
-        ? "The parameter cannot be converted to a numeric value"
-        : `The parameter cannot be converted to a numeric value: ${text}`,
+    throw reworded(
+      `The parameter cannot be converted to a numeric value: ${text}`,
+      `The parameter cannot be converted to a numeric value${text === "" ? "" : `: ${text}`}`,
     );
   checkRange(decimal);
   return format(decimal);

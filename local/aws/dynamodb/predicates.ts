@@ -2,7 +2,7 @@
 import type { Comparator, Condition, Operand } from "./conditions.ts";
 import { type Binding, follow, type Path, pathText, samePath } from "./paths.ts";
 import { expressionFault } from "./tokens.ts";
-import { constantType, type AttributeValue, compareValues, equalValues, type Item, typeOf } from "./values.ts";
+import { type AttributeValue, compareValues, constantType, equalValues, type Item, typeOf } from "./values.ts";
 
 export type Predicate = (item: Item) => boolean;
 type Read = (item: Item) => AttributeValue | undefined;
@@ -74,7 +74,7 @@ function bindOperand(operand: Operand, binding: Binding): Bound {
   checkArity(operand.name, args);
   const [measured] = args;
   const type = constantType(measured!.constant);
-  if (type && SIZELESS.has(type)) refuseType("operator or function: size", type);
+  if (type && SIZELESS.has(type)) refuseType("size", type);
   return { call: operand.name, read: (item) => sizeValue(measured!.read(item)) };
 }
 
@@ -86,7 +86,13 @@ function checkArity(name: string, args: Bound[]): void {
 }
 
 function refuseType(operator: string, type: string): never {
-  throw expressionFault(`Incorrect operand type for operator or function; ${operator}, operand type: ${type}`);
+  throw expressionFault(`Incorrect operand type for operator or function; operator or function: ${operator}, operand type: ${type}`);
+}
+
+/** Refuses a constant of a type that no value of the operator could have. */
+export function checkOperand(operator: string, constant: AttributeValue | undefined, types: string[]): void {
+  const type = constantType(constant);
+  if (type && !types.includes(type)) refuseType(operator, type);
 }
 
 function checkDistinct(operator: string, [first, ...rest]: Bound[]): void {
@@ -123,10 +129,7 @@ function comparison(comparator: Comparator, left: Bound, right: Bound): Predicat
     };
     return comparator === "=" ? equal : (item) => !equal(item);
   }
-  for (const { constant } of [left, right]) {
-    const type = constantType(constant);
-    if (type && !["S", "N", "B"].includes(type)) refuseType(`operator: ${comparator}`, type);
-  }
+  for (const { constant } of [left, right]) checkOperand(comparator, constant, ["S", "N", "B"]);
   return (item) => {
     const order = orderOf(left.read(item), right.read(item));
     return order !== undefined && holds(order);
@@ -137,6 +140,7 @@ const orderOf = (a: AttributeValue | undefined, b: AttributeValue | undefined): 
   a && b ? compareValues(a, b) : undefined;
 
 function between(operand: Bound, low: Bound, high: Bound): Predicate {
+  for (const { constant } of [low, high]) checkOperand("BETWEEN", constant, ["S", "N", "B"]);
   if (low.constant && high.constant) checkBounds(low.constant, high.constant);
   return (item) => {
     const value = operand.read(item);
@@ -148,9 +152,7 @@ function between(operand: Bound, low: Bound, high: Bound): Predicate {
 export function checkBounds(low: AttributeValue, high: AttributeValue): void {
   const operands = `lower bound operand: ${boundText(low)}, upper bound operand: ${boundText(high)}`;
   if (typeOf(low) !== typeOf(high))
-    throw expressionFault(
-      `The BETWEEN operator requires same data type for lower and upper bounds; ${operands}`,
-    );
+    throw expressionFault(`The BETWEEN operator requires same data type for lower and upper bounds; ${operands}`);
   if ((compareValues(low, high) ?? 0) > 0)
     throw expressionFault(
       `The BETWEEN operator requires upper bound to be greater than or equal to lower bound; ${operands}`,
@@ -189,10 +191,7 @@ function test(name: string, args: Bound[]): Predicate {
     case "attribute_type":
       return hasType(first, second);
     case "begins_with":
-      for (const { constant } of args) {
-        const type = constantType(constant);
-        if (type && type !== "S" && type !== "B") refuseType("operator or function: begins_with", type);
-      }
+      for (const { constant } of args) checkOperand("begins_with", constant, ["S", "B"]);
       return (item) => begins(first.read(item), second.read(item));
     default:
       return (item) => contains(first.read(item), second.read(item));
@@ -202,7 +201,10 @@ function test(name: string, args: Bound[]): Predicate {
 function hasType(operand: Bound, wanted: Bound): Predicate {
   const type = wanted.constant?.S;
   if (type === undefined)
-    refuseType("operator or function: attribute_type", constantType(wanted.constant) ?? "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}");
+    refuseType(
+      "attribute_type",
+      constantType(wanted.constant) ?? "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}",
+    );
   if (!ATTRIBUTE_TYPES.includes(type))
     throw expressionFault(
       `Invalid attribute type name found; type: ${type}, valid types: {${ATTRIBUTE_TYPES.join(",")}}`,

@@ -3,7 +3,7 @@ import type { Wire } from "../stand-in.ts";
 import { consumed } from "./capacity.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { validation } from "./errors.ts";
-import { keyRange, keyTests, stretchOf, type KeyTest } from "./key-conditions.ts";
+import { type KeyTest, keyRange, keyTests, stretchOf } from "./key-conditions.ts";
 import { type Sortable, sortable } from "./keys.ts";
 import { count, flag, text } from "./parameters.ts";
 import {
@@ -13,8 +13,8 @@ import {
   type Page,
   positionOf,
   READ_SHAPE,
-  readAsked,
   type ReadInput,
+  readAsked,
   readPage,
   type Source,
   sourceOf,

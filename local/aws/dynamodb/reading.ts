@@ -4,14 +4,13 @@ import { type Bill, readUnits } from "./capacity.ts";
 import type { Engine } from "./engine.ts";
 import { validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
-import { projectOnto } from "./indexing.ts";
 import { checkScalarKeys } from "./items.ts";
-import { type Sortable, sortable, storedKey } from "./keys.ts";
+import { type Sortable, storedKey } from "./keys.ts";
 import { CONSUMED, choice, count, flag, ITEM_TABLE, map, type Shape, text } from "./parameters.ts";
 import { branchesOf, type Path, pick } from "./paths.ts";
 import type { Predicate } from "./predicates.ts";
 import { itemOf, type Stored, storedOf } from "./stored.ts";
-import { type Index, type Keys, keyNames, keyOf, type Table } from "./tables.ts";
+import { type Index, type Keys, keyOf, type Table } from "./tables.ts";
 import { attributeOf, type Item, normalizeItem, typeOf } from "./values.ts";
 
 export const READ_SHAPE = {
@@ -94,7 +93,9 @@ function checkSelect({ Select, ProjectionExpression, IndexName }: ReadInput): vo
         : `Cannot specify the ProjectionExpression when choosing to get ${Select}`,
     );
   if (Select === "SPECIFIC_ATTRIBUTES" && ProjectionExpression === undefined)
-    throw validation("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES");
+    throw validation(
+      "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES",
+    );
   if (Select === "ALL_PROJECTED_ATTRIBUTES" && IndexName === undefined)
     throw validation("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
 }
@@ -124,9 +125,7 @@ function checkStartKey(key: Item, table: Table, keys: Keys): void {
     const value = attributeOf(key, name);
     if (!value) throw validation("The provided starting key is invalid");
     if (typeOf(value) !== type)
-      throw validation(
-        "The provided starting key is invalid: The provided key element does not match the schema",
-      );
+      throw validation("The provided starting key is invalid: The provided key element does not match the schema");
   }
 }
 
@@ -141,8 +140,7 @@ export function positionOf(key: Item, { table, index, keys }: Source): Sortable[
   return [pk, sk, base.pk, base.sk];
 }
 
-export const columnsOf = ({ index }: Source): string[] =>
-  index ? ["pk", "sk", "item_pk", "item_sk"] : ["pk", "sk"];
+export const columnsOf = ({ index }: Source): string[] => (index ? ["pk", "sk", "item_pk", "item_sk"] : ["pk", "sk"]);
 
 /** SQL for "after this position" over those columns, in the order that is read. */
 export const beyond = (columns: string[], forward: boolean): string =>

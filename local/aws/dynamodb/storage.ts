@@ -1,8 +1,8 @@
 // Where items lie: one SQLite table per DynamoDB table, ordered by key, each item as compact JSON text.
 import type { Database } from "../database.ts";
-import { type IndexUnits, type Indexing, openIndexing } from "./indexing.ts";
-import type { Sortable, StoredKey } from "./keys.ts";
 import { writeUnits } from "./capacity.ts";
+import { type Indexing, type IndexUnits, openIndexing } from "./indexing.ts";
+import type { Sortable, StoredKey } from "./keys.ts";
 import { itemOf, type Stored, storedOf } from "./stored.ts";
 import type { Streams } from "./streams.ts";
 import type { Table } from "./tables.ts";

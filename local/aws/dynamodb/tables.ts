@@ -45,7 +45,8 @@ export interface TableRecord {
   AttributeDefinitions: { AttributeName: string; AttributeType: KeyType }[];
   KeySchema: KeyElement[];
   BillingMode: "PROVISIONED" | "PAY_PER_REQUEST";
-  BillingModeSince?: number;
+  /** When the table was switched to pay per request, in seconds. */
+  payPerRequestSince?: number;
   ProvisionedThroughput: Throughput;
   globalIndexes: IndexDefinition[];
   localIndexes: IndexDefinition[];
@@ -58,8 +59,6 @@ export interface TableRecord {
   /** Grows with every index, so that a storage name is never used twice. */
   indexesMade: number;
   indexStorage: Record<string, string>;
-  /** Whether a DescribeTable has been answered since the table was made. */
-  described?: boolean;
 }
 
 export interface Index {
@@ -142,8 +141,7 @@ export function openTables(database: Database): Tables {
   };
 }
 
-const nameOfArn = (arn: string): string =>
-  arn.startsWith("arn:") ? (/:table\/([^/]+)$/.exec(arn)?.[1] ?? arn) : arn;
+const nameOfArn = (arn: string): string => (arn.startsWith("arn:") ? (/:table\/([^/]+)$/.exec(arn)?.[1] ?? arn) : arn);
 
 function tableOf(id: number, record: TableRecord): Table {
   const keys = keysOf(record, record.KeySchema);
@@ -187,6 +185,12 @@ function indexOf(record: TableRecord, table: Keys, definition: IndexDefinition, 
 export const keyNames = ({ hash, range }: Keys): string[] => (range ? [hash.name, range.name] : [hash.name]);
 
 export const keyParts = ({ hash, range }: Keys): KeyPart[] => (range ? [hash, range] : [hash]);
+
+/** The partition key value of an item, as text. */
+export function partitionOf(item: Item, { hash }: Keys): string {
+  const { S, N, B } = item[hash.name]!;
+  return (S ?? N ?? B)!;
+}
 
 /** The key attributes of an item. */
 export function keyOf(item: Item, keys: Keys): Item {

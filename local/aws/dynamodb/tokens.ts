@@ -24,7 +24,7 @@ const PATTERNS: [Token["kind"], RegExp][] = [
   ["name", /#[A-Za-z0-9_]+/y],
   ["value", /:[A-Za-z0-9_]+/y],
   ["number", /[0-9]+/y],
-  ["symbol", /<>|<=|>=|[^]/uy],
+  ["symbol", /<>|<=|>=|./suy],
 ];
 
 function tokenAt(text: string, from: number): Token {
@@ -56,11 +56,14 @@ export interface Cursor {
   fail(token?: Token): never;
 }
 
-export function readTokens(text: string): Cursor {
+/** Reads `text`; `tellsSize` for the kinds of expression whose refusal tells how big they are. */
+export function readTokens(text: string, tellsSize = true): Cursor {
   if (text === "") throw expressionFault("The expression can not be empty;");
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_EXPRESSION_BYTES)
-    throw expressionFault(`Expression size has exceeded the maximum allowed size; expression size: ${bytes}`);
+    throw expressionFault(
+      `Expression size has exceeded the maximum allowed size;${tellsSize ? ` expression size: ${bytes}` : ""}`,
+    );
 
   const tokens: Token[] = [];
   let at = 0;

@@ -8,9 +8,9 @@ import type { Call, Engine, Operations } from "./engine.ts";
 import { validation } from "./errors.ts";
 import { commit, type GetInput, holds, prepareGet, shownItem } from "./items.ts";
 import {
-  checkParameters,
   COLLECTION_METRICS,
   CONSUMED,
+  checkParameters,
   ITEM_TABLE,
   map,
   needed,
@@ -21,7 +21,15 @@ import {
 } from "./parameters.ts";
 import { itemOf, type Stored } from "./stored.ts";
 import { type Item, sizeOfItem } from "./values.ts";
-import { prepareCheck, prepareDelete, type PreparedWrite, preparePut, prepareUpdate, type Write, type WriteInput } from "./writes.ts";
+import {
+  type PreparedWrite,
+  prepareCheck,
+  prepareDelete,
+  preparePut,
+  prepareUpdate,
+  type Write,
+  type WriteInput,
+} from "./writes.ts";
 
 const MAX_ACTIONS = 100;
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -113,11 +121,15 @@ function prepareActions(actions: Wire[]): PreparedWrite[] {
   const prepared = actions.map((action, at) => {
     const kinds = Object.keys(action).filter((kind) => action[kind] != null);
     const [kind] = kinds;
-    if (kinds.length !== 1)
-      throw validation("TransactItems can only contain one of Check, Put, Update or Delete");
+    if (kinds.length !== 1) throw validation("TransactItems can only contain one of Check, Put, Update or Delete");
     const { shape, prepare } = KINDS[kind!] ?? unknownKind(kind!);
     const input = action[kind!] as WriteInput;
-    checkParameters(input, shape, kind!, `transactItems.${at + 1}.member.${kind!.charAt(0).toLowerCase()}${kind!.slice(1)}.`);
+    checkParameters(
+      input,
+      shape,
+      kind!,
+      `transactItems.${at + 1}.member.${kind!.charAt(0).toLowerCase()}${kind!.slice(1)}.`,
+    );
     return prepare(input);
   });
   if (prepared.reduce((total, { given }) => total + sizeOfItem(given), 0) > MAX_BYTES)
@@ -147,8 +159,7 @@ function writeAll(engine: Engine, call: Call, prepared: PreparedWrite[]): { tabl
   for (const write of writes) {
     if (!write) continue;
     const target = targetText(write.table, write.key);
-    if (targets.has(target))
-      throw validation("Transaction request cannot include multiple operations on one item");
+    if (targets.has(target)) throw validation("Transaction request cannot include multiple operations on one item");
     targets.add(target);
   }
   for (const [at, write] of writes.entries()) {

@@ -4,7 +4,7 @@ import { addNumbers } from "./numbers.ts";
 import { type Binding, follow, type Path, refuseOverlaps } from "./paths.ts";
 import { expressionFault } from "./tokens.ts";
 import type { UpdateAction, UpdateOperand } from "./updates.ts";
-import { constantType, type AttributeValue, attributeOf, type Item, typeOf, type ValueType } from "./values.ts";
+import { type AttributeValue, attributeOf, constantType, type Item, typeOf, type ValueType } from "./values.ts";
 
 export interface UpdatePlan {
   paths: Path[];
@@ -175,8 +175,7 @@ function draftOf(item: Item) {
       else if (step < parent.L!.length) holes.set(parent.L!, (holes.get(parent.L!) ?? new Set()).add(step));
     },
     finish: (): Item => {
-      for (const [list, added] of appends)
-        for (const [, value] of added.sort(([a], [b]) => a - b)) list.push(value);
+      for (const [list, added] of appends) for (const [, value] of added.sort(([a], [b]) => a - b)) list.push(value);
       for (const [list, gone] of holes) {
         const kept = list.filter((_, position) => !gone.has(position));
         list.splice(0, list.length, ...kept);

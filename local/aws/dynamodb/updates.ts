@@ -16,7 +16,7 @@ const SECTIONS = ["SET", "REMOVE", "ADD", "DELETE"] as const;
 const FUNCTIONS = new Set(["if_not_exists", "list_append"]);
 
 export function readUpdate(text: string): UpdateAction[] {
-  const cursor = readTokens(text);
+  const cursor = readTokens(text, false);
   const faults: Faults = {};
   const actions: UpdateAction[] = [];
   const sections = new Set<string>();

@@ -1,5 +1,5 @@
 // Attribute values: what they are, how big they are, when they are equal, and what DynamoDB refuses to store.
-import { invalidParameter, serialization, validation } from "./errors.ts";
+import { invalidParameter, reworded, serialization, validation } from "./errors.ts";
 import { compareNumbers, normalizeNumber, numberSize } from "./numbers.ts";
 
 /** Exactly one member is set; binary is base64 text. */
@@ -98,6 +98,7 @@ export function normalizeValue(value: AttributeValue, depth = 1): AttributeValue
 }
 
 export function normalizeItem(item: Item, depth = 1): Item {
+  if (Object.hasOwn(item, "")) throw validation("Empty attribute name");
   let copy: Item | undefined;
   for (const name in item) {
     const value = item[name]!;
@@ -164,12 +165,23 @@ function normalizeSet(type: "SS" | "NS" | "BS", value: AttributeValue): Attribut
         : `An ${type === "SS" ? "string" : "number"} set  may not be empty`,
     );
   const normal = type === "NS" ? members.map(normalizeNumber) : members;
-  if (new Set(normal).size < normal.length) {
-    if (type === "NS") throw validation("Input collection contains duplicates");
-    const list = `Input collection [${members.join(", ")}]`;
-    throw invalidParameter(`${list}${type === "SS" ? " " : "of type BS "}contains duplicates.`);
-  }
+  if (new Set(normal).size < normal.length) throw duplicateMembers(type, members);
   return type === "NS" ? { NS: normal } : value;
+}
+
+const INVALID = "One or more parameter values were invalid: ";
+
+/** The newer layer quotes the members: those before the first repeat in order, then the others as they came. */
+function duplicateMembers(type: "SS" | "NS" | "BS", members: string[]) {
+  if (type === "NS")
+    return reworded(`${INVALID}Input collection contains duplicates.`, "Input collection contains duplicates");
+  const repeat = members.findIndex((member, at) => members.indexOf(member) < at);
+  const quoted = [...members.slice(0, repeat).sort(), ...members.slice(repeat)].map((member) => `"${member}"`);
+  const [separator, ending] = type === "SS" ? [", ", " contains duplicates."] : [",", "of type BS contains duplicates."];
+  return reworded(
+    `${INVALID}Input collection [${quoted.join(separator)}]${ending}`,
+    `${INVALID}Input collection [${members.join(", ")}]${ending}`,
+  );
 }
 
 /** Deep equality: sets without order, lists with it; both sides normalised. */

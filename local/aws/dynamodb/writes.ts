@@ -5,7 +5,7 @@ import { type ExpressionInput, readExpressions } from "./expressions.ts";
 import { checkIndexKeys, checkItemKeys, checkKey, indexTypeMismatch, type StoredKey, storedKey } from "./keys.ts";
 import type { Predicate } from "./predicates.ts";
 import { freeze, itemOf, type Stored } from "./stored.ts";
-import { keyNames, keyParts, type Table } from "./tables.ts";
+import { keyNames, keyParts, partitionOf, type Table } from "./tables.ts";
 import type { UpdatePlan } from "./update-plans.ts";
 import { type Item, MAX_ITEM_BYTES, normalizeItem, sizeOfItem } from "./values.ts";
 
@@ -104,11 +104,10 @@ export function prepareUpdate(input: WriteInput): PreparedWrite {
 }
 
 function target(table: Table, item: Item, input: WriteInput) {
-  const hash = item[table.keys.hash.name]!;
   return {
     table,
     key: storedKey(item, table.keys),
-    partition: (hash.S ?? hash.N ?? hash.B)!,
+    partition: partitionOf(item, table.keys),
     showsOld: input.ReturnValuesOnConditionCheckFailure === "ALL_OLD",
     checkOnly: false,
   };

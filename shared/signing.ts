@@ -1,11 +1,14 @@
 // The one signer of dashboard tokens: RS256 by a KMS key whose public half is published in the table.
 import { createHash, createPublicKey } from "node:crypto";
 import { GetPublicKeyCommand, KMSClient, SignCommand } from "@aws-sdk/client-kms";
-import { ACCESS_TOKEN_SECONDS, type PublishedKey } from "../http/tokens.ts";
-import { type Capability, type Parts, setting } from "../parts.ts";
-import { platform as keys } from "./keys.ts";
-import type { Value } from "./model.ts";
-import { openTable } from "./table.ts";
+import { ACCESS_TOKEN_SECONDS, type PublishedKey } from "./http/tokens.ts";
+import { type Capability, type Parts, setting } from "./parts.ts";
+import { type PlanName, planNames } from "./plans.ts";
+import { type Store, storeWrite } from "./resources.ts";
+import { platform as keys } from "./store/keys.ts";
+import type { TenantId, Value } from "./store/model.ts";
+import { makeSecrets } from "./store/secrets.ts";
+import { openTable } from "./store/table.ts";
 
 export interface Signer {
   /** An access token of 15 minutes for a user in a workspace. */
@@ -28,6 +31,51 @@ export const tokenSigner: Capability<"signer", Signer> = {
   open: (parts) => {
     const signer = openSigner(parts);
     return () => signer;
+  },
+};
+
+/** Makes the root secrets where there are none yet: the very first registration. */
+export const secretsMaker: Capability<"secretsMaker", { ensure(): Promise<void> }> = {
+  as: "secretsMaker",
+  env: ["TABLE_NAME", "ENCRYPTION_KEY_ID"],
+  grants: [
+    { actions: ["dynamodb:GetItem", "dynamodb:PutItem"], on: "table" },
+    { actions: ["kms:Encrypt"], on: "encryption-key" },
+  ],
+  open: (parts) => {
+    let made: Promise<void> | undefined;
+    const ensure = () => {
+      made ??= makeSecrets(parts).catch((error: unknown) => {
+        made = undefined;
+        throw error;
+      });
+      return made;
+    };
+    return () => ({ ensure });
+  },
+};
+
+/** Registration alone writes into a workspace that is not the caller's: the one it is making. */
+export const anyStore: Capability<"storeOf", (tenant: TenantId) => Store> = {
+  as: "storeOf",
+  env: storeWrite.env,
+  grants: storeWrite.grants,
+  open: (parts) => {
+    const bind = storeWrite.open(parts);
+    return () => bind;
+  },
+};
+
+/** The plan of a newly registered workspace. */
+export const defaultPlan: Capability<"defaultPlan", PlanName> = {
+  as: "defaultPlan",
+  env: ["DEFAULT_PLAN"],
+  grants: [],
+  open: (parts) => {
+    const name = setting(parts, "DEFAULT_PLAN");
+    const plan = planNames.find((known) => known === name);
+    if (!plan) throw new Error(`DEFAULT_PLAN is ${name}, which is none of ${planNames.join(", ")}.`);
+    return () => plan;
   },
 };
 

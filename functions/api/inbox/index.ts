@@ -1,0 +1,64 @@
+// The durable inbox of a subscriber, for the SDKs: it works whether or not the live stream does (INB-10).
+import * as v from "valibot";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { limit } from "../../../shared/http/paging.ts";
+import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import { storeWrite } from "../../../shared/resources.ts";
+import { inboxStatuses, listMessages, markMessage, readAll } from "../../../shared/store/inbox.ts";
+
+const DEFAULT_LIMIT = 50;
+const MOST_LISTED = 200;
+
+const Message = v.object({
+  id: v.string(),
+  notification_id: v.string(),
+  content: v.looseObject({ title: v.string(), body: v.string() }),
+  status: v.picklist(inboxStatuses),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  read_at: v.optional(Timestamp),
+});
+
+const Reader = v.strictObject({ subscriber_id: Uuid });
+
+const endpoint = endpoints({ credentials: ["sdk", "dashboard"], feature: "in_app", uses: [storeWrite] });
+
+export const inbox = group("inbox", "The durable inbox of a subscriber.", [
+  endpoint(
+    "GET /v1/in-app/messages",
+    {},
+    {
+      summary: "List a subscriber's messages, newest first",
+      query: v.object({
+        subscriber_id: Uuid,
+        status: v.optional(v.picklist(inboxStatuses, "must be unread, read or dismissed")),
+        limit: limit(DEFAULT_LIMIT, MOST_LISTED),
+      }),
+      returns: v.object({ messages: v.array(Message) }),
+    },
+    async ({ store, query: { subscriber_id, ...filter } }) => ({
+      messages: await listMessages(store, subscriber_id, filter),
+    }),
+  ),
+
+  endpoint(
+    "POST /v1/in-app/messages/read",
+    {},
+    { summary: "Mark every unread message as read", body: Reader, returns: v.object({ updated: v.number() }) },
+    async ({ store, body }) => ({ updated: await readAll(store, body.subscriber_id) }),
+  ),
+
+  endpoint(
+    "POST /v1/in-app/messages/:id/read",
+    {},
+    { summary: "Mark a message as read", body: Reader, returns: Message, errors: ["NOT_FOUND"] },
+    ({ store, params, body }) => markMessage(store, body.subscriber_id, params.id, "read"),
+  ),
+
+  endpoint(
+    "POST /v1/in-app/messages/:id/dismiss",
+    {},
+    { summary: "Dismiss a message", body: Reader, returns: Message, errors: ["NOT_FOUND"] },
+    ({ store, params, body }) => markMessage(store, body.subscriber_id, params.id, "dismissed"),
+  ),
+]);

@@ -1,0 +1,99 @@
+// What a send may ask for (D-NTF), checked field by field and then as a whole.
+import * as v from "valibot";
+import { MessageBody, MessageTitle, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { validatePredicate } from "../../../shared/rules/predicates.ts";
+import { validateDevicePredicate } from "../../../shared/rules/versions.ts";
+
+export const MOST_GIVEN_IDS = 10_000;
+const MOST_CHANNELS = 20;
+const MOST_KEY_CHARACTERS = 255;
+
+type Verdict = { path: string; reason: string } | undefined;
+
+const Filter = (judge: (value: unknown) => Verdict) =>
+  v.pipe(
+    v.record(v.string(), v.any(), "must be an object"),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const problem = dataset.typed ? judge(dataset.value) : undefined;
+      if (problem) addIssue({ message: problem.path ? `${problem.path}: ${problem.reason}` : problem.reason });
+    }),
+  );
+
+const Target = v.variant(
+  "type",
+  [
+    v.strictObject({ type: v.literal("all") }),
+    v.strictObject({ type: v.literal("list"), list_id: Uuid }),
+    v.strictObject({ type: v.literal("segment"), segment_id: Uuid }),
+  ],
+  "must be all, list or segment",
+);
+
+const Percentage = (from: number) =>
+  v.pipe(
+    v.number("must be a number"),
+    v.integer("must be a whole number"),
+    v.minValue(from, `must be at least ${from}`),
+    v.maxValue(99, "must be at most 99"),
+  );
+
+export const IdempotencyKey = v.pipe(
+  v.string("must be a string"),
+  v.minLength(1, "must not be empty"),
+  v.maxLength(MOST_KEY_CHARACTERS, `must have at most ${MOST_KEY_CHARACTERS} characters`),
+);
+
+export const NewNotification = v.pipe(
+  v.strictObject({
+    subscriberIds: v.optional(
+      v.pipe(
+        v.array(
+          v.pipe(v.string("must be a string"), v.minLength(1, "must not be empty"), v.maxLength(128)),
+          "must be an array",
+        ),
+        v.minLength(1, "must name at least one subscriber"),
+        v.maxLength(MOST_GIVEN_IDS, `must name at most ${MOST_GIVEN_IDS} subscribers`),
+      ),
+    ),
+    target: v.optional(Target),
+    title: v.optional(MessageTitle),
+    body: v.optional(MessageBody),
+    template_id: v.optional(v.string("must be a string")),
+    data: v.optional(v.record(v.string(), v.any(), "must be an object")),
+    channel_ids: v.optional(
+      v.pipe(
+        v.array(v.string("must be a string"), "must be an array"),
+        v.minLength(1, "must name at least one channel"),
+        v.maxLength(MOST_CHANNELS, `must name at most ${MOST_CHANNELS} channels`),
+      ),
+    ),
+    category: v.optional(v.picklist(["marketing", "transactional"], "must be marketing or transactional"), "marketing"),
+    scheduled_at: v.optional(TimestampInput),
+    channel_arbitration_mode: v.optional(v.picklist(["explicit", "smart"], "must be explicit or smart"), "explicit"),
+    device_filters: v.optional(Filter(validateDevicePredicate)),
+    subscriber_filters: v.optional(Filter(validatePredicate)),
+    holdout_percentage: v.optional(Percentage(0), 0),
+    variant_b: v.optional(v.strictObject({ title: MessageTitle, body: MessageBody })),
+    split_percentage: v.optional(Percentage(1)),
+    name: v.optional(v.pipe(v.string("must be a string"), v.maxLength(200, "must have at most 200 characters"))),
+    idempotency_key: v.optional(IdempotencyKey),
+    bypass_quiet_hours: v.optional(v.boolean("must be true or false"), false),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { value } = dataset;
+    const blame = (key: keyof typeof value, message: string) =>
+      addIssue({ message, path: [{ type: "object", origin: "value", input: value, key, value: value[key] }] });
+    if ((value.subscriberIds === undefined) === (value.target === undefined))
+      blame("target", "exactly one of target and subscriberIds is required");
+    if (value.template_id !== undefined) {
+      if (value.title !== undefined || value.body !== undefined)
+        blame("template_id", "must not be combined with title or body");
+    } else if (value.title === undefined) blame("title", "title and body, or template_id, are required");
+    else if (value.body === undefined) blame("body", "title and body, or template_id, are required");
+    if (value.split_percentage !== undefined && value.variant_b === undefined)
+      blame("split_percentage", "needs variant_b");
+  }),
+);
+
+export type NewNotification = v.InferOutput<typeof NewNotification>;

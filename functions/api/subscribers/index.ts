@@ -1,0 +1,176 @@
+// Subscribers: upsert from the client, listing for integrations, erasure from the dashboard.
+import * as v from "valibot";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { invalid, notFound } from "../../../shared/http/errors.ts";
+import { limit } from "../../../shared/http/paging.ts";
+import { Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { isEmailAddress, isLocale, isPhoneNumber } from "../../../shared/rules/contacts.ts";
+import { isTimeZone } from "../../../shared/rules/time-zones.ts";
+import { consentsOf } from "../../../shared/store/consents.ts";
+import { listSubscribers } from "../../../shared/store/subscriber-list.ts";
+import { eraseSubscriber, getSubscriber, upsertSubscriber } from "../../../shared/store/subscribers.ts";
+
+const MOST_ATTRIBUTES = 200;
+const MOST_KEY_CHARACTERS = 128;
+const MOST_EXTERNAL_ID_CHARACTERS = 512;
+const MOST_BULK = 1_000;
+const MOST_CONCURRENT_ERASURES = 25;
+
+const Subscriber = v.object({
+  id: v.string(),
+  external_id: v.string(),
+  email: v.optional(v.string()),
+  attributes: v.string(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+const ExternalId = v.pipe(
+  v.string("must be a string"),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(MOST_EXTERNAL_ID_CHARACTERS, `must have at most ${MOST_EXTERNAL_ID_CHARACTERS} characters`),
+);
+const Email = v.pipe(v.string("must be a string"), v.check(isEmailAddress, "must be an e-mail address"));
+
+const Attributes = v.pipe(
+  v.record(
+    v.pipe(
+      v.string(),
+      v.nonEmpty("must not be an empty key"),
+      v.maxLength(MOST_KEY_CHARACTERS, `has a key of more than ${MOST_KEY_CHARACTERS} characters`),
+    ),
+    v.any(),
+    "must be an object",
+  ),
+  v.check((attributes) => !Array.isArray(attributes), "must be an object"),
+  v.maxEntries(MOST_ATTRIBUTES, `must have at most ${MOST_ATTRIBUTES} keys`),
+);
+
+const Consent = v.strictObject({
+  channel: v.optional(v.picklist(["email", "sms", "chat_app"], "must be email, sms or chat_app"), "email"),
+  status: v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out"),
+  consented_at: v.optional(TimestampInput),
+  source: v.optional(v.pipe(v.string(), v.maxLength(256))),
+  ip: v.optional(v.pipe(v.string(), v.maxLength(64))),
+  text: v.optional(v.pipe(v.string(), v.maxLength(2_000))),
+});
+
+const Upsert = v.strictObject({
+  external_id: ExternalId,
+  email: v.nullish(Email),
+  attributes: v.optional(Attributes),
+  consent: v.optional(Consent),
+  phone: v.nullish(v.pipe(v.string(), v.check(isPhoneNumber, "must be a phone number in E.164 form"))),
+  timezone: v.nullish(v.pipe(v.string(), v.check(isTimeZone, "must be an IANA time zone"))),
+  locale: v.nullish(v.pipe(v.string(), v.check(isLocale, "must be a BCP 47 language tag"))),
+});
+
+const listQuery = v.object({
+  limit: limit(100, 1_000),
+  cursor: v.optional(v.string()),
+  updated_since: v.optional(TimestampInput),
+  external_id: v.optional(v.string()),
+  email: v.optional(v.string()),
+});
+const SubscriberPage = v.object({ items: v.array(Subscriber), next_cursor: v.string() });
+
+const dashboard = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
+const client = endpoints({ credentials: ["sdk"], uses: [storeWrite, secrets] });
+const integration = endpoints({ credentials: ["server"], uses: [storeRead, secrets] });
+const erasing = endpoints({ credentials: ["dashboard"], permission: "subscribers:write", uses: [storeWrite] });
+
+export const subscribers = group("subscribers", "The people a workspace sends to.", [
+  client(
+    "POST /api/v1/subscribers/upsert",
+    {},
+    { summary: "Create or update a subscriber by external_id", body: Upsert, returns: Subscriber },
+    async ({ store, secrets, body, clock }) => {
+      const { external_id, email, attributes = {}, consent, ...reserved } = body;
+      const now = new Date(clock.now()).toISOString();
+      if (consent?.consented_at !== undefined && consent.consented_at > now)
+        throw invalid({ "consent.consented_at": "must not be in the future" });
+      const given = Object.fromEntries(Object.entries(reserved).filter(([, value]) => value !== undefined));
+      return upsertSubscriber(store, await secrets.root(), {
+        external_id,
+        email,
+        attributes: { ...attributes, ...given },
+        consent: consent && { ...consent, consented_at: consent.consented_at ?? now },
+      });
+    },
+  ),
+
+  erasing(
+    "DELETE /api/v1/subscribers/:id",
+    {},
+    { summary: "Erase a subscriber, its devices and memberships for good", errors: ["NOT_FOUND"] },
+    async ({ store, params }) => {
+      if (!(await eraseSubscriber(store, params.id))) throw notFound("subscriber");
+    },
+  ),
+
+  erasing(
+    "POST /api/v1/subscribers/bulk-delete",
+    {},
+    {
+      summary: "Erase up to 1,000 subscribers",
+      body: v.strictObject({
+        subscriber_ids: v.pipe(
+          v.array(Uuid, "must be an array of UUIDs"),
+          v.minLength(1, "must name at least one subscriber"),
+          v.maxLength(MOST_BULK, `must name at most ${MOST_BULK} subscribers`),
+        ),
+      }),
+      returns: v.object({ deleted: v.number(), not_found: v.array(v.string()) }),
+    },
+    async ({ store, body }) => {
+      const ids = [...new Set(body.subscriber_ids)];
+      const notFoundIds: string[] = [];
+      for (let start = 0; start < ids.length; start += MOST_CONCURRENT_ERASURES) {
+        const batch = ids.slice(start, start + MOST_CONCURRENT_ERASURES);
+        const erased = await Promise.all(batch.map((id) => eraseSubscriber(store, id)));
+        notFoundIds.push(...batch.filter((_, i) => !erased[i]));
+      }
+      return { deleted: ids.length - notFoundIds.length, not_found: notFoundIds };
+    },
+  ),
+
+  integration(
+    "GET /v1/subscribers",
+    { scope: "subscribers:read" },
+    { summary: "List subscribers for an integration, newest first", query: listQuery, returns: SubscriberPage },
+    async ({ store, secrets, query }) => listSubscribers(store, await secrets.root(), query),
+  ),
+
+  dashboard(
+    "GET /api/v1/subscribers",
+    { uses: [secrets] },
+    { summary: "List subscribers, newest first", query: listQuery, returns: SubscriberPage },
+    async ({ store, secrets, query }) => listSubscribers(store, await secrets.root(), query),
+  ),
+
+  dashboard(
+    "GET /api/v1/subscribers/:id",
+    {},
+    { summary: "Get a subscriber", returns: Subscriber, errors: ["NOT_FOUND"] },
+    async ({ store, params }) => {
+      const subscriber = await getSubscriber(store, params.id);
+      if (!subscriber) throw notFound("subscriber");
+      return subscriber;
+    },
+  ),
+
+  dashboard(
+    "GET /api/v1/subscribers/:id/consents",
+    {},
+    {
+      summary: "List a subscriber's consent history, newest first",
+      returns: v.object({ items: v.array(v.any()) }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params }) => {
+      if (!(await getSubscriber(store, params.id))) throw notFound("subscriber");
+      return { items: await consentsOf(store, params.id) };
+    },
+  ),
+]);

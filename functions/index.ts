@@ -1,0 +1,23 @@
+// What there is: every group of endpoints, every worker, and the live stream. One line each.
+import type { Group } from "../shared/http/endpoint.ts";
+import type { Worker } from "../shared/worker.ts";
+import { account } from "./api/account/index.ts";
+import { auth } from "./api/auth/index.ts";
+import { channels } from "./api/channels/index.ts";
+import { inbox } from "./api/inbox/index.ts";
+import { notifications } from "./api/notifications/index.ts";
+import { subscribers } from "./api/subscribers/index.ts";
+import { templates } from "./api/templates/index.ts";
+import { stream } from "./stream/index.ts";
+import { deliver } from "./workers/deliver/index.ts";
+import { due } from "./workers/due/index.ts";
+import { erase } from "./workers/erase/index.ts";
+import { fanOut } from "./workers/fan-out/index.ts";
+import { react } from "./workers/react/index.ts";
+
+/** In the order of the specification. */
+export const groups: readonly Group[] = [subscribers, notifications, templates, channels, inbox, auth, account];
+
+export const workers: readonly Worker[] = [react, due, fanOut, deliver, erase];
+
+export { stream };

@@ -1,0 +1,160 @@
+// The core of the live stream: polls the inbox past a cursor, writes frames, knows nothing of Lambda.
+import { MINUTE, SECOND, timeOfUuid, timestamp } from "../../shared/clock.ts";
+import { ApiError } from "../../shared/http/errors.ts";
+import type { Parts } from "../../shared/parts.ts";
+import type { Platform, Store } from "../../shared/resources.ts";
+import { messagesSince } from "../../shared/store/inbox.ts";
+import { keys, platform as platformKeys } from "../../shared/store/keys.ts";
+import type { Item, Value } from "../../shared/store/model.ts";
+
+const POLL_MS = SECOND;
+const KEEPALIVE_MS = 30 * SECOND;
+/** A clean end before the platform's 15 minutes. */
+const LIFETIME_MS = 14 * MINUTE;
+/** A message's id is as old as its claim; it may be written this much later (decision 6). */
+const OVERLAP_MS = 60 * SECOND;
+/** Streams of one subscriber; the newest stay. */
+const MOST_PER_SUBSCRIBER = 3;
+/** Two keepalives: after that a stream that says nothing is taken for gone. */
+const LEASE_MS = 2 * KEEPALIVE_MS + 5 * SECOND;
+const RETRY_MS = 2 * SECOND;
+const RETRY_DISPLACED_MS = 5 * MINUTE;
+/** Streams kept free of the limit, so that the platform never answers in our place. */
+const SPARE_STREAMS = 1;
+
+export interface Feed {
+  parts: Pick<Parts, "clock" | "wake"> & { store: Store; platform: Platform };
+  subscriber: string;
+  connection: string;
+  limited: boolean;
+  endsAt: number;
+  /** Ids from this time on are looked at. */
+  cursor: number;
+  /** Ids that were sent, or were there before a fresh stream began. */
+  seen: Set<string>;
+}
+
+/** Takes a place for a stream. @throws 503 where the limit of open streams is near (SSE-5). */
+export async function openFeed(
+  parts: Feed["parts"] & Pick<Parts, "env" | "ids">,
+  subscriber: string,
+  lastEventId: string | undefined,
+): Promise<Feed> {
+  const now = parts.clock.now();
+  const limit = Number(parts.env.STREAM_CONCURRENCY ?? 0);
+  const resumeAt = lastEventId && /^[0-9a-f-]{36}$/.test(lastEventId) ? timeOfUuid(lastEventId) : undefined;
+  const feed: Feed = {
+    parts,
+    subscriber,
+    connection: parts.ids.uuidAt(now),
+    limited: limit > 0,
+    endsAt: now + LIFETIME_MS,
+    cursor: resumeAt ?? now,
+    seen: new Set(resumeAt === undefined ? [] : [lastEventId!]),
+  };
+  if (feed.limited) {
+    const { items } = await parts.platform.query({ pk: platformKeys.openStream("").pk });
+    if (items.filter(isLive(now)).length >= limit - SPARE_STREAMS)
+      throw new ApiError("SERVICE_UNAVAILABLE", "Too many live streams are open. The inbox still works.", {
+        headers: { "retry-after": "30" },
+      });
+  }
+  if (resumeAt === undefined) for (const { sk } of await rowsOf(feed)) feed.seen.add(idOf(sk));
+  await renewLease(feed);
+  return feed;
+}
+
+/** Writes frames until the stream's time is over or newer streams of the subscriber have taken its place. */
+export async function runFeed(feed: Feed, write: (text: string) => void): Promise<void> {
+  const { clock, wake, store } = feed.parts;
+  const partition = keys.person(store.tenant, feed.subscriber);
+  let keepaliveAt = clock.now() + KEEPALIVE_MS;
+  write(`retry: ${RETRY_MS}\n\n`);
+  while (clock.now() < feed.endsAt) {
+    const woken = wake?.(partition);
+    for (const row of await rowsOf(feed)) {
+      const id = idOf(row.sk);
+      if (feed.seen.has(id)) continue;
+      feed.seen.add(id);
+      feed.cursor = Math.max(feed.cursor, timeOfUuid(id));
+      write(`id: ${id}\ndata: ${JSON.stringify(frameOf(id, row))}\n\n`);
+    }
+    forgetOld(feed);
+    if (clock.now() >= keepaliveAt) {
+      write(": keepalive\n\n");
+      keepaliveAt += KEEPALIVE_MS;
+      if (await isDisplaced(feed)) return void write(`retry: ${RETRY_DISPLACED_MS}\n\n`);
+      await renewLease(feed);
+    }
+    await clock.sleep(Math.max(1, Math.min(POLL_MS, keepaliveAt - clock.now())), woken);
+  }
+}
+
+/** Gives the place back. What fails here heals by itself when the lease is over. */
+export async function closeFeed({ parts: { store, platform }, subscriber, connection, limited }: Feed): Promise<void> {
+  await store.remove(keys.stream(store.tenant, subscriber, connection));
+  if (limited) await platform.remove(platformKeys.openStream(connection));
+}
+
+const rowsOf = ({ parts: { store }, subscriber, cursor }: Feed) =>
+  messagesSince(store, subscriber, cursor - OVERLAP_MS);
+
+const idOf = (sk: string) => sk.slice("I#".length);
+
+const isLive = (now: number) => (item: Item) => Number(item.lease) > now;
+
+async function renewLease({ parts: { store, platform, clock }, subscriber, connection, limited }: Feed): Promise<void> {
+  const lease = clock.now() + LEASE_MS;
+  const row = { lease, expires: Math.ceil(lease / SECOND) };
+  await store.put({ ...keys.stream(store.tenant, subscriber, connection), ...row });
+  if (limited) await platform.put({ ...platformKeys.openStream(connection), ...row });
+}
+
+/** Whether as many newer streams of the subscriber are open as may be. */
+async function isDisplaced({ parts: { store, clock }, subscriber, connection }: Feed): Promise<boolean> {
+  const { pk, sk } = keys.stream(store.tenant, subscriber, "");
+  const { items } = await store.query({ pk, prefix: sk });
+  const newer = items.filter(isLive(clock.now())).filter((item) => item.sk > sk + connection);
+  return newer.length >= MOST_PER_SUBSCRIBER;
+}
+
+/** Ids older than the overlap cannot come up again. */
+function forgetOld({ seen, cursor }: Feed): void {
+  for (const id of seen) if (timeOfUuid(id) < cursor - OVERLAP_MS) seen.delete(id);
+}
+
+interface Content {
+  title: string;
+  body: string;
+  variant_id?: string;
+  format?: string;
+  image_url?: string;
+  actions?: { id: string; title: string; url: string }[];
+  display?: { trigger: string; frequency: string };
+}
+
+/** SSE-6. Authored actions keep `title` in the inbox and are `label` here (AMB-1); the full display is in `data`. */
+function frameOf(id: string, row: Item): { [name: string]: Value } {
+  const {
+    title,
+    body,
+    variant_id,
+    format,
+    image_url,
+    actions = [],
+    display,
+  } = JSON.parse(String(row.content)) as Content;
+  const data = row.data === undefined ? {} : JSON.parse(String(row.data));
+  return {
+    id,
+    notification_id: String(row.job),
+    title,
+    body,
+    data: { ...data, ...(variant_id && { variant_id }), ...(display && { display }) },
+    sent_at: timestamp(timeOfUuid(id)),
+    format: format ?? null,
+    image_url: image_url ?? null,
+    actions: actions.map((action) => ({ id: action.id, label: action.title, url: action.url })),
+    display: display ? { trigger: display.trigger, frequency: display.frequency } : null,
+  };
+}

@@ -1,0 +1,119 @@
+// The live stream of a subscriber's in-app messages: one function behind its own URL, one invocation per open stream.
+import type { Writable } from "node:stream";
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import * as v from "valibot";
+import { authenticate } from "../../shared/http/authenticate.ts";
+import { endpoints } from "../../shared/http/endpoint.ts";
+import { ApiError, toApiError } from "../../shared/http/errors.ts";
+import { limitRequests, requireWorkspace } from "../../shared/http/gates.ts";
+import { parseQuery } from "../../shared/http/input.ts";
+import { Uuid } from "../../shared/http/schemas.ts";
+import { openVerifier } from "../../shared/http/tokens.ts";
+import type { Parts } from "../../shared/parts.ts";
+import { requireFeature } from "../../shared/plans.ts";
+import { platformWrite, secrets, storeWrite } from "../../shared/resources.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { closeFeed, type Feed, openFeed, runFeed } from "./feed.ts";
+
+const Query = v.object({ subscriber_id: Uuid, sdk_key: v.optional(v.string()) });
+
+const endpoint = endpoints({ credentials: ["sdk", "dashboard"], feature: "in_app", uses: [storeWrite, platformWrite] });
+
+/** The stream's declaration, for everything that derives from declarations. */
+const declaration = endpoint(
+  "GET /v1/in-app/stream",
+  {},
+  {
+    summary: "Open a subscriber's live stream of in-app messages",
+    description:
+      "`text/event-stream`: one `data:` frame per message, a comment every 30 seconds, `id:` lines for `Last-Event-ID`. " +
+      "A message may come twice; its id tells. The stream ends by itself before 15 minutes are over: open it again.",
+    query: Query,
+    errors: ["SERVICE_UNAVAILABLE"],
+  },
+  () => Promise.reject(new Error("The stream is served by its own function.")),
+);
+
+export interface StreamFunction {
+  name: "stream";
+  about: string;
+  endpoint: typeof declaration;
+  create(parts: Parts): (event: APIGatewayProxyEventV2, response: Writable) => Promise<void>;
+}
+
+/** What the Lambda runtime offers a streaming function; the local host offers the same. */
+interface Runtime {
+  HttpResponseStream: {
+    from(stream: Writable, metadata: { statusCode: number; headers: Record<string, string> }): Writable;
+  };
+}
+
+export const stream: StreamFunction = {
+  name: "stream",
+  about: "The live stream of in-app messages.",
+  endpoint: declaration,
+  create: (parts) => {
+    const platform = platformWrite.open(parts)("" as TenantId);
+    const bindStore = storeWrite.open(parts);
+    const credentials = {
+      platform,
+      secrets: secrets.open(parts)("" as TenantId),
+      tokens: openVerifier(parts),
+      clock: parts.clock,
+    };
+
+    const admit = async (event: APIGatewayProxyEventV2): Promise<Feed> => {
+      const { headers, queryStringParameters = {} } = event;
+      const authorization = headers["x-viewer-authorization"] ?? headers.authorization ?? "";
+      const presented = {
+        sdkKey: headers["x-sdk-key"] ?? queryStringParameters.sdk_key,
+        bearer: authorization ? authorization.replace(/^bearer /i, "") : undefined,
+      };
+      const caller = await authenticate(declaration.access, presented, credentials);
+      if (caller.kind === "public") throw new ApiError("UNAUTHORIZED", "Valid credentials are required.");
+      await limitRequests(caller, platform);
+      requireWorkspace(caller, declaration.access);
+      requireFeature(caller.workspace.plan, "in_app");
+      const { subscriber_id } = parseQuery(declaration.shape, queryStringParameters) as v.InferOutput<typeof Query>;
+      const store = bindStore(caller.workspace.tenant);
+      return openFeed({ ...parts, store, platform }, subscriber_id, headers["last-event-id"]);
+    };
+
+    return async (event, response) => {
+      const requestId = event.requestContext.requestId;
+      const { HttpResponseStream } = (globalThis as unknown as { awslambda: Runtime }).awslambda;
+      const standing = {
+        "x-request-id": requestId,
+        "access-control-allow-origin": "*",
+        "x-content-type-options": "nosniff",
+      };
+      let feed: Feed;
+      try {
+        feed = await admit(event);
+      } catch (error) {
+        const refusal = toApiError(error, requestId);
+        const log = { route: declaration.route, request_id: requestId, status: refusal.status };
+        parts.log({ level: refusal.status >= 500 ? "error" : "info", message: "stream refused", ...log });
+        const headers = {
+          "content-type": "application/json",
+          "cache-control": "no-store",
+          ...refusal.details.headers,
+          ...standing,
+        };
+        HttpResponseStream.from(response, { statusCode: refusal.status, headers }).end(JSON.stringify(refusal.body()));
+        return;
+      }
+      const headers = { "content-type": "text/event-stream", "cache-control": "no-cache, no-transform", ...standing };
+      const out = HttpResponseStream.from(response, { statusCode: 200, headers });
+      try {
+        await runFeed(feed, (text) => out.write(text));
+      } catch (error) {
+        const reason = error instanceof Error ? error.name : "unknown";
+        parts.log({ level: "warn", message: "a stream broke off", request_id: requestId, error: reason });
+      } finally {
+        out.end();
+        await closeFeed(feed);
+      }
+    };
+  },
+};

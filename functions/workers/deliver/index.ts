@@ -1,0 +1,36 @@
+// Hands one chunk of recipients to the providers: claimed first, called at once, closed with its totals (decision 7).
+import { SECOND } from "../../../shared/clock.ts";
+import { deliverInApp } from "../../../shared/providers/in-app.ts";
+import { deliverQueue, storeWrite } from "../../../shared/resources.ts";
+import { claimChunk, closeChunk, closeRange, getChunk, sizeOf } from "../../../shared/store/chunks.ts";
+import { findJob, finishJob } from "../../../shared/store/jobs.ts";
+import { queueWorker } from "../../../shared/worker.ts";
+
+export const deliver = queueWorker(
+  "deliver",
+  "Delivers one chunk of recipients.",
+  [storeWrite, deliverQueue],
+  async (message, { store, ids, clock, deliverQueue: queue }) => {
+    const [job, chunk] = await Promise.all([
+      findJob(store, message.job),
+      getChunk(store, message.job, message.range, message.chunk),
+    ]);
+    if (!job || !chunk || job.status !== "processing") return;
+    const place = [job.id, message.range, message.chunk] as const;
+    const claiming = await claimChunk(store, ...place, ids.uuid());
+    if ("busyUntil" in claiming) {
+      const seconds = Math.ceil((claiming.busyUntil - clock.now()) / SECOND);
+      return queue.send([message], { delaySeconds: Math.max(1, seconds) });
+    }
+    if ("claim" in claiming) {
+      const { delivered, failed } = await deliverInApp(store, job, claiming.claim, chunk.recipients);
+      const counts = { ...sizeOf(chunk), delivered, failed };
+      const skip_reasons = Object.fromEntries(
+        Object.entries(chunk.skipped).map(([reason, { length }]) => [reason, length]),
+      );
+      await closeChunk(store, ...place, claiming.claim, { counts, skip_reasons });
+    }
+    await closeRange(store, job.id, message.range);
+    await finishJob(store, job.id);
+  },
+);

@@ -1,0 +1,21 @@
+// Erasure: the tombstone stands already; here go the traces, and a minute later whatever was still under way.
+import { SECOND } from "../../../shared/clock.ts";
+import { eraseQueue, storeWrite } from "../../../shared/resources.ts";
+import { eraseTraces, scrubProfile } from "../../../shared/store/erasure.ts";
+import { queueWorker } from "../../../shared/worker.ts";
+
+/** Long enough for every write that began before the tombstone to have landed. */
+const SECOND_PASS_SECONDS = 75;
+
+export const erase = queueWorker(
+  "erase",
+  "Erases the traces of a deleted subscriber.",
+  [storeWrite, eraseQueue],
+  async ({ tenant, subscriber, pass }, { store, eraseQueue: queue, clock, log }) => {
+    const startedAt = clock.now();
+    await scrubProfile(store, subscriber);
+    const removed = await eraseTraces(store, subscriber);
+    if (pass === 1) await queue.send([{ tenant, subscriber, pass: 2 }], { delaySeconds: SECOND_PASS_SECONDS });
+    log({ level: "info", message: "erased", tenant, pass, removed, seconds: (clock.now() - startedAt) / SECOND });
+  },
+);

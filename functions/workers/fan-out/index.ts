@@ -1,0 +1,141 @@
+// Sets jobs in motion: fires what is due, dispatches what is queued, plans ranges, looks after what is under way.
+import { HOUR, MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
+import type { Message } from "../../../shared/messages.ts";
+import type { Context } from "../../../shared/parts.ts";
+import { deliverQueue, fanOutQueue, storeWrite, timers } from "../../../shared/resources.ts";
+import { audienceRules, PLANNED_RANGE, planRange, rangesOf } from "../../../shared/store/audiences.ts";
+import { isUsable, listChannels } from "../../../shared/store/channels.ts";
+import { closeRange, getRange } from "../../../shared/store/chunks.ts";
+import { findJob, finishJob, type JobItem, moveJob } from "../../../shared/store/jobs.ts";
+import { keys } from "../../../shared/store/keys.ts";
+import { queueWorker } from "../../../shared/worker.ts";
+
+/** A one-off send later than this is not sent any more (reliability.md). */
+const TOO_LATE_MS = 24 * HOUR;
+/** How long after its timer was set a job may still appear. */
+const APPEARING_MS = 60 * SECOND;
+const APPEARING_RETRY_SECONDS = 10;
+/** Planning stops here and goes on in another message. */
+const PLANNING_MS = 40 * SECOND;
+export const WATCH_AFTER_MS = 15 * MINUTE;
+
+const uses = [storeWrite, timers, fanOutQueue, deliverQueue] as const;
+type Bound = Context<typeof uses>;
+
+export const fanOut = queueWorker(
+  "fan-out",
+  "Fires, dispatches and plans notification jobs.",
+  uses,
+  async (message, context) => {
+    const { store, clock, fanOutQueue: queue } = context;
+    const job = await findJob(store, message.job);
+    if (!job) {
+      const mayAppear = message.since !== undefined && clock.now() < message.since + APPEARING_MS;
+      if (mayAppear) await queue.send([message], { delaySeconds: APPEARING_RETRY_SECONDS });
+      return;
+    }
+    if (message.range !== undefined) return plan(context, job, message.range);
+    if (message.due) return fire(context, job);
+    if (message.watch) return watch(context, job);
+    return dispatch(context, job);
+  },
+);
+
+/** A scheduled job's time has come. The queued job then comes back through the table's stream. */
+async function fire({ store, clock, timers }: Bound & { clock: { now(): number } }, job: JobItem): Promise<void> {
+  if (job.status !== "scheduled" || job.scheduled_at === null) return;
+  const now = clock.now();
+  const at = Date.parse(job.scheduled_at);
+  if (now < at) return timers.set([{ kind: "job", id: job.id, at }]);
+  if (now - at > TOO_LATE_MS) return fail(store, job.id, "expired");
+  await timers.set([{ kind: "job-watch", id: job.id, at: now + WATCH_AFTER_MS }]);
+  await moveJob(store, job.id, "fire");
+}
+
+/** Fixes content, channels and ranges, then sends the ranges out to be planned. */
+async function dispatch(context: Bound & { clock: { now(): number } }, job: JobItem): Promise<void> {
+  const { store, clock } = context;
+  if (job.status !== "queued") return announce(context, job);
+  const channels = (await listChannels(store)).filter(({ id }) => job.channel_ids.includes(id));
+  if (!channels.some(isUsable)) return fail(store, job.id, "no usable channel");
+  const template =
+    job.template_id === null ? undefined : await store.get(keys.entity(store.tenant, "template", job.template_id));
+  if (job.template_id !== null && !template) return fail(store, job.id, "the template no longer exists");
+  const dispatched = await moveJob(store, job.id, "dispatch", {
+    change: {
+      set: {
+        dispatched_at: timestamp(clock.now()),
+        ranges: job.ranges ?? rangesOf(job),
+        title: template ? String(template.title) : undefined,
+        body: template ? String(template.body) : undefined,
+      },
+    },
+  });
+  await announce(context, dispatched ?? job);
+}
+
+/** Tells the workers of every range that is not closed: its chunks if they are planned, else that planning is due. */
+async function announce({ store, fanOutQueue: queue, deliverQueue: deliver }: Bound, job: JobItem): Promise<void> {
+  if (job.status !== "processing" || !job.ranges) return;
+  const { tenant } = store;
+  if (job.ranges.length === 1 && job.ranges[0] === PLANNED_RANGE) {
+    const { chunks } = await getRange(store, job.id, PLANNED_RANGE);
+    await deliver.send(chunkMessages(tenant, job.id, PLANNED_RANGE, 0, chunks));
+    if (chunks === 0) await settleRange(store, job.id, PLANNED_RANGE);
+    return;
+  }
+  await queue.send(job.ranges.map((range) => ({ tenant, job: job.id, range })));
+  if (job.ranges.length === 0) await finishJob(store, job.id);
+}
+
+async function plan(
+  { store, clock, fanOutQueue: queue, deliverQueue: deliver }: Bound & { clock: { now(): number } },
+  job: JobItem,
+  range: string,
+): Promise<void> {
+  if (job.status !== "processing") return;
+  const until = clock.now() + PLANNING_MS;
+  const { planned } = await planRange(store, job.id, range, audienceRules(job.id, job), {
+    announce: (chunks) => deliver.send(chunks.map((chunk) => ({ tenant: store.tenant, job: job.id, range, chunk }))),
+    isTimeUp: () => clock.now() >= until,
+  });
+  if (planned) await settleRange(store, job.id, range);
+  else await queue.send([{ tenant: store.tenant, job: job.id, range }]);
+}
+
+/** The watchdog: whatever a lost message left lying is sent out again; claims see to it that nobody is reached twice. */
+async function watch(context: Bound & { clock: { now(): number } }, job: JobItem): Promise<void> {
+  const { store, clock, timers } = context;
+  if (job.status !== "queued" && job.status !== "processing") return;
+  await timers.set([{ kind: "job-watch", id: job.id, at: clock.now() + WATCH_AFTER_MS }]);
+  if (job.status === "queued") return dispatch(context, job);
+  for (const range of job.ranges ?? []) await rescue(context, job, range);
+  await finishJob(store, job.id);
+}
+
+async function rescue(
+  { store, fanOutQueue: queue, deliverQueue: deliver }: Bound,
+  job: JobItem,
+  range: string,
+): Promise<void> {
+  const { chunks, planned, closed } = await getRange(store, job.id, range);
+  if (closed) return;
+  if (!planned) return queue.send([{ tenant: store.tenant, job: job.id, range }]);
+  const { items } = await store.query({ pk: keys.jobParts(store.tenant, job.id), prefix: `K#${range}#` });
+  const done = new Set(items.filter(({ closed: isClosed }) => isClosed).map(({ sk }) => Number(sk.split("#")[2])));
+  const open = chunkMessages(store.tenant, job.id, range, 0, chunks).filter(({ chunk }) => !done.has(chunk));
+  await deliver.send(open);
+  if (open.length === 0) await closeRange(store, job.id, range);
+}
+
+async function settleRange(store: Bound["store"], job: string, range: string): Promise<void> {
+  await closeRange(store, job, range);
+  await finishJob(store, job);
+}
+
+async function fail(store: Bound["store"], job: string, error: string): Promise<void> {
+  await moveJob(store, job, "fail", { change: { set: { error, completed_at: timestamp(store.clock.now()) } } });
+}
+
+const chunkMessages = (tenant: string, job: string, range: string, from: number, to: number): Message<"deliver">[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, i) => ({ tenant, job, range, chunk: from + i }));

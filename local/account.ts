@@ -1,0 +1,96 @@
+// The AWS resources of the local service: what `cdk deploy` would make, made once in the embedded services.
+import { MAX_RECEIVES, queueNames, VISIBILITY_SECONDS } from "../shared/messages.ts";
+import { queueVariable } from "../shared/resources.ts";
+import { tableDefinition } from "../shared/store/definition.ts";
+import type { Services } from "./aws/protocol.ts";
+import { isAwsFailure, type Wire } from "./aws/stand-in.ts";
+import { ACCOUNT, REGION } from "./lambda.ts";
+
+export const TABLE = "engagement";
+const SCHEDULE_GROUP = "engagement";
+const SWEEP = "sweep";
+export const SWEEP_EVERY = "rate(5 minutes)";
+const ENCRYPTION_ALIAS = "alias/engagement-encryption";
+const SIGNING_ALIAS = "alias/engagement-signing";
+
+const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
+const SCHEDULER_ROLE = `arn:aws:iam::${ACCOUNT}:role/engagement-scheduler`;
+
+/** Makes what is missing. @returns the environment variables that name it all. */
+export async function makeResources({ dynamodb, sqs, scheduler, kms }: Services): Promise<Record<string, string>> {
+  const urls: Record<string, string> = {};
+  await unlessThere("ResourceInUseException", () => dynamodb.operate("CreateTable", tableInput()));
+  await unlessThere("ValidationException", () =>
+    dynamodb.operate("UpdateTimeToLive", {
+      TableName: TABLE,
+      TimeToLiveSpecification: { Enabled: true, AttributeName: tableDefinition.timeToLive },
+    }),
+  );
+  for (const name of queueNames) {
+    await sqs.operate("CreateQueue", { QueueName: `${name}-dead`, Attributes: { MessageRetentionPeriod: "1209600" } });
+    const redrive = { deadLetterTargetArn: queueArn(`${name}-dead`), maxReceiveCount: MAX_RECEIVES };
+    const { QueueUrl } = await sqs.operate("CreateQueue", {
+      QueueName: name,
+      Attributes: { VisibilityTimeout: String(VISIBILITY_SECONDS), RedrivePolicy: JSON.stringify(redrive) },
+    });
+    urls[queueVariable(name)] = String(QueueUrl);
+  }
+  await unlessThere("ConflictException", () => scheduler.operate("CreateScheduleGroup", { Name: SCHEDULE_GROUP }));
+  await unlessThere("ConflictException", () => scheduler.operate("CreateSchedule", sweepSchedule()));
+  await makeKey(kms, ENCRYPTION_ALIAS, { KeySpec: "SYMMETRIC_DEFAULT", KeyUsage: "ENCRYPT_DECRYPT" });
+  await makeKey(kms, SIGNING_ALIAS, { KeySpec: "RSA_2048", KeyUsage: "SIGN_VERIFY" });
+  return {
+    ...urls,
+    TABLE_NAME: TABLE,
+    ENCRYPTION_KEY_ID: ENCRYPTION_ALIAS,
+    SIGNING_KEY_ID: SIGNING_ALIAS,
+    SCHEDULE_GROUP,
+    SCHEDULER_ROLE_ARN: SCHEDULER_ROLE,
+    DUE_QUEUE_ARN: queueArn("due"),
+  };
+}
+
+function tableInput(): Wire {
+  const { partitionKey, sortKey, indexes, stream } = tableDefinition;
+  const schema = (pk: string, sk: string) => [
+    { AttributeName: pk, KeyType: "HASH" },
+    { AttributeName: sk, KeyType: "RANGE" },
+  ];
+  const names = [partitionKey, sortKey, ...indexes.flatMap(({ name }) => [`${name}pk`, `${name}sk`])];
+  return {
+    TableName: TABLE,
+    BillingMode: "PAY_PER_REQUEST",
+    KeySchema: schema(partitionKey, sortKey),
+    AttributeDefinitions: names.map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+    GlobalSecondaryIndexes: indexes.map(({ name, projection }) => ({
+      IndexName: name,
+      KeySchema: schema(`${name}pk`, `${name}sk`),
+      Projection: { ProjectionType: projection },
+    })),
+    StreamSpecification: { StreamEnabled: true, StreamViewType: stream },
+  };
+}
+
+const sweepSchedule = (): Wire => ({
+  Name: SWEEP,
+  GroupName: SCHEDULE_GROUP,
+  ScheduleExpression: SWEEP_EVERY,
+  FlexibleTimeWindow: { Mode: "OFF" },
+  Target: { Arn: queueArn("due"), RoleArn: SCHEDULER_ROLE, Input: JSON.stringify({ sweep: true }) },
+});
+
+async function makeKey(kms: Services["kms"], alias: string, spec: Wire): Promise<void> {
+  const known = await unlessThere("NotFoundException", () => kms.operate("DescribeKey", { KeyId: alias }));
+  if (known) return;
+  const { KeyMetadata } = (await kms.operate("CreateKey", spec)) as { KeyMetadata: { KeyId: string } };
+  await kms.operate("CreateAlias", { AliasName: alias, TargetKeyId: KeyMetadata.KeyId });
+}
+
+async function unlessThere(failure: string, make: () => Promise<Wire>): Promise<Wire | undefined> {
+  try {
+    return await make();
+  } catch (error) {
+    if (isAwsFailure(error) && error.name === failure) return undefined;
+    throw error;
+  }
+}

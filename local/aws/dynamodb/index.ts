@@ -1,0 +1,121 @@
+// The embedded DynamoDB: the real service's operations, refusals, billing and streams over the one SQLite file.
+import { SECOND } from "../../../shared/clock.ts";
+import { type Parts, type StandIn, unknownOperation, type Wire } from "../stand-in.ts";
+import { batchOperations } from "./batch.ts";
+import { type DynamoDbMeter, openBill, openMeter } from "./capacity.ts";
+import type { Call, DynamoDbFaults, Engine, Operation, Operations } from "./engine.ts";
+import { itemOperations } from "./items.ts";
+import { checkParameters } from "./parameters.ts";
+import { queryOperations } from "./query.ts";
+import { openStorage } from "./storage.ts";
+import { itemOf } from "./stored.ts";
+import { streamOf, streamOperations } from "./stream-operations.ts";
+import { openStreams, type StreamRecord } from "./streams.ts";
+import { tableOperations } from "./table-operations.ts";
+import { settingsOperations } from "./table-settings.ts";
+import { openTables, partitionOf } from "./tables.ts";
+import { transactionOperations } from "./transactions.ts";
+
+export type { DynamoDbMeter } from "./capacity.ts";
+export type { DynamoDbFaults } from "./engine.ts";
+export type { StreamRecord } from "./streams.ts";
+
+/** Called after a committed write with the table and the partition key value of an item. */
+export type WriteListener = (table: string, partitionKey: string) => void;
+
+export interface DynamoDb extends StandIn {
+  /** Stream records of a table after a sequence number (empty text: all there are), in commit order. */
+  records(table: string, after: string, limit: number): StreamRecord[];
+  /** Listens to committed writes; what it returns ends that. */
+  onWrite(listener: WriteListener): () => void;
+  /** Deletes items whose time to live is over and trims streams; answers how many items went. */
+  expire(): number;
+  meter(): DynamoDbMeter;
+  resetMeter(): void;
+}
+
+export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): DynamoDb {
+  const { database, faults = {} } = parts;
+  const engine = database.transaction(() => openEngine(parts, faults));
+  const { tables, streams } = engine;
+  const operations = new Map<string, Operation>(Object.entries(allOperations(engine)));
+  const meter = openMeter();
+  const listeners = new Set<WriteListener>();
+
+  /** Runs one call to its end: metered, in one transaction if it writes, and told to the listeners. */
+  const run = (operation: string, writes: boolean, work: (call: Call) => Wire): Wire => {
+    const written: [table: string, partitionKey: string][] = [];
+    const call: Call = { bill: openBill(), touched: (table, key) => written.push([table, key]) };
+    let output: Wire;
+    try {
+      output = writes ? database.transaction(() => work(call)) : work(call);
+    } finally {
+      meter.count(operation, call.bill);
+    }
+    for (const [table, key] of written) for (const listener of listeners) listener(table, key);
+    return output;
+  };
+
+  return {
+    operate: async (name, input) => {
+      const operation = operations.get(name);
+      if (!operation) throw unknownOperation(name);
+      return run(name, operation.writes, (call) => {
+        operation.before?.(input);
+        checkParameters(input, operation.shape, name);
+        return operation.run(input, call);
+      });
+    },
+    records: (table, after, limit) => {
+      const found = tables.find(table);
+      const stream = found && streamOf(found);
+      return stream ? streams.read(stream, after, limit) : [];
+    },
+    onWrite: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    expire: () => {
+      let gone = 0;
+      const written: [table: string, partitionKey: string][] = [];
+      database.transaction(() => {
+        streams.trim();
+        for (const name of tables.names()) gone += expireTable(engine, name, (key) => written.push([name, key]));
+      });
+      for (const [table, key] of written) for (const listener of listeners) listener(table, key);
+      return gone;
+    },
+    meter: meter.read,
+    resetMeter: meter.reset,
+  };
+}
+
+function openEngine(parts: Parts, faults: DynamoDbFaults): Engine {
+  const { database, clock } = parts;
+  const tables = openTables(database);
+  const streams = openStreams(database, clock.now);
+  const storage = openStorage(database, streams, clock.now);
+  if (faults.indexLag) storage.indexing.remember();
+  return { ...parts, faults, tables, streams, storage };
+}
+
+const allOperations = (engine: Engine): Operations => ({
+  ...tableOperations(engine),
+  ...settingsOperations(engine),
+  ...itemOperations(engine),
+  ...batchOperations(engine),
+  ...transactionOperations(engine),
+  ...queryOperations(engine),
+  ...streamOperations(engine),
+});
+
+function expireTable({ tables, storage, clock }: Engine, name: string, tell: (partitionKey: string) => void): number {
+  const table = tables.need(name);
+  if (!table.record.timeToLive) return 0;
+  const expired = storage.expired(table, Math.floor(clock.now() / SECOND));
+  for (const { key, stored } of expired) {
+    storage.write({ table, key, before: stored, after: undefined, expired: true });
+    tell(partitionOf(itemOf(stored), table.keys));
+  }
+  return expired.length;
+}

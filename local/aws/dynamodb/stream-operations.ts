@@ -1,0 +1,125 @@
+// The streams API: every stream has one shard, which never ends.
+import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { awsFailure, type Wire } from "../stand-in.ts";
+import type { Engine, Operations } from "./engine.ts";
+import { validation } from "./errors.ts";
+import { choice, count, needed, type Rule, text } from "./parameters.ts";
+import { type Stream, type StreamRecord, sequenceText } from "./streams.ts";
+import { keyNames, streamArn, type Table } from "./tables.ts";
+
+const SHARD = "shardId-00000000000000000000-00000001";
+const ITERATOR_LIFE = 15 * MINUTE;
+const MAX_RECORDS = 1000;
+const ARN: Rule = { type: "String", required: true, least: 37, most: 1024 };
+
+export function streamOf({ name, record }: Table): Stream | undefined {
+  return record.stream && { table: name, label: record.stream.label, view: record.stream.view };
+}
+
+export function streamOperations(engine: Engine): Operations {
+  const { tables, streams, clock } = engine;
+  const find = (arn: unknown): { table: Table; stream: Stream } => {
+    for (const name of tables.names()) {
+      const table = tables.need(name);
+      const stream = streamOf(table);
+      if (stream && streamArn(name, stream.label) === arn) return { table, stream };
+    }
+    throw awsFailure("ResourceNotFoundException", `Requested resource not found: Stream: ${arn} not found`);
+  };
+  const summary = ({ table, label }: Stream): Wire => ({
+    StreamArn: streamArn(table, label),
+    TableName: table,
+    StreamLabel: label,
+  });
+
+  return {
+    ListStreams: {
+      shape: { TableName: text, Limit: count(1, 100), ExclusiveStartStreamArn: text },
+      writes: false,
+      run: ({ TableName, Limit, ExclusiveStartStreamArn: start }) => {
+        const all = tables
+          .names()
+          .filter((name) => TableName === undefined || name === TableName)
+          .flatMap((name) => streamOf(tables.need(name)) ?? [])
+          .map(summary)
+          .filter(({ StreamArn }) => start === undefined || String(StreamArn) > String(start));
+        const page = all.slice(0, Number(Limit ?? 100));
+        return { Streams: page, ...(page.length < all.length && { LastEvaluatedStreamArn: page.at(-1)!.StreamArn }) };
+      },
+    },
+    DescribeStream: {
+      shape: { StreamArn: ARN, Limit: count(1, 100), ExclusiveStartShardId: text, ShardFilter: { type: "Map" } },
+      writes: false,
+      run: ({ StreamArn, ExclusiveStartShardId }) => {
+        const { table, stream } = find(StreamArn);
+        const shard = { ShardId: SHARD, SequenceNumberRange: { StartingSequenceNumber: sequenceText(1) } };
+        return {
+          StreamDescription: {
+            ...summary(stream),
+            StreamStatus: table.record.stream?.enabled ? "ENABLED" : "DISABLED",
+            StreamViewType: stream.view,
+            CreationRequestDateTime: Date.parse(`${stream.label}Z`) / SECOND,
+            KeySchema: keyNames(table.keys).map((name, at) => ({
+              AttributeName: name,
+              KeyType: at ? "RANGE" : "HASH",
+            })),
+            Shards: ExclusiveStartShardId === undefined ? [shard] : [],
+          },
+        };
+      },
+    },
+    GetShardIterator: {
+      shape: {
+        StreamArn: ARN,
+        ShardId: needed({ type: "String", least: 28, most: 65 }),
+        ShardIteratorType: needed(choice("AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON")),
+        SequenceNumber: { type: "String", least: 21, most: 40 },
+      },
+      writes: false,
+      run: ({ StreamArn, ShardId, ShardIteratorType: type, SequenceNumber: sequence }) => {
+        find(StreamArn);
+        if (ShardId !== SHARD)
+          throw awsFailure("ResourceNotFoundException", `Requested resource not found: Shard does not exist`);
+        if (String(type).endsWith("SEQUENCE_NUMBER") && sequence === undefined)
+          throw validation("Sequence number must be provided for the shard iterator type");
+        const after =
+          type === "TRIM_HORIZON"
+            ? ""
+            : type === "LATEST"
+              ? streams.latest()
+              : sequenceText(Number(sequence) - (type === "AT_SEQUENCE_NUMBER" ? 1 : 0));
+        return { ShardIterator: iteratorText(String(StreamArn), after, clock.now()) };
+      },
+    },
+    GetRecords: {
+      shape: { ShardIterator: needed(text), Limit: count(1, MAX_RECORDS) },
+      writes: false,
+      run: ({ ShardIterator, Limit }) => {
+        const [arn, after, at] = readIterator(String(ShardIterator));
+        if (at + ITERATOR_LIFE < clock.now())
+          throw awsFailure("ExpiredIteratorException", "The iterator has expired; ask for a new one.");
+        const records = streams.read(find(arn).stream, after, Number(Limit ?? MAX_RECORDS));
+        const next = records.at(-1)?.dynamodb.SequenceNumber ?? after;
+        return { Records: records.map(apiRecord), NextShardIterator: iteratorText(arn, next, clock.now()) };
+      },
+    },
+  };
+}
+
+const iteratorText = (arn: string, after: string, at: number): string =>
+  `${arn}|1|${Buffer.from(JSON.stringify([after, at])).toString("base64")}`;
+
+function readIterator(text: string): [arn: string, after: string, at: number] {
+  const [arn, , position] = text.split("|");
+  if (!arn || !position) throw validation("Invalid ShardIterator");
+  const [after, at] = JSON.parse(Buffer.from(position, "base64").toString()) as [string, number];
+  return [arn, after, at];
+}
+
+/** The API names the members of an identity by capitals, unlike the Lambda event, and does not repeat the stream. */
+function apiRecord({ eventSourceARN: _arn, userIdentity, ...record }: StreamRecord): Wire {
+  return {
+    ...record,
+    ...(userIdentity && { userIdentity: { PrincipalId: userIdentity.principalId, Type: userIdentity.type } }),
+  };
+}

@@ -1,0 +1,175 @@
+// What surrounds a table: time to live, tags, recovery, limits and endpoints.
+import { HOUR, SECOND } from "../../../shared/clock.ts";
+import { awsFailure, type Wire } from "../stand-in.ts";
+import type { Engine, Operations } from "./engine.ts";
+import { invalidParameter, validation } from "./errors.ts";
+import { flag, list, map, needed, structure, text } from "./parameters.ts";
+import { findTable, onTable } from "./table-lookup.ts";
+import { REGION, type Table, tableArn } from "./tables.ts";
+
+const MAX_TAGS = 50;
+
+export function settingsOperations(engine: Engine): Operations {
+  return { ...timeToLive(engine), ...tagging(engine), ...recovery(engine), ...environment() };
+}
+
+function timeToLive(engine: Engine): Operations {
+  const { tables, storage } = engine;
+  const specification = structure({
+    Enabled: needed(flag),
+    AttributeName: needed({ type: "String", least: 1, most: 255 }),
+  });
+  return {
+    DescribeTimeToLive: onTable({}, false, ({ TableName }) => {
+      const attribute = findTable(engine, TableName).record.timeToLive?.attribute;
+      return {
+        TimeToLiveDescription: attribute
+          ? { TimeToLiveStatus: "ENABLED", AttributeName: attribute }
+          : { TimeToLiveStatus: "DISABLED" },
+      };
+    }),
+    UpdateTimeToLive: onTable({ TimeToLiveSpecification: needed(specification) }, true, (input) => {
+      const wanted = input.TimeToLiveSpecification as { Enabled: boolean; AttributeName: string };
+      const table = findTable(engine, input.TableName);
+      const { timeToLive: current, ...record } = table.record;
+      if (wanted.Enabled && current)
+        throw validation(
+          current.attribute === wanted.AttributeName
+            ? "TimeToLive is already enabled"
+            : `TimeToLive is active on a different AttributeName: current AttributeName is ${current.attribute}`,
+        );
+      if (!wanted.Enabled && !current) throw validation("TimeToLive is already disabled");
+      if (!wanted.Enabled && current!.attribute !== wanted.AttributeName)
+        throw validation(
+          `TimeToLive is active on a different AttributeName: current AttributeName is ${current!.attribute}`,
+        );
+      const timeToLive = wanted.Enabled ? { timeToLive: { attribute: wanted.AttributeName } } : {};
+      storage.remarkExpiry(tables.save({ ...table, record: { ...record, ...timeToLive } }));
+      return { TimeToLiveSpecification: wanted };
+    }),
+  };
+}
+
+interface Tag {
+  Key: string;
+  Value: string;
+}
+
+export function checkedTags(tags: Tag[] = [], present: Record<string, string> = {}): Record<string, string> {
+  const all = { ...present };
+  for (const { Key, Value } of tags) {
+    if (Key.startsWith("aws:")) throw invalidParameter("Tag keys starting with 'aws:' are reserved");
+    all[Key] = Value;
+  }
+  if (new Set(tags.map(({ Key }) => Key)).size < tags.length)
+    throw invalidParameter("Duplicate tag keys are not allowed");
+  if (Object.keys(all).length > MAX_TAGS) throw invalidParameter(`Number of tags exceeds the limit of ${MAX_TAGS}`);
+  return all;
+}
+
+function tagging(engine: Engine): Operations {
+  const { tables } = engine;
+  const save = (table: Table, tags: Record<string, string>) => {
+    tables.save({ ...table, record: { ...table.record, tags } });
+    return {};
+  };
+  return {
+    TagResource: {
+      shape: { ResourceArn: text, Tags: list },
+      writes: true,
+      run: ({ ResourceArn, Tags }) => {
+        const table = taggedTable(engine, ResourceArn);
+        if (Tags === undefined) throw notNull("tags");
+        if ((Tags as Tag[]).length === 0) throw validation("Atleast one Tag needs to be provided as Input.");
+        return save(table, checkedTags(Tags as Tag[], table.record.tags));
+      },
+    },
+    UntagResource: {
+      shape: { ResourceArn: text, TagKeys: list },
+      writes: true,
+      run: ({ ResourceArn, TagKeys }) => {
+        const table = taggedTable(engine, ResourceArn);
+        if (TagKeys === undefined) throw notNull("tagKeys");
+        const gone = TagKeys as string[];
+        if (gone.length === 0) throw validation("Atleast one Tag Key needs to be provided as Input.");
+        return save(
+          table,
+          Object.fromEntries(Object.entries(table.record.tags).filter(([key]) => !gone.includes(key))),
+        );
+      },
+    },
+    ListTagsOfResource: {
+      shape: { ResourceArn: text, NextToken: text },
+      writes: false,
+      run: ({ ResourceArn }) => {
+        const { tags } = taggedTable(engine, ResourceArn).record;
+        return { Tags: Object.entries(tags).map(([Key, Value]): Tag => ({ Key, Value })) };
+      },
+    },
+  };
+}
+
+const notNull = (member: string) =>
+  validation(
+    `1 validation error detected: Value null at '${member}' failed to satisfy constraint: Member must not be null`,
+  );
+
+function taggedTable({ tables }: Engine, arn: unknown): Table {
+  if (arn === undefined || arn === null) throw validation("Invalid TableArn");
+  const match = /^arn:aws:dynamodb:[^:]+:\d+:table\/([^/]{3,})$/.exec(String(arn));
+  if (!match) throw validation(`Invalid TableArn: Invalid ResourceArn provided as input ${arn}`);
+  const table = tables.find(match[1]!);
+  if (table && tableArn(table.name) === arn) return table;
+  throw awsFailure("ResourceNotFoundException", `Requested resource not found: ResourcArn: ${arn} not found`);
+}
+
+function recovery(engine: Engine): Operations {
+  const { tables, clock } = engine;
+  const description = ({ record }: Table): Wire => ({
+    ContinuousBackupsDescription: {
+      ContinuousBackupsStatus: "ENABLED",
+      PointInTimeRecoveryDescription: record.pointInTimeRecovery
+        ? {
+            PointInTimeRecoveryStatus: "ENABLED",
+            EarliestRestorableDateTime: record.CreationDateTime,
+            LatestRestorableDateTime: clock.now() / SECOND,
+          }
+        : { PointInTimeRecoveryStatus: "DISABLED" },
+    },
+  });
+  return {
+    DescribeContinuousBackups: onTable({}, false, ({ TableName }) => description(backedUp(engine, TableName))),
+    UpdateContinuousBackups: onTable({ PointInTimeRecoverySpecification: needed(map) }, true, (input) => {
+      const table = backedUp(engine, input.TableName);
+      const { PointInTimeRecoveryEnabled } = input.PointInTimeRecoverySpecification as Wire;
+      const pointInTimeRecovery = PointInTimeRecoveryEnabled === true;
+      return description(tables.save({ ...table, record: { ...table.record, pointInTimeRecovery } }));
+    }),
+  };
+}
+
+function backedUp({ tables }: Engine, name: unknown): Table {
+  const table = tables.find(String(name));
+  if (!table) throw awsFailure("TableNotFoundException", `Table not found: ${name}`);
+  return table;
+}
+
+const environment = (): Operations => ({
+  DescribeLimits: {
+    shape: {},
+    writes: false,
+    run: () => ({
+      AccountMaxReadCapacityUnits: 80_000,
+      AccountMaxWriteCapacityUnits: 80_000,
+      TableMaxReadCapacityUnits: 40_000,
+      TableMaxWriteCapacityUnits: 40_000,
+    }),
+  },
+  DescribeEndpoints: {
+    shape: {},
+    writes: false,
+    run: () => ({
+      Endpoints: [{ Address: `dynamodb.${REGION}.amazonaws.com`, CachePeriodInMinutes: (24 * HOUR) / 60_000 }],
+    }),
+  },
+});

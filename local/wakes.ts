@@ -1,0 +1,20 @@
+// Lets a live stream's wait end as soon as something is written under its partition key.
+import type { DynamoDb } from "./aws/dynamodb/index.ts";
+
+export function createWakes(dynamodb: Pick<DynamoDb, "onWrite">, table: string) {
+  const waiting = new Map<string, AbortController>();
+  dynamodb.onWrite((written, partition) => {
+    if (written !== table) return;
+    const controller = waiting.get(partition);
+    waiting.delete(partition);
+    controller?.abort();
+  });
+  return {
+    /** A signal of the next write under `partition`. */
+    signal: (partition: string): AbortSignal => {
+      const controller = waiting.get(partition) ?? new AbortController();
+      waiting.set(partition, controller);
+      return controller.signal;
+    },
+  };
+}

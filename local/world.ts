@@ -1,0 +1,161 @@
+// One whole service in a process: embedded AWS, Lambda host, mappings, time and gateway around the product's functions.
+import { groups, stream, workers } from "../functions/index.ts";
+import { awsClients } from "../shared/aws.ts";
+import { type Ids, systemIds } from "../shared/clock.ts";
+import { routeKeyOf } from "../shared/http/endpoint.ts";
+import { answerUnknown } from "../shared/http/fallback.ts";
+import { serve } from "../shared/http/serve.ts";
+import { queues, WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
+import type { Aws, LogEntry, Parts } from "../shared/parts.ts";
+import type { PlanName } from "../shared/plans.ts";
+import { tableDefinition } from "../shared/store/definition.ts";
+import { makeResources, TABLE } from "./account.ts";
+import { type Database, openDatabase } from "./aws/database.ts";
+import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "./aws/dynamodb/index.ts";
+import { createKms } from "./aws/kms.ts";
+import { type Hooks, requestHandler, type Services } from "./aws/protocol.ts";
+import { createScheduler, type Scheduler } from "./aws/scheduler.ts";
+import { createSqs, type Sqs } from "./aws/sqs.ts";
+import { createClock, type ServiceClock } from "./clock.ts";
+import { createGateway, type Gateway, type GatewayRoute } from "./gateway.ts";
+import { createLambdaHost, type LambdaHost, REGION } from "./lambda.ts";
+import { awslambda } from "./lambda-stream.ts";
+import { createMappings } from "./mappings.ts";
+import { createTime, type Time } from "./time.ts";
+import { createWakes } from "./wakes.ts";
+
+export const API_TIMEOUT_SECONDS = 29;
+const STREAM_TIMEOUT_SECONDS = 900;
+const STREAM_CONCURRENCY = 1_000;
+const FALLBACK = "fallback";
+
+export interface WorldOptions {
+  /** A file, or memory that keeps nothing. */
+  file?: string;
+  /** Service time at the start, in milliseconds. */
+  start: number;
+  ticking?: boolean;
+  plan?: PlanName;
+  ids?: Ids;
+  /** A PEM private key that all worlds may share, for making one takes its time. */
+  signingKey?: string;
+  log?(entry: LogEntry): void;
+  faults?: DynamoDbFaults;
+  /** Between every SDK client and the embedded services; by function, so that a fault can concern one of them. */
+  hooks?(functionName: string): Hooks;
+  baseUrl?: string;
+  env?: Record<string, string>;
+}
+
+export interface World extends Services {
+  dynamodb: DynamoDb;
+  sqs: Sqs;
+  scheduler: Scheduler;
+  clock: ServiceClock;
+  ids: Ids;
+  time: Time;
+  host: LambdaHost;
+  gateway: Gateway;
+  database: Database;
+  env: Readonly<Record<string, string>>;
+  /** The parts a function of this world is made of. */
+  partsFor(functionName: string): Parts;
+  close(): Promise<void>;
+}
+
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const { file = ":memory:", start, ticking = false, ids = systemIds, signingKey, faults = {} } = options;
+  const log = options.log ?? (() => undefined);
+  const clock = createClock({ start, ticking });
+  const database = openDatabase(file);
+  const parts = { clock, ids, database };
+  const dynamodb = createDynamoDb({ ...parts, faults });
+  const sqs = createSqs(parts);
+  const kms = createKms(signingKey === undefined ? parts : { ...parts, rsaKey: () => signingKey });
+  const scheduler = createScheduler({
+    ...parts,
+    deliver: async ({ arn, input }) => {
+      const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: arn.split(":").at(-1) });
+      await sqs.operate("SendMessage", { QueueUrl, MessageBody: input });
+    },
+  });
+  const services: Services = { dynamodb, sqs, scheduler, kms };
+  const issuer = options.baseUrl ?? "http://127.0.0.1";
+  const env = {
+    ...(await makeResources(services)),
+    TOKEN_ISSUER: issuer,
+    TOKEN_AUDIENCE: "engagement-dashboard",
+    DEFAULT_PLAN: options.plan ?? "enterprise",
+    ...options.env,
+  };
+  const wakes = createWakes(dynamodb, TABLE);
+  const partsFor = (functionName: string): Parts => ({
+    aws: localClients(services, options.hooks?.(functionName)),
+    clock,
+    ids,
+    env,
+    log,
+    wake: wakes.signal,
+  });
+
+  const host = createLambdaHost({ clock, ids });
+  const routes = hostFunctions(host, partsFor);
+  const noteLine = (message: string, details?: object) => log({ level: "warn", message, ...details });
+  const mappings = createMappings({ clock, database, sqs, dynamodb, host, log: noteLine });
+  for (const worker of workers)
+    if (worker.wokenBy === "queue")
+      mappings.mapQueue({ queue: worker.name, function: worker.name, batchSize: queues[worker.name].batch });
+    else mappings.mapTableStream({ table: TABLE, function: worker.name, batchSize: 100, filter: wantsReaction });
+  const time = createTime({ clock, host, mappings, scheduler, sqs, dynamodb, log: noteLine });
+  const gateway = createGateway({ clock, ids, host, routes, log: noteLine, enter: time.enter });
+
+  return {
+    ...{ dynamodb, sqs, scheduler, kms, clock, ids, time, host, gateway, database, env, partsFor },
+    close: async () => {
+      await time.stop();
+      database.close();
+    },
+  };
+}
+
+/** Registers every function of the product with the host. @returns the gateway's routes to them. */
+function hostFunctions(host: LambdaHost, partsFor: (name: string) => Parts): GatewayRoute[] {
+  const routes: GatewayRoute[] = [];
+  for (const group of groups) {
+    const name = `api-${group.name}`;
+    host.register({ name, timeoutSeconds: API_TIMEOUT_SECONDS, create: () => serve(group, partsFor(name)) });
+    for (const { route } of group.endpoints) routes.push({ routeKey: routeKeyOf(route), function: name });
+  }
+  for (const worker of workers) {
+    const { name } = worker;
+    host.register({ name, timeoutSeconds: WORKER_TIMEOUT_SECONDS, create: () => worker.create(partsFor(name)) });
+  }
+  Object.assign(globalThis, { awslambda });
+  const sizes = { timeoutSeconds: STREAM_TIMEOUT_SECONDS, concurrency: STREAM_CONCURRENCY };
+  host.registerStreaming({ name: stream.name, ...sizes, create: () => stream.create(partsFor(stream.name)) });
+  routes.push({ routeKey: routeKeyOf(stream.endpoint.route), function: stream.name, functionUrl: true });
+
+  const known = [...groups.flatMap((group) => group.endpoints), stream.endpoint].map(({ route, access }) => ({
+    route,
+    credentials: access.credentials,
+  }));
+  host.register({
+    name: FALLBACK,
+    timeoutSeconds: API_TIMEOUT_SECONDS,
+    create: () => answerUnknown(known, partsFor(FALLBACK)),
+  });
+  routes.push({ routeKey: "$default", function: FALLBACK });
+  return routes;
+}
+
+/** Real SDK clients whose requests reach the embedded services without a socket. */
+export const localClients = (services: Services, hooks?: Hooks): Aws =>
+  awsClients({
+    region: REGION,
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    requestHandler: requestHandler(services, hooks),
+  });
+
+/** The filter that the stack puts on the table's stream: only items that need a reaction wake the react worker. */
+const wantsReaction = (record: { dynamodb?: { NewImage?: object } }) =>
+  tableDefinition.reactAttribute in (record.dynamodb?.NewImage ?? {});

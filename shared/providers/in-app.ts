@@ -1,0 +1,75 @@
+// The in-app channel: its provider is our own table, so a repeat writes the same rows and nothing is ever unknown.
+import type { Store } from "../resources.ts";
+import { compileTemplate, isRenderError, type RenderScope } from "../rules/render.ts";
+import type { Claim, Recipient } from "../store/chunks.ts";
+import { messageRow } from "../store/inbox.ts";
+import type { Job } from "../store/jobs.ts";
+import type { Item, Value } from "../store/model.ts";
+import { attributesOf, getProfiles, subscriberOf } from "../store/subscribers.ts";
+
+type Rendered = { content: { [name: string]: Value }; data: string | undefined };
+
+/** Writes one inbox row per recipient, 25 a request. @returns how many were delivered and how many failed to render. */
+export async function deliverInApp(
+  store: Store,
+  job: Job,
+  { at }: Claim,
+  recipients: readonly Recipient[],
+): Promise<{ delivered: number; failed: number }> {
+  const render = renderer(job, at);
+  const profiles = render.isStatic
+    ? undefined
+    : await getProfiles(
+        store,
+        recipients.map(({ subscriber }) => subscriber),
+        { eventual: true },
+      );
+  const rows: Item[] = [];
+  for (const [i, { subscriber, arm }] of recipients.entries()) {
+    const rendered = render.for(arm, profiles && scopeOf(subscriber, profiles[i], job));
+    if (rendered) rows.push(messageRow(store.tenant, job.id, at, { subscriber, ...rendered }));
+  }
+  await store.writeAll(rows.map((put) => ({ put })));
+  return { delivered: rows.length, failed: recipients.length - rows.length };
+}
+
+/** Renders title and body per arm; a send without personalisation is rendered once. */
+function renderer(job: Job, now: number) {
+  const texts = {
+    a: { title: compileTemplate(job.title ?? ""), body: compileTemplate(job.body ?? "") },
+    b: job.variant_b && { title: compileTemplate(job.variant_b.title), body: compileTemplate(job.variant_b.body) },
+  };
+  const data = job.data ? JSON.stringify(job.data) : undefined;
+  const isStatic = [texts.a, texts.b].every((arm) => !arm || (arm.title.isStatic && arm.body.isStatic));
+  const known = new Map<string, Rendered | undefined>();
+
+  const render = (arm: "a" | "b" | undefined, scope: RenderScope): Rendered | undefined => {
+    const { title, body } = (arm === "b" && texts.b) || texts.a;
+    try {
+      const options = { now, escape: "none" } as const;
+      const content = { title: title.render(scope, options).text, body: body.render(scope, options).text };
+      return { content: arm ? { ...content, variant_id: arm } : content, data };
+    } catch (error) {
+      if (isRenderError(error)) return undefined;
+      throw error;
+    }
+  };
+  return {
+    isStatic,
+    for: (arm: "a" | "b" | undefined, scope: RenderScope | undefined): Rendered | undefined => {
+      if (scope) return render(arm, scope);
+      const key = arm ?? "";
+      if (!known.has(key)) known.set(key, render(arm, NOBODY));
+      return known.get(key);
+    },
+  };
+}
+
+/** A send without personalisation reads nothing of its recipient. */
+const NOBODY: RenderScope = { subscriber: { id: "", attributes: {} }, data: {} };
+
+function scopeOf(id: string, profile: Item | undefined, job: Job): RenderScope {
+  const { external_id, email } = profile ? subscriberOf(profile) : {};
+  const attributes = profile ? attributesOf(profile) : {};
+  return { subscriber: { id, external_id, email, attributes }, data: job.data ?? {} };
+}

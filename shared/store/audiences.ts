@@ -1,0 +1,209 @@
+// Where candidates come from: the shards of a workspace, or ids that the caller gave.
+import type { Store, StoreReader } from "../resources.ts";
+import { type AudienceRules, type Candidate, judge } from "../rules/audience.ts";
+import { compilePredicate } from "../rules/predicates.ts";
+import { compileDevicePredicate } from "../rules/versions.ts";
+import { CHUNK_SIZE, type Chunk, getRange, notePlanned, packChunk, type RangeState, settleChunk } from "./chunks.ts";
+import type { JobSpec } from "./jobs.ts";
+import { keys, SHARDS } from "./keys.ts";
+import type { Item } from "./model.ts";
+import { attributesOf, getProfiles, isLiving, subscriberOf } from "./subscribers.ts";
+import { chunksOf } from "./table.ts";
+
+/** An audience up to this size is planned within the request, so that `sent` is exact (decision 11). */
+export const SMALL_AUDIENCE = 1_000;
+/** Ids in one row of given ids. */
+const GIVEN_PER_ROW = 1_000;
+
+/** A candidate and where its range goes on after it. */
+type Placed = Candidate & { cursor: string };
+
+interface CandidatePage {
+  candidates: Placed[];
+  /** Where the next page begins; undefined at the end. */
+  next: string | undefined;
+}
+
+export function audienceRules(
+  job: string,
+  spec: Pick<
+    JobSpec,
+    "holdout_percentage" | "split_percentage" | "variant_b" | "device_filters" | "subscriber_filters"
+  >,
+): AudienceRules {
+  return {
+    job,
+    holdoutPercentage: spec.holdout_percentage,
+    splitPercentage: spec.variant_b ? (spec.split_percentage ?? 50) : undefined,
+    matchesSubscriber: spec.subscriber_filters ? compilePredicate(spec.subscriber_filters) : () => true,
+    matchesDevice: spec.device_filters ? compileDevicePredicate(spec.device_filters) : undefined,
+  };
+}
+
+const shardRange = (shard: string) => `s${shard}`;
+const givenRange = (n: number) => `g${n}`;
+/** The range of an audience that was planned within the request. */
+export const PLANNED_RANGE = "p";
+
+/** The ranges of a job whose audience is planned by workers. */
+export function rangesOf({ target, subscriber_ids_count }: Pick<JobSpec, "target" | "subscriber_ids_count">): string[] {
+  if (target?.type === "all") return SHARDS.map(shardRange);
+  const rows = Math.ceil((subscriber_ids_count ?? 0) / GIVEN_PER_ROW);
+  return Array.from({ length: rows }, (_, n) => givenRange(n));
+}
+
+/** The rows that keep given ids until the job's time; written before the job. */
+export function givenRows(store: Pick<Store, "tenant">, job: string, ids: readonly string[]): Item[] {
+  return chunksOf(ids, GIVEN_PER_ROW).map((batch, n) => ({
+    ...keys.given(store.tenant, job, n),
+    ids: batch.join(" "),
+  }));
+}
+
+const candidatesOf = (store: StoreReader, job: string, range: string, cursor: string | undefined, limit?: number) =>
+  range.startsWith("s")
+    ? shardPage(store, range.slice(1), cursor, limit)
+    : givenPage(store, job, Number(range.slice(1)), cursor);
+
+/** Profiles and devices of a shard, up to 1 MB a page; a subscriber cut by the page's end belongs to the next one. */
+async function shardPage(
+  store: StoreReader,
+  shard: string,
+  cursor: string | undefined,
+  limit?: number,
+): Promise<CandidatePage> {
+  const pk = keys.audience(store.tenant, shard);
+  const page = await store.query({
+    pk,
+    eventual: false,
+    ...(cursor !== undefined && { after: { pk, sk: `${cursor}#~` } }),
+    ...(limit !== undefined && { limit }),
+  });
+  const groups = Map.groupBy(page.items, ({ sk }) => sk.slice(0, 36));
+  if (page.next && groups.size > 1) groups.delete([...groups.keys()].at(-1)!);
+  const candidates: Placed[] = [];
+  for (const [id, rows] of groups) {
+    const profile = rows.find(({ sk }) => sk === id);
+    if (profile && isLiving(profile))
+      candidates.push(
+        placed(
+          profile,
+          rows.filter((row) => row !== profile),
+          id,
+        ),
+      );
+  }
+  return { candidates, next: page.next && [...groups.keys()].at(-1) };
+}
+
+async function givenPage(store: StoreReader, job: string, row: number, cursor = "0"): Promise<CandidatePage> {
+  const item = await store.get(keys.given(store.tenant, job, row));
+  const ids = item ? String(item.ids).split(" ") : [];
+  const from = Number(cursor);
+  const candidates = await candidatesById(store, ids.slice(from));
+  return {
+    candidates: candidates.map((candidate, i) => ({ ...candidate, cursor: String(from + i + 1) })),
+    next: undefined,
+  };
+}
+
+async function candidatesById(store: StoreReader, ids: readonly string[]): Promise<Candidate[]> {
+  const profiles = await getProfiles(store, ids);
+  return ids.map((id, i) => {
+    const profile = profiles[i];
+    return profile ? placed(profile, [], id) : { id };
+  });
+}
+
+const placed = (profile: Item, devices: Item[], cursor: string): Placed => ({
+  id: String(profile.id),
+  subscriber: { attributes: attributesForFilters(profile), devices },
+  cursor,
+});
+
+/** What a filter sees: the attributes, and the fields of the subscriber itself. */
+function attributesForFilters(profile: Item): Record<string, unknown> {
+  const { external_id, email, created_at } = subscriberOf(profile);
+  return { external_id, ...(email !== undefined && { email }), created_at, ...attributesOf(profile) };
+}
+
+/**
+ * Everyone of a small audience, judged and packed into chunks.
+ * @returns undefined if it turns out not to be small.
+ */
+export async function planSmall(
+  store: StoreReader,
+  job: string,
+  spec: JobSpec,
+  given: readonly string[] | undefined,
+): Promise<Chunk[] | undefined> {
+  const candidates = given ? await candidatesById(store, given) : await everyone(store, job);
+  if (!candidates) return undefined;
+  const kept = keep(candidates, audienceRules(job, spec));
+  return chunksOf(kept, CHUNK_SIZE).map((judged) => packChunk(judged, undefined));
+}
+
+async function everyone(store: StoreReader, job: string): Promise<Candidate[] | undefined> {
+  const rows = Math.ceil(SMALL_AUDIENCE / SHARDS.length) * 4;
+  const pages = await Promise.all(SHARDS.map((shard) => candidatesOf(store, job, shardRange(shard), undefined, rows)));
+  const candidates = pages.flatMap((page) => page.candidates);
+  return pages.some(({ next }) => next !== undefined) || candidates.length > SMALL_AUDIENCE ? undefined : candidates;
+}
+
+const keep = <C extends Candidate>(candidates: readonly C[], rules: AudienceRules) =>
+  candidates
+    .map((candidate) => ({ ...candidate, judgement: judge(candidate, rules) }))
+    .filter(({ judgement }) => judgement.verdict !== "excluded");
+
+/**
+ * Plans a range onwards from where it stands, chunk by chunk, until it ends or `isTimeUp`.
+ * `announce` is told of every batch of chunks after they are in the table and before the position moves past them,
+ * so that a crash repeats an announcement and never loses one.
+ */
+export async function planRange(
+  store: Store,
+  job: string,
+  range: string,
+  rules: AudienceRules,
+  { announce, isTimeUp }: { announce(chunks: number[]): Promise<void>; isTimeUp(): boolean },
+): Promise<RangeState> {
+  let state = await getRange(store, job, range);
+  while (!state.planned && !isTimeUp()) {
+    const first = state.chunks;
+    const { chunks, cursor, planned } = await planPage(store, job, range, rules, state);
+    await announce(Array.from({ length: chunks - first }, (_, i) => first + i));
+    state = await notePlanned(store, job, range, { chunks, cursor, planned });
+  }
+  return state;
+}
+
+/** One page of candidates becomes chunks: each continues where the one before it in the table says. */
+async function planPage(
+  store: Store,
+  job: string,
+  range: string,
+  rules: AudienceRules,
+  { chunks, cursor }: RangeState,
+) {
+  const page = await candidatesOf(store, job, range, cursor);
+  const kept = keep(page.candidates, rules);
+  let n = chunks;
+  let from = 0;
+  while (from < kept.length || (page.next === undefined && from === kept.length)) {
+    const judged = kept.slice(from, from + CHUNK_SIZE);
+    const isLast = page.next === undefined && from + CHUNK_SIZE >= kept.length;
+    const chunk = await settleChunk(
+      store,
+      job,
+      range,
+      n,
+      packChunk(judged, isLast ? undefined : judged.at(-1)!.cursor),
+    );
+    n++;
+    if (chunk.next === undefined) return { chunks: n, cursor: undefined, planned: true };
+    const last = kept.findIndex((candidate) => candidate.cursor === chunk.next);
+    if (last < 0) return { chunks: n, cursor: chunk.next, planned: false };
+    from = last + 1;
+  }
+  return { chunks: n, cursor: page.next, planned: false };
+}

@@ -1,0 +1,47 @@
+// Every place where a subscriber leaves traces. Whoever adds a place adds it here; a test looks for what is left.
+import type { Store } from "../resources.ts";
+import { present } from "./conditions.ts";
+import { keys } from "./keys.ts";
+import type { Item, Key } from "./model.ts";
+import { refused } from "./refusals.ts";
+
+interface Place {
+  name: string;
+  /** A page of keys to remove; it is asked again until it finds none. */
+  find(store: Store, subscriber: string): Promise<Item[]>;
+}
+
+export const places: readonly Place[] = [
+  {
+    name: "devices",
+    find: async (store, subscriber) => {
+      const { pk, sk } = keys.device(store.tenant, subscriber, "");
+      return (await store.query({ pk, prefix: sk })).items;
+    },
+  },
+  {
+    name: "inbox, touches, consents, memberships, runs, aliases",
+    find: async (store, subscriber) => (await store.query({ pk: keys.person(store.tenant, subscriber) })).items,
+  },
+];
+
+/** Removes every trace. @returns how many rows went. */
+export async function eraseTraces(store: Store, subscriber: string): Promise<number> {
+  let removed = 0;
+  for (const { find } of places)
+    for (let found = await find(store, subscriber); found.length > 0; found = await find(store, subscriber)) {
+      await store.writeAll(found.map(({ pk, sk }: Key) => ({ remove: { pk, sk } })));
+      removed += found.length;
+    }
+  return removed;
+}
+
+/** Leaves of the profile only what the tombstone needs. */
+export async function scrubProfile(store: Store, subscriber: string): Promise<void> {
+  const key = keys.subscriber(store.tenant, subscriber);
+  const profile = await store.get(key);
+  if (!profile?.erased_at) return;
+  const kept = new Set(["pk", "sk", "id", "erased_at", "react", "next"]);
+  const remove = Object.keys(profile).filter((name) => !kept.has(name));
+  if (remove.length > 0) await store.update(key, { remove }, present("erased_at")).catch(refused(() => undefined));
+}

@@ -1,0 +1,223 @@
+// Notification jobs: the record a client sees (D-NTF), its moves, and its totals.
+import { timestamp } from "../clock.ts";
+import { conflict, notFound } from "../http/errors.ts";
+import type { Store, StoreReader } from "../resources.ts";
+import { type Counts, type JobStatus, jobMoves, NO_COUNTS, outcomeOf } from "../rules/job-states.ts";
+import { all, type Condition, oneOf } from "./conditions.ts";
+import type { Change } from "./expressions.ts";
+import { keys } from "./keys.ts";
+import type { Item, Key, Value } from "./model.ts";
+import { refused } from "./refusals.ts";
+
+export type Target = { type: "all" } | { type: "list"; list_id: string } | { type: "segment"; segment_id: string };
+type Json = { [name: string]: Value };
+
+/** What was asked for; it never changes after creation, but that a template's content is copied in at dispatch. */
+export interface JobSpec {
+  name: string | null;
+  category: "marketing" | "transactional";
+  title: string | null;
+  body: string | null;
+  data: Json | null;
+  template_id: string | null;
+  channel_ids: string[];
+  target: Target | null;
+  subscriber_ids_count: number | null;
+  device_filters: Json | null;
+  subscriber_filters: Json | null;
+  scheduled_at: string | null;
+  channel_arbitration_mode: "explicit" | "smart";
+  holdout_percentage: number;
+  split_percentage: number | null;
+  variant_b: { title: string; body: string } | null;
+  bypass_quiet_hours: boolean;
+  source: { type: "api" | "campaign" | "journey" | "schedule" | "experience"; id: string | null };
+}
+
+export interface Job extends JobSpec {
+  id: string;
+  status: JobStatus;
+  sent: number;
+  counts: Counts;
+  skip_reasons: Record<string, number>;
+  error: string | null;
+  created_at: string;
+  dispatched_at: string | null;
+  completed_at: string | null;
+}
+
+/** How a job's audience is cut: the ranges that were planned, or are to be. */
+export interface JobItem extends Job {
+  /** Set once the ranges are known: at creation for a small audience, else at dispatch. */
+  ranges: string[] | undefined;
+  ranges_closed: number;
+}
+
+/** Attributes that a range closes into its job, and a chunk into its range: each number is added once. */
+const COUNT = "n:";
+const SKIP = "skip:";
+
+export function countChanges(counts: Counts, skipReasons: Record<string, number>): Record<string, number> {
+  const added: Record<string, number> = {};
+  for (const [name, n] of Object.entries(counts)) if (n > 0) added[COUNT + name] = n;
+  for (const [reason, n] of Object.entries(skipReasons)) if (n > 0) added[SKIP + reason] = n;
+  return added;
+}
+
+export function countsOf(item: Item): { counts: Counts; skip_reasons: Record<string, number> } {
+  const counts = { ...NO_COUNTS };
+  const skip_reasons: Record<string, number> = {};
+  for (const [name, n] of Object.entries(item)) {
+    if (name.startsWith(COUNT)) counts[name.slice(COUNT.length) as keyof Counts] = Number(n);
+    if (name.startsWith(SKIP)) skip_reasons[name.slice(SKIP.length)] = Number(n);
+  }
+  return { counts, skip_reasons };
+}
+
+/** The item of a new job. Its insertion into the table is what sets everything in motion. */
+export function newJobItem(
+  store: Pick<Store, "tenant" | "clock">,
+  id: string,
+  spec: JobSpec,
+  plan: { sent: number; ranges?: string[] },
+): Item {
+  const { target, source, data, device_filters, subscriber_filters, variant_b, ...plain } = spec;
+  return {
+    ...keys.job(store.tenant, id),
+    ...plain,
+    react: "job",
+    id,
+    json: JSON.stringify({ target, source, data, device_filters, subscriber_filters, variant_b }),
+    source_type: source.type,
+    ...(source.id !== null && { source_id: source.id }),
+    status: spec.scheduled_at === null ? "queued" : "scheduled",
+    sent: plan.sent,
+    ...(plan.ranges && { ranges: plan.ranges }),
+    created_at: timestamp(store.clock.now()),
+  };
+}
+
+export function jobOf(item: Item): JobItem {
+  const { target, source, data, device_filters, subscriber_filters, variant_b } = JSON.parse(String(item.json));
+  const text = (name: string) => (item[name] === undefined ? null : (item[name] as string | null));
+  return {
+    id: String(item.id),
+    status: item.status as JobStatus,
+    name: text("name"),
+    category: item.category as Job["category"],
+    title: text("title"),
+    body: text("body"),
+    data,
+    template_id: text("template_id"),
+    channel_ids: item.channel_ids as string[],
+    target,
+    subscriber_ids_count: item.subscriber_ids_count as number | null,
+    device_filters,
+    subscriber_filters,
+    scheduled_at: text("scheduled_at"),
+    channel_arbitration_mode: item.channel_arbitration_mode as Job["channel_arbitration_mode"],
+    holdout_percentage: Number(item.holdout_percentage),
+    split_percentage: item.split_percentage as number | null,
+    variant_b,
+    bypass_quiet_hours: item.bypass_quiet_hours === true,
+    source,
+    sent: Number(item.sent),
+    ...countsOf(item),
+    error: text("error"),
+    created_at: String(item.created_at),
+    dispatched_at: text("dispatched_at"),
+    completed_at: text("completed_at"),
+    ranges: item.ranges as string[] | undefined,
+    ranges_closed: Number(item.ranges_closed ?? 0),
+  };
+}
+
+export async function findJob(store: StoreReader, id: string): Promise<JobItem | undefined> {
+  const item = await store.get(keys.job(store.tenant, id));
+  return item && jobOf(item);
+}
+
+/** @throws 404, also for another workspace's job. */
+export async function getJob(store: StoreReader, id: string): Promise<JobItem> {
+  const job = await findJob(store, id);
+  if (!job) throw notFound("notification");
+  return job;
+}
+
+/** Moves a job if it is where the move begins. @returns the job after the move, or undefined and nothing changed. */
+export function moveJob(
+  store: Store,
+  id: string,
+  move: keyof typeof jobMoves,
+  { change = {}, when }: { change?: Change; when?: Condition } = {},
+): Promise<JobItem | undefined> {
+  const { from, to } = jobMoves[move];
+  const inPlace = oneOf("status", from);
+  return store
+    .update(
+      keys.job(store.tenant, id),
+      { ...change, set: { ...change.set, status: to } },
+      when ? all(inPlace, when) : inPlace,
+    )
+    .then(
+      jobOf,
+      refused(() => undefined),
+    );
+}
+
+/** NTF-10, NTF-18: after this no recipient is ever reached. @throws 404, 409 once dispatched. */
+export async function cancelJob(store: Store, id: string): Promise<JobItem> {
+  const canceled = await moveJob(store, id, "cancel", {
+    change: { set: { completed_at: timestamp(store.clock.now()) } },
+  });
+  if (canceled) return canceled;
+  const job = await getJob(store, id);
+  if (job.status !== "canceled") throw conflict(`The notification is ${job.status} and can no longer be canceled.`);
+  return job;
+}
+
+/** Ends a job whose ranges are all closed, once; anybody may ask at any time. */
+export async function finishJob(store: Store, id: string): Promise<void> {
+  const job = await findJob(store, id);
+  if (job?.status !== "processing" || !job.ranges || job.ranges_closed < job.ranges.length) return;
+  const outcome = outcomeOf(job.counts);
+  await moveJob(store, id, outcome === "completed" ? "complete" : "fail", {
+    change: {
+      set: {
+        completed_at: timestamp(store.clock.now()),
+        ...(outcome === "failed" && { error: "no delivery succeeded" }),
+      },
+    },
+  });
+}
+
+export interface JobFilter {
+  status?: string | undefined;
+  source_type?: string | undefined;
+  source_id?: string | undefined;
+}
+
+const MOST_EXAMINED = 2_000;
+
+/** Newest first. `next` is absent on the last page; a page may be short when a filter leaves most jobs out. */
+export async function listJobs(
+  store: StoreReader,
+  { limit, after, ...filter }: JobFilter & { limit: number; after?: Key | undefined },
+): Promise<{ jobs: JobItem[]; next?: Key }> {
+  const jobs: JobItem[] = [];
+  const matches = (item: Item) =>
+    (filter.status === undefined || item.status === filter.status) &&
+    (filter.source_type === undefined || item.source_type === filter.source_type) &&
+    (filter.source_id === undefined || item.source_id === filter.source_id);
+  let position = after;
+  for (let examined = 0; examined < MOST_EXAMINED; ) {
+    const { pk } = keys.job(store.tenant, "");
+    const page = await store.query({ pk, newestFirst: true, limit: limit - jobs.length, after: position });
+    examined += page.items.length;
+    jobs.push(...page.items.filter(matches).map(jobOf));
+    position = page.next;
+    if (!position) return { jobs };
+    if (jobs.length >= limit) break;
+  }
+  return { jobs, ...(position && { next: position }) };
+}

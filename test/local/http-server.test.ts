@@ -1,0 +1,145 @@
+// The loopback server before the gateway: bodies, limits, streams, clients that go away, a clean end.
+import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import { afterEach, describe, expect, test } from "vitest";
+import { createClock } from "../../local/clock.ts";
+import { createGateway, type GatewayRoute } from "../../local/gateway.ts";
+import { type HttpServerOptions, startHttpServer } from "../../local/http-server.ts";
+import { createLambdaHost, type LambdaHost } from "../../local/lambda.ts";
+import { awslambda, type ResponseStream } from "../../local/lambda-stream.ts";
+import { SECOND, systemIds } from "../../shared/clock.ts";
+
+type Answer = (event: APIGatewayProxyEventV2) => unknown;
+
+const routes: GatewayRoute[] = [
+  { routeKey: "GET /api/v1/stream", function: "feed", functionUrl: true },
+  { routeKey: "POST /api/v1/import", function: "api", bodyLimitBytes: 20 * 2 ** 20 },
+  { routeKey: "$default", function: "api" },
+];
+
+describe("the server", () => {
+  const open: { close(): Promise<void> }[] = [];
+  afterEach(async () => {
+    for (const server of open.splice(0)) await server.close();
+  });
+
+  async function served(answer: Answer = (event) => event.routeKey, control?: HttpServerOptions["control"]) {
+    const clock = createClock({ start: 0, ticking: false });
+    const host = createLambdaHost({ clock, ids: systemIds });
+    host.register({
+      name: "api",
+      timeoutSeconds: 60,
+      payloadLimit: false,
+      create: () => async (event: never) => answer(event),
+    });
+    const log = () => undefined;
+    const gateway = createGateway({ clock, ids: systemIds, host, routes, log });
+    const server = await startHttpServer({
+      port: 0,
+      gateway,
+      log,
+      ...(control && { control }),
+    });
+    open.push(server);
+    return { clock, host, server };
+  }
+
+  const feed = (host: LambdaHost, handler: (event: APIGatewayProxyEventV2, stream: ResponseStream) => Promise<void>) =>
+    host.registerStreaming({ name: "feed", timeoutSeconds: 900, create: () => handler });
+
+  const opened = (url: string, headers = {}) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      httpRequest(url, { headers, agent: new Agent() }, resolve).on("error", reject).end();
+    });
+
+  test("passes method, path, headers and body on, and the answer back", async () => {
+    const { server } = await served((event) => ({
+      statusCode: 201,
+      headers: { "content-type": "application/json" },
+      cookies: ["a=1", "b=2"],
+      body: JSON.stringify([
+        event.requestContext.http.method,
+        event.rawPath,
+        event.rawQueryString,
+        event.body,
+        event.cookies,
+      ]),
+    }));
+    const response = await fetch(`${server.url}/api/v1/any?x=%20y`, {
+      method: "PUT",
+      headers: { "content-type": "text/plain", cookie: "c=3" },
+      body: "grüezi",
+    });
+    expect(response.status).toBe(201);
+    expect(response.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+    expect(await response.json()).toEqual(["PUT", "/api/v1/any", "x=%20y", "grüezi", ["c=3"]]);
+    expect((await fetch(`${server.url}/`, { method: "HEAD" })).status).toBe(201);
+  });
+
+  test("refuses a body over the limit, announced or not", async () => {
+    const { server } = await served();
+    const body = Buffer.alloc(11 * 2 ** 20);
+    for (const sent of [body, new Blob([body]).stream()]) {
+      const init = { method: "POST", body: sent, duplex: "half" } as RequestInit;
+      const response = await fetch(`${server.url}/api/v1/any`, init);
+      expect([response.status, await response.text()]).toEqual([413, '{"message":"Request Entity Too Large"}']);
+    }
+    expect((await fetch(`${server.url}/api/v1/import`, { method: "POST", body })).status).toBe(200);
+  });
+
+  test("asks the control surface first, for its own paths only", async () => {
+    const control: HttpServerOptions["control"] = async ({ path }) =>
+      path === "/_local/health" ? { status: 200, headers: {}, body: Buffer.from("ready") } : undefined;
+    const { server } = await served(undefined, control);
+    const textOf = async (path: string) => (await fetch(server.url + path)).text();
+    expect(await textOf("/_local/health")).toBe("ready");
+    expect(await textOf("/_local/other")).toBe("$default");
+    expect(await textOf("/_localhost")).toBe("$default");
+  });
+
+  test("streams as the function writes, with the viewer's credential where CloudFront puts it", async () => {
+    const { server, host } = await served();
+    let release = () => {};
+    feed(host, async (event, raw) => {
+      const response = awslambda.HttpResponseStream.from(raw, {
+        statusCode: 200,
+        headers: { "content-type": "text/event-stream" },
+      });
+      response.write(`data: ${event.routeKey} ${event.headers["x-viewer-authorization"]}\n\n`);
+      await new Promise<void>((resolve) => (release = resolve));
+      response.end("data: bye\n\n");
+    });
+    const response = await opened(`${server.url}/api/v1/stream`, { authorization: "Bearer x" });
+    expect(response.headers["content-type"]).toBe("text/event-stream");
+    const chunks = response.setEncoding("utf8")[Symbol.asyncIterator]();
+    expect((await chunks.next()).value).toBe("data: $default Bearer x\n\n");
+    release();
+    expect((await chunks.next()).value).toBe("data: bye\n\n");
+    expect((await chunks.next()).done).toBe(true);
+  });
+
+  test("a client that goes away leaves the function running, and closing ends what is open", async () => {
+    const { server, host, clock } = await served();
+    let ended = 0;
+    feed(host, async (_, response) => {
+      for (let beat = 0; beat < 3; beat++) {
+        response.write("beat");
+        await clock.sleep(SECOND);
+      }
+      response.end();
+      ended++;
+    });
+    const first = await opened(`${server.url}/api/v1/stream`);
+    first.on("error", () => undefined).destroy();
+    const second = await opened(`${server.url}/api/v1/stream`);
+    const cut = new Promise((resolve) => second.on("error", resolve).resume());
+    await server.close();
+    expect(await cut).toMatchObject({ code: "ECONNRESET" });
+    expect(host.running("feed")).toBe(2);
+    for (let beat = 0; beat < 3; beat++) {
+      clock.jumpTo(clock.now() + SECOND);
+      await new Promise(setImmediate);
+    }
+    expect([ended, host.running()]).toEqual([2, 0]);
+  });
+});

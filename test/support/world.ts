@@ -1,0 +1,128 @@
+// A whole service of its own for one test: frozen clock, memory, one shared signing key, calls without sockets.
+import { generateKeyPairSync } from "node:crypto";
+import { createWorld, type World, type WorldOptions } from "../../local/world.ts";
+import { sdkKeyOf } from "../../shared/http/authenticate.ts";
+import type { Role } from "../../shared/http/roles.ts";
+import type { LogEntry } from "../../shared/parts.ts";
+import type { PlanName } from "../../shared/plans.ts";
+import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
+import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
+import { createServerKey, register } from "../../shared/store/identity.ts";
+import { platform as rows } from "../../shared/store/keys.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+
+export const START = Date.parse("2026-11-20T12:00:00.000Z");
+
+const signingKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({
+  format: "pem",
+  type: "pkcs8",
+});
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string | string[]>;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever JSON came back
+  body: any;
+}
+
+export interface Headers {
+  [name: string]: string;
+}
+
+export interface Tenant {
+  id: TenantId;
+  owner: string;
+  sdkKey: string;
+  serverKey: string;
+  /** Headers of each credential. */
+  sdk: Headers;
+  server: Headers;
+  /** A dashboard token of the owner, fresh at every reading. */
+  dashboard(role?: Role, options?: { readOnly?: boolean }): Promise<Headers>;
+  store: Store;
+}
+
+export interface TestWorld extends World {
+  logs: LogEntry[];
+  call(route: string, options?: { as?: Headers; body?: unknown; headers?: Headers; raw?: Buffer }): Promise<Answer>;
+  tenant(options?: { plan?: PlanName; name?: string }): Promise<Tenant>;
+  settle(): Promise<void>;
+  /** Moves service time forward by milliseconds, running what falls due. */
+  advance(ms: number): Promise<void>;
+}
+
+export async function testWorld(options: Partial<WorldOptions> = {}): Promise<TestWorld> {
+  const logs: LogEntry[] = [];
+  const world = await createWorld({
+    start: START,
+    signingKey: String(signingKey),
+    log: (entry) => void logs.push(entry),
+    ...options,
+  });
+  let tenants = 0;
+
+  const call: TestWorld["call"] = async (route, { as = {}, body, headers = {}, raw } = {}) => {
+    const [method = "GET", path = "/"] = route.split(" ");
+    const payload = raw ?? (body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body)));
+    const response = await world.gateway.handle({
+      method,
+      path,
+      headers: { ...(body !== undefined && { "content-type": "application/json" }), ...as, ...headers },
+      body: payload,
+      sourceIp: "203.0.113.7",
+    });
+    const text = response.body.toString();
+    const isJson = String(response.headers["content-type"] ?? "").includes("json");
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  };
+
+  const tenant: TestWorld["tenant"] = async ({ plan = "enterprise", name } = {}) => {
+    const parts = world.partsFor("test");
+    const none = "" as TenantId;
+    const platform = platformWrite.open(parts)(none);
+    const storeOf = storeWrite.open(parts);
+    await secretsMaker.open(parts)(none).ensure();
+    const email = `owner${++tenants}@example.com`;
+    const workspace_name = name ?? `Workspace ${tenants}`;
+    const { user, tenant: id } = await register(platform, storeOf, {
+      email,
+      secret: "",
+      name: "Owner",
+      workspace_name,
+      plan,
+    });
+    const signer = tokenSigner.open(parts)(none);
+    const { sdkKeyRoots } = await secrets.open(parts)(none).root();
+    const sdkKey = sdkKeyOf(sdkKeyRoots[0]!, id);
+    const store = storeOf(id);
+    const { key: serverKey } = await createServerKey(store, platform, { name: "default" });
+    return {
+      id,
+      owner: user.id,
+      sdkKey,
+      serverKey,
+      store,
+      sdk: { "x-sdk-key": sdkKey },
+      server: { authorization: `Bearer ${serverKey}` },
+      dashboard: async (role = "owner", { readOnly = false } = {}) => {
+        const member = role === "owner" ? user.id : `${role}-${id}`;
+        if (role !== "owner") {
+          const row = { user_id: member, tenant: id, role, email: `${role}@example.com`, name: role };
+          await platform.put({ ...rows.member(id, member), ...row });
+        }
+        return { authorization: `Bearer ${await signer.accessToken({ user: member, tenant: id, role, readOnly })}` };
+      },
+    };
+  };
+
+  return {
+    ...world,
+    logs,
+    call,
+    tenant,
+    settle: () => world.time.settle(),
+    advance: async (ms) => {
+      await world.time.advance(world.clock.now() + ms);
+    },
+  };
+}
