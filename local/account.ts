@@ -56,15 +56,15 @@ function tableInput(): Wire {
     { AttributeName: pk, KeyType: "HASH" },
     { AttributeName: sk, KeyType: "RANGE" },
   ];
-  const names = [partitionKey, sortKey, ...indexes.flatMap(({ name }) => [`${name}pk`, `${name}sk`])];
+  const names = [partitionKey, sortKey, ...Object.keys(indexes).flatMap((prefix) => [`${prefix}pk`, `${prefix}sk`])];
   return {
     TableName: TABLE,
     BillingMode: "PAY_PER_REQUEST",
     KeySchema: schema(partitionKey, sortKey),
     AttributeDefinitions: names.map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
-    GlobalSecondaryIndexes: indexes.map(({ name, projection }) => ({
+    GlobalSecondaryIndexes: Object.entries(indexes).map(([prefix, { name, projection }]) => ({
       IndexName: name,
-      KeySchema: schema(`${name}pk`, `${name}sk`),
+      KeySchema: schema(`${prefix}pk`, `${prefix}sk`),
       Projection: { ProjectionType: projection },
     })),
     StreamSpecification: { StreamEnabled: true, StreamViewType: stream },

@@ -4,12 +4,12 @@ export const tableDefinition = {
   sortKey: "sk",
   timeToLive: "expires",
   stream: "NEW_AND_OLD_IMAGES",
-  /** Partition and sort attribute of each are `<name>pk` and `<name>sk`; all are sparse. */
-  indexes: [
-    { name: "i1", projection: "ALL" },
-    { name: "i2", projection: "ALL" },
-    { name: "i3", projection: "KEYS_ONLY" },
-  ],
+  /** By the prefix of their attributes, `<prefix>pk` and `<prefix>sk`; all are sparse. */
+  indexes: {
+    i1: { name: "events-by-time", projection: "ALL" },
+    i2: { name: "events-by-actor", projection: "ALL" },
+    i3: { name: "subscribers-by-age", projection: "KEYS_ONLY" },
+  },
   /** Only items that carry this wake the react worker. */
   reactAttribute: "react",
 } as const;

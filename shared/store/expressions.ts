@@ -2,6 +2,7 @@
 import type { AttributeValue, QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import type { Condition, Names } from "./conditions.ts";
+import { tableDefinition } from "./definition.ts";
 import type { Key, Value } from "./model.ts";
 
 /** What an update does to an item; `undefined` members are left alone. */
@@ -15,7 +16,7 @@ export interface Change {
 
 export interface QueryRange {
   pk: string;
-  index?: "i1" | "i2" | "i3";
+  index?: keyof typeof tableDefinition.indexes;
   /** Sort keys that begin so. */
   prefix?: string;
   /** Inclusive bounds of the sort key. */
@@ -85,7 +86,7 @@ export function queryInput(range: QueryRange, toWire: (key: object) => Record<st
     ...placeholders(),
     ScanIndexForward: !newestFirst,
     ConsistentRead: !eventual && !index,
-    ...(index && { IndexName: index }),
+    ...(index && { IndexName: tableDefinition.indexes[index].name }),
     ...(limit !== undefined && { Limit: limit }),
     ...(after && { ExclusiveStartKey: toWire(after) }),
   } satisfies Partial<QueryCommandInput>;

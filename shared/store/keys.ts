@@ -131,7 +131,7 @@ export type Kind =
   | "server-key"
   | "agent-key";
 
-/** Sparse indexes: partition and sort attribute are `<name>pk` and `<name>sk`. */
+/** Partition keys of the sparse indexes that `definition.ts` names. */
 export const indexes = {
   /** events of a (tenant, day, shard) by occurred_at#id · whole rows */
   i1: (t: TenantId, day: string, shard: string) => of(t, `D#${day}#${shard}`),

@@ -2,38 +2,42 @@
 import type { Wire } from "../stand-in.ts";
 import { consumedByTable, readUnits } from "./capacity.ts";
 import type { Engine, Operations } from "./engine.ts";
-import { validation } from "./errors.ts";
+import { inOlderWords, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
 import { checkScalarKeys, commit, shownItem } from "./items.ts";
-import { checkKey, storedKey } from "./keys.ts";
+import { checkKey, schemaMismatch, storedKey } from "./keys.ts";
 import {
   COLLECTION_METRICS,
   CONSUMED,
   checkParameters,
   flag,
+  LEGACY,
   list,
   map,
+  NAME,
   needed,
   type Rule,
   type Shape,
+  shown,
   text,
 } from "./parameters.ts";
 import type { Path } from "./paths.ts";
-import type { Table } from "./tables.ts";
-import { type Item, normalizeItem } from "./values.ts";
-import { prepareDelete, preparePut, type Write } from "./writes.ts";
+import { keyParts, type Table } from "./tables.ts";
+import { attributeOf, type Item, normalizeItem, typeOf } from "./values.ts";
+import { type PreparedWrite, prepareDelete, preparePut, type Write } from "./writes.ts";
 
 const MAX_KEYS = 100;
 const MAX_WRITES = 25;
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
-const REQUESTS: Rule = { type: "Map", required: true };
+const GET_REQUESTS: Rule = { type: "Map", required: true, ahead: { least: 1 }, keys: NAME };
 
 const KEYS_SHAPE = {
   Keys: needed(list),
   ConsistentRead: flag,
   ProjectionExpression: text,
   ExpressionAttributeNames: map,
+  AttributesToGet: LEGACY,
 } satisfies Shape;
 
 interface KeysInput extends ExpressionInput, Wire {
@@ -59,7 +63,7 @@ interface Lookup {
 export function batchOperations(engine: Engine): Operations {
   return {
     BatchGetItem: {
-      shape: { RequestItems: REQUESTS, ReturnConsumedCapacity: CONSUMED },
+      shape: { RequestItems: GET_REQUESTS, ReturnConsumedCapacity: CONSUMED },
       writes: false,
       run: (input, call) => {
         const lookups = readLookups(input.RequestItems as Record<string, KeysInput>);
@@ -93,7 +97,7 @@ export function batchOperations(engine: Engine): Operations {
     },
     BatchWriteItem: {
       shape: {
-        RequestItems: REQUESTS,
+        RequestItems: needed(map),
         ReturnConsumedCapacity: CONSUMED,
         ReturnItemCollectionMetrics: COLLECTION_METRICS,
       },
@@ -118,14 +122,13 @@ export function batchOperations(engine: Engine): Operations {
 }
 
 function readLookups(requests: Record<string, KeysInput>): Lookup[] {
-  if (Object.keys(requests).length === 0) throw validation("The requestItems parameter is required for BatchGetItem");
   const lookups = Object.entries(requests).map(([name, input]): Lookup => {
     checkParameters(input, KEYS_SHAPE, "KeysAndAttributes", `requestItems.${name}.member.`);
     if (input.Keys.length === 0 || input.Keys.length > MAX_KEYS)
       throw validation(
         `1 validation error detected: Value at 'RequestItems.${name}.member.Keys' failed to satisfy constraint: Member must have length ${input.Keys.length === 0 ? "greater than or equal to 1" : `less than or equal to ${MAX_KEYS}`}`,
       );
-    const expressions = readExpressions(input);
+    const expressions = readExpressions(input, ["ProjectionExpression"]);
     const paths = expressions.projection(input.ProjectionExpression);
     expressions.finish();
     const keys = input.Keys.map((key) => normalizeItem(key));
@@ -156,11 +159,20 @@ function readWrites(engine: Engine, requests: Record<string, WriteRequest[]>): N
   const writes = prepared.map(({ name, request, prepared: one }) => ({
     name,
     request,
-    write: one.on(engine.tables.need(name)),
+    write: onTable(one, engine.tables.need(name)),
   }));
   const targets = writes.map(({ write: { table, key } }) => targetText(table, key));
   if (new Set(targets).size < targets.length) throw duplicates();
   return writes;
+}
+
+/** A batch says less about a key of the wrong type than a put does. */
+function onTable(prepared: PreparedWrite, table: Table): Write {
+  for (const { name, type } of keyParts(table.keys)) {
+    const value = attributeOf(prepared.given, name);
+    if (value && typeOf(value) !== type) throw schemaMismatch();
+  }
+  return prepared.on(table);
 }
 
 export const targetText = (table: Table, { pk, sk }: Write["key"]): string =>
@@ -172,13 +184,14 @@ function prepareRequest(name: string, request: WriteRequest) {
     throw validation(
       "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes",
     );
-  return request.PutRequest
-    ? preparePut({ TableName: name, Item: request.PutRequest.Item })
-    : prepareDelete({ TableName: name, Key: request.DeleteRequest!.Key });
+  const { PutRequest: put, DeleteRequest: remove } = request;
+  return inOlderWords(() =>
+    put ? preparePut({ TableName: name, Item: put.Item }) : prepareDelete({ TableName: name, Key: remove!.Key }),
+  );
 }
 
 function wrongLength(requests: Record<string, WriteRequest[]>) {
   return validation(
-    `1 validation error detected: Value '${JSON.stringify(requests).slice(0, 1000)}' at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: [Member must have length less than or equal to ${MAX_WRITES}, Member must have length greater than or equal to 1]`,
+    `1 validation error detected: Value '${shown(requests)}' at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: [Member must have length less than or equal to ${MAX_WRITES}, Member must have length greater than or equal to 1]`,
   );
 }

@@ -1,6 +1,9 @@
 // One request's expressions: its names and values, bounded caches of what was read, and the checks across them all.
+
+import type { Wire } from "../stand-in.ts";
 import { type Condition, readCondition } from "./conditions.ts";
-import { validation } from "./errors.ts";
+import { inOlderWords, validation } from "./errors.ts";
+import { isAbsent } from "./parameters.ts";
 import { type Binding, type Faults, type Path, readPath, refuseOverlaps } from "./paths.ts";
 import { bindCondition, type Predicate } from "./predicates.ts";
 import { expressionFault, isExpressionFault, readTokens } from "./tokens.ts";
@@ -9,7 +12,7 @@ import { readUpdate } from "./updates.ts";
 import { type AttributeValue, type Item, normalizeValue } from "./values.ts";
 
 /** The members of a request that expressions are made of. */
-export interface ExpressionInput {
+export interface ExpressionInput extends Wire {
   ExpressionAttributeNames?: Record<string, string>;
   ExpressionAttributeValues?: Item;
 }
@@ -54,13 +57,19 @@ export interface Expressions {
 const NAME_FORM = /^#[A-Za-z0-9_]+$/;
 const VALUE_FORM = /^:[A-Za-z0-9_]+$/;
 
-export function readExpressions(input: ExpressionInput): Expressions {
+/**
+ * Reads what the expressions of a request share; `kinds` are those the operation knows, and `older` says that it
+ * still runs the older validation layer.
+ */
+export function readExpressions(input: ExpressionInput, kinds: readonly string[], older = false): Expressions {
   const names = input.ExpressionAttributeNames;
   const given = input.ExpressionAttributeValues;
+  checkUse(input, kinds, older);
   checkForm(names, "ExpressionAttributeNames", NAME_FORM);
   checkForm(given, "ExpressionAttributeValues", VALUE_FORM);
   const values: Item = {};
-  for (const ref in given) values[ref] = normalizeConstant(ref, given[ref]!);
+  for (const ref in given)
+    values[ref] = older ? wrapped(ref, () => normalizeValue(given[ref]!)) : normalizeValue(given[ref]!);
 
   const used = new Set<string>();
   let seen: Path[] = [];
@@ -99,7 +108,7 @@ export function readExpressions(input: ExpressionInput): Expressions {
       if (text === undefined) return undefined;
       seen = [];
       const passes = named("FilterExpression", () => bindCondition(conditionOf(text), binding));
-      return { passes, paths: seen };
+      return { passes, paths: [...seen] };
     },
     update: (text) =>
       text === undefined ? undefined : named("UpdateExpression", () => bindUpdate(updateOf(text), binding)),
@@ -129,6 +138,39 @@ export function named<T>(kind: string, work: () => T): T {
   }
 }
 
+const LEGACY_PARAMETERS = [
+  "AttributesToGet",
+  "QueryFilter",
+  "ScanFilter",
+  "AttributeUpdates",
+  "Expected",
+  "ConditionalOperator",
+  "KeyConditions",
+];
+
+/** Refuses legacy parameters, and names and values without an expression that could use them. */
+function checkUse(input: ExpressionInput, kinds: readonly string[], older: boolean): void {
+  const present = kinds.filter((kind) => !isAbsent(input[kind]));
+  for (const legacy in input) if (LEGACY_PARAMETERS.includes(legacy)) throw legacyRefusal(input, present);
+  if (present.length > 0 && !input.ExpressionAttributeValues) return;
+  if (input.ExpressionAttributeNames && present.length === 0)
+    throw validation("ExpressionAttributeNames can only be specified when using expressions");
+  const users = kinds.filter((kind) => kind !== "ProjectionExpression");
+  if (input.ExpressionAttributeValues && !users.some((kind) => present.includes(kind)))
+    throw validation(
+      `ExpressionAttributeValues can only be specified when using expressions${older ? `: ${users.join(" and ")} ${users.length > 1 ? "are" : "is"} null` : ""}`,
+    );
+}
+
+function legacyRefusal(input: ExpressionInput, present: string[]) {
+  const legacy = LEGACY_PARAMETERS.filter((name) => !isAbsent(input[name])).join(", ");
+  return validation(
+    present.length > 0
+      ? `Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {${legacy}} Expression parameters: {${present.join(", ")}}`
+      : `The embedded service does not support the legacy parameters ${legacy}; use expressions.`,
+  );
+}
+
 function checkForm(map: object | undefined, member: string, form: RegExp): void {
   if (!map) return;
   const keys = Object.keys(map);
@@ -137,12 +179,12 @@ function checkForm(map: object | undefined, member: string, form: RegExp): void 
     if (!form.test(key)) throw validation(`${member} contains invalid key: Syntax error; key: "${key}"`);
 }
 
-function normalizeConstant(ref: string, value: AttributeValue): AttributeValue {
+/** The older layer says which value it refuses. */
+function wrapped(ref: string, work: () => AttributeValue): AttributeValue {
   try {
-    return normalizeValue(value);
+    return inOlderWords(work);
   } catch (error) {
     if (!(error instanceof Error) || error.name !== "ValidationException") throw error;
-    if (error.message.startsWith("Nesting Levels")) throw error;
     throw validation(`ExpressionAttributeValues contains invalid value: ${error.message} for key ${ref}`);
   }
 }

@@ -37,13 +37,14 @@ export interface DynamoDb extends StandIn {
 export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): DynamoDb {
   const { database, faults = {} } = parts;
   const engine = database.transaction(() => openEngine(parts, faults));
-  const { tables, streams } = engine;
+  const { tables, storage, streams } = engine;
   const operations = new Map<string, Operation>(Object.entries(allOperations(engine)));
   const meter = openMeter();
   const listeners = new Set<WriteListener>();
 
   /** Runs one call to its end: metered, in one transaction if it writes, and told to the listeners. */
   const run = (operation: string, writes: boolean, work: (call: Call) => Wire): Wire => {
+    if (faults.indexLag) storage.indexing.remember();
     const written: [table: string, partitionKey: string][] = [];
     const call: Call = { bill: openBill(), touched: (table, key) => written.push([table, key]) };
     let output: Wire;
@@ -95,7 +96,6 @@ function openEngine(parts: Parts, faults: DynamoDbFaults): Engine {
   const tables = openTables(database);
   const streams = openStreams(database, clock.now);
   const storage = openStorage(database, streams, clock.now);
-  if (faults.indexLag) storage.indexing.remember();
   return { ...parts, faults, tables, streams, storage };
 }
 

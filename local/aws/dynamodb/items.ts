@@ -2,14 +2,16 @@
 import type { Wire } from "../stand-in.ts";
 import { consumed, readUnits, writeUnits } from "./capacity.ts";
 import type { Call, Engine, Operations } from "./engine.ts";
-import { conditionFailed, validation } from "./errors.ts";
+import { conditionFailed, enveloped, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
-import { checkKey, storedKey } from "./keys.ts";
+import { checkKey, type StoredKey, storedKey } from "./keys.ts";
 import {
   COLLECTION_METRICS,
   CONSUMED,
+  checkParameters,
   flag,
   ITEM_TABLE,
+  LEGACY,
   map,
   needed,
   ON_FAILURE,
@@ -23,16 +25,17 @@ import { keyNames, type Table } from "./tables.ts";
 import { type Item, normalizeItem } from "./values.ts";
 import { prepareDelete, preparePut, prepareUpdate, type Write, type WriteInput } from "./writes.ts";
 
-const EXPRESSION = { ExpressionAttributeNames: map, ExpressionAttributeValues: map } satisfies Shape;
-
 const WRITE = {
-  TableName: ITEM_TABLE,
-  ConditionExpression: text,
-  ...EXPRESSION,
   ReturnConsumedCapacity: CONSUMED,
-  ReturnItemCollectionMetrics: COLLECTION_METRICS,
+  TableName: ITEM_TABLE,
   ReturnValues: RETURN_VALUES,
+  ReturnItemCollectionMetrics: COLLECTION_METRICS,
   ReturnValuesOnConditionCheckFailure: ON_FAILURE,
+  ConditionExpression: text,
+  ExpressionAttributeNames: map,
+  ExpressionAttributeValues: map,
+  Expected: LEGACY,
+  ConditionalOperator: LEGACY,
 } satisfies Shape;
 
 export interface GetInput extends ExpressionInput, Wire {
@@ -82,19 +85,23 @@ function perform(engine: Engine, call: Call, write: Write): { before: Stored | u
   return { before, after };
 }
 
+export interface PreparedRead {
+  key: StoredKey;
+  paths?: Path[];
+  read(engine: Engine): Stored | undefined;
+}
+
 /** Checks a read by key as far as it goes without the table; what it returns needs the table. */
-export function prepareGet(
-  input: GetInput,
-): (table: Table) => { read(engine: Engine): Stored | undefined; paths?: Path[] } {
-  const expressions = readExpressions(input);
+export function prepareGet(input: GetInput, older = false): (table: Table) => PreparedRead {
   const key = normalizeItem(input.Key);
+  const expressions = readExpressions(input, ["ProjectionExpression"], older);
   const paths = expressions.projection(input.ProjectionExpression);
   expressions.finish();
   return (table) => {
     checkKey(key, table);
     if (paths) checkScalarKeys(paths, table);
     const stored = storedKey(key, table.keys);
-    return { read: (engine) => engine.storage.read(table, stored), ...(paths && { paths }) };
+    return { key: stored, read: (engine) => engine.storage.read(table, stored), ...(paths && { paths }) };
   };
 }
 
@@ -130,8 +137,10 @@ export function itemOperations(engine: Engine): Operations {
       shape: { ...WRITE, Item: needed(map) },
       writes: true,
       run: (input, call) => {
-        refuseReturnValues(input);
-        const prepared = preparePut(input as WriteInput);
+        const prepared = enveloped(() => {
+          refuseReturnValues(input);
+          return preparePut(input as WriteInput);
+        });
         const table = tables.need(prepared.tableName);
         const { before } = perform(engine, call, prepared.on(table));
         return {
@@ -145,8 +154,10 @@ export function itemOperations(engine: Engine): Operations {
       shape: { ...WRITE, Key: needed(map) },
       writes: true,
       run: (input, call) => {
-        refuseReturnValues(input);
-        const prepared = prepareDelete(input as WriteInput);
+        const prepared = enveloped(() => {
+          refuseReturnValues(input);
+          return prepareDelete(input as WriteInput);
+        });
         const table = tables.need(prepared.tableName);
         const { before } = perform(engine, call, prepared.on(table));
         return {
@@ -157,10 +168,11 @@ export function itemOperations(engine: Engine): Operations {
       },
     },
     UpdateItem: {
-      shape: { ...WRITE, Key: needed(map), UpdateExpression: text },
+      shape: { ...WRITE, Key: needed(map), UpdateExpression: text, AttributeUpdates: LEGACY },
       writes: true,
+      before: ({ ReturnValues }) => checkParameters({ ReturnValues }, { ReturnValues: RETURN_VALUES }, "UpdateItem"),
       run: (input, call) => {
-        const prepared = prepareUpdate(input as WriteInput);
+        const prepared = enveloped(() => prepareUpdate(input as WriteInput));
         const table = tables.need(prepared.tableName);
         const write = prepared.on(table);
         const { before, after } = perform(engine, call, write);
@@ -179,6 +191,7 @@ export function itemOperations(engine: Engine): Operations {
         ProjectionExpression: text,
         ExpressionAttributeNames: map,
         ReturnConsumedCapacity: CONSUMED,
+        AttributesToGet: LEGACY,
       },
       writes: false,
       run: (input, call) => {

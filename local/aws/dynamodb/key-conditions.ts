@@ -4,7 +4,7 @@ import { invalidParameter, validation } from "./errors.ts";
 import { named } from "./expressions.ts";
 import { type Sortable, sortable } from "./keys.ts";
 import type { Binding } from "./paths.ts";
-import { begins, checkBounds, checkOperand } from "./predicates.ts";
+import { begins, checkArity, checkBounds, checkOperand } from "./predicates.ts";
 import { type KeyPart, type Keys, keyParts } from "./tables.ts";
 import { expressionFault } from "./tokens.ts";
 import { type AttributeValue, compareValues, typeOf } from "./values.ts";
@@ -71,6 +71,7 @@ function testsOf(condition: Condition, binding: Binding): KeyTest[] {
 }
 
 function beginsTest(args: Operand[], binding: Binding): KeyTest {
+  checkArity("begins_with", args);
   const test = keyTest("begins_with", args, binding);
   for (const value of test.values) checkOperand("begins_with", value, ["S", "B"]);
   return test;

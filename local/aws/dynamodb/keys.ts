@@ -3,7 +3,7 @@ import type { AwsFailure } from "../stand-in.ts";
 import { invalidParameter, validation } from "./errors.ts";
 import { sortableNumber } from "./numbers.ts";
 import { type Index, type KeyPart, type Keys, keyParts, type Table } from "./tables.ts";
-import { type AttributeValue, attributeOf, type Item, typeOf } from "./values.ts";
+import { type AttributeValue, attributeOf, equalValues, type Item, typeOf } from "./values.ts";
 
 /** A key value in the storage form: text for S and N, bytes for B. */
 export type Sortable = string | Uint8Array;
@@ -35,7 +35,10 @@ export function indexKey(item: Item, { hash, range }: Keys): StoredKey | undefin
   return { pk: sortable(pk), sk: sk ? sortable(sk) : "" };
 }
 
-const schemaMismatch = (): AwsFailure => validation("The provided key element does not match the schema");
+export const schemaMismatch = (): AwsFailure => validation("The provided key element does not match the schema");
+
+const keyTypeMismatch = (part: KeyPart, actual: string): AwsFailure =>
+  invalidParameter(`Type mismatch for key ${part.name} expected: ${part.type} actual: ${actual}`);
 
 /** Checks a `Key` parameter: exactly the key attributes, of the right types and sizes. */
 export function checkKey(key: Item, table: Table): void {
@@ -49,19 +52,18 @@ export function checkKey(key: Item, table: Table): void {
 }
 
 /** Checks the keys within an item that is to be stored: the table's, then those of its indexes. */
-export function checkItemKeys(item: Item, table: Table): void {
+export function checkItemKeys(item: Item, table: Table, mismatch = keyTypeMismatch): void {
   for (const part of keyParts(table.keys)) {
     const value = attributeOf(item, part.name);
     if (!value) throw invalidParameter(`Missing the key ${part.name} in the item`);
     const type = typeOf(value);
-    if (type !== part.type)
-      throw invalidParameter(`Type mismatch for key ${part.name} expected: ${part.type} actual: ${type}`);
+    if (type !== part.type) throw mismatch(part, type);
     checkPart(value, part, part === table.keys.hash);
   }
   checkIndexKeys(item, table);
 }
 
-export function checkIndexKeys(item: Item, table: Table): void {
+function checkIndexKeys(item: Item, table: Table): void {
   for (const index of table.indexes) {
     for (const part of keyParts(index.keys)) {
       const value = attributeOf(item, part.name);
@@ -69,10 +71,28 @@ export function checkIndexKeys(item: Item, table: Table): void {
       const type = typeOf(value);
       if (type !== part.type) throw indexTypeMismatch(part, type, index);
       if (isEmpty(value))
-        throw validation(
-          `One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty ${kindOf(part)} value. IndexName: ${index.name}, IndexKey: ${part.name}`,
+        throw emptyKey(
+          `A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty ${kindOf(part)} value. IndexName: ${index.name}, IndexKey: ${part.name}`,
         );
-      checkIndexPartSize(value, part, index);
+      checkPartSize(value, part === index.keys.hash);
+    }
+  }
+}
+
+/** Checks the index keys that an update has changed. */
+export function checkUpdatedIndexKeys(before: Item, after: Item, table: Table): void {
+  for (const index of table.indexes) {
+    for (const part of keyParts(index.keys)) {
+      const value = attributeOf(after, part.name);
+      const old = attributeOf(before, part.name);
+      if (!value || (old && equalValues(old, value))) continue;
+      if (typeOf(value) !== part.type)
+        throw invalidParameter("The update expression attempted to update the secondary index key to unsupported type");
+      if (isEmpty(value))
+        throw emptyKey(
+          `The update expression attempted to update a secondary index key to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty ${kindOf(part)} value.`,
+        );
+      checkPartSize(value, part === index.keys.hash);
     }
   }
 }
@@ -88,24 +108,24 @@ const kindOf = (part: KeyPart): string => (part.type === "S" ? "string" : "binar
 const bytesOf = (value: AttributeValue): number =>
   value.S !== undefined ? Buffer.byteLength(value.S) : value.B !== undefined ? Buffer.byteLength(value.B, "base64") : 0;
 
+/** An empty key value refuses a whole transaction, not only its own action. */
+const emptyKey = (what: string): AwsFailure =>
+  Object.assign(validation(`One or more parameter values are not valid. ${what}`), { whole: true });
+
+export const refusesAll = (error: AwsFailure): boolean => "whole" in error;
+
 function checkPart(value: AttributeValue, part: KeyPart, isHash: boolean): void {
   if (isEmpty(value))
-    throw validation(
-      `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty ${kindOf(part)} value. Key: ${part.name}`,
+    throw emptyKey(
+      `The AttributeValue for a key attribute cannot contain an empty ${kindOf(part)} value. Key: ${part.name}`,
     );
+  checkPartSize(value, isHash);
+}
+
+function checkPartSize(value: AttributeValue, isHash: boolean): void {
   const bytes = bytesOf(value);
   if (isHash && bytes > MAX_HASH_BYTES)
     throw invalidParameter(`Size of hashkey has exceeded the maximum size limit of${MAX_HASH_BYTES} bytes`);
   if (!isHash && bytes > MAX_RANGE_BYTES)
     throw invalidParameter(`Aggregated size of all range keys has exceeded the size limit of ${MAX_RANGE_BYTES} bytes`);
-}
-
-function checkIndexPartSize(value: AttributeValue, part: KeyPart, index: Index): void {
-  const isHash = part === index.keys.hash;
-  if (bytesOf(value) <= (isHash ? MAX_HASH_BYTES : MAX_RANGE_BYTES)) return;
-  throw invalidParameter(
-    isHash
-      ? `Size of hashkey has exceeded the maximum size limit of${MAX_HASH_BYTES} bytes`
-      : `Aggregated size of all range keys has exceeded the size limit of ${MAX_RANGE_BYTES} bytes`,
-  );
 }

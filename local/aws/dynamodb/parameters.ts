@@ -46,7 +46,13 @@ export const count = (least: number, most?: number): Rule => ({
 /** A parameter of the days before expressions; `readExpressions` refuses it with the right words. */
 export const LEGACY: Rule = { type: "Map" };
 
-export const ITEM_TABLE: Rule = { type: "String", required: true, ahead: { least: 1 }, most: MAX_NAME, form: NAME_FORM };
+export const ITEM_TABLE: Rule = {
+  type: "String",
+  required: true,
+  ahead: { least: 1 },
+  most: MAX_NAME,
+  form: NAME_FORM,
+};
 export const NAME: Rule = { type: "String", least: 3, most: MAX_NAME, form: NAME_FORM };
 export const CONSUMED = choice("INDEXES", "TOTAL", "NONE");
 export const COLLECTION_METRICS = choice("SIZE", "NONE");
@@ -56,7 +62,7 @@ export const RETURN_VALUES: Rule = {
 };
 export const ON_FAILURE = choice("ALL_OLD", "NONE");
 
-const isAbsent = (held: unknown): held is undefined | null => held === undefined || held === null;
+export const isAbsent = (held: unknown): held is undefined | null => held === undefined || held === null;
 
 /** Refuses a request that does not fit; `owner` names the operation or structure, `at` where it stands. */
 export function checkParameters(input: Wire, shape: Shape, owner: string, at = ""): void {
@@ -105,7 +111,8 @@ function faultsIn(input: Wire, shape: Shape, at: string): string[] {
   return faults;
 }
 
-const isPlain = (rule: Rule): boolean => rule === text || rule === map || rule === flag || rule === list || rule === LEGACY;
+const isPlain = (rule: Rule): boolean =>
+  rule === text || rule === map || rule === flag || rule === list || rule === LEGACY;
 
 function faultsAt(held: unknown, rule: Rule, where: string): string[] {
   if (isAbsent(held)) return [`Value null at '${where}' failed to satisfy constraint: Member must not be null`];

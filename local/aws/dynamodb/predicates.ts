@@ -78,7 +78,7 @@ function bindOperand(operand: Operand, binding: Binding): Bound {
   return { call: operand.name, read: (item) => sizeValue(measured!.read(item)) };
 }
 
-function checkArity(name: string, args: Bound[]): void {
+export function checkArity(name: string, args: readonly unknown[]): void {
   if (args.length !== ARITY[name])
     throw expressionFault(
       `Incorrect number of operands for operator or function; operator or function: ${name}, number of operands: ${args.length}`,
@@ -86,7 +86,9 @@ function checkArity(name: string, args: Bound[]): void {
 }
 
 function refuseType(operator: string, type: string): never {
-  throw expressionFault(`Incorrect operand type for operator or function; operator or function: ${operator}, operand type: ${type}`);
+  throw expressionFault(
+    `Incorrect operand type for operator or function; operator or function: ${operator}, operand type: ${type}`,
+  );
 }
 
 /** Refuses a constant of a type that no value of the operator could have. */
@@ -201,10 +203,7 @@ function test(name: string, args: Bound[]): Predicate {
 function hasType(operand: Bound, wanted: Bound): Predicate {
   const type = wanted.constant?.S;
   if (type === undefined)
-    refuseType(
-      "attribute_type",
-      constantType(wanted.constant) ?? "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}",
-    );
+    refuseType("attribute_type", constantType(wanted.constant) ?? "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}");
   if (!ATTRIBUTE_TYPES.includes(type))
     throw expressionFault(
       `Invalid attribute type name found; type: ${type}, valid types: {${ATTRIBUTE_TYPES.join(",")}}`,

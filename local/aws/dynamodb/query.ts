@@ -5,7 +5,7 @@ import type { Engine, Operations } from "./engine.ts";
 import { validation } from "./errors.ts";
 import { type KeyTest, keyRange, keyTests, stretchOf } from "./key-conditions.ts";
 import { type Sortable, sortable } from "./keys.ts";
-import { count, flag, text } from "./parameters.ts";
+import { count, flag, LEGACY, text } from "./parameters.ts";
 import {
   beyond,
   checkAsked,
@@ -22,16 +22,25 @@ import {
 import { itemOf } from "./stored.ts";
 import { type AttributeValue, equalValues, type Item } from "./values.ts";
 
+const QUERY_KINDS = ["ProjectionExpression", "FilterExpression", "KeyConditionExpression"];
+const SCAN_KINDS = ["ProjectionExpression", "FilterExpression"];
 const MAX_SEGMENTS = 1_000_000;
 
 export function queryOperations(engine: Engine): Operations {
   return {
     Query: {
-      shape: { ...READ_SHAPE, KeyConditionExpression: text, ScanIndexForward: flag },
+      shape: {
+        ...READ_SHAPE,
+        Limit: { type: "Integer", ahead: { least: 1 } },
+        KeyConditionExpression: text,
+        ScanIndexForward: flag,
+        KeyConditions: LEGACY,
+        QueryFilter: LEGACY,
+      },
       writes: false,
       run: (wire, call) => {
         const input = wire as ReadInput;
-        const asked = readAsked(input);
+        const asked = readAsked(input, QUERY_KINDS, false);
         if (wire.KeyConditionExpression === undefined)
           throw validation(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.",
@@ -52,11 +61,11 @@ export function queryOperations(engine: Engine): Operations {
       },
     },
     Scan: {
-      shape: { ...READ_SHAPE, Segment: count(0), TotalSegments: count(1, MAX_SEGMENTS) },
+      shape: { ...READ_SHAPE, Segment: count(0), TotalSegments: count(1, MAX_SEGMENTS), ScanFilter: LEGACY },
       writes: false,
       run: (wire, call) => {
         const input = wire as ReadInput;
-        const asked = readAsked(input);
+        const asked = readAsked(input, SCAN_KINDS, true);
         checkSegments(wire);
         asked.expressions.finish();
         const source = sourceOf(engine, input);

@@ -6,7 +6,7 @@ import { validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
 import { checkScalarKeys } from "./items.ts";
 import { type Sortable, storedKey } from "./keys.ts";
-import { CONSUMED, choice, count, flag, ITEM_TABLE, map, type Shape, text } from "./parameters.ts";
+import { CONSUMED, choice, count, flag, ITEM_TABLE, LEGACY, map, type Shape, text } from "./parameters.ts";
 import { branchesOf, type Path, pick } from "./paths.ts";
 import type { Predicate } from "./predicates.ts";
 import { itemOf, type Stored, storedOf } from "./stored.ts";
@@ -14,6 +14,7 @@ import { type Index, type Keys, keyOf, type Table } from "./tables.ts";
 import { attributeOf, type Item, normalizeItem, typeOf } from "./values.ts";
 
 export const READ_SHAPE = {
+  ReturnConsumedCapacity: CONSUMED,
   TableName: ITEM_TABLE,
   IndexName: { type: "String", least: 3, most: 255, form: /^[a-zA-Z0-9_.-]+$/ },
   Select: choice("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"),
@@ -24,7 +25,8 @@ export const READ_SHAPE = {
   ProjectionExpression: text,
   ExpressionAttributeNames: map,
   ExpressionAttributeValues: map,
-  ReturnConsumedCapacity: CONSUMED,
+  AttributesToGet: LEGACY,
+  ConditionalOperator: LEGACY,
 } satisfies Shape;
 
 export interface ReadInput extends ExpressionInput, Wire {
@@ -65,9 +67,9 @@ export interface Asked {
   startKey: Item | undefined;
 }
 
-export function readAsked(input: ReadInput): Asked {
+export function readAsked(input: ReadInput, kinds: readonly string[], older: boolean): Asked {
   const startKey = input.ExclusiveStartKey && readStartKey(input.ExclusiveStartKey);
-  const expressions = readExpressions(input);
+  const expressions = readExpressions(input, kinds, older);
   const filter = expressions.filter(input.FilterExpression);
   const projection = expressions.projection(input.ProjectionExpression);
   checkSelect(input);

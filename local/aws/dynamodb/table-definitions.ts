@@ -52,10 +52,10 @@ export const TABLE_CLASS = choice("STANDARD", "STANDARD_INFREQUENT_ACCESS");
 
 export const CREATE_SHAPE = {
   AttributeDefinitions: needed(ATTRIBUTES),
-  TableName: TABLE_NAME,
+  TableName: NAME,
   KeySchema: KEY_SCHEMA,
-  LocalSecondaryIndexes: listOf(structure(LOCAL_INDEX)),
   GlobalSecondaryIndexes: listOf(structure(GLOBAL_INDEX)),
+  LocalSecondaryIndexes: listOf(structure(LOCAL_INDEX)),
   BillingMode: BILLING,
   ProvisionedThroughput: THROUGHPUT,
   StreamSpecification: STREAM,

@@ -3,8 +3,8 @@ import { SECOND } from "../../../shared/clock.ts";
 import type { Wire } from "../stand-in.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { resourceInUse, validation } from "./errors.ts";
-import { count, NAME } from "./parameters.ts";
-import { CREATE_SHAPE, type CreateInput, checkCreate } from "./table-definitions.ts";
+import { checkParameters, count, NAME } from "./parameters.ts";
+import { CREATE_SHAPE, type CreateInput, checkCreate, checkTableName } from "./table-definitions.ts";
 import { describe } from "./table-descriptions.ts";
 import { findTable, onTable } from "./table-lookup.ts";
 import { checkedTags } from "./table-settings.ts";
@@ -16,7 +16,15 @@ const LIST_LIMIT = 100;
 export function tableOperations(engine: Engine): Operations {
   const { tables, storage } = engine;
   return {
-    CreateTable: onTable(CREATE_SHAPE, true, (input) => createTable(engine, input as CreateInput)),
+    CreateTable: {
+      shape: CREATE_SHAPE,
+      writes: true,
+      before: ({ TableName }) => {
+        if (TableName === undefined) checkTableName(TableName);
+        checkParameters({ TableName }, { TableName: NAME }, "CreateTable");
+      },
+      run: (input) => createTable(engine, input as CreateInput),
+    },
     UpdateTable: updateTable(engine),
     DescribeTable: onTable({}, false, ({ TableName }) => ({ Table: describe(storage, findTable(engine, TableName)) })),
     DeleteTable: onTable({}, true, ({ TableName }) => {

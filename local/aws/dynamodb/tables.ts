@@ -75,6 +75,7 @@ export interface Table {
   id: number;
   name: string;
   keys: Keys;
+  /** By name: of several faults the first index's is reported. */
   indexes: Index[];
   record: TableRecord;
   storage: string;
@@ -148,7 +149,7 @@ function tableOf(id: number, record: TableRecord): Table {
   const indexes = [
     ...record.globalIndexes.map((definition) => indexOf(record, keys, definition, false)),
     ...record.localIndexes.map((definition) => indexOf(record, keys, definition, true)),
-  ];
+  ].sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     id,
     name: record.TableName,

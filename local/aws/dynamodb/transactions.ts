@@ -5,8 +5,9 @@ import { awsFailure, isAwsFailure, type Wire } from "../stand-in.ts";
 import { targetText } from "./batch.ts";
 import { consumedByTable, readUnits, TRANSACTION_FACTOR, writeUnits } from "./capacity.ts";
 import type { Call, Engine, Operations } from "./engine.ts";
-import { validation } from "./errors.ts";
+import { inOlderWords, validation } from "./errors.ts";
 import { commit, type GetInput, holds, prepareGet, shownItem } from "./items.ts";
+import { refusesAll } from "./keys.ts";
 import {
   COLLECTION_METRICS,
   CONSUMED,
@@ -35,7 +36,8 @@ const MAX_ACTIONS = 100;
 const MAX_BYTES = 4 * 1024 * 1024;
 const TOKEN_LIFE = 10 * MINUTE;
 
-const ACTIONS: Rule = { type: "List", required: true, least: 1, most: MAX_ACTIONS };
+const ACTIONS: Rule = { type: "List", required: true, ahead: { least: 1, most: MAX_ACTIONS } };
+const TOKEN: Rule = { type: "String", least: 1, ahead: { most: 36 } };
 
 const CONDITIONED = {
   TableName: ITEM_TABLE,
@@ -47,7 +49,7 @@ const CONDITIONED = {
 
 interface ActionKind {
   shape: Shape;
-  prepare(input: WriteInput): PreparedWrite;
+  prepare(input: WriteInput, older: boolean): PreparedWrite;
 }
 
 const KINDS: Record<string, ActionKind> = {
@@ -90,8 +92,8 @@ export function transactionOperations(engine: Engine): Operations {
   return {
     TransactWriteItems: {
       shape: {
+        ClientRequestToken: TOKEN,
         TransactItems: ACTIONS,
-        ClientRequestToken: { type: "String", least: 1, most: 36 },
         ReturnConsumedCapacity: CONSUMED,
         ReturnItemCollectionMetrics: COLLECTION_METRICS,
       },
@@ -130,7 +132,7 @@ function prepareActions(actions: Wire[]): PreparedWrite[] {
       kind!,
       `transactItems.${at + 1}.member.${kind!.charAt(0).toLowerCase()}${kind!.slice(1)}.`,
     );
-    return prepare(input);
+    return inOlderWords(() => prepare(input, true));
   });
   if (prepared.reduce((total, { given }) => total + sizeOfItem(given), 0) > MAX_BYTES)
     throw validation(
@@ -138,6 +140,8 @@ function prepareActions(actions: Wire[]): PreparedWrite[] {
     );
   return prepared;
 }
+
+const severalOnOne = () => validation("Transaction request cannot include multiple operations on one item");
 
 function unknownKind(kind: string): never {
   throw validation(`The embedded service does not support the transaction action ${kind}.`);
@@ -159,7 +163,7 @@ function writeAll(engine: Engine, call: Call, prepared: PreparedWrite[]): { tabl
   for (const write of writes) {
     if (!write) continue;
     const target = targetText(write.table, write.key);
-    if (targets.has(target)) throw validation("Transaction request cannot include multiple operations on one item");
+    if (targets.has(target)) throw severalOnOne();
     targets.add(target);
   }
   for (const [at, write] of writes.entries()) {
@@ -197,7 +201,7 @@ function reasoned<T>(reasons: Reason[], at: number, work: () => T): T | undefine
   try {
     return work();
   } catch (error) {
-    if (!isAwsFailure(error) || error.name !== "ValidationException") throw error;
+    if (!isAwsFailure(error) || error.name !== "ValidationException" || refusesAll(error)) throw error;
     reasons[at] = { Code: "ValidationError", Message: error.message };
     return undefined;
   }
@@ -208,11 +212,13 @@ function readAll(engine: Engine, call: Call, gets: Wire[]): Wire[] {
     checkParameters(entry, { Get: needed(map) }, "TransactGetItem", `transactItems.${at + 1}.member.`);
     const input = entry.Get as GetInput;
     checkParameters(input, GET_SHAPE, "Get", `transactItems.${at + 1}.member.get.`);
-    return { input, on: prepareGet(input) };
+    return { input, on: inOlderWords(() => prepareGet(input, true)) };
   });
   const tables = prepared.map(({ input }) => engine.tables.need(input.TableName));
   const reasons: Reason[] = [];
   const reads = prepared.map(({ on }, at) => reasoned(reasons, at, () => on(tables[at]!)));
+  const targets = reads.flatMap((read, at) => (read ? targetText(tables[at]!, read.key) : []));
+  if (new Set(targets).size < targets.length) throw severalOnOne();
   if (reasons.some(({ Code }) => Code !== "None")) throw cancelled(reasons);
   return reads.map((read, at) => {
     const stored = read!.read(engine);

@@ -177,7 +177,8 @@ function duplicateMembers(type: "SS" | "NS" | "BS", members: string[]) {
     return reworded(`${INVALID}Input collection contains duplicates.`, "Input collection contains duplicates");
   const repeat = members.findIndex((member, at) => members.indexOf(member) < at);
   const quoted = [...members.slice(0, repeat).sort(), ...members.slice(repeat)].map((member) => `"${member}"`);
-  const [separator, ending] = type === "SS" ? [", ", " contains duplicates."] : [",", "of type BS contains duplicates."];
+  const [separator, ending] =
+    type === "SS" ? [", ", " contains duplicates."] : [",", "of type BS contains duplicates."];
   return reworded(
     `${INVALID}Input collection [${quoted.join(separator)}]${ending}`,
     `${INVALID}Input collection [${members.join(", ")}]${ending}`,

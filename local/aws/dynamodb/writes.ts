@@ -1,8 +1,15 @@
 // Prepares the writes of one item: what a put, update, delete or condition check asks for, checked and ready to run.
 import type { Wire } from "../stand-in.ts";
-import { invalidParameter, validation } from "./errors.ts";
+import { invalidParameter, unenveloped, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
-import { checkIndexKeys, checkItemKeys, checkKey, indexTypeMismatch, type StoredKey, storedKey } from "./keys.ts";
+import {
+  checkItemKeys,
+  checkKey,
+  checkUpdatedIndexKeys,
+  indexTypeMismatch,
+  type StoredKey,
+  storedKey,
+} from "./keys.ts";
 import type { Predicate } from "./predicates.ts";
 import { freeze, itemOf, type Stored } from "./stored.ts";
 import { keyNames, keyParts, partitionOf, type Table } from "./tables.ts";
@@ -42,15 +49,16 @@ export interface PreparedWrite {
   on(table: Table): Write;
 }
 
-export const itemTooLarge = () => validation("Item size has exceeded the maximum allowed size");
+const CONDITION = ["ConditionExpression"];
+const UPDATE = ["UpdateExpression", "ConditionExpression"];
 
-export function preparePut(input: WriteInput): PreparedWrite {
-  const expressions = readExpressions(input);
+export function preparePut(input: WriteInput, older = false): PreparedWrite {
   const item = normalizeItem(input.Item!);
-  const size = sizeOfItem(item);
-  if (size > MAX_ITEM_BYTES) throw itemTooLarge();
+  const expressions = readExpressions(input, CONDITION, older);
   const condition = expressions.condition(input.ConditionExpression);
   expressions.finish();
+  const size = sizeOfItem(item);
+  if (size > MAX_ITEM_BYTES) throw unenveloped("Item size has exceeded the maximum allowed size");
   return {
     tableName: input.TableName,
     given: item,
@@ -62,17 +70,17 @@ export function preparePut(input: WriteInput): PreparedWrite {
   };
 }
 
-export function prepareDelete(input: WriteInput): PreparedWrite {
-  return prepareByKey(input, false, () => undefined);
+export function prepareDelete(input: WriteInput, older = false): PreparedWrite {
+  return prepareByKey(input, older, false, () => undefined);
 }
 
-export function prepareCheck(input: WriteInput): PreparedWrite {
-  return prepareByKey(input, true, (before) => before);
+export function prepareCheck(input: WriteInput, older = false): PreparedWrite {
+  return prepareByKey(input, older, true, (before) => before);
 }
 
-function prepareByKey(input: WriteInput, checkOnly: boolean, after: Write["after"]): PreparedWrite {
-  const expressions = readExpressions(input);
+function prepareByKey(input: WriteInput, older: boolean, checkOnly: boolean, after: Write["after"]): PreparedWrite {
   const key = normalizeItem(input.Key!);
+  const expressions = readExpressions(input, CONDITION, older);
   const condition = expressions.condition(input.ConditionExpression);
   expressions.finish();
   return {
@@ -85,9 +93,9 @@ function prepareByKey(input: WriteInput, checkOnly: boolean, after: Write["after
   };
 }
 
-export function prepareUpdate(input: WriteInput): PreparedWrite {
-  const expressions = readExpressions(input);
+export function prepareUpdate(input: WriteInput, older = false): PreparedWrite {
   const key = normalizeItem(input.Key!);
+  const expressions = readExpressions(input, UPDATE, older);
   const update = expressions.update(input.UpdateExpression);
   const condition = expressions.condition(input.ConditionExpression);
   expressions.finish();
@@ -117,7 +125,7 @@ function updated(before: Stored | undefined, key: Item, update: UpdatePlan | und
   const old = before ? itemOf(before) : key;
   if (!update) return before ?? freeze(key, sizeOfItem(key));
   const item = update.apply(before ? old : { ...key });
-  checkIndexKeys(item, table);
+  checkUpdatedIndexKeys(old, item, table);
   const size = sizeOfItem(item);
   if (size > MAX_ITEM_BYTES) throw validation("Item size to update has exceeded the maximum allowed size");
   return freeze(item, size);
