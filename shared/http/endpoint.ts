@@ -7,6 +7,7 @@ import type { TenantId } from "../store/model.ts";
 import type { Caller } from "./authenticate.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { Permission, Scope } from "./roles.ts";
+import type { UploadedFile } from "./upload.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Route = `${Method} /${string}`;
@@ -35,8 +36,8 @@ export interface Shape {
   description?: string;
   query?: GenericSchema;
   body?: GenericSchema;
-  /** The body may be left out altogether. */
-  bodyOptional?: boolean;
+  /** A multipart body: its text fields, and the largest file it may bring, in bytes. */
+  form?: { fields: GenericSchema; fileBytes: number };
   returns?: GenericSchema;
   /** Default: 200 with `returns`, 204 without. */
   status?: 200 | 201 | 202 | 204;
@@ -60,6 +61,7 @@ export interface Call<S extends Shape = Shape> {
   tenant: TenantId;
   query: OutputOf<S["query"]>;
   body: OutputOf<S["body"]>;
+  form: S["form"] extends { fields: infer F } ? { fields: OutputOf<F>; file: UploadedFile | undefined } : undefined;
   /** Lower-cased names. */
   headers: Readonly<Record<string, string | undefined>>;
   sourceIp: string;

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { checkJson } from "../rules/json-limits.ts";
 import type { Shape } from "./endpoint.ts";
 import { ApiError, notFound } from "./errors.ts";
+import { readUpload } from "./upload.ts";
 
 type Judged = Pick<Shape, "refusal">;
 
@@ -42,6 +43,17 @@ export function readJson(request: { event: Bodied }): void {
     if (status === 415) throw new ApiError("BAD_REQUEST", "The body must be sent as application/json.");
     throw new ApiError("BAD_REQUEST", "The body is not valid JSON.");
   }
+}
+
+/** A multipart body: text fields through their schema, and the file as it came. */
+export async function parseForm(
+  shape: Judged,
+  form: NonNullable<Shape["form"]>,
+  { body, headers, isBase64Encoded }: Bodied,
+) {
+  const bytes = Buffer.from(typeof body === "string" ? body : "", isBase64Encoded ? "base64" : "utf8");
+  const { fields, file } = await readUpload(bytes, headers["content-type"], { fileBytes: form.fileBytes });
+  return { fields: parse(shape, form.fields, { ...fields }), file };
 }
 
 /** Before any schema: recursive validators must not meet a deep or very wide value. */

@@ -10,7 +10,7 @@ import { authenticate, type Caller } from "./authenticate.ts";
 import { type Endpoint, type Group, isReply, routeKeyOf } from "./endpoint.ts";
 import { toApiError } from "./errors.ts";
 import { limitRequests, requirePermission, requireScope, requireWorkspace, requireWritable } from "./gates.ts";
-import { parseBody, parseQuery, readJson, readParams, refuseDeepBody } from "./input.ts";
+import { parseBody, parseForm, parseQuery, readJson, readParams, refuseDeepBody } from "./input.ts";
 import { openVerifier } from "./tokens.ts";
 
 type Event = APIGatewayProxyEventV2;
@@ -27,6 +27,7 @@ interface Passage {
   startedAt: number;
   caller: Caller;
   query: unknown;
+  form: unknown;
 }
 
 /** What every group may touch beside its own `uses`: who calls, and how often. */
@@ -73,6 +74,9 @@ function chain(endpoint: Endpoint, parts: Parts): ApiHandler {
       refuseDeepBody(shape, request.event.body);
       request.event.body = parseBody(shape, request.event.body);
     })
+    .before(async ({ event: passage }) => {
+      if (shape.form) passage.form = await parseForm(shape, shape.form, passage);
+    })
     .handler(async (passage): Promise<Response> => {
       const tenant = (passage.caller.kind === "public" ? "" : passage.caller.workspace.tenant) as TenantId;
       const result = await endpoint.deed({
@@ -82,6 +86,7 @@ function chain(endpoint: Endpoint, parts: Parts): ApiHandler {
         params: readParams(passage.event.pathParameters),
         query: passage.query,
         body: shape.body && passage.body,
+        form: passage.form,
         headers: passage.headers,
         sourceIp: passage.event.requestContext.http.sourceIp,
         requestId: passage.requestId,
@@ -102,6 +107,7 @@ function chain(endpoint: Endpoint, parts: Parts): ApiHandler {
       startedAt: clock.now(),
       caller: { kind: "public" },
       query: undefined,
+      form: undefined,
     };
     const response = await handler(passage, context).catch((error: unknown) => refuse(error, passage, parts));
     response.headers = { ...response.headers, ...standingHeaders(endpoint, passage) };

@@ -3,11 +3,11 @@ import { timestamp } from "../clock.ts";
 import { conflict, notFound } from "../http/errors.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { type Counts, type JobStatus, jobMoves, NO_COUNTS, outcomeOf } from "../rules/job-states.ts";
-import { all, type Condition, oneOf } from "./conditions.ts";
+import type { Condition } from "./conditions.ts";
 import type { Change } from "./expressions.ts";
 import { keys } from "./keys.ts";
+import { move } from "./lifecycle.ts";
 import type { Item, Key, Value } from "./model.ts";
-import { refused } from "./refusals.ts";
 
 export type Target = { type: "all" } | { type: "list"; list_id: string } | { type: "segment"; segment_id: string };
 type Json = { [name: string]: Value };
@@ -145,24 +145,14 @@ export async function getJob(store: StoreReader, id: string): Promise<JobItem> {
 }
 
 /** Moves a job if it is where the move begins. @returns the job after the move, or undefined and nothing changed. */
-export function moveJob(
+export async function moveJob(
   store: Store,
   id: string,
-  move: keyof typeof jobMoves,
-  { change = {}, when }: { change?: Change; when?: Condition } = {},
+  action: keyof typeof jobMoves,
+  options?: { change?: Change; when?: Condition },
 ): Promise<JobItem | undefined> {
-  const { from, to } = jobMoves[move];
-  const inPlace = oneOf("status", from);
-  return store
-    .update(
-      keys.job(store.tenant, id),
-      { ...change, set: { ...change.set, status: to } },
-      when ? all(inPlace, when) : inPlace,
-    )
-    .then(
-      jobOf,
-      refused(() => undefined),
-    );
+  const moved = await move(store, keys.job(store.tenant, id), jobMoves, action, options);
+  return "item" in moved ? jobOf(moved.item) : undefined;
 }
 
 /** NTF-10, NTF-18: after this no recipient is ever reached. @throws 404, 409 once dispatched. */

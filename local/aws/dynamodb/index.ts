@@ -61,10 +61,11 @@ export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): Dyna
     operate: async (name, input) => {
       const operation = operations.get(name);
       if (!operation) throw unknownOperation(name);
+      const given = withoutNulls(input);
       return run(name, operation.writes, (call) => {
-        operation.before?.(input);
-        checkParameters(input, operation.shape, name);
-        return operation.run(input, call);
+        operation.before?.(given);
+        checkParameters(given, operation.shape, name);
+        return operation.run(given, call);
       });
     },
     records: (table, after, limit) => {
@@ -89,6 +90,13 @@ export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): Dyna
     meter: meter.read,
     resetMeter: meter.reset,
   };
+}
+
+/** JSON may say null for a parameter that is left out. */
+function withoutNulls(input: Wire): Wire {
+  for (const name in input)
+    if (input[name] === null) return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
+  return input;
 }
 
 function openEngine(parts: Parts, faults: DynamoDbFaults): Engine {

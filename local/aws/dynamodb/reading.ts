@@ -159,7 +159,7 @@ export interface Page {
 export function readPage(engine: Engine, bill: Bill, source: Source, page: Page, asked: Asked, input: ReadInput): Wire {
   const { table, index } = source;
   const lag = index && !index.local ? (engine.faults.indexLag?.() ?? 0) : 0;
-  const read = () => collect(engine, source, page, asked, input);
+  const read = () => collect(engine, bill, source, page, asked, input);
   const result = lag > 0 ? engine.storage.indexing.asOf(engine.clock.now() - lag, read) : read();
   const units = readUnits(result.bytes, input.ConsistentRead === true);
   bill.spend(table, "read", index ? 0 : units);
@@ -172,9 +172,9 @@ export function readPage(engine: Engine, bill: Bill, source: Source, page: Page,
   };
 }
 
-function collect(engine: Engine, source: Source, page: Page, asked: Asked, input: ReadInput) {
+function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: Asked, input: ReadInput) {
   const limit = input.Limit ?? Number.POSITIVE_INFINITY;
-  const show = shower(engine, source, asked, input);
+  const show = shower(engine, bill, source, asked, input);
   const items: Item[] = [];
   let [bytes, scanned, kept] = [0, 0, 0];
   let last: Stored | undefined;
@@ -196,7 +196,7 @@ function collect(engine: Engine, source: Source, page: Page, asked: Asked, input
 }
 
 /** How a row is shown: whole, projected, or fetched from the table for a local index. */
-function shower(engine: Engine, { table, index }: Source, { projection }: Asked, input: ReadInput) {
+function shower(engine: Engine, bill: Bill, { table, index }: Source, { projection }: Asked, input: ReadInput) {
   const fetches =
     index?.local === true &&
     index.projected !== undefined &&
@@ -205,6 +205,7 @@ function shower(engine: Engine, { table, index }: Source, { projection }: Asked,
     const item = itemOf(stored);
     if (!fetches) return item;
     const base = engine.storage.read(table, storedKey(item, table.keys));
+    bill.spend(table, "read", readUnits(base?.size ?? 0, input.ConsistentRead === true));
     return base ? itemOf(base) : item;
   };
   if (!projection) return whole;

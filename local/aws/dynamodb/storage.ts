@@ -6,7 +6,7 @@ import type { Sortable, StoredKey } from "./keys.ts";
 import { itemOf, type Stored, storedOf } from "./stored.ts";
 import type { Streams } from "./streams.ts";
 import type { Table } from "./tables.ts";
-import { equalItems } from "./values.ts";
+import { attributeOf, equalItems } from "./values.ts";
 
 export interface Written {
   tableUnits: number;
@@ -118,6 +118,6 @@ export function openStorage(database: Database, streams: Streams, now: () => num
 function dueOf(table: Table, stored: Stored): number | null {
   const attribute = table.record.timeToLive?.attribute;
   if (attribute === undefined) return null;
-  const number = itemOf(stored)[attribute]?.N;
+  const number = attributeOf(itemOf(stored), attribute)?.N;
   return number === undefined ? null : Math.ceil(Number(number));
 }

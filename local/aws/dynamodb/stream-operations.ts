@@ -13,7 +13,9 @@ const MAX_RECORDS = 1000;
 const ARN: Rule = { type: "String", required: true, least: 37, most: 1024 };
 
 export function streamOf({ name, record }: Table): Stream | undefined {
-  return record.stream && { table: name, label: record.stream.label, view: record.stream.view };
+  return (
+    record.stream && { table: name, tableId: record.TableId, label: record.stream.label, view: record.stream.view }
+  );
 }
 
 export function streamOperations(engine: Engine): Operations {

@@ -1,6 +1,6 @@
 // The streams of tables: a record per changed item, kept with the data and readable for 24 hours.
 import { createHash } from "node:crypto";
-import { DAY, SECOND } from "../../../shared/clock.ts";
+import { DAY, HOUR, SECOND } from "../../../shared/clock.ts";
 import type { Database, Row } from "../database.ts";
 import { itemOf, type Stored } from "./stored.ts";
 import { keyOf, REGION, type StreamView, streamArn, type Table } from "./tables.ts";
@@ -29,6 +29,8 @@ export interface StreamRecord {
 
 export interface Stream {
   table: string;
+  /** Tells tables apart that had the same name one after the other. */
+  tableId: string;
   label: string;
   view: StreamView;
 }
@@ -39,7 +41,7 @@ export interface Streams {
   read(stream: Stream, after: string, limit: number): StreamRecord[];
   /** The sequence number of the newest record of all, for iterators that start there. */
   latest(): string;
-  /** Forgets records older than 24 hours. */
+  /** Forgets records older than 24 hours, at most once an hour. */
   trim(): void;
 }
 
@@ -53,6 +55,7 @@ export function openStreams(database: Database, now: () => number): Streams {
     "CREATE TABLE IF NOT EXISTS dynamodb_records (stream TEXT, sequence INTEGER, at INTEGER, record TEXT, PRIMARY KEY (stream, sequence)) WITHOUT ROWID",
   );
   let sequence: number | undefined;
+  let trimmedAt = 0;
   const newest = (): number =>
     Number(database.first("SELECT coalesce(max(sequence), 0) AS newest FROM dynamodb_records")!.newest);
 
@@ -64,7 +67,7 @@ export function openStreams(database: Database, now: () => number): Streams {
       const text = recordText(table, stream.view, before, after, expired);
       database.run(
         "INSERT INTO dynamodb_records (stream, sequence, at, record) VALUES (?, ?, ?, ?)",
-        streamKey(table.name, stream.label),
+        streamKey(table.record.TableId, stream.label),
         sequence,
         now(),
         text,
@@ -74,7 +77,7 @@ export function openStreams(database: Database, now: () => number): Streams {
       database
         .all(
           "SELECT sequence, at, record FROM dynamodb_records WHERE stream = ? AND sequence > ? AND at > ? ORDER BY sequence LIMIT ?",
-          streamKey(stream.table, stream.label),
+          streamKey(stream.tableId, stream.label),
           after === "" ? 0 : Number(after),
           now() - RETENTION,
           limit,
@@ -82,6 +85,8 @@ export function openStreams(database: Database, now: () => number): Streams {
         .map((row) => recordOf(row, stream)),
     latest: () => sequenceText(sequence ?? newest()),
     trim: () => {
+      if (now() < trimmedAt + HOUR) return;
+      trimmedAt = now();
       // The newest record stays, so that sequence numbers go on from it after a restart.
       database.run(
         "DELETE FROM dynamodb_records WHERE at <= ? AND sequence < ?",
@@ -92,7 +97,7 @@ export function openStreams(database: Database, now: () => number): Streams {
   };
 }
 
-const streamKey = (table: string, label: string): string => `${table}/${label}`;
+const streamKey = (tableId: string, label: string): string => `${tableId}/${label}`;
 
 function recordText(
   table: Table,
@@ -123,7 +128,9 @@ function recordOf(row: Row, stream: Stream): StreamRecord {
   const kept = JSON.parse(String(row.record)) as KeptRecord;
   const sequence = sequenceText(Number(row.sequence));
   return {
-    eventID: createHash("md5").update(`${stream.table}/${stream.label}/${sequence}`).digest("hex"),
+    eventID: createHash("md5")
+      .update(`${streamKey(stream.tableId, stream.label)}/${sequence}`)
+      .digest("hex"),
     eventName: kept.name,
     eventVersion: "1.1",
     eventSource: "aws:dynamodb",

@@ -1,0 +1,98 @@
+// Multipart bodies, read as a stream: fields are small and few, one file at most, nothing is kept that is over a limit.
+import type { Readable } from "node:stream";
+import { Busboy, type BusboyFileStream } from "@fastify/busboy";
+import { ApiError } from "./errors.ts";
+
+export interface UploadLimits {
+  /** Bytes of the file; one more is 413 FILE_TOO_LARGE. */
+  fileBytes: number;
+  /** What is read of other parts. */
+  fieldBytes?: number;
+  fields?: number;
+}
+
+export interface UploadedFile {
+  /** Name of the form field. */
+  field: string;
+  filename: string;
+  contentType: string;
+  bytes: Buffer;
+}
+
+/** Takes the file as it streams in; what it makes of it is not looked at when the body turns out to be bad. */
+export type Sink = (chunk: Buffer) => void;
+
+export interface Upload {
+  fields: Record<string, string>;
+  file: UploadedFile | undefined;
+}
+
+const FIELD_BYTES = 4_096;
+const MOST_FIELDS = 10;
+
+/**
+ * Reads a multipart body of at most one file. `source` may be the whole body or a stream of it. With a `sink` the file
+ * is handed on piece by piece and `bytes` stays empty, so that memory does not grow with it.
+ * @throws 400 for anything that is not well-formed multipart, 413 for a file over the limit.
+ */
+export function readUpload(
+  source: Buffer | Readable,
+  contentType: string | undefined,
+  { fileBytes, fieldBytes = FIELD_BYTES, fields: mostFields = MOST_FIELDS, sink }: UploadLimits & { sink?: Sink },
+): Promise<Upload> {
+  if (!contentType?.toLowerCase().startsWith("multipart/form-data"))
+    return Promise.reject(malformed("The body must be sent as multipart/form-data."));
+  return new Promise((resolve, reject) => {
+    let parser: InstanceType<typeof Busboy>;
+    try {
+      parser = new Busboy({
+        headers: { "content-type": contentType },
+        limits: {
+          fileSize: fileBytes,
+          files: 1,
+          fields: mostFields,
+          fieldSize: fieldBytes,
+          fieldNameSize: 128,
+          headerPairs: 100,
+        },
+      });
+    } catch {
+      reject(malformed("The multipart boundary is missing or malformed."));
+      return;
+    }
+    const fields: Record<string, string> = Object.create(null);
+    let file: UploadedFile | undefined;
+    let tooLarge = false;
+    const refuse = (error: ApiError) => {
+      if (!Buffer.isBuffer(source)) source.unpipe(parser).resume();
+      reject(error);
+    };
+
+    parser.on("field", (name: string, value: string, nameCut: boolean, valueCut: boolean) => {
+      if (nameCut || valueCut) refuse(malformed(`The field ${name.slice(0, 40)} is too long.`));
+      else fields[name] = value;
+    });
+    parser.on("file", (field: string, stream: BusboyFileStream, filename: string, _encoding: string, type: string) => {
+      const chunks: Buffer[] = [];
+      stream.on("data", sink ?? ((chunk: Buffer) => void chunks.push(chunk)));
+      stream.on("limit", () => {
+        tooLarge = true;
+        chunks.length = 0;
+      });
+      stream.on("end", () => {
+        file = { field, filename, contentType: type, bytes: Buffer.concat(chunks) };
+      });
+    });
+    parser.on("filesLimit", () => refuse(malformed("Only one file may be sent.")));
+    parser.on("fieldsLimit", () => refuse(malformed(`At most ${mostFields} fields may be sent.`)));
+    parser.on("error", () => refuse(malformed("The multipart body is malformed or cut off.")));
+    parser.on("finish", () => {
+      if (tooLarge) reject(new ApiError("FILE_TOO_LARGE", `The file is larger than ${fileBytes} bytes.`));
+      else resolve({ fields, file });
+    });
+    if (Buffer.isBuffer(source)) parser.end(source);
+    else source.pipe(parser);
+  });
+}
+
+const malformed = (message: string) => new ApiError("BAD_REQUEST", message);

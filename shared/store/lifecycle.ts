@@ -1,0 +1,30 @@
+// Moves of things that have states: the table `action → from, to` is the condition of the write, the message that
+// names the current status, and the diagram of the reference.
+import type { Store } from "../resources.ts";
+import { all, type Condition, oneOf } from "./conditions.ts";
+import type { Change } from "./expressions.ts";
+import type { Item, Key } from "./model.ts";
+import { refused } from "./refusals.ts";
+
+export type Lifecycle<Status extends string> = Record<string, { from: readonly Status[]; to: Status }>;
+
+export type Moved = { item: Item } | { current: Item | undefined };
+
+/**
+ * Takes an action if the thing is where the action begins, in one conditional write.
+ * @returns the item after the move, or as it is (undefined if there is none) where the move was refused.
+ */
+export function move<L extends Lifecycle<string>>(
+  store: Store,
+  key: Key,
+  lifecycle: L,
+  action: keyof L & string,
+  { change = {}, when }: { change?: Change; when?: Condition } = {},
+): Promise<Moved> {
+  const { from, to } = lifecycle[action]!;
+  const inPlace = oneOf("status", from);
+  return store.update(key, { ...change, set: { ...change.set, status: to } }, when ? all(inPlace, when) : inPlace).then(
+    (item): Moved => ({ item }),
+    refused((current): Moved => ({ current })),
+  );
+}
