@@ -9,6 +9,7 @@ import type { TenantId } from "./store/model.ts";
 import { openSecrets, type Secrets } from "./store/secrets.ts";
 import { chunksOf, openTable, type Reader, type Table } from "./store/table.ts";
 import { openTimers, type Timers } from "./store/timers.ts";
+import { getWorkspace, type WorkspaceRecord } from "./store/workspaces.ts";
 
 const reads = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"];
 const writes = [
@@ -61,6 +62,17 @@ export const platformWrite: Capability<"platform", Platform> = {
   open: (parts) => {
     const bound = openTable(parts)((pk) => !pk.startsWith("T#"));
     return () => ({ ...bound, clock: parts.clock, ids: parts.ids });
+  },
+};
+
+/** What a worker must know of the workspace it works for: whether it is open, and what it may still use. */
+export const workspaceRead: Capability<"workspace", () => Promise<WorkspaceRecord | undefined>> = {
+  as: "workspace",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:GetItem"], on: "table" }],
+  open: (parts) => {
+    const bound = openTable(parts)((pk) => pk.startsWith("TENANT#"));
+    return (tenant) => () => getWorkspace(bound, tenant);
   },
 };
 

@@ -16,6 +16,9 @@ export interface Workspace {
   name: string;
   plan: PlanName;
   status: "active" | "suspended" | "deleted";
+  kind: "standard" | "agency";
+  /** The workspace's own cap on sends a month. */
+  sendCap: number | null;
 }
 
 export type Caller =
@@ -32,6 +35,12 @@ export type Caller =
       agency?: string;
     }
   | { kind: "public" };
+
+/** The workspace of an authenticated caller; a deed of a public endpoint has none to ask for. */
+export function workspaceOf(caller: Caller): Workspace {
+  if (caller.kind === "public") throw new Error("A public endpoint asked for a workspace.");
+  return caller.workspace;
+}
 
 interface Presented {
   sdkKey: string | undefined;
@@ -87,7 +96,7 @@ async function sdkCaller(
   const tenant = await tenantOfSdkKey(key, secrets);
   const row = tenant && (await platform.get(keys.tenant(tenant)));
   if (!row) throw unauthorized();
-  return { kind: "sdk", workspace: workspaceOf(row) };
+  return { kind: "sdk", workspace: workspaceOfRow(row) };
 }
 
 async function serverCaller(key: string, { platform }: Credentials): Promise<Extract<Caller, { kind: "server" }>> {
@@ -96,7 +105,7 @@ async function serverCaller(key: string, { platform }: Credentials): Promise<Ext
   const workspace = await platform.get(keys.tenant(String(row.tenant)));
   if (!workspace) throw unauthorized();
   const { id, scopes, explicit } = row as Item & { id: string; scopes: Scope[]; explicit: boolean };
-  return { kind: "server", workspace: workspaceOf(workspace), key: id, scopes, explicit };
+  return { kind: "server", workspace: workspaceOfRow(workspace), key: id, scopes, explicit };
 }
 
 async function dashboardCaller(
@@ -114,7 +123,7 @@ async function dashboardCaller(
   if (!role) throw unauthorized();
   return {
     kind: "dashboard",
-    workspace: workspaceOf(workspace),
+    workspace: workspaceOfRow(workspace),
     user: claims.sub,
     email: String(member.email),
     name: String(member.name),
@@ -124,11 +133,13 @@ async function dashboardCaller(
   };
 }
 
-export const workspaceOf = (row: Item): Workspace => ({
+const workspaceOfRow = (row: Item): Workspace => ({
   tenant: row.id as TenantId,
   name: String(row.name),
   plan: row.plan as PlanName,
   status: row.status as Workspace["status"],
+  kind: row.kind === "agency" ? "agency" : "standard",
+  sendCap: row.monthly_send_cap === undefined ? null : Number(row.monthly_send_cap),
 });
 
 const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;

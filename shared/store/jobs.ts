@@ -51,6 +51,8 @@ export interface JobItem extends Job {
   /** Set once the ranges are known: at creation for a small audience, else at dispatch. */
   ranges: string[] | undefined;
   ranges_closed: number;
+  /** Sends taken from the quota for this job; undefined until they are. */
+  reserved: number | undefined;
 }
 
 /** Attributes that a range closes into its job, and a chunk into its range: each number is added once. */
@@ -92,6 +94,7 @@ export function newJobItem(
     ...(source.id !== null && { source_id: source.id }),
     status: spec.scheduled_at === null ? "queued" : "scheduled",
     sent: plan.sent,
+    ...(spec.scheduled_at === null && { reserved: plan.sent }),
     ...(plan.ranges && { ranges: plan.ranges }),
     created_at: timestamp(store.clock.now()),
   };
@@ -129,6 +132,7 @@ export function jobOf(item: Item): JobItem {
     completed_at: text("completed_at"),
     ranges: item.ranges as string[] | undefined,
     ranges_closed: Number(item.ranges_closed ?? 0),
+    reserved: item.reserved as number | undefined,
   };
 }
 

@@ -30,7 +30,9 @@ export const platform = {
   credential: (secret: string) => key(`KEY#${hash(secret)}`),
   /** a refresh family: current hash, previous one for 10 s · auth */
   refresh: (family: string) => key(`REFRESH#${family}`),
+  /** single use, 7 days; found by its token, listed under its workspace · account, auth */
   invitation: (token: string) => key(`INVITE#${hash(token)}`),
+  invited: (tenant: string, id: string) => key(`TENANT#${tenant}`, `INVITED#${id}`),
   /** a counter of one window; the only write a refused request may leave · serve, auth */
   limit: (kind: string, who: string, window: number) => key(`LIMIT#${kind}#${who}#${window}`),
   /** something that happens later, put just before the state it belongs to · whoever sets the timer */
@@ -109,6 +111,8 @@ export const keys = {
   eventDay: (t: TenantId, day: string) => key(of(t, "DAYS"), day),
   /** an event by id, the id derived from the idempotency key when given (i1 export, i2 history) · events */
   event: (t: TenantId, id: string) => key(of(t, `E#${id}`)),
+  /** sends and events of a billing period, reserved before they are used · notifications, events */
+  usage: (t: TenantId, period: string) => key(of(t, "USAGE"), period),
   /** subscribers of a shard: how many; soft, rewritten by recount · react */
   count: (t: TenantId, of_: string, shard: string) => key(of(t, `COUNT#${of_}`), shard),
   counts: (t: TenantId, of_: string) => of(t, `COUNT#${of_}`),

@@ -3,10 +3,11 @@ import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound, unauthorized } from "../../../shared/http/errors.ts";
 import { ACCESS_TOKEN_SECONDS } from "../../../shared/http/tokens.ts";
-import { platformWrite } from "../../../shared/resources.ts";
+import { type Platform, platformWrite } from "../../../shared/resources.ts";
 import { isEmailAddress } from "../../../shared/rules/contacts.ts";
-import { anyStore, defaultPlan, secretsMaker, tokenSigner } from "../../../shared/signing.ts";
-import { findUser, hashPassword, membershipsOf, register } from "../../../shared/store/identity.ts";
+import { anyStore, defaultPlan, type Signer, secretsMaker, tokenSigner } from "../../../shared/signing.ts";
+import { findUser, hashPassword, type Membership, membershipsOf, register, type User } from "../../../shared/store/identity.ts";
+import { issueRefreshToken } from "../../../shared/store/refresh.ts";
 
 const LEAST_PASSWORD_CHARACTERS = 12;
 const SALT_BYTES = 16;
@@ -23,6 +24,7 @@ const Session = v.object({
   user: v.object({ id: v.string(), email: v.string(), name: v.string() }),
   tenant: v.object({ id: v.string(), role: v.string() }),
   access_token: v.string(),
+  refresh_token: v.string(),
   token_type: v.literal("Bearer"),
   expires_in: v.number(),
 });
@@ -44,7 +46,7 @@ export const auth = group("auth", "How people get in.", [
       await secretsMaker.ensure();
       const secret = await hashPassword(body.password, ids.bytes(SALT_BYTES));
       const { user, tenant } = await register(platform, storeOf, { ...body, secret, plan });
-      return session(user, tenant, "owner", await signer.accessToken({ user: user.id, tenant, role: "owner" }));
+      return openSession(platform, signer, user, { tenant, role: "owner" });
     },
   ),
 
@@ -68,21 +70,22 @@ export const auth = group("auth", "How people get in.", [
       const memberships = await membershipsOf(platform, user.id);
       const wanted = memberships.find(({ tenant }) => body.tenant_id === undefined || tenant === body.tenant_id);
       if (!wanted) throw notFound("workspace");
-      const { tenant, role } = wanted;
-      return session(user, tenant, role, await signer.accessToken({ user: user.id, tenant, role }));
+      return openSession(platform, signer, user, wanted);
     },
   ),
 ]);
 
-const session = (
-  user: { id: string; email: string; name: string },
-  tenant: string,
-  role: string,
-  access_token: string,
-) => ({
-  user,
-  tenant: { id: tenant, role },
-  access_token,
-  token_type: "Bearer" as const,
-  expires_in: ACCESS_TOKEN_SECONDS,
-});
+async function openSession(platform: Platform, signer: Signer, user: User, { tenant, role }: Membership) {
+  const [access_token, refresh_token] = await Promise.all([
+    signer.accessToken({ user: user.id, tenant, role }),
+    issueRefreshToken(platform, { user: user.id, tenant }),
+  ]);
+  return {
+    user,
+    tenant: { id: tenant, role },
+    access_token,
+    refresh_token,
+    token_type: "Bearer" as const,
+    expires_in: ACCESS_TOKEN_SECONDS,
+  };
+}

@@ -14,8 +14,10 @@ import { keys } from "../../../shared/store/keys.ts";
 import type { Item, Value } from "../../../shared/store/model.ts";
 import { refusedSteps } from "../../../shared/store/refusals.ts";
 import { countSubscribers } from "../../../shared/store/subscribers.ts";
+import type { Step } from "../../../shared/store/table.ts";
 import { requireTemplate } from "../../../shared/store/templates.ts";
 import type { Timers } from "../../../shared/store/timers.ts";
+import { type Allowance, reservation, usageRefusal, warnOfUsage } from "../../../shared/store/usage.ts";
 import type { NewNotification } from "./input.ts";
 
 const REMEMBERED_MS = DAY;
@@ -31,10 +33,11 @@ export interface Created {
 export async function createNotification(
   store: Store,
   timers: Timers,
-  plan: PlanName,
+  allowance: Allowance,
   input: NewNotification,
   idempotencyKey: string | undefined,
 ): Promise<Created> {
+  const { plan } = allowance;
   if (input.channel_arbitration_mode === "smart") requireFeature(plan, "smart_channel");
   const digest = createHash("sha256")
     .update(JSON.stringify({ ...input, idempotency_key: undefined }))
@@ -54,27 +57,29 @@ export async function createNotification(
       : { kind: "job", id, at: Date.parse(spec.scheduled_at) },
   ]);
 
-  const job = newJobItem(store, id, spec, audience);
   const answer = { id, sent: audience.sent };
-  if (!remembered) {
-    await store.put(job, absent());
-    return { ...answer, replayed: false };
-  }
   const until = store.clock.now() + REMEMBERED_MS;
-  const memory: Item = { ...remembered, ...answer, digest, until, expires: Math.ceil(until / SECOND) };
-  const unknown = any(absent(), below("until", store.clock.now()));
-  return store
-    .transact([
-      { put: memory, when: unknown },
-      { put: job, when: absent() },
-    ])
-    .then(
-      () => ({ ...answer, replayed: false }),
-      refusedSteps(([memoryStep]) => {
-        if (!memoryStep?.old) throw new Error("A fresh job id was taken already.");
-        return replay(memoryStep.old, digest);
-      }),
-    );
+  const job: Step = { put: newJobItem(store, id, spec, audience), when: absent() };
+  const taken = audience.sent > 0 ? [reservation(store, "sends", audience.sent, allowance)] : [];
+  const memory: Step[] = remembered
+    ? [
+        {
+          put: { ...remembered, ...answer, digest, until, expires: Math.ceil(until / SECOND) },
+          when: any(absent(), below("until", store.clock.now())),
+        },
+      ]
+    : [];
+  const earlier = await store.transact([job, ...taken, ...memory]).then(
+    () => undefined,
+    refusedSteps(([, ...refusals]) => {
+      const [usage, known] = taken.length > 0 ? refusals : [undefined, ...refusals];
+      if (known?.old) return replay(known.old, digest);
+      throw usageRefusal("sends", audience.sent, usage?.old, allowance);
+    }),
+  );
+  if (earlier) return earlier;
+  if (audience.sent > 0) await warnOfUsage(store, "sends", allowance);
+  return { ...answer, replayed: false };
 }
 
 function replay(known: Item, digest: string): Created {

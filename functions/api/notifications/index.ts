@@ -1,5 +1,6 @@
 // Notifications: one-off sends with audience targeting, their state, and their cancellation.
 import * as v from "valibot";
+import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, existing, group } from "../../../shared/http/endpoint.ts";
 import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
@@ -66,12 +67,12 @@ export const notifications = group("notifications", "One-off sends with audience
       body: NewNotification,
       returns: v.object({ id: v.string(), sent: v.number() }),
       status: 201,
-      errors: ["CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
+      errors: ["CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "PAYMENT_REQUIRED", "SEND_CAP_REACHED"],
     },
     async ({ store, timers, caller, body, headers }) => {
-      const plan = caller.kind === "public" ? "free" : caller.workspace.plan;
+      const { plan, sendCap } = workspaceOf(caller);
       const key = headers["idempotency-key"] ?? body.idempotency_key;
-      const { replayed, ...answer } = await createNotification(store, timers, plan, body, key);
+      const { replayed, ...answer } = await createNotification(store, timers, { plan, sendCap }, body, key);
       return replayed ? existing(answer, { "idempotent-replayed": "true" }) : answer;
     },
   ),

@@ -1,17 +1,23 @@
 // Sets jobs in motion: fires what is due, dispatches what is queued, plans ranges, looks after what is under way.
-import { HOUR, MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
+import { type Clock, HOUR, MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
 import type { Message } from "../../../shared/messages.ts";
 import type { Context } from "../../../shared/parts.ts";
-import { deliverQueue, fanOutQueue, storeWrite, timers } from "../../../shared/resources.ts";
+import { deliverQueue, fanOutQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { audienceRules, PLANNED_RANGE, planRange, rangesOf } from "../../../shared/store/audiences.ts";
 import { isUsable, listChannels } from "../../../shared/store/channels.ts";
 import { closeRange, getRange } from "../../../shared/store/chunks.ts";
+import { absent } from "../../../shared/store/conditions.ts";
 import { findJob, finishJob, type JobItem, moveJob } from "../../../shared/store/jobs.ts";
 import { keys } from "../../../shared/store/keys.ts";
+import { refusedSteps } from "../../../shared/store/refusals.ts";
+import { countSubscribers } from "../../../shared/store/subscribers.ts";
+import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/usage.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 /** A one-off send later than this is not sent any more (reliability.md). */
 const TOO_LATE_MS = 24 * HOUR;
+/** A suspended workspace's sends are held, and looked at again this much later (AMB-86). */
+const HELD_RETRY_MS = 5 * MINUTE;
 /** How long after its timer was set a job may still appear. */
 const APPEARING_MS = 60 * SECOND;
 const APPEARING_RETRY_SECONDS = 10;
@@ -19,8 +25,8 @@ const APPEARING_RETRY_SECONDS = 10;
 const PLANNING_MS = 40 * SECOND;
 export const WATCH_AFTER_MS = 15 * MINUTE;
 
-const uses = [storeWrite, timers, fanOutQueue, deliverQueue] as const;
-type Bound = Context<typeof uses>;
+const uses = [storeWrite, timers, workspaceRead, fanOutQueue, deliverQueue] as const;
+type Bound = Context<typeof uses> & { clock: Clock };
 
 export const fanOut = queueWorker(
   "fan-out",
@@ -42,18 +48,21 @@ export const fanOut = queueWorker(
 );
 
 /** A scheduled job's time has come. The queued job then comes back through the table's stream. */
-async function fire({ store, clock, timers }: Bound & { clock: { now(): number } }, job: JobItem): Promise<void> {
+async function fire(context: Bound, job: JobItem): Promise<void> {
+  const { store, clock, timers } = context;
   if (job.status !== "scheduled" || job.scheduled_at === null) return;
   const now = clock.now();
   const at = Date.parse(job.scheduled_at);
   if (now < at) return timers.set([{ kind: "job", id: job.id, at }]);
   if (now - at > TOO_LATE_MS) return fail(store, job.id, "expired");
+  const workspace = await context.workspace();
+  if (workspace?.status !== "active") return timers.set([{ kind: "job", id: job.id, at: now + HELD_RETRY_MS }]);
   await timers.set([{ kind: "job-watch", id: job.id, at: now + WATCH_AFTER_MS }]);
   await moveJob(store, job.id, "fire");
 }
 
 /** Fixes content, channels and ranges, then sends the ranges out to be planned. */
-async function dispatch(context: Bound & { clock: { now(): number } }, job: JobItem): Promise<void> {
+async function dispatch(context: Bound, job: JobItem): Promise<void> {
   const { store, clock } = context;
   if (job.status !== "queued") return announce(context, job);
   const channels = (await listChannels(store)).filter(({ id }) => job.channel_ids.includes(id));
@@ -61,7 +70,9 @@ async function dispatch(context: Bound & { clock: { now(): number } }, job: JobI
   const template =
     job.template_id === null ? undefined : await store.get(keys.entity(store.tenant, "template", job.template_id));
   if (job.template_id !== null && !template) return fail(store, job.id, "the template no longer exists");
-  const dispatched = await moveJob(store, job.id, "dispatch", {
+  const refusal = await reserveSends(context, job);
+  if (refusal) return fail(store, job.id, refusal);
+  await moveJob(store, job.id, "dispatch", {
     change: {
       set: {
         dispatched_at: timestamp(clock.now()),
@@ -71,7 +82,31 @@ async function dispatch(context: Bound & { clock: { now(): number } }, job: JobI
       },
     },
   });
-  await announce(context, dispatched ?? job);
+  const dispatched = await findJob(store, job.id);
+  if (dispatched) await announce(context, dispatched);
+}
+
+/** A scheduled send takes its share of the quota when its time has come, once. @returns why it may not. */
+async function reserveSends({ store, workspace }: Bound, job: JobItem): Promise<string | undefined> {
+  if (job.reserved !== undefined) return undefined;
+  const known = await workspace();
+  if (!known) return "the workspace no longer exists";
+  const allowance = { plan: known.plan, sendCap: known.monthly_send_cap };
+  const audience = job.subscriber_ids_count ?? (await countSubscribers(store));
+  const sends = Math.round(audience * (1 - job.holdout_percentage / 100));
+  const reserving = {
+    update: keys.job(store.tenant, job.id),
+    change: { set: { reserved: sends } },
+    when: absent("reserved"),
+  };
+  const refusal = await store
+    .transact([reserving, ...(sends > 0 ? [reservation(store, "sends", sends, allowance)] : [])])
+    .then(
+      () => undefined,
+      refusedSteps(([done, usage]) => (done ? undefined : usageRefusal("sends", sends, usage?.old, allowance).message)),
+    );
+  if (refusal === undefined) await warnOfUsage(store, "sends", allowance);
+  return refusal;
 }
 
 /** Tells the workers of every range that is not closed: its chunks if they are planned, else that planning is due. */
@@ -89,7 +124,7 @@ async function announce({ store, fanOutQueue: queue, deliverQueue: deliver }: Bo
 }
 
 async function plan(
-  { store, clock, fanOutQueue: queue, deliverQueue: deliver }: Bound & { clock: { now(): number } },
+  { store, clock, fanOutQueue: queue, deliverQueue: deliver }: Bound,
   job: JobItem,
   range: string,
 ): Promise<void> {
@@ -104,7 +139,7 @@ async function plan(
 }
 
 /** The watchdog: whatever a lost message left lying is sent out again; claims see to it that nobody is reached twice. */
-async function watch(context: Bound & { clock: { now(): number } }, job: JobItem): Promise<void> {
+async function watch(context: Bound, job: JobItem): Promise<void> {
   const { store, clock, timers } = context;
   if (job.status !== "queued" && job.status !== "processing") return;
   await timers.set([{ kind: "job-watch", id: job.id, at: clock.now() + WATCH_AFTER_MS }]);
