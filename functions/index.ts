@@ -3,11 +3,15 @@ import type { Group } from "../shared/http/endpoint.ts";
 import type { Worker } from "../shared/worker.ts";
 import { account } from "./api/account/index.ts";
 import { auth } from "./api/auth/index.ts";
+import { billing } from "./api/billing/index.ts";
 import { channels } from "./api/channels/index.ts";
 import { inbox } from "./api/inbox/index.ts";
 import { notifications } from "./api/notifications/index.ts";
+import { service } from "./api/service/index.ts";
 import { subscribers } from "./api/subscribers/index.ts";
+import { team } from "./api/team/index.ts";
 import { templates } from "./api/templates/index.ts";
+import { operator } from "./operator/index.ts";
 import { stream } from "./stream/index.ts";
 import { deliver } from "./workers/deliver/index.ts";
 import { due } from "./workers/due/index.ts";
@@ -16,8 +20,19 @@ import { fanOut } from "./workers/fan-out/index.ts";
 import { react } from "./workers/react/index.ts";
 
 /** In the order of the specification. */
-export const groups: readonly Group[] = [subscribers, notifications, templates, channels, inbox, auth, account];
+export const groups: readonly Group[] = [
+  subscribers,
+  notifications,
+  templates,
+  channels,
+  inbox,
+  auth,
+  account,
+  team,
+  billing,
+  service,
+];
 
 export const workers: readonly Worker[] = [react, due, fanOut, deliver, erase];
 
-export { stream };
+export { operator, stream };

@@ -1,5 +1,5 @@
 // One whole service in a process: embedded AWS, Lambda host, mappings, time and gateway around the product's functions.
-import { groups, stream, workers } from "../functions/index.ts";
+import { groups, operator, stream, workers } from "../functions/index.ts";
 import { awsClients } from "../shared/aws.ts";
 import { type Ids, systemIds } from "../shared/clock.ts";
 import { routeKeyOf } from "../shared/http/endpoint.ts";
@@ -130,6 +130,11 @@ function hostFunctions(host: LambdaHost, partsFor: (name: string) => Parts): Gat
     const { name } = worker;
     host.register({ name, timeoutSeconds: WORKER_TIMEOUT_SECONDS, create: () => worker.create(partsFor(name)) });
   }
+  host.register({
+    name: operator.name,
+    timeoutSeconds: API_TIMEOUT_SECONDS,
+    create: () => operator.create(partsFor(operator.name)),
+  });
   Object.assign(globalThis, { awslambda });
   const sizes = { timeoutSeconds: STREAM_TIMEOUT_SECONDS, concurrency: STREAM_CONCURRENCY };
   host.registerStreaming({ name: stream.name, ...sizes, create: () => stream.create(partsFor(stream.name)) });

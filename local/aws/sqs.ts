@@ -20,7 +20,7 @@ import { awsFailure, isAwsFailure, type Parts, type StandIn, type Wire } from ".
 export interface Sqs extends StandIn {
   /** Called with a queue's name after each change that may make a message of it receivable, now or later. */
   onSend(listener: (queue: string) => void): () => void;
-  /** How many messages could be received now (counted up to 1,000). */
+  /** How many messages could be received now (counted up to 1,000; none of a queue that does not exist). */
   ready(queue: string): number;
   /** The earliest instant after now at which a message of any queue becomes visible. */
   nextVisible(): number | undefined;
@@ -242,7 +242,10 @@ export function createSqs(parts: Parts & { faults?: SqsFaults }): Sqs {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    ready: (queue) => messages.ready(queues.named(queue)),
+    ready: (name) => {
+      const queue = queues.all().get(name);
+      return queue ? messages.ready(queue) : 0;
+    },
     nextVisible: () => {
       let next: number | undefined;
       for (const queue of queues.all().values()) {

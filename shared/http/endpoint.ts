@@ -28,6 +28,8 @@ export interface Access {
   /** Default: GET reads, everything else writes. */
   effect?: Effect;
   feature?: Feature;
+  /** The bill and `/me` stay reachable in a suspended workspace (D-TENANT). */
+  openWhileSuspended?: boolean;
 }
 
 export interface Shape {

@@ -3,7 +3,7 @@ import { plans } from "../plans.ts";
 import type { Platform } from "../resources.ts";
 import { platform as keys, minuteOf } from "../store/keys.ts";
 import type { Caller } from "./authenticate.ts";
-import type { Access, Effect } from "./endpoint.ts";
+import type { Access } from "./endpoint.ts";
 import { ApiError } from "./errors.ts";
 import { holds, type Permission, type Scope } from "./roles.ts";
 
@@ -27,18 +27,13 @@ export async function limitRequests(caller: Caller, platform: Platform): Promise
   });
 }
 
-/** ERR-6, ERR-7: a suspended or deleted workspace is refused everywhere but where a session or the bill is at stake. */
-export function requireWorkspace(
-  caller: Caller,
-  { effect, permission }: { effect: Effect; permission?: Permission },
-): void {
+/** ERR-6, ERR-7: a suspended workspace is open only for sessions, the bill and `/me`; a deleted one for nothing. */
+export function requireWorkspace(caller: Caller, { effect, openWhileSuspended = false }: Access): void {
   if (caller.kind === "public") return;
   const { status } = caller.workspace;
-  if (status === "active") return;
-  const open = effect === "session" || (status === "suspended" && permission === "billing:manage");
-  if (open) return;
   if (status === "deleted") throw new ApiError("TENANT_DELETED", "This workspace is closed.");
-  throw new ApiError("TENANT_SUSPENDED", "This workspace is suspended.");
+  if (status === "suspended" && effect !== "session" && !openWhileSuspended)
+    throw new ApiError("TENANT_SUSPENDED", "This workspace is suspended.");
 }
 
 /** ERR-9: by the declared effect, not by the method. */

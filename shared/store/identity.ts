@@ -65,6 +65,7 @@ export async function register(
           plan,
           status: "active",
           kind: "standard",
+          owners: 1,
           created_at,
         },
       },

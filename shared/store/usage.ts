@@ -103,6 +103,11 @@ export async function warnOfUsage(store: Store, metered: Metered, { plan }: Allo
   await annotate(store, { kind: "quota_warning", text });
 }
 
+/** Sets what counts as used in the current period: an operator's correction. */
+export async function setUsage(store: Store, usage: { [M in Metered]?: number | undefined }): Promise<void> {
+  await store.update(usageKey(store), { set: { ...usage, warned_sends: 0, warned_events: 0 } });
+}
+
 /** What the period's end will see at this pace. */
 export function forecast(used: number, now: number): number {
   const { start, end } = periodAt(now);

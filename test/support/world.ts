@@ -1,5 +1,8 @@
 // A whole service of its own for one test: frozen clock, memory, one shared signing key, calls without sockets.
 import { generateKeyPairSync } from "node:crypto";
+import { createControl } from "../../local/control.ts";
+import { createFaults, UNDISTURBED } from "../../local/faults.ts";
+import { openTenancy } from "../../local/tenancy.ts";
 import { createWorld, type World, type WorldOptions } from "../../local/world.ts";
 import { sdkKeyOf } from "../../shared/http/authenticate.ts";
 import type { Role } from "../../shared/http/roles.ts";
@@ -44,6 +47,7 @@ export interface Tenant {
 
 export interface TestWorld extends World {
   logs: LogEntry[];
+  /** Calls an endpoint, or the control surface under `/_local/`. */
   call(route: string, options?: { as?: Headers; body?: unknown; headers?: Headers; raw?: Buffer }): Promise<Answer>;
   tenant(options?: { plan?: PlanName; name?: string }): Promise<Tenant>;
   settle(): Promise<void>;
@@ -53,18 +57,22 @@ export interface TestWorld extends World {
 
 export async function testWorld(options: Partial<WorldOptions> = {}): Promise<TestWorld> {
   const logs: LogEntry[] = [];
+  const faults = createFaults();
   const world = await createWorld({
     start: START,
     signingKey: String(signingKey),
     log: (entry) => void logs.push(entry),
+    hooks: faults.hooks,
     ...options,
   });
+  const control = createControl({ world, tenancy: openTenancy(world.partsFor(UNDISTURBED)), faults });
   let tenants = 0;
 
   const call: TestWorld["call"] = async (route, { as = {}, body, headers = {}, raw } = {}) => {
     const [method = "GET", path = "/"] = route.split(" ");
     const payload = raw ?? (body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body)));
-    const response = await world.gateway.handle({
+    const answer = path.startsWith("/_local/") ? control : world.gateway.handle;
+    const response = await answer({
       method,
       path,
       headers: { ...(body !== undefined && { "content-type": "application/json" }), ...as, ...headers },

@@ -1,11 +1,19 @@
 // A workspace's own keys, and who is asking.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { notFound } from "../../../shared/http/errors.ts";
-import { scopes } from "../../../shared/http/roles.ts";
+import { notFound, unauthorized } from "../../../shared/http/errors.ts";
+import { roles, scopes } from "../../../shared/http/roles.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { platformWrite, secrets, storeWrite } from "../../../shared/resources.ts";
-import { createServerKey, listServerKeys, revokeServerKey, sdkKeyFor } from "../../../shared/store/identity.ts";
+import { isTimeZone } from "../../../shared/rules/time-zones.ts";
+import {
+  createServerKey,
+  listServerKeys,
+  membershipsOf,
+  revokeServerKey,
+  sdkKeyFor,
+} from "../../../shared/store/identity.ts";
+import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces.ts";
 
 const Scopes = v.array(v.picklist(scopes, "is not a known scope"), "must be an array");
 
@@ -17,6 +25,49 @@ const ServerKey = v.object({
   created_at: Timestamp,
   last_used_at: v.nullable(Timestamp),
   revoked_at: v.nullable(Timestamp),
+});
+
+const LocalTime = v.pipe(
+  v.string("must be a time such as 22:00"),
+  v.regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, "must be a time such as 22:00"),
+);
+
+const QuietHours = v.strictObject({
+  start: LocalTime,
+  end: LocalTime,
+  timezone_mode: v.picklist(["subscriber", "workspace"], "must be subscriber or workspace"),
+  days: v.optional(
+    v.pipe(
+      v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(6)), "must be an array of days 0 to 6"),
+      v.minLength(1),
+    ),
+    [0, 1, 2, 3, 4, 5, 6],
+  ),
+});
+
+const FrequencyCap = v.strictObject({
+  category: v.picklist(["marketing", "transactional"], "must be marketing or transactional"),
+  channel_class: v.optional(v.picklist(["push", "web_push", "email", "in_app", "sms", "chat_app"])),
+  max: v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1, "must be at least 1")),
+  per: v.picklist(["day", "week"], "must be day or week"),
+});
+
+const SettingsChange = v.strictObject({
+  name: v.optional(v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"), v.maxLength(200))),
+  timezone: v.optional(v.pipe(v.string("must be a string"), v.check(isTimeZone, "must be an IANA time zone"))),
+  email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"], "must be opt_out or opt_in")),
+  quiet_hours: v.optional(v.nullable(QuietHours)),
+  frequency_caps: v.optional(
+    v.pipe(v.array(FrequencyCap, "must be an array"), v.maxLength(20, "must have at most 20 caps")),
+  ),
+});
+
+const Settings = v.object({
+  name: v.string(),
+  timezone: v.string(),
+  email_consent_mode: v.picklist(["opt_out", "opt_in"]),
+  quiet_hours: v.nullable(QuietHours),
+  frequency_caps: v.array(FrequencyCap),
 });
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, platformWrite] });
@@ -64,6 +115,55 @@ export const account = group("account", "A workspace's own keys, and who is aski
     { summary: "Revoke a server key at once", errors: ["NOT_FOUND"] },
     async ({ store, platform, params }) => {
       if (!(await revokeServerKey(store, platform, params.id))) throw notFound("server key");
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/me",
+    { openWhileSuspended: true },
+    {
+      summary: "Who the presented dashboard token belongs to",
+      returns: v.object({
+        user: v.object({ id: v.string(), email: v.string(), name: v.string() }),
+        tenant: v.object({ id: v.string(), name: v.string(), plan: v.string(), status: v.string() }),
+        role: v.picklist(roles),
+        read_only: v.boolean(),
+        workspaces: v.array(v.object({ tenant_id: v.string(), role: v.picklist(roles) })),
+      }),
+    },
+    async ({ platform, caller }) => {
+      if (caller.kind !== "dashboard") throw unauthorized();
+      const { tenant, name, plan, status } = caller.workspace;
+      const memberships = await membershipsOf(platform, caller.user);
+      return {
+        user: { id: caller.user, email: caller.email, name: caller.name },
+        tenant: { id: tenant, name, plan, status },
+        role: caller.role,
+        read_only: caller.readOnly,
+        workspaces: memberships.map(({ tenant: tenant_id, role }) => ({ tenant_id, role })),
+      };
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/workspace",
+    {},
+    { summary: "Get the workspace's settings", returns: Settings },
+    async ({ platform, tenant }) => {
+      const workspace = await getWorkspace(platform, tenant);
+      if (!workspace) throw notFound("workspace");
+      return workspace;
+    },
+  ),
+
+  endpoint(
+    "PATCH /api/v1/workspace",
+    { permission: "team:manage" },
+    { summary: "Change the workspace's settings", body: SettingsChange, returns: Settings },
+    async ({ platform, tenant, body }) => {
+      const workspace = await changeWorkspace(platform, tenant, body);
+      if (!workspace) throw notFound("workspace");
+      return workspace;
     },
   ),
 

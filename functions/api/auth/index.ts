@@ -1,38 +1,61 @@
-// How people get in: registration and login, answered with tokens.
+// How people get in and stay in: registration, login, refresh, logout, switching, invitations.
 import * as v from "valibot";
+import { DAY, HOUR, MINUTE } from "../../../shared/clock.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { notFound, unauthorized } from "../../../shared/http/errors.ts";
-import { ACCESS_TOKEN_SECONDS } from "../../../shared/http/tokens.ts";
-import { type Platform, platformWrite } from "../../../shared/resources.ts";
+import { ApiError, invalid, notFound, unauthorized } from "../../../shared/http/errors.ts";
+import { ACCESS_TOKEN_SECONDS, type PublishedKey } from "../../../shared/http/tokens.ts";
+import type { Context } from "../../../shared/parts.ts";
+import { platformWrite } from "../../../shared/resources.ts";
 import { isEmailAddress } from "../../../shared/rules/contacts.ts";
-import { anyStore, defaultPlan, type Signer, secretsMaker, tokenSigner } from "../../../shared/signing.ts";
-import { findUser, hashPassword, type Membership, membershipsOf, register, type User } from "../../../shared/store/identity.ts";
-import { issueRefreshToken } from "../../../shared/store/refresh.ts";
+import { weaknessOf } from "../../../shared/rules/passwords.ts";
+import { anyStore, defaultPlan, secretsMaker, tokenSigner } from "../../../shared/signing.ts";
+import { type AttemptLimit, countAttempt } from "../../../shared/store/attempts.ts";
+import {
+  findUser,
+  hashPassword,
+  type Membership,
+  membershipsOf,
+  register,
+  type User,
+} from "../../../shared/store/identity.ts";
+import { platform as keys } from "../../../shared/store/keys.ts";
+import { acceptInvitation } from "../../../shared/store/members.ts";
+import type { TenantId } from "../../../shared/store/model.ts";
+import { issueRefreshToken, revokeRefreshToken, rotateRefreshToken } from "../../../shared/store/refresh.ts";
 
-const LEAST_PASSWORD_CHARACTERS = 12;
+/** LIM-4. */
+const REGISTRATIONS_PER_ADDRESS: AttemptLimit = { kind: "register-ip", most: 5, windowMs: HOUR };
+const REGISTRATIONS_PER_DOMAIN: AttemptLimit = { kind: "register-domain", most: 10, windowMs: DAY };
+/** Decision 25. */
+const LOGINS_PER_EMAIL: AttemptLimit = { kind: "login-email", most: 10, windowMs: 15 * MINUTE };
+const LOGINS_PER_ADDRESS: AttemptLimit = { kind: "login-ip", most: 100, windowMs: 15 * MINUTE };
 const SALT_BYTES = 16;
 
 const Email = v.pipe(v.string("must be a string"), v.trim(), v.check(isEmailAddress, "must be an e-mail address"));
-const Name = v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"), v.maxLength(200));
-const Password = v.pipe(
+const Name = v.pipe(
   v.string("must be a string"),
-  v.minLength(LEAST_PASSWORD_CHARACTERS, `must have at least ${LEAST_PASSWORD_CHARACTERS} characters`),
-  v.maxLength(1_024, "must have at most 1,024 characters"),
+  v.trim(),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(200, "must have at most 200 characters"),
 );
+const Password = v.pipe(v.string("must be a string"), v.maxLength(1_024, "must have at most 1,024 characters"));
+const RefreshToken = v.strictObject({ refresh_token: v.pipe(v.string("must be a string"), v.maxLength(256)) });
 
+const AccessToken = v.object({ access_token: v.string(), token_type: v.literal("Bearer"), expires_in: v.number() });
+const Tokens = v.object({ ...AccessToken.entries, refresh_token: v.string() });
 const Session = v.object({
   user: v.object({ id: v.string(), email: v.string(), name: v.string() }),
-  tenant: v.object({ id: v.string(), role: v.string() }),
-  access_token: v.string(),
-  refresh_token: v.string(),
-  token_type: v.literal("Bearer"),
-  expires_in: v.number(),
+  tenant: v.object({ id: v.string(), name: v.string(), plan: v.string(), role: v.string() }),
+  ...Tokens.entries,
 });
 
-const endpoint = endpoints({ credentials: [], effect: "session", uses: [platformWrite, tokenSigner] });
+const uses = [platformWrite, tokenSigner] as const;
+type Bound = Context<typeof uses>;
+const open = endpoints({ credentials: [], effect: "session", uses });
+const session = endpoints({ credentials: ["dashboard"], effect: "session", uses });
 
-export const auth = group("auth", "How people get in.", [
-  endpoint(
+export const auth = group("auth", "How people get in and stay in.", [
+  open(
     "POST /api/v1/auth/register",
     { uses: [anyStore, secretsMaker, defaultPlan] },
     {
@@ -40,52 +63,163 @@ export const auth = group("auth", "How people get in.", [
       body: v.strictObject({ email: Email, password: Password, name: Name, workspace_name: Name }),
       returns: Session,
       status: 201,
-      errors: ["CONFLICT"],
+      errors: ["CONFLICT", "RATE_LIMITED"],
     },
-    async ({ platform, storeOf, signer, secretsMaker, defaultPlan: plan, body, ids }) => {
+    async ({ platform, storeOf, signer, secretsMaker, defaultPlan: plan, body, ids, sourceIp }) => {
+      refuseWeak(body.password, [body.email, body.workspace_name]);
+      await countAttempt(platform, REGISTRATIONS_PER_ADDRESS, sourceIp);
+      await countAttempt(platform, REGISTRATIONS_PER_DOMAIN, body.email.slice(body.email.lastIndexOf("@") + 1));
       await secretsMaker.ensure();
       const secret = await hashPassword(body.password, ids.bytes(SALT_BYTES));
       const { user, tenant } = await register(platform, storeOf, { ...body, secret, plan });
-      return openSession(platform, signer, user, { tenant, role: "owner" });
+      return begin({ platform, signer }, user, { tenant, role: "owner" });
     },
   ),
 
-  endpoint(
+  open(
     "POST /api/v1/auth/login",
     {},
     {
-      summary: "Log in",
+      summary: "Log in to a workspace: the one named, else the first that is open",
       body: v.strictObject({
-        email: v.string("must be a string"),
-        password: v.pipe(v.string("must be a string"), v.maxLength(1_024)),
-        tenant_id: v.optional(v.string()),
+        email: v.pipe(v.string("must be a string"), v.trim(), v.maxLength(320)),
+        password: Password,
+        tenant_id: v.optional(v.string("must be a string")),
       }),
       returns: Session,
-      errors: ["UNAUTHORIZED", "NOT_FOUND"],
       status: 200,
+      errors: ["UNAUTHORIZED", "RATE_LIMITED", "TENANT_DELETED"],
     },
-    async ({ platform, signer, body }) => {
+    async ({ platform, signer, body, sourceIp }) => {
+      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await countAttempt(platform, LOGINS_PER_EMAIL, body.email);
       const user = await findUser(platform, body.email, body.password);
       if (!user) throw unauthorized("The e-mail address or the password is wrong.");
-      const memberships = await membershipsOf(platform, user.id);
-      const wanted = memberships.find(({ tenant }) => body.tenant_id === undefined || tenant === body.tenant_id);
-      if (!wanted) throw notFound("workspace");
-      return openSession(platform, signer, user, wanted);
+      const memberships = (await membershipsOf(platform, user.id)).filter(
+        ({ tenant }) => body.tenant_id === undefined || tenant === body.tenant_id,
+      );
+      if (memberships.length === 0) throw unauthorized("The user belongs to no such workspace.");
+      const statuses = await platform.getAll(memberships.map(({ tenant }) => keys.tenant(tenant)));
+      const wanted = memberships.find((_, i) => statuses[i] && statuses[i].status !== "deleted");
+      if (!wanted) throw new ApiError("TENANT_DELETED", "This workspace is closed.");
+      return begin({ platform, signer }, user, wanted);
+    },
+  ),
+
+  open(
+    "POST /api/v1/auth/refresh",
+    {},
+    {
+      summary: "Exchange a refresh token for a new pair; an old one used again ends the session",
+      body: RefreshToken,
+      returns: Tokens,
+      status: 200,
+      errors: ["UNAUTHORIZED"],
+    },
+    async ({ platform, signer, body }) => {
+      const rotated = await rotateRefreshToken(platform, body.refresh_token);
+      const member = rotated && (await platform.get(keys.member(rotated.tenant, rotated.user)));
+      if (!rotated || !member) throw unauthorized("The refresh token is not good any more.");
+      const subject = { user: rotated.user, tenant: rotated.tenant, role: String(member.role) };
+      return { ...bearer(await signer.accessToken(subject)), refresh_token: rotated.token };
+    },
+  ),
+
+  open(
+    "POST /api/v1/auth/logout",
+    {},
+    { summary: "End the session of a refresh token", body: RefreshToken },
+    ({ platform, body }) => revokeRefreshToken(platform, body.refresh_token),
+  ),
+
+  session(
+    "POST /api/v1/auth/switch",
+    {},
+    {
+      summary: "Go on in another workspace of the same user",
+      body: v.strictObject({ tenant_id: v.string("must be a string") }),
+      returns: Session,
+      status: 200,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ platform, signer, caller, body }) => {
+      if (caller.kind !== "dashboard") throw unauthorized();
+      const tenant = body.tenant_id as TenantId;
+      const [member] = (await membershipsOf(platform, caller.user)).filter((known) => known.tenant === tenant);
+      if (!member) throw notFound("workspace");
+      return begin({ platform, signer }, { id: caller.user, email: caller.email, name: caller.name }, member);
+    },
+  ),
+
+  session(
+    "POST /api/v1/auth/tokens/read-only",
+    {},
+    { summary: "Get an access token that cannot write", returns: AccessToken, status: 201 },
+    async ({ signer, caller, tenant }) => {
+      if (caller.kind !== "dashboard") throw unauthorized();
+      return bearer(await signer.accessToken({ user: caller.user, tenant, role: caller.role, readOnly: true }));
+    },
+  ),
+
+  open(
+    "POST /api/v1/auth/invitations/accept",
+    {},
+    {
+      summary: "Accept an invitation as a new user, or as a known one with the right password",
+      body: v.strictObject({
+        token: v.pipe(v.string("must be a string"), v.maxLength(128)),
+        name: Name,
+        password: Password,
+      }),
+      returns: Session,
+      status: 201,
+      errors: ["NOT_FOUND", "UNAUTHORIZED", "RATE_LIMITED"],
+    },
+    async ({ platform, signer, body, sourceIp }) => {
+      refuseWeak(body.password, []);
+      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      const { user, ...membership } = await acceptInvitation(platform, body);
+      return begin({ platform, signer }, user, membership);
+    },
+  ),
+
+  open(
+    "GET /.well-known/jwks.json",
+    { effect: "read" },
+    {
+      summary: "The public keys that verify dashboard tokens",
+      returns: v.object({ keys: v.array(v.record(v.string(), v.string())) }),
+    },
+    async ({ platform }) => {
+      const { items } = await platform.query({ pk: keys.jwk("").pk });
+      return { keys: items.map(({ jwk }) => jwk as unknown as PublishedKey) };
     },
   ),
 ]);
 
-async function openSession(platform: Platform, signer: Signer, user: User, { tenant, role }: Membership) {
+function refuseWeak(password: string, personal: readonly string[]): void {
+  const weakness = weaknessOf(password, personal);
+  if (weakness) throw invalid({ password: weakness });
+}
+
+/** Both tokens of a session that begins. */
+async function begin({ platform, signer }: Bound, user: User, { tenant, role }: Membership) {
+  const workspace = await platform.get(keys.tenant(tenant));
   const [access_token, refresh_token] = await Promise.all([
     signer.accessToken({ user: user.id, tenant, role }),
     issueRefreshToken(platform, { user: user.id, tenant }),
   ]);
+  const { name, plan } = workspace ?? {};
   return {
     user,
-    tenant: { id: tenant, role },
-    access_token,
+    tenant: { id: tenant, name: String(name), plan: String(plan), role },
+    ...bearer(access_token),
     refresh_token,
-    token_type: "Bearer" as const,
-    expires_in: ACCESS_TOKEN_SECONDS,
   };
 }
+
+const bearer = (access_token: string) => ({
+  access_token,
+  token_type: "Bearer" as const,
+  expires_in: ACCESS_TOKEN_SECONDS,
+});

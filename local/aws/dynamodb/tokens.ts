@@ -36,7 +36,7 @@ function tokenAt(text: string, from: number): Token {
     const match = pattern.exec(text);
     if (match) return { kind, text: match[0], start, end: start + match[0].length };
   }
-  return { kind: "end", text: "<EOF>", start: text.length, end: text.length };
+  return { kind: "end", text: "<EOF>", start: from, end: from };
 }
 
 export interface Cursor {

@@ -50,7 +50,7 @@ export function bindUpdate(actions: readonly UpdateAction[], binding: Binding): 
 function bindAction(action: UpdateAction, binding: Binding, faults: string[]): Action {
   const path = binding.path(action.path);
   if (action.kind === "remove") return { kind: "remove", path };
-  if (action.kind === "set") return { kind: "set", path, ...bindOperand(action.operand, binding, faults) };
+  if (action.kind === "set") return { ...bindOperand(action.operand, binding, faults), kind: "set", path };
   const value = binding.value(action.ref);
   const type = typeOf(value);
   const refused = LONG_NAMES[type];

@@ -1,0 +1,120 @@
+// The plan, what it allows, what is used of it, and the workspace's own cap.
+import * as v from "valibot";
+import { timestamp } from "../../../shared/clock.ts";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { notFound } from "../../../shared/http/errors.ts";
+import { Timestamp } from "../../../shared/http/schemas.ts";
+import { type PlanName, planNames, plans } from "../../../shared/plans.ts";
+import { type Platform, platformWrite, type StoreReader, storeWrite } from "../../../shared/resources.ts";
+import { annotate } from "../../../shared/store/annotations.ts";
+import { countSubscribers } from "../../../shared/store/subscribers.ts";
+import { forecast, periodAt, usageOf } from "../../../shared/store/usage.ts";
+import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces.ts";
+
+const Amounts = v.object({
+  sends: v.number(),
+  events: v.number(),
+  subscribers: v.number(),
+  asset_bytes: v.number(),
+  dynamic_segments: v.number(),
+});
+
+const Billing = v.object({
+  plan: v.picklist(planNames),
+  status: v.picklist(["active", "past_due", "canceled"]),
+  period_start: Timestamp,
+  period_end: Timestamp,
+  usage: Amounts,
+  limits: v.object({
+    ...Amounts.entries,
+    requests_per_minute: v.number(),
+    team_members: v.number(),
+    lookback_days: v.nullable(v.number()),
+    event_conditions_per_rule: v.number(),
+  }),
+  monthly_send_cap: v.nullable(v.number()),
+  forecast: v.object({ sends_at_period_end: v.number() }),
+});
+
+const SendCap = v.nullable(
+  v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(0, "must not be negative")),
+);
+
+const access = { credentials: ["dashboard"], openWhileSuspended: true, uses: [storeWrite, platformWrite] } as const;
+const reading = endpoints(access);
+const managing = endpoints({ ...access, permission: "billing:manage" });
+
+export const billing = group("billing", "Plan, usage and caps.", [
+  reading(
+    "GET /api/v1/billing",
+    {},
+    { summary: "Get plan, usage, limits and forecast", returns: Billing },
+    ({ store, platform }) => billOf(store, platform),
+  ),
+
+  managing(
+    "PATCH /api/v1/billing",
+    {},
+    {
+      summary: "Set the workspace's own monthly cap on sends; null removes it, 0 stops sending",
+      body: v.strictObject({ monthly_send_cap: SendCap }),
+      returns: Billing,
+    },
+    async ({ store, platform, tenant, body }) => {
+      await changeWorkspace(platform, tenant, body);
+      return billOf(store, platform);
+    },
+  ),
+
+  managing(
+    "PUT /api/v1/billing/plan",
+    {},
+    {
+      summary: "Change the plan; a downgrade is never refused, what is over its caps stops growing",
+      body: v.strictObject({ plan: v.picklist(planNames, `must be one of ${planNames.join(", ")}`) }),
+      returns: Billing,
+    },
+    async ({ store, platform, tenant, body }) => {
+      const before = await getWorkspace(platform, tenant);
+      if (before && before.plan !== body.plan) {
+        await changeWorkspace(platform, tenant, body);
+        await annotate(store, { kind: "plan_change", text: `The plan changed from ${before.plan} to ${body.plan}.` });
+      }
+      return billOf(store, platform);
+    },
+  ),
+]);
+
+async function billOf(store: StoreReader, platform: Platform) {
+  const [workspace, usage, subscribers] = await Promise.all([
+    getWorkspace(platform, store.tenant),
+    usageOf(store),
+    countSubscribers(store),
+  ]);
+  if (!workspace) throw notFound("workspace");
+  const now = store.clock.now();
+  const { start, end } = periodAt(now);
+  return {
+    plan: workspace.plan,
+    status: "active" as const,
+    period_start: timestamp(start),
+    period_end: timestamp(end),
+    usage: { ...usage, subscribers, asset_bytes: 0, dynamic_segments: 0 },
+    limits: limitsOf(workspace.plan),
+    monthly_send_cap: workspace.monthly_send_cap,
+    forecast: { sends_at_period_end: forecast(usage.sends, now) },
+  };
+}
+
+function limitsOf(plan: PlanName) {
+  const { sends, events, subscribers, assetBytes, dynamicSegments, requestsPerMinute, teamMembers } = plans[plan];
+  return {
+    ...{ sends, events, subscribers },
+    asset_bytes: assetBytes,
+    dynamic_segments: dynamicSegments,
+    requests_per_minute: requestsPerMinute,
+    team_members: teamMembers,
+    lookback_days: plans[plan].lookbackDays,
+    event_conditions_per_rule: plans[plan].eventConditionsPerRule,
+  };
+}

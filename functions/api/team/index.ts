@@ -1,0 +1,83 @@
+// Who belongs to a workspace, in which role, and who is invited.
+import * as v from "valibot";
+import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { ApiError } from "../../../shared/http/errors.ts";
+import { roles } from "../../../shared/http/roles.ts";
+import { Timestamp } from "../../../shared/http/schemas.ts";
+import { platformWrite } from "../../../shared/resources.ts";
+import { isEmailAddress } from "../../../shared/rules/contacts.ts";
+import { changeRole, invite, listInvitations, listMembers, removeMember } from "../../../shared/store/members.ts";
+
+const Role = v.picklist(roles, `must be one of ${roles.join(", ")}`);
+
+const Member = v.object({
+  user_id: v.string(),
+  email: v.string(),
+  name: v.string(),
+  role: v.picklist(roles),
+  created_at: Timestamp,
+});
+
+const Invitation = v.object({ id: v.string(), email: v.string(), role: v.picklist(roles), expires_at: Timestamp });
+
+const reading = endpoints({ credentials: ["dashboard"], uses: [platformWrite] });
+const managing = endpoints({ credentials: ["dashboard"], permission: "team:manage", uses: [platformWrite] });
+
+export const team = group("team", "Members, roles and invitations.", [
+  reading(
+    "GET /api/v1/team/members",
+    {},
+    { summary: "List members", returns: v.object({ items: v.array(Member) }) },
+    async ({ platform, tenant }) => ({ items: await listMembers(platform, tenant) }),
+  ),
+
+  managing(
+    "PATCH /api/v1/team/members/:userId",
+    {},
+    {
+      summary: "Change a member's role",
+      body: v.strictObject({ role: Role }),
+      returns: Member,
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    ({ platform, tenant, params, body, caller }) =>
+      changeRole(platform, tenant, params.userId, body.role, roleOf(caller)),
+  ),
+
+  managing(
+    "DELETE /api/v1/team/members/:userId",
+    {},
+    { summary: "Remove a member: access ends at once", errors: ["NOT_FOUND", "CONFLICT"] },
+    ({ platform, tenant, params, caller }) => removeMember(platform, tenant, params.userId, roleOf(caller)),
+  ),
+
+  reading(
+    "GET /api/v1/team/invitations",
+    {},
+    { summary: "List open invitations", returns: v.object({ items: v.array(Invitation) }) },
+    async ({ platform, tenant }) => ({ items: await listInvitations(platform, tenant) }),
+  ),
+
+  managing(
+    "POST /api/v1/team/invitations",
+    {},
+    {
+      summary: "Invite somebody by e-mail: good for 7 days, once",
+      body: v.strictObject({
+        email: v.pipe(v.string("must be a string"), v.trim(), v.check(isEmailAddress, "must be an e-mail address")),
+        role: Role,
+      }),
+      returns: v.object({ ...Invitation.entries, token: v.string() }),
+      status: 201,
+      errors: ["CONFLICT", "QUOTA_EXCEEDED"],
+    },
+    ({ platform, caller, body }) => {
+      if (body.role === "owner" && roleOf(caller) !== "owner")
+        throw new ApiError("FORBIDDEN", "Only an owner may invite an owner.");
+      return invite(platform, workspaceOf(caller), body);
+    },
+  ),
+]);
+
+const roleOf = (caller: { kind: string; role?: (typeof roles)[number] }) => caller.role ?? "viewer";

@@ -1,0 +1,63 @@
+// What only whoever runs the service may do to a workspace: invoked with IAM rights, never through the gateway (D-TENANT).
+import * as v from "valibot";
+import { fieldsOf } from "../../shared/http/input.ts";
+import type { Parts, Uses } from "../../shared/parts.ts";
+import { planNames } from "../../shared/plans.ts";
+import { platformWrite, storeWrite } from "../../shared/resources.ts";
+import { annotate } from "../../shared/store/annotations.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { setUsage } from "../../shared/store/usage.ts";
+import { changeWorkspace, getWorkspace, type WorkspaceRecord } from "../../shared/store/workspaces.ts";
+
+const Amount = v.pipe(
+  v.number("must be a number"),
+  v.integer("must be a whole number"),
+  v.minValue(0, "must not be negative"),
+);
+
+const OperatorChange = v.strictObject({
+  tenant_id: v.string("must be a string"),
+  plan: v.optional(v.picklist(planNames, `must be one of ${planNames.join(", ")}`)),
+  kind: v.optional(v.picklist(["standard", "agency"], "must be standard or agency")),
+  status: v.optional(v.picklist(["active", "suspended", "deleted"], "must be active, suspended or deleted")),
+  monthly_send_cap: v.optional(v.nullable(Amount)),
+  usage: v.optional(v.strictObject({ sends: v.optional(Amount), events: v.optional(Amount) })),
+});
+
+export type OperatorAnswer =
+  | { workspace: WorkspaceRecord }
+  | { error: "not_found" }
+  | { error: "invalid"; fields: Record<string, string> };
+
+export interface OperatorFunction {
+  name: "operator";
+  about: string;
+  uses: Uses;
+  create(parts: Parts): (event: unknown) => Promise<OperatorAnswer>;
+}
+
+export const operator: OperatorFunction = {
+  name: "operator",
+  about: "Changes a workspace's plan, kind, status, cap or usage.",
+  uses: [platformWrite, storeWrite],
+  create: (parts) => {
+    const platform = platformWrite.open(parts)("" as TenantId);
+    const bindStore = storeWrite.open(parts);
+    return async (event) => {
+      const parsed = v.safeParse(OperatorChange, event);
+      if (!parsed.success) return { error: "invalid", fields: fieldsOf(parsed.issues) };
+      const { tenant_id, usage, ...change } = parsed.output;
+      const before = await getWorkspace(platform, tenant_id as TenantId);
+      if (!before) return { error: "not_found" };
+      const store = bindStore(before.id as TenantId);
+      if (usage) await setUsage(store, usage);
+      const workspace = (await changeWorkspace(platform, store.tenant, change)) ?? before;
+      if (workspace.plan !== before.plan)
+        await annotate(store, {
+          kind: "plan_change",
+          text: `The plan changed from ${before.plan} to ${workspace.plan}.`,
+        });
+      return { workspace };
+    };
+  },
+};

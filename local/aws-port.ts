@@ -1,0 +1,68 @@
+// The embedded AWS services on a loopback port, for the AWS CLI, a database browser or a conformance suite.
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { handleAwsRequest, type Services } from "./aws/protocol.ts";
+import type { Log } from "./mappings.ts";
+
+export interface AwsPort {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const HOST = "127.0.0.1";
+/** The largest request of any of them: a DynamoDB batch. */
+const BODY_LIMIT = 16 * 1024 * 1024;
+
+export async function startAwsPort(services: Services, port: number, log: Log): Promise<AwsPort> {
+  const server = createServer(async (request, response) => {
+    try {
+      const body = await readBody(request);
+      if (!body) return void response.writeHead(413, { connection: "close" }).end();
+      const { pathname, searchParams } = new URL(request.url ?? "/", `http://${HOST}`);
+      const answer = await handleAwsRequest(services, {
+        method: request.method ?? "POST",
+        path: pathname,
+        query: queryOf(searchParams),
+        headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
+        body,
+      });
+      response.writeHead(answer.status, answer.headers).end(answer.body);
+    } catch (error) {
+      log("A request to the embedded AWS services broke off.", { error: String(error) });
+      response.destroy();
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, HOST, resolve);
+  });
+  const listening = (server.address() as AddressInfo).port;
+  return {
+    url: `http://${HOST}:${listening}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > BODY_LIMIT) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function queryOf(parameters: URLSearchParams): Record<string, string | string[]> {
+  const query: Record<string, string | string[]> = {};
+  for (const name of new Set(parameters.keys())) {
+    const values = parameters.getAll(name);
+    query[name] = values.length > 1 ? values : values[0]!;
+  }
+  return query;
+}

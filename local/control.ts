@@ -1,0 +1,175 @@
+// The control surface of the local service: workspaces, time, faults, meters. It exists nowhere else.
+import * as v from "valibot";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../shared/clock.ts";
+import { ApiError, invalid, notFound, toApiError } from "../shared/http/errors.ts";
+import { parseBody, parseQuery } from "../shared/http/input.ts";
+import { limit } from "../shared/http/paging.ts";
+import { roles } from "../shared/http/roles.ts";
+import { planNames } from "../shared/plans.ts";
+import { parseTimestamp } from "../shared/rules/timestamps.ts";
+import { type Fault, type Faults, faultChannels, outcomes } from "./faults.ts";
+import type { GatewayRequest, GatewayResponse } from "./gateway.ts";
+import { openMeter } from "./meter.ts";
+import { openOutbox, outboxChannels } from "./outbox.ts";
+import { openState } from "./state.ts";
+import type { Tenancy } from "./tenancy.ts";
+import type { World } from "./world.ts";
+
+/** Answers requests under `/_local`, those it does not know with 404. */
+export type Control = (request: GatewayRequest) => Promise<GatewayResponse>;
+
+interface Asked {
+  id: string;
+  query: Record<string, string>;
+  body: unknown;
+}
+type Deed = (asked: Asked) => [status: number, body?: unknown] | Promise<[status: number, body?: unknown]>;
+
+const PREFIX = "/_local/";
+const LATEST = Date.UTC(9999, 11, 31);
+const MOST_LISTED = 1_000_000;
+const UNITS = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
+
+const Text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
+const Count = v.pipe(
+  v.number("must be a number"),
+  v.integer("must be a whole number"),
+  v.minValue(0, "must not be negative"),
+);
+const Plan = v.picklist(planNames, `must be one of ${planNames.join(", ")}`);
+
+const NewWorkspace = v.strictObject({ name: v.optional(Text), plan: v.optional(Plan) });
+const WorkspaceChange = v.strictObject({
+  plan: v.optional(Plan),
+  kind: v.optional(v.picklist(["standard", "agency"], "must be standard or agency")),
+  status: v.optional(v.picklist(["active", "suspended", "deleted"], "must be active, suspended or deleted")),
+  monthly_send_cap: v.nullish(Count),
+  usage: v.optional(v.strictObject({ sends: v.optional(Count), events: v.optional(Count) })),
+});
+const TokenWish = v.strictObject({
+  tenant_id: Text,
+  role: v.optional(v.picklist(roles, `must be one of ${roles.join(", ")}`), "owner"),
+  read_only: v.optional(v.boolean("must be true or false")),
+  agency_id: v.optional(Text),
+});
+const Move = v.union(
+  [
+    v.strictObject({ advance: v.pipe(v.string(), v.regex(/^\d{1,9}[smhd]$/)) }),
+    v.strictObject({
+      to: v.pipe(
+        v.string(),
+        v.check((text) => parseTimestamp(text) !== undefined),
+      ),
+    }),
+  ],
+  'must be {"advance": "72h"} (units s, m, h, d) or {"to": an RFC 3339 timestamp}',
+);
+const NewFault = v.strictObject({
+  channel: v.picklist(faultChannels, "is not a channel, verify:<channel>, stream or aws:<service>"),
+  outcome: v.optional(v.picklist(outcomes, `must be one of ${outcomes.join(", ")}`), "transient"),
+  times: v.optional(v.pipe(Count, v.minValue(1, "must be at least 1"))),
+  subscriber_id: v.optional(Text),
+  message: v.optional(Text),
+});
+const OutboxQuery = v.object({
+  channel: v.optional(v.picklist(outboxChannels, `must be one of ${outboxChannels.join(", ")}`)),
+  job_id: v.optional(v.string()),
+  subscriber_id: v.optional(v.string()),
+  limit: limit(1_000, MOST_LISTED),
+});
+
+const read = <S extends v.GenericSchema>(schema: S, body: unknown) =>
+  parseBody({ body: schema }, body) as v.InferOutput<S>;
+
+export function createControl({ world, tenancy, faults }: { world: World; tenancy: Tenancy; faults: Faults }): Control {
+  const { clock, time, database, ids } = world;
+  const state = openState(database);
+  const outbox = openOutbox(database);
+  const meter = openMeter(world);
+  const now = () => ({ now: timestamp(clock.now()) });
+
+  const move = async (body: unknown) => {
+    const wish = read(Move, body);
+    const to = "to" in wish ? parseTimestamp(wish.to)! : clock.now() + millisecondsOf(wish.advance);
+    if (to < clock.now())
+      throw new ApiError("BAD_REQUEST", `Service time is ${now().now} already; it never goes back.`);
+    if (to > LATEST) throw invalid({ advance: "must end before the year 10000" });
+    // Before anything happens at a later time: a crash on the way must not bring the old time back.
+    state.write("offset", clock.offset() + to - clock.now());
+    await time.advance(to);
+    state.write("offset", clock.offset());
+    return now();
+  };
+
+  const routes: Record<string, Deed> = {
+    "GET health": () => [200, { status: "ready" }],
+    "POST workspaces": ({ body }) =>
+      time.enter(async () => [201, await tenancy.createWorkspace(read(NewWorkspace, body))]),
+    "PATCH workspaces/:id": ({ id, body }) =>
+      time.enter(async () => [200, await tenancy.changeWorkspace(id, read(WorkspaceChange, body))]),
+    "POST tokens": ({ body }) =>
+      time.enter(async () => [201, { access_token: await tenancy.issueToken(read(TokenWish, body)) }]),
+    "GET clock": () => [200, now()],
+    "POST clock": async ({ body }) => [200, await move(body)],
+    "POST settle": async () => {
+      await time.settle();
+      state.write("offset", clock.offset());
+      return [200, { idle: true }];
+    },
+    "GET outbox": ({ query }) => {
+      const filter = parseQuery({ query: OutboxQuery }, query) as v.InferOutput<typeof OutboxQuery>;
+      return [200, { items: outbox.list(filter) }];
+    },
+    "DELETE outbox": () => {
+      outbox.clear();
+      return [204];
+    },
+    "POST faults": ({ body }) => {
+      const fault: Fault = read(NewFault, body);
+      faults.add(fault);
+      return [201, fault];
+    },
+    "DELETE faults": () => {
+      faults.clear();
+      return [204];
+    },
+    "GET meter": () => [200, meter.read()],
+    "DELETE meter": () => {
+      meter.reset();
+      return [204];
+    },
+  };
+
+  return async (request) => {
+    const { pathname, searchParams } = new URL(request.path, "http://127.0.0.1");
+    const [place = "", id = "", more] = pathname.slice(PREFIX.length).split("/");
+    const deed = more === undefined ? routes[`${request.method} ${id ? `${place}/:id` : place}`] : undefined;
+    try {
+      if (!deed || !pathname.startsWith(PREFIX)) throw notFound("control call");
+      const [status, body] = await deed({ id, query: Object.fromEntries(searchParams), body: jsonOf(request.body) });
+      return answer(status, body);
+    } catch (error) {
+      const refusal = toApiError(error, ids.uuid());
+      if (refusal.status < 500) return answer(refusal.status, refusal.body());
+      return answer(refusal.status, { code: refusal.code, message: String(error) });
+    }
+  };
+}
+
+const millisecondsOf = (duration: string): number =>
+  Number(duration.slice(0, -1)) * UNITS[duration.at(-1) as keyof typeof UNITS];
+
+function jsonOf(body: Buffer): unknown {
+  if (body.length === 0) return {};
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    throw new ApiError("BAD_REQUEST", "The body is not valid JSON.");
+  }
+}
+
+const answer = (status: number, body?: unknown): GatewayResponse => ({
+  status,
+  headers: body === undefined ? {} : { "content-type": "application/json" },
+  body: Buffer.from(body === undefined ? "" : `${JSON.stringify(body)}\n`),
+});

@@ -1,0 +1,86 @@
+// The demo workspace of a first start, kept for the next ones, and what `npm start` prints about it.
+import type { State } from "./state.ts";
+import type { NewWorkspace, Tenancy } from "./tenancy.ts";
+
+export interface Demo extends Omit<NewWorkspace, "refresh_token"> {
+  subscriber_id: string;
+}
+
+const EXTERNAL_ID = "ada";
+const ATTRIBUTES = { first_name: "Ada" };
+
+/** Makes the demo workspace and its subscriber where there is none; the access token is always a fresh one. */
+export async function prepareDemo(tenancy: Tenancy, state: State): Promise<Demo> {
+  const known = state.read<Demo>("demo");
+  if (known) {
+    const access_token = await tenancy.issueToken({ tenant_id: known.tenant_id, role: "owner" });
+    return { ...known, access_token };
+  }
+  const { refresh_token: _, ...workspace } = await tenancy.createWorkspace({ name: "Demo" });
+  const { id } = await tenancy.upsertSubscriber(workspace.tenant_id, EXTERNAL_ID, ATTRIBUTES);
+  const demo = { ...workspace, subscriber_id: id };
+  state.write("demo", demo);
+  return demo;
+}
+
+const JSON_TYPE = "-H 'Content-Type: application/json'";
+
+/** Three lines to paste: upsert a subscriber, listen to its stream, send to it and read its inbox. */
+export function tryIt(url: string, { sdk_key, access_token, subscriber_id }: Demo): [string, string, string] {
+  const sdk = `-H 'X-SDK-Key: ${sdk_key}'`;
+  const reader = `subscriber_id=${subscriber_id}`;
+  const subscriber = JSON.stringify({ external_id: EXTERNAL_ID, attributes: ATTRIBUTES });
+  const notification = JSON.stringify({
+    subscriberIds: [subscriber_id],
+    title: "Hello {{ subscriber.first_name }}",
+    body: "This came through the whole service.",
+  });
+  const send = `curl -s '${url}/api/v1/notifications' -H 'Authorization: Bearer ${access_token}' ${JSON_TYPE} -d '${notification}'`;
+  const settle = `curl -s -X POST '${url}/_local/settle'`;
+  const inbox = `curl -s '${url}/v1/in-app/messages?${reader}' ${sdk}`;
+  return [
+    `curl -s '${url}/api/v1/subscribers/upsert' ${sdk} ${JSON_TYPE} -d '${subscriber}'`,
+    `curl -sN '${url}/v1/in-app/stream?${reader}' ${sdk}`,
+    `${send} && ${settle} && ${inbox}`,
+  ];
+}
+
+export interface Addresses {
+  url: string;
+  aws: string | undefined;
+  folder: string;
+}
+
+/** The page that `npm start` prints. */
+export function welcome({ url, aws, folder }: Addresses, demo: Demo): string {
+  const [upsert, listen, send] = tryIt(url, demo);
+  const facts = [
+    ["service", url],
+    ...(aws ? [["embedded AWS", aws]] : []),
+    ["data", folder === ":memory:" ? "in memory, gone at the end" : folder],
+    ["workspace", `${demo.name} (${demo.tenant_id}, plan ${demo.plan})`],
+    ["owner", `${demo.owner.email}  password ${demo.owner.password}`],
+    ["SDK key", demo.sdk_key],
+    ["server key", demo.server_key],
+    ["access token", demo.access_token],
+  ];
+  return `The service is ready.
+
+${facts.map(([name = "", value = ""]) => `  ${name.padEnd(13)} ${value}`).join("\n")}
+
+Three lines to try, the second in a terminal of its own:
+
+  # 1. upsert a subscriber
+  ${upsert}
+
+  # 2. open its live stream
+  ${listen}
+
+  # 3. send it a notification: see it arrive in the stream and lie in the inbox
+  ${send}
+
+The access token is good for 15 minutes; for another one:
+  curl -s '${url}/_local/tokens' -d '{"tenant_id":"${demo.tenant_id}"}'
+
+Stop with Ctrl-C.`;
+}

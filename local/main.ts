@@ -1,0 +1,63 @@
+// `npm start`: the whole service in one process on this machine.
+import type { LogEntry } from "../shared/parts.ts";
+import { startAwsPort } from "./aws-port.ts";
+import { createControl } from "./control.ts";
+import { openDataFolder } from "./data-folder.ts";
+import { prepareDemo, welcome } from "./demo.ts";
+import { createFaults, UNDISTURBED } from "./faults.ts";
+import { startHttpServer } from "./http-server.ts";
+import { isStartRefused, readSettings, startRefused } from "./settings.ts";
+import { openState } from "./state.ts";
+import { openTenancy } from "./tenancy.ts";
+import { createWorld } from "./world.ts";
+
+const STOP_MS = 10_000;
+
+async function start(): Promise<void> {
+  const { port, dataFolder, plan, awsPort, passedOn } = readSettings(process.env);
+  const folder = openDataFolder(dataFolder);
+  const faults = createFaults();
+  let stopping = false;
+  const log = (entry: LogEntry) => {
+    if (entry.level !== "info" && !stopping) console.error(JSON.stringify(entry));
+  };
+  const note = (message: string, details?: object) => log({ level: "warn", message, ...details });
+
+  const { hooks } = faults;
+  const begin = Date.now() + folder.offset;
+  const world = await createWorld({ file: folder.file, start: begin, ticking: true, plan, log, hooks, env: passedOn });
+  world.time.start();
+  const tenancy = openTenancy(world.partsFor(UNDISTURBED));
+  const state = openState(world.database);
+  const demo = await prepareDemo(tenancy, state);
+  const control = createControl({ world, tenancy, faults });
+  const { gateway } = world;
+  const server = await startHttpServer({ port, gateway, control, log: note }).catch(refusePort("PORT", port));
+  const aws =
+    awsPort === undefined ? undefined : await startAwsPort(world, awsPort, note).catch(refusePort("AWS_PORT", awsPort));
+  console.log(welcome({ url: server.url, aws: aws?.url, folder: dataFolder }, demo));
+
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), STOP_MS).unref();
+    await Promise.all([server.close(), aws?.close()]);
+    state.write("offset", world.clock.offset());
+    await world.close();
+    folder.release();
+    process.exit(0);
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
+}
+
+const refusePort = (name: string, port: number) => (error: Error & { code?: string }) => {
+  const reason = error.code === "EADDRINUSE" ? "is in use by another program" : `cannot be used (${error.message})`;
+  throw startRefused(`Port ${port} ${reason}. Set ${name} to another one.`);
+};
+
+try {
+  await start();
+} catch (error) {
+  console.error(isStartRefused(error) ? error.message : error);
+  process.exit(1);
+}

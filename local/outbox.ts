@@ -1,0 +1,58 @@
+// What the embedded providers were given, kept in the data file.
+import type { Database } from "./aws/database.ts";
+
+export const outboxChannels = ["ios", "android", "web_push", "email", "sms", "chat_app"] as const;
+
+/** One request that a provider accepted, or would have been sent. */
+export interface OutboxItem {
+  id: string;
+  channel: (typeof outboxChannels)[number];
+  to: string;
+  subscriber_id: string | null;
+  job_id: string | null;
+  title: string | null;
+  body: string | null;
+  /** The provider's own request: APNs JSON, FCM message, SMS form, chat message, MIME source. */
+  payload: unknown;
+  headers: Record<string, string>;
+  at: string;
+}
+
+export interface OutboxFilter {
+  channel?: string | undefined;
+  job_id?: string | undefined;
+  subscriber_id?: string | undefined;
+  limit: number;
+}
+
+export interface Outbox {
+  add(item: OutboxItem): void;
+  /** Oldest first. */
+  list(filter: OutboxFilter): OutboxItem[];
+  clear(): void;
+}
+
+const schema = `CREATE TABLE IF NOT EXISTS outbox (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, channel TEXT NOT NULL, job_id TEXT, subscriber_id TEXT, item TEXT NOT NULL
+) STRICT`;
+
+export function openOutbox(database: Database): Outbox {
+  database.exec(schema);
+  return {
+    add: (item) => {
+      const { channel, job_id, subscriber_id } = item;
+      const row = [channel, job_id, subscriber_id, JSON.stringify(item)];
+      database.run("INSERT INTO outbox (channel, job_id, subscriber_id, item) VALUES (?, ?, ?, ?)", ...row);
+    },
+    list: ({ limit, ...filter }) => {
+      const wanted = Object.entries(filter).filter((entry): entry is [string, string] => entry[1] !== undefined);
+      const where = wanted.map(([column]) => `${column} = ?`).join(" AND ") || "1";
+      const sql = `SELECT item FROM outbox WHERE ${where} ORDER BY seq LIMIT ?`;
+      const rows = database.all(sql, ...wanted.map(([, value]) => value), limit);
+      return rows.map(({ item }) => JSON.parse(String(item)) as OutboxItem);
+    },
+    clear: () => {
+      database.run("DELETE FROM outbox");
+    },
+  };
+}

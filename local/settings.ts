@@ -1,0 +1,48 @@
+// What `npm start` reads from its environment; a value it cannot honour stops it with one clear line.
+import { type PlanName, planNames } from "../shared/plans.ts";
+
+export interface Settings {
+  /** 0 takes a free port. */
+  port: number;
+  /** A folder, or `:memory:`. */
+  dataFolder: string;
+  plan: PlanName;
+  /** Where the embedded AWS services are mounted too, if anywhere. */
+  awsPort: number | undefined;
+  /** Settings that the functions read themselves. */
+  passedOn: Record<string, string>;
+}
+
+const DEFAULT_PORT = 3_000;
+const MOST_PORT = 65_535;
+
+/** A reason not to start, told in one line without a stack. */
+export const startRefused = (message: string): Error => Object.assign(new Error(message), { name: "StartRefused" });
+
+export const isStartRefused = (error: unknown): error is Error =>
+  error instanceof Error && error.name === "StartRefused";
+
+/** @throws a `StartRefused` that names the variable at fault. */
+export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
+  const plan = planNames.find((name) => name === (env.DEFAULT_PLAN || "enterprise"));
+  if (!plan) throw startRefused(`DEFAULT_PLAN is "${env.DEFAULT_PLAN}"; it must be one of ${planNames.join(", ")}.`);
+  if (env.AWS_ENDPOINT_URL_DYNAMODB)
+    throw startRefused("AWS_ENDPOINT_URL_DYNAMODB is not supported yet: unset it to use the embedded DynamoDB.");
+  const loopback = env.WEBHOOK_ALLOW_LOOPBACK;
+  if (loopback && !["0", "1"].includes(loopback))
+    throw startRefused(`WEBHOOK_ALLOW_LOOPBACK is "${loopback}"; it must be 1 or unset.`);
+  return {
+    port: portOf("PORT", env.PORT) ?? DEFAULT_PORT,
+    dataFolder: env.DATA_DIR || ".data",
+    plan,
+    awsPort: portOf("AWS_PORT", env.AWS_PORT),
+    passedOn: loopback === "1" ? { WEBHOOK_ALLOW_LOOPBACK: "1" } : {},
+  };
+}
+
+function portOf(name: string, text: string | undefined): number | undefined {
+  if (!text) return undefined;
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= MOST_PORT) return port;
+  throw startRefused(`${name} is "${text}"; it must be a port number from 0 to ${MOST_PORT}.`);
+}

@@ -1,0 +1,20 @@
+// What the local service itself keeps beside the product's data: the demo's credentials, how far time was moved.
+import type { Database } from "./aws/database.ts";
+
+export interface State {
+  read<T>(name: "demo" | "offset"): T | undefined;
+  write(name: "demo" | "offset", value: unknown): void;
+}
+
+export function openState(database: Database): State {
+  database.exec("CREATE TABLE IF NOT EXISTS local_state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT");
+  return {
+    read: (name) => {
+      const row = database.first("SELECT value FROM local_state WHERE name = ?", name);
+      return row && JSON.parse(String(row.value));
+    },
+    write: (name, value) => {
+      database.run("INSERT OR REPLACE INTO local_state (name, value) VALUES (?, ?)", name, JSON.stringify(value));
+    },
+  };
+}

@@ -1,0 +1,165 @@
+// Workspaces, members and tokens made at once, for the control surface and the demo: what an operator can do.
+import { timestamp, uuidOfText } from "../shared/clock.ts";
+import { notFound } from "../shared/http/errors.ts";
+import type { Role } from "../shared/http/roles.ts";
+import type { Parts } from "../shared/parts.ts";
+import type { PlanName } from "../shared/plans.ts";
+import { platformWrite, secrets, storeWrite } from "../shared/resources.ts";
+import { defaultPlan, secretsMaker, tokenSigner } from "../shared/signing.ts";
+import { absent, present } from "../shared/store/conditions.ts";
+import { createServerKey, hashPassword, register, sdkKeyFor } from "../shared/store/identity.ts";
+import { platform as rows } from "../shared/store/keys.ts";
+import type { Item, TenantId, Value } from "../shared/store/model.ts";
+import { issueRefreshToken } from "../shared/store/refresh.ts";
+import { refused, refusedSteps } from "../shared/store/refusals.ts";
+import { type Subscriber, upsertSubscriber } from "../shared/store/subscribers.ts";
+
+export interface NewWorkspace {
+  tenant_id: string;
+  name: string;
+  plan: PlanName;
+  owner: { user_id: string; email: string; password: string };
+  access_token: string;
+  refresh_token: string;
+  sdk_key: string;
+  server_key: string;
+  server_key_id: string;
+}
+
+export interface WorkspaceChange {
+  plan?: PlanName | undefined;
+  kind?: "standard" | "agency" | undefined;
+  status?: "active" | "suspended" | "deleted" | undefined;
+  /** null takes the cap away. */
+  monthly_send_cap?: number | null | undefined;
+  /** What the billing period is said to have used so far. */
+  usage?: { sends?: number | undefined; events?: number | undefined } | undefined;
+}
+
+export interface TokenWish {
+  tenant_id: string;
+  role: Role;
+  read_only?: boolean | undefined;
+  /** The agency whose member acts in the workspace. */
+  agency_id?: string | undefined;
+}
+
+export interface Tenancy {
+  createWorkspace(wish: { name?: string | undefined; plan?: PlanName | undefined }): Promise<NewWorkspace>;
+  /** @throws 404. */
+  changeWorkspace(tenant: string, change: WorkspaceChange): Promise<Record<string, Value>>;
+  /** An access token of a member with the role, who is made when there is none. @throws 404. */
+  issueToken(wish: TokenWish): Promise<string>;
+  upsertSubscriber(tenant: string, externalId: string, attributes: Record<string, Value>): Promise<Subscriber>;
+}
+
+const SALT_BYTES = 16;
+const PASSWORD_BYTES = 12;
+const NAME_BYTES = 6;
+const NOBODY = "" as TenantId;
+
+export function openTenancy(parts: Parts): Tenancy {
+  const { ids, clock } = parts;
+  const platform = platformWrite.open(parts)(NOBODY);
+  const storeOf = storeWrite.open(parts);
+  const signer = tokenSigner.open(parts)(NOBODY);
+  const usualPlan = defaultPlan.open(parts)(NOBODY);
+  const maker = secretsMaker.open(parts)(NOBODY);
+  const root = () => secrets.open(parts)(NOBODY).root();
+  const randomName = () => ids.bytes(NAME_BYTES).toString("hex");
+
+  const need = async (tenant: string): Promise<Item> => {
+    const row = await platform.get(rows.tenant(tenant));
+    if (!row) throw notFound("workspace");
+    return row;
+  };
+
+  const findMember = async (tenant: string, role: Role): Promise<string | undefined> => {
+    const { pk, sk } = rows.member(tenant, "");
+    const { items } = await platform.query({ pk, prefix: sk });
+    const found = items.find((item) => item.role === role);
+    return found && String(found.user_id);
+  };
+
+  /** The same workspace and role give the same user, so that two at once make one. */
+  const makeMember = async (tenant: string, role: Role): Promise<string> => {
+    const user = uuidOfText(`local member ${tenant} ${role}`);
+    const email = `${role}-${user.slice(0, 8)}@example.com`;
+    const created_at = timestamp(clock.now());
+    const member = { user_id: user, tenant, role, email, name: role, created_at };
+    await platform
+      .transact([
+        { put: { ...rows.user(email), id: user, email, name: role, password: "", created_at }, when: absent() },
+        { put: { ...rows.member(tenant, user), ...member } },
+        { put: { ...rows.membership(user, tenant), ...member } },
+      ])
+      .catch(refusedSteps(() => undefined));
+    return user;
+  };
+
+  return {
+    createWorkspace: async ({ name = `Workspace ${randomName()}`, plan = usualPlan }) => {
+      await maker.ensure();
+      const email = `owner-${randomName()}@example.com`;
+      const password = ids.bytes(PASSWORD_BYTES).toString("base64url");
+      const secret = await hashPassword(password, ids.bytes(SALT_BYTES));
+      const registration = { email, secret, name: "Owner", workspace_name: name, plan };
+      const { user, tenant } = await register(platform, storeOf, registration);
+      const [access_token, refresh_token, key, sdk_key] = await Promise.all([
+        signer.accessToken({ user: user.id, tenant, role: "owner" }),
+        issueRefreshToken(platform, { user: user.id, tenant }),
+        createServerKey(storeOf(tenant), platform, { name: "default" }),
+        root().then((known) => sdkKeyFor(known, tenant)),
+      ]);
+      return {
+        tenant_id: tenant,
+        name,
+        plan,
+        owner: { user_id: user.id, email, password },
+        access_token,
+        refresh_token,
+        sdk_key,
+        server_key: key.key,
+        server_key_id: key.id,
+      };
+    },
+
+    changeWorkspace: async (tenant, { monthly_send_cap, usage, ...named }) => {
+      const set = {
+        ...named,
+        ...(monthly_send_cap !== null && { monthly_send_cap }),
+        usage_sends: usage?.sends,
+        usage_events: usage?.events,
+      };
+      const remove = monthly_send_cap === null ? ["monthly_send_cap"] : [];
+      const isChange = remove.length > 0 || Object.values(set).some((value) => value !== undefined);
+      if (!isChange) return shownWorkspace(await need(tenant));
+      const unknown = refused((): never => {
+        throw notFound("workspace");
+      });
+      const row = await platform.update(rows.tenant(tenant), { set, remove }, present("id")).catch(unknown);
+      return shownWorkspace(row);
+    },
+
+    issueToken: async ({ tenant_id, role, read_only = false, agency_id }) => {
+      const employer = agency_id ?? tenant_id;
+      await Promise.all([need(tenant_id), need(employer)]);
+      const user = (await findMember(employer, role)) ?? (await makeMember(employer, role));
+      const subject = { user, tenant: tenant_id, role, readOnly: read_only || role === "viewer" };
+      return signer.accessToken(agency_id === undefined ? subject : { ...subject, agency: agency_id });
+    },
+
+    upsertSubscriber: async (tenant, external_id, attributes) =>
+      upsertSubscriber(storeOf(tenant as TenantId), await root(), { external_id, attributes }),
+  };
+}
+
+const shownWorkspace = (row: Item): Record<string, Value> => ({
+  tenant_id: row.id ?? null,
+  name: row.name ?? null,
+  plan: row.plan ?? null,
+  kind: row.kind ?? null,
+  status: row.status ?? null,
+  monthly_send_cap: row.monthly_send_cap ?? null,
+  usage: { sends: row.usage_sends ?? 0, events: row.usage_events ?? 0 },
+});

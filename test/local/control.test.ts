@@ -1,0 +1,332 @@
+// The control surface, called in process: what each call promises, and how it refuses.
+import { afterEach, describe, expect, test } from "vitest";
+import type { ServiceName } from "../../local/aws/protocol.ts";
+import { createFaults, UNDISTURBED } from "../../local/faults.ts";
+import { openOutbox } from "../../local/outbox.ts";
+import { platformWrite } from "../../shared/resources.ts";
+import { platform as rows } from "../../shared/store/keys.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { START, type TestWorld, testWorld } from "../support/world.ts";
+
+const worlds: TestWorld[] = [];
+const fresh = async (options = {}) => {
+  const world = await testWorld(options);
+  worlds.push(world);
+  return world;
+};
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.close();
+});
+
+const make = async (world: TestWorld, body: object = {}) => {
+  const answer = await world.call("POST /_local/workspaces", { body });
+  expect(answer.status).toBe(201);
+  return answer.body;
+};
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const platformOf = (world: TestWorld) => platformWrite.open(world.partsFor("control"))("" as TenantId);
+
+describe("health and unknown calls", () => {
+  test("health says ready", async () => {
+    const world = await fresh();
+    expect(await world.call("GET /_local/health")).toMatchObject({ status: 200, body: { status: "ready" } });
+  });
+
+  test.each(["GET /_local/nothing", "POST /_local/health", "GET /_local/workspaces/x/y", "PATCH /_local/workspaces"])(
+    "%s is 404 in the envelope",
+    async (route) => {
+      const world = await fresh();
+      expect(await world.call(route)).toMatchObject({
+        status: 404,
+        body: { code: "NOT_FOUND", message: expect.any(String) },
+      });
+    },
+  );
+
+  test("a body that is not JSON is 400, one of the wrong shape 422 naming the field", async () => {
+    const world = await fresh();
+    const broken = await world.call("POST /_local/workspaces", { raw: Buffer.from("{") });
+    expect(broken).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
+    const wrong = await world.call("POST /_local/workspaces", { body: { plan: "gold" } });
+    expect(wrong).toMatchObject({
+      status: 422,
+      body: { code: "VALIDATION_ERROR", fields: { plan: expect.any(String) } },
+    });
+    const unknown = await world.call("POST /_local/workspaces", { body: { colour: "red" } });
+    expect(unknown.status).toBe(422);
+  });
+});
+
+describe("workspaces", () => {
+  test("carry every credential, and each of them works", async () => {
+    const world = await fresh();
+    const made = await make(world, { name: "Acme", plan: "growth" });
+    expect(made).toMatchObject({ name: "Acme", plan: "growth" });
+    const sdk = { "x-sdk-key": made.sdk_key };
+    const upsert = await world.call("POST /api/v1/subscribers/upsert", { as: sdk, body: { external_id: "a" } });
+    expect(upsert.status).toBe(200);
+    const whoami = await world.call("GET /v1/whoami", { as: bearer(made.server_key) });
+    expect(whoami.body).toMatchObject({ tenant_id: made.tenant_id, plan: "growth", key: { id: made.server_key_id } });
+    const key = await world.call("GET /api/v1/sdk-key", { as: bearer(made.access_token) });
+    expect(key.body).toEqual({ sdk_key: made.sdk_key });
+    const { email, password, user_id } = made.owner;
+    const login = await world.call("POST /api/v1/auth/login", { body: { email, password } });
+    expect(login).toMatchObject({ status: 200, body: { user: { id: user_id }, tenant: { role: "owner" } } });
+  });
+
+  test("take the default plan and a name of their own", async () => {
+    const world = await fresh({ plan: "starter" });
+    const [one, two] = [await make(world), await make(world)];
+    expect(one.plan).toBe("starter");
+    expect(one.name).not.toBe(two.name);
+    expect(one.owner.email).not.toBe(two.owner.email);
+  });
+
+  test("their refresh token is good for a new pair, and its text is stored nowhere", async () => {
+    const world = await fresh();
+    const { refresh_token } = await make(world);
+    const [family, secret] = refresh_token.split(".");
+    expect(secret).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    const row = await platformOf(world).get(rows.refresh(family));
+    expect(row?.expires).toBe(START / 1_000 + 30 * 86_400);
+    expect(JSON.stringify(row)).not.toContain(secret);
+    const refreshed = await world.call("POST /api/v1/auth/refresh", { body: { refresh_token } });
+    expect(refreshed).toMatchObject({ status: 200, body: { access_token: expect.any(String) } });
+  });
+
+  test("can be changed as an operator does, and the change shows at once", async () => {
+    const world = await fresh();
+    const { tenant_id, sdk_key, access_token } = await make(world);
+    const path = `PATCH /_local/workspaces/${tenant_id}`;
+    const change = { plan: "free", kind: "agency", monthly_send_cap: 10, usage: { sends: 7 } };
+    const changed = await world.call(path, { body: change });
+    expect(changed).toMatchObject({ status: 200, body: { tenant_id, ...change, usage: { sends: 7, events: 0 } } });
+    const inbox = await world.call(`GET /v1/in-app/messages?subscriber_id=${tenant_id}`, {
+      as: { "x-sdk-key": sdk_key },
+    });
+    expect(inbox.status).toBe(403);
+    await world.call(path, { body: { status: "suspended", monthly_send_cap: null } });
+    const suspended = await world.call("GET /api/v1/templates", { as: bearer(access_token) });
+    expect(suspended).toMatchObject({ status: 403, body: { code: "TENANT_SUSPENDED" } });
+    const row = await platformOf(world).get(rows.tenant(tenant_id));
+    expect(row).toMatchObject({ plan: "free", kind: "agency", status: "suspended", usage_sends: 7 });
+    expect(row).not.toHaveProperty("monthly_send_cap");
+  });
+
+  test("an empty change shows the workspace; an unknown workspace is 404", async () => {
+    const world = await fresh();
+    const { tenant_id } = await make(world);
+    const same = await world.call(`PATCH /_local/workspaces/${tenant_id}`, { body: {} });
+    expect(same).toMatchObject({ status: 200, body: { status: "active" } });
+    for (const body of [{}, { plan: "free" }])
+      expect((await world.call("PATCH /_local/workspaces/nobody", { body })).status).toBe(404);
+  });
+});
+
+describe("tokens", () => {
+  test("of every role, the member made once", async () => {
+    const world = await fresh();
+    const { tenant_id, owner } = await make(world);
+    const token = async (body: object) => {
+      const answer = await world.call("POST /_local/tokens", { body: { tenant_id, ...body } });
+      expect(answer.status).toBe(201);
+      return answer.body.access_token as string;
+    };
+    expect(claimsOf(await token({}))).toMatchObject({ sub: owner.user_id, role: "owner", ro: false });
+    const [one, two] = await Promise.all([token({ role: "analyst" }), token({ role: "analyst" })]);
+    expect(claimsOf(one).sub).toBe(claimsOf(two).sub);
+    const { pk, sk } = rows.member(tenant_id, "");
+    const { items } = await platformOf(world).query({ pk, prefix: sk });
+    expect(items.map(({ role }) => role).sort()).toEqual(["analyst", "owner"]);
+    expect((await world.call("GET /api/v1/templates", { as: bearer(one) })).status).toBe(200);
+    const denied = await world.call("POST /api/v1/notifications", { as: bearer(one), body: {} });
+    expect(denied).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+  });
+
+  test("read-only ones and those of a viewer may not write", async () => {
+    const world = await fresh();
+    const { tenant_id } = await make(world);
+    for (const wish of [{ read_only: true }, { role: "viewer" }]) {
+      const { body } = await world.call("POST /_local/tokens", { body: { tenant_id, ...wish } });
+      const answer = await world.call("POST /api/v1/templates", { as: bearer(body.access_token), body: {} });
+      expect(answer).toMatchObject({ status: 403, body: { code: "READ_ONLY_TOKEN" } });
+    }
+  });
+
+  test("of an agency's member act in the client's workspace", async () => {
+    const world = await fresh();
+    const [client, agency] = [await make(world), await make(world)];
+    const body = { tenant_id: client.tenant_id, agency_id: agency.tenant_id, role: "marketer" };
+    const { access_token } = (await world.call("POST /_local/tokens", { body })).body;
+    expect(claimsOf(access_token)).toMatchObject({ tid: client.tenant_id, agency: agency.tenant_id });
+    const key = await world.call("GET /api/v1/sdk-key", { as: bearer(access_token) });
+    expect(key.body).toEqual({ sdk_key: client.sdk_key });
+  });
+
+  test("live for 15 minutes of service time; an unknown workspace is 404", async () => {
+    const world = await fresh();
+    const { tenant_id } = await make(world);
+    const { access_token } = (await world.call("POST /_local/tokens", { body: { tenant_id } })).body;
+    await world.call("POST /_local/clock", { body: { advance: "14m" } });
+    expect((await world.call("GET /api/v1/sdk-key", { as: bearer(access_token) })).status).toBe(200);
+    await world.call("POST /_local/clock", { body: { advance: "1m" } });
+    expect((await world.call("GET /api/v1/sdk-key", { as: bearer(access_token) })).status).toBe(401);
+    expect((await world.call("POST /_local/tokens", { body: { tenant_id: "nobody" } })).status).toBe(404);
+  });
+});
+
+describe("time", () => {
+  test.each([
+    [{ advance: "90s" }, "2026-11-20T12:01:30.000Z"],
+    [{ advance: "5m" }, "2026-11-20T12:05:00.000Z"],
+    [{ advance: "72h" }, "2026-11-23T12:00:00.000Z"],
+    [{ advance: "2d" }, "2026-11-22T12:00:00.000Z"],
+    [{ to: "2026-12-24T18:00:00+01:00" }, "2026-12-24T17:00:00.000Z"],
+  ])("moves forward by %j", async (body, now) => {
+    const world = await fresh();
+    expect(await world.call("POST /_local/clock", { body })).toMatchObject({ status: 200, body: { now } });
+    expect((await world.call("GET /_local/clock")).body).toEqual({ now });
+  });
+
+  test("never goes back: 400", async () => {
+    const world = await fresh();
+    const back = await world.call("POST /_local/clock", { body: { to: "2026-11-20T11:59:59Z" } });
+    expect(back).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
+  });
+
+  test.each([{}, { advance: "1w" }, { advance: "-1h" }, { advance: 5 }, { to: "tomorrow" }, { advance: "999999999d" }])(
+    "refuses %j with 422",
+    async (body) => {
+      const world = await fresh();
+      expect((await world.call("POST /_local/clock", { body })).status).toBe(422);
+    },
+  );
+
+  test("settle and advance run what is due: a scheduled notification reaches the inbox when its time has come", async () => {
+    const world = await fresh();
+    const { sdk_key, access_token } = await make(world);
+    const sdk = { "x-sdk-key": sdk_key };
+    const { body: reader } = await world.call("POST /api/v1/subscribers/upsert", {
+      as: sdk,
+      body: { external_id: "a" },
+    });
+    const body = { subscriberIds: [reader.id], title: "Hi", body: "There", scheduled_at: "2026-11-20T14:00:00Z" };
+    expect((await world.call("POST /api/v1/notifications", { as: bearer(access_token), body })).status).toBe(201);
+    const inbox = async () =>
+      (await world.call(`GET /v1/in-app/messages?subscriber_id=${reader.id}`, { as: sdk })).body.messages;
+    expect(await world.call("POST /_local/settle")).toMatchObject({ status: 200, body: { idle: true } });
+    expect(await inbox()).toEqual([]);
+    await world.call("POST /_local/clock", { body: { advance: "2h" } });
+    expect(await inbox()).toHaveLength(1);
+  });
+});
+
+describe("outbox", () => {
+  const item = (id: string, channel: "email" | "sms", job_id: string, subscriber_id: string) => ({
+    ...{ id, channel, job_id, subscriber_id, to: "x", title: null, body: "b", payload: { id }, headers: {} },
+    at: "2026-11-20T12:00:00.000Z",
+  });
+
+  test("lists oldest first, filtered and limited, until it is emptied", async () => {
+    const world = await fresh();
+    const outbox = openOutbox(world.database);
+    const all = [item("1", "email", "j1", "s1"), item("2", "sms", "j1", "s2"), item("3", "email", "j2", "s1")];
+    for (const one of all) outbox.add(one);
+    const ids = async (query: string) =>
+      (await world.call(`GET /_local/outbox${query}`)).body.items.map(({ id }: { id: string }) => id);
+    expect((await world.call("GET /_local/outbox")).body.items).toEqual(all);
+    expect(await ids("?channel=email")).toEqual(["1", "3"]);
+    expect(await ids("?job_id=j1&subscriber_id=s2")).toEqual(["2"]);
+    expect(await ids("?limit=2")).toEqual(["1", "2"]);
+    expect((await world.call("GET /_local/outbox?channel=pigeon")).status).toBe(422);
+    expect((await world.call("DELETE /_local/outbox")).status).toBe(204);
+    expect(await ids("")).toEqual([]);
+  });
+});
+
+describe("faults", () => {
+  const stream = (world: TestWorld, sdk_key: string) =>
+    world.call("GET /v1/in-app/stream?subscriber_id=00000000-0000-8000-8000-000000000000", {
+      as: { "x-sdk-key": sdk_key },
+    });
+
+  test("of the stream answer 503 as often as was asked, and nothing else is concerned", async () => {
+    const world = await fresh();
+    const { sdk_key } = await make(world);
+    const posted = await world.call("POST /_local/faults", { body: { channel: "stream", outcome: "transient" } });
+    expect(posted).toMatchObject({ status: 201, body: { channel: "stream" } });
+    for (const _ of [1, 2])
+      expect(await stream(world, sdk_key)).toMatchObject({ status: 503, body: { code: "SERVICE_UNAVAILABLE" } });
+    const upsert = { as: { "x-sdk-key": sdk_key }, body: { external_id: "a" } };
+    expect((await world.call("POST /api/v1/subscribers/upsert", upsert)).status).toBe(200);
+    expect((await world.call("DELETE /_local/faults")).status).toBe(204);
+    await world.call("POST /_local/faults", { body: { channel: "stream", outcome: "transient", times: 1 } });
+    expect((await stream(world, sdk_key)).status).toBe(503);
+  });
+
+  test("of a service throttle that many calls: the client's own retries hide a few", async () => {
+    const world = await fresh();
+    const { sdk_key } = await make(world);
+    const upsert = { as: { "x-sdk-key": sdk_key }, body: { external_id: "a" } };
+    await world.call("POST /_local/faults", { body: { channel: "aws:dynamodb", outcome: "transient", times: 1 } });
+    await world.call("DELETE /_local/meter");
+    expect((await world.call("POST /api/v1/subscribers/upsert", upsert)).status).toBe(200);
+  });
+
+  test("of a service go on until they are cleared, and spare the control surface", async () => {
+    const faults = createFaults();
+    faults.add({ channel: "aws:sqs", outcome: "transient" });
+    const call = (name: string, service: ServiceName) => () => faults.hooks(name).before?.(service, "Any", {});
+    for (const _ of [1, 2]) expect(call("api-auth", "sqs")).toThrow(/Rate exceeded/);
+    expect(call("api-auth", "kms")).not.toThrow();
+    expect(call(UNDISTURBED, "sqs")).not.toThrow();
+    faults.clear();
+    expect(call("api-auth", "sqs")).not.toThrow();
+  });
+
+  test("of one subscriber spare the others", () => {
+    const faults = createFaults();
+    faults.add({ channel: "email", outcome: "permanent", times: 1, subscriber_id: "s" });
+    expect(faults.take("email", "other")).toBeUndefined();
+    expect(faults.take("email", "s")).toMatchObject({ outcome: "permanent" });
+    expect(faults.take("email", "s")).toBeUndefined();
+  });
+
+  test("of providers and of verification are kept for their sinks", async () => {
+    const world = await fresh();
+    for (const body of [
+      { channel: "email", outcome: "permanent", times: 2, subscriber_id: "s" },
+      { channel: "verify:sms", outcome: "permanent", message: "wrong token" },
+    ])
+      expect(await world.call("POST /_local/faults", { body })).toMatchObject({ status: 201, body });
+    for (const body of [{ channel: "pigeon" }, { channel: "email", outcome: "rain" }, { channel: "email", times: 0 }])
+      expect((await world.call("POST /_local/faults", { body })).status).toBe(422);
+  });
+});
+
+describe("meter", () => {
+  test("counts what each embedded service was asked for, and starts again at zero", async () => {
+    const world = await fresh();
+    const { sdk_key } = await make(world);
+    expect((await world.call("DELETE /_local/meter")).status).toBe(204);
+    const zero = (await world.call("GET /_local/meter")).body;
+    expect(zero).toMatchObject({
+      dynamodb: { requests: 0, wcu: 0, rcu: 0, by_operation: {}, hottest: [], index_wcu: 0 },
+      sqs: { requests: 0, sent: 0, received: 0 },
+      scheduler: { created: 0, deleted: 0, fired: 0 },
+      s3: { requests: 0 },
+      kms: { requests: 0 },
+      providers: { requests: 0 },
+    });
+    const upsert = { as: { "x-sdk-key": sdk_key }, body: { external_id: "a" } };
+    await world.call("POST /api/v1/subscribers/upsert", upsert);
+    const { dynamodb, process } = (await world.call("GET /_local/meter")).body;
+    expect(dynamodb.by_operation.UpdateItem).toEqual({ requests: 1, wcu: 2, rcu: 0 });
+    expect(dynamodb).toMatchObject({ wcu: 2, index_wcu: 1 });
+    expect(dynamodb.hottest[0].wcu).toBe(1);
+    expect(process.cpu_ms).toBeGreaterThanOrEqual(0);
+    expect(process.rss_peak_mb).toBeGreaterThanOrEqual(process.rss_mb);
+  });
+});
+
+const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString());
