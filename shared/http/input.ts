@@ -56,9 +56,10 @@ export async function parseForm(
   return { fields: parse(shape, form.fields, { ...fields }), file };
 }
 
-/** Before any schema: recursive validators must not meet a deep or very wide value. */
+/** Before any schema: a body is an object, and recursive validators must not meet a deep or very wide value. */
 export function refuseDeepBody(shape: Judged, body: unknown): void {
-  const reason = checkJson(body);
+  const isObject = typeof body === "object" && body !== null && !Array.isArray(body);
+  const reason = isObject ? checkJson(body) : "must be a JSON object";
   if (reason) throw refusalOf(shape, reason, { body: reason });
 }
 

@@ -1,0 +1,107 @@
+// Bundles every function in one esbuild pass, from entries that exist only in memory.
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Plugin } from "esbuild";
+import { contents, deployedFunctions, knownRoutes } from "./functions.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const FUNCTIONS = join(ROOT, "dist", "functions");
+/** Beside the functions, not in them: a stack trace is resolved at one's desk, not at every cold start. */
+const MAPS = join(ROOT, "dist", "maps");
+const FILE = "index.mjs";
+
+/** CommonJS packages ask for built-in modules by `require`, which an ES module has not. */
+const REQUIRE = 'import{createRequire as __require}from"node:module";const require=__require(import.meta.url);';
+
+export const bundleFolder = (name: string): string => join(FUNCTIONS, name);
+export const bundleFile = (name: string): string => join(FUNCTIONS, name, FILE);
+
+/** Writes `dist/functions/<name>/index.mjs` for every function; the same sources give the same bytes. */
+export async function bundleFunctions(): Promise<void> {
+  const entries = await entriesOf();
+  const { outputFiles } = await build({
+    entryPoints: [...entries.keys()].map((name) => ({ in: `function:${name}`, out: name })),
+    plugins: [virtual(entries)],
+    absWorkingDir: ROOT,
+    outdir: FUNCTIONS,
+    write: false,
+    bundle: true,
+    platform: "node",
+    target: "node24",
+    format: "esm",
+    mainFields: ["module", "main"],
+    minify: true,
+    sourcemap: "external",
+    legalComments: "none",
+    banner: { js: REQUIRE },
+    logLevel: "warning",
+  });
+  await Promise.all([FUNCTIONS, MAPS].map((folder) => rm(folder, { recursive: true, force: true })));
+  await Promise.all(
+    outputFiles.map(async ({ path, contents }) => {
+      const name = path.slice(FUNCTIONS.length + 1).replace(/\.js(\.map)?$/, "");
+      const file = path.endsWith(".map") ? join(MAPS, `${name}.mjs.map`) : bundleFile(name);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, contents);
+    }),
+  );
+}
+
+export interface BundleSize {
+  name: string;
+  bytes: number;
+}
+
+/** What `dist/functions` holds, in bytes as shipped, before compression. */
+export async function bundleSizes(): Promise<BundleSize[]> {
+  const names = (await readdir(FUNCTIONS)).sort();
+  return Promise.all(names.map(async (name) => ({ name, bytes: (await stat(bundleFile(name))).size })));
+}
+
+function virtual(entries: ReadonlyMap<string, string>): Plugin {
+  return {
+    name: "function-entries",
+    setup: ({ onResolve, onLoad }) => {
+      onResolve({ filter: /^function:/ }, ({ path }) => ({ path: path.slice("function:".length), namespace: "entry" }));
+      onLoad({ filter: /.*/, namespace: "entry" }, ({ path }) => ({
+        contents: entries.get(path)!,
+        loader: "ts",
+        resolveDir: ROOT,
+      }));
+    },
+  };
+}
+
+/** How each bundle begins: its declaration, made into a handler with the parts of a deployed function. */
+async function entriesOf(): Promise<Map<string, string>> {
+  const parts = 'import { deployedParts } from "./shared/lambda.ts";\n';
+  const entries = new Map<string, string>();
+  for (const group of contents.groups) {
+    const imported = await importOf(`./functions/api/${group.name}/index.ts`, group);
+    const serve = 'import { serve } from "./shared/http/serve.ts";\n';
+    entries.set(`api-${group.name}`, `${parts}${serve}${imported}export const handler = serve(it, deployedParts());`);
+  }
+  for (const worker of contents.workers) {
+    const imported = await importOf(`./functions/workers/${worker.name}/index.ts`, worker);
+    entries.set(worker.name, `${parts}${imported}export const handler = it.create(deployedParts());`);
+  }
+  const stream = await importOf("./functions/stream/index.ts", contents.stream);
+  const streamed = "export const handler = awslambda.streamifyResponse(it.create(deployedParts()));";
+  entries.set(contents.stream.name, `${parts}${stream}declare const awslambda: any;\n${streamed}`);
+  const answer = 'import { answerUnknown } from "./shared/http/fallback.ts";\n';
+  const routes = JSON.stringify(knownRoutes(contents));
+  entries.set("fallback", `${parts}${answer}export const handler = answerUnknown(${routes}, deployedParts());`);
+  return entries;
+}
+
+/** The import of a declaration as `it`, by the name its own module gives it. */
+async function importOf(path: string, declaration: object): Promise<string> {
+  const module = (await import(new URL(`.${path}`, import.meta.url).href)) as Record<string, unknown>;
+  const name = Object.keys(module).find((key) => module[key] === declaration);
+  if (!name) throw new Error(`${path} does not export what functions/index.ts lists under its folder's name.`);
+  return `import { ${name} as it } from "${path}";\n`;
+}
+
+/** The text of a bundle, for tests. */
+export const bundleText = (name: string): Promise<string> => readFile(bundleFile(name), "utf8");

@@ -1,0 +1,104 @@
+// Every kind of credential a request can carry, and what the declarations say of each.
+import type { Credential, Endpoint } from "../../shared/http/endpoint.ts";
+import { holds, type Role } from "../../shared/http/roles.ts";
+import type { PlanName } from "../../shared/plans.ts";
+import { platformWrite } from "../../shared/resources.ts";
+import { createServerKey, revokeServerKey } from "../../shared/store/identity.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { changeWorkspace } from "../../shared/store/workspaces.ts";
+import type { Headers, Tenant, TestWorld } from "./world.ts";
+
+export interface Presented {
+  name: string;
+  headers: Headers;
+  /** What it is, if it is good at all. */
+  kind?: Credential;
+  role?: Role;
+  readOnly?: boolean;
+  status?: "suspended" | "deleted";
+  /** A server key made with explicit scopes, of which none is the one an endpoint wants. */
+  scopeless?: boolean;
+  plan?: PlanName;
+}
+
+const respell = (key: string) => `${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`;
+const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
+
+/** All credentials of one workspace, good and bad, in the order a reader would try them. */
+export async function everyCredential(world: TestWorld, tenant: Tenant): Promise<Presented[]> {
+  const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+  const token = (await tenant.dashboard()).authorization!.slice(7);
+  const revoked = await createServerKey(tenant.store, platform, { name: "revoked" });
+  await revokeServerKey(tenant.store, platform, revoked.id);
+  const scopeless = await createServerKey(tenant.store, platform, { name: "scopeless", scopes: ["hooks:read"] });
+  const [header, claims, signature] = token.split(".") as [string, string, string];
+  const unsigned = `${Buffer.from(JSON.stringify({ alg: "none", typ: "JWT" })).toString("base64url")}.${claims}.`;
+  const closed = async (status: "suspended" | "deleted", kind: Credential): Promise<Presented> => {
+    const other = await world.tenant();
+    const headers = { sdk: other.sdk, server: other.server, dashboard: await other.dashboard() }[kind];
+    await changeWorkspace(platform, other.id, { status });
+    return { name: `${kind} of a ${status} workspace`, kind, role: "owner", status, headers };
+  };
+  const roles = ["admin", "marketer", "developer", "analyst", "viewer"] as const;
+  return [
+    { name: "nothing", headers: {} },
+    { name: "an empty bearer", headers: { authorization: "Bearer " } },
+    { name: "a garbage bearer", headers: bearer("garbage") },
+    { name: "basic authentication", headers: { authorization: "Basic b3duZXI6cGFzc3dvcmQ=" } },
+    { name: "an SDK key with a wrong signature", headers: { "x-sdk-key": respell(tenant.sdkKey) } },
+    { name: "an SDK key as bearer", headers: bearer(tenant.sdkKey) },
+    { name: "a server key in X-SDK-Key", headers: { "x-sdk-key": tenant.serverKey } },
+    { name: "an unknown server key", headers: bearer(respell(tenant.serverKey)) },
+    { name: "a revoked server key", headers: bearer(revoked.key) },
+    { name: "an agent key", headers: bearer(`service_mcp_${"a".repeat(32)}`) },
+    { name: "an unsigned token", headers: bearer(unsigned) },
+    { name: "a token with another signature", headers: bearer(`${header}.${claims}.${signature.replace(/^./, "_")}`) },
+    { name: "an SDK key", kind: "sdk", headers: tenant.sdk },
+    { name: "a server key", kind: "server", headers: tenant.server },
+    { name: "a server key of other scopes", kind: "server", scopeless: true, headers: bearer(scopeless.key) },
+    { name: "an owner", kind: "dashboard", role: "owner", headers: bearer(token) },
+    ...(await Promise.all(
+      roles.map(
+        async (role): Promise<Presented> => ({
+          name: `a${role.match(/^a/) ? "n" : ""} ${role}`,
+          kind: "dashboard",
+          role,
+          readOnly: role === "viewer",
+          headers: await tenant.dashboard(role),
+        }),
+      ),
+    )),
+    {
+      name: "a read-only owner",
+      kind: "dashboard",
+      role: "owner",
+      readOnly: true,
+      headers: await tenant.dashboard("owner", { readOnly: true }),
+    },
+    await closed("suspended", "sdk"),
+    await closed("suspended", "server"),
+    await closed("suspended", "dashboard"),
+    await closed("deleted", "sdk"),
+    await closed("deleted", "server"),
+    await closed("deleted", "dashboard"),
+  ];
+}
+
+/** The refusal that a declaration demands, in the one order of checks (decision 18), or undefined if it lets in. */
+export function refusalOf(
+  { access }: Pick<Endpoint, "access">,
+  presented: Presented,
+): { status: number; code: string } | undefined {
+  const { credentials, forbidden, permission, scope, effect, openWhileSuspended } = access;
+  if (credentials.length === 0) return undefined;
+  const { kind, status, role, readOnly, scopeless } = presented;
+  if (kind && forbidden.includes(kind)) return { status: 403, code: "FORBIDDEN" };
+  if (!kind || !credentials.includes(kind)) return { status: 401, code: "UNAUTHORIZED" };
+  if (status === "deleted") return { status: 403, code: "TENANT_DELETED" };
+  if (status === "suspended" && effect !== "session" && !openWhileSuspended)
+    return { status: 403, code: "TENANT_SUSPENDED" };
+  if (readOnly && effect === "write") return { status: 403, code: "READ_ONLY_TOKEN" };
+  if (permission && kind === "dashboard" && !holds(role!, permission)) return { status: 403, code: "FORBIDDEN" };
+  if (scope && scopeless && scope !== "hooks:read") return { status: 403, code: "FORBIDDEN" };
+  return undefined;
+}

@@ -1,0 +1,57 @@
+// One real thing of a workspace per kind of route, for asking whether another workspace can tell that it is there.
+import { platformWrite } from "../../shared/resources.ts";
+import { createServerKey } from "../../shared/store/identity.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import type { Tenant, TestWorld } from "./world.ts";
+
+type Make = (world: TestWorld, tenant: Tenant) => Promise<string>;
+
+const subscriber: Make = async (world, tenant) =>
+  (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "foreign" } })).body.id;
+
+const notification: Make = async (world, tenant) => {
+  const body = { target: { type: "all" }, title: "t", body: "b", scheduled_at: "2027-01-01T00:00:00Z" };
+  return (await world.call("POST /api/v1/notifications", { as: await tenant.dashboard(), body })).body.id;
+};
+
+const message: Make = async (world, tenant) => {
+  const id = await subscriber(world, tenant);
+  const body = { subscriberIds: [id], title: "t", body: "b" };
+  await world.call("POST /api/v1/notifications", { as: await tenant.dashboard(), body });
+  await world.settle();
+  const { messages } = (await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: tenant.sdk })).body;
+  return messages[0].id;
+};
+
+const template: Make = async (world, tenant) => {
+  const body = { name: `foreign ${world.ids.uuid()}`, content: { title: "t", body: "b" } };
+  return (await world.call("POST /api/v1/templates", { as: await tenant.dashboard(), body })).body.id;
+};
+
+const channel: Make = async (world, tenant) =>
+  (await world.call("GET /api/v1/channels", { as: await tenant.dashboard() })).body.channels[0].id;
+
+const serverKey: Make = async (world, tenant) => {
+  const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+  return (await createServerKey(tenant.store, platform, { name: "foreign" })).id;
+};
+
+const owner: Make = async (_, tenant) => tenant.owner;
+
+const makers: [prefix: string, make: Make][] = [
+  ["/api/v1/subscribers/", subscriber],
+  ["/api/v1/notifications/", notification],
+  ["/v1/in-app/messages/", message],
+  ["/api/v1/templates/", template],
+  ["/api/v1/channels/", channel],
+  ["/api/v1/server-keys/", serverKey],
+  ["/api/v1/team/members/", owner],
+];
+
+/** The id of a thing of `tenant` that the route could name. */
+export function foreignIds(world: TestWorld, tenant: Tenant, route: string): Promise<string> {
+  const path = route.split(" ")[1] ?? "";
+  const known = makers.find(([prefix]) => path.startsWith(prefix));
+  if (!known) throw new Error(`Say in test/support/foreign.ts how to make what ${route} names.`);
+  return known[1](world, tenant);
+}
