@@ -28,6 +28,8 @@ export interface Access {
   /** Default: GET reads, everything else writes. */
   effect?: Effect;
   feature?: Feature;
+  /** Event ingestion may take a credential for good up to a minute after it was (ATH-R6). */
+  cachesCredentials?: boolean;
   /** The bill and `/me` stay reachable in a suspended workspace (D-TENANT). */
   openWhileSuspended?: boolean;
 }

@@ -7,6 +7,7 @@ import { requireFeature } from "../plans.ts";
 import { platformWrite, secrets as secretsCapability } from "../resources.ts";
 import type { TenantId } from "../store/model.ts";
 import { authenticate, type Caller } from "./authenticate.ts";
+import { createCredentialCache } from "./credential-cache.ts";
 import { type Endpoint, type Group, isReply, routeKeyOf } from "./endpoint.ts";
 import { toApiError } from "./errors.ts";
 import { limitRequests, requirePermission, requireScope, requireWorkspace, requireWritable } from "./gates.ts";
@@ -35,7 +36,10 @@ export const servingUses: readonly Capability[] = [platformWrite, secretsCapabil
 
 /** The Lambda handler of a group. @see decision 15: called once per environment. */
 export function serve(group: Group, parts: Parts): ApiHandler {
-  const chains = new Map(group.endpoints.map((endpoint) => [routeKeyOf(endpoint.route), chain(endpoint, parts)]));
+  const cached = createCredentialCache(parts.clock.now);
+  const chains = new Map(
+    group.endpoints.map((endpoint) => [routeKeyOf(endpoint.route), chain(endpoint, parts, cached)]),
+  );
   return async (event, context) => {
     const run = chains.get(event.routeKey);
     if (!run) throw new Error(`The group ${group.name} has no route ${event.routeKey}.`);
@@ -43,7 +47,7 @@ export function serve(group: Group, parts: Parts): ApiHandler {
   };
 }
 
-function chain(endpoint: Endpoint, parts: Parts): ApiHandler {
+function chain(endpoint: Endpoint, parts: Parts, cached: ReturnType<typeof createCredentialCache>): ApiHandler {
   const { access, shape } = endpoint;
   const { clock, ids, log } = parts;
   const bind = openAll(endpoint.uses, parts);
@@ -53,7 +57,11 @@ function chain(endpoint: Endpoint, parts: Parts): ApiHandler {
 
   const handler = middy<Passage, Response>({ timeoutEarlyInMillis: 0 })
     .before(async ({ event: passage }) => {
-      passage.caller = await authenticate(access, presentedBy(passage.event), credentials);
+      const presented = presentedBy(passage.event);
+      const validate = () => authenticate(access, presented, credentials);
+      passage.caller = access.cachesCredentials
+        ? await cached(JSON.stringify([access.credentials, presented]), validate)
+        : await validate();
     })
     .before(({ event: { caller } }) => limitRequests(caller, platform))
     .before(({ event: { caller } }) => requireWorkspace(caller, access))

@@ -14,7 +14,7 @@ const REREAD_MS = 10_000;
 const Claims = v.object({
   sub: v.string(),
   tid: v.string(),
-  token_use: v.literal("access"),
+  token_use: v.optional(v.literal("access")),
   ro: v.optional(v.boolean(), false),
   agency: v.optional(v.string()),
   exp: v.number(),
@@ -37,10 +37,19 @@ export type PublishedKey = {
   e: string;
 };
 
+/**
+ * Checks tokens of our own issuer by the keys in the table. With `TOKEN_JWKS` (a JWKS document) the issuer named by
+ * `TOKEN_ISSUER` takes its place: its tokens carry the user as `sub` and the workspace as `tid`.
+ */
 export function openVerifier(parts: Parts): TokenVerifier {
   const issuer = setting(parts, "TOKEN_ISSUER");
   const audience = setting(parts, "TOKEN_AUDIENCE");
+  const external = parts.env.TOKEN_JWKS;
   const table = openTable(parts)((pk) => pk === "JWK");
+  const readKeys = async () =>
+    external
+      ? (JSON.parse(external) as { keys: PublishedKey[] }).keys
+      : (await table.query({ pk: "JWK" })).items.map((item) => item.jwk as unknown as PublishedKey);
   const verifier = JwtVerifier.create({
     issuer,
     audience,
@@ -49,11 +58,11 @@ export function openVerifier(parts: Parts): TokenVerifier {
   });
   let known = new Set<string>();
   let readAt = Number.NEGATIVE_INFINITY;
+  let learning: Promise<void> | undefined;
 
   const learn = async (now: number) => {
     readAt = now;
-    const { items } = await table.query({ pk: "JWK" });
-    const published = items.map((item) => item.jwk as unknown as PublishedKey);
+    const published = await readKeys();
     known = new Set(published.map(({ kid }) => kid));
     if (published.length > 0) verifier.cacheJwks({ keys: published });
   };
@@ -62,7 +71,10 @@ export function openVerifier(parts: Parts): TokenVerifier {
     verify: async (token, now) => {
       const kid = keyIdOf(token);
       if (kid === undefined) return undefined;
-      if (!known.has(kid) && now - readAt >= REREAD_MS) await learn(now);
+      if (!known.has(kid)) {
+        if (now - readAt >= REREAD_MS) learning = learn(now);
+        await learning;
+      }
       if (!known.has(kid)) return undefined;
       const claims = v.safeParse(Claims, verified(verifier, token));
       return claims.success && isCurrent(claims.output, now / 1_000) ? claims.output : undefined;
@@ -82,8 +94,19 @@ function verified(verifier: { verifySync(token: string): unknown }, token: strin
 const isCurrent = ({ exp, iat, nbf = iat }: Claims, now: number) =>
   now < exp && iat <= now + LEEWAY_SECONDS && nbf <= now + LEEWAY_SECONDS;
 
+const PART = /^[A-Za-z0-9_-]{1,4096}$/;
+
+/** Three base64url parts, each spelt in the one canonical way: decoders are lenient, we are not. */
+function isCanonical(token: string): boolean {
+  const parts = token.length <= 4_096 ? token.split(".") : [];
+  return (
+    parts.length === 3 &&
+    parts.every((part) => PART.test(part) && Buffer.from(part, "base64url").toString("base64url") === part)
+  );
+}
+
 function keyIdOf(token: string): string | undefined {
-  if (token.length > 4_096) return undefined;
+  if (!isCanonical(token)) return undefined;
   try {
     const header = JSON.parse(Buffer.from(token.slice(0, token.indexOf(".")), "base64url").toString()) as unknown;
     const kid = v.safeParse(v.object({ alg: v.literal("RS256"), kid: v.string() }), header);

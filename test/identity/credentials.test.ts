@@ -1,0 +1,195 @@
+// Hostile credentials: none of them opens anything, none of them is an exception.
+import { createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { beforeAll, expect, it } from "vitest";
+import { endpoints, group } from "../../shared/http/endpoint.ts";
+import { serve } from "../../shared/http/serve.ts";
+import { platformWrite } from "../../shared/resources.ts";
+import { createServerKey, revokeServerKey } from "../../shared/store/identity.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { START, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+
+const MUTATIONS = Number(process.env.KEY_MUTATIONS ?? 50_000);
+
+let world: TestWorld;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  world = await testWorld();
+  tenant = await world.tenant();
+});
+
+const statusWith = async (headers: Record<string, string>) =>
+  (await world.call("GET /api/v1/me", { as: headers })).status;
+
+/** Asks only who is calling, on a route that takes every key: quick enough for tens of thousands. */
+function gate() {
+  const endpoint = endpoints({ credentials: ["sdk", "server", "dashboard"], effect: "read", uses: [] });
+  const handler = serve(
+    group("gate", "", [endpoint("GET /gate", {}, { summary: "" }, async () => undefined)]),
+    world.partsFor("gate"),
+  );
+  return (headers: Record<string, string>) =>
+    handler(
+      {
+        routeKey: "GET /gate",
+        headers,
+        requestContext: { requestId: "r", http: { sourceIp: "203.0.113.9" } },
+        isBase64Encoded: false,
+      } as never,
+      {} as never,
+    );
+}
+
+it(`ATH-R2 ${MUTATIONS} mutated keys are all refused without an exception`, async () => {
+  const ask = gate();
+  expect((await ask(tenant.sdk)).statusCode).toBe(204);
+  expect((await ask(tenant.server)).statusCode).toBe(204);
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/.~ \t\n!é";
+  let state = 12_345;
+  const pick = (below: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state % below;
+  };
+  const mutate = (key: string) => {
+    const at = pick(key.length + 1);
+    const letter = alphabet[pick(alphabet.length)]!;
+    const kinds = [
+      key.slice(0, at) + letter + key.slice(at),
+      key.slice(0, at) + letter + key.slice(at + 1),
+      key.slice(0, at) + key.slice(at + 1),
+    ];
+    return kinds[pick(3)]!;
+  };
+  const wrong: string[] = [];
+  for (let i = 0; i < MUTATIONS; i++) {
+    const isSdk = i % 2 === 0;
+    const key = isSdk ? tenant.sdkKey : tenant.serverKey;
+    const mutated = mutate(key);
+    if (mutated === key || mutated.trim() === key) continue;
+    const { statusCode } = await ask(isSdk ? { "x-sdk-key": mutated } : { authorization: `Bearer ${mutated}` });
+    if (statusCode !== 401) wrong.push(`${statusCode} ${mutated}`);
+  }
+  expect(wrong).toEqual([]);
+  expect(world.logs.filter(({ level }) => level === "error")).toEqual([]);
+});
+
+it("ATH-1 every other last character of an SDK key is refused: only the canonical spelling counts", async () => {
+  const ask = gate();
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const accepted = [];
+  for (const letter of alphabet) {
+    const key = tenant.sdkKey.slice(0, -1) + letter;
+    if ((await ask({ "x-sdk-key": key })).statusCode !== 401) accepted.push(key);
+  }
+  expect(accepted).toEqual([tenant.sdkKey]);
+});
+
+it("ATH-3 forty hostile tokens are refused", async () => {
+  const token = (await tenant.dashboard()).authorization!.slice(7);
+  const [header, claims, signature] = token.split(".") as [string, string, string];
+  const decoded = JSON.parse(Buffer.from(claims, "base64url").toString());
+  const head = JSON.parse(Buffer.from(header, "base64url").toString());
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const forge = (h: object, c: object) => {
+    const text = `${encode(h)}.${encode(c)}`;
+    return `${text}.${sign("sha256", Buffer.from(text), privateKey).toString("base64url")}`;
+  };
+  const hmac = (alg: string, key: string | Buffer) => {
+    const text = `${encode({ ...head, alg })}.${claims}`;
+    return `${text}.${createHmac("sha256", key).update(text).digest("base64url")}`;
+  };
+  const pem = publicKey.export({ format: "pem", type: "spki" });
+  const hostile = [
+    ...["none", "None", "NONE", "nOnE", ""].flatMap((alg) => [
+      `${encode({ ...head, alg })}.${claims}.`,
+      `${encode({ ...head, alg })}.${claims}.${signature}`,
+    ]),
+    hmac("HS256", String(pem)),
+    hmac("HS256", signature),
+    hmac("HS512", ""),
+    forge(head, decoded),
+    forge({ ...head, kid: "other" }, decoded),
+    forge({ ...head, kid: "../../jwk" }, decoded),
+    forge({ ...head, kid: 7 }, decoded),
+    forge({ ...head, kid: undefined }, decoded),
+    forge({ ...head, jwk: publicKey.export({ format: "jwk" }) }, decoded),
+    forge({ ...head, jku: "https://attacker.example/jwks.json" }, decoded),
+    forge({ ...head, x5c: ["AAAA"] }, decoded),
+    forge({ ...head, crit: ["exp"] }, decoded),
+    forge({ ...head, alg: "ES256" }, decoded),
+    forge({ ...head, alg: "PS256" }, decoded),
+    forge({ ...head, alg: "RS512" }, decoded),
+    ...[
+      { exp: decoded.exp + 9_999 },
+      { tid: "other" },
+      { sub: "other" },
+      { role: "owner", x: 1 },
+      { iss: "https://evil.example" },
+      { aud: "other" },
+      { ro: false, x: 1 },
+    ].map((change) => `${header}.${encode({ ...decoded, ...change })}.${signature}`),
+    `${header}.${claims}`,
+    `${header}.${claims}.`,
+    `${header}..${signature}`,
+    `.${claims}.${signature}`,
+    `${token}.${signature}`,
+    `${token}=`,
+    `${token.slice(0, -1)}${token.endsWith("A") ? "B" : String.fromCharCode(token.charCodeAt(token.length - 1) + 1)}`,
+    `${token}!`,
+    token.toUpperCase(),
+    `${header}.${claims}.${signature.slice(0, -4)}`,
+    `${header}.${claims}.${signature}AAAA`,
+    "..",
+    "a.b.c",
+    "eyJ",
+    `${"x".repeat(5_000)}.${claims}.${signature}`,
+  ];
+  expect(hostile.length).toBeGreaterThanOrEqual(40);
+  const statuses = await Promise.all(hostile.map((one) => statusWith({ authorization: `Bearer ${one}` })));
+  expect(hostile.filter((_, i) => statuses[i] !== 401)).toEqual([]);
+  expect(await statusWith({ authorization: `Bearer ${token}` })).toBe(200);
+});
+
+it("ATH-3 an access token is good for 15 minutes and no longer", async () => {
+  const fresh = await testWorld();
+  const someone = await fresh.tenant();
+  const as = await someone.dashboard();
+  await fresh.advance(899_000);
+  expect((await fresh.call("GET /api/v1/me", { as })).status).toBe(200);
+  await fresh.advance(1_000);
+  expect((await fresh.call("GET /api/v1/me", { as })).status).toBe(401);
+});
+
+it("ATH-R6 a revoked key is refused at once, but may ingest for up to a minute after its validation", async () => {
+  const fresh = await testWorld();
+  const someone = await fresh.tenant();
+  const parts = fresh.partsFor("events");
+  const platform = platformWrite.open(parts)("" as TenantId);
+  const endpoint = endpoints({ credentials: ["server"], effect: "write", cachesCredentials: true, uses: [] });
+  const ingest = serve(
+    group("ingest", "", [endpoint("POST /ingest", {}, { summary: "" }, async () => undefined)]),
+    parts,
+  );
+  const ask = async (key: string) =>
+    (
+      await ingest(
+        {
+          routeKey: "POST /ingest",
+          headers: { authorization: `Bearer ${key}` },
+          requestContext: { requestId: "r", http: {} },
+        } as never,
+        {} as never,
+      )
+    ).statusCode;
+  const { key, id } = await createServerKey(someone.store, platform, { name: "ingest" });
+  expect(await ask(key)).toBe(204);
+  await fresh.advance(30_000);
+  expect(await ask(key)).toBe(204);
+  await revokeServerKey(someone.store, platform, id);
+  expect((await fresh.call("GET /v1/whoami", { as: { authorization: `Bearer ${key}` } })).status).toBe(401);
+  fresh.clock.jumpTo(START + 59_900);
+  expect(await ask(key)).toBe(204);
+  fresh.clock.jumpTo(START + 60_100);
+  expect(await ask(key)).toBe(401);
+});

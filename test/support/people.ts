@@ -1,0 +1,105 @@
+// People for tests: many at once without the price of HTTP, devices before they have an endpoint, and what they read.
+import { sendThrough } from "../../local/aws/protocol.ts";
+import type { Client, ClientClass, Parts } from "../../shared/parts.ts";
+import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
+import { keys } from "../../shared/store/keys.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { type SubscriberInput, upsertSubscriber } from "../../shared/store/subscribers.ts";
+import { changeWorkspace } from "../../shared/store/workspaces.ts";
+import type { Tenant, TestWorld } from "./world.ts";
+
+const AT_ONCE = 100;
+const nobody = "" as TenantId;
+
+/** The parts of a function whose SDK calls skip the wire: for making much quickly. */
+export function quickParts(world: TestWorld): Parts {
+  const send = sendThrough(world) as Client["send"];
+  return { ...world.partsFor("test"), aws: <C extends Client>(_: ClientClass<C>) => ({ send }) as C };
+}
+
+export const quickStore = (world: TestWorld, tenant: Tenant): Store => storeWrite.open(quickParts(world))(tenant.id);
+
+/** Creates subscribers `p0`, `p1`, … (or as `inputOf` says) and lets the reactions run. @returns their ids in order. */
+export async function addPeople(
+  world: TestWorld,
+  tenant: Tenant,
+  count: number,
+  inputOf: (n: number) => Partial<SubscriberInput> = () => ({}),
+): Promise<string[]> {
+  const parts = quickParts(world);
+  const store = storeWrite.open(parts)(tenant.id);
+  const root = await secrets.open(parts)(nobody).root();
+  const ids: string[] = [];
+  for (let from = 0; from < count; from += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, i) => from + i);
+    const made = await Promise.all(
+      batch.map((n) => upsertSubscriber(store, root, { external_id: `p${n}`, ...inputOf(n) })),
+    );
+    ids.push(...made.map(({ id }) => id));
+  }
+  await world.settle();
+  return ids;
+}
+
+/** A device row as the devices endpoint will write it. */
+export const addDevice = (
+  world: TestWorld,
+  tenant: Tenant,
+  subscriber: string,
+  device: string,
+  attributes: { [name: string]: string | number | boolean | { [part: string]: number } },
+): Promise<void> =>
+  quickStore(world, tenant).put({ ...keys.device(tenant.id, subscriber, device), id: device, ...attributes });
+
+/** What the operator does to a workspace. */
+export async function operate(
+  world: TestWorld,
+  tenant: Tenant,
+  change: Parameters<typeof changeWorkspace>[2],
+): Promise<void> {
+  await changeWorkspace(platformWrite.open(quickParts(world))(nobody), tenant.id, change);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever JSON came back
+type Json = any;
+
+/** The inbox of a subscriber, newest first. */
+export async function inboxOf(world: TestWorld, tenant: Tenant, subscriber: string, query = ""): Promise<Json[]> {
+  const { body } = await world.call(`GET /v1/in-app/messages?subscriber_id=${subscriber}${query}`, { as: tenant.sdk });
+  return body.messages;
+}
+
+/** Which of these subscribers have something in their inbox. */
+export async function reachedOf(world: TestWorld, tenant: Tenant, ids: readonly string[]): Promise<string[]> {
+  const store = quickStore(world, tenant);
+  const found = await Promise.all(
+    ids.map((id) => store.query({ pk: keys.person(tenant.id, id), prefix: "I#", limit: 1 })),
+  );
+  return ids.filter((_, i) => found[i]!.items.length > 0);
+}
+
+/** Sends as the owner and runs what follows. @returns the answer, and the job once everything has come to rest. */
+export async function send(world: TestWorld, tenant: Tenant, body: object): Promise<{ answer: Json; job: Json }> {
+  const as = await tenant.dashboard();
+  const message = { title: "Hello", body: "World", ...body };
+  const created = await world.call("POST /api/v1/notifications", { as, body: message });
+  if (created.status !== 201) throw new Error(`The send was refused: ${JSON.stringify(created.body)}`);
+  await world.settle();
+  const { body: job } = await world.call(`GET /api/v1/notifications/${created.body.id}`, { as: await tenant.dashboard() });
+  return { answer: created.body, job };
+}
+
+/** Every item of the table, as the service stores it. */
+export async function wholeTable(world: TestWorld): Promise<Record<string, Json>[]> {
+  const items: Record<string, Json>[] = [];
+  let ExclusiveStartKey: unknown;
+  do {
+    const page = await world.dynamodb.operate("Scan", {
+      TableName: world.env.TABLE_NAME,
+      ...(ExclusiveStartKey !== undefined && { ExclusiveStartKey }),
+    });
+    items.push(...(page.Items as Record<string, Json>[]));
+    ExclusiveStartKey = page.LastEvaluatedKey;
+  } while (ExclusiveStartKey);
+  return items;
+}
