@@ -35,11 +35,11 @@ export function tryIt(url: string, { sdk_key, access_token, subscriber_id }: Dem
     title: "Hello {{ subscriber.first_name }}",
     body: "This came through the whole service.",
   });
-  const send = `curl -s '${url}/api/v1/notifications' -H 'Authorization: Bearer ${access_token}' ${JSON_TYPE} -d '${notification}'`;
+  const send = `curl -sw '\\n' '${url}/api/v1/notifications' -H 'Authorization: Bearer ${access_token}' ${JSON_TYPE} -d '${notification}'`;
   const settle = `curl -s -X POST '${url}/_local/settle'`;
   const inbox = `curl -s '${url}/v1/in-app/messages?${reader}' ${sdk}`;
   return [
-    `curl -s '${url}/api/v1/subscribers/upsert' ${sdk} ${JSON_TYPE} -d '${subscriber}'`,
+    `curl -sw '\\n' '${url}/api/v1/subscribers/upsert' ${sdk} ${JSON_TYPE} -d '${subscriber}'`,
     `curl -sN '${url}/v1/in-app/stream?${reader}' ${sdk}`,
     `${send} && ${settle} && ${inbox}`,
   ];

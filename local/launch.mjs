@@ -14,6 +14,9 @@ if (!runsTypeScript && !existsSync(bundled)) {
 }
 
 const node = runsTypeScript ? process.execPath : bundled;
-const child = spawn(node, ["--disable-warning=ExperimentalWarning", ...process.argv.slice(2)], { stdio: "inherit" });
+const child = spawn(node, ["--disable-warning=ExperimentalWarning", ...process.argv.slice(2)], {
+  // The channel tells the child when this process is gone, however it went.
+  stdio: ["inherit", "inherit", "inherit", "ipc"],
+});
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 child.on("exit", (code, signal) => process.exit(code ?? (signal ? 128 : 1)));

@@ -1,4 +1,5 @@
 // `npm start`: the whole service in one process on this machine.
+import { existsSync } from "node:fs";
 import type { LogEntry } from "../shared/parts.ts";
 import { startAwsPort } from "./aws-port.ts";
 import { createControl } from "./control.ts";
@@ -14,6 +15,7 @@ import { createWorld } from "./world.ts";
 const STOP_MS = 10_000;
 
 async function start(): Promise<void> {
+  readEnvFile();
   const { port, dataFolder, plan, awsPort, passedOn } = readSettings(process.env);
   const folder = openDataFolder(dataFolder);
   const faults = createFaults();
@@ -48,6 +50,13 @@ async function start(): Promise<void> {
     process.exit(0);
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
+  // The launcher was killed: nobody could stop this process any more.
+  process.on("disconnect", () => process.exit(1));
+}
+
+/** Settings may lie in a file `.env`; those of the environment come first. */
+function readEnvFile(): void {
+  if (existsSync(".env")) process.loadEnvFile(".env");
 }
 
 const refusePort = (name: string, port: number) => (error: Error & { code?: string }) => {

@@ -15,7 +15,7 @@ export function worlds() {
   };
   /** A world with one workspace in it. */
   const withTenant = async (
-    options: Parameters<typeof testWorld>[0] & { plan?: Tenant["plan"] } = {},
+    options: Parameters<typeof testWorld>[0] = {},
   ): Promise<{ world: TestWorld; tenant: Tenant }> => {
     const world = await fresh(options);
     return { world, tenant: await world.tenant(options.plan ? { plan: options.plan } : {}) };

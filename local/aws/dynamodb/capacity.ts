@@ -15,7 +15,7 @@ export const readUnits = (bytes: number, consistent: boolean): number =>
   Math.max(1, Math.ceil(bytes / READ_BLOCK)) * (consistent ? 1 : 0.5);
 
 /** What one call spent on one table. */
-export interface Spending {
+interface Spending {
   table: Table;
   kind: "read" | "write";
   tableUnits: number;
@@ -69,7 +69,7 @@ const total = (units: Iterable<number>): number => {
 type Report = Record<string, unknown>;
 
 /** `ConsumedCapacity` of one table; `transactional` names the kind of units too, as transactions do. */
-export function reportOf(spending: Spending, mode: string | undefined, transactional = false): Report | undefined {
+function reportOf(spending: Spending, mode: string | undefined, transactional = false): Report | undefined {
   if (mode !== "TOTAL" && mode !== "INDEXES") return undefined;
   const { table, kind, tableUnits, indexUnits } = spending;
   const units = (amount: number): Report => ({

@@ -44,7 +44,7 @@ const projectionOf = remembered((text): Path[] => {
   return paths;
 });
 
-export interface Expressions {
+interface Expressions {
   condition(text: string | undefined): Predicate | undefined;
   filter(text: string | undefined): { passes: Predicate; paths: Path[] } | undefined;
   update(text: string | undefined): UpdatePlan | undefined;

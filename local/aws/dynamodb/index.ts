@@ -21,7 +21,7 @@ export type { DynamoDbFaults } from "./engine.ts";
 export type { StreamRecord } from "./streams.ts";
 
 /** Called after a committed write with the table and the partition key value of an item. */
-export type WriteListener = (table: string, partitionKey: string) => void;
+type WriteListener = (table: string, partitionKey: string) => void;
 
 export interface DynamoDb extends StandIn {
   /** Stream records of a table after a sequence number (empty text: all there are), in commit order. */

@@ -43,7 +43,7 @@ const ROLLED_BACK = Symbol("rolled back");
 const WHERE_ENTRY = "pk = ? AND sk = ? AND item_pk = ? AND item_sk = ?";
 
 /** The part of an item that an index holds. */
-export function projectOnto(item: Item, index: Index): Item {
+function projectOnto(item: Item, index: Index): Item {
   if (!index.projected) return item;
   const projected: Item = {};
   for (const name of index.projected) {

@@ -85,7 +85,7 @@ function perform(engine: Engine, call: Call, write: Write): { before: Stored | u
   return { before, after };
 }
 
-export interface PreparedRead {
+interface PreparedRead {
   key: StoredKey;
   paths?: Path[];
   read(engine: Engine): Stored | undefined;

@@ -16,7 +16,7 @@ export interface KeyTest {
 }
 
 /** Which sort keys a query wants: SQL on the column `sk`, and the same as a test. */
-export interface Stretch {
+interface Stretch {
   sql: string;
   bounds: Sortable[];
   includes(value: AttributeValue): boolean;

@@ -72,7 +72,7 @@ export function checkParameters(input: Wire, shape: Shape, owner: string, at = "
   if (faults.length > 0) throw violations(faults);
 }
 
-export const violations = (faults: readonly string[]) =>
+const violations = (faults: readonly string[]) =>
   validation(`${faults.length} validation error${faults.length > 1 ? "s" : ""} detected: ${faults.join("; ")}`);
 
 function checkMembers(input: Wire, shape: Shape, owner: string): void {

@@ -8,13 +8,13 @@ import type { Streams } from "./streams.ts";
 import type { Table } from "./tables.ts";
 import { attributeOf, equalItems } from "./values.ts";
 
-export interface Written {
+interface Written {
   tableUnits: number;
   indexUnits: IndexUnits[];
 }
 
 /** One item's change: nothing before is an insert, nothing after a delete. */
-export interface Change {
+interface Change {
   table: Table;
   key: StoredKey;
   before: Stored | undefined;

@@ -239,9 +239,9 @@ function refuseDuplicates(indexes: IndexDefinition[]): void {
   }
 }
 
-export function checkStream(stream: StreamInput | undefined): void {
+function checkStream(stream: StreamInput | undefined): void {
   if (stream?.StreamEnabled && !stream.StreamViewType)
     throw invalidParameter("Table is being created with a stream but StreamViewType is not specified");
   if (stream && !stream.StreamEnabled && stream.StreamViewType)
-    throw invalidParameter("StreamViewType should not be specified when StreamEnabled is false");
+    throw invalidParameter("Table is being created with a stream disabled, UpdateViewType should not be specified");
 }

@@ -18,8 +18,9 @@ const warmThroughputOf = ({ ReadCapacityUnits, WriteCapacityUnits }: Throughput)
 /** `TableDescription`; `status` shows a change under way that is in fact done. */
 export function describe(storage: Storage, table: Table, status = "ACTIVE", changing: readonly string[] = []): Wire {
   const { record } = table;
-  const { items, bytes } = storage.measure(table.storage);
-  const index = (definition: IndexDefinition) => describeIndex(storage, table, definition);
+  const measure = status === "CREATING" ? () => NOTHING : storage.measure;
+  const { items, bytes } = measure(table.storage);
+  const index = (definition: IndexDefinition) => describeIndex(measure, table, definition);
   const globals = record.globalIndexes.map((definition) => ({
     ...index(definition),
     IndexStatus: changing.includes(definition.IndexName) ? "CREATING" : "ACTIVE",
@@ -63,8 +64,10 @@ function streamOf({ TableName, stream }: TableRecord): Wire {
   };
 }
 
-function describeIndex(storage: Storage, table: Table, definition: IndexDefinition): Wire {
-  const { items, bytes } = storage.measure(table.record.indexStorage[definition.IndexName]!);
+const NOTHING = { items: 0, bytes: 0 };
+
+function describeIndex(measure: Storage["measure"], table: Table, definition: IndexDefinition): Wire {
+  const { items, bytes } = measure(table.record.indexStorage[definition.IndexName]!);
   return {
     IndexName: definition.IndexName,
     KeySchema: definition.KeySchema,

@@ -1,7 +1,7 @@
 // Cuts an expression into tokens and words a syntax error the way DynamoDB does.
 
 /** A fault in an expression; the caller puts `Invalid <kind>Expression: ` before it. */
-export interface ExpressionFault {
+interface ExpressionFault {
   readonly fault: string;
 }
 

@@ -48,7 +48,7 @@ const sum = <T>(parts: readonly T[], size: (part: T) => number): number => {
   return total;
 };
 
-export function sizeOfValue(value: AttributeValue): number {
+function sizeOfValue(value: AttributeValue): number {
   if (value.S !== undefined) return utf8Bytes(value.S);
   if (value.N !== undefined) return numberSize(value.N);
   if (value.B !== undefined) return base64Bytes(value.B);

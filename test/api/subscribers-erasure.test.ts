@@ -1,0 +1,208 @@
+// Erasure of subscribers: at once for everybody who asks, and without a trace soon after (SUB-8 to SUB-14).
+import { describe, expect, it } from "vitest";
+import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { addDevice, addPeople, inboxOf, send, wholeTable } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+
+const { fresh, withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+
+const erase = async (world: TestWorld, tenant: Tenant, id: string) =>
+  world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+
+const upsert = async (world: TestWorld, tenant: Tenant, body: object) =>
+  (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+
+describe("delete", () => {
+  it("SUB-8 answers 204 without a body, and the subscriber is gone at once", async () => {
+    const { world, tenant } = await withTenant();
+    const [id, other] = (await addPeople(world, tenant, 2)) as [string, string];
+    const answer = await erase(world, tenant, id);
+    expect([answer.status, answer.body]).toEqual([204, ""]);
+    const as = await tenant.dashboard();
+    expect((await world.call(`GET /api/v1/subscribers/${id}`, { as })).status).toBe(404);
+    expect((await world.call(`GET /api/v1/subscribers/${id}/consents`, { as })).status).toBe(404);
+    const { items } = (await world.call("GET /v1/subscribers", { as: tenant.server })).body;
+    expect(items.map((one: { id: string }) => one.id)).toEqual([other]);
+  });
+
+  it("SUB-11 answers 404 for an unknown id, for a second time, for another workspace's subscriber", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const [mine] = (await addPeople(world, tenant, 1)) as [string];
+    const [foreign] = (await addPeople(world, other, 1)) as [string];
+    await erase(world, tenant, mine);
+    for (const id of [UNKNOWN, "nonsense", mine, foreign]) {
+      const { status, body } = await erase(world, tenant, id);
+      expect([id, status, body.code]).toEqual([id, 404, "NOT_FOUND"]);
+    }
+    expect((await world.call("GET /v1/subscribers", { as: other.server })).body.items).toHaveLength(1);
+  });
+
+  it("SUB-11 ATH-R7 answers 401 without a token, and to an SDK or server key", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = await addPeople(world, tenant, 1);
+    for (const as of [{}, tenant.sdk, tenant.server])
+      expect((await world.call(`DELETE /api/v1/subscribers/${id}`, { as })).status).toBe(401);
+    expect((await world.call("GET /v1/subscribers", { as: tenant.server })).body.items).toHaveLength(1);
+  });
+
+  it("SUB-8 an erased subscriber is skipped by the next send", async () => {
+    const { world, tenant } = await withTenant();
+    const [id, other] = (await addPeople(world, tenant, 2)) as [string, string];
+    await erase(world, tenant, id);
+    const all = await send(world, tenant, { target: { type: "all" } });
+    expect(all.answer.sent).toBe(1);
+    const given = await send(world, tenant, { subscriberIds: [id, other] });
+    expect(given.answer.sent).toBe(1);
+    expect(given.job.skip_reasons).toEqual({ unknown_subscriber: 1 });
+  });
+
+  it("SUB-8 SUB-5 an external_id made again is another subscriber, three times over", async () => {
+    const { world, tenant } = await withTenant();
+    const ids: string[] = [];
+    for (let generation = 0; generation < 4; generation++) {
+      const made = await upsert(world, tenant, { external_id: "ada", attributes: { generation } });
+      const again = await upsert(world, tenant, { external_id: "ada" });
+      expect(again.id).toBe(made.id);
+      expect(JSON.parse(again.attributes)).toEqual({ generation });
+      ids.push(made.id);
+      if (generation < 3) expect((await erase(world, tenant, made.id)).status).toBe(204);
+      if (generation % 2) await world.advance(2 * MINUTE);
+    }
+    expect(new Set(ids).size).toBe(4);
+    const { items } = (await world.call("GET /v1/subscribers?external_id=ada", { as: tenant.server })).body;
+    expect(items.map(({ id }: { id: string }) => id)).toEqual([ids[3]]);
+  });
+
+  it("SUB-8 an upsert that comes while the traces go makes the new one and keeps it", async () => {
+    const { world, tenant } = await withTenant();
+    const first = await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_in" } });
+    await erase(world, tenant, first.id);
+    const second = await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_in" } });
+    await world.settle();
+    await world.advance(5 * MINUTE);
+    const as = await tenant.dashboard();
+    expect((await world.call(`GET /api/v1/subscribers/${second.id}`, { as })).body).toEqual(second);
+    expect((await world.call(`GET /api/v1/subscribers/${second.id}/consents`, { as })).body.items).toHaveLength(1);
+  });
+});
+
+describe("traces", () => {
+  it("SUB-9 SUB-10 nothing that names the person is left in the whole table: profile, devices, inbox, consents", async () => {
+    const { world, tenant } = await withTenant();
+    const canary = "canary-7f3a";
+    const person = {
+      external_id: `${canary}-external`,
+      email: `${canary}@example.com`,
+      phone: "+4915112345678",
+      attributes: { note: `${canary}-attribute` },
+      consent: { status: "opted_in", source: `${canary}-source`, ip: "198.51.100.77", text: `${canary}-text` },
+    };
+    const { id } = await upsert(world, tenant, person);
+    const [other] = (await addPeople(world, tenant, 1)) as [string];
+    await addDevice(world, tenant, id, "phone", { token: `${canary}-token`, os_version: "17.1" });
+    const { job } = await send(world, tenant, {
+      target: { type: "all" },
+      title: "Hi {{ subscriber.attributes.note | default: 'you' }}",
+    });
+    const [message] = await inboxOf(world, tenant, id);
+    expect(message.content.title).toContain(canary);
+    await world.call(`POST /v1/in-app/messages/${message.id}/read`, { as: tenant.sdk, body: { subscriber_id: id } });
+    await world.call("POST /v1/in-app/messages/read", { as: tenant.sdk, body: { subscriber_id: other } });
+    const holds = async (text: string) => (await wholeTable(world)).filter((item) => JSON.stringify(item).includes(text));
+    expect((await holds(canary)).length).toBeGreaterThan(3);
+
+    expect((await erase(world, tenant, id)).status).toBe(204);
+    await world.settle();
+    expect(await holds(canary)).toEqual([]);
+    expect(await holds("4915112345678")).toEqual([]);
+    expect(await holds("198.51.100.77")).toEqual([]);
+    const left = (await wholeTable(world)).filter(({ pk, sk }) => pk.S.endsWith(`#U#${id}`) || sk.S.startsWith(`${id}#`));
+    expect(left).toEqual([]);
+    expect(await inboxOf(world, tenant, id)).toEqual([]);
+
+    expect(await inboxOf(world, tenant, other)).toHaveLength(1);
+    const { body } = await world.call(`GET /api/v1/notifications/${job.id}`, { as: await tenant.dashboard() });
+    expect(body.counts).toEqual(job.counts);
+  });
+
+  it("SUB-9 what was still under way when the tombstone fell goes with the second pass", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    await erase(world, tenant, id);
+    await world.settle();
+    await addDevice(world, tenant, id, "late", { token: "late-canary" });
+    await tenant.store.put({ pk: `T#${tenant.id}#U#${id}`, sk: "I#late", content: "late-canary" });
+    await world.advance(30 * SECOND);
+    expect(JSON.stringify(await wholeTable(world))).toContain("late-canary");
+    await world.advance(MINUTE);
+    expect(JSON.stringify(await wholeTable(world))).not.toContain("late-canary");
+  });
+
+  it("SUB-9 a subscriber with hundreds of messages loses them all", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    const rows = Array.from({ length: 700 }, (_, n) => ({
+      put: { pk: `T#${tenant.id}#U#${id}`, sk: `I#${n}`, content: "x".repeat(3_000) },
+    }));
+    await tenant.store.writeAll(rows);
+    await erase(world, tenant, id);
+    await world.settle();
+    expect((await wholeTable(world)).filter(({ pk }) => pk.S.endsWith(`#U#${id}`))).toEqual([]);
+  });
+});
+
+describe("bulk delete", () => {
+  const bulk = async (world: TestWorld, tenant: Tenant, subscriber_ids: unknown) =>
+    world.call("POST /api/v1/subscribers/bulk-delete", { as: await tenant.dashboard(), body: { subscriber_ids } });
+
+  it("SUB-12 SUB-13 GEN-8 deletes what it finds and lists the rest; foreign ids are not found and stay", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const [a, b, kept] = (await addPeople(world, tenant, 3)) as [string, string, string];
+    const [foreign] = (await addPeople(world, other, 1)) as [string];
+    const answer = await bulk(world, tenant, [a, UNKNOWN, b, foreign]);
+    expect([answer.status, answer.body]).toEqual([200, { deleted: 2, not_found: [UNKNOWN, foreign] }]);
+    const { items } = (await world.call("GET /v1/subscribers", { as: tenant.server })).body;
+    expect(items.map(({ id }: { id: string }) => id)).toEqual([kept]);
+    expect((await world.call("GET /v1/subscribers", { as: other.server })).body.items).toHaveLength(1);
+  });
+
+  it("AMB-36 repeats count once, whatever the case of the letters", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    const answer = await bulk(world, tenant, [id, id, id.toUpperCase(), UNKNOWN, UNKNOWN]);
+    expect(answer.body).toEqual({ deleted: 1, not_found: [UNKNOWN] });
+  });
+
+  it("SUB-12 takes 1,000 ids, erases them all and their count", async () => {
+    const { world, tenant } = await withTenant();
+    const ids = await addPeople(world, tenant, 1_000);
+    expect((await bulk(world, tenant, ids)).body).toEqual({ deleted: 1_000, not_found: [] });
+    await world.settle();
+    expect((await send(world, tenant, { target: { type: "all" } })).job.counts.total).toBe(0);
+  });
+
+  it.each([
+    ["no list", undefined, "subscriber_ids"],
+    ["an empty list", [], "subscriber_ids"],
+    ["a text", UNKNOWN, "subscriber_ids"],
+    ["1,001 ids", Array.from({ length: 1_001 }, (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`), "subscriber_ids"],
+    ["a string that is no UUID", [UNKNOWN, "nonsense"], "subscriber_ids.1"],
+    ["a number", [7], "subscriber_ids.0"],
+  ])("SUB-14 AMB-36 answers 422 for %s", async (_, ids, field) => {
+    const { world, tenant } = await withTenant();
+    const { status, body } = await bulk(world, tenant, ids);
+    expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
+  });
+
+  it("SUB-14 D-TEAM answers 401 without a token and 403 to a role that may not", async () => {
+    const { world, tenant } = await withTenant();
+    const body = { subscriber_ids: [UNKNOWN] };
+    expect((await world.call("POST /api/v1/subscribers/bulk-delete", { body })).status).toBe(401);
+    const analyst = await world.call("POST /api/v1/subscribers/bulk-delete", { as: await tenant.dashboard("analyst"), body });
+    expect([analyst.status, analyst.body.code]).toEqual([403, "FORBIDDEN"]);
+  });
+});

@@ -1,0 +1,180 @@
+// Listing of subscribers for integrations and the dashboard (SUB-15, D-SUB-LIST).
+import { describe, expect, it } from "vitest";
+import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { addPeople, quickStore } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+import { START, type Tenant, type TestWorld } from "../support/world.ts";
+
+const { fresh, withTenant } = worlds();
+
+const list = (world: TestWorld, tenant: Tenant, query = "") =>
+  world.call(`GET /v1/subscribers${query}`, { as: tenant.server });
+
+/** Follows the cursors to the end. @returns the pages' external ids. */
+async function pages(world: TestWorld, tenant: Tenant, query: string): Promise<string[][]> {
+  const found: string[][] = [];
+  for (let cursor = ""; ; ) {
+    const { status, body } = await list(world, tenant, `?${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+    expect(status).toBe(200);
+    found.push(body.items.map(({ external_id }: { external_id: string }) => external_id));
+    if (body.next_cursor === "") return found;
+    expect(found.length).toBeLessThan(100);
+    cursor = body.next_cursor;
+  }
+}
+
+describe("paging", () => {
+  it("SUB-15 D-SUB-LIST pages through 260 subscribers of 16 shards, newest first, each exactly once", async () => {
+    const { world, tenant } = await withTenant();
+    const expected: string[] = [];
+    for (let group = 0; group < 26; group++) {
+      await addPeople(world, tenant, 10, (n) => ({ external_id: `g${group}-${n}` }));
+      expected.unshift(`g${group}`);
+      await world.advance(SECOND);
+    }
+    const found = await pages(world, tenant, "limit=37");
+    expect(found.slice(0, 7).map(({ length }) => length)).toEqual([37, 37, 37, 37, 37, 37, 37]);
+    const flat = found.flat();
+    expect(flat).toHaveLength(260);
+    expect(new Set(flat).size).toBe(260);
+    expect(flat.map((name) => name.split("-")[0])).toEqual(expected.flatMap((group) => Array(10).fill(group)));
+  });
+
+  it("D-SUB-LIST AMB-80 gives 100 by default and at most 1,000", async () => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 1_005);
+    const sizes = async (query: string) => (await list(world, tenant, query)).body.items.length;
+    expect(await sizes("")).toBe(100);
+    expect(await sizes("?limit=1")).toBe(1);
+    expect(await sizes("?limit=5000")).toBe(1_000);
+    for (const limit of ["0", "-1", "ten", "1.5", ""]) {
+      const { status, body } = await list(world, tenant, `?limit=${limit}`);
+      expect([limit, status, Object.keys(body.fields)]).toEqual([limit, 422, ["limit"]]);
+    }
+  });
+
+  it("D-SUB-LIST a subscriber erased or created between two pages disturbs nobody else", async () => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 30);
+    const first = (await list(world, tenant, "?limit=10")).body;
+    const seen = first.items.map(({ id }: { id: string }) => id);
+    const rest = (await list(world, tenant, "?limit=100")).body.items.slice(10);
+    await world.call(`DELETE /api/v1/subscribers/${seen[9]}`, { as: await tenant.dashboard() });
+    await world.call(`DELETE /api/v1/subscribers/${rest[0].id}`, { as: await tenant.dashboard() });
+    await world.advance(SECOND);
+    await addPeople(world, tenant, 5, (n) => ({ external_id: `late${n}` }));
+    const second = (await list(world, tenant, `?limit=100&cursor=${first.next_cursor}`)).body;
+    expect(second.items.map(({ id }: { id: string }) => id)).toEqual(rest.slice(1).map(({ id }: { id: string }) => id));
+  });
+
+  it("D-SUB-LIST decision 30 a page closes at 4 MB with a cursor, whatever the limit", async () => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 24, () => ({ attributes: { text: "x".repeat(300_000) } }));
+    const found = await pages(world, tenant, "limit=1000");
+    expect(found.length).toBeGreaterThan(1);
+    expect(new Set(found.flat()).size).toBe(24);
+  });
+
+  it("D-SUB-LIST GEN-8 a cursor of another workspace, another list or another make is 422 naming cursor", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    await addPeople(world, tenant, 3);
+    await addPeople(world, other, 3);
+    const as = await tenant.dashboard();
+    for (const title of ["a", "b"])
+      await world.call("POST /api/v1/notifications", { as, body: { target: { type: "all" }, title, body: "b" } });
+    const foreign = (await list(world, other, "?limit=1")).body.next_cursor;
+    const otherList = (await world.call("GET /api/v1/notifications?limit=1", { as })).body.next_cursor;
+    expect(foreign).not.toBe("");
+    expect(otherList).not.toBe("");
+    const [text = "", signature = ""] = (await list(world, tenant, "?limit=1")).body.next_cursor.split(".");
+    const forged = `${Buffer.from('"2099-01-01T00:00:00.000Z#00000000-0000-4000-8000-000000000000"').toString("base64url")}.${signature}`;
+    for (const cursor of [foreign, otherList, forged, text, `${text}.`, "garbage", "..", ""]) {
+      const { status, body } = await list(world, tenant, `?cursor=${cursor}`);
+      expect([cursor, status, Object.keys(body.fields ?? {})]).toEqual([cursor, 422, ["cursor"]]);
+    }
+  });
+});
+
+describe("filters", () => {
+  it("D-SUB-LIST external_id finds one, also after it was erased and made again", async () => {
+    const { world, tenant } = await withTenant();
+    const [first] = await addPeople(world, tenant, 3);
+    const named = async () => (await list(world, tenant, "?external_id=p0")).body;
+    expect((await named()).items.map(({ id }: { id: string }) => id)).toEqual([first]);
+    await world.call(`DELETE /api/v1/subscribers/${first}`, { as: await tenant.dashboard() });
+    expect(await named()).toEqual({ items: [], next_cursor: "" });
+    const [second] = await addPeople(world, tenant, 1);
+    expect((await named()).items.map(({ id }: { id: string }) => id)).toEqual([second]);
+    expect((await list(world, tenant, "?external_id=nobody")).body.items).toEqual([]);
+  });
+
+  it("D-SUB-LIST email matches whatever the case, over page borders", async () => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 120, (n) => ({ email: n % 40 === 7 ? "Same@Example.com" : `p${n}@example.com` }));
+    const found = (await pages(world, tenant, "limit=2&email=same%40example.COM")).flat();
+    expect(found.sort()).toEqual(["p47", "p7", "p87"].sort());
+    expect((await pages(world, tenant, "email=nobody%40example.com")).flat()).toEqual([]);
+  });
+
+  it("D-SUB-LIST updated_since is inclusive and reads any offset", async () => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 3);
+    await world.advance(MINUTE);
+    await addPeople(world, tenant, 1);
+    const since = new Date(START + MINUTE);
+    const found = async (value: string) =>
+      (await list(world, tenant, `?updated_since=${encodeURIComponent(value)}`)).body.items.map(
+        ({ external_id }: { external_id: string }) => external_id,
+      );
+    expect(await found(since.toISOString())).toEqual(["p0"]);
+    const shifted = new Date(since.getTime() + 2 * 60 * MINUTE).toISOString().replace("Z", "+02:00");
+    expect(await found(shifted)).toEqual(["p0"]);
+    expect(await found(new Date(START + MINUTE + 1).toISOString())).toEqual([]);
+    const { status, body } = await list(world, tenant, "?updated_since=today");
+    expect([status, Object.keys(body.fields)]).toEqual([422, ["updated_since"]]);
+  });
+});
+
+describe("who may read", () => {
+  it("SUB-15 D-SUB-LIST the dashboard has the same list, and a single read", async () => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 3);
+    const as = await tenant.dashboard();
+    const { body } = await list(world, tenant);
+    expect((await world.call("GET /api/v1/subscribers", { as })).body).toEqual(body);
+    const [one] = body.items;
+    expect((await world.call(`GET /api/v1/subscribers/${one.id}`, { as })).body).toEqual(one);
+  });
+
+  it("GEN-8 lists and reads nobody of another workspace", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const [id] = await addPeople(world, other, 1);
+    expect((await list(world, tenant)).body).toEqual({ items: [], next_cursor: "" });
+    expect((await list(world, tenant, "?external_id=p0")).body.items).toEqual([]);
+    expect((await world.call(`GET /api/v1/subscribers/${id}`, { as: await tenant.dashboard() })).status).toBe(404);
+  });
+
+  it("D-SUB-LIST devices that lie beside the profiles are no subscribers", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = await addPeople(world, tenant, 1);
+    await quickStore(world, tenant).put({ pk: `T#${tenant.id}#S${id![0]}`, sk: `${id}#D#phone`, id: "phone" });
+    expect((await list(world, tenant)).body.items).toHaveLength(1);
+    const { status } = await world.call(`GET /api/v1/subscribers/${id}%23D%23phone`, { as: await tenant.dashboard() });
+    expect(status).toBe(404);
+  });
+
+  it("ATH-R4 D-SCOPE AMB-27 a server key with explicit scopes needs subscribers:read", async () => {
+    const { world, tenant } = await withTenant();
+    const keyWith = async (scopes: string[]) => {
+      const body = { name: "k", scopes };
+      const { body: made } = await world.call("POST /api/v1/server-keys", { as: await tenant.dashboard(), body });
+      return { authorization: `Bearer ${made.key}` };
+    };
+    const refused = await world.call("GET /v1/subscribers", { as: await keyWith(["events:read"]) });
+    expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
+    expect((await world.call("GET /v1/subscribers", { as: await keyWith(["subscribers:read"]) })).status).toBe(200);
+    expect((await list(world, tenant)).status).toBe(200);
+  });
+});

@@ -1,0 +1,234 @@
+// Upsert of subscribers: the client's way in (SUB-1 to SUB-7, SUB-17), attributes (D-ATTR) and consent (D-CONSENT).
+import { describe, expect, it } from "vitest";
+import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { worlds } from "../support/worlds.ts";
+import { type Answer, START, type Tenant, type TestWorld } from "../support/world.ts";
+
+const { fresh, withTenant } = worlds();
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+const upsert = (world: TestWorld, tenant: Tenant, body: unknown): Promise<Answer> =>
+  world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+
+const attributesOf = ({ body }: Answer) => JSON.parse(body.attributes);
+
+describe("upsert", () => {
+  it("SUB-1 SUB-3 SUB-5 GEN-2 GEN-3 answers 200 with exactly the subscriber's fields, attributes as text", async () => {
+    const { world, tenant } = await withTenant();
+    const body = { external_id: "ada", email: "ada@example.com", attributes: { plan: "pro", age: 36 } };
+    const answer = await upsert(world, tenant, body);
+    expect(answer.status).toBe(200);
+    const now = new Date(START).toISOString();
+    expect(answer.body).toEqual({
+      id: expect.stringMatching(UUID),
+      external_id: "ada",
+      email: "ada@example.com",
+      attributes: expect.any(String),
+      created_at: now,
+      updated_at: now,
+    });
+    expect(attributesOf(answer)).toEqual({ plan: "pro", age: 36 });
+  });
+
+  it("SUB-1 SUB-3 leaves email out where there is none, and has an empty object as attributes", async () => {
+    const { world, tenant } = await withTenant();
+    const { body } = await upsert(world, tenant, { external_id: "ada" });
+    expect(body).not.toHaveProperty("email");
+    expect(body.attributes).toBe("{}");
+  });
+
+  it("SUB-2 SUB-6 a repeated upsert keeps id and created_at and moves updated_at", async () => {
+    const { world, tenant } = await withTenant();
+    const first = (await upsert(world, tenant, { external_id: "ada" })).body;
+    await world.advance(90 * SECOND);
+    const second = (await upsert(world, tenant, { external_id: "ada" })).body;
+    expect(second.id).toBe(first.id);
+    expect(second.created_at).toBe(first.created_at);
+    expect(second.updated_at).toBe(new Date(START + 90 * SECOND).toISOString());
+    const list = await world.call("GET /v1/subscribers", { as: tenant.server });
+    expect(list.body.items).toHaveLength(1);
+  });
+
+  it("SUB-2 SUB-6 racing upserts of one external_id make one subscriber", async () => {
+    const { world, tenant } = await withTenant();
+    const keys = ["a", "b", "c", "d", "e", "f"];
+    const answers = await Promise.all(
+      keys.map((key) => upsert(world, tenant, { external_id: "ada", attributes: { [key]: 1 } })),
+    );
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    const last = await upsert(world, tenant, { external_id: "ada" });
+    expect(Object.keys(attributesOf(last)).sort()).toEqual(keys);
+  });
+
+  it("GEN-8 AMB-45 the same external_id is another subscriber elsewhere, and one email may belong to two", async () => {
+    const world = await fresh();
+    const [one, two] = [await world.tenant(), await world.tenant()];
+    const ids = [
+      (await upsert(world, one, { external_id: "ada", email: "a@example.com" })).body.id,
+      (await upsert(world, two, { external_id: "ada", email: "a@example.com" })).body.id,
+      (await upsert(world, one, { external_id: "bob", email: "a@example.com" })).body.id,
+    ];
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it("SUB-7 answers 401 without a key and with a wrong one", async () => {
+    const { world } = await withTenant();
+    for (const as of [{}, { "x-sdk-key": "sk_nobody.nothing" }]) {
+      const { status, body } = await world.call("POST /api/v1/subscribers/upsert", { as, body: { external_id: "a" } });
+      expect([status, body.code]).toEqual([401, "UNAUTHORIZED"]);
+    }
+  });
+
+  it.each([
+    ["external_id", {}],
+    ["external_id", { external_id: "" }],
+    ["external_id", { external_id: 7 }],
+    ["external_id", { external_id: null }],
+    ["external_id", { external_id: "x".repeat(513) }],
+    ["email", { external_id: "a", email: "nobody" }],
+    ["email", { external_id: "a", email: "" }],
+    ["email", { external_id: "a", email: 5 }],
+    ["attributes", { external_id: "a", attributes: [] }],
+    ["attributes", { external_id: "a", attributes: "{}" }],
+    ["attributes", { external_id: "a", attributes: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [i, 1])) }],
+    ["attributes", { external_id: "a", attributes: { big: "x".repeat(400_000) } }],
+    ["phone", { external_id: "a", phone: "555-1234" }],
+    ["timezone", { external_id: "a", timezone: "Mars/Olympus" }],
+    ["locale", { external_id: "a", locale: "not a locale" }],
+    ["surprise", { external_id: "a", surprise: 1 }],
+    ["consent.status", { external_id: "a", consent: {} }],
+    ["consent.status", { external_id: "a", consent: { status: "suppressed" } }],
+    ["consent.channel", { external_id: "a", consent: { status: "opted_in", channel: "fax" } }],
+    ["consent.consented_at", { external_id: "a", consent: { status: "opted_in", consented_at: "yesterday" } }],
+    ["consent.surprise", { external_id: "a", consent: { status: "opted_in", surprise: 1 } }],
+  ])("SUB-7 AMB-84 answers 422 naming %s", async (field, body) => {
+    const { world, tenant } = await withTenant();
+    const answer = await upsert(world, tenant, body);
+    expect(answer.status).toBe(422);
+    expect(answer.body.code).toBe("VALIDATION_ERROR");
+    expect(Object.keys(answer.body.fields)).toEqual([field]);
+  });
+
+  it("SUB-7 attributes that only grew too large over several calls answer 422 and leave the subscriber as it was", async () => {
+    const { world, tenant } = await withTenant();
+    for (const key of ["a", "b", "c"])
+      await upsert(world, tenant, { external_id: "ada", attributes: { [key]: "x".repeat(95_000) } });
+    const before = (await upsert(world, tenant, { external_id: "ada" })).body;
+    const answer = await upsert(world, tenant, { external_id: "ada", attributes: { d: "x".repeat(95_000), e: "x".repeat(95_000) } });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.fields)).toEqual(["attributes"]);
+    expect((await upsert(world, tenant, { external_id: "ada" })).body).toEqual(before);
+  });
+
+  it("SUB-17 GEN-8 only a net-new subscriber counts: updates do not", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    for (const external_id of ["a", "b", "a", "a"]) await upsert(world, tenant, { external_id });
+    await world.settle();
+    const body = { target: { type: "all" }, title: "t", body: "b" };
+    const sent = async (who: Tenant) =>
+      (await world.call("POST /api/v1/notifications", { as: await who.dashboard(), body })).body.sent;
+    expect([await sent(tenant), await sent(other)]).toEqual([2, 0]);
+  });
+});
+
+describe("attributes", () => {
+  it("AMB-44 merge one level deep, and null removes a key", async () => {
+    const { world, tenant } = await withTenant();
+    await upsert(world, tenant, { external_id: "ada", attributes: { a: 1, b: { x: 1, y: 2 }, c: "old" } });
+    const answer = await upsert(world, tenant, { external_id: "ada", attributes: { b: { z: 3 }, c: null, d: [1, "two"] } });
+    expect(attributesOf(answer)).toEqual({ a: 1, b: { z: 3 }, d: [1, "two"] });
+  });
+
+  it("SUB-3 keeps values as they were sent, whatever the key is called", async () => {
+    const { world, tenant } = await withTenant();
+    const attributes = { "a.b": 0.1, "#name": "", ":v": false, naïve: [null, { deep: [] }], id: "mine", pk: "mine", react: "x" };
+    const answer = await upsert(world, tenant, { external_id: "ada", attributes });
+    expect(attributesOf(answer)).toEqual(attributes);
+    expect(answer.body.id).not.toBe("mine");
+  });
+
+  it("SUB-5 an email of null removes it, an omitted one stays", async () => {
+    const { world, tenant } = await withTenant();
+    await upsert(world, tenant, { external_id: "ada", email: "ada@example.com" });
+    expect((await upsert(world, tenant, { external_id: "ada" })).body.email).toBe("ada@example.com");
+    expect((await upsert(world, tenant, { external_id: "ada", email: null })).body).not.toHaveProperty("email");
+  });
+
+  it("D-ATTR phone, timezone and locale at the top level are written into the attributes", async () => {
+    const { world, tenant } = await withTenant();
+    const reserved = { phone: "+4930123456", timezone: "Europe/Berlin", locale: "de-DE" };
+    const answer = await upsert(world, tenant, { external_id: "ada", ...reserved, attributes: { first_name: "Ada" } });
+    expect(attributesOf(answer)).toEqual({ ...reserved, first_name: "Ada" });
+    expect(Object.keys(answer.body)).not.toContain("phone");
+    const after = await upsert(world, tenant, { external_id: "ada", phone: null });
+    expect(attributesOf(after)).toEqual({ timezone: "Europe/Berlin", locale: "de-DE", first_name: "Ada" });
+  });
+});
+
+describe("consent", () => {
+  const consents = async (world: TestWorld, tenant: Tenant, id: string) =>
+    world.call(`GET /api/v1/subscribers/${id}/consents`, { as: await tenant.dashboard() });
+
+  it("SUB-4 D-CONSENT an assertion is recorded with its evidence, and the answer stays exactly SUB-1", async () => {
+    const { world, tenant } = await withTenant();
+    const consented_at = "2026-11-19T08:00:00.000Z";
+    const consent = { status: "opted_in", consented_at, source: "footer form", ip: "198.51.100.4", text: "Yes, please" };
+    const { status, body } = await upsert(world, tenant, { external_id: "ada", consent });
+    expect(status).toBe(200);
+    expect(Object.keys(body).sort()).toEqual(["attributes", "created_at", "external_id", "id", "updated_at"]);
+    const { body: history } = await consents(world, tenant, body.id);
+    expect(history.items).toEqual([
+      {
+        id: expect.stringMatching(UUID),
+        subscriber_id: body.id,
+        channel: "email",
+        status: "opted_in",
+        express: true,
+        consented_at,
+        source: "footer form",
+        evidence: { ip: "198.51.100.4", text: "Yes, please", import_job_id: null },
+        recorded_at: new Date(START).toISOString(),
+      },
+    ]);
+  });
+
+  it("D-CONSENT history is append-only, newest first, and a client may withdraw", async () => {
+    const { world, tenant } = await withTenant();
+    const { id } = (await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_in" } })).body;
+    await world.advance(MINUTE);
+    await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_out" } });
+    const { items } = (await consents(world, tenant, id)).body;
+    expect(items.map(({ status, express }: { status: string; express: boolean }) => [status, express])).toEqual([
+      ["opted_out", false],
+      ["opted_in", true],
+    ]);
+  });
+
+  it("D-CONSENT an assertion older than the newest is kept in the history and changes the rest of the subscriber", async () => {
+    const { world, tenant } = await withTenant();
+    await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_out" } });
+    const older = { status: "opted_in", consented_at: "2026-01-01T00:00:00Z" };
+    const { body } = await upsert(world, tenant, { external_id: "ada", attributes: { a: 1 }, consent: older });
+    expect(JSON.parse(body.attributes)).toEqual({ a: 1 });
+    const profile = await tenant.store.get({ pk: `T#${tenant.id}#S${body.id[0]}`, sk: body.id });
+    expect(profile?.["c:email"]).toBe("opted_out");
+    expect((await consents(world, tenant, body.id)).body.items).toHaveLength(2);
+  });
+
+  it("D-CONSENT consented_at may not be in the future: 422 and nothing is written", async () => {
+    const { world, tenant } = await withTenant();
+    const consent = { status: "opted_in", consented_at: new Date(START + SECOND).toISOString() };
+    const answer = await upsert(world, tenant, { external_id: "ada", consent });
+    expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["consent.consented_at"]]);
+    expect((await world.call("GET /v1/subscribers", { as: tenant.server })).body.items).toEqual([]);
+  });
+
+  it("D-CONSENT GEN-8 the history of an unknown or foreign subscriber is 404", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const { id } = (await upsert(world, other, { external_id: "ada" })).body;
+    for (const who of [id, "00000000-0000-4000-8000-000000000000"])
+      expect((await consents(world, tenant, who)).status).toBe(404);
+  });
+});

@@ -1,0 +1,231 @@
+// Plans: requests per minute, features, quotas, caps, warnings; the bill; what an operator may change.
+import { beforeEach, describe, expect, it } from "vitest";
+import { planNames, plans } from "../../shared/plans.ts";
+import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+
+const operate = (event: object) => world.host.invoke("operator", event) as Promise<Record<string, never>>;
+const upsert = (tenant: Tenant, external_id: string) =>
+  world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } });
+const send = (as: Headers, body: object = {}) =>
+  world.call("POST /api/v1/notifications", { as, body: { target: { type: "all" }, title: "t", body: "b", ...body } });
+
+describe("requests per minute", () => {
+  it("LIM-1 LIM-2 ERR-19 the 61st request of a free workspace's minute is refused, with the seconds to wait", async () => {
+    const as = await (await world.tenant({ plan: "free" })).dashboard();
+    await world.advance(12_300);
+    const answers = [];
+    for (let i = 0; i < 61; i++) answers.push(await world.call("GET /api/v1/templates", { as }));
+    expect(answers.map(({ status }) => status)).toEqual([...Array(60).fill(200), 429]);
+    const refused = answers.at(-1)!;
+    expect(refused.body).toEqual({ error: "rate limit exceeded", retry_after: 48 });
+    expect(refused.headers["retry-after"]).toBe("48");
+    expect(Object.keys(refused.headers).filter((name) => name.startsWith("x-ratelimit"))).toEqual([]);
+    await world.advance(48_000);
+    expect((await world.call("GET /api/v1/templates", { as })).status).toBe(200);
+  });
+
+  it("LIM-1 is exact under concurrency", async () => {
+    const as = await (await world.tenant({ plan: "free" })).dashboard();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => world.call("GET /api/v1/me", { as })));
+    expect(answers.filter(({ status }) => status === 200).length).toBe(60);
+  });
+
+  it("LIM-3 SDK-key and server-key requests are not counted", async () => {
+    const tenant = await world.tenant({ plan: "free" });
+    for (let i = 0; i < 70; i++) expect((await upsert(tenant, "same")).status).toBe(200);
+    for (let i = 0; i < 70; i++)
+      expect((await world.call("GET /v1/subscribers", { as: tenant.server })).status).toBe(200);
+    expect((await world.call("GET /api/v1/me", { as: await tenant.dashboard() })).status).toBe(200);
+  });
+
+  it("LIM-1 D-PLAN the ladder", () => {
+    expect(planNames.map((name) => plans[name].requestsPerMinute)).toEqual([60, 300, 600, 1_000, 3_000, 10_000]);
+  });
+});
+
+describe("features", () => {
+  it("GEN-10 INX-1 ERR-20 in-app delivery is refused on a plan without it, in its own body", async () => {
+    const tenant = await world.tenant({ plan: "free" });
+    const { body, status } = await world.call("GET /v1/in-app/messages?subscriber_id=x", { as: tenant.sdk });
+    expect(status).toBe(403);
+    expect(body).toEqual({ error: "in_app_not_permitted", message: expect.any(String), upgrade_required: true });
+  });
+
+  it("SMA-1 ERR-20 smart mode needs Growth or higher", async () => {
+    for (const plan of planNames) {
+      const as = await (await world.tenant({ plan })).dashboard();
+      const { status, body } = await send(as, { channel_arbitration_mode: "smart" });
+      if (["free", "starter"].includes(plan))
+        expect([status, body]).toEqual([403, { error: "feature_not_available", feature: "smart_channel" }]);
+      else expect(status).toBe(201);
+    }
+  });
+
+  it("CHN-13 a send over a channel type that the plan lacks names the allowed ones", async () => {
+    const as = await (await world.tenant({ plan: "free" })).dashboard();
+    const { id } = (await world.call("GET /api/v1/channels", { as })).body.channels[0];
+    const { status, body } = await send(as, { channel_ids: [id] });
+    expect([status, body]).toEqual([
+      403,
+      { error: "channel_type_not_permitted", allowed: ["ios", "android", "web_push", "email"], upgrade_required: true },
+    ]);
+  });
+});
+
+describe("quotas and caps", () => {
+  const three = async (tenant: Tenant) => {
+    for (const id of ["a", "b", "c"]) await upsert(tenant, id);
+    await world.settle();
+  };
+
+  it("ERR-3 a send that would pass the plan's quota is refused whole, with the numbers", async () => {
+    const tenant = await world.tenant({ plan: "starter" });
+    await three(tenant);
+    await operate({ tenant_id: tenant.id, usage: { sends: 99_998 } });
+    const as = await tenant.dashboard();
+    const { status, body } = await send(as);
+    expect([status, body.code]).toEqual([402, "PAYMENT_REQUIRED"]);
+    expect(body.message).toContain("99998 of 100000");
+    expect((await world.call("GET /api/v1/notifications", { as })).body.items).toEqual([]);
+    expect((await world.call("GET /api/v1/billing", { as })).body.usage.sends).toBe(99_998);
+  });
+
+  it("ERR-4 AMB-87 the workspace's own cap refuses with its own code; a cap of 0 stops sending", async () => {
+    const tenant = await world.tenant();
+    await three(tenant);
+    const as = await tenant.dashboard();
+    const cap = (monthly_send_cap: number | null) =>
+      world.call("PATCH /api/v1/billing", { as, body: { monthly_send_cap } });
+    expect((await cap(4)).body.monthly_send_cap).toBe(4);
+    expect((await send(as)).status).toBe(201);
+    const refused = await send(as);
+    expect([refused.status, refused.body.code]).toEqual([402, "SEND_CAP_REACHED"]);
+    expect(refused.body.message).toContain("3 of 4");
+    await cap(0);
+    expect((await send(as)).body.code).toBe("SEND_CAP_REACHED");
+    await cap(null);
+    expect((await send(as)).status).toBe(201);
+  });
+
+  it("ERR-4 NTF-20 a scheduled send that meets the cap at its time fails, and says so", async () => {
+    const tenant = await world.tenant();
+    await three(tenant);
+    const { id } = (await send(await tenant.dashboard(), { scheduled_at: "2026-11-20T13:00:00Z" })).body;
+    await operate({ tenant_id: tenant.id, monthly_send_cap: 1 });
+    await world.advance(3_700_000);
+    const { body } = await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() });
+    expect([body.status, body.counts.delivered]).toEqual(["failed", 0]);
+    expect(body.error).toContain("cap");
+  });
+
+  it("F25 D-BILL warns once at 80 and once at 95 percent, and forecasts", async () => {
+    const tenant = await world.tenant({ plan: "starter" });
+    await three(tenant);
+    const as = await tenant.dashboard();
+    const annotations = async () => {
+      const { items } = await tenant.store.query({ pk: `T#${tenant.id}#annotation` });
+      return items.map(({ kind, text }) => `${kind}: ${text}`);
+    };
+    await operate({ tenant_id: tenant.id, usage: { sends: 79_998 } });
+    await send(as);
+    await send(as);
+    expect(await annotations()).toEqual([
+      "quota_warning: 80 % of the plan's sends are used: 80001 of 100000 in 2026-11.",
+    ]);
+    await operate({ tenant_id: tenant.id, usage: { sends: 94_999 } });
+    await send(as);
+    expect((await annotations()).length).toBe(2);
+    const { body } = await world.call("GET /api/v1/billing", { as });
+    expect(body.usage).toMatchObject({ sends: 95_002, subscribers: 3 });
+    expect(body.limits).toMatchObject({ sends: 100_000, team_members: 5, requests_per_minute: 300 });
+    expect([body.period_start, body.period_end]).toEqual(["2026-11-01T00:00:00.000Z", "2026-12-01T00:00:00.000Z"]);
+    expect(body.forecast.sends_at_period_end).toBe(Math.round((95_002 * 30) / 19.5));
+  });
+
+  it("a new period begins at zero", async () => {
+    const tenant = await world.tenant();
+    await three(tenant);
+    await send(await tenant.dashboard());
+    await world.advance(11 * 86_400_000);
+    expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.sends).toBe(0);
+  });
+});
+
+describe("the plan and the operator", () => {
+  it("ANN-6 D-BILL a change of plan takes effect at once and leaves an annotation", async () => {
+    const tenant = await world.tenant({ plan: "free" });
+    const as = await tenant.dashboard();
+    const { body } = await world.call("PUT /api/v1/billing/plan", { as, body: { plan: "growth" } });
+    expect([body.plan, body.limits.sends]).toEqual(["growth", 500_000]);
+    expect(
+      (
+        await world.call("GET /v1/in-app/messages?subscriber_id=00000000-0000-4000-8000-000000000000", {
+          as: tenant.sdk,
+        })
+      ).status,
+    ).toBe(200);
+    const { items } = await tenant.store.query({ pk: `T#${tenant.id}#annotation` });
+    expect(items).toEqual([
+      expect.objectContaining({ kind: "plan_change", source: "auto", text: "The plan changed from free to growth." }),
+    ]);
+  });
+
+  it("D-TENANT a suspended workspace's scheduled sends are held, and go out on reactivation", async () => {
+    const tenant = await world.tenant();
+    const { id: subscriber } = (await upsert(tenant, "a")).body;
+    const { id } = (await send(await tenant.dashboard(), { scheduled_at: "2026-11-20T13:00:00Z" })).body;
+    const status = async () =>
+      (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body.status;
+    await operate({ tenant_id: tenant.id, status: "suspended" });
+    await world.advance(5 * 3_600_000);
+    await operate({ tenant_id: tenant.id, status: "active" });
+    expect(await status()).toBe("scheduled");
+    await world.advance(6 * 60_000);
+    expect(await status()).toBe("completed");
+    expect(
+      (await world.call(`GET /v1/in-app/messages?subscriber_id=${subscriber}`, { as: tenant.sdk })).body.messages
+        .length,
+    ).toBe(1);
+  });
+
+  it("AMB-86 a send held for more than 24 hours fails as expired", async () => {
+    const tenant = await world.tenant();
+    const { id } = (await send(await tenant.dashboard(), { scheduled_at: "2026-11-20T13:00:00Z" })).body;
+    await operate({ tenant_id: tenant.id, status: "suspended" });
+    await world.advance(26 * 3_600_000);
+    await operate({ tenant_id: tenant.id, status: "active" });
+    await world.advance(6 * 60_000);
+    const { body } = await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() });
+    expect([body.status, body.error]).toEqual(["failed", "expired"]);
+  });
+
+  it("the operator function refuses what it does not know", async () => {
+    const tenant = await world.tenant();
+    expect(await operate({ tenant_id: "nobody", plan: "free" })).toEqual({ error: "not_found" });
+    expect(await operate({ tenant_id: tenant.id, plan: "gold" })).toMatchObject({
+      error: "invalid",
+      fields: { plan: expect.any(String) },
+    });
+    expect(await operate({ tenant_id: tenant.id, kind: "agency" })).toMatchObject({ workspace: { kind: "agency" } });
+  });
+
+  it("AMB-85 settings are read and changed, and a bad one is named", async () => {
+    const tenant = await world.tenant();
+    const as = await tenant.dashboard();
+    const patch = (body: object) => world.call("PATCH /api/v1/workspace", { as, body });
+    const quiet_hours = { start: "22:00", end: "08:00", timezone_mode: "subscriber" };
+    expect((await patch({ name: "New", timezone: "Europe/Berlin", quiet_hours })).body).toMatchObject({
+      name: "New",
+      timezone: "Europe/Berlin",
+      quiet_hours,
+    });
+    expect((await patch({ quiet_hours: null })).body.quiet_hours).toBeNull();
+    expect(Object.keys((await patch({ timezone: "Mars/Olympus" })).body.fields)).toEqual(["timezone"]);
+    expect((await world.call("GET /api/v1/workspace", { as })).body.email_consent_mode).toBe("opt_out");
+  });
+});

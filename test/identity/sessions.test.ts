@@ -1,0 +1,194 @@
+// Registration, login, refresh, logout, switching: how people get in and stay in.
+import { beforeEach, describe, expect, it } from "vitest";
+import { platformWrite } from "../../shared/resources.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { changeWorkspace } from "../../shared/store/workspaces.ts";
+import { type TestWorld, testWorld } from "../support/world.ts";
+
+const PASSWORD = "correct horse battery";
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+
+const ada = { email: "ada@lovelace.example", password: PASSWORD, name: "Ada", workspace_name: "Analytical Engines" };
+const register = (change: object = {}) => world.call("POST /api/v1/auth/register", { body: { ...ada, ...change } });
+const login = (body: object = {}) =>
+  world.call("POST /api/v1/auth/login", { body: { email: ada.email, password: PASSWORD, ...body } });
+const refresh = (refresh_token: string) => world.call("POST /api/v1/auth/refresh", { body: { refresh_token } });
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const me = async (token: string) => world.call("GET /api/v1/me", { as: bearer(token) });
+
+describe("registration", () => {
+  it("ATH-R10 makes a user, a workspace of the default plan and both tokens", async () => {
+    const { status, body } = await register();
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      user: { email: ada.email, name: "Ada" },
+      tenant: { name: "Analytical Engines", plan: "enterprise", role: "owner" },
+      token_type: "Bearer",
+      expires_in: 900,
+    });
+    expect((await me(body.access_token)).body).toMatchObject({ user: body.user, role: "owner", read_only: false });
+  });
+
+  it("answers 409 for a taken e-mail address, whatever its case", async () => {
+    await register();
+    expect(await register({ email: "ADA@lovelace.example" })).toMatchObject({
+      status: 409,
+      body: { code: "CONFLICT" },
+    });
+  });
+
+  it.each([
+    ["short", "password"],
+    ["123456789012", "password"],
+    ["aaaaaaaaaaaaaaa", "password"],
+    ["abcdefghijklmno", "password"],
+    ["Password1234", "password"],
+    ["Analytical Engines", "password"],
+  ])("AMB-77 refuses the weak password %s", async (password, field) => {
+    const { status, body } = await register({ password });
+    expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
+  });
+
+  it("LIM-4 ERR-16 allows 5 an hour from an address, refused ones counted", async () => {
+    const statuses = [];
+    for (let i = 0; i < 6; i++) statuses.push((await register({ email: `${i}@one${i}.example` })).status);
+    expect(statuses).toEqual([201, 201, 201, 201, 201, 429]);
+    const refused = await register({ email: "x@other.example" });
+    expect(refused.body.code).toBe("RATE_LIMITED");
+    expect(refused.headers["retry-after"]).toMatch(/^[0-9]+$/);
+    await world.advance(Number(refused.headers["retry-after"]) * 1_000);
+    expect((await register({ email: "x@other.example" })).status).toBe(201);
+  });
+
+  it("LIM-4 AMB-76 allows 10 a day from an e-mail domain; a body that fails validation does not count", async () => {
+    const statuses = [];
+    for (let i = 0; i < 11; i++) {
+      if (i % 4 === 0) await world.advance(3_600_000);
+      expect((await register({ email: `a${i}@same.example`, password: "short" })).status).toBe(422);
+      statuses.push((await register({ email: `a${i}@same.example` })).status);
+    }
+    expect(statuses).toEqual([...Array(10).fill(201), 429]);
+  });
+
+  it("LIM-4 a header of the client does not change its address", async () => {
+    const statuses = [];
+    for (let i = 0; i < 6; i++) {
+      const headers = { "x-forwarded-for": `198.51.100.${i}`, "x-viewer-ip": `198.51.100.${i}` };
+      const body = { ...ada, email: `${i}@two${i}.example` };
+      statuses.push((await world.call("POST /api/v1/auth/register", { body, headers })).status);
+    }
+    expect(statuses.at(-1)).toBe(429);
+  });
+});
+
+describe("login", () => {
+  it("gives tokens for the right password and 401 for anything else", async () => {
+    await register();
+    expect((await login()).status).toBe(200);
+    expect((await login({ password: "wrong horse battery" })).body.code).toBe("UNAUTHORIZED");
+    expect((await login({ email: "nobody@lovelace.example" })).body.code).toBe("UNAUTHORIZED");
+    expect((await login({ tenant_id: "00000000-0000-4000-8000-000000000000" })).status).toBe(401);
+  });
+
+  it("is limited per e-mail address", async () => {
+    await register();
+    const statuses = [];
+    for (let i = 0; i < 11; i++) statuses.push((await login({ password: "wrong horse battery" })).status);
+    expect(statuses.slice(-2)).toEqual([401, 429]);
+  });
+
+  it("AMB-86 ERR-7 a deleted workspace is closed, a suspended one opens for its bill", async () => {
+    const { body } = await register();
+    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    await changeWorkspace(platform, body.tenant.id, { status: "suspended" });
+    expect((await login()).status).toBe(200);
+    expect((await me(body.access_token)).status).toBe(200);
+    expect((await world.call("GET /api/v1/billing", { as: bearer(body.access_token) })).status).toBe(200);
+    expect((await world.call("GET /api/v1/templates", { as: bearer(body.access_token) })).body.code).toBe(
+      "TENANT_SUSPENDED",
+    );
+    await changeWorkspace(platform, body.tenant.id, { status: "deleted" });
+    expect((await login()).body.code).toBe("TENANT_DELETED");
+    expect((await me(body.access_token)).body.code).toBe("TENANT_DELETED");
+  });
+});
+
+describe("refresh", () => {
+  it("ATH-R10 rotates: a new pair each time, and the new one works", async () => {
+    const first = (await register()).body;
+    await world.advance(900_000);
+    const second = (await refresh(first.refresh_token)).body;
+    expect(second.refresh_token).not.toBe(first.refresh_token);
+    expect((await me(second.access_token)).status).toBe(200);
+    await world.advance(60_000);
+    expect((await refresh(second.refresh_token)).status).toBe(200);
+  });
+
+  it("an old token used again ends the whole family", async () => {
+    const first = (await register()).body;
+    const second = (await refresh(first.refresh_token)).body;
+    await world.advance(11_000);
+    expect((await refresh(first.refresh_token)).status).toBe(401);
+    expect((await refresh(second.refresh_token)).status).toBe(401);
+  });
+
+  it("two tabs that refresh at once get the same successor and both stay in", async () => {
+    const first = (await register()).body;
+    const [one, two] = await Promise.all([refresh(first.refresh_token), refresh(first.refresh_token)]);
+    expect([one.status, two.status]).toEqual([200, 200]);
+    expect(one.body.refresh_token).toBe(two.body.refresh_token);
+    expect((await refresh(one.body.refresh_token)).status).toBe(200);
+  });
+
+  it("a family ends 30 days after its last use, and with logout", async () => {
+    const first = (await register()).body;
+    await world.advance(29 * 86_400_000);
+    const second = (await refresh(first.refresh_token)).body;
+    await world.advance(30 * 86_400_000);
+    expect((await refresh(second.refresh_token)).status).toBe(401);
+    const again = (await login()).body;
+    const logout = { body: { refresh_token: again.refresh_token } };
+    expect((await world.call("POST /api/v1/auth/logout", logout)).status).toBe(204);
+    expect((await refresh(again.refresh_token)).status).toBe(401);
+  });
+
+  it.each(["", "x", "a.b", `${"0".repeat(36)}.${"A".repeat(43)}`])("answers 401 for %j", async (token) => {
+    expect((await refresh(token)).status).toBe(401);
+  });
+});
+
+describe("other tokens", () => {
+  it("ATH-3 ERR-9 a read-only token reads and may not write", async () => {
+    const { access_token } = (await register()).body;
+    const made = await world.call("POST /api/v1/auth/tokens/read-only", { as: bearer(access_token) });
+    expect(made.status).toBe(201);
+    const as = bearer(made.body.access_token);
+    expect((await world.call("GET /api/v1/templates", { as })).status).toBe(200);
+    const write = await world.call("POST /api/v1/templates", {
+      as,
+      body: { name: "n", content: { title: "t", body: "b" } },
+    });
+    expect([write.status, write.body.code]).toEqual([403, "READ_ONLY_TOKEN"]);
+  });
+
+  it("publishes the key that verifies a token", async () => {
+    const { access_token } = (await register()).body;
+    const { kid } = JSON.parse(Buffer.from(access_token.split(".")[0], "base64url").toString());
+    const { body } = await world.call("GET /.well-known/jwks.json");
+    expect(body.keys).toEqual([expect.objectContaining({ kid, alg: "RS256", use: "sig", kty: "RSA" })]);
+  });
+
+  it("another issuer can replace ours by configuration", async () => {
+    const { access_token } = (await register()).body;
+    const jwks = (await world.call("GET /.well-known/jwks.json")).body;
+    const env = { TOKEN_JWKS: JSON.stringify(jwks), TOKEN_ISSUER: "https://issuer.example" };
+    const other = await testWorld({ env });
+    const tenant = await other.tenant();
+    expect((await other.call("GET /api/v1/me", { as: await tenant.dashboard() })).status).toBe(200);
+    expect((await other.call("GET /api/v1/me", { as: bearer(access_token) })).status).toBe(401);
+  });
+});

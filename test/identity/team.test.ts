@@ -1,0 +1,161 @@
+// Members, invitations and roles; server keys and their scopes.
+import { beforeEach, describe, expect, it } from "vitest";
+import { permissions, roles } from "../../shared/http/roles.ts";
+import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+
+const PASSWORD = "correct horse battery";
+
+let world: TestWorld;
+let tenant: Tenant;
+let owner: Headers;
+beforeEach(async () => {
+  world = await testWorld();
+  tenant = await world.tenant();
+  owner = await tenant.dashboard();
+});
+
+const invite = (email: string, role: string, as = owner) =>
+  world.call("POST /api/v1/team/invitations", { as, body: { email, role } });
+const accept = (token: string) =>
+  world.call("POST /api/v1/auth/invitations/accept", { body: { token, name: "Grace", password: PASSWORD } });
+const members = async () => (await world.call("GET /api/v1/team/members", { as: owner })).body.items;
+
+describe("invitations", () => {
+  it("AMB-78 bring a new member in, once, within 7 days", async () => {
+    const invited = await invite("grace@navy.example", "marketer");
+    expect(invited).toMatchObject({ status: 201, body: { email: "grace@navy.example", role: "marketer" } });
+    const { status, body } = await accept(invited.body.token);
+    expect([status, body.tenant]).toEqual([201, expect.objectContaining({ id: tenant.id, role: "marketer" })]);
+    expect((await members()).map(({ role }: { role: string }) => role).sort()).toEqual(["marketer", "owner"]);
+    expect((await accept(invited.body.token)).status).toBe(404);
+    const late = await invite("late@navy.example", "viewer");
+    await world.advance(7 * 86_400_000);
+    expect((await accept(late.body.token)).status).toBe(404);
+  });
+
+  it("AMB-78 ERR-15 count against the plan's members while they are open", async () => {
+    const small = await world.tenant({ plan: "free" });
+    const as = await small.dashboard();
+    expect((await invite("a@b.example", "viewer", as)).status).toBe(201);
+    expect((await invite("c@b.example", "viewer", as)).body.code).toBe("QUOTA_EXCEEDED");
+  });
+
+  it("a known user comes in with the right password only", async () => {
+    const first = await accept((await invite("grace@navy.example", "viewer")).body.token);
+    const other = await world.tenant();
+    const { token } = (await invite("grace@navy.example", "admin", await other.dashboard())).body;
+    const wrong = { token, name: "x", password: "another long password" };
+    expect((await world.call("POST /api/v1/auth/invitations/accept", { body: wrong })).status).toBe(401);
+    const second = await accept(token);
+    expect(second.body.user.id).toBe(first.body.user.id);
+    const as = { authorization: `Bearer ${second.body.access_token}` };
+    const switched = await world.call("POST /api/v1/auth/switch", { as, body: { tenant_id: tenant.id } });
+    expect(switched.body.tenant).toMatchObject({ id: tenant.id, role: "viewer" });
+    const strange = await world.tenant();
+    expect((await world.call("POST /api/v1/auth/switch", { as, body: { tenant_id: strange.id } })).status).toBe(404);
+  });
+});
+
+describe("roles", () => {
+  const join = async (role: string) => (await accept((await invite(`${role}@navy.example`, role)).body.token)).body;
+
+  it("ATH-3 a removed member is out at once, a changed role counts at once", async () => {
+    const grace = await join("admin");
+    const as = { authorization: `Bearer ${grace.access_token}` };
+    const path = `/api/v1/team/members/${grace.user.id}`;
+    expect((await world.call(`PATCH ${path}`, { as: owner, body: { role: "analyst" } })).body.role).toBe("analyst");
+    expect((await invite("x@navy.example", "viewer", as)).body.code).toBe("FORBIDDEN");
+    expect((await world.call(`DELETE ${path}`, { as: owner })).status).toBe(204);
+    expect((await world.call("GET /api/v1/me", { as })).status).toBe(401);
+    expect(
+      (await world.call("POST /api/v1/auth/refresh", { body: { refresh_token: grace.refresh_token } })).status,
+    ).toBe(401);
+  });
+
+  it("D-TEAM keeps the last owner, and an admin may not touch owners", async () => {
+    const self = `/api/v1/team/members/${tenant.owner}`;
+    expect((await world.call(`DELETE ${self}`, { as: owner })).status).toBe(409);
+    expect((await world.call(`PATCH ${self}`, { as: owner, body: { role: "admin" } })).status).toBe(409);
+    const admin = { authorization: `Bearer ${(await join("admin")).access_token}` };
+    expect((await world.call(`DELETE ${self}`, { as: admin })).status).toBe(403);
+    expect((await invite("y@navy.example", "owner", admin)).status).toBe(403);
+    const second = await join("owner");
+    expect((await world.call(`DELETE ${self}`, { as: owner })).status).toBe(204);
+    const as = { authorization: `Bearer ${second.access_token}` };
+    expect((await world.call(`DELETE /api/v1/team/members/${second.user.id}`, { as })).status).toBe(409);
+  });
+
+  it("D-TEAM holds the table of roles and permissions", () => {
+    const table = Object.fromEntries(
+      roles.map((role) => [
+        role,
+        Object.entries(permissions)
+          .filter(([, held]) => (held as readonly string[]).includes(role))
+          .map(([name]) => name),
+      ]),
+    );
+    expect(table).toEqual({
+      owner: Object.keys(permissions),
+      admin: [
+        "content:write",
+        "send",
+        "subscribers:write",
+        "channels:write",
+        "credentials:manage",
+        "insights:write",
+        "team:manage",
+      ],
+      marketer: ["content:write", "send", "subscribers:write", "insights:write"],
+      developer: ["subscribers:write", "channels:write", "credentials:manage"],
+      analyst: ["insights:write"],
+      viewer: [],
+    });
+  });
+});
+
+describe("server keys", () => {
+  const create = (body: object, as = owner) => world.call("POST /api/v1/server-keys", { as, body });
+
+  it("ATH-2 ATH-R3 are shown once, stored as a hash, and hold events:write by default", async () => {
+    const { status, body } = await create({ name: "ingest" });
+    expect(status).toBe(201);
+    expect(body.key).toMatch(/^service_srv_[A-Za-z0-9_-]{32}$/);
+    expect(body.scopes).toEqual(["events:write"]);
+    const listed = (await world.call("GET /api/v1/server-keys", { as: owner })).body.items;
+    expect(listed[0]).toEqual({ ...body, key: undefined, last_used_at: null, revoked_at: null });
+    const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
+    expect(JSON.stringify(Items)).not.toContain(body.key);
+  });
+
+  it("ATH-R5 ATH-R11 need the permission, and know their scopes", async () => {
+    expect((await create({ name: "x" }, await tenant.dashboard("marketer"))).body.code).toBe("FORBIDDEN");
+    expect((await create({ name: "x", scopes: [] })).status).toBe(422);
+    expect((await create({ name: "x", scopes: ["everything:write"] })).status).toBe(422);
+    expect((await create({ name: "x", scopes: ["subscribers:read"] })).body.scopes).toEqual(["subscribers:read"]);
+  });
+
+  it("ATH-R4 AMB-27 a key without explicit scopes passes on the surfaces of rule 4, one with others does not", async () => {
+    const bare = (await create({ name: "a" })).body.key;
+    const narrow = (await create({ name: "b", scopes: ["events:read"] })).body.key;
+    const list = (key: string) => world.call("GET /v1/subscribers", { as: { authorization: `Bearer ${key}` } });
+    expect((await list(bare)).status).toBe(200);
+    expect((await list(narrow)).body.code).toBe("FORBIDDEN");
+  });
+
+  it("HOK-9 D-WHOAMI whoami says whose key it is; revocation is immediate", async () => {
+    const { id, key } = (await create({ name: "zap" })).body;
+    const as = { authorization: `Bearer ${key}` };
+    const { body } = await world.call("GET /v1/whoami", { as });
+    expect(body).toMatchObject({ tenant_id: tenant.id, plan: "enterprise", key: { id, type: "server", name: "zap" } });
+    expect(body.name).toBe(`${body.tenant_name} / zap`);
+    expect((await world.call(`DELETE /api/v1/server-keys/${id}`, { as: owner })).status).toBe(204);
+    expect((await world.call("GET /v1/whoami", { as })).status).toBe(401);
+    const { items } = (await world.call("GET /api/v1/server-keys", { as: owner })).body;
+    expect(items.find((item: { id: string }) => item.id === id).revoked_at).toBe("2026-11-20T12:00:00.000Z");
+  });
+
+  it("ATH-1 the SDK key is stable", async () => {
+    const { body } = await world.call("GET /api/v1/sdk-key", { as: owner });
+    expect(body.sdk_key).toBe(tenant.sdkKey);
+  });
+});

@@ -1,0 +1,233 @@
+// `npm start` as a process of its own: what it prints works when pasted, and its data outlives a `kill -9`.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, test } from "vitest";
+import { readSettings } from "../../local/settings.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const folders: string[] = [];
+const running = new Set<ChildProcess>();
+
+const newFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), "service-"));
+  folders.push(folder);
+  return folder;
+};
+
+afterEach(async () => {
+  for (const child of running) await kill(child);
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** The launcher and what it launched. */
+function launch(env: Record<string, string>): ChildProcess {
+  const child = spawn(process.execPath, ["local/launch.mjs", "local/main.ts"], {
+    cwd: root,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env.PATH, PORT: "0", ...env },
+  });
+  running.add(child);
+  child.once("close", () => running.delete(child));
+  return child;
+}
+
+async function kill(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): Promise<number | null> {
+  const closed = once(child, "close");
+  process.kill(-child.pid!, signal);
+  const [code] = await closed;
+  return code;
+}
+
+/** Waits for the whole page that a start prints. */
+async function start(env: Record<string, string>) {
+  const child = launch(env);
+  let page = "";
+  let complaints = "";
+  child.stderr!.on("data", (chunk: Buffer) => {
+    complaints += chunk;
+  });
+  for await (const chunk of child.stdout!.iterator({ destroyOnReturn: false })) {
+    page += chunk;
+    if (page.includes("Stop with")) break;
+  }
+  child.stdout!.resume();
+  expect(page, complaints).toContain("Stop with");
+  const fact = (name: string) => new RegExp(`^ {2}${name} +(.*)$`, "m").exec(page)![1]!;
+  const [upsert = "", listen = "", send = ""] = page.match(/^ {2}curl .*$/gm)!.map((line) => line.trim());
+  return { child, url: fact("service"), fact, page, upsert, listen, send };
+}
+
+/** What a refused start says, and its exit code. */
+async function refusedStart(env: Record<string, string>) {
+  const child = launch(env);
+  let said = "";
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on("data", (chunk: Buffer) => {
+      said += chunk;
+    });
+  const [code] = await once(child, "close");
+  return { code, said: said.trim() };
+}
+
+/** Does what a printed curl command does; its words are quoted with single quotes or not at all. */
+function paste(command: string): Promise<Response> {
+  const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
+  const after = (flag: string) => words.flatMap((word, i) => (word === flag ? [words[i + 1]!] : []));
+  const headers = after("-H").map((line) => line.split(": ") as [string, string]);
+  const [body] = after("-d");
+  const method = after("-X")[0] ?? (body === undefined ? "GET" : "POST");
+  return fetch(words.find((word) => word.startsWith("http"))!, {
+    method,
+    headers,
+    ...(body !== undefined && { body }),
+  });
+}
+
+async function* framesOf(response: Response) {
+  let text = "";
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      yield text.slice(0, end);
+      text = text.slice(end + 2);
+    }
+  }
+}
+
+describe("npm start", () => {
+  test("prints three lines that work: upsert, stream, send; a kill -9 loses nothing", async () => {
+    const DATA_DIR = newFolder();
+    const first = await start({ DATA_DIR });
+    expect(await (await fetch(`${first.url}/_local/health`)).json()).toEqual({ status: "ready" });
+
+    const subscriber = (await (await paste(first.upsert)).json()) as { id: string; external_id: string };
+    expect(subscriber.external_id).toBe("ada");
+    const stream = await paste(first.listen);
+    expect(stream.headers.get("content-type")).toContain("text/event-stream");
+    const frames = framesOf(stream);
+    expect((await frames.next()).value).toMatch(/^retry: /);
+
+    const [send = "", settle = "", inbox = ""] = first.send.split(" && ");
+    expect((await paste(send)).status).toBe(201);
+    const { value: frame = "" } = await frames.next();
+    const shown = JSON.parse(frame.slice(frame.indexOf("data: ") + 6)) as { title: string };
+    expect(shown.title).toBe("Hello Ada");
+    expect(await (await paste(settle)).json()).toEqual({ idle: true });
+    const { messages } = (await (await paste(inbox)).json()) as { messages: { content: { title: string } }[] };
+    expect(messages.map(({ content }) => content.title)).toEqual(["Hello Ada"]);
+    await fetch(`${first.url}/_local/clock`, { method: "POST", body: '{"advance":"2d"}' });
+    const { now: before } = (await (await fetch(`${first.url}/_local/clock`)).json()) as { now: string };
+
+    await kill(first.child);
+    const second = await start({ DATA_DIR });
+    for (const name of ["workspace", "owner", "SDK key", "server key"])
+      expect(second.fact(name)).toBe(first.fact(name));
+    const [, , inboxAgain = ""] = second.send.split(" && ");
+    expect(await (await paste(inboxAgain)).json()).toEqual({ messages });
+    expect((await paste(second.send.split(" && ")[0]!)).status).toBe(201);
+    const { now: after } = (await (await fetch(`${second.url}/_local/clock`)).json()) as { now: string };
+    expect(after > before).toBe(true);
+
+    expect(await kill(second.child, "SIGTERM")).toBe(0);
+  }, 60_000);
+
+  test("a launcher that is killed takes the service with it", async () => {
+    const { child, url } = await start({ DATA_DIR: ":memory:" });
+    const closed = once(child, "close");
+    child.kill("SIGKILL");
+    await closed;
+    await expect(fetch(`${url}/_local/health`)).rejects.toThrow();
+  }, 60_000);
+
+  test("in memory it keeps nothing, and AWS_PORT mounts the embedded services", async () => {
+    const folder = newFolder();
+    const { child, fact, url } = await start({ DATA_DIR: ":memory:", AWS_PORT: "0", DEFAULT_PLAN: "starter" });
+    expect(fact("workspace")).toContain("plan starter");
+    const tables = await fetch(fact("embedded AWS"), {
+      method: "POST",
+      headers: { "x-amz-target": "DynamoDB_20120810.ListTables", "content-type": "application/x-amz-json-1.0" },
+      body: "{}",
+    });
+    expect(await tables.json()).toEqual({ TableNames: ["engagement"] });
+    expect((await fetch(`${url}/_local/nothing`)).status).toBe(404);
+    expect(await kill(child, "SIGINT")).toBe(0);
+    expect(existsSync(join(folder, ":memory:"))).toBe(false);
+  }, 60_000);
+});
+
+describe("a start that cannot be is refused in one line", () => {
+  const oneLine = async (env: Record<string, string>, words: string) => {
+    const { code, said } = await refusedStart(env);
+    expect(said).toContain(words);
+    expect(said).not.toContain("\n");
+    expect(code).toBe(1);
+  };
+
+  test("a setting it cannot honour", () => oneLine({ DATA_DIR: ":memory:", PORT: "high" }, 'PORT is "high"'), 30_000);
+
+  test("a busy port", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    await oneLine({ DATA_DIR: ":memory:", PORT: String(port) }, `Port ${port} is in use`);
+    server.close();
+  }, 30_000);
+
+  test("a data folder that another process uses", async () => {
+    const DATA_DIR = newFolder();
+    const lock = new DatabaseSync(join(DATA_DIR, "lock"));
+    lock.exec("BEGIN EXCLUSIVE");
+    await oneLine({ DATA_DIR }, "another process uses it");
+    lock.close();
+  }, 30_000);
+
+  test("a data file of another program, or none at all", async () => {
+    const DATA_DIR = newFolder();
+    const foreign = new DatabaseSync(join(DATA_DIR, "service.sqlite"));
+    foreign.exec("CREATE TABLE books (title TEXT)");
+    foreign.close();
+    await oneLine({ DATA_DIR }, "it belongs to another program");
+    writeFileSync(join(DATA_DIR, "service.sqlite"), "this is no database at all, and it is long enough to tell");
+    await oneLine({ DATA_DIR }, "file is not a database");
+    await oneLine({ DATA_DIR: join(DATA_DIR, "service.sqlite") }, "cannot be used");
+  }, 30_000);
+});
+
+describe("settings", () => {
+  test("have defaults, and read what is given", () => {
+    const passedOn = {};
+    const usual = { port: 3_000, dataFolder: ".data", plan: "enterprise", awsPort: undefined, passedOn };
+    expect(readSettings({})).toEqual(usual);
+    expect(readSettings({ PORT: "", DATA_DIR: "", AWS_PORT: "" })).toEqual(usual);
+    const given = {
+      PORT: "0",
+      DATA_DIR: ":memory:",
+      DEFAULT_PLAN: "free",
+      AWS_PORT: "8000",
+      WEBHOOK_ALLOW_LOOPBACK: "1",
+    };
+    expect(readSettings(given)).toEqual({
+      ...{ port: 0, dataFolder: ":memory:", plan: "free", awsPort: 8_000 },
+      passedOn: { WEBHOOK_ALLOW_LOOPBACK: "1" },
+    });
+  });
+
+  test.each([
+    ["PORT", "high"],
+    ["PORT", "65536"],
+    ["AWS_PORT", "-1"],
+    ["DEFAULT_PLAN", "gold"],
+    ["AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:8000"],
+    ["WEBHOOK_ALLOW_LOOPBACK", "yes"],
+  ])("%s=%s is refused by name", (name, value) => {
+    expect(() => readSettings({ [name]: value })).toThrow(new RegExp(`^${name} is `));
+  });
+});
