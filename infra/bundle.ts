@@ -1,9 +1,9 @@
 // Bundles every function in one esbuild pass, from entries that exist only in memory.
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
-import { contents, deployedFunctions, knownRoutes } from "./functions.ts";
+import { contents, knownRoutes } from "./functions.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const FUNCTIONS = join(ROOT, "dist", "functions");
@@ -31,6 +31,7 @@ export async function bundleFunctions(): Promise<void> {
     target: "node24",
     format: "esm",
     mainFields: ["module", "main"],
+    alias: { "@aws-sdk/credential-provider-node": join(ROOT, "infra", "lambda-credentials.ts") },
     minify: true,
     sourcemap: "external",
     legalComments: "none",
@@ -86,6 +87,8 @@ async function entriesOf(): Promise<Map<string, string>> {
     const imported = await importOf(`./functions/workers/${worker.name}/index.ts`, worker);
     entries.set(worker.name, `${parts}${imported}export const handler = it.create(deployedParts());`);
   }
+  const operator = await importOf("./functions/operator/index.ts", contents.operator);
+  entries.set("operator", `${parts}${operator}export const handler = it.create(deployedParts());`);
   const stream = await importOf("./functions/stream/index.ts", contents.stream);
   const streamed = "export const handler = awslambda.streamifyResponse(it.create(deployedParts()));";
   entries.set(contents.stream.name, `${parts}${stream}declare const awslambda: any;\n${streamed}`);
@@ -102,6 +105,3 @@ async function importOf(path: string, declaration: object): Promise<string> {
   if (!name) throw new Error(`${path} does not export what functions/index.ts lists under its folder's name.`);
   return `import { ${name} as it } from "${path}";\n`;
 }
-
-/** The text of a bundle, for tests. */
-export const bundleText = (name: string): Promise<string> => readFile(bundleFile(name), "utf8");

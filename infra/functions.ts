@@ -1,57 +1,79 @@
-// Every function that is deployed, derived from the contents page: name, sizes, what it touches, how its bundle begins.
-import { groups, stream, workers } from "../functions/index.ts";
+// Every function that is deployed, derived from the contents page: what wakes it, its sizes, what it may touch.
+import { groups, operator, stream, workers } from "../functions/index.ts";
 import type { Group } from "../shared/http/endpoint.ts";
 import type { KnownRoute } from "../shared/http/fallback.ts";
 import { servingUses } from "../shared/http/serve.ts";
 import { WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
-import type { Uses } from "../shared/parts.ts";
+import type { Grant, Uses } from "../shared/parts.ts";
 import type { Worker } from "../shared/worker.ts";
 
 export interface Contents {
   groups: readonly Group[];
   workers: readonly Worker[];
   stream: typeof stream;
+  operator: typeof operator;
 }
 
-export const contents: Contents = { groups, workers, stream };
+export const contents: Contents = { groups, workers, stream, operator };
 
 /** The gateway gives up after 30 seconds: a function answers, or is ended, before that. */
-export const API_TIMEOUT_SECONDS = 29;
-export const STREAM_TIMEOUT_SECONDS = 900;
+const API_TIMEOUT_SECONDS = 29;
+const STREAM_TIMEOUT_SECONDS = 900;
 const MEMORY_MB = 512;
 /** Held for as long as a stream is open, so it is what a stream costs (decision 28). */
 const STREAM_MEMORY_MB = 128;
 
+/** What whoever authenticates a caller reads beside its capabilities: whose tokens, and whether the edge is ours. */
+const SERVING_ENV = ["TOKEN_ISSUER", "TOKEN_AUDIENCE", "ORIGIN_SECRET"];
+
 export interface DeployedFunction {
-  /** `api-templates`, `fan-out`, `stream`, `fallback`: as in the local service. */
+  /** `api-templates`, `fan-out`, `stream`, `fallback`, `operator`: as in the local service. */
   name: string;
-  kind: "api" | "worker" | "stream" | "fallback";
+  kind: "api" | "fallback" | "stream" | "worker" | "operator";
   about: string;
-  uses: Uses;
+  env: readonly string[];
+  grants: readonly Grant[];
   memoryMb: number;
   timeoutSeconds: number;
 }
 
-export function deployedFunctions({ groups, workers, stream }: Contents): DeployedFunction[] {
+export function deployedFunctions({ groups, workers, stream, operator }: Contents): DeployedFunction[] {
   const api = { memoryMb: MEMORY_MB, timeoutSeconds: API_TIMEOUT_SECONDS };
   return [
-    ...groups.map((group) => ({
-      ...{ name: `api-${group.name}`, kind: "api" as const, about: group.about, ...api },
-      uses: [...servingUses, ...group.endpoints.flatMap(({ uses }) => uses)],
-    })),
-    { ...{ name: "fallback", kind: "fallback", about: "Answers where no route does.", ...api }, uses: [] },
+    ...groups.map(
+      (group): DeployedFunction => ({
+        ...{ name: `api-${group.name}`, kind: "api", about: group.about, ...api },
+        ...touching([...servingUses, ...group.endpoints.flatMap(({ uses }) => uses)], SERVING_ENV),
+      }),
+    ),
+    { name: "fallback", kind: "fallback", about: "Answers where no route does.", ...api, ...touching([]) },
     {
       ...{ name: stream.name, kind: "stream", about: stream.about },
-      uses: [...servingUses, ...stream.endpoint.uses],
-      memoryMb: STREAM_MEMORY_MB,
-      timeoutSeconds: STREAM_TIMEOUT_SECONDS,
+      ...{ memoryMb: STREAM_MEMORY_MB, timeoutSeconds: STREAM_TIMEOUT_SECONDS },
+      ...touching([...servingUses, ...stream.endpoint.uses], [...SERVING_ENV, "STREAM_CONCURRENCY"]),
     },
-    ...workers.map(({ name, about, uses }) => ({
-      ...{ name, kind: "worker" as const, about, uses },
-      memoryMb: MEMORY_MB,
-      timeoutSeconds: WORKER_TIMEOUT_SECONDS,
-    })),
+    { name: operator.name, kind: "operator", about: operator.about, ...api, ...touching(operator.uses) },
+    ...workers.map(
+      ({ name, about, uses }): DeployedFunction => ({
+        ...{ name, kind: "worker", about, memoryMb: MEMORY_MB, timeoutSeconds: WORKER_TIMEOUT_SECONDS },
+        ...touching(uses),
+      }),
+    ),
   ];
+}
+
+/** Env variables and grants of a list of capabilities, each said once, in a fixed order. */
+function touching(uses: Uses, standing: readonly string[] = []): Pick<DeployedFunction, "env" | "grants"> {
+  const env = [...new Set([...standing, ...uses.flatMap((use) => use.env)])].sort();
+  const byPlace = Map.groupBy(
+    uses.flatMap(({ grants }) => grants),
+    ({ on }) => on,
+  );
+  const grants = [...byPlace].map(([on, all]) => ({
+    on,
+    actions: [...new Set(all.flatMap(({ actions }) => actions))].sort(),
+  }));
+  return { env, grants: grants.sort((a, b) => (a.on < b.on ? -1 : 1)) };
 }
 
 /** What the fallback knows: every route, and who may call it. */
@@ -60,3 +82,7 @@ export const knownRoutes = ({ groups, stream }: Contents): KnownRoute[] =>
     route,
     credentials: access.credentials,
   }));
+
+/** `fan-out` → `FanOut`: the logical id of a function, the same in every deployment. */
+export const logicalIdOf = (name: string): string =>
+  name.replaceAll(/(?:^|[^A-Za-z0-9])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -11,7 +11,7 @@ import { type Fault, type Faults, faultChannels, outcomes } from "./faults.ts";
 import type { GatewayRequest, GatewayResponse } from "./gateway.ts";
 import { openMeter } from "./meter.ts";
 import { openOutbox, outboxChannels } from "./outbox.ts";
-import { openState } from "./state.ts";
+import { openState, rememberOffset } from "./state.ts";
 import type { Tenancy } from "./tenancy.ts";
 import type { World } from "./world.ts";
 
@@ -95,9 +95,9 @@ export function createControl({ world, tenancy, faults }: { world: World; tenanc
       throw new ApiError("BAD_REQUEST", `Service time is ${now().now} already; it never goes back.`);
     if (to > LATEST) throw invalid({ advance: "must end before the year 10000" });
     // Before anything happens at a later time: a crash on the way must not bring the old time back.
-    state.write("offset", clock.offset() + to - clock.now());
+    rememberOffset(state, clock.offset() + to - clock.now());
     await time.advance(to);
-    state.write("offset", clock.offset());
+    rememberOffset(state, clock.offset());
     return now();
   };
 
@@ -113,7 +113,7 @@ export function createControl({ world, tenancy, faults }: { world: World; tenanc
     "POST clock": async ({ body }) => [200, await move(body)],
     "POST settle": async () => {
       await time.settle();
-      state.write("offset", clock.offset());
+      rememberOffset(state, clock.offset());
       return [200, { idle: true }];
     },
     "GET outbox": ({ query }) => {

@@ -9,18 +9,19 @@ export interface Demo extends Omit<NewWorkspace, "refresh_token"> {
 const EXTERNAL_ID = "ada";
 const ATTRIBUTES = { first_name: "Ada" };
 
-/** Makes the demo workspace and its subscriber where there is none; the access token is always a fresh one. */
+/** Makes the demo workspace where there is none. Its subscriber is there at every start, its access token is fresh. */
 export async function prepareDemo(tenancy: Tenancy, state: State): Promise<Demo> {
-  const known = state.read<Demo>("demo");
+  const known = state.read<Omit<Demo, "subscriber_id">>("demo");
   if (known) {
-    const access_token = await tenancy.issueToken({ tenant_id: known.tenant_id, role: "owner" });
-    return { ...known, access_token };
+    const { tenant_id } = known;
+    const access_token = await tenancy.issueToken({ tenant_id, role: "owner" });
+    const { id } = await tenancy.upsertSubscriber(tenant_id, EXTERNAL_ID, {});
+    return { ...known, access_token, subscriber_id: id };
   }
-  const { refresh_token: _, ...workspace } = await tenancy.createWorkspace({ name: "Demo" });
-  const { id } = await tenancy.upsertSubscriber(workspace.tenant_id, EXTERNAL_ID, ATTRIBUTES);
-  const demo = { ...workspace, subscriber_id: id };
+  const { refresh_token: _, ...demo } = await tenancy.createWorkspace({ name: "Demo" });
   state.write("demo", demo);
-  return demo;
+  const { id } = await tenancy.upsertSubscriber(demo.tenant_id, EXTERNAL_ID, ATTRIBUTES);
+  return { ...demo, subscriber_id: id };
 }
 
 const JSON_TYPE = "-H 'Content-Type: application/json'";
@@ -37,7 +38,7 @@ export function tryIt(url: string, { sdk_key, access_token, subscriber_id }: Dem
   });
   const send = `curl -sw '\\n' '${url}/api/v1/notifications' -H 'Authorization: Bearer ${access_token}' ${JSON_TYPE} -d '${notification}'`;
   const settle = `curl -s -X POST '${url}/_local/settle'`;
-  const inbox = `curl -s '${url}/v1/in-app/messages?${reader}' ${sdk}`;
+  const inbox = `curl -sw '\\n' '${url}/v1/in-app/messages?${reader}' ${sdk}`;
   return [
     `curl -sw '\\n' '${url}/api/v1/subscribers/upsert' ${sdk} ${JSON_TYPE} -d '${subscriber}'`,
     `curl -sN '${url}/v1/in-app/stream?${reader}' ${sdk}`,

@@ -8,7 +8,7 @@ import { prepareDemo, welcome } from "./demo.ts";
 import { createFaults, UNDISTURBED } from "./faults.ts";
 import { startHttpServer } from "./http-server.ts";
 import { isStartRefused, readSettings, startRefused } from "./settings.ts";
-import { openState } from "./state.ts";
+import { openState, rememberOffset } from "./state.ts";
 import { openTenancy } from "./tenancy.ts";
 import { createWorld } from "./world.ts";
 
@@ -44,7 +44,7 @@ async function start(): Promise<void> {
     stopping = true;
     setTimeout(() => process.exit(1), STOP_MS).unref();
     await Promise.all([server.close(), aws?.close()]);
-    state.write("offset", world.clock.offset());
+    rememberOffset(state, world.clock.offset());
     await world.close();
     folder.release();
     process.exit(0);

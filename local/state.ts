@@ -18,3 +18,8 @@ export function openState(database: Database): State {
     },
   };
 }
+
+/** Keeps how far service time is ahead of the wall clock; only ever further, so that a restart never goes back. */
+export function rememberOffset(state: State, offset: number): void {
+  if (offset > (state.read<number>("offset") ?? 0)) state.write("offset", offset);
+}

@@ -51,6 +51,7 @@ export interface World extends Services {
   dynamodb: DynamoDb;
   sqs: Sqs;
   scheduler: Scheduler;
+  kms: ReturnType<typeof createKms>;
   clock: ServiceClock;
   ids: Ids;
   time: Time;

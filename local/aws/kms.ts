@@ -1,17 +1,217 @@
-// Temporary, until the whole stand-in is here.
-// @ts-nocheck
-import { createPublicKey, createPrivateKey, sign } from "node:crypto";
-export function createKms(parts) {
-  const aliases = new Map(); let n = 0;
-  return { meter: () => ({requests:0}), resetMeter() {}, operate: async (op, input) => {
-    const b = (x) => Buffer.from(x, "base64");
-    if (op === "DescribeKey") { if (!aliases.has(input.KeyId)) throw Object.assign(new Error("nf"), { name: "NotFoundException", status: 400, fields: {} }); return { KeyMetadata: {} }; }
-    if (op === "CreateKey") return { KeyMetadata: { KeyId: "k" + n++ } };
-    if (op === "CreateAlias") { aliases.set(input.AliasName, 1); return {}; }
-    if (op === "Encrypt") return { CiphertextBlob: input.Plaintext };
-    if (op === "Decrypt") return { Plaintext: input.CiphertextBlob };
-    if (op === "GetPublicKey") return { PublicKey: createPublicKey(createPrivateKey(parts.rsaKey())).export({ type: "spki", format: "der" }).toString("base64") };
-    if (op === "Sign") return { Signature: sign("sha256", b(input.Message), createPrivateKey(parts.rsaKey())).toString("base64") };
-    throw new Error(op);
-  } };
+// The embedded KMS: symmetric encryption with context, data keys, signatures, MACs; keys persist with the data.
+import { constants, createHmac, createPublicKey, sign, timingSafeEqual, verify } from "node:crypto";
+import { administration, keyIn, read } from "./kms/administration.ts";
+import { arnOf, type Key, metadataOf, openKeys, privateKeyOf, SECRET_BYTES, signingAlgorithms } from "./kms/keys.ts";
+import { invalidCiphertext, keyIdOf, newIv, seal, unseal } from "./kms/sealing.ts";
+import { membersOf, type Operations, operateOn } from "./members.ts";
+import { awsFailure, type Parts, type StandIn, type Wire } from "./stand-in.ts";
+
+export interface Kms extends StandIn {
+  meter(): { requests: number };
+  resetMeter(): void;
 }
+
+const members = membersOf({
+  CreateKey:
+    "Policy Description KeyUsage KeySpec CustomerMasterKeySpec Origin Tags MultiRegion BypassPolicyLockoutSafetyCheck",
+  DescribeKey: "KeyId GrantTokens",
+  ListKeys: "Limit Marker",
+  CreateAlias: "AliasName TargetKeyId",
+  UpdateAlias: "AliasName TargetKeyId",
+  DeleteAlias: "AliasName",
+  ListAliases: "KeyId Limit Marker",
+  EnableKey: "KeyId",
+  DisableKey: "KeyId",
+  EnableKeyRotation: "KeyId RotationPeriodInDays",
+  DisableKeyRotation: "KeyId",
+  GetKeyRotationStatus: "KeyId",
+  ScheduleKeyDeletion: "KeyId PendingWindowInDays",
+  CancelKeyDeletion: "KeyId",
+  Encrypt: "KeyId Plaintext EncryptionContext GrantTokens EncryptionAlgorithm",
+  Decrypt: "KeyId CiphertextBlob EncryptionContext GrantTokens EncryptionAlgorithm",
+  ReEncrypt:
+    "CiphertextBlob SourceEncryptionContext SourceKeyId DestinationKeyId DestinationEncryptionContext GrantTokens SourceEncryptionAlgorithm DestinationEncryptionAlgorithm",
+  GenerateDataKey: "KeyId EncryptionContext NumberOfBytes KeySpec GrantTokens",
+  GenerateDataKeyWithoutPlaintext: "KeyId EncryptionContext NumberOfBytes KeySpec GrantTokens",
+  GenerateRandom: "NumberOfBytes",
+  Sign: "KeyId Message MessageType GrantTokens SigningAlgorithm",
+  Verify: "KeyId Message MessageType Signature SigningAlgorithm GrantTokens",
+  GetPublicKey: "KeyId GrantTokens",
+  GenerateMac: "KeyId Message MacAlgorithm GrantTokens",
+  VerifyMac: "KeyId Message Mac MacAlgorithm GrantTokens",
+});
+
+const MOST_PLAINTEXT = 4_096;
+const MOST_RANDOM = 1_024;
+const DIGEST_BYTES = 32;
+
+export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
+  const { clock, ids } = parts;
+  const keys = openKeys(parts);
+  let requests = 0;
+
+  const bytesIn = (input: Wire, name: string) => Buffer.from(read.needed(input, name), "base64");
+  const contextIn = (input: Wire, name = "EncryptionContext") => read.textMap(input, name);
+
+  const encrypt = (key: Key, plaintext: Buffer, context: Record<string, string>) =>
+    seal(key, newIv(ids.bytes), plaintext, context).toString("base64");
+
+  const decrypt = (
+    ciphertext: Buffer,
+    context: Record<string, string>,
+    expected: string | undefined,
+  ): { key: Key; plaintext: Buffer } => {
+    const named = keyIdOf(ciphertext);
+    const known = keys.all().find(({ id }) => id === named);
+    if (!known) throw invalidCiphertext();
+    const key = keys.use(known.id, "ENCRYPT_DECRYPT");
+    if (expected !== undefined && keys.find(expected).id !== key.id)
+      throw awsFailure(
+        "IncorrectKeyException",
+        "The key ID in the request does not identify a CMK that can perform this operation.",
+      );
+    return { key, plaintext: unseal(key, ciphertext, context) };
+  };
+
+  const dataKey = (input: Wire): { key: Key; plaintext: Buffer; sealed: string } => {
+    const key = keys.use(keyIn(input), "ENCRYPT_DECRYPT");
+    const spec = read.word(input, "KeySpec", ["AES_256", "AES_128"]);
+    const length = read.integer(input, "NumberOfBytes", 1, MOST_RANDOM);
+    if ((spec === undefined) === (length === undefined))
+      throw read.refuse("Please specify either number of bytes or key spec.");
+    const plaintext = ids.bytes(length ?? (spec === "AES_128" ? 16 : SECRET_BYTES));
+    return { key, plaintext, sealed: encrypt(key, plaintext, contextIn(input)) };
+  };
+
+  const message = (input: Wire): { bytes: Buffer; isDigest: boolean } => {
+    const bytes = bytesIn(input, "Message");
+    const isDigest = read.word(input, "MessageType", ["RAW", "DIGEST"]) === "DIGEST";
+    if (isDigest && bytes.length !== DIGEST_BYTES) throw read.refuse("Digest is invalid length for algorithm.");
+    if (bytes.length > MOST_PLAINTEXT)
+      throw read.refuse("1 validation error detected: Message is longer than 4096 bytes.");
+    return { bytes, isDigest };
+  };
+
+  const algorithmFor = (key: Key, input: Wire): string => {
+    const algorithm = read.needed(input, "SigningAlgorithm");
+    if (!signingAlgorithms[key.spec]?.includes(algorithm))
+      throw awsFailure("InvalidKeyUsageException", `Algorithm ${algorithm} is incompatible with key spec ${key.spec}.`);
+    return algorithm;
+  };
+
+  const operations: Operations = {
+    ...administration(keys, clock),
+    Encrypt: (input) => {
+      const key = keys.use(keyIn(input), "ENCRYPT_DECRYPT");
+      const plaintext = bytesIn(input, "Plaintext");
+      if (plaintext.length > MOST_PLAINTEXT)
+        throw read.refuse("1 validation error detected: Plaintext is longer than 4096 bytes.");
+      return {
+        CiphertextBlob: encrypt(key, plaintext, contextIn(input)),
+        KeyId: arnOf(key.id),
+        EncryptionAlgorithm: "SYMMETRIC_DEFAULT",
+      };
+    },
+    Decrypt: (input) => {
+      const { key, plaintext } = decrypt(bytesIn(input, "CiphertextBlob"), contextIn(input), read.text(input, "KeyId"));
+      return {
+        Plaintext: plaintext.toString("base64"),
+        KeyId: arnOf(key.id),
+        EncryptionAlgorithm: "SYMMETRIC_DEFAULT",
+      };
+    },
+    ReEncrypt: (input) => {
+      const source = contextIn(input, "SourceEncryptionContext");
+      const { key, plaintext } = decrypt(bytesIn(input, "CiphertextBlob"), source, read.text(input, "SourceKeyId"));
+      const target = keys.use(read.needed(input, "DestinationKeyId"), "ENCRYPT_DECRYPT");
+      const sealed = encrypt(target, plaintext, contextIn(input, "DestinationEncryptionContext"));
+      const algorithm = "SYMMETRIC_DEFAULT";
+      return {
+        ...{ CiphertextBlob: sealed, SourceKeyId: arnOf(key.id), KeyId: arnOf(target.id) },
+        ...{ SourceEncryptionAlgorithm: algorithm, DestinationEncryptionAlgorithm: algorithm },
+      };
+    },
+    GenerateDataKey: (input) => {
+      const { key, plaintext, sealed } = dataKey(input);
+      return { CiphertextBlob: sealed, Plaintext: plaintext.toString("base64"), KeyId: arnOf(key.id) };
+    },
+    GenerateDataKeyWithoutPlaintext: (input) => {
+      const { key, sealed } = dataKey(input);
+      return { CiphertextBlob: sealed, KeyId: arnOf(key.id) };
+    },
+    GenerateRandom: (input) => {
+      const length = read.integer(input, "NumberOfBytes", 1, MOST_RANDOM);
+      if (length === undefined) throw read.refuse("NumberOfBytes is required.");
+      return { Plaintext: ids.bytes(length).toString("base64") };
+    },
+    Sign: (input) => {
+      const key = keys.use(keyIn(input), "SIGN_VERIFY");
+      const algorithm = algorithmFor(key, input);
+      const { bytes, isDigest } = message(input);
+      if (isDigest) throw awsFailure("UnsupportedOperationException", "The embedded KMS signs RAW messages only.");
+      const signature = sign("sha256", bytes, { key: privateKeyOf(key), ...paddingOf(algorithm) });
+      return { KeyId: arnOf(key.id), Signature: signature.toString("base64"), SigningAlgorithm: algorithm };
+    },
+    Verify: (input) => {
+      const key = keys.use(keyIn(input), "SIGN_VERIFY");
+      const algorithm = algorithmFor(key, input);
+      const { bytes, isDigest } = message(input);
+      if (isDigest) throw awsFailure("UnsupportedOperationException", "The embedded KMS verifies RAW messages only.");
+      const publicKey = createPublicKey(privateKeyOf(key));
+      if (!verify("sha256", bytes, { key: publicKey, ...paddingOf(algorithm) }, bytesIn(input, "Signature")))
+        throw awsFailure("KMSInvalidSignatureException", "");
+      return { KeyId: arnOf(key.id), SignatureValid: true, SigningAlgorithm: algorithm };
+    },
+    GetPublicKey: (input) => {
+      const key = keys.find(keyIn(input));
+      if (!signingAlgorithms[key.spec])
+        throw awsFailure("UnsupportedOperationException", "The key has no public half.");
+      const publicKey = createPublicKey(privateKeyOf(key)).export({ type: "spki", format: "der" }).toString("base64");
+      const { KeySpec, KeyUsage, CustomerMasterKeySpec, SigningAlgorithms } = metadataOf(key);
+      return {
+        KeyId: arnOf(key.id),
+        PublicKey: publicKey,
+        KeySpec,
+        KeyUsage,
+        CustomerMasterKeySpec,
+        SigningAlgorithms,
+      };
+    },
+    GenerateMac: (input) => {
+      const key = keys.use(keyIn(input), "GENERATE_VERIFY_MAC");
+      return {
+        Mac: macOf(key, bytesIn(input, "Message")).toString("base64"),
+        MacAlgorithm: "HMAC_SHA_256",
+        KeyId: arnOf(key.id),
+      };
+    },
+    VerifyMac: (input) => {
+      const key = keys.use(keyIn(input), "GENERATE_VERIFY_MAC");
+      const expected = macOf(key, bytesIn(input, "Message"));
+      const given = bytesIn(input, "Mac");
+      if (given.length !== expected.length || !timingSafeEqual(given, expected))
+        throw awsFailure("KMSInvalidMacException", "");
+      return { KeyId: arnOf(key.id), MacValid: true, MacAlgorithm: "HMAC_SHA_256" };
+    },
+  };
+
+  const operate = operateOn(members, operations);
+  return {
+    operate: (operation, input) => {
+      requests++;
+      return operate(operation, input);
+    },
+    meter: () => ({ requests }),
+    resetMeter: () => {
+      requests = 0;
+    },
+  };
+}
+
+const macOf = (key: Key, bytes: Buffer) =>
+  createHmac("sha256", Buffer.from(key.material, "base64")).update(bytes).digest();
+
+const paddingOf = (algorithm: string) =>
+  algorithm === "RSASSA_PSS_SHA_256"
+    ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+    : {};

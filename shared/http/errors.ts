@@ -83,6 +83,8 @@ const unavailable = new Set([
 /** Reads any thrown value: what is not ours is a 503 when a dependency was busy, else a 500 that says nothing more. */
 export function toApiError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof Error && error.name === "ItemTooLarge")
+    return invalid({ body: "holds more than can be stored in one piece (400 KB)" });
   if (error instanceof Error && unavailable.has(error.name))
     return new ApiError("SERVICE_UNAVAILABLE", "A dependency of the service is busy. Try again.", {
       headers: { "retry-after": "1" },

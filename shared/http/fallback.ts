@@ -11,6 +11,14 @@ export interface KnownRoute {
 
 const PREFLIGHT_SECONDS = 86_400;
 
+/** What a browser wants to hear before it calls an SDK-key route; the edge says the same for the live stream. */
+export const preflightHeaders = (methods: readonly string[]): Record<string, string> => ({
+  "access-control-allow-origin": "*",
+  "access-control-allow-methods": [...new Set(methods)].join(", "),
+  "access-control-allow-headers": "content-type, x-sdk-key, last-event-id",
+  "access-control-max-age": String(PREFLIGHT_SECONDS),
+});
+
 /** The `$default` function. CORS is for SDK-key routes only: any origin, no credentials (D-CORS, decision 29). */
 export function answerUnknown(routes: readonly KnownRoute[], { ids, log }: Pick<Parts, "ids" | "log">): ApiHandler {
   const open = routes
@@ -35,13 +43,7 @@ export function answerUnknown(routes: readonly KnownRoute[], { ids, log }: Pick<
     if (methods.length > 0)
       return {
         statusCode: 204,
-        headers: {
-          ...standing,
-          "access-control-allow-origin": "*",
-          "access-control-allow-methods": [...new Set(methods.map((known) => known.method))].join(", "),
-          "access-control-allow-headers": "content-type, x-sdk-key, last-event-id",
-          "access-control-max-age": String(PREFLIGHT_SECONDS),
-        },
+        headers: { ...standing, ...preflightHeaders(methods.map((known) => known.method)) },
       };
     return {
       statusCode: 404,

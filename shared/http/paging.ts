@@ -7,6 +7,20 @@ import { invalid } from "./errors.ts";
 export const MOST_PER_PAGE = 100;
 const DEFAULT_PER_PAGE = 20;
 
+/** Any page closes here with a cursor, whatever the limit asked (decision 30). */
+const MOST_PAGE_BYTES = 4 * 1_048_576;
+
+/** Says of one thing after the other whether the page still takes it; it takes at least one. */
+export function pageRoom(): (thing: unknown) => boolean {
+  let used = 0;
+  return (thing) => {
+    const bytes = Buffer.byteLength(JSON.stringify(thing));
+    const takes = used === 0 || used + bytes <= MOST_PAGE_BYTES;
+    if (takes) used += bytes;
+    return takes;
+  };
+}
+
 export interface PageQuery {
   page: number;
   size: number;

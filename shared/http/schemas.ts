@@ -3,6 +3,14 @@ import * as v from "valibot";
 import { validateTemplate } from "../rules/render.ts";
 import { parseTimestamp } from "../rules/timestamps.ts";
 
+const Entries = v.record(v.string(), v.any(), "must be an object");
+
+/** A JSON object of anything; `v.record` alone takes an array for one. */
+export const JsonObject: typeof Entries = {
+  ...Entries,
+  "~run": (dataset, config) => Entries["~run"](Array.isArray(dataset.value) ? { value: "" } : dataset, config),
+};
+
 /** GEN-2. */
 export const Timestamp = v.string();
 

@@ -1,13 +1,16 @@
 // Authored things with a unique name: an entity row and a compact entry that holds the name (decision 10).
 import { timeOfUuid } from "../clock.ts";
+import { conflict } from "../http/errors.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { absent, is, present } from "./conditions.ts";
 import type { Change } from "./expressions.ts";
 import { type Kind, keys } from "./keys.ts";
 import type { Item } from "./model.ts";
-import { refusedSteps } from "./refusals.ts";
+import { refused, refusedSteps } from "./refusals.ts";
 
 export const MOST_ENTRIES = 10_000;
+/** How often a change is begun anew because somebody else came first. */
+const TRIES = 10;
 
 interface Entry {
   id: string;
@@ -33,51 +36,63 @@ export function createNamed(
     );
 }
 
-export type Renamed = "done" | "missing" | "taken";
-
-/** Changes an entity and moves its entry to the new name in one transaction. */
-export async function renameNamed(
+/**
+ * Changes an entity and, where a new name is given, moves its entry to it in one transaction. A rename that came
+ * between is taken as it is and the change goes on from there.
+ * @returns the entity after the change; "missing" if there is none; "taken" if another one has the name.
+ */
+export async function changeNamed(
   store: Store,
   kind: Kind,
   id: string,
-  from: string,
-  to: string,
   change: Change,
-): Promise<Renamed> {
-  const steps = await store
-    .transact([
-      { remove: keys.entry(store.tenant, kind, from), when: is("id", id) },
-      { put: { ...keys.entry(store.tenant, kind, to), id }, when: absent() },
-      {
-        update: keys.entity(store.tenant, kind, id),
-        change: { ...change, set: { ...change.set, name: to } },
-        when: present(),
-      },
-    ])
-    .then(
-      () => undefined,
-      refusedSteps((refusals) => refusals),
-    );
-  if (!steps) return "done";
-  const [, taken, missing] = steps;
-  if (missing) return "missing";
-  return taken ? "taken" : "missing";
+  name?: string,
+): Promise<Item | "missing" | "taken"> {
+  const key = keys.entity(store.tenant, kind, id);
+  for (let tries = 0; tries < TRIES; tries++) {
+    const entity = name === undefined ? undefined : await store.get(key);
+    if (name !== undefined && !entity) return "missing";
+    const from = entity && String(entity.name);
+    if (name === undefined || name === from)
+      return store.update(key, change, present()).catch(refused(() => "missing" as const));
+    const refusals = await store
+      .transact([
+        { remove: keys.entry(store.tenant, kind, from!), when: is("id", id) },
+        { put: { ...keys.entry(store.tenant, kind, name), id }, when: absent() },
+        { update: key, change: { ...change, set: { ...change.set, name } }, when: present() },
+      ])
+      .then(
+        () => undefined,
+        refusedSteps((steps) => steps),
+      );
+    if (!refusals) return (await store.get(key)) ?? "missing";
+    const [moved, taken] = refusals;
+    if (taken && !moved) return "taken";
+  }
+  throw busy();
 }
 
-/** Removes an entity and its entry. @returns false if there is no such entity. */
+/** Removes an entity and its entry, whatever name it has by then. @returns false if there is no such entity. */
 export async function removeNamed(store: Store, kind: Kind, id: string): Promise<boolean> {
-  const entity = await store.get(keys.entity(store.tenant, kind, id));
-  if (!entity) return false;
-  return store
-    .transact([
-      { remove: keys.entity(store.tenant, kind, id), when: present() },
-      { remove: keys.entry(store.tenant, kind, String(entity.name)) },
-    ])
-    .then(
-      () => true,
-      refusedSteps(() => false),
-    );
+  const key = keys.entity(store.tenant, kind, id);
+  for (let tries = 0; tries < TRIES; tries++) {
+    const entity = await store.get(key);
+    if (!entity) return false;
+    const isRemoved = await store
+      .transact([
+        { remove: key, when: present() },
+        { remove: keys.entry(store.tenant, kind, String(entity.name)), when: is("id", id) },
+      ])
+      .then(
+        () => true,
+        refusedSteps(() => false),
+      );
+    if (isRemoved) return true;
+  }
+  throw busy();
 }
+
+const busy = () => conflict("Somebody else is changing this at the moment. Try again.");
 
 /** Every entry of a kind, newest first: ids are UUIDv7, so their order is the order of creation. */
 export async function listEntries(store: StoreReader, kind: Kind): Promise<Entry[]> {

@@ -31,8 +31,25 @@ export function refusedSteps<T>(handle: (steps: Refusal["steps"]) => T): (error:
   };
 }
 
+/** For `.catch`: answers a write of more than an item can hold (400 KB) with what `handle` makes of it. */
+export function tooLarge<T>(handle: () => T): (error: unknown) => T {
+  return (error) => {
+    if (!(error instanceof Error) || error.name !== ITEM_TOO_LARGE) throw error;
+    return handle();
+  };
+}
+
+const ITEM_TOO_LARGE = "ItemTooLarge";
+
+const isSizeMessage = (message: string | undefined) => message !== undefined && /^item size /i.test(message);
+
+const itemTooLarge = () =>
+  Object.assign(new Error("An item would be larger than the table takes."), { name: ITEM_TOO_LARGE });
+
 /** Reads a failed single write: a refusal, or the error as it was. */
 export function conditionRefused(error: unknown, fromWire: (wire: Wire) => Item): unknown {
+  if (error instanceof Error && error.name === "ValidationException" && isSizeMessage(error.message))
+    return itemTooLarge();
   if (!(error instanceof Error) || error.name !== "ConditionalCheckFailedException") return error;
   const { Item: old } = error as Error & { Item?: Wire };
   return refusal([{ old: old && fromWire(old) }]);
@@ -41,12 +58,14 @@ export function conditionRefused(error: unknown, fromWire: (wire: Wire) => Item)
 /** Reads a failed transaction: "conflict" asks for another try; only a failed condition is a refusal. */
 export function transactionRefused(error: unknown, fromWire: (wire: Wire) => Item): unknown | "conflict" {
   if (!(error instanceof Error)) return error;
+  if (error.name === "ValidationException" && isSizeMessage(error.message)) return itemTooLarge();
   if (error.name === "TransactionInProgressException" || error.name === "TransactionConflictException")
     return "conflict";
   if (error.name !== "TransactionCanceledException") return error;
   const { CancellationReasons: reasons = [] } = error as Error & {
-    CancellationReasons?: { Code?: string; Item?: Wire }[];
+    CancellationReasons?: { Code?: string; Message?: string; Item?: Wire }[];
   };
+  if (reasons.some(({ Message }) => isSizeMessage(Message))) return itemTooLarge();
   if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed"))
     return refusal(
       reasons.map(({ Code, Item: old }) =>

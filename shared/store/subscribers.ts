@@ -1,11 +1,12 @@
 // Subscribers: one conditional update an upsert, ids derived from the external id, tombstones that never go away.
 import { createHmac } from "node:crypto";
 import { timestamp, uuidOf } from "../clock.ts";
+import { invalid } from "../http/errors.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { absent, all, any, atMost, present } from "./conditions.ts";
 import { indexes, keys, shardOf } from "./keys.ts";
 import type { Item, TenantId, Value } from "./model.ts";
-import { refused, refusedSteps } from "./refusals.ts";
+import { refused, refusedSteps, tooLarge } from "./refusals.ts";
 import type { RootSecrets } from "./secrets.ts";
 
 /** SUB-1: `attributes` is a JSON-encoded object. */
@@ -51,12 +52,17 @@ const consentStatus = (channel: string) => `c:${channel}`;
 /**
  * Creates or updates a subscriber: one request, 1 WCU (SUB-5, SUB-6). Only a re-created one costs another request.
  * With a consent assertion it is a transaction with the consent row (D-CONSENT).
+ * @throws 422 where the attributes, with those that are there already, are more than a subscriber can hold.
  */
 export async function upsertSubscriber(store: Store, secrets: IdKey, input: SubscriberInput): Promise<Subscriber> {
   let generation = 0;
   for (let hops = 0; ; hops++) {
     const id = subscriberId(secrets, store.tenant, input.external_id, generation);
-    const outcome = await write(store, id, input);
+    const outcome = await write(store, id, input).catch(
+      tooLarge(() => {
+        throw invalid({ attributes: "are, with those that are there already, more than a subscriber can hold" });
+      }),
+    );
     if ("item" in outcome) {
       if (hops > 1) await rememberGeneration(store, secrets, input.external_id, generation);
       return subscriberOf(outcome.item);

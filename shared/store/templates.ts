@@ -3,11 +3,9 @@ import { timestamp } from "../clock.ts";
 import { ApiError, invalid, notFound } from "../http/errors.ts";
 import { offsetOf, type PageQuery } from "../http/paging.ts";
 import type { Store, StoreReader } from "../resources.ts";
-import { createNamed, getEntities, listEntries, MOST_ENTRIES, removeNamed, renameNamed } from "./catalogue.ts";
-import { present } from "./conditions.ts";
+import { changeNamed, createNamed, getEntities, listEntries, MOST_ENTRIES, removeNamed } from "./catalogue.ts";
 import { keys } from "./keys.ts";
 import type { Item } from "./model.ts";
-import { refused } from "./refusals.ts";
 
 export interface Template {
   id: string;
@@ -78,22 +76,14 @@ export async function updateTemplate(
   { name, content = {} }: TemplateChange,
 ): Promise<Template> {
   const set = { title: content.title, body: content.body };
-  if (name !== undefined) {
+  if (name !== undefined && set.title === undefined && set.body === undefined) {
     const current = await getTemplate(store, id);
-    if (current.name !== name) {
-      const renamed = await renameNamed(store, "template", id, current.name, name, { set });
-      if (renamed === "missing") throw notFound("template");
-      if (renamed === "taken") throw nameTaken();
-      return getTemplate(store, id);
-    }
-    if (set.title === undefined && set.body === undefined) return current;
+    if (current.name === name) return current;
   }
-  const item = await store.update(keys.entity(store.tenant, "template", id), { set }, present()).catch(
-    refused(() => {
-      throw notFound("template");
-    }),
-  );
-  return templateOf(item);
+  const changed = await changeNamed(store, "template", id, { set }, name);
+  if (changed === "missing") throw notFound("template");
+  if (changed === "taken") throw nameTaken();
+  return templateOf(changed);
 }
 
 /** @throws 404. */

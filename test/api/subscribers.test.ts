@@ -91,7 +91,7 @@ describe("upsert", () => {
     ["attributes", { external_id: "a", attributes: [] }],
     ["attributes", { external_id: "a", attributes: "{}" }],
     ["attributes", { external_id: "a", attributes: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [i, 1])) }],
-    ["attributes", { external_id: "a", attributes: { big: "x".repeat(400_000) } }],
+    ["attributes", { external_id: "a", attributes: { big: "x".repeat(420_000) } }],
     ["phone", { external_id: "a", phone: "555-1234" }],
     ["timezone", { external_id: "a", timezone: "Mars/Olympus" }],
     ["locale", { external_id: "a", locale: "not a locale" }],

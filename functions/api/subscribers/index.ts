@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid, notFound } from "../../../shared/http/errors.ts";
 import { limit } from "../../../shared/http/paging.ts";
-import { Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { JsonObject, Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { isEmailAddress, isLocale, isPhoneNumber } from "../../../shared/rules/contacts.ts";
 import { isTimeZone } from "../../../shared/rules/time-zones.ts";
@@ -34,17 +34,12 @@ const ExternalId = v.pipe(
 const Email = v.pipe(v.string("must be a string"), v.check(isEmailAddress, "must be an e-mail address"));
 
 const Attributes = v.pipe(
-  v.record(
-    v.pipe(
-      v.string(),
-      v.nonEmpty("must not be an empty key"),
-      v.maxLength(MOST_KEY_CHARACTERS, `has a key of more than ${MOST_KEY_CHARACTERS} characters`),
-    ),
-    v.any(),
-    "must be an object",
-  ),
-  v.check((attributes) => !Array.isArray(attributes), "must be an object"),
+  JsonObject,
   v.maxEntries(MOST_ATTRIBUTES, `must have at most ${MOST_ATTRIBUTES} keys`),
+  v.check(
+    (attributes) => Object.keys(attributes).every(({ length }) => length > 0 && length <= MOST_KEY_CHARACTERS),
+    `must have keys of 1 to ${MOST_KEY_CHARACTERS} characters`,
+  ),
 );
 
 const Consent = v.strictObject({

@@ -47,7 +47,7 @@ export function nextCron(cron: Cron, zone: string, after: number): number | unde
   }
 }
 
-/** The values of a field, ascending: `*`, `a`, `a-b`, `*/n`, `a/n`, `a-b/n` and lists of them. */
+/** The values of a field, ascending: a star, a number or a range, each with a step or without, and lists of them. */
 function numbers(field: string, min: number, max: number, names: string[] = []): number[] {
   const value = (text: string): number => {
     const named = names.indexOf(text.toUpperCase());
@@ -87,7 +87,8 @@ function nearestWeekday(midnight: number, day: number): number {
 
 function onDayOfMonth(field: string): Cron["day"] {
   if (field === "L") return (midnight) => new Date(midnight).getUTCDate() === lastDayOf(midnight);
-  if (field === "LW") return (midnight) => new Date(midnight).getUTCDate() === nearestWeekday(midnight, lastDayOf(midnight));
+  if (field === "LW")
+    return (midnight) => new Date(midnight).getUTCDate() === nearestWeekday(midnight, lastDayOf(midnight));
   const nearest = /^(\d{1,2})W$/.exec(field);
   if (nearest) {
     const [day = 1] = numbers(nearest[1]!, 1, 31);
@@ -103,8 +104,7 @@ function onDayOfWeek(field: string): Cron["day"] {
   const last = /^(\w+)L$/.exec(field);
   if (last) {
     const [weekday] = numbers(last[1]!, 1, 7, weekdays);
-    return (midnight) =>
-      weekdayOf(midnight) === weekday && new Date(midnight).getUTCDate() > lastDayOf(midnight) - 7;
+    return (midnight) => weekdayOf(midnight) === weekday && new Date(midnight).getUTCDate() > lastDayOf(midnight) - 7;
   }
   const nth = /^(\w+)#([1-5])$/.exec(field);
   if (nth) {

@@ -1,0 +1,13 @@
+// What `cdk synth` and `cdk deploy` run: bundles the functions, reads the settings, makes the stack.
+import { App } from "aws-cdk-lib";
+import { bundleFunctions } from "./bundle.ts";
+import { checkRules } from "./rules.ts";
+import { readSettings } from "./settings.ts";
+import { EngagementStack } from "./stack.ts";
+
+await bundleFunctions();
+const app = new App({ analyticsReporting: false });
+const settings = readSettings(app.node);
+new EngagementStack(app, settings.stackName, settings);
+checkRules(app);
+app.synth();

@@ -1,0 +1,61 @@
+// One dashboard: what callers see, what the functions do, what waits, what the table takes.
+import { Duration, type Stack } from "aws-cdk-lib";
+import { Dashboard, GraphWidget, type IMetric, type IWidget, Stats } from "aws-cdk-lib/aws-cloudwatch";
+import { apiMetric } from "./alarms.ts";
+import type { Api } from "./api.ts";
+import type { Lambdas } from "./lambdas.ts";
+import { type Queues, STREAM_WORKER } from "./queues.ts";
+import type { Settings } from "./settings.ts";
+import type { Storage } from "./storage.ts";
+
+const PERIOD = Duration.minutes(5);
+const HALF = 12;
+
+interface Shown {
+  queues: Queues;
+  lambdas: Lambdas;
+  api: Api;
+  storage: Storage;
+}
+
+export function addDashboard(stack: Stack, { stackName }: Settings, { queues, lambdas, api, storage }: Shown): void {
+  const sum = { statistic: Stats.SUM, period: PERIOD };
+  const most = { statistic: Stats.MAXIMUM, period: PERIOD };
+  const slowest = { statistic: Stats.percentile(99), period: PERIOD };
+  const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: HALF });
+  const functions = [...lambdas];
+  const table = storage.table;
+
+  const rows: IWidget[][] = [
+    [
+      graph("Requests and refusals", ["Count", "4xx", "5xx"].map((name) => apiMetric(api, name, sum))),
+      graph("Answer time, p99", [apiMetric(api, "Latency", slowest), apiMetric(api, "IntegrationLatency", slowest)]),
+    ],
+    [
+      graph("Errors by function", functions.map(([label, lambda]) => lambda.metricErrors({ ...sum, label }))),
+      graph("Longest run by function", functions.map(([label, lambda]) => lambda.metricDuration({ ...most, label }))),
+    ],
+    [
+      graph(
+        "Messages waiting",
+        [...queues.live].map(([label, queue]) => queue.metricApproximateNumberOfMessagesVisible({ ...most, label })),
+      ),
+      graph(
+        "Messages given up",
+        [...queues.dead].map(([label, queue]) => queue.metricApproximateNumberOfMessagesVisible({ ...most, label })),
+      ),
+    ],
+    [
+      graph(
+        "Oldest message, seconds",
+        [...queues.live].map(([label, queue]) => queue.metricApproximateAgeOfOldestMessage({ ...most, label })),
+      ),
+      graph("Reactions behind, ms", [lambdas.get(STREAM_WORKER)!.metric("IteratorAge", most)]),
+    ],
+    [
+      graph("Table units", [table.metricConsumedReadCapacityUnits(sum), table.metricConsumedWriteCapacityUnits(sum)]),
+      graph("Live streams open", [lambdas.get("stream")!.metric("ConcurrentExecutions", most)]),
+    ],
+  ];
+  new Dashboard(stack, "Dashboard", { dashboardName: stackName, widgets: rows });
+}

@@ -1,0 +1,115 @@
+// Policies: what a function declared, resource by resource, and the little that every function of its kind needs.
+import type { Stack } from "aws-cdk-lib";
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
+import { queueNames } from "../shared/messages.ts";
+import { queueVariable } from "../shared/resources.ts";
+import { tableDefinition } from "../shared/store/definition.ts";
+import type { DeployedFunction } from "./functions.ts";
+import { type Queues, STREAM_WORKER } from "./queues.ts";
+import type { Schedules } from "./schedules.ts";
+import type { Storage } from "./storage.ts";
+
+export interface Places {
+  storage: Storage;
+  queues: Queues;
+  schedules: Schedules;
+}
+
+type Allow = (actions: readonly string[]) => PolicyStatement[];
+
+const allow = (actions: readonly string[], ...resources: string[]): PolicyStatement[] =>
+  actions.length === 0 ? [] : [new PolicyStatement({ actions: [...actions], resources })];
+
+/** What a declaration may name in `on`, and how its actions become statements. */
+function allowances(stack: Stack, { storage, queues, schedules }: Places): ReadonlyMap<string, Allow> {
+  const { tableArn } = storage.table;
+  const indexArns = Object.values(tableDefinition.indexes).map(({ name }) => `${tableArn}/index/${name}`);
+  const isQuery = (action: string) => action === "dynamodb:Query";
+  const scheduleArn = stack.formatArn({
+    service: "scheduler",
+    resource: "schedule",
+    resourceName: `${schedules.group.ref}/due-*`,
+  });
+  const passOn: Allow = (actions) => [
+    new PolicyStatement({
+      actions: [...actions],
+      resources: [schedules.role.roleArn],
+      conditions: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
+    }),
+  ];
+  return new Map<string, Allow>([
+    [
+      "table",
+      (actions) => [
+        ...allow(actions.filter(isQuery), tableArn, ...indexArns),
+        ...allow(
+          actions.filter((action) => !isQuery(action)),
+          tableArn,
+        ),
+      ],
+    ],
+    ["encryption-key", (actions) => allow(actions, storage.encryptionKey.keyArn)],
+    ["signing-key", (actions) => allow(actions, storage.signingKey.keyArn)],
+    ["schedule-group", (actions) => allow(actions, scheduleArn)],
+    ["scheduler-role", passOn],
+    ...[...queues.live].map(([name, { queueArn }]): [string, Allow] => [
+      `queue:${name}`,
+      (actions) => allow(actions, queueArn),
+    ]),
+  ]);
+}
+
+/** Statements for the grants of a function. @throws where a declaration names a resource that the stack has not. */
+export function declaredStatements(stack: Stack, declared: DeployedFunction, places: Places): PolicyStatement[] {
+  const known = allowances(stack, places);
+  return declared.grants.flatMap(({ actions, on }) => {
+    const statements = known.get(on);
+    if (!statements) throw new Error(`${declared.name} declares a grant on ${on}, which infra/grants.ts does not know.`);
+    return statements(actions);
+  });
+}
+
+/** What no declaration says: writing its log, tracing, and being woken. */
+export function standingStatements({ name, kind }: DeployedFunction, logArn: string, places: Places): PolicyStatement[] {
+  const { queues, storage } = places;
+  const queue = [...queues.live].find(([queueName]) => kind === "worker" && queueName === name)?.[1];
+  const stream =
+    name === STREAM_WORKER
+      ? [
+          ...allow(
+            ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+            storage.table.tableStreamArn!,
+          ),
+          ...allow(["dynamodb:ListStreams"], "*"),
+          ...allow(["s3:ListBucket"], storage.failures.bucketArn),
+          ...allow(["s3:PutObject"], storage.failures.arnForObjects("*")),
+        ]
+      : [];
+  return [
+    ...allow(["logs:CreateLogStream", "logs:PutLogEvents"], logArn),
+    ...allow(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "*"),
+    ...(queue ? allow(["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], queue.queueArn) : []),
+    ...stream,
+  ];
+}
+
+/** The env variables that the stack's resources give. */
+export function variablesOf({ storage, queues, schedules }: Places): Record<string, string> {
+  return {
+    TABLE_NAME: storage.table.tableName,
+    ENCRYPTION_KEY_ID: storage.encryptionKey.keyId,
+    SIGNING_KEY_ID: storage.signingKey.keyId,
+    SCHEDULE_GROUP: schedules.group.ref,
+    SCHEDULER_ROLE_ARN: schedules.role.roleArn,
+    ...Object.fromEntries(
+      queueNames.flatMap((name) => {
+        const variable = queueVariable(name);
+        const { queueUrl, queueArn } = queues.live.get(name)!;
+        return [
+          [variable, queueUrl],
+          [variable.replace(/URL$/, "ARN"), queueArn],
+        ];
+      }),
+    ),
+  };
+}

@@ -1,0 +1,79 @@
+// One Lambda per declared function, each with its own role: exactly its grants, and env variables by the same list.
+import { Duration, RemovalPolicy, type Stack } from "aws-cdk-lib";
+import { PolicyDocument, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import {
+  Architecture,
+  type CfnFunction,
+  type Code,
+  Function as LambdaFunction,
+  LoggingFormat,
+  Runtime,
+  Tracing,
+} from "aws-cdk-lib/aws-lambda";
+import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { type DeployedFunction, logicalIdOf } from "./functions.ts";
+import { declaredStatements, type Places, standingStatements, variablesOf } from "./grants.ts";
+import type { Settings } from "./settings.ts";
+
+export type Lambdas = ReadonlyMap<string, LambdaFunction>;
+
+interface Ingredients extends Places {
+  code(name: string): Code;
+  /** Beside those that the resources give; undefined is left out. */
+  variables: Record<string, string | undefined>;
+}
+
+export function createLambdas(
+  stack: Stack,
+  settings: Settings,
+  declared: readonly DeployedFunction[],
+  { code, variables, ...places }: Ingredients,
+): Lambdas {
+  const known: Record<string, string | undefined> = { ...variablesOf(places), ...variables };
+  const environmentOf = ({ name, env }: DeployedFunction) => {
+    const unknown = env.find((variable) => !Object.hasOwn(known, variable));
+    if (unknown) throw new Error(`${name} declares the env variable ${unknown}, which no part of the stack gives.`);
+    return Object.fromEntries(env.flatMap((variable) => (known[variable] ? [[variable, known[variable]]] : [])));
+  };
+
+  return new Map(
+    declared.map((spec) => {
+      const { name, kind, about, memoryMb, timeoutSeconds } = spec;
+      const id = logicalIdOf(name);
+      const functionName = functionNameOf(settings, name);
+      const logGroup = new LogGroup(stack, `${id}Log`, {
+        logGroupName: `/aws/lambda/${functionName}`,
+        retention: RetentionDays.ONE_MONTH,
+        removalPolicy: RemovalPolicy.DESTROY,
+      });
+      const statements = [
+        ...standingStatements(spec, logGroup.logGroupArn, places),
+        ...declaredStatements(stack, spec, places),
+      ];
+      const role = new Role(stack, `${id}Role`, {
+        assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
+        inlinePolicies: { uses: new PolicyDocument({ statements }) },
+      });
+      const reserved = kind === "stream" ? settings.streamConcurrency : undefined;
+      const lambda = new LambdaFunction(stack, id, {
+        ...{ functionName, description: about, code: code(name), handler: "index.handler" },
+        runtime: Runtime.NODEJS_24_X,
+        architecture: Architecture.ARM_64,
+        memorySize: memoryMb,
+        timeout: Duration.seconds(timeoutSeconds),
+        // The role is as declared: nothing that the CDK would add on its own gets in.
+        role: role.withoutPolicyUpdates(),
+        environment: environmentOf(spec),
+        tracing: Tracing.ACTIVE,
+        loggingFormat: LoggingFormat.JSON,
+        logGroup,
+        ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
+      });
+      (lambda.node.defaultChild as CfnFunction).overrideLogicalId(id);
+      return [name, lambda];
+    }),
+  );
+}
+
+/** Said once, so that the gateway can name a function without waiting for it. */
+export const functionNameOf = ({ stackName }: Settings, name: string): string => `${stackName}-${name}`;

@@ -1,0 +1,41 @@
+// EventBridge Scheduler: the group of the minutes' schedules, the role they act in, and the sweep behind them.
+import type { Stack } from "aws-cdk-lib";
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { CfnSchedule, CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
+import { SWEEP_EVERY_MS } from "../functions/workers/due/index.ts";
+import { MINUTE } from "../shared/clock.ts";
+import type { Message } from "../shared/messages.ts";
+import type { Queues } from "./queues.ts";
+import type { Settings } from "./settings.ts";
+
+export interface Schedules {
+  group: CfnScheduleGroup;
+  role: Role;
+}
+
+export function createSchedules(stack: Stack, { stackName }: Settings, { live }: Queues): Schedules {
+  const due = live.get("due")!;
+  const group = new CfnScheduleGroup(stack, "ScheduleGroup", { name: stackName });
+  const send = new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [due.queueArn] });
+  const role = new Role(stack, "SchedulerRole", {
+    description: "Lets schedules wake the due worker, and nothing else.",
+    assumedBy: new ServicePrincipal("scheduler.amazonaws.com", {
+      conditions: { StringEquals: { "aws:SourceAccount": stack.account } },
+    }),
+    inlinePolicies: { due: new PolicyDocument({ statements: [send] }) },
+  });
+  new CfnSchedule(stack, "Sweep", {
+    description: "Looks for timers that nobody fired.",
+    groupName: group.ref,
+    scheduleExpression: `rate(${SWEEP_EVERY_MS / MINUTE} minutes)`,
+    flexibleTimeWindow: { mode: "OFF" },
+    target: {
+      arn: due.queueArn,
+      roleArn: role.roleArn,
+      input: JSON.stringify({ sweep: true } satisfies Message<"due">),
+      // The next sweep does the work of one that failed.
+      retryPolicy: { maximumEventAgeInSeconds: SWEEP_EVERY_MS / 1_000, maximumRetryAttempts: 2 },
+    },
+  });
+  return { group, role };
+}

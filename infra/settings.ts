@@ -1,0 +1,36 @@
+// What one may decide about a deployment: the context of cdk.json, or `-c name=value`.
+import type { Node } from "constructs";
+import * as v from "valibot";
+import { planNames } from "../shared/plans.ts";
+
+const Whole = v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.integer(), v.minValue(1));
+
+const Settings = v.object({
+  /** Also the beginning of every function's name. */
+  stackName: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9-]{0,39}$/)), "Engagement"),
+  /** One's own name for the service; the certificate lies in us-east-1, as CloudFront demands. */
+  domain: v.optional(v.object({ name: v.string(), certificateArn: v.string() })),
+  /** The plan of a newly registered workspace. */
+  defaultPlan: v.optional(v.picklist(planNames), "free"),
+  /** Where alarms go; without it they only change colour. */
+  alarmEmail: v.optional(v.pipe(v.string(), v.email())),
+  /** Reserved for live streams, and their limit. Without it they share the account's concurrency (decision 28). */
+  streamConcurrency: v.optional(Whole),
+  /** How many invocations a queue may keep busy at once, at least 2. */
+  workerConcurrency: v.optional(v.pipe(Whole, v.minValue(2)), 10),
+  /** `destroy` lets a trial go without a trace; anything else outlives its stack. */
+  removal: v.optional(v.picklist(["retain", "destroy"]), "retain"),
+});
+
+export type Settings = v.InferOutput<typeof Settings>;
+
+/** @throws a sentence that names the setting. */
+export function readSettings(node: Node): Settings {
+  const given = Object.fromEntries(
+    Object.keys(Settings.entries).map((name) => [name, node.tryGetContext(name) ?? undefined]),
+  );
+  const settings = v.safeParse(Settings, given);
+  if (settings.success) return settings.output;
+  const [issue] = settings.issues;
+  throw new Error(`The context ${v.getDotPath(issue)} is wrong: ${issue.message}`);
+}

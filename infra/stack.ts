@@ -1,0 +1,58 @@
+// The one stack of the service: nothing in it is billed by the hour, and everything derives from the declarations.
+import { CfnOutput, Stack } from "aws-cdk-lib";
+import { Code } from "aws-cdk-lib/aws-lambda";
+import type { Construct } from "constructs";
+import { addAlarms } from "./alarms.ts";
+import { createApi } from "./api.ts";
+import { bundleFolder } from "./bundle.ts";
+import { addDashboard } from "./dashboard.ts";
+import { createEdge } from "./edge.ts";
+import { type Contents, contents, deployedFunctions } from "./functions.ts";
+import { createLambdas } from "./lambdas.ts";
+import { createQueues } from "./queues.ts";
+import { createSchedules } from "./schedules.ts";
+import type { Settings } from "./settings.ts";
+import { createStorage } from "./storage.ts";
+import { addWakes } from "./wakes.ts";
+
+/** Whom dashboard tokens are for; the local service uses the same name. */
+const TOKEN_AUDIENCE = "engagement-dashboard";
+
+export interface StackOptions {
+  contents?: Contents;
+  /** The code of a function, for a test that plants declarations without a bundle. */
+  code?(name: string): Code;
+}
+
+export class EngagementStack extends Stack {
+  constructor(scope: Construct, id: string, settings: Settings, options: StackOptions = {}) {
+    const description = "Engagement messaging: API, live stream, workers, one table. Nothing billed by the hour.";
+    super(scope, id, { description, stackName: settings.stackName, analyticsReporting: false });
+    const { contents: declared = contents, code = (name) => Code.fromAsset(bundleFolder(name)) } = options;
+
+    const storage = createStorage(this, settings);
+    const queues = createQueues(this, storage.failures);
+    const schedules = createSchedules(this, settings, queues);
+    const api = createApi(this, settings, declared);
+    const lambdas = createLambdas(this, settings, deployedFunctions(declared), {
+      ...{ storage, queues, schedules, code },
+      variables: {
+        TOKEN_ISSUER: settings.domain ? `https://${settings.domain.name}` : api.url,
+        TOKEN_AUDIENCE,
+        DEFAULT_PLAN: settings.defaultPlan,
+        STREAM_CONCURRENCY: settings.streamConcurrency?.toString(),
+        ORIGIN_SECRET: storage.originSecret,
+      },
+    });
+    api.allow(lambdas);
+    addWakes(this, settings, declared, { storage, queues, lambdas });
+    const edge = createEdge(this, settings, { api, lambdas, stream: declared.stream, secret: storage.originSecret });
+    addAlarms(this, settings, { declared, queues, lambdas, api });
+    addDashboard(this, settings, { queues, lambdas, api, storage });
+
+    new CfnOutput(this, "BaseUrl", { value: edge.url, description: "What clients call." });
+    new CfnOutput(this, "DistributionDomain", { value: edge.domain, description: "Where one's own domain points to." });
+    new CfnOutput(this, "TableName", { value: storage.table.tableName });
+    new CfnOutput(this, "OperatorFunction", { value: lambdas.get("operator")!.functionName });
+  }
+}

@@ -1,0 +1,71 @@
+// What is kept: the one table, the two keys, and the bucket for stream records that nobody could handle.
+import { Duration, Fn, RemovalPolicy, type Stack } from "aws-cdk-lib";
+import { AttributeType, BillingMode, ProjectionType, StreamViewType, Table } from "aws-cdk-lib/aws-dynamodb";
+import { Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
+import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
+import { tableDefinition } from "../shared/store/definition.ts";
+import type { Settings } from "./settings.ts";
+
+/** As long as a message waits in a dead-letter queue: time to find out and to send it again. */
+const FAILURES_KEPT = Duration.days(30);
+
+export interface Storage {
+  table: Table;
+  encryptionKey: Key;
+  signingKey: Key;
+  failures: Bucket;
+  /** What CloudFront and the functions alone know, so that the viewer's address can be believed (decision 26). */
+  originSecret: string;
+}
+
+export function createStorage(stack: Stack, { removal }: Settings): Storage {
+  const removalPolicy = removal === "destroy" ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN;
+  const { partitionKey, sortKey, timeToLive, stream, indexes } = tableDefinition;
+  const text = (name: string) => ({ name, type: AttributeType.STRING });
+
+  const table = new Table(stack, "Table", {
+    partitionKey: text(partitionKey),
+    sortKey: text(sortKey),
+    billingMode: BillingMode.PAY_PER_REQUEST,
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    deletionProtection: removal === "retain",
+    timeToLiveAttribute: timeToLive,
+    stream: StreamViewType[stream],
+    removalPolicy,
+  });
+  for (const [prefix, { name, projection }] of Object.entries(indexes))
+    table.addGlobalSecondaryIndex({
+      indexName: name,
+      partitionKey: text(`${prefix}pk`),
+      sortKey: text(`${prefix}sk`),
+      projectionType: ProjectionType[projection],
+    });
+
+  const encryptionKey = new Key(stack, "EncryptionKey", {
+    description: `${stack.stackName}: root secrets and channel credentials`,
+    enableKeyRotation: true,
+    removalPolicy,
+  });
+  const signingKey = new Key(stack, "SigningKey", {
+    description: `${stack.stackName}: dashboard tokens`,
+    keySpec: KeySpec.RSA_2048,
+    keyUsage: KeyUsage.SIGN_VERIFY,
+    removalPolicy,
+  });
+
+  const failures = new Bucket(stack, "Failures", {
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    encryption: BucketEncryption.S3_MANAGED,
+    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    enforceSSL: true,
+    minimumTLSVersion: 1.2,
+    lifecycleRules: [{ expiration: FAILURES_KEPT, abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+    removalPolicy,
+  });
+
+  // Random, made with the stack, written down nowhere else: no secret in the template and none billed by the month.
+  const stackUuid = Fn.select(2, Fn.split("/", stack.stackId));
+  const originSecret = Fn.join("-", [encryptionKey.keyId, stackUuid]);
+
+  return { table, encryptionKey, signingKey, failures, originSecret };
+}

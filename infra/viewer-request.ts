@@ -1,0 +1,28 @@
+// What CloudFront runs on every request before it goes on: text, because its runtime is not ours.
+import { preflightHeaders } from "../shared/http/fallback.ts";
+
+export const VIEWER_ADDRESS_HEADER = "x-viewer-ip";
+export const VIEWER_AUTHORIZATION_HEADER = "x-viewer-authorization";
+
+/**
+ * The stream's origin never sees `Authorization`, for CloudFront signs its own request there (decision 27), and never
+ * answers OPTIONS, for CloudFront routes by path alone and `$default` lies behind the other origin (decision 29).
+ */
+export function viewerRequestCode(streamPath: string, method: string): string {
+  const preflight = Object.fromEntries(
+    Object.entries(preflightHeaders([method])).map(([name, value]) => [name, { value }]),
+  );
+  return `function handler(event) {
+  var request = event.request;
+  var headers = request.headers;
+  headers["${VIEWER_ADDRESS_HEADER}"] = { value: event.viewer.ip };
+  delete headers["${VIEWER_AUTHORIZATION_HEADER}"];
+  if (request.uri !== ${JSON.stringify(streamPath)}) return request;
+  if (request.method === "OPTIONS") {
+    return { statusCode: 204, statusDescription: "No Content", headers: ${JSON.stringify(preflight)} };
+  }
+  if (headers.authorization) headers["${VIEWER_AUTHORIZATION_HEADER}"] = { value: headers.authorization.value };
+  return request;
+}
+`;
+}

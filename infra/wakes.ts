@@ -1,0 +1,64 @@
+// What wakes the workers: each its queue, and one of them the table's stream.
+import { Duration, type Stack } from "aws-cdk-lib";
+import {
+  EventSourceMapping,
+  FilterCriteria,
+  FilterRule,
+  type IEventSourceDlq,
+  StartingPosition,
+} from "aws-cdk-lib/aws-lambda";
+import { queues as messages } from "../shared/messages.ts";
+import { tableDefinition } from "../shared/store/definition.ts";
+import type { QueueWorker } from "../shared/worker.ts";
+import { type Contents, logicalIdOf } from "./functions.ts";
+import type { Lambdas } from "./lambdas.ts";
+import { type Queues, STREAM_WORKER } from "./queues.ts";
+import type { Settings } from "./settings.ts";
+import type { Storage } from "./storage.ts";
+
+const STREAM_BATCH = 100;
+/** Retries of a batch before it is given up: some minutes of trouble downstream; a batch that throws is halved first. */
+const STREAM_RETRIES = 100;
+/** Half of what the stream keeps: nothing waits for so long that it is lost unseen. */
+const STREAM_OLDEST = Duration.hours(12);
+
+interface Sources {
+  storage: Storage;
+  queues: Queues;
+  lambdas: Lambdas;
+}
+
+export function addWakes(stack: Stack, settings: Settings, { workers }: Contents, sources: Sources): void {
+  const { storage, queues, lambdas } = sources;
+  for (const worker of workers) {
+    const id = `${logicalIdOf(worker.name)}Wake`;
+    const target = lambdas.get(worker.name)!;
+    if (worker.wokenBy === "queue") {
+      new EventSourceMapping(stack, id, {
+        target,
+        eventSourceArn: queues.live.get(worker.name)!.queueArn,
+        batchSize: batchOf(worker),
+        maxConcurrency: settings.workerConcurrency,
+        reportBatchItemFailures: true,
+      });
+      continue;
+    }
+    if (worker.name !== STREAM_WORKER) throw new Error(`${worker.name} is a second worker on the table's stream.`);
+    const { reactAttribute } = tableDefinition;
+    const destination: IEventSourceDlq = { bind: () => ({ destination: storage.failures.bucketArn }) };
+    new EventSourceMapping(stack, id, {
+      target,
+      eventSourceArn: storage.table.tableStreamArn!,
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize: STREAM_BATCH,
+      filters: [FilterCriteria.filter({ dynamodb: { NewImage: { [reactAttribute]: { S: FilterRule.exists() } } } })],
+      bisectBatchOnError: true,
+      retryAttempts: STREAM_RETRIES,
+      maxRecordAge: STREAM_OLDEST,
+      reportBatchItemFailures: true,
+      onFailure: destination,
+    });
+  }
+}
+
+const batchOf = ({ name }: QueueWorker) => messages[name].batch;

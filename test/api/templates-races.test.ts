@@ -1,0 +1,106 @@
+// Two people at one template (TPL-6 to TPL-8): whatever the order, names, list and templates agree afterwards.
+import { expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
+import { worlds } from "../support/worlds.ts";
+import type { Answer, Tenant, TestWorld } from "../support/world.ts";
+
+const { withTenant } = worlds();
+const content = { title: "Hello", body: "World" };
+
+const ask = async (world: TestWorld, tenant: Tenant, route: string, body?: object): Promise<Answer> =>
+  world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+const named = async (world: TestWorld, tenant: Tenant, name: string): Promise<string> =>
+  (await ask(world, tenant, "POST /api/v1/templates", { name, content })).body.id;
+
+/** The list, each template read by its id: the two must tell the same. */
+async function agreedNames(world: TestWorld, tenant: Tenant): Promise<string[]> {
+  const { data, total } = (await ask(world, tenant, "GET /api/v1/templates?per_page=100")).body;
+  expect(total).toBe(data.length);
+  for (const template of data)
+    expect((await ask(world, tenant, `GET /api/v1/templates/${template.id}`)).body).toEqual(template);
+  return data.map(({ name }: { name: string }) => name).sort();
+}
+
+/** Lets `meanwhile` happen once, just before the first transaction after it is set. */
+function interruption() {
+  let meanwhile: (() => Promise<unknown>) | undefined;
+  const hooks = (): Hooks => ({
+    before: async (_, operation) => {
+      if (operation !== "TransactWriteItems" || !meanwhile) return;
+      const work = meanwhile;
+      meanwhile = undefined;
+      await work();
+    },
+  });
+  return {
+    hooks,
+    set: (work: () => Promise<unknown>) => {
+      meanwhile = work;
+    },
+  };
+}
+
+it("TPL-6 two renames at once both answer 200, and the template bears one of the names", async () => {
+  const { world, tenant } = await withTenant();
+  const id = await named(world, tenant, "start");
+  const answers = await Promise.all(
+    ["a", "b", "c"].map((name) => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(await agreedNames(world, tenant)).toHaveLength(1);
+  for (const name of ["start", "a", "b", "c"]) await named(world, tenant, name);
+  expect(await agreedNames(world, tenant)).toEqual(["a", "b", "c", "start"]);
+});
+
+it("TPL-6 TPL-7 a rename that meets another rename goes on from there", async () => {
+  const pause = interruption();
+  const { world, tenant } = await withTenant({ hooks: pause.hooks });
+  const id = await named(world, tenant, "start");
+  pause.set(() => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "first" }));
+  const { status, body } = await ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "second" });
+  expect([status, body.name]).toEqual([200, "second"]);
+  expect(await agreedNames(world, tenant)).toEqual(["second"]);
+  expect(await named(world, tenant, "first")).toBeDefined();
+});
+
+it("TPL-7 of two templates that want one name, one gets it and the other is 422", async () => {
+  const { world, tenant } = await withTenant();
+  const ids = [await named(world, tenant, "a"), await named(world, tenant, "b")];
+  const answers = await Promise.all(ids.map((id) => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "same" })));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
+  expect((await agreedNames(world, tenant)).filter((name) => name === "same")).toHaveLength(1);
+});
+
+it("TPL-8 a removal that meets a rename removes the template and frees both names", async () => {
+  const pause = interruption();
+  const { world, tenant } = await withTenant({ hooks: pause.hooks });
+  const id = await named(world, tenant, "before");
+  pause.set(() => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "after" }));
+  expect((await ask(world, tenant, `DELETE /api/v1/templates/${id}`)).status).toBe(204);
+  expect(await agreedNames(world, tenant)).toEqual([]);
+  for (const name of ["before", "after"])
+    expect((await ask(world, tenant, "POST /api/v1/templates", { name, content })).status).toBe(201);
+});
+
+it("TPL-8 a removal takes no name that somebody else got meanwhile", async () => {
+  const pause = interruption();
+  const { world, tenant } = await withTenant({ hooks: pause.hooks });
+  const id = await named(world, tenant, "wanted");
+  pause.set(async () => {
+    await ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "moved" });
+    await named(world, tenant, "wanted");
+  });
+  expect((await ask(world, tenant, `DELETE /api/v1/templates/${id}`)).status).toBe(204);
+  expect(await agreedNames(world, tenant)).toEqual(["wanted"]);
+  expect((await ask(world, tenant, "POST /api/v1/templates", { name: "wanted", content })).status).toBe(422);
+});
+
+it("TPL-6 TPL-8 a rename of a template that is removed meanwhile is 404 and takes no name", async () => {
+  const pause = interruption();
+  const { world, tenant } = await withTenant({ hooks: pause.hooks });
+  const id = await named(world, tenant, "before");
+  pause.set(() => ask(world, tenant, `DELETE /api/v1/templates/${id}`));
+  expect((await ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "after" })).status).toBe(404);
+  expect(await agreedNames(world, tenant)).toEqual([]);
+  expect((await ask(world, tenant, "POST /api/v1/templates", { name: "after", content })).status).toBe(201);
+});

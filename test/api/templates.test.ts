@@ -1,0 +1,223 @@
+// Notification templates (TPL-1 to TPL-9): unique names, page-numbered list, races between renames and removals.
+import { describe, expect, it } from "vitest";
+import { SECOND } from "../../shared/clock.ts";
+import { MOST_ENTRIES } from "../../shared/store/catalogue.ts";
+import { keys } from "../../shared/store/keys.ts";
+import { quickStore } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+import { type Answer, START, type Tenant, type TestWorld } from "../support/world.ts";
+
+const { fresh, withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const content = { title: "Hello", body: "World" };
+
+const create = async (world: TestWorld, tenant: Tenant, body: unknown): Promise<Answer> =>
+  world.call("POST /api/v1/templates", { as: await tenant.dashboard(), body });
+const named = async (world: TestWorld, tenant: Tenant, name: string): Promise<string> =>
+  (await create(world, tenant, { name, content })).body.id;
+const get = async (world: TestWorld, tenant: Tenant, id: string) =>
+  world.call(`GET /api/v1/templates/${id}`, { as: await tenant.dashboard() });
+const list = async (world: TestWorld, tenant: Tenant, query = "") =>
+  world.call(`GET /api/v1/templates${query}`, { as: await tenant.dashboard() });
+const patch = async (world: TestWorld, tenant: Tenant, id: string, body: unknown) =>
+  world.call(`PATCH /api/v1/templates/${id}`, { as: await tenant.dashboard(), body });
+const remove = async (world: TestWorld, tenant: Tenant, id: string) =>
+  world.call(`DELETE /api/v1/templates/${id}`, { as: await tenant.dashboard() });
+const namesOf = ({ body }: Answer): string[] => body.data.map(({ name }: { name: string }) => name);
+
+describe("create", () => {
+  it("TPL-1 TPL-2 answers 201 with exactly the template's fields, and GET the same", async () => {
+    const { world, tenant } = await withTenant();
+    const answer = await create(world, tenant, { name: "Welcome", content });
+    expect(answer.status).toBe(201);
+    const created_at = new Date(START).toISOString();
+    expect(answer.body).toEqual({ id: expect.any(String), name: "Welcome", content, created_at });
+    const read = await get(world, tenant, answer.body.id);
+    expect([read.status, read.body]).toEqual([200, answer.body]);
+  });
+
+  it("TPL-3 a name that is taken is 422 naming it, and so is the loser of a race", async () => {
+    const { world, tenant } = await withTenant();
+    await named(world, tenant, "Welcome");
+    const { status, body } = await create(world, tenant, { name: " Welcome ", content });
+    expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", ["name"]]);
+    const race = await Promise.all(Array.from({ length: 5 }, () => create(world, tenant, { name: "Race", content })));
+    expect(race.map((answer) => answer.status).sort()).toEqual([201, 422, 422, 422, 422]);
+    expect((await list(world, tenant)).body.total).toBe(2);
+  });
+
+  it("TPL-9 GEN-8 the same name may exist in two workspaces", async () => {
+    const world = await fresh();
+    for (const tenant of [await world.tenant(), await world.tenant()])
+      expect((await create(world, tenant, { name: "Welcome", content })).status).toBe(201);
+  });
+
+  it.each([
+    ["name", { content }],
+    ["name", { name: "", content }],
+    ["name", { name: "   ", content }],
+    ["name", { name: 7, content }],
+    ["name", { name: "x".repeat(201), content }],
+    ["content", { name: "a" }],
+    ["content.title", { name: "a", content: { body: "b" } }],
+    ["content.body", { name: "a", content: { title: "t" } }],
+    ["content.title", { name: "a", content: { title: "", body: "b" } }],
+    ["content.body", { name: "a", content: { title: "t", body: null } }],
+    ["content.body", { name: "a", content: { title: "t", body: "{% if %}" } }],
+    ["content.subtitle", { name: "a", content: { ...content, subtitle: "s" } }],
+    ["surprise", { name: "a", content, surprise: 1 }],
+  ])("TPL-3 answers 422 naming %s", async (field, body) => {
+    const { world, tenant } = await withTenant();
+    const answer = await create(world, tenant, body);
+    expect([answer.status, answer.body.code]).toEqual([422, "VALIDATION_ERROR"]);
+    expect(Object.keys(answer.body.fields)).toEqual([field]);
+  });
+
+  it("TPL-3 decision 10 the template after the 10,000th is refused", async () => {
+    const { world, tenant } = await withTenant();
+    const entries = Array.from({ length: MOST_ENTRIES - 1 }, (_, n) => ({
+      put: { ...keys.entry(tenant.id, "template", `t${n}`), id: world.ids.uuidAt(START - n) },
+    }));
+    await quickStore(world, tenant).writeAll(entries);
+    expect((await create(world, tenant, { name: "the 10,000th", content })).status).toBe(201);
+    const { status, body } = await create(world, tenant, { name: "one more", content });
+    expect([status, body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
+    expect((await list(world, tenant, "?per_page=1")).body.total).toBe(MOST_ENTRIES);
+  });
+});
+
+describe("list", () => {
+  it("TPL-4 pages through 45 templates, newest first, with a total on every page", async () => {
+    const { world, tenant } = await withTenant();
+    const expected: string[] = [];
+    for (let n = 0; n < 45; n++) {
+      await named(world, tenant, `t${n}`);
+      expected.unshift(`t${n}`);
+      await world.advance(SECOND);
+    }
+    const first = await list(world, tenant);
+    expect(first.status).toBe(200);
+    expect(Object.keys(first.body).sort()).toEqual(["data", "page", "total"]);
+    expect([first.body.total, first.body.page, first.body.data.length]).toEqual([45, 1, 20]);
+    const all = [first, await list(world, tenant, "?page=2"), await list(world, tenant, "?page=3")];
+    expect(all.map(({ body }) => [body.data.length, body.total, body.page])).toEqual([[20, 45, 1], [20, 45, 2], [5, 45, 3]]);
+    expect(all.flatMap(namesOf)).toEqual(expected);
+    expect((await list(world, tenant, "?page=4")).body).toEqual({ data: [], total: 45, page: 4 });
+    expect(first.body.data[0].content).toEqual(content);
+  });
+
+  it("AMB-29 per_page is clamped to 100; page and per_page below 1 or not a number are 422", async () => {
+    const { world, tenant } = await withTenant();
+    const store = quickStore(world, tenant);
+    for (let n = 0; n < 120; n++) {
+      const id = world.ids.uuidAt(START - n);
+      await store.put({ ...keys.entry(tenant.id, "template", `t${n}`), id });
+      await store.put({ ...keys.entity(tenant.id, "template", id), id, name: `t${n}`, ...content, created_at: "x" });
+    }
+    expect((await list(world, tenant, "?per_page=1000")).body.data).toHaveLength(100);
+    expect((await list(world, tenant, "?per_page=1")).body.data).toHaveLength(1);
+    for (const [field, value] of [["page", "0"], ["page", "-1"], ["page", "x"], ["per_page", "0"], ["per_page", "1.5"]]) {
+      const { status, body } = await list(world, tenant, `?${field}=${value}`);
+      expect([field, value, status, Object.keys(body.fields)]).toEqual([field, value, 422, [field]]);
+    }
+  });
+
+  it("TPL-4 name filters by what it contains, whatever the case, and the total follows", async () => {
+    const { world, tenant } = await withTenant();
+    for (const name of ["Summer sale", "WINTER SALE", "Welcome", "100% off", "Größe"]) await named(world, tenant, name);
+    const found = async (text: string) => {
+      const answer = await list(world, tenant, `?name=${encodeURIComponent(text)}`);
+      expect(answer.body.total).toBe(answer.body.data.length);
+      return namesOf(answer).sort();
+    };
+    expect(await found("sale")).toEqual(["Summer sale", "WINTER SALE"]);
+    expect(await found("SUMMER")).toEqual(["Summer sale"]);
+    expect(await found("%")).toEqual(["100% off"]);
+    expect(await found("GRÖSSE")).toEqual([]);
+    expect(await found("GRÖ")).toEqual(["Größe"]);
+    expect(await found(".*")).toEqual([]);
+    const second = await list(world, tenant, "?name=sale&per_page=1&page=2");
+    expect([second.body.data.length, second.body.total]).toEqual([1, 2]);
+  });
+
+  it("GEN-8 lists nothing of another workspace", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    await named(world, other, "theirs");
+    expect((await list(world, tenant)).body).toEqual({ data: [], total: 0, page: 1 });
+  });
+});
+
+describe("one template", () => {
+  it("TPL-5 TPL-7 TPL-8 GEN-8 answers 404 for an unknown, a removed and another workspace's template", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const [gone, foreign] = [await named(world, tenant, "gone"), await named(world, other, "theirs")];
+    await remove(world, tenant, gone);
+    for (const id of [UNKNOWN, "nonsense", gone, foreign])
+      for (const answer of [
+        await get(world, tenant, id),
+        await patch(world, tenant, id, { name: "mine" }),
+        await patch(world, tenant, id, { content: { title: "t" } }),
+        await remove(world, tenant, id),
+      ])
+        expect([id, answer.status, answer.body.code]).toEqual([id, 404, "NOT_FOUND"]);
+    expect((await get(world, other, foreign)).body.name).toBe("theirs");
+    expect((await list(world, tenant)).body.total).toBe(0);
+  });
+
+  it("TPL-6 PATCH overwrites what is given, keeps the rest and answers with the whole template", async () => {
+    const { world, tenant } = await withTenant();
+    const before = (await create(world, tenant, { name: "Welcome", content })).body;
+    const steps: [change: object, after: object][] = [
+      [{ content: { title: "Hi" } }, { name: "Welcome", content: { title: "Hi", body: "World" } }],
+      [{ content: { body: "there" } }, { name: "Welcome", content: { title: "Hi", body: "there" } }],
+      [{ name: "Hello" }, { name: "Hello", content: { title: "Hi", body: "there" } }],
+      [{ name: "Hello", content: { body: "you" } }, { name: "Hello", content: { title: "Hi", body: "you" } }],
+      [{ name: "Bye", content: { title: "Bye" } }, { name: "Bye", content: { title: "Bye", body: "you" } }],
+      [{ name: "Bye" }, { name: "Bye", content: { title: "Bye", body: "you" } }],
+    ];
+    for (const [change, after] of steps) {
+      const answer = await patch(world, tenant, before.id, change);
+      expect([answer.status, answer.body]).toEqual([200, { ...before, ...after }]);
+      expect((await get(world, tenant, before.id)).body).toEqual(answer.body);
+    }
+    expect(namesOf(await list(world, tenant))).toEqual(["Bye"]);
+  });
+
+  it("TPL-7 an empty change is 422, and so is the name of another template", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await named(world, tenant, "one");
+    await named(world, tenant, "two");
+    for (const body of [{}, { content: {} }]) expect((await patch(world, tenant, id, body)).status).toBe(422);
+    for (const [field, body] of [
+      ["name", { name: "two", content: { title: "changed" } }],
+      ["name", { name: "" }],
+      ["content.title", { content: { title: "" } }],
+      ["id", { id: UNKNOWN, name: "x" }],
+    ] as const) {
+      const answer = await patch(world, tenant, id, body);
+      expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [field]]);
+    }
+    expect((await get(world, tenant, id)).body).toMatchObject({ name: "one", content });
+  });
+
+  it("TPL-8 DELETE answers 204, frees the name and leaves the list", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await named(world, tenant, "Welcome");
+    const answer = await remove(world, tenant, id);
+    expect([answer.status, answer.body]).toEqual([204, ""]);
+    expect((await list(world, tenant)).body.total).toBe(0);
+    expect((await create(world, tenant, { name: "Welcome", content })).status).toBe(201);
+  });
+
+  it("TPL-3 TPL-5 ATH-R7 answers 401 to a client or server key, 403 to a role that may not write", async () => {
+    const { world, tenant } = await withTenant();
+    for (const as of [{}, tenant.sdk, tenant.server])
+      expect((await world.call("GET /api/v1/templates", { as })).status).toBe(401);
+    const analyst = await tenant.dashboard("analyst");
+    const refused = await world.call("POST /api/v1/templates", { as: analyst, body: { name: "a", content } });
+    expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
+    expect((await world.call("GET /api/v1/templates", { as: analyst })).status).toBe(200);
+  });
+});
