@@ -55,7 +55,6 @@ export function createApi(stack: Stack, settings: Settings, contents: Contents):
   ]);
   const title = stack.stackName;
   const api = new CfnApi(stack, "Api", {
-    failOnWarnings: true,
     body: {
       openapi: "3.0.1",
       info: { title, version: "1" },
@@ -63,7 +62,10 @@ export function createApi(stack: Stack, settings: Settings, contents: Contents):
       components: { [INTEGRATIONS]: Object.fromEntries(integrations) },
     },
   });
-  const log = new LogGroup(stack, "ApiLog", { retention: RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.DESTROY });
+  const log = new LogGroup(stack, "ApiLog", {
+    retention: RetentionDays.ONE_MONTH,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
   new CfnStage(stack, "ApiStage", {
     apiId: api.ref,
     stageName: "$default",

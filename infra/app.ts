@@ -8,6 +8,6 @@ import { EngagementStack } from "./stack.ts";
 await bundleFunctions();
 const app = new App({ analyticsReporting: false });
 const settings = readSettings(app.node);
-new EngagementStack(app, settings.stackName, settings);
-checkRules(app);
+const stack = new EngagementStack(app, settings.stackName, settings);
+checkRules(app, stack);
 app.synth();

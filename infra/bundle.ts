@@ -1,7 +1,8 @@
 // Bundles every function in one esbuild pass, from entries that exist only in memory.
-import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { threadId } from "node:worker_threads";
 import { build, type Plugin } from "esbuild";
 import { contents, knownRoutes } from "./functions.ts";
 
@@ -38,15 +39,20 @@ export async function bundleFunctions(): Promise<void> {
     banner: { js: REQUIRE },
     logLevel: "warning",
   });
-  await Promise.all([FUNCTIONS, MAPS].map((folder) => rm(folder, { recursive: true, force: true })));
-  await Promise.all(
-    outputFiles.map(async ({ path, contents }) => {
-      const name = path.slice(FUNCTIONS.length + 1).replace(/\.js(\.map)?$/, "");
-      const file = path.endsWith(".map") ? join(MAPS, `${name}.mjs.map`) : bundleFile(name);
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, contents);
-    }),
-  );
+  for (const { path, contents } of outputFiles) {
+    const name = path.slice(FUNCTIONS.length + 1).replace(/\.js(\.map)?$/, "");
+    await replace(path.endsWith(".map") ? join(MAPS, `${name}.mjs.map`) : bundleFile(name), contents);
+  }
+  for (const name of await readdir(FUNCTIONS))
+    if (!entries.has(name)) await rm(bundleFolder(name), { recursive: true, force: true });
+}
+
+/** Whole or not at all, so that two may build at once: both write the same. */
+async function replace(file: string, contents: Uint8Array): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  const fresh = `${MAPS}-${process.pid}-${threadId}`;
+  await writeFile(fresh, contents);
+  await rename(fresh, file);
 }
 
 export interface BundleSize {

@@ -28,12 +28,21 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
 
   const rows: IWidget[][] = [
     [
-      graph("Requests and refusals", ["Count", "4xx", "5xx"].map((name) => apiMetric(api, name, sum))),
+      graph(
+        "Requests and refusals",
+        ["Count", "4xx", "5xx"].map((name) => apiMetric(api, name, sum)),
+      ),
       graph("Answer time, p99", [apiMetric(api, "Latency", slowest), apiMetric(api, "IntegrationLatency", slowest)]),
     ],
     [
-      graph("Errors by function", functions.map(([label, lambda]) => lambda.metricErrors({ ...sum, label }))),
-      graph("Longest run by function", functions.map(([label, lambda]) => lambda.metricDuration({ ...most, label }))),
+      graph(
+        "Errors by function",
+        functions.map(([label, lambda]) => lambda.metricErrors({ ...sum, label })),
+      ),
+      graph(
+        "Longest run by function",
+        functions.map(([label, lambda]) => lambda.metricDuration({ ...most, label })),
+      ),
     ],
     [
       graph(

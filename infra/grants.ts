@@ -64,13 +64,18 @@ export function declaredStatements(stack: Stack, declared: DeployedFunction, pla
   const known = allowances(stack, places);
   return declared.grants.flatMap(({ actions, on }) => {
     const statements = known.get(on);
-    if (!statements) throw new Error(`${declared.name} declares a grant on ${on}, which infra/grants.ts does not know.`);
+    if (!statements)
+      throw new Error(`${declared.name} declares a grant on ${on}, which infra/grants.ts does not know.`);
     return statements(actions);
   });
 }
 
 /** What no declaration says: writing its log, tracing, and being woken. */
-export function standingStatements({ name, kind }: DeployedFunction, logArn: string, places: Places): PolicyStatement[] {
+export function standingStatements(
+  { name, kind }: DeployedFunction,
+  logArn: string,
+  places: Places,
+): PolicyStatement[] {
   const { queues, storage } = places;
   const queue = [...queues.live].find(([queueName]) => kind === "worker" && queueName === name)?.[1];
   const stream =

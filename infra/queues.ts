@@ -1,8 +1,9 @@
 // A queue and a dead-letter queue for every kind of message, and one for what the table's stream could not hand on.
 import { Duration, type Stack } from "aws-cdk-lib";
-import { Effect, PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { type Bucket, CfnBucket } from "aws-cdk-lib/aws-s3";
-import { type CfnQueuePolicy, Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import { Rule } from "aws-cdk-lib/aws-events";
+import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
+import type { Bucket, CfnBucket } from "aws-cdk-lib/aws-s3";
+import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { MAX_RECEIVES, type QueueName, queueNames, VISIBILITY_SECONDS } from "../shared/messages.ts";
 import { logicalIdOf } from "./functions.ts";
 
@@ -47,19 +48,16 @@ export function createQueues(stack: Stack, failures: Bucket): Queues {
 
 /** A record given up lands in the bucket, and a note of it in the queue, so that one kind of alarm is enough. */
 function announce(stack: Stack, failures: Bucket, notes: Queue): void {
-  notes.addToResourcePolicy(
-    new PolicyStatement({
-      effect: Effect.ALLOW,
-      principals: [new ServicePrincipal("s3.amazonaws.com")],
-      actions: ["sqs:SendMessage"],
-      resources: [notes.queueArn],
-      // The bucket's own ARN would be a circle: S3 asks for the right to send while the bucket is made.
-      conditions: { StringEquals: { "aws:SourceAccount": stack.account } },
-    }),
-  );
+  // Through EventBridge: S3's own notification begins with a test message, which would ring the alarm.
   const bucket = failures.node.defaultChild as CfnBucket;
-  bucket.notificationConfiguration = {
-    queueConfigurations: [{ event: "s3:ObjectCreated:*", queue: notes.queueArn }],
-  };
-  bucket.addDependency(notes.node.findChild("Policy").node.defaultChild as CfnQueuePolicy);
+  bucket.notificationConfiguration = { eventBridgeConfiguration: { eventBridgeEnabled: true } };
+  new Rule(stack, "GivenUp", {
+    description: "Stream records that nobody could handle were put into the bucket.",
+    eventPattern: {
+      source: ["aws.s3"],
+      detailType: ["Object Created"],
+      detail: { bucket: { name: [failures.bucketName] } },
+    },
+    targets: [new SqsQueue(notes)],
+  });
 }

@@ -12,7 +12,7 @@ import { tableDefinition } from "../shared/store/definition.ts";
 import { makeResources, TABLE } from "./account.ts";
 import { type Database, openDatabase } from "./aws/database.ts";
 import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "./aws/dynamodb/index.ts";
-import { createKms } from "./aws/kms.ts";
+import { createKms, type Kms } from "./aws/kms.ts";
 import { type Hooks, requestHandler, type Services } from "./aws/protocol.ts";
 import { createScheduler, type Scheduler } from "./aws/scheduler.ts";
 import { createSqs, type Sqs } from "./aws/sqs.ts";
@@ -51,7 +51,7 @@ export interface World extends Services {
   dynamodb: DynamoDb;
   sqs: Sqs;
   scheduler: Scheduler;
-  kms: ReturnType<typeof createKms>;
+  kms: Kms;
   clock: ServiceClock;
   ids: Ids;
   time: Time;

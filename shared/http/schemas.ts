@@ -22,6 +22,7 @@ export const TimestampInput = v.pipe(
 );
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const isUuid = (text: string): boolean => UUID.test(text);
 export const Uuid = v.pipe(v.string("must be a UUID"), v.regex(UUID, "must be a UUID"), v.toLowerCase());
 
 export const MOST_TITLE_CHARACTERS = 1_000;

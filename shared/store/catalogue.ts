@@ -49,17 +49,18 @@ export async function changeNamed(
   name?: string,
 ): Promise<Item | "missing" | "taken"> {
   const key = keys.entity(store.tenant, kind, id);
+  const whole = name === undefined ? change : { ...change, set: { ...change.set, name } };
   for (let tries = 0; tries < TRIES; tries++) {
     const entity = name === undefined ? undefined : await store.get(key);
     if (name !== undefined && !entity) return "missing";
     const from = entity && String(entity.name);
     if (name === undefined || name === from)
-      return store.update(key, change, present()).catch(refused(() => "missing" as const));
+      return store.update(key, whole, present()).catch(refused(() => "missing" as const));
     const refusals = await store
       .transact([
         { remove: keys.entry(store.tenant, kind, from!), when: is("id", id) },
         { put: { ...keys.entry(store.tenant, kind, name), id }, when: absent() },
-        { update: key, change: { ...change, set: { ...change.set, name } }, when: present() },
+        { update: key, change: whole, when: present() },
       ])
       .then(
         () => undefined,

@@ -2,6 +2,7 @@
 import { timestamp } from "../clock.ts";
 import { ApiError, invalid, notFound } from "../http/errors.ts";
 import { offsetOf, type PageQuery } from "../http/paging.ts";
+import { isUuid } from "../http/schemas.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { changeNamed, createNamed, getEntities, listEntries, MOST_ENTRIES, removeNamed } from "./catalogue.ts";
 import { keys } from "./keys.ts";
@@ -45,7 +46,7 @@ export async function getTemplate(store: StoreReader, id: string): Promise<Templ
 
 /** @throws 422 TEMPLATE_NOT_FOUND if a reference points nowhere (NTF-21, AMB-89). */
 export async function requireTemplate(store: StoreReader, id: string): Promise<Template> {
-  const item = await store.get(keys.entity(store.tenant, "template", id));
+  const item = isUuid(id) ? await store.get(keys.entity(store.tenant, "template", id)) : undefined;
   if (!item)
     throw new ApiError("TEMPLATE_NOT_FOUND", "template_id: no such template in this workspace", {
       fields: { template_id: "no such template in this workspace" },
@@ -76,10 +77,6 @@ export async function updateTemplate(
   { name, content = {} }: TemplateChange,
 ): Promise<Template> {
   const set = { title: content.title, body: content.body };
-  if (name !== undefined && set.title === undefined && set.body === undefined) {
-    const current = await getTemplate(store, id);
-    if (current.name === name) return current;
-  }
   const changed = await changeNamed(store, "template", id, { set }, name);
   if (changed === "missing") throw notFound("template");
   if (changed === "taken") throw nameTaken();

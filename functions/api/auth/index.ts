@@ -209,10 +209,9 @@ async function begin({ platform, signer }: Bound, user: User, { tenant, role }: 
     signer.accessToken({ user: user.id, tenant, role }),
     issueRefreshToken(platform, { user: user.id, tenant }),
   ]);
-  const { name, plan } = workspace ?? {};
   return {
     user,
-    tenant: { id: tenant, name: String(name), plan: String(plan), role },
+    tenant: { id: tenant, name: String(workspace?.name), plan: String(workspace?.plan), role },
     ...bearer(access_token),
     refresh_token,
   };

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, existing, group } from "../../../shared/http/endpoint.ts";
+import { invalid } from "../../../shared/http/errors.ts";
 import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
@@ -9,7 +10,7 @@ import { jobStatuses } from "../../../shared/rules/job-states.ts";
 import { cancelJob, getJob, type JobItem, listJobs } from "../../../shared/store/jobs.ts";
 import type { Key } from "../../../shared/store/model.ts";
 import { createNotification } from "./create.ts";
-import { NewNotification } from "./input.ts";
+import { IdempotencyKey, NewNotification } from "./input.ts";
 
 const Counts = v.object({
   total: v.number(),
@@ -71,7 +72,10 @@ export const notifications = group("notifications", "One-off sends with audience
     },
     async ({ store, timers, caller, body, headers }) => {
       const { plan, sendCap } = workspaceOf(caller);
-      const key = headers["idempotency-key"] ?? body.idempotency_key;
+      const header = headers["idempotency-key"];
+      if (header !== undefined && !v.is(IdempotencyKey, header))
+        throw invalid({ "Idempotency-Key": "must have 1 to 255 characters" });
+      const key = header ?? body.idempotency_key;
       const { replayed, ...answer } = await createNotification(store, timers, { plan, sendCap }, body, key);
       return replayed ? existing(answer, { "idempotent-replayed": "true" }) : answer;
     },

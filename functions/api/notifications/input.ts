@@ -1,18 +1,28 @@
 // What a send may ask for (D-NTF), checked field by field and then as a whole.
 import * as v from "valibot";
-import { MessageBody, MessageTitle, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { JsonObject, MessageBody, MessageTitle, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { validatePredicate } from "../../../shared/rules/predicates.ts";
 import { validateDevicePredicate } from "../../../shared/rules/versions.ts";
 
 export const MOST_GIVEN_IDS = 10_000;
 const MOST_CHANNELS = 20;
 const MOST_KEY_CHARACTERS = 255;
+/** So that a job with all its texts is one item of the table, and so is each message of it. */
+const MOST_OBJECT_BYTES = 65_536;
 
 type Verdict = { path: string; reason: string } | undefined;
 
+const SmallObject = v.pipe(
+  JsonObject,
+  v.check(
+    (value) => Buffer.byteLength(JSON.stringify(value)) <= MOST_OBJECT_BYTES,
+    `must have at most ${MOST_OBJECT_BYTES} bytes as JSON`,
+  ),
+);
+
 const Filter = (judge: (value: unknown) => Verdict) =>
   v.pipe(
-    v.record(v.string(), v.any(), "must be an object"),
+    SmallObject,
     v.rawCheck(({ dataset, addIssue }) => {
       const problem = dataset.typed ? judge(dataset.value) : undefined;
       if (problem) addIssue({ message: problem.path ? `${problem.path}: ${problem.reason}` : problem.reason });
@@ -48,7 +58,11 @@ export const NewNotification = v.pipe(
     subscriberIds: v.optional(
       v.pipe(
         v.array(
-          v.pipe(v.string("must be a string"), v.minLength(1, "must not be empty"), v.maxLength(128)),
+          v.pipe(
+            v.string("must be a string"),
+            v.regex(/^[!-~]{1,128}$/, "must be 1 to 128 visible ASCII characters"),
+            v.toLowerCase(),
+          ),
           "must be an array",
         ),
         v.minLength(1, "must name at least one subscriber"),
@@ -59,7 +73,7 @@ export const NewNotification = v.pipe(
     title: v.optional(MessageTitle),
     body: v.optional(MessageBody),
     template_id: v.optional(v.string("must be a string")),
-    data: v.optional(v.record(v.string(), v.any(), "must be an object")),
+    data: v.optional(SmallObject),
     channel_ids: v.optional(
       v.pipe(
         v.array(v.string("must be a string"), "must be an array"),

@@ -1,41 +1,89 @@
-// When a schedule is due: at(), rate() and cron() in a time zone.
+// When a schedule fires: `at(…)`, `rate(…)` and `cron(…)`, in its zone, between its start and its end.
+import { DAY, HOUR, MINUTE } from "../../../shared/clock.ts";
+import { type AwsFailure, awsFailure } from "../stand-in.ts";
 import { nextCron, parseCron } from "./cron.ts";
 import { formatOf, instantOf } from "./zones.ts";
 
-export interface Expression {
+export interface Timing {
   recurring: boolean;
-  /** The first occurrence after an instant. A rate counts from `anchor`. */
-  next(after: number, anchor: number): number | undefined;
+  /** The first firing after an instant, if there is one. */
+  next(after: number): number | undefined;
 }
 
-const unitMs: Record<string, number> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
-
-/** Throws on what AWS would refuse. */
-export function parseExpression(text: string, zone: string): Expression {
-  formatOf(zone);
-  const [, kind, content = ""] = /^(at|rate|cron)\(([^()]*)\)$/.exec(text) ?? [];
-  if (kind === "at") return parseAt(content, zone);
-  if (kind === "rate") return parseRate(content);
-  if (kind !== "cron") throw new Error("Neither at(…) nor rate(…) nor cron(…).");
-  const cron = parseCron(content);
-  return { recurring: true, next: (after) => nextCron(cron, zone, after) };
+interface Bounds {
+  zone: string;
+  createdAt: number;
+  start: number | undefined;
+  end: number | undefined;
 }
 
-function parseAt(content: string, zone: string): Expression {
-  const valid = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(content);
-  const local = valid ? Date.parse(`${content}Z`) : Number.NaN;
-  const isDate = valid && !Number.isNaN(local) && new Date(local).toISOString().startsWith(content);
-  const at = isDate ? instantOf(zone, local) : undefined;
-  if (at === undefined) throw new Error(`${content} is no time of ${zone}.`);
-  return { recurring: false, next: (after) => (at > after ? at : undefined) };
+export const invalid = (message: string): AwsFailure => awsFailure("ValidationException", message);
+
+const unitMs: Record<string, number> = {
+  minute: MINUTE,
+  minutes: MINUTE,
+  hour: HOUR,
+  hours: HOUR,
+  day: DAY,
+  days: DAY,
+};
+const AT = /^at\((\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\)$/;
+const RATE = /^rate\(([1-9]\d*) (minutes?|hours?|days?)\)$/;
+const CRON = /^cron\((.+)\)$/;
+
+/** @throws ValidationException for what the service would refuse. */
+export function readTiming(expression: string, bounds: Bounds): Timing {
+  checkZone(bounds.zone);
+  const at = AT.exec(expression);
+  if (at) return { recurring: false, next: onceAt(expression, at, bounds.zone) };
+  const rate = RATE.exec(expression);
+  if (rate) return { recurring: true, next: within(bounds, everyPeriod(Number(rate[1]) * unitMs[rate[2]!]!, bounds)) };
+  const cron = CRON.exec(expression);
+  if (!cron) throw invalid(`Invalid Schedule Expression ${expression}.`);
+  try {
+    const parsed = parseCron(cron[1]!);
+    return { recurring: true, next: within(bounds, (after) => nextCron(parsed, bounds.zone, after)) };
+  } catch {
+    throw invalid(`Invalid Schedule Expression ${expression}.`);
+  }
 }
 
-function parseRate(content: string): Expression {
-  const [, count, unit = ""] = /^([1-9]\d*) (minute|hour|day)s?$/.exec(content) ?? [];
-  const period = Number(count) * (unitMs[unit] ?? Number.NaN);
-  if (!(period > 0)) throw new Error(`${content} is no rate.`);
-  return {
-    recurring: true,
-    next: (after, anchor) => (after < anchor ? anchor : anchor + (Math.floor((after - anchor) / period) + 1) * period),
+function checkZone(zone: string): void {
+  try {
+    formatOf(zone);
+  } catch {
+    throw invalid(`Provided Time Zone is invalid: ${zone}.`);
+  }
+}
+
+function onceAt(expression: string, match: RegExpExecArray, zone: string): Timing["next"] {
+  const [, year, month, day, hour, minute, second] = match.map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const local = Date.UTC(year, month - 1, day, hour, minute, second);
+  if (new Date(local).toISOString().slice(0, 19) !== expression.slice(3, -1))
+    throw invalid(`Invalid Schedule Expression ${expression}.`);
+  const instant = instantOf(zone, local);
+  return (after) => (instant !== undefined && instant > after ? instant : undefined);
+}
+
+function everyPeriod(period: number, { createdAt, start }: Bounds): Timing["next"] {
+  const origin = start ?? createdAt;
+  return (after) =>
+    after < origin
+      ? origin + (start === undefined ? period : 0)
+      : origin + (Math.floor((after - origin) / period) + 1) * period;
+}
+
+const within =
+  ({ start, end }: Bounds, next: Timing["next"]): Timing["next"] =>
+  (after) => {
+    const instant = next(Math.max(after, start === undefined ? after : start - 1));
+    return instant !== undefined && (end === undefined || instant <= end) ? instant : undefined;
   };
-}

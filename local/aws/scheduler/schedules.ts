@@ -1,0 +1,133 @@
+// Schedules and groups as they lie in the database.
+import type { Database, Row } from "../database.ts";
+import type { Wire } from "../stand-in.ts";
+
+export interface Schedule {
+  group: string;
+  name: string;
+  /** What the caller asked for. */
+  input: Wire;
+  createdAt: number;
+  modifiedAt: number;
+  /** When it fires next; undefined when it is over or disabled. */
+  nextAt: number | undefined;
+  recurring: boolean;
+}
+
+export interface Group {
+  name: string;
+  createdAt: number;
+}
+
+/** A firing that could not be delivered yet. */
+export interface Retry {
+  id: string;
+  arn: string;
+  input: string;
+  deadLetterArn: string | undefined;
+  dueAt: number;
+  attempt: number;
+  mostAttempts: number;
+  givesUpAt: number;
+  nextAt: number;
+}
+
+export function openSchedules(database: Database) {
+  let ready = false;
+  const db = (): Database => {
+    if (!ready) {
+      ready = true;
+      database.exec(
+        "CREATE TABLE IF NOT EXISTS schedules (group_name TEXT, name TEXT, input TEXT NOT NULL, created_at INTEGER, modified_at INTEGER, next_at INTEGER, recurring INTEGER, PRIMARY KEY (group_name, name));" +
+          "CREATE INDEX IF NOT EXISTS schedules_due ON schedules (next_at) WHERE next_at IS NOT NULL;" +
+          "CREATE TABLE IF NOT EXISTS schedule_groups (name TEXT PRIMARY KEY, created_at INTEGER);" +
+          "CREATE TABLE IF NOT EXISTS schedule_retries (id TEXT PRIMARY KEY, retry TEXT NOT NULL, next_at INTEGER NOT NULL);",
+      );
+    }
+    return database;
+  };
+
+  const scheduleOf = (row: Row): Schedule => ({
+    group: String(row.group_name),
+    name: String(row.name),
+    input: JSON.parse(String(row.input)),
+    createdAt: Number(row.created_at),
+    modifiedAt: Number(row.modified_at),
+    nextAt: row.next_at === null ? undefined : Number(row.next_at),
+    recurring: row.recurring === 1,
+  });
+
+  return {
+    transaction: <T>(work: () => T): T => db().transaction(work),
+    find: (group: string, name: string): Schedule | undefined => {
+      const row = db().first("SELECT * FROM schedules WHERE group_name = ? AND name = ?", group, name);
+      return row && scheduleOf(row);
+    },
+    list: (group: string | undefined): Schedule[] =>
+      (group === undefined
+        ? db().all("SELECT * FROM schedules ORDER BY group_name, name")
+        : db().all("SELECT * FROM schedules WHERE group_name = ? ORDER BY name", group)
+      ).map(scheduleOf),
+    save: (schedule: Schedule): void => {
+      const { group, name, input, createdAt, modifiedAt, nextAt = null, recurring } = schedule;
+      db().run(
+        "INSERT OR REPLACE INTO schedules VALUES (?, ?, ?, ?, ?, ?, ?)",
+        ...[group, name, JSON.stringify(input), createdAt, modifiedAt, nextAt, recurring ? 1 : 0],
+      );
+    },
+    remove: (group: string, name: string): boolean =>
+      db().run("DELETE FROM schedules WHERE group_name = ? AND name = ?", group, name) > 0,
+    /** Due by an instant, earliest first. */
+    due: (now: number, recurring: boolean): Schedule[] =>
+      db()
+        .all(
+          "SELECT * FROM schedules WHERE next_at <= ? AND recurring <= ? ORDER BY next_at, group_name, name",
+          now,
+          recurring ? 1 : 0,
+        )
+        .map(scheduleOf),
+    next: (recurring: boolean): number | undefined => {
+      const row = db().first(
+        "SELECT MIN(next_at) AS next FROM schedules WHERE next_at IS NOT NULL AND recurring <= ?",
+        recurring ? 1 : 0,
+      );
+      return row?.next == null ? undefined : Number(row.next);
+    },
+    group: (name: string): Group | undefined => {
+      const row = db().first("SELECT * FROM schedule_groups WHERE name = ?", name);
+      return row && { name, createdAt: Number(row.created_at) };
+    },
+    groups: (): Group[] =>
+      db()
+        .all("SELECT * FROM schedule_groups ORDER BY name")
+        .map((row) => ({ name: String(row.name), createdAt: Number(row.created_at) })),
+    saveGroup: ({ name, createdAt }: Group): void => {
+      db().run("INSERT OR REPLACE INTO schedule_groups VALUES (?, ?)", name, createdAt);
+    },
+    removeGroup: (name: string): void => {
+      db().run("DELETE FROM schedules WHERE group_name = ?", name);
+      db().run("DELETE FROM schedule_groups WHERE name = ?", name);
+    },
+    retries: (now: number): Retry[] =>
+      db()
+        .all("SELECT retry FROM schedule_retries WHERE next_at <= ? ORDER BY next_at, id", now)
+        .map(({ retry }) => JSON.parse(String(retry))),
+    nextRetry: (): number | undefined => {
+      const row = db().first("SELECT MIN(next_at) AS next FROM schedule_retries");
+      return row?.next == null ? undefined : Number(row.next);
+    },
+    saveRetry: (retry: Retry): void => {
+      db().run(
+        "INSERT OR REPLACE INTO schedule_retries VALUES (?, ?, ?)",
+        retry.id,
+        JSON.stringify(retry),
+        retry.nextAt,
+      );
+    },
+    removeRetry: (id: string): void => {
+      db().run("DELETE FROM schedule_retries WHERE id = ?", id);
+    },
+  };
+}
+
+export type Schedules = ReturnType<typeof openSchedules>;
