@@ -106,7 +106,7 @@ async function entriesOf(): Promise<Map<string, string>> {
 
 /** The import of a declaration as `it`, by the name its own module gives it. */
 async function importOf(path: string, declaration: object): Promise<string> {
-  const module = (await import(new URL(`.${path}`, import.meta.url).href)) as Record<string, unknown>;
+  const module = (await import(new URL(`../${path}`, import.meta.url).href)) as Record<string, unknown>;
   const name = Object.keys(module).find((key) => module[key] === declaration);
   if (!name) throw new Error(`${path} does not export what functions/index.ts lists under its folder's name.`);
   return `import { ${name} as it } from "${path}";\n`;

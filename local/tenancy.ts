@@ -1,4 +1,5 @@
 // Workspaces, members and tokens made at once, for the control surface and the demo: what an operator can do.
+import { operator } from "../functions/operator/index.ts";
 import { timestamp, uuidOfText } from "../shared/clock.ts";
 import { notFound } from "../shared/http/errors.ts";
 import type { Role } from "../shared/http/roles.ts";
@@ -6,12 +7,12 @@ import type { Parts } from "../shared/parts.ts";
 import type { PlanName } from "../shared/plans.ts";
 import { platformWrite, secrets, storeWrite } from "../shared/resources.ts";
 import { defaultPlan, secretsMaker, tokenSigner } from "../shared/signing.ts";
-import { absent, present } from "../shared/store/conditions.ts";
+import { absent } from "../shared/store/conditions.ts";
 import { createServerKey, hashPassword, register, sdkKeyFor } from "../shared/store/identity.ts";
 import { platform as rows } from "../shared/store/keys.ts";
 import type { Item, TenantId, Value } from "../shared/store/model.ts";
 import { issueRefreshToken } from "../shared/store/refresh.ts";
-import { refused, refusedSteps } from "../shared/store/refusals.ts";
+import { refusedSteps } from "../shared/store/refusals.ts";
 import { type Subscriber, upsertSubscriber } from "../shared/store/subscribers.ts";
 
 export interface NewWorkspace {
@@ -63,6 +64,7 @@ export function openTenancy(parts: Parts): Tenancy {
   const platform = platformWrite.open(parts)(NOBODY);
   const storeOf = storeWrite.open(parts);
   const signer = tokenSigner.open(parts)(NOBODY);
+  const operate = operator.create(parts);
   const usualPlan = defaultPlan.open(parts)(NOBODY);
   const maker = secretsMaker.open(parts)(NOBODY);
   const root = () => secrets.open(parts)(NOBODY).root();
@@ -124,21 +126,11 @@ export function openTenancy(parts: Parts): Tenancy {
       };
     },
 
-    changeWorkspace: async (tenant, { monthly_send_cap, usage, ...named }) => {
-      const set = {
-        ...named,
-        ...(monthly_send_cap !== null && { monthly_send_cap }),
-        usage_sends: usage?.sends,
-        usage_events: usage?.events,
-      };
-      const remove = monthly_send_cap === null ? ["monthly_send_cap"] : [];
-      const isChange = remove.length > 0 || Object.values(set).some((value) => value !== undefined);
-      if (!isChange) return shownWorkspace(await need(tenant));
-      const unknown = refused((): never => {
-        throw notFound("workspace");
-      });
-      const row = await platform.update(rows.tenant(tenant), { set, remove }, present("id")).catch(unknown);
-      return shownWorkspace(row);
+    changeWorkspace: async (tenant, change) => {
+      const answer = await operate({ tenant_id: tenant, ...change });
+      if ("error" in answer) throw notFound("workspace");
+      const { id, name, plan, kind, status, monthly_send_cap } = answer.workspace;
+      return { tenant_id: id, name, plan, kind, status, monthly_send_cap, usage: answer.usage };
     },
 
     issueToken: async ({ tenant_id, role, read_only = false, agency_id }) => {
@@ -153,13 +145,3 @@ export function openTenancy(parts: Parts): Tenancy {
       upsertSubscriber(storeOf(tenant as TenantId), await root(), { external_id, attributes }),
   };
 }
-
-const shownWorkspace = (row: Item): Record<string, Value> => ({
-  tenant_id: row.id ?? null,
-  name: row.name ?? null,
-  plan: row.plan ?? null,
-  kind: row.kind ?? null,
-  status: row.status ?? null,
-  monthly_send_cap: row.monthly_send_cap ?? null,
-  usage: { sends: row.usage_sends ?? 0, events: row.usage_events ?? 0 },
-});

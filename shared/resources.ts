@@ -2,7 +2,7 @@
 // Plain objects, so that a bundle holds only what its function names.
 import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { Clock, Ids } from "./clock.ts";
-import { type Message, type QueueName, queues } from "./messages.ts";
+import type { Message, QueueName } from "./messages.ts";
 import { type Capability, type Parts, setting } from "./parts.ts";
 import { keys, shardOf } from "./store/keys.ts";
 import type { TenantId } from "./store/model.ts";
@@ -170,4 +170,3 @@ export const eraseQueue = /* @__PURE__ */ sender("erase", "eraseQueue");
 
 /** The env variable that holds a queue's URL. */
 export const queueVariable = variable;
-export const queueSchema = <Q extends QueueName>(queue: Q): (typeof queues)[Q]["message"] => queues[queue].message;

@@ -6,7 +6,7 @@ import { planNames } from "../../shared/plans.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
 import { annotate } from "../../shared/store/annotations.ts";
 import type { TenantId } from "../../shared/store/model.ts";
-import { setUsage } from "../../shared/store/usage.ts";
+import { setUsage, usageOf } from "../../shared/store/usage.ts";
 import { changeWorkspace, getWorkspace, type WorkspaceRecord } from "../../shared/store/workspaces.ts";
 
 const Amount = v.pipe(
@@ -25,7 +25,7 @@ const OperatorChange = v.strictObject({
 });
 
 export type OperatorAnswer =
-  | { workspace: WorkspaceRecord }
+  | { workspace: WorkspaceRecord; usage: { sends: number; events: number } }
   | { error: "not_found" }
   | { error: "invalid"; fields: Record<string, string> };
 
@@ -57,7 +57,7 @@ export const operator: OperatorFunction = {
           kind: "plan_change",
           text: `The plan changed from ${before.plan} to ${workspace.plan}.`,
         });
-      return { workspace };
+      return { workspace, usage: await usageOf(store) };
     };
   },
 };

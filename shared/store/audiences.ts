@@ -12,6 +12,10 @@ import { chunksOf } from "./table.ts";
 
 /** An audience up to this size is planned within the request, so that `sent` is exact (decision 11). */
 export const SMALL_AUDIENCE = 1_000;
+/** Rows of a shard read at a time for such an audience. */
+const SMALL_PAGE_ROWS = 252;
+/** Queries for devices of given subscribers that run at once. */
+const DEVICES_AT_ONCE = 50;
 /** Ids in one row of given ids. */
 const GIVEN_PER_ROW = 1_000;
 
@@ -60,24 +64,30 @@ export function givenRows(store: Pick<Store, "tenant">, job: string, ids: readon
   }));
 }
 
-const candidatesOf = (store: StoreReader, job: string, range: string, cursor: string | undefined, limit?: number) =>
+/** A page for a worker, which comes a while after the job: its reads need not see the last moment's writes. */
+const candidatesOf = (
+  store: StoreReader,
+  job: string,
+  range: string,
+  cursor: string | undefined,
+  rules: AudienceRules,
+): Promise<CandidatePage> =>
   range.startsWith("s")
-    ? shardPage(store, range.slice(1), cursor, limit)
-    : givenPage(store, job, Number(range.slice(1)), cursor);
+    ? shardPage(store, range.slice(1), cursor, { eventual: true })
+    : givenPage(store, job, Number(range.slice(1)), cursor, rules);
 
 /** Profiles and devices of a shard, up to 1 MB a page; a subscriber cut by the page's end belongs to the next one. */
 async function shardPage(
   store: StoreReader,
   shard: string,
   cursor: string | undefined,
-  limit?: number,
+  options: { eventual?: boolean; limit?: number },
 ): Promise<CandidatePage> {
   const pk = keys.audience(store.tenant, shard);
   const page = await store.query({
     pk,
-    eventual: false,
+    ...options,
     ...(cursor !== undefined && { after: { pk, sk: `${cursor}#~` } }),
-    ...(limit !== undefined && { limit }),
   });
   const groups = Map.groupBy(page.items, ({ sk }) => sk.slice(0, 36));
   if (page.next && groups.size > 1) groups.delete([...groups.keys()].at(-1)!);
@@ -96,23 +106,46 @@ async function shardPage(
   return { candidates, next: page.next && [...groups.keys()].at(-1) };
 }
 
-async function givenPage(store: StoreReader, job: string, row: number, cursor = "0"): Promise<CandidatePage> {
+async function givenPage(
+  store: StoreReader,
+  job: string,
+  row: number,
+  cursor = "0",
+  rules: AudienceRules,
+): Promise<CandidatePage> {
   const item = await store.get(keys.given(store.tenant, job, row));
   const ids = item ? String(item.ids).split(" ") : [];
   const from = Number(cursor);
-  const candidates = await candidatesById(store, ids.slice(from));
+  const candidates = await candidatesById(store, ids.slice(from), rules);
   return {
     candidates: candidates.map((candidate, i) => ({ ...candidate, cursor: String(from + i + 1) })),
     next: undefined,
   };
 }
 
-async function candidatesById(store: StoreReader, ids: readonly string[]): Promise<Candidate[]> {
+/** Given ids in their order; their devices are looked up only where a filter asks for them. */
+async function candidatesById(
+  store: StoreReader,
+  ids: readonly string[],
+  { matchesDevice }: AudienceRules,
+): Promise<Candidate[]> {
   const profiles = await getProfiles(store, ids);
-  return ids.map((id, i) => {
-    const profile = profiles[i];
-    return profile ? placed(profile, [], id) : { id };
-  });
+  const candidates: Candidate[] = [];
+  for (const batch of chunksOf([...ids.entries()], DEVICES_AT_ONCE))
+    candidates.push(
+      ...(await Promise.all(
+        batch.map(async ([i, id]) => {
+          const profile = profiles[i];
+          return profile ? placed(profile, matchesDevice ? await devicesOf(store, id) : [], id) : { id };
+        }),
+      )),
+    );
+  return candidates;
+}
+
+async function devicesOf(store: StoreReader, subscriber: string): Promise<Item[]> {
+  const { pk, sk } = keys.device(store.tenant, subscriber, "");
+  return (await store.query({ pk, prefix: sk })).items;
 }
 
 const placed = (profile: Item, devices: Item[], cursor: string): Placed => ({
@@ -137,17 +170,28 @@ export async function planSmall(
   spec: JobSpec,
   given: readonly string[] | undefined,
 ): Promise<Chunk[] | undefined> {
-  const candidates = given ? await candidatesById(store, given) : await everyone(store, job);
+  const rules = audienceRules(job, spec);
+  const candidates = given ? await candidatesById(store, given, rules) : await everyone(store);
   if (!candidates) return undefined;
-  const kept = keep(candidates, audienceRules(job, spec));
+  const kept = keep(candidates, rules);
   return chunksOf(kept, CHUNK_SIZE).map((judged) => packChunk(judged, undefined));
 }
 
-async function everyone(store: StoreReader, job: string): Promise<Candidate[] | undefined> {
-  const rows = Math.ceil(SMALL_AUDIENCE / SHARDS.length) * 4;
-  const pages = await Promise.all(SHARDS.map((shard) => candidatesOf(store, job, shardRange(shard), undefined, rows)));
-  const candidates = pages.flatMap((page) => page.candidates);
-  return pages.some(({ next }) => next !== undefined) || candidates.length > SMALL_AUDIENCE ? undefined : candidates;
+/** All shards side by side, given up as soon as there are too many. */
+async function everyone(store: StoreReader): Promise<Candidate[] | undefined> {
+  const candidates: Candidate[] = [];
+  await Promise.all(
+    SHARDS.map(async (shard) => {
+      let next: string | undefined;
+      do {
+        const page = await shardPage(store, shard, next, { limit: SMALL_PAGE_ROWS });
+        candidates.push(...page.candidates);
+        next = page.next;
+      } while (next !== undefined && candidates.length <= SMALL_AUDIENCE);
+    }),
+  );
+  if (candidates.length > SMALL_AUDIENCE) return undefined;
+  return candidates.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 const keep = <C extends Candidate>(candidates: readonly C[], rules: AudienceRules) =>
@@ -185,7 +229,7 @@ async function planPage(
   rules: AudienceRules,
   { chunks, cursor }: RangeState,
 ) {
-  const page = await candidatesOf(store, job, range, cursor);
+  const page = await candidatesOf(store, job, range, cursor, rules);
   const kept = keep(page.candidates, rules);
   let n = chunks;
   let from = 0;

@@ -20,10 +20,6 @@ export const is =
   (attribute: string, value: Value): Condition =>
   (n) =>
     `${n.name(attribute)} = ${n.value(value)}`;
-export const isNot =
-  (attribute: string, value: Value): Condition =>
-  (n) =>
-    `${n.name(attribute)} <> ${n.value(value)}`;
 export const below =
   (attribute: string, value: Value): Condition =>
   (n) =>

@@ -1,8 +1,8 @@
 // Who gets a send: filters on both sides (NTF-12 to NTF-16), and audiences of every size (NTF-5, AMB-38, AMB-57).
-import { describe, expect, it } from "vitest";
-import { addDevice, addPeople, inboxOf, reachedOf, send } from "../support/people.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addDevice, addPeople, reachedOf, send } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
-import type { Tenant, TestWorld } from "../support/world.ts";
+import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 const { withTenant } = worlds();
 const everybody = { target: { type: "all" } };
@@ -43,32 +43,41 @@ const cases: [title: string, predicate: Values, matching: string[]][] = [
   ["no condition", {}, names],
 ];
 
-describe("filters over subscribers", () => {
-  const prepare = async () => {
-    const { world, tenant } = await withTenant();
-    const ids = await addPeople(world, tenant, names.length, (n) => ({
-      external_id: names[n]!,
-      attributes: people[names[n]!] as never,
-    }));
-    return { world, tenant, ids };
-  };
-  let shared: Awaited<ReturnType<typeof prepare>> | undefined;
+describe("operators", () => {
+  let world: TestWorld;
+  let tenant: Tenant;
+  let ids: string[];
 
-  it.each(cases)("NTF-13 NTF-15 %s", async (_, subscriber_filters, matching) => {
-    shared ??= await prepare();
-    const { world, tenant, ids } = shared;
-    const wanted = ids.filter((_, i) => matching.includes(names[i]!));
+  beforeAll(async () => {
+    world = await testWorld();
+    tenant = await world.tenant();
+    ids = await addPeople(world, tenant, names.length + 1, (n) => ({
+      external_id: names[n] ?? "deviceless",
+      attributes: { has_device: n < names.length, ...(people[names[n] ?? ""] as object) },
+    }));
+    for (const [n, name] of names.entries()) await addDevice(world, tenant, ids[n]!, "phone", people[name] as never);
+  });
+  afterAll(() => world.close());
+
+  const expectReached = async (filters: object, matching: string[]) => {
+    const wanted = ids.filter((_, i) => matching.includes(names[i] ?? ""));
     for (const audience of [everybody, { subscriberIds: ids }]) {
-      const { answer, job } = await send(world, tenant, { ...audience, subscriber_filters });
+      const { answer, job } = await send(world, tenant, { ...audience, ...filters });
       expect(answer.sent).toBe(wanted.length);
       expect(job.counts).toMatchObject({ total: wanted.length, delivered: wanted.length, skipped: 0 });
-      const reached = await Promise.all(
-        ids.map(async (id) => (await inboxOf(world, tenant, id)).some((message) => message.notification_id === job.id)),
-      );
-      expect(ids.filter((_, i) => reached[i])).toEqual(wanted);
+      expect(await reachedOf(world, tenant, ids, job.id)).toEqual(wanted);
     }
-  });
+  };
 
+  it.each(cases)("NTF-13 NTF-15 over subscribers: %s", (_, predicate, matching) =>
+    expectReached({ subscriber_filters: { has_device: { $eq: true }, ...predicate } }, matching),
+  );
+  it.each(cases)("NTF-12 NTF-15 over devices: %s", (_, device_filters, matching) =>
+    expectReached({ device_filters }, matching),
+  );
+});
+
+describe("filters over subscribers", () => {
   it("NTF-13 the fields of the subscriber itself can be filtered on", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 3, (n) => (n ? { email: `p${n}@example.com` } : {}));
@@ -82,18 +91,6 @@ describe("filters over subscribers", () => {
 });
 
 describe("filters over devices", () => {
-  it.each(cases)("NTF-12 NTF-15 %s, by at least one device", async (_, device_filters, matching) => {
-    const { world, tenant } = await withTenant();
-    const ids = await addPeople(world, tenant, names.length + 1, (n) => ({ external_id: names[n] ?? "deviceless" }));
-    for (const [n, name] of names.entries()) await addDevice(world, tenant, ids[n]!, "phone", people[name] as never);
-    const wanted = ids.filter((_, i) => matching.includes(names[i] ?? ""));
-    for (const audience of [everybody, { subscriberIds: ids }]) {
-      const { answer } = await send(world, tenant, { ...audience, device_filters });
-      expect(answer.sent).toBe(wanted.length);
-    }
-    expect(await reachedOf(world, tenant, ids)).toEqual(wanted);
-  });
-
   const versions: [title: string, stored: (string | Values)[], predicate: Values, matching: number[]][] = [
     ["10 > 9", ["9.0.0", "10.0.0"], { $gt: { major: 9, minor: 9, patch: 9 } }, [1]],
     ["1.10.0 > 1.9.9", ["1.9.9", "1.10.0"], { $gt: { major: 1, minor: 9, patch: 9 } }, [1]],

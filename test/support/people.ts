@@ -69,13 +69,16 @@ export async function inboxOf(world: TestWorld, tenant: Tenant, subscriber: stri
   return body.messages;
 }
 
-/** Which of these subscribers have something in their inbox. */
-export async function reachedOf(world: TestWorld, tenant: Tenant, ids: readonly string[]): Promise<string[]> {
+/** Which of these subscribers have something in their inbox, of one job or of any. */
+export async function reachedOf(
+  world: TestWorld,
+  tenant: Tenant,
+  ids: readonly string[],
+  job?: string,
+): Promise<string[]> {
   const store = quickStore(world, tenant);
-  const found = await Promise.all(
-    ids.map((id) => store.query({ pk: keys.person(tenant.id, id), prefix: "I#", limit: 1 })),
-  );
-  return ids.filter((_, i) => found[i]!.items.length > 0);
+  const found = await Promise.all(ids.map((id) => store.query({ pk: keys.person(tenant.id, id), prefix: "I#" })));
+  return ids.filter((_, i) => found[i]!.items.some((row) => job === undefined || row.job === job));
 }
 
 /** Sends as the owner and runs what follows. @returns the answer, and the job once everything has come to rest. */

@@ -6,7 +6,7 @@ import { invalid } from "../../../shared/http/errors.ts";
 import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
-import { jobStatuses } from "../../../shared/rules/job-states.ts";
+import { isTerminal, jobStatuses } from "../../../shared/rules/job-states.ts";
 import { cancelJob, getJob, type JobItem, listJobs } from "../../../shared/store/jobs.ts";
 import type { Key } from "../../../shared/store/model.ts";
 import { createNotification } from "./create.ts";
@@ -51,7 +51,10 @@ const Notification = v.object({
 });
 
 /** `sent` is what was promised at creation until the job runs, then what was accepted into delivery. */
-const shown = (job: JobItem) => ({ ...job, sent: Math.max(job.sent, job.counts.sent) });
+const shown = (job: JobItem) => ({
+  ...job,
+  sent: isTerminal(job.status) ? job.counts.sent : Math.max(job.sent, job.counts.sent),
+});
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, secrets] });
 const sending = endpoints({ credentials: ["dashboard"], permission: "send", uses: [storeWrite, timers] });

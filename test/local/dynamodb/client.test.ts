@@ -19,7 +19,7 @@ async function start() {
     requestHandler: requestHandler({ dynamodb: db, sqs: absent, scheduler: absent, kms: absent }),
     maxAttempts: 1,
   });
-  const attributes = (item: Item) => item as Record<string, dynamodb.AttributeValue>;
+  const attributes = (item: Item) => item as unknown as Record<string, dynamodb.AttributeValue>;
   return { client, attributes };
 }
 

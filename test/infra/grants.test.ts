@@ -1,0 +1,103 @@
+// Every role against its declaration: nothing missing, nothing more, no wildcard where a name would do.
+import { beforeAll, describe, expect, it } from "vitest";
+import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
+import { queueNames } from "../../shared/messages.ts";
+import { tableDefinition } from "../../shared/store/definition.ts";
+import { placesOf, rightsOf, statementsOf } from "./support/policies.ts";
+import { deployed, ofType, type Template, textOf } from "./support/template.ts";
+
+let template: Template;
+beforeAll(async () => {
+  template = await deployed();
+});
+
+const functions = deployedFunctions(contents);
+const logArn = (id: string) =>
+  textOf({ "Fn::GetAtt": [template.Resources[id]!.Properties.LoggingConfig.LogGroup.Ref, "Arn"] });
+
+/** What the declaration says, in the template's words: an index is reached by Query alone. */
+function declaredRights(grants: (typeof functions)[number]["grants"]): string[] {
+  const places = placesOf(template);
+  const indexes = Object.values(tableDefinition.indexes).map(({ name }) => `${places.table}/index/${name}`);
+  return grants.flatMap(({ actions, on }) =>
+    actions.flatMap((action) => {
+      const resources = action === "dynamodb:Query" ? [places[on], ...indexes] : [places[on]];
+      return resources.map((resource) => `${action} on ${resource}`);
+    }),
+  );
+}
+
+function standingRights(id: string, name: string, kind: string): string[] {
+  const places = placesOf(template);
+  const [stream] = ofType(template, "AWS::DynamoDB::Table").map(([table]) => `<${table}.StreamArn>`);
+  const [bucket] = ofType(template, "AWS::S3::Bucket").map(([failures]) => `<${failures}.Arn>`);
+  const isQueueWorker = kind === "worker" && queueNames.some((queue) => queue === name);
+  return [
+    `logs:CreateLogStream on ${logArn(id)}`,
+    `logs:PutLogEvents on ${logArn(id)}`,
+    "xray:PutTraceSegments on *",
+    "xray:PutTelemetryRecords on *",
+    ...(isQueueWorker
+      ? ["ReceiveMessage", "DeleteMessage", "GetQueueAttributes"].map(
+          (do_) => `sqs:${do_} on ${places[`queue:${name}`]}`,
+        )
+      : []),
+    ...(name === "react"
+      ? [
+          ...["DescribeStream", "GetRecords", "GetShardIterator"].map((action) => `dynamodb:${action} on ${stream}`),
+          "dynamodb:ListStreams on *",
+          `s3:ListBucket on ${bucket}`,
+          `s3:PutObject on ${bucket}/*`,
+        ]
+      : []),
+  ];
+}
+
+describe.each(functions.map((spec) => [spec.name, spec] as const))("%s", (name, { kind, grants, env }) => {
+  const id = logicalIdOf(name);
+
+  it("may do what it declares and nothing more", () => {
+    const expected = new Set([...declaredRights(grants), ...standingRights(id, name, kind)]);
+    expect(rightsOf(statementsOf(template, id))).toEqual([...expected].sort());
+  });
+
+  it("has the env variables it declares and nothing more", () => {
+    const given = Object.keys(template.Resources[id]!.Properties.Environment?.Variables ?? {}).sort();
+    const optional = ["STREAM_CONCURRENCY"];
+    expect(given).toEqual(env.filter((variable) => !optional.includes(variable)));
+  });
+});
+
+describe("all roles", () => {
+  it("name actions one by one, and every resource but where AWS knows none", () => {
+    const unavoidable = ["xray:PutTraceSegments", "xray:PutTelemetryRecords", "dynamodb:ListStreams"];
+    for (const { name } of functions)
+      for (const { actions, resources } of statementsOf(template, logicalIdOf(name))) {
+        expect(actions.filter((action) => action.includes("*"))).toEqual([]);
+        if (resources.includes("*")) expect(actions.filter((action) => !unavoidable.includes(action))).toEqual([]);
+      }
+  });
+
+  it("are one per function, and a passed role goes to the scheduler alone", () => {
+    const roles = ofType(template, "AWS::Lambda::Function").map(([, { Properties }]) => textOf(Properties.Role));
+    expect(new Set(roles).size).toBe(functions.length);
+    const passing = statementsOf(template, "React").filter(({ actions }) => actions.includes("iam:PassRole"));
+    expect(passing.map(({ conditions }) => conditions)).toEqual([
+      { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
+    ]);
+  });
+
+  it("leave signing to the function that logs people in", () => {
+    const signers = functions.filter(({ name }) =>
+      statementsOf(template, logicalIdOf(name)).some(({ actions }) => actions.includes("kms:Sign")),
+    );
+    for (const { name } of signers) expect(["api-auth", "api-team"]).toContain(name);
+  });
+
+  it("of the scheduler may send to the due queue alone", () => {
+    const places = placesOf(template);
+    const [, role] = ofType(template, "AWS::IAM::Role").find(([id]) => `<${id}.Arn>` === places["scheduler-role"])!;
+    const [statement] = role.Properties.Policies[0].PolicyDocument.Statement;
+    expect([statement.Action, textOf(statement.Resource)]).toEqual(["sqs:SendMessage", places["queue:due"]]);
+  });
+});

@@ -1,0 +1,66 @@
+// The synthesized stack, made once for all assertions of a thread: what `cdk synth` would write.
+import { readFileSync } from "node:fs";
+import { App } from "aws-cdk-lib";
+import { bundleFunctions } from "../../../infra/bundle.ts";
+import { checkRules } from "../../../infra/rules.ts";
+import { readSettings } from "../../../infra/settings.ts";
+import { EngagementStack, type StackOptions } from "../../../infra/stack.ts";
+
+export interface Resource {
+  Type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever CloudFormation is told
+  Properties: any;
+  DeletionPolicy?: string;
+  DependsOn?: string[];
+}
+
+export interface Template {
+  Resources: Record<string, Resource>;
+  Outputs: Record<string, { Value: unknown }>;
+}
+
+const root = new URL("../../../", import.meta.url);
+const { context } = JSON.parse(readFileSync(new URL("cdk.json", root), "utf8")) as { context: object };
+
+interface Variation extends StackOptions {
+  context?: Record<string, unknown>;
+  rules?: boolean;
+}
+
+/** A stack of its own, with the context of cdk.json and what a test changes. @throws on a finding of cdk-nag. */
+export function synthesize({ context: changed = {}, rules = false, ...options }: Variation = {}): Template {
+  const app = new App({ analyticsReporting: false, context: { ...context, ...changed } });
+  const settings = readSettings(app.node);
+  const stack = new EngagementStack(app, settings.stackName, settings, options);
+  if (rules) checkRules(app, stack);
+  return app.synth().getStackByName(settings.stackName).template as Template;
+}
+
+let bundled: Promise<void> | undefined;
+/** Bundles the functions, once. */
+export const bundles = (): Promise<void> => {
+  bundled ??= bundleFunctions();
+  return bundled;
+};
+
+let made: Promise<Template> | undefined;
+/** The stack as it is deployed, its rules checked. */
+export const deployed = (): Promise<Template> => {
+  made ??= bundles().then(() => synthesize({ rules: true }));
+  return made;
+};
+
+export const ofType = (template: Template, type: string): [id: string, resource: Resource][] =>
+  Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
+
+/** A value of the template as text, references as `<LogicalId>` and `<LogicalId.Attribute>`. */
+export function textOf(value: unknown): string {
+  if (typeof value === "string" || typeof value === "number") return String(value);
+  const [[name, inner] = []] = Object.entries(value as Record<string, unknown>);
+  if (name === "Ref") return `<${inner}>`;
+  if (name === "Fn::GetAtt") return `<${(inner as string[]).join(".")}>`;
+  if (name === "Fn::Join") return (inner as [string, unknown[]])[1].map(textOf).join((inner as [string])[0]);
+  if (name === "Fn::Select") return `select(${(inner as unknown[]).map(textOf).join(",")})`;
+  if (name === "Fn::Split") return `split(${(inner as unknown[]).map(textOf).join(",")})`;
+  throw new Error(`This value cannot be read: ${JSON.stringify(value)}`);
+}
