@@ -25,14 +25,13 @@ const cases: [title: string, predicate: Values, matching: string[]][] = [
   ["$eq number", { n: { $eq: 10 } }, ["ten"]],
   ["$eq text", { n: { $eq: "10" } }, ["text"]],
   ["$eq instant", { at: { $eq: "2026-06-01T00:00:00Z" } }, ["ten"]],
-  ["$eq null", { vip: { $eq: null } }, ["high"]],
   ["$eq element of a list", { tags: { $eq: "b" } }, ["ten"]],
   ["$ne", { plan: { $ne: "pro" } }, others("ten")],
   ["$gt", { n: { $gt: 10 } }, ["high"]],
   ["$gte", { n: { $gte: 10 } }, ["ten", "high"]],
   ["$lt", { n: { $lt: 10 } }, ["low"]],
   ["$lte", { n: { $lte: 10 } }, ["low", "ten"]],
-  ["$gt instant", { at: { $gt: "2026-05-31T23:59:59Z" } }, ["ten", "high"]],
+  ["$gt instant, and text by its letters", { at: { $gt: "2026-05-31T23:59:59Z" } }, ["ten", "high", "text"]],
   ["$in", { plan: { $in: ["free", "team"] } }, ["low", "high"]],
   ["$in nothing", { plan: { $in: [] } }, []],
   ["$nin", { plan: { $nin: ["free", "team"] } }, others("low", "high")],
@@ -75,6 +74,10 @@ describe("operators", () => {
   it.each(cases)("NTF-12 NTF-15 over devices: %s", (_, device_filters, matching) =>
     expectReached({ device_filters }, matching),
   );
+  it("NTF-15 AMB-44 null is a value of a device; of a subscriber it is none", async () => {
+    await expectReached({ device_filters: { vip: { $eq: null } } }, ["high"]);
+    await expectReached({ subscriber_filters: { vip: { $eq: null } } }, []);
+  });
 });
 
 describe("filters over subscribers", () => {

@@ -109,7 +109,9 @@ describe("workspaces", () => {
     const suspended = await world.call("GET /api/v1/templates", { as: bearer(access_token) });
     expect(suspended).toMatchObject({ status: 403, body: { code: "TENANT_SUSPENDED" } });
     const row = await platformOf(world).get(rows.tenant(tenant_id));
-    expect(row).toMatchObject({ plan: "free", kind: "agency", status: "suspended", usage_sends: 7 });
+    expect(row).toMatchObject({ plan: "free", kind: "agency", status: "suspended" });
+    const bill = await world.call("GET /api/v1/billing", { as: bearer(access_token) });
+    expect(bill.body.usage.sends).toBe(7);
     expect(row).not.toHaveProperty("monthly_send_cap");
   });
 

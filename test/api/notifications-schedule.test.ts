@@ -1,0 +1,240 @@
+// Scheduled sends and their cancellation (NTF-9, NTF-10, NTF-18, NTF-20, NTF-22, D-NTF-STATE, D-NTF-CANCEL, AMB-86).
+import { describe, expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { cancel, inMs, jobOf, post } from "../support/notify.ts";
+import { addPeople, inboxOf, operate, reachedOf } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+import { START, type Tenant, type TestWorld } from "../support/world.ts";
+
+const { withTenant } = worlds();
+const everybody = { target: { type: "all" } };
+
+async function withPeople(count = 2, options = {}) {
+  const { world, tenant } = await withTenant(options);
+  return { world, tenant, ids: await addPeople(world, tenant, count) };
+}
+
+const schedule = async (world: TestWorld, tenant: Tenant, ms: number, body: object = everybody): Promise<string> => {
+  const answer = await post(world, tenant, { ...body, scheduled_at: inMs(world, ms) });
+  expect([answer.status, answer.body.sent]).toEqual([201, 0]);
+  await world.settle();
+  return answer.body.id;
+};
+
+describe("fire", () => {
+  it.each([
+    ["30 seconds", 30 * SECOND],
+    ["90 seconds and a bit", 90 * SECOND + 1],
+    ["5 minutes", 5 * MINUTE],
+    ["an hour, 7 seconds and a bit", HOUR + 7 * SECOND + 250],
+    ["40 days", 40 * DAY],
+  ])("NTF-9 AMB-38 a send in %s is delivered then, never earlier and within a second", async (_, ms) => {
+    const { world, tenant, ids } = await withPeople();
+    const id = await schedule(world, tenant, ms);
+    expect(await jobOf(world, tenant, id)).toMatchObject({
+      status: "scheduled",
+      sent: 0,
+      scheduled_at: new Date(START + ms).toISOString(),
+      dispatched_at: null,
+    });
+    await world.advance(ms - 1);
+    expect(await reachedOf(world, tenant, ids)).toEqual([]);
+    await world.advance(SECOND);
+    expect(await reachedOf(world, tenant, ids)).toEqual(ids);
+    const job = await jobOf(world, tenant, id);
+    expect(job).toMatchObject({ status: "completed", sent: 2, counts: { total: 2, delivered: 2 } });
+    const late = Date.parse(job.dispatched_at) - (START + ms);
+    expect(late).toBeGreaterThanOrEqual(0);
+    expect(late).toBeLessThan(SECOND);
+  });
+
+  it("NTF-9 the audience is that of the fire time: who came meanwhile is in, who left is out", async () => {
+    const { world, tenant, ids } = await withPeople(2);
+    const all = await schedule(world, tenant, HOUR);
+    const given = await schedule(world, tenant, HOUR, { subscriberIds: ids });
+    const [late] = await addPeople(world, tenant, 1, () => ({ external_id: "late" }));
+    await world.call(`DELETE /api/v1/subscribers/${ids[0]}`, { as: await tenant.dashboard() });
+    await world.advance(HOUR + SECOND);
+    expect(await reachedOf(world, tenant, [...ids, late!], all)).toEqual([ids[1], late]);
+    expect(await reachedOf(world, tenant, [...ids, late!], given)).toEqual([ids[1]]);
+    expect((await jobOf(world, tenant, given)).skip_reasons).toEqual({ unknown_subscriber: 1 });
+  });
+
+  it("NTF-9 many sends of one minute all go out, each once", async () => {
+    const { world, tenant, ids } = await withPeople(1);
+    const jobs: string[] = [];
+    for (let n = 0; n < 20; n++) jobs.push(await schedule(world, tenant, HOUR + n * 100));
+    await world.advance(HOUR + MINUTE);
+    const found = await inboxOf(world, tenant, ids[0]!);
+    expect(found.map((message) => message.notification_id).sort()).toEqual(jobs.sort());
+  });
+
+  it("NTF-9 GEN-2 scheduled_at may carry any offset and is shown in UTC", async () => {
+    const { world, tenant } = await withPeople();
+    const answer = await post(world, tenant, { ...everybody, scheduled_at: "2026-11-20T18:30:00+05:30" });
+    expect((await jobOf(world, tenant, answer.body.id)).scheduled_at).toBe("2026-11-20T13:00:00.000Z");
+  });
+
+  it("NTF-9 1,500 given ids wait in the table and are all reached", async () => {
+    const { world, tenant, ids } = await withPeople(1_500);
+    const id = await schedule(world, tenant, HOUR, { subscriberIds: ids });
+    await world.advance(HOUR + SECOND);
+    expect(await jobOf(world, tenant, id)).toMatchObject({ status: "completed", counts: { total: 1_500, delivered: 1_500 } });
+    expect(await reachedOf(world, tenant, ids)).toEqual(ids);
+  });
+
+  it("D-NTF a replayed scheduled send is scheduled once, also after its time", async () => {
+    const { world, tenant, ids } = await withPeople(1);
+    const body = { ...everybody, scheduled_at: inMs(world, HOUR), idempotency_key: "k" };
+    const first = await post(world, tenant, body);
+    await world.advance(HOUR + SECOND);
+    const again = await post(world, tenant, body);
+    expect([again.status, again.body]).toEqual([200, first.body]);
+    await world.advance(HOUR);
+    expect(await inboxOf(world, tenant, ids[0]!)).toHaveLength(1);
+  });
+});
+
+describe("cancel", () => {
+  it("NTF-10 NTF-18 D-NTF-CANCEL 200 with status canceled, zero deliveries, and again 200", async () => {
+    const { world, tenant, ids } = await withPeople();
+    const id = await schedule(world, tenant, HOUR);
+    await world.advance(HOUR - SECOND);
+    const answer = await cancel(world, tenant, id);
+    expect([answer.status, answer.body]).toMatchObject([200, { id, status: "canceled" }]);
+    const again = await cancel(world, tenant, id);
+    expect([again.status, again.body]).toEqual([200, answer.body]);
+    await world.advance(2 * DAY);
+    expect(await reachedOf(world, tenant, ids)).toEqual([]);
+    expect(await jobOf(world, tenant, id)).toMatchObject({ status: "canceled", sent: 0, counts: { total: 0 } });
+  });
+
+  it("NTF-10 a cancel between the timer's wake-up and the send still prevents it", async () => {
+    const { world, tenant, ids } = await withPeople();
+    const id = await schedule(world, tenant, 10 * MINUTE);
+    await world.advance(9 * MINUTE + 59 * SECOND + 999);
+    expect((await cancel(world, tenant, id)).status).toBe(200);
+    await world.advance(HOUR);
+    expect(await reachedOf(world, tenant, ids)).toEqual([]);
+  });
+
+  it("D-NTF-CANCEL NTF-20 409 once dispatched, 404 for an unknown one, 403 to a role that may not send", async () => {
+    const { world, tenant } = await withPeople();
+    const sent = (await post(world, tenant, everybody)).body.id;
+    const queued = await cancel(world, tenant, sent);
+    expect([queued.status, queued.body.code]).toEqual([409, "CONFLICT"]);
+    await world.settle();
+    const done = await cancel(world, tenant, sent);
+    expect([done.status, done.body.message]).toEqual([409, expect.stringContaining("completed")]);
+    expect((await cancel(world, tenant, "00000000-0000-4000-8000-000000000000")).status).toBe(404);
+    const scheduled = await schedule(world, tenant, HOUR);
+    const developer = await tenant.dashboard("developer");
+    const refused = await world.call(`POST /api/v1/notifications/${scheduled}/cancel`, { as: developer });
+    expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
+  });
+
+  it("NTF-10 ARC-10 cancel and fire at one moment: either all are reached and cancel is 409, or nobody and it is 200", async () => {
+    for (const at of ["before", "after"] as const) {
+      let act: (() => Promise<unknown>) | undefined;
+      const hook = async (operation: string, input: Record<string, unknown>) => {
+        const values = JSON.stringify(input.ExpressionAttributeValues ?? {});
+        if (operation !== "UpdateItem" || !values.includes('"queued"') || !act) return;
+        const work = act;
+        act = undefined;
+        await work();
+      };
+      const hooks = (name: string): Hooks =>
+        name === "fan-out" ? { [at]: (_: string, operation: string, input: Record<string, unknown>) => hook(operation, input) } : {};
+      const { world, tenant, ids } = await withPeople(2, { hooks });
+      const id = await schedule(world, tenant, HOUR);
+      // The hook runs inside an advance, behind which a request would queue: the store is asked directly.
+      const { cancelJob } = await import("../../shared/store/jobs.ts");
+      let outcome = "none";
+      act = () => cancelJob(tenant.store, id).then(() => void (outcome = "canceled"), (error) => void (outcome = error.code));
+      await world.advance(HOUR + MINUTE);
+      expect(outcome).toBe(at === "before" ? "canceled" : "CONFLICT");
+      expect(await reachedOf(world, tenant, ids)).toEqual(at === "before" ? [] : ids);
+    }
+  });
+});
+
+describe("what changed meanwhile", () => {
+  const template = async (world: TestWorld, tenant: Tenant): Promise<string> => {
+    const body = { name: "t", content: { title: "Template", body: "Text" } };
+    return (await world.call("POST /api/v1/templates", { as: await tenant.dashboard(), body })).body.id;
+  };
+  const byTemplate = (template_id: string) => ({ ...everybody, template_id, title: undefined, body: undefined });
+
+  it("NTF-22 TPL-8 AMB-48 a template deleted before the fire time fails the job, delivered 0", async () => {
+    const { world, tenant, ids } = await withPeople();
+    const template_id = await template(world, tenant);
+    const id = await schedule(world, tenant, HOUR, byTemplate(template_id));
+    await world.call(`DELETE /api/v1/templates/${template_id}`, { as: await tenant.dashboard() });
+    await world.advance(HOUR + SECOND);
+    expect(await jobOf(world, tenant, id)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("template"),
+      counts: { delivered: 0 },
+      completed_at: expect.any(String),
+    });
+    expect(await reachedOf(world, tenant, ids)).toEqual([]);
+  });
+
+  it("NTF-21 a template's content is that of the fire time, and the record shows it", async () => {
+    const { world, tenant, ids } = await withPeople();
+    const template_id = await template(world, tenant);
+    const id = await schedule(world, tenant, HOUR, byTemplate(template_id));
+    const body = { content: { title: "Newer" } };
+    await world.call(`PATCH /api/v1/templates/${template_id}`, { as: await tenant.dashboard(), body });
+    await world.advance(HOUR + SECOND);
+    expect((await inboxOf(world, tenant, ids[0]!))[0].content).toEqual({ title: "Newer", body: "Text" });
+    expect(await jobOf(world, tenant, id)).toMatchObject({ title: "Newer", body: "Text", template_id });
+  });
+
+  it("D-NTF-STATE ERR-4 a cap reached at the fire time fails the job and says the numbers", async () => {
+    const { world, tenant, ids } = await withPeople(3);
+    const id = await schedule(world, tenant, HOUR);
+    await operate(world, tenant, { monthly_send_cap: 2 });
+    await world.advance(HOUR + SECOND);
+    expect(await jobOf(world, tenant, id)).toMatchObject({ status: "failed", error: expect.stringContaining("0 of 2") });
+    expect(await reachedOf(world, tenant, ids)).toEqual([]);
+  });
+
+  it("AMB-86 a suspended workspace's send is held and goes out on reactivation within 24 h", async () => {
+    const { world, tenant, ids } = await withPeople();
+    const id = await schedule(world, tenant, HOUR);
+    await operate(world, tenant, { status: "suspended" });
+    await world.advance(3 * HOUR);
+    expect(await reachedOf(world, tenant, ids)).toEqual([]);
+    await operate(world, tenant, { status: "active" });
+    expect((await jobOf(world, tenant, id)).status).toBe("scheduled");
+    await world.advance(10 * MINUTE);
+    expect(await jobOf(world, tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 2 } });
+  });
+
+  it("AMB-86 a held send can be canceled", async () => {
+    const { world, tenant, ids } = await withPeople();
+    const id = await schedule(world, tenant, HOUR);
+    await operate(world, tenant, { status: "suspended" });
+    await world.advance(2 * HOUR);
+    await operate(world, tenant, { status: "active" });
+    expect((await cancel(world, tenant, id)).status).toBe(200);
+    await world.advance(HOUR);
+    expect(await reachedOf(world, tenant, ids)).toEqual([]);
+  });
+
+  it.each([
+    ["just within 24 h goes out", DAY, "completed"],
+    ["more than 24 h late expires", DAY + MINUTE, "failed"],
+  ])("AMB-86 after the service stood still a send %s", async (_, lateness, status) => {
+    const { world, tenant, ids } = await withPeople();
+    const id = await schedule(world, tenant, HOUR);
+    world.clock.jumpTo(START + HOUR + lateness);
+    await world.settle();
+    const job = await jobOf(world, tenant, id);
+    expect(job.status).toBe(status);
+    expect(job.error).toBe(status === "failed" ? "expired" : null);
+    expect(await reachedOf(world, tenant, ids)).toEqual(status === "failed" ? [] : ids);
+  });
+});
