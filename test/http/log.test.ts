@@ -1,0 +1,55 @@
+// The log: one line a request, and nothing secret or personal in it.
+import { expect, it } from "vitest";
+import { logLine, redact } from "../../shared/log.ts";
+import { testWorld } from "../support/world.ts";
+
+it("cuts out secrets by the name of their field, at any depth", () => {
+  const entry = {
+    password: "p",
+    nested: { access_token: "t", Email: "a@b.example", list: [{ "X-SDK-Key": "k" }] },
+    route: "GET /x",
+  };
+  expect(redact(entry)).toEqual({
+    password: "[redacted]",
+    nested: { access_token: "[redacted]", Email: "[redacted]", list: [{ "X-SDK-Key": "[redacted]" }] },
+    route: "GET /x",
+  });
+});
+
+it("cuts out secrets by their looks, wherever they stand", () => {
+  const secrets = [
+    `service_srv_${"a".repeat(32)}`,
+    `service_mcp_${"b".repeat(32)}`,
+    `whsec_${"c".repeat(32)}`,
+    `sk_${"d".repeat(48)}.${"e".repeat(43)}`,
+    `eyJ${"f".repeat(20)}.${"g".repeat(40)}.${"h".repeat(40)}`,
+    "-----BEGIN PRIVATE KEY-----",
+  ];
+  for (const secret of secrets) {
+    const line = logLine({ level: "error", message: `it said ${secret} and went on`, error: `x${secret}` });
+    expect(line).not.toContain(secret);
+    expect(JSON.parse(line).message).toBe("it said [redacted] and went on");
+  }
+});
+
+it("ERR-17 a request leaves one line: id, workspace, route, status, milliseconds, and nothing of its content", async () => {
+  const world = await testWorld();
+  const tenant = await world.tenant();
+  world.logs.length = 0;
+  const body = { external_id: "canary-external", email: "canary@example.com", attributes: { note: "canary-note" } };
+  const answer = await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+  await world.call("POST /api/v1/auth/login", { body: { email: "canary@example.com", password: "canary-password" } });
+  await world.settle();
+  const lines = world.logs.map(logLine);
+  const [first] = world.logs;
+  expect(first).toEqual({
+    level: "info",
+    message: "request",
+    request_id: answer.headers["x-request-id"],
+    tenant: tenant.id,
+    route: "POST /api/v1/subscribers/upsert",
+    status: 200,
+    ms: 0,
+  });
+  for (const canary of ["canary", tenant.sdkKey]) expect(lines.join("\n")).not.toContain(canary);
+});

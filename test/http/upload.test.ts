@@ -1,0 +1,110 @@
+// Multipart bodies: what is well-formed is read, what is not is refused, nothing over a limit is kept.
+import { Readable } from "node:stream";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { endpoints, group } from "../../shared/http/endpoint.ts";
+import { ApiError } from "../../shared/http/errors.ts";
+import { serve } from "../../shared/http/serve.ts";
+import { readUpload } from "../../shared/http/upload.ts";
+import { testWorld } from "../support/world.ts";
+
+const BOUNDARY = "boundary-1";
+const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+const part = (disposition: string, body: string, type?: string) =>
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}\r\n${type ? `Content-Type: ${type}\r\n` : ""}\r\n${body}\r\n`;
+const field = (name: string, value: string) => part(`name="${name}"`, value);
+const file = (body: string, name = "file", filename = "a.csv") =>
+  part(`name="${name}"; filename="${filename}"`, body, "text/csv");
+const form = (...parts: string[]) => Buffer.from(`${parts.join("")}--${BOUNDARY}--\r\n`);
+const limits = { fileBytes: 1_000 };
+
+const refusal = (source: Buffer | Readable, type: string | undefined = TYPE) =>
+  readUpload(source, type, limits).then(
+    () => "accepted",
+    (error: unknown) => (error instanceof ApiError ? `${error.status} ${error.code}` : "exception"),
+  );
+
+describe("GEN-11 multipart bodies", () => {
+  it("give their fields and their file", async () => {
+    const { fields, file: sent } = await readUpload(form(field("listId", "x"), file("a,b\r\n1,2")), TYPE, limits);
+    expect({ ...fields }).toEqual({ listId: "x" });
+    expect(sent).toEqual({
+      field: "file",
+      filename: "a.csv",
+      contentType: "text/csv",
+      bytes: Buffer.from("a,b\r\n1,2"),
+    });
+  });
+
+  it("are read as they stream in, whatever the pieces", async () => {
+    const whole = form(field("listId", "x"), file("y".repeat(900)));
+    for (const size of [1, 7, 64, 1_000]) {
+      const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, i) =>
+        whole.subarray(i * size, (i + 1) * size),
+      );
+      const { file: sent } = await readUpload(Readable.from(pieces), TYPE, limits);
+      expect(sent?.bytes.length).toBe(900);
+    }
+  });
+
+  it("hand a large file on piece by piece without keeping it", async () => {
+    let seen = 0;
+    const sink = (chunk: Buffer) => {
+      seen += chunk.length;
+    };
+    const { file: sent } = await readUpload(form(file("z".repeat(2_000_000))), TYPE, { fileBytes: 3_000_000, sink });
+    expect([seen, sent?.bytes.length]).toEqual([2_000_000, 0]);
+  });
+
+  it("ERR-12 with a file over the limit are 413, exactly at it not", async () => {
+    expect(await refusal(form(file("x".repeat(1_000))))).toBe("accepted");
+    expect(await refusal(form(file("x".repeat(1_001))))).toBe("413 FILE_TOO_LARGE");
+  });
+
+  it.each([
+    ["no boundary", form(field("a", "b")), "multipart/form-data"],
+    ["another content type", form(field("a", "b")), "application/json"],
+    ["no content type", form(field("a", "b")), ""],
+    ["two files", form(file("a"), file("b", "other")), TYPE],
+    ["eleven fields", form(...Array.from({ length: 11 }, (_, i) => field(`f${i}`, "x"))), TYPE],
+    ["a field that is too long", form(field("a", "x".repeat(5_000))), TYPE],
+    ["no closing boundary", form(file("abc")).subarray(0, -20), TYPE],
+    ["an empty body", Buffer.alloc(0), TYPE],
+  ])("ERR-1 with %s are 400", async (_, body, type) => {
+    expect(await refusal(body, type)).toBe("400 BAD_REQUEST");
+  });
+
+  it("keep no prototype keys", async () => {
+    const { fields } = await readUpload(form(field("__proto__", "x"), field("constructor", "y")), TYPE, limits);
+    expect(Object.getPrototypeOf(fields)).toBeNull();
+    expect(({} as Record<string, unknown>).x).toBeUndefined();
+  });
+});
+
+it("GEN-11 an endpoint that declares a form gets its fields through their schema", async () => {
+  const world = await testWorld();
+  const endpoint = endpoints({ credentials: [], uses: [] });
+  const shape = {
+    summary: "",
+    form: { fields: v.strictObject({ source: v.optional(v.picklist(["csv"]), "csv") }), fileBytes: 1_000 },
+    returns: v.object({ source: v.string(), size: v.number() }),
+  };
+  const upload = endpoint("POST /upload", {}, shape, async ({ form: { fields, file: sent } }) => ({
+    source: fields.source,
+    size: sent?.bytes.length ?? -1,
+  }));
+  const handler = serve(group("upload", "", [upload]), world.partsFor("upload"));
+  const call = async (body: Buffer) => {
+    const event = {
+      routeKey: "POST /upload",
+      headers: { "content-type": TYPE },
+      body: body.toString("base64"),
+      isBase64Encoded: true,
+      requestContext: { requestId: "r", http: { sourceIp: "203.0.113.9" } },
+    };
+    const { statusCode, body: text } = await handler(event as never, {} as never);
+    return [statusCode, JSON.parse(String(text))];
+  };
+  expect(await call(form(file("abc")))).toEqual([200, { source: "csv", size: 3 }]);
+  expect((await call(form(field("source", "xml"))))[0]).toBe(422);
+});
