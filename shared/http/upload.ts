@@ -75,6 +75,7 @@ export function readUpload(
     parser.on("file", (field: string, stream: BusboyFileStream, filename: string, _encoding: string, type: string) => {
       const chunks: Buffer[] = [];
       stream.on("data", sink ?? ((chunk: Buffer) => void chunks.push(chunk)));
+      stream.on("error", () => refuse(malformed(CUT_OFF)));
       stream.on("limit", () => {
         tooLarge = true;
         chunks.length = 0;
@@ -85,7 +86,7 @@ export function readUpload(
     });
     parser.on("filesLimit", () => refuse(malformed("Only one file may be sent.")));
     parser.on("fieldsLimit", () => refuse(malformed(`At most ${mostFields} fields may be sent.`)));
-    parser.on("error", () => refuse(malformed("The multipart body is malformed or cut off.")));
+    parser.on("error", () => refuse(malformed(CUT_OFF)));
     parser.on("finish", () => {
       if (tooLarge) reject(new ApiError("FILE_TOO_LARGE", `The file is larger than ${fileBytes} bytes.`));
       else resolve({ fields, file });
@@ -95,4 +96,5 @@ export function readUpload(
   });
 }
 
+const CUT_OFF = "The multipart body is malformed or cut off.";
 const malformed = (message: string) => new ApiError("BAD_REQUEST", message);
