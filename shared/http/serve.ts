@@ -13,6 +13,7 @@ import { toApiError } from "./errors.ts";
 import { limitRequests, requirePermission, requireScope, requireWorkspace, requireWritable } from "./gates.ts";
 import { parseBody, parseForm, parseQuery, readJson, readParams, refuseDeepBody } from "./input.ts";
 import { openVerifier } from "./tokens.ts";
+import { viewerAddress } from "./viewer.ts";
 
 type Event = APIGatewayProxyEventV2;
 export type Response = APIGatewayProxyStructuredResultV2;
@@ -96,7 +97,7 @@ function chain(endpoint: Endpoint, parts: Parts, cached: ReturnType<typeof creat
         body: shape.body && passage.body,
         form: passage.form,
         headers: passage.headers,
-        sourceIp: passage.event.requestContext.http.sourceIp,
+        sourceIp: viewerAddress(passage.event, parts.env.ORIGIN_SECRET),
         requestId: passage.requestId,
         clock,
         ids,

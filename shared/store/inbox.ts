@@ -56,11 +56,15 @@ interface Marks {
 
 const PAGE_ROWS = 100;
 
-/** INB-6: newest first; expired ones are not listed. */
+/** INB-6: newest first; expired ones are not listed. `takes` may close the list before the limit. */
 export async function listMessages(
   store: StoreReader,
   subscriber: string,
-  { status, limit }: { status?: InboxStatus | undefined; limit: number },
+  {
+    status,
+    limit,
+    takes = () => true,
+  }: { status?: InboxStatus | undefined; limit: number; takes?: (message: InboxMessage) => boolean },
 ): Promise<InboxMessage[]> {
   const oldest = oldestId(store);
   const marks = await readMarks(store, subscriber, oldest);
@@ -75,7 +79,9 @@ export async function listMessages(
     });
     for (const row of page.items) {
       const message = messageOf(store, row, marks);
-      if (message && (status === undefined || message.status === status)) found.push(message);
+      if (!message || (status !== undefined && message.status !== status)) continue;
+      if (!takes(message)) return found;
+      found.push(message);
     }
     after = page.next;
   } while (after && found.length < limit);

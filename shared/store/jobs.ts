@@ -1,6 +1,7 @@
 // Notification jobs: the record a client sees (D-NTF), its moves, and its totals.
 import { timestamp } from "../clock.ts";
 import { conflict, notFound } from "../http/errors.ts";
+import { pageRoom } from "../http/paging.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { type Counts, type JobStatus, jobMoves, NO_COUNTS, outcomeOf } from "../rules/job-states.ts";
 import type { Condition } from "./conditions.ts";
@@ -193,7 +194,7 @@ export interface JobFilter {
 
 const MOST_EXAMINED = 2_000;
 
-/** Newest first. `next` is absent on the last page; a page may be short when a filter leaves most jobs out. */
+/** Newest first. `next` is absent on the last page; a page may be short when jobs are large or a filter leaves most out. */
 export async function listJobs(
   store: StoreReader,
   { limit, after, ...filter }: JobFilter & { limit: number; after?: Key | undefined },
@@ -203,12 +204,20 @@ export async function listJobs(
     (filter.status === undefined || item.status === filter.status) &&
     (filter.source_type === undefined || item.source_type === filter.source_type) &&
     (filter.source_id === undefined || item.source_id === filter.source_id);
+  const takes = pageRoom();
   let position = after;
   for (let examined = 0; examined < MOST_EXAMINED; ) {
     const { pk } = keys.job(store.tenant, "");
     const page = await store.query({ pk, newestFirst: true, limit: limit - jobs.length, after: position });
     examined += page.items.length;
-    jobs.push(...page.items.filter(matches).map(jobOf));
+    for (const item of page.items) {
+      if (matches(item)) {
+        const job = jobOf(item);
+        if (!takes(job)) return { jobs, next: position! };
+        jobs.push(job);
+      }
+      position = { pk: item.pk, sk: item.sk };
+    }
     position = page.next;
     if (!position) return { jobs };
     if (jobs.length >= limit) break;

@@ -1,0 +1,21 @@
+// Where a request comes from: the connection's address, never what a client says of itself (decision 26).
+import { createHash, timingSafeEqual } from "node:crypto";
+
+/** What the edge adds: the viewer's address, worth something only together with the secret. */
+const VIEWER_ADDRESS_HEADER = "x-viewer-ip";
+const ORIGIN_SECRET_HEADER = "x-origin-secret";
+
+interface Arrival {
+  headers: Readonly<Record<string, string | undefined>>;
+  requestContext: { http: { sourceIp: string } };
+}
+
+/** The viewer's address as the edge saw it, if the request came through the edge; else that of the gateway's peer. */
+export function viewerAddress({ headers, requestContext }: Arrival, originSecret: string | undefined): string {
+  const given = headers[ORIGIN_SECRET_HEADER];
+  const address = headers[VIEWER_ADDRESS_HEADER];
+  const cameThroughEdge = originSecret && given && timingSafeEqual(digest(given), digest(originSecret));
+  return cameThroughEdge && address ? address : requestContext.http.sourceIp;
+}
+
+const digest = (text: string) => createHash("sha256").update(text).digest();
