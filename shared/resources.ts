@@ -1,12 +1,13 @@
 // Everything a function may touch: property of its context, env variables, IAM grants, and how it opens.
 // Plain objects, so that a bundle holds only what its function names.
 import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
-import type { Clock, Ids } from "./clock.ts";
+import { type Clock, type Ids, MINUTE } from "./clock.ts";
 import type { Message, QueueName } from "./messages.ts";
 import { type Capability, type Parts, setting } from "./parts.ts";
 import { keys, shardOf } from "./store/keys.ts";
 import type { TenantId } from "./store/model.ts";
 import { openSecrets, type Secrets } from "./store/secrets.ts";
+import { countSubscribers } from "./store/subscribers.ts";
 import { chunksOf, openTable, type Reader, type Table } from "./store/table.ts";
 import { openTimers, type Timers } from "./store/timers.ts";
 import { getWorkspace, type WorkspaceRecord } from "./store/workspaces.ts";
@@ -81,7 +82,7 @@ export const secrets: Capability<"secrets", Secrets> = {
   as: "secrets",
   env: ["TABLE_NAME", "ENCRYPTION_KEY_ID"],
   grants: [
-    { actions: reads, on: "table" },
+    { actions: ["dynamodb:GetItem"], on: "table" },
     { actions: ["kms:Decrypt"], on: "encryption-key" },
   ],
   open: (parts) => {
@@ -93,7 +94,7 @@ export const secrets: Capability<"secrets", Secrets> = {
 export const timers: Capability<"timers", Timers> = {
   as: "timers",
   env: ["TABLE_NAME"],
-  grants: [{ actions: writes, on: "table" }],
+  grants: [{ actions: ["dynamodb:PutItem", "dynamodb:BatchWriteItem"], on: "table" }],
   open: openTimers,
 };
 
@@ -122,6 +123,31 @@ export const subscriberCounts: Capability<"counts", SubscriberCounts> = {
     return () => counts;
   },
 };
+
+/** How many subscribers a workspace has, looked up at most once a minute per environment, oftener near the cap. */
+export const audienceSize: Capability<"audienceSize", { hasRoom(most: number): Promise<boolean> }> = {
+  as: "audienceSize",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:Query"], on: "table" }],
+  open: (parts) => {
+    const bind = openStore(parts);
+    const known = new Map<string, { count: number; at: number; asked: number }>();
+    return (tenant) => ({
+      hasRoom: async (most) => {
+        const now = parts.clock.now();
+        const last = known.get(tenant);
+        const isFresh = last && now - last.at < MINUTE && last.count + last.asked < most * NEAR_CAP;
+        const state = isFresh ? last : { count: await countSubscribers(bind(tenant)), at: now, asked: 0 };
+        state.asked++;
+        known.set(tenant, state);
+        return state.count < most;
+      },
+    });
+  },
+};
+
+/** From this share of a cap on, the count is looked up every time. */
+const NEAR_CAP = 0.9;
 
 export interface Queue<M> {
   /** Sends all, ten a request, the tenant as fair-queue group; throws if the queue refuses any. */

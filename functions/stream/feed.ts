@@ -1,9 +1,10 @@
 // The core of the live stream: polls the inbox past a cursor, writes frames, knows nothing of Lambda.
 import { MINUTE, SECOND, timeOfUuid, timestamp } from "../../shared/clock.ts";
 import { ApiError } from "../../shared/http/errors.ts";
+import { isUuid } from "../../shared/http/schemas.ts";
 import type { Parts } from "../../shared/parts.ts";
 import type { Platform, Store } from "../../shared/resources.ts";
-import { messagesSince } from "../../shared/store/inbox.ts";
+import { MESSAGE_LIFETIME_MS, messagesSince } from "../../shared/store/inbox.ts";
 import { keys, platform as platformKeys } from "../../shared/store/keys.ts";
 import type { Item, Value } from "../../shared/store/model.ts";
 
@@ -42,7 +43,7 @@ export async function openFeed(
 ): Promise<Feed> {
   const now = parts.clock.now();
   const limit = Number(parts.env.STREAM_CONCURRENCY ?? 0);
-  const resumeAt = lastEventId && /^[0-9a-f-]{36}$/.test(lastEventId) ? timeOfUuid(lastEventId) : undefined;
+  const resumeAt = lastEventId && isUuid(lastEventId) ? Math.min(timeOfUuid(lastEventId), now) : undefined;
   const feed: Feed = {
     parts,
     subscriber,
@@ -96,8 +97,9 @@ export async function closeFeed({ parts: { store, platform }, subscriber, connec
   if (limited) await platform.remove(platformKeys.openStream(connection));
 }
 
-const rowsOf = ({ parts: { store }, subscriber, cursor }: Feed) =>
-  messagesSince(store, subscriber, cursor - OVERLAP_MS);
+/** Rows past the cursor that have not expired (INB-4): a client may come back with an id of any age. */
+const rowsOf = ({ parts: { store, clock }, subscriber, cursor }: Feed) =>
+  messagesSince(store, subscriber, Math.max(cursor - OVERLAP_MS, clock.now() - MESSAGE_LIFETIME_MS + 1));
 
 const idOf = (sk: string) => sk.slice("I#".length);
 

@@ -1,9 +1,9 @@
 // Subscribers: one conditional update an upsert, ids derived from the external id, tombstones that never go away.
 import { createHmac } from "node:crypto";
 import { timestamp, uuidOf } from "../clock.ts";
-import { invalid } from "../http/errors.ts";
+import { ApiError, invalid } from "../http/errors.ts";
 import type { Store, StoreReader } from "../resources.ts";
-import { absent, all, any, atMost, present } from "./conditions.ts";
+import { absent, all, any, atMost, type Condition, present } from "./conditions.ts";
 import { indexes, keys, shardOf } from "./keys.ts";
 import type { Item, TenantId, Value } from "./model.ts";
 import { refused, refusedSteps, tooLarge } from "./refusals.ts";
@@ -52,13 +52,20 @@ const consentStatus = (channel: string) => `c:${channel}`;
 /**
  * Creates or updates a subscriber: one request, 1 WCU (SUB-5, SUB-6). Only a re-created one costs another request.
  * With a consent assertion it is a transaction with the consent row (D-CONSENT).
+ * @throws 429 QUOTA_EXCEEDED for a new one where none may be added (AMB-40).
  * @throws 422 where the attributes, with those that are there already, are more than a subscriber can hold.
  */
-export async function upsertSubscriber(store: Store, secrets: IdKey, input: SubscriberInput): Promise<Subscriber> {
+export async function upsertSubscriber(
+  store: Store,
+  secrets: IdKey,
+  input: SubscriberInput,
+  { mayCreate = true }: { mayCreate?: boolean } = {},
+): Promise<Subscriber> {
+  const when = mayCreate ? absent("erased_at") : all(present("external_id"), absent("erased_at"));
   let generation = 0;
   for (let hops = 0; ; hops++) {
     const id = subscriberId(secrets, store.tenant, input.external_id, generation);
-    const outcome = await write(store, id, input).catch(
+    const outcome = await write(store, id, input, when).catch(
       tooLarge(() => {
         throw invalid({ attributes: "are, with those that are there already, more than a subscriber can hold" });
       }),
@@ -73,23 +80,24 @@ export async function upsertSubscriber(store: Store, secrets: IdKey, input: Subs
 
 type Outcome = { item: Item } | { tombstone: Item };
 
-async function write(store: Store, id: string, input: SubscriberInput): Promise<Outcome> {
+async function write(store: Store, id: string, input: SubscriberInput, when: Condition): Promise<Outcome> {
   const key = keys.subscriber(store.tenant, id);
   const tombstoneOf = (old: Item | undefined): Outcome => {
-    if (!old?.erased_at) throw new Error("A subscriber was refused without a tombstone.");
-    return { tombstone: old };
+    if (old?.erased_at) return { tombstone: old };
+    throw new ApiError("QUOTA_EXCEEDED", "The plan's number of subscribers is reached: no new ones can be added.");
   };
   if (!input.consent)
     return store
-      .update(key, profileChange(store, id, input), absent("erased_at"))
+      .update(key, profileChange(store, id, input), when)
       .then((item): Outcome => ({ item }), refused(tombstoneOf));
-  return writeWithConsent(store, id, { ...input, consent: input.consent }, tombstoneOf);
+  return writeWithConsent(store, id, { ...input, consent: input.consent }, when, tombstoneOf);
 }
 
 async function writeWithConsent(
   store: Store,
   id: string,
   input: SubscriberInput & { consent: ConsentAssertion },
+  when: Condition,
   tombstoneOf: (old: Item | undefined) => Outcome,
 ): Promise<Outcome> {
   const { consent } = input;
@@ -121,7 +129,7 @@ async function writeWithConsent(
         {
           update: key,
           change: newest ? folded : plain,
-          when: newest ? all(absent("erased_at"), isNewest) : absent("erased_at"),
+          when: newest ? all(when, isNewest) : when,
         },
         { put: row },
       ])

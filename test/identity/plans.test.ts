@@ -147,6 +147,24 @@ describe("quotas and caps", () => {
     expect(body.forecast.sends_at_period_end).toBe(Math.round((95_002 * 30) / 19.5));
   });
 
+  it("ERR-15 AMB-40 at the plan's number of subscribers no new one is added, known ones are still updated", async () => {
+    const tenant = await world.tenant({ plan: "free" });
+    for (let i = 0; i < 1_000; i += 50) {
+      const some = Array.from({ length: 50 }, (_, n) => upsert(tenant, `s${i + n}`));
+      expect((await Promise.all(some)).every(({ status }) => status === 200)).toBe(true);
+      await world.settle();
+    }
+    await world.advance(60_000);
+    const refused = await upsert(tenant, "one too many");
+    expect([refused.status, refused.body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
+    expect((await upsert(tenant, "s7")).status).toBe(200);
+    const as = await tenant.dashboard();
+    const { items } = (await world.call("GET /api/v1/subscribers?external_id=s7", { as })).body;
+    await world.call(`DELETE /api/v1/subscribers/${items[0].id}`, { as });
+    await world.settle();
+    expect((await upsert(tenant, "just one more")).status).toBe(200);
+  });
+
   it("a new period begins at zero", async () => {
     const tenant = await world.tenant();
     await three(tenant);

@@ -1,7 +1,7 @@
 // The durable inbox of a subscriber, for the SDKs: it works whether or not the live stream does (INB-10).
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { limit } from "../../../shared/http/paging.ts";
+import { limit, pageRoom } from "../../../shared/http/paging.ts";
 import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { storeWrite } from "../../../shared/resources.ts";
 import { inboxStatuses, listMessages, markMessage, readAll } from "../../../shared/store/inbox.ts";
@@ -37,7 +37,7 @@ export const inbox = group("inbox", "The durable inbox of a subscriber.", [
       returns: v.object({ messages: v.array(Message) }),
     },
     async ({ store, query: { subscriber_id, ...filter } }) => ({
-      messages: await listMessages(store, subscriber_id, filter),
+      messages: await listMessages(store, subscriber_id, { ...filter, takes: pageRoom() }),
     }),
   ),
 

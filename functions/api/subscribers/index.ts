@@ -1,10 +1,12 @@
 // Subscribers: upsert from the client, listing for integrations, erasure from the dashboard.
 import * as v from "valibot";
+import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid, notFound } from "../../../shared/http/errors.ts";
 import { limit } from "../../../shared/http/paging.ts";
 import { JsonObject, Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
-import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { plans } from "../../../shared/plans.ts";
+import { audienceSize, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { isEmailAddress, isLocale, isPhoneNumber } from "../../../shared/rules/contacts.ts";
 import { isTimeZone } from "../../../shared/rules/time-zones.ts";
 import { consentsOf } from "../../../shared/store/consents.ts";
@@ -71,7 +73,7 @@ const listQuery = v.object({
 const SubscriberPage = v.object({ items: v.array(Subscriber), next_cursor: v.string() });
 
 const dashboard = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
-const client = endpoints({ credentials: ["sdk"], uses: [storeWrite, secrets] });
+const client = endpoints({ credentials: ["sdk"], uses: [storeWrite, secrets, audienceSize] });
 const integration = endpoints({ credentials: ["server"], uses: [storeRead, secrets] });
 const erasing = endpoints({ credentials: ["dashboard"], permission: "subscribers:write", uses: [storeWrite] });
 
@@ -79,19 +81,26 @@ export const subscribers = group("subscribers", "The people a workspace sends to
   client(
     "POST /api/v1/subscribers/upsert",
     {},
-    { summary: "Create or update a subscriber by external_id", body: Upsert, returns: Subscriber },
-    async ({ store, secrets, body, clock }) => {
+    {
+      summary: "Create or update a subscriber by external_id",
+      body: Upsert,
+      returns: Subscriber,
+      errors: ["QUOTA_EXCEEDED"],
+    },
+    async ({ store, secrets, audienceSize, caller, body, clock }) => {
       const { external_id, email, attributes = {}, consent, ...reserved } = body;
       const now = new Date(clock.now()).toISOString();
       if (consent?.consented_at !== undefined && consent.consented_at > now)
         throw invalid({ "consent.consented_at": "must not be in the future" });
       const given = Object.fromEntries(Object.entries(reserved).filter(([, value]) => value !== undefined));
-      return upsertSubscriber(store, await secrets.root(), {
+      const input = {
         external_id,
         email,
         attributes: { ...attributes, ...given },
         consent: consent && { ...consent, consented_at: consent.consented_at ?? now },
-      });
+      };
+      const mayCreate = await audienceSize.hasRoom(plans[workspaceOf(caller).plan].subscribers);
+      return upsertSubscriber(store, await secrets.root(), input, { mayCreate });
     },
   ),
 
