@@ -75,9 +75,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const kms = createKms(signingKey === undefined ? parts : { ...parts, rsaKey: () => signingKey });
   const scheduler = createScheduler({
     ...parts,
-    deliver: async ({ arn, input }) => {
+    deliver: async ({ arn, input, messageGroupId }) => {
       const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: arn.split(":").at(-1) });
-      await sqs.operate("SendMessage", { QueueUrl, MessageBody: input });
+      await sqs.operate("SendMessage", { QueueUrl, MessageBody: input, MessageGroupId: messageGroupId });
     },
   });
   const services: Services = { dynamodb, sqs, scheduler, kms };

@@ -44,6 +44,8 @@ const members = membersOf({
 const MOST_PLAINTEXT = 4_096;
 const MOST_RANDOM = 1_024;
 const DIGEST_BYTES = 32;
+const SYMMETRIC = "SYMMETRIC_DEFAULT";
+const MAC = "HMAC_SHA_256";
 
 export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
   const { clock, ids } = parts;
@@ -92,6 +94,12 @@ export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
     return { bytes, isDigest };
   };
 
+  /** Symmetric keys know one algorithm, and MAC keys another one. */
+  const expectAlgorithm = (input: Wire, member: string, only: string): void => {
+    const algorithm = read.text(input, member) ?? only;
+    if (algorithm !== only) throw awsFailure("InvalidKeyUsageException", `The key does not know ${algorithm}.`);
+  };
+
   const algorithmFor = (key: Key, input: Wire): string => {
     const algorithm = read.needed(input, "SigningAlgorithm");
     if (!signingAlgorithms[key.spec]?.includes(algorithm))
@@ -102,6 +110,7 @@ export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
   const operations: Operations = {
     ...administration(keys, clock),
     Encrypt: (input) => {
+      expectAlgorithm(input, "EncryptionAlgorithm", SYMMETRIC);
       const key = keys.use(keyIn(input), "ENCRYPT_DECRYPT");
       const plaintext = bytesIn(input, "Plaintext");
       if (plaintext.length > MOST_PLAINTEXT)
@@ -109,26 +118,28 @@ export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
       return {
         CiphertextBlob: encrypt(key, plaintext, contextIn(input)),
         KeyId: arnOf(key.id),
-        EncryptionAlgorithm: "SYMMETRIC_DEFAULT",
+        EncryptionAlgorithm: SYMMETRIC,
       };
     },
     Decrypt: (input) => {
+      expectAlgorithm(input, "EncryptionAlgorithm", SYMMETRIC);
       const { key, plaintext } = decrypt(bytesIn(input, "CiphertextBlob"), contextIn(input), read.text(input, "KeyId"));
       return {
         Plaintext: plaintext.toString("base64"),
         KeyId: arnOf(key.id),
-        EncryptionAlgorithm: "SYMMETRIC_DEFAULT",
+        EncryptionAlgorithm: SYMMETRIC,
       };
     },
     ReEncrypt: (input) => {
+      expectAlgorithm(input, "SourceEncryptionAlgorithm", SYMMETRIC);
+      expectAlgorithm(input, "DestinationEncryptionAlgorithm", SYMMETRIC);
       const source = contextIn(input, "SourceEncryptionContext");
       const { key, plaintext } = decrypt(bytesIn(input, "CiphertextBlob"), source, read.text(input, "SourceKeyId"));
       const target = keys.use(read.needed(input, "DestinationKeyId"), "ENCRYPT_DECRYPT");
       const sealed = encrypt(target, plaintext, contextIn(input, "DestinationEncryptionContext"));
-      const algorithm = "SYMMETRIC_DEFAULT";
       return {
         ...{ CiphertextBlob: sealed, SourceKeyId: arnOf(key.id), KeyId: arnOf(target.id) },
-        ...{ SourceEncryptionAlgorithm: algorithm, DestinationEncryptionAlgorithm: algorithm },
+        ...{ SourceEncryptionAlgorithm: SYMMETRIC, DestinationEncryptionAlgorithm: SYMMETRIC },
       };
     },
     GenerateDataKey: (input) => {
@@ -163,9 +174,9 @@ export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
       return { KeyId: arnOf(key.id), SignatureValid: true, SigningAlgorithm: algorithm };
     },
     GetPublicKey: (input) => {
-      const key = keys.find(keyIn(input));
-      if (!signingAlgorithms[key.spec])
+      if (!signingAlgorithms[keys.find(keyIn(input)).spec])
         throw awsFailure("UnsupportedOperationException", "The key has no public half.");
+      const key = keys.use(keyIn(input), "SIGN_VERIFY");
       const publicKey = createPublicKey(privateKeyOf(key)).export({ type: "spki", format: "der" }).toString("base64");
       const { KeySpec, KeyUsage, CustomerMasterKeySpec, SigningAlgorithms } = metadataOf(key);
       return {
@@ -178,20 +189,22 @@ export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
       };
     },
     GenerateMac: (input) => {
+      expectAlgorithm(input, "MacAlgorithm", MAC);
       const key = keys.use(keyIn(input), "GENERATE_VERIFY_MAC");
       return {
         Mac: macOf(key, bytesIn(input, "Message")).toString("base64"),
-        MacAlgorithm: "HMAC_SHA_256",
+        MacAlgorithm: MAC,
         KeyId: arnOf(key.id),
       };
     },
     VerifyMac: (input) => {
+      expectAlgorithm(input, "MacAlgorithm", MAC);
       const key = keys.use(keyIn(input), "GENERATE_VERIFY_MAC");
       const expected = macOf(key, bytesIn(input, "Message"));
       const given = bytesIn(input, "Mac");
       if (given.length !== expected.length || !timingSafeEqual(given, expected))
         throw awsFailure("KMSInvalidMacException", "");
-      return { KeyId: arnOf(key.id), MacValid: true, MacAlgorithm: "HMAC_SHA_256" };
+      return { KeyId: arnOf(key.id), MacValid: true, MacAlgorithm: MAC };
     },
   };
 

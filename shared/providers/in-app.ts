@@ -48,6 +48,7 @@ function renderer(job: Job, now: number) {
     try {
       const options = { now, escape: "none" } as const;
       const content = { title: title.render(scope, options).text, body: body.render(scope, options).text };
+      if (isTooLarge(content)) return undefined;
       return { content: arm ? { ...content, variant_id: arm } : content, data };
     } catch (error) {
       if (isRenderError(error)) return undefined;
@@ -64,6 +65,14 @@ function renderer(job: Job, now: number) {
     },
   };
 }
+
+/** A row of the inbox holds 400 KB: what grew beyond by what it was filled with must not stop the others. */
+const MOST_CONTENT_BYTES = 262_144;
+const CERTAINLY_SMALL_CHARACTERS = MOST_CONTENT_BYTES / 6;
+
+const isTooLarge = (content: { title: string; body: string }): boolean =>
+  content.title.length + content.body.length > CERTAINLY_SMALL_CHARACTERS &&
+  Buffer.byteLength(JSON.stringify(content)) > MOST_CONTENT_BYTES;
 
 /** A send without personalisation reads nothing of its recipient. */
 const NOBODY: RenderScope = { subscriber: { id: "", attributes: {} }, data: {} };

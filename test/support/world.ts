@@ -11,7 +11,7 @@ import type { PlanName } from "../../shared/plans.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
 import { createServerKey, register } from "../../shared/store/identity.ts";
-import { platform as rows } from "../../shared/store/keys.ts";
+import { minuteOf, platform as rows } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 
 export const START = Date.parse("2026-11-20T12:00:00.000Z");
@@ -66,6 +66,9 @@ export async function testWorld(options: Partial<WorldOptions> = {}): Promise<Te
     ...options,
   });
   const control = createControl({ world, tenancy: openTenancy(world.partsFor(UNDISTURBED)), faults });
+  // A service that has been up for a while: its first sweep would look back an hour, in hundreds of queries.
+  const swept = { ...rows.sweep(), minute: minuteOf(world.clock.now()) - 4 };
+  await platformWrite.open(world.partsFor("test"))("" as TenantId).put(swept);
   let tenants = 0;
 
   const call: TestWorld["call"] = async (route, { as = {}, body, headers = {}, raw } = {}) => {

@@ -21,10 +21,18 @@ export function administration(keys: KeyStore, clock: Clock): Operations {
       throw awsFailure("InvalidAliasNameException", `Invalid alias name: ${name}`);
     return name;
   };
+  const refusePending = (input: Wire): void => {
+    const { id, state } = keys.find(keyIn(input));
+    if (state === "PendingDeletion") throw awsFailure("KMSInvalidStateException", `${arnOf(id)} is pending deletion.`);
+  };
+
   const isTaken = (name: string) => keys.aliases().some((alias) => alias.name === name);
 
   return {
     CreateKey: (input) => {
+      read.word(input, "Origin", ["AWS_KMS"]);
+      if (read.flag(input, "MultiRegion"))
+        throw awsFailure("UnsupportedOperationException", "The embedded KMS knows one region.");
       const specs = Object.keys(usages);
       const spec = (read.word(input, "KeySpec", specs) ??
         read.word(input, "CustomerMasterKeySpec", specs) ??
@@ -37,7 +45,10 @@ export function administration(keys: KeyStore, clock: Clock): Operations {
       return { KeyMetadata: metadataOf(keys.create(spec, fitting, read.text(input, "Description") ?? "")) };
     },
     DescribeKey: (input) => ({ KeyMetadata: metadataOf(keys.find(keyIn(input))) }),
-    ListKeys: () => ({ Keys: keys.all().map(({ id }) => ({ KeyId: id, KeyArn: arnOf(id) })), Truncated: false }),
+    ListKeys: (input) => {
+      const { shown, ...more } = pageOf(input, keys.all(), ({ id }) => id);
+      return { Keys: shown.map(({ id }) => ({ KeyId: id, KeyArn: arnOf(id) })), ...more };
+    },
     CreateAlias: (input) => {
       const name = aliasIn(input);
       const { id } = keys.find(read.needed(input, "TargetKeyId"));
@@ -63,31 +74,44 @@ export function administration(keys: KeyStore, clock: Clock): Operations {
       const of = read.text(input, "KeyId");
       const wanted = of === undefined ? undefined : keys.find(of).id;
       const listed = keys.aliases().filter(({ key }) => wanted === undefined || key === wanted);
+      const { shown, ...more } = pageOf(input, listed, ({ name }) => name);
       return {
-        Aliases: listed.map(({ name, key }) => ({ AliasName: name, AliasArn: aliasArnOf(name), TargetKeyId: key })),
-        Truncated: false,
+        Aliases: shown.map(({ name, key }) => ({ AliasName: name, AliasArn: aliasArnOf(name), TargetKeyId: key })),
+        ...more,
       };
     },
     EnableKey: (input) => {
+      refusePending(input);
       change(input, { state: "Enabled" });
       return {};
     },
     DisableKey: (input) => {
+      refusePending(input);
       change(input, { state: "Disabled" });
       return {};
     },
     EnableKeyRotation: (input) => {
       if (keys.find(keyIn(input)).spec !== "SYMMETRIC_DEFAULT")
         throw awsFailure("UnsupportedOperationException", "Rotation is for symmetric encryption keys.");
-      change(input, { rotation: true });
+      const days = read.integer(input, "RotationPeriodInDays", 90, 2_560) ?? 365;
+      refusePending(input);
+      change(input, { rotation: days });
       return {};
     },
     DisableKeyRotation: (input) => {
-      change(input, { rotation: false });
+      change(input, { rotation: null });
       return {};
     },
-    GetKeyRotationStatus: (input) => ({ KeyRotationEnabled: keys.find(keyIn(input)).rotation }),
+    GetKeyRotationStatus: (input) => {
+      const { id, rotation } = keys.find(keyIn(input));
+      return {
+        KeyId: arnOf(id),
+        KeyRotationEnabled: Boolean(rotation),
+        ...(rotation && { RotationPeriodInDays: rotation }),
+      };
+    },
     ScheduleKeyDeletion: (input) => {
+      refusePending(input);
       const days = read.integer(input, "PendingWindowInDays", 7, 30) ?? 30;
       const key = change(input, { state: "PendingDeletion", deleteAt: clock.now() + days * DAY });
       return {
@@ -103,4 +127,14 @@ export function administration(keys: KeyStore, clock: Clock): Operations {
       return { KeyId: arnOf(change(input, { state: "Disabled", deleteAt: null }).id) };
     },
   };
+}
+
+/** One page in order of the keys of its items; the marker is the last key of the page before. */
+function pageOf<T>(input: Wire, all: T[], keyOf: (item: T) => string) {
+  const size = read.integer(input, "Limit", 1, 1_000) ?? 100;
+  const after = read.text(input, "Marker") ?? "";
+  const rest = all.filter((item) => keyOf(item) > after).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const shown = rest.slice(0, size);
+  const Truncated = rest.length > size;
+  return { shown, Truncated, ...(Truncated && { NextMarker: keyOf(shown.at(-1)!) }) };
 }

@@ -11,7 +11,8 @@ export interface Key {
   usage: "ENCRYPT_DECRYPT" | "SIGN_VERIFY" | "GENERATE_VERIFY_MAC";
   state: "Enabled" | "Disabled" | "PendingDeletion";
   description: string;
-  rotation: boolean;
+  /** Every how many days, if it rotates; the material stays as it is. */
+  rotation: number | null;
   createdAt: number;
   deleteAt: number | null;
   /** 32 bytes in base64 for secret keys, a PEM for key pairs. */
@@ -134,7 +135,7 @@ export function openKeys({ clock, ids, database, rsaKey }: Parts & { rsaKey?: ()
       const material = isSecret ? randomBytes(SECRET_BYTES).toString("base64") : pairPem(spec);
       const key: Key = {
         ...{ id: ids.uuid(), spec, usage, description, material },
-        ...{ state: "Enabled", rotation: false, createdAt: clock.now(), deleteAt: null },
+        ...{ state: "Enabled", rotation: null, createdAt: clock.now(), deleteAt: null },
       };
       save(key);
       return key;

@@ -75,10 +75,7 @@ function onceAt(expression: string, match: RegExpExecArray, zone: string): Timin
 
 function everyPeriod(period: number, { createdAt, start }: Bounds): Timing["next"] {
   const origin = start ?? createdAt;
-  return (after) =>
-    after < origin
-      ? origin + (start === undefined ? period : 0)
-      : origin + (Math.floor((after - origin) / period) + 1) * period;
+  return (after) => (after < origin ? origin : origin + (Math.floor((after - origin) / period) + 1) * period);
 }
 
 const within =

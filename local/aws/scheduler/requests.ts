@@ -1,5 +1,6 @@
 // What a schedule may ask for, checked as the service checks it.
-import { isRecord, membersOf, readers, refuseOthers } from "../members.ts";
+import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { membersOf, readers, refuseOthers } from "../members.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import { invalid, readTiming, type Timing } from "./expressions.ts";
 
@@ -17,8 +18,20 @@ export const members = membersOf({
   DeleteScheduleGroup: "Name ClientToken",
   GetScheduleGroup: "Name",
   ListScheduleGroups: "NamePrefix NextToken MaxResults",
+  TagResource: "ResourceArn Tags",
+  UntagResource: "ResourceArn TagKeys",
+  ListTagsForResource: "ResourceArn",
 });
 const TARGET = new Set("Arn RoleArn Input RetryPolicy DeadLetterConfig SqsParameters".split(" "));
+const WINDOW = new Set(["Mode", "MaximumWindowInMinutes"]);
+const POLICY = new Set(["MaximumRetryAttempts", "MaximumEventAgeInSeconds"]);
+const DEAD_LETTERS = new Set(["Arn"]);
+const QUEUE = new Set(["MessageGroupId"]);
+
+const ARN = "arn:aws:scheduler:us-east-1:000000000000";
+export const scheduleArn = (group: string, name: string): string => `${ARN}:schedule/${group}/${name}`;
+export const groupArn = (group: string): string => `${ARN}:schedule-group/${group}`;
+export const DEFAULT_GROUP = "default";
 
 const NAME = /^[0-9a-zA-Z-_.]{1,64}$/;
 export const MOST_RETRIES = 185;
@@ -34,7 +47,7 @@ export function nameIn(input: Wire, member = "Name"): string {
 }
 
 export const groupIn = (input: Wire): string =>
-  input.GroupName === undefined ? "default" : nameIn(input, "GroupName");
+  input.GroupName === undefined ? DEFAULT_GROUP : nameIn(input, "GroupName");
 
 export const notFound = (kind: string, name: string) =>
   awsFailure("ResourceNotFoundException", `${kind} ${name} does not exist.`, { status: 404 });
@@ -60,18 +73,24 @@ export function timingOf(input: Wire, createdAt: number): Timing {
   });
 }
 
-/** Checks target, window, state and retry policy. @throws ValidationException. */
-export function checkSchedule(input: Wire): void {
-  const target = read.record(input, "Target");
+/** Checks times, target, window, state and retry policy. @throws ValidationException. */
+export function checkSchedule(input: Wire, now: number): void {
+  nameIn(input);
+  checkTimes(input, now);
+  const target = structure(input, "Target", TARGET);
   if (!target) throw invalid("Target is required.");
-  refuseOthers(target, TARGET, "Target");
   const arn = read.needed(target, "Arn");
-  read.needed(target, "RoleArn");
+  const role = read.needed(target, "RoleArn");
+  if (!/^arn:aws:iam::\d{12}:role\/.+$/.test(role)) throw invalid(`${role} is not the ARN of a role.`);
   if (!/^arn:aws:(sqs|lambda):/.test(arn))
     throw invalid(`The embedded scheduler reaches SQS queues and Lambda functions, not ${arn}.`);
-  const window = read.record(input, "FlexibleTimeWindow");
+  structure(target, "DeadLetterConfig", DEAD_LETTERS);
+  if (structure(target, "SqsParameters", QUEUE) && !arn.startsWith("arn:aws:sqs:"))
+    throw invalid("SqsParameters go with a queue.");
+  const window = structure(input, "FlexibleTimeWindow", WINDOW);
   const mode = window && read.word(window, "Mode", ["OFF", "FLEXIBLE"]);
   if (!window || !mode) throw invalid("FlexibleTimeWindow is required.");
+  // A flexible schedule fires at the beginning of its window, which is inside it.
   const minutes = read.integer(window, "MaximumWindowInMinutes", 1, 1_440);
   if ((mode === "FLEXIBLE") !== (minutes !== undefined))
     throw invalid("MaximumWindowInMinutes goes with the mode FLEXIBLE.");
@@ -80,9 +99,47 @@ export function checkSchedule(input: Wire): void {
   policyOf(target);
 }
 
+function structure(input: Wire, name: string, members: ReadonlySet<string>): Wire | undefined {
+  const value = read.record(input, name);
+  if (value) refuseOthers(value, members, name);
+  return value;
+}
+
+/** How late a one-time schedule may be asked for: the service itself is exact to the minute. */
+const GRACE = MINUTE;
+const OLDEST_START = 5 * MINUTE;
+
+function checkTimes(input: Wire, now: number): void {
+  const timing = timingOf(input, now);
+  // It is not documented whether the service refuses a time in the past or never fires it: here nobody relies on it.
+  if (!timing.recurring) {
+    if (timing.next(now - GRACE) === undefined)
+      throw invalid(`Invalid Schedule Expression ${input.ScheduleExpression}: no time to come.`);
+    return;
+  }
+  const [start, end] = [timeIn(input, "StartDate"), timeIn(input, "EndDate")];
+  if (start !== undefined && start < now - OLDEST_START)
+    throw invalid("The StartDate you specify cannot be earlier than 5 minutes ago.");
+  if (end !== undefined && end <= Math.max(now, start ?? now))
+    throw invalid("The EndDate you specify must come after the StartDate and lie in the future.");
+}
+
 export function policyOf(target: Wire): { mostAttempts: number; longestAgeMs: number } {
-  const policy = isRecord(target.RetryPolicy) ? target.RetryPolicy : {};
+  const policy = structure(target, "RetryPolicy", POLICY) ?? {};
   const mostAttempts = read.integer(policy, "MaximumRetryAttempts", 0, MOST_RETRIES) ?? MOST_RETRIES;
   const seconds = read.integer(policy, "MaximumEventAgeInSeconds", 60, LONGEST_AGE_SECONDS) ?? LONGEST_AGE_SECONDS;
-  return { mostAttempts, longestAgeMs: seconds * 1_000 };
+  return { mostAttempts, longestAgeMs: seconds * SECOND };
+}
+
+/** One page of a list in order of its keys; `NextToken` is the last key of the page before. */
+export function pageOf<T>(input: Wire, all: T[], keyOf: (item: T) => string): { shown: T[]; NextToken?: string } {
+  const size = read.integer(input, "MaxResults", 1, 100) ?? 100;
+  const token = read.text(input, "NextToken");
+  const after = token === undefined ? undefined : Buffer.from(token, "base64url").toString("utf8");
+  const rest = all
+    .filter((item) => after === undefined || keyOf(item) > after)
+    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const shown = rest.slice(0, size);
+  const last = rest.length > size && shown.at(-1);
+  return { shown, ...(last && { NextToken: Buffer.from(keyOf(last)).toString("base64url") }) };
 }

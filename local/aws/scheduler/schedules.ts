@@ -17,6 +17,7 @@ export interface Schedule {
 export interface Group {
   name: string;
   createdAt: number;
+  tags: Record<string, string>;
 }
 
 /** A firing that could not be delivered yet. */
@@ -24,6 +25,7 @@ export interface Retry {
   id: string;
   arn: string;
   input: string;
+  messageGroupId: string | undefined;
   deadLetterArn: string | undefined;
   dueAt: number;
   attempt: number;
@@ -40,7 +42,7 @@ export function openSchedules(database: Database) {
       database.exec(
         "CREATE TABLE IF NOT EXISTS schedules (group_name TEXT, name TEXT, input TEXT NOT NULL, created_at INTEGER, modified_at INTEGER, next_at INTEGER, recurring INTEGER, PRIMARY KEY (group_name, name));" +
           "CREATE INDEX IF NOT EXISTS schedules_due ON schedules (next_at) WHERE next_at IS NOT NULL;" +
-          "CREATE TABLE IF NOT EXISTS schedule_groups (name TEXT PRIMARY KEY, created_at INTEGER);" +
+          "CREATE TABLE IF NOT EXISTS schedule_groups (name TEXT PRIMARY KEY, created_at INTEGER, tags TEXT);" +
           "CREATE TABLE IF NOT EXISTS schedule_retries (id TEXT PRIMARY KEY, retry TEXT NOT NULL, next_at INTEGER NOT NULL);",
       );
     }
@@ -55,6 +57,12 @@ export function openSchedules(database: Database) {
     modifiedAt: Number(row.modified_at),
     nextAt: row.next_at === null ? undefined : Number(row.next_at),
     recurring: row.recurring === 1,
+  });
+
+  const groupOf = (row: Row): Group => ({
+    name: String(row.name),
+    createdAt: Number(row.created_at),
+    tags: JSON.parse(String(row.tags)),
   });
 
   return {
@@ -77,15 +85,14 @@ export function openSchedules(database: Database) {
     },
     remove: (group: string, name: string): boolean =>
       db().run("DELETE FROM schedules WHERE group_name = ? AND name = ?", group, name) > 0,
-    /** Due by an instant, earliest first. */
-    due: (now: number, recurring: boolean): Schedule[] =>
-      db()
-        .all(
-          "SELECT * FROM schedules WHERE next_at <= ? AND recurring <= ? ORDER BY next_at, group_name, name",
-          now,
-          recurring ? 1 : 0,
-        )
-        .map(scheduleOf),
+    firstDue: (now: number, recurring: boolean): Schedule | undefined => {
+      const row = db().first(
+        "SELECT * FROM schedules WHERE next_at <= ? AND recurring <= ? ORDER BY next_at, group_name, name LIMIT 1",
+        now,
+        recurring ? 1 : 0,
+      );
+      return row && scheduleOf(row);
+    },
     next: (recurring: boolean): number | undefined => {
       const row = db().first(
         "SELECT MIN(next_at) AS next FROM schedules WHERE next_at IS NOT NULL AND recurring <= ?",
@@ -95,23 +102,20 @@ export function openSchedules(database: Database) {
     },
     group: (name: string): Group | undefined => {
       const row = db().first("SELECT * FROM schedule_groups WHERE name = ?", name);
-      return row && { name, createdAt: Number(row.created_at) };
+      return row && groupOf(row);
     },
-    groups: (): Group[] =>
-      db()
-        .all("SELECT * FROM schedule_groups ORDER BY name")
-        .map((row) => ({ name: String(row.name), createdAt: Number(row.created_at) })),
-    saveGroup: ({ name, createdAt }: Group): void => {
-      db().run("INSERT OR REPLACE INTO schedule_groups VALUES (?, ?)", name, createdAt);
+    groups: (): Group[] => db().all("SELECT * FROM schedule_groups").map(groupOf),
+    saveGroup: ({ name, createdAt, tags }: Group): void => {
+      db().run("INSERT OR REPLACE INTO schedule_groups VALUES (?, ?, ?)", name, createdAt, JSON.stringify(tags));
     },
     removeGroup: (name: string): void => {
       db().run("DELETE FROM schedules WHERE group_name = ?", name);
       db().run("DELETE FROM schedule_groups WHERE name = ?", name);
     },
-    retries: (now: number): Retry[] =>
-      db()
-        .all("SELECT retry FROM schedule_retries WHERE next_at <= ? ORDER BY next_at, id", now)
-        .map(({ retry }) => JSON.parse(String(retry))),
+    firstRetry: (now: number): Retry | undefined => {
+      const row = db().first("SELECT retry FROM schedule_retries WHERE next_at <= ? ORDER BY next_at, id LIMIT 1", now);
+      return row && (JSON.parse(String(row.retry)) as Retry);
+    },
     nextRetry: (): number | undefined => {
       const row = db().first("SELECT MIN(next_at) AS next FROM schedule_retries");
       return row?.next == null ? undefined : Number(row.next);

@@ -1,0 +1,48 @@
+// What a target gets when its schedule fires.
+import { timestamp } from "../../../shared/clock.ts";
+import { isRecord } from "../members.ts";
+import type { Wire } from "../stand-in.ts";
+import { policyOf, read, scheduleArn } from "./requests.ts";
+import type { Retry, Schedule } from "./schedules.ts";
+
+const seconds = (at: number) => timestamp(at).replace(/\.\d+Z$/, "Z");
+
+/** A firing of `schedule`, its context filled in but for the number of the attempt. */
+export function firingOf({ group, name, input }: Schedule, dueAt: number, id: string): Retry {
+  const target = input.Target as Wire;
+  const arn = scheduleArn(group, name);
+  const { mostAttempts, longestAgeMs } = policyOf(target);
+  const text = (read.text(target, "Input") ?? unasked(arn, dueAt, id))
+    .replaceAll("<aws.scheduler.schedule-arn>", arn)
+    .replaceAll("<aws.scheduler.scheduled-time>", seconds(dueAt))
+    .replaceAll("<aws.scheduler.execution-id>", id);
+  return {
+    id,
+    arn: String(target.Arn),
+    input: text,
+    messageGroupId: isRecord(target.SqsParameters) ? read.text(target.SqsParameters, "MessageGroupId") : undefined,
+    deadLetterArn: isRecord(target.DeadLetterConfig) ? read.text(target.DeadLetterConfig, "Arn") : undefined,
+    dueAt,
+    attempt: 0,
+    mostAttempts,
+    givesUpAt: dueAt + longestAgeMs,
+    nextAt: dueAt,
+  };
+}
+
+export const withAttempt = ({ input, attempt }: Retry): string =>
+  input.replaceAll("<aws.scheduler.attempt-number>", String(attempt + 1));
+
+/** What the service sends for a schedule without an input. */
+const unasked = (arn: string, dueAt: number, id: string): string =>
+  JSON.stringify({
+    version: "0",
+    id,
+    "detail-type": "Scheduled Event",
+    source: "aws.scheduler",
+    account: "000000000000",
+    time: seconds(dueAt),
+    region: "us-east-1",
+    resources: [arn],
+    detail: "{}",
+  });

@@ -1,0 +1,208 @@
+// Load for a service that is about to be killed: what it acknowledged, and what must be true of its table afterwards.
+import { setTimeout as delay } from "node:timers/promises";
+import type { ServiceProcess } from "./service-process.ts";
+
+/** A subscriber as its one writer knows it. */
+interface Person {
+  id: string;
+  externalId: string;
+  /** The last value that was acknowledged. */
+  n: number;
+  erased: "no" | "asked" | "yes";
+}
+
+interface Send {
+  key: string;
+  to: string[];
+  /** Milliseconds ahead, for a scheduled one. */
+  ahead: number | undefined;
+  /** Undefined as long as no answer came. */
+  id: string | undefined;
+  canceled: boolean;
+}
+
+export interface Ledger {
+  people: Map<string, Person>;
+  sends: Map<string, Send>;
+  calls: number;
+  acknowledged: number;
+  /** Answers that nobody promised, such as a 500. */
+  surprises: string[];
+}
+
+export const openLedger = (): Ledger => ({
+  people: new Map(),
+  sends: new Map(),
+  calls: 0,
+  acknowledged: 0,
+  surprises: [],
+});
+
+export type Random = () => number;
+
+/** Numbers from 0 to 1 that a seed decides (mulberry32). */
+export function randomFrom(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** One request; undefined when the service died under it. */
+async function ask(service: ServiceProcess, route: string, headers: Record<string, string>, body?: object) {
+  const [method = "GET", path = "/"] = route.split(" ");
+  try {
+    const response = await fetch(service.url + path, {
+      method,
+      headers: { "content-type": "application/json", ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever JSON came back
+    return { status: response.status, body: (text && JSON.parse(text)) as any };
+  } catch {
+    return undefined;
+  }
+}
+
+export async function ownerOf(service: ServiceProcess): Promise<Record<string, string>> {
+  const answer = await ask(service, "POST /_local/tokens", {}, { tenant_id: service.tenant });
+  return { authorization: `Bearer ${answer?.body.access_token}` };
+}
+
+/** Works until the service dies or `isOver`: each lane writes only people of its own. */
+export async function load(
+  service: ServiceProcess,
+  ledger: Ledger,
+  random: Random,
+  isOver: () => boolean,
+  lanes = 6,
+): Promise<void> {
+  const owner = await ownerOf(service);
+  await Promise.all(
+    Array.from({ length: lanes }, (_, lane) => runLane({ service, ledger, random, owner }, lane, isOver)),
+  );
+}
+
+interface Working {
+  service: ServiceProcess;
+  ledger: Ledger;
+  random: Random;
+  owner: Record<string, string>;
+}
+
+async function runLane(working: Working, lane: number, isOver: () => boolean): Promise<void> {
+  const { ledger, random } = working;
+  const own = () => [...ledger.people.values()].filter((p) => p.externalId.startsWith(`${lane}-`) && p.erased === "no");
+  const one = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
+  while (!isOver()) {
+    ledger.calls++;
+    const dice = random();
+    const people = own();
+    let alive: boolean;
+    if (people.length < 3 || dice < 0.3)
+      alive = await upsert(working, { externalId: `${lane}-${ledger.calls}`, n: 0, id: "", erased: "no" });
+    else if (dice < 0.45) alive = await upsert(working, one(people));
+    else if (dice < 0.5) alive = await erase(working, one(people));
+    else if (dice < 0.55) alive = await cancel(working, one([...ledger.sends.values()].filter(isAhead)));
+    else {
+      const to = [...new Set([one(people), one(people), one(people)].map(({ id }) => id))];
+      const ahead = dice < 0.8 ? undefined : 1_000 + Math.floor(random() ** 3 * 600_000);
+      alive = await send(working, { key: `${lane}-${ledger.calls}`, to, ahead, id: undefined, canceled: false });
+    }
+    if (!alive) return;
+  }
+}
+
+const isAhead = ({ ahead, id, canceled }: Send) => ahead !== undefined && id !== undefined && !canceled;
+
+/** Notes an answer. @returns whether it is the one that was promised; undefined if the service is gone. */
+function promised(ledger: Ledger, answer: { status: number; body: unknown } | undefined, ...statuses: number[]) {
+  if (!answer) return undefined;
+  if (statuses.includes(answer.status)) ledger.acknowledged++;
+  else ledger.surprises.push(`${answer.status} ${JSON.stringify(answer.body)}`);
+  return statuses.includes(answer.status);
+}
+
+async function upsert({ service, ledger }: Working, person: Person): Promise<boolean> {
+  const { externalId, n } = person;
+  const body = { external_id: externalId, attributes: { n: n + 1 } };
+  const answer = await ask(service, "POST /api/v1/subscribers/upsert", service.sdk, body);
+  const done = promised(ledger, answer, 200);
+  if (done) ledger.people.set(externalId, { ...person, id: answer!.body.id, n: n + 1 });
+  return done !== undefined;
+}
+
+async function erase({ service, ledger, owner }: Working, person: Person): Promise<boolean> {
+  const again = person.erased === "asked";
+  person.erased = "asked";
+  const answer = await ask(service, `DELETE /api/v1/subscribers/${person.id}`, owner);
+  const done = promised(ledger, answer, 204, ...(again ? [404] : []));
+  if (done) person.erased = "yes";
+  return done !== undefined;
+}
+
+async function cancel({ service, ledger, owner }: Working, job: Send | undefined): Promise<boolean> {
+  if (!job) return true;
+  const answer = await ask(service, `POST /api/v1/notifications/${job.id}/cancel`, owner);
+  const done = promised(ledger, answer, 200, 409);
+  if (answer?.status === 200) job.canceled = true;
+  return done !== undefined;
+}
+
+async function send({ service, ledger, owner }: Working, job: Send): Promise<boolean> {
+  ledger.sends.set(job.key, job);
+  const now = await ask(service, "GET /_local/clock", {});
+  const at = job.ahead && now && new Date(Date.parse(now.body.now) + job.ahead).toISOString();
+  const body = { title: job.key, body: "Hi", subscriberIds: job.to, ...(at && { scheduled_at: at }) };
+  const headers = { ...owner, "idempotency-key": job.key };
+  const answer = now && (await ask(service, "POST /api/v1/notifications", headers, body));
+  const done = promised(ledger, answer, 200, 201);
+  if (done) job.id = answer!.body.id;
+  return done !== undefined;
+}
+
+/** After a restart every client asks again for what it got no answer to. */
+export async function retryUnanswered(service: ServiceProcess, ledger: Ledger): Promise<void> {
+  const working = { service, ledger, random: () => 0, owner: await ownerOf(service) };
+  for (const job of ledger.sends.values()) {
+    // With a time of its own the body would be another one: the key is told apart by an immediate send only.
+    if (job.id === undefined && job.ahead === undefined) await send(working, job);
+  }
+  for (const person of ledger.people.values()) if (person.erased === "asked") await erase(working, person);
+}
+
+export async function advance(service: ServiceProcess, duration: string): Promise<void> {
+  const answer = await ask(service, "POST /_local/clock", {}, { advance: duration });
+  if (answer && answer.status !== 200) throw new Error(`advance: ${JSON.stringify(answer.body)}`);
+}
+
+export type Row = Record<string, Record<string, unknown>>;
+
+/** Calls the embedded AWS of the service through its port. */
+export async function aws(service: ServiceProcess, target: string, input: object): Promise<Record<string, unknown>> {
+  const response = await fetch(service.aws, {
+    method: "POST",
+    headers: { "x-amz-target": target, "content-type": "application/x-amz-json-1.0" },
+    body: JSON.stringify(input),
+  });
+  return (await response.json()) as Record<string, unknown>;
+}
+
+/** Every row of the table. */
+export async function scan(operate: (input: object) => Promise<Record<string, unknown>>): Promise<Row[]> {
+  const rows: Row[] = [];
+  let ExclusiveStartKey: unknown;
+  do {
+    const page = await operate({ TableName: "engagement", ...(ExclusiveStartKey ? { ExclusiveStartKey } : {}) });
+    rows.push(...(page.Items as Row[]));
+    ExclusiveStartKey = page.LastEvaluatedKey;
+  } while (ExclusiveStartKey);
+  return rows;
+}
+
+/** Waits until `ms` have passed or the work is over, whichever is first. */
+export const atMost = (ms: number, work: Promise<unknown>): Promise<unknown> => Promise.race([delay(ms), work]);

@@ -1,0 +1,60 @@
+// A frozen world of queues behind the real SQS client.
+import * as sqs from "@aws-sdk/client-sqs";
+import { openDatabase } from "../../local/aws/database.ts";
+import { requestHandler, type Services } from "../../local/aws/protocol.ts";
+import { createSqs, type SqsFaults } from "../../local/aws/sqs.ts";
+import { awsFailure, type StandIn } from "../../local/aws/stand-in.ts";
+import { createClock } from "../../local/clock.ts";
+import { systemIds } from "../../shared/clock.ts";
+
+export const start = Date.UTC(2026, 0, 1);
+const absent: StandIn = {
+  operate: async () => {
+    throw awsFailure("InternalFailure", "not part of this test", { status: 500 });
+  },
+};
+
+export function queueWorld({
+  faults = {},
+  database = openDatabase(":memory:"),
+}: {
+  faults?: SqsFaults;
+  database?: ReturnType<typeof openDatabase>;
+} = {}) {
+  const clock = createClock({ start, ticking: false });
+  const standIn = createSqs({ clock, ids: systemIds, database, faults });
+  const services: Services = { dynamodb: absent, scheduler: absent, kms: absent, sqs: standIn };
+  const client = new sqs.SQSClient({
+    region: "eu-west-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    requestHandler: requestHandler(services),
+    useQueueUrlAsEndpoint: false,
+    maxAttempts: 1,
+  });
+  const create = async (QueueName: string, Attributes: Record<string, string> = {}) =>
+    (await client.send(new sqs.CreateQueueCommand({ QueueName, Attributes }))).QueueUrl!;
+  const send = (QueueUrl: string, MessageBody: string, more: Partial<sqs.SendMessageCommandInput> = {}) =>
+    client.send(new sqs.SendMessageCommand({ QueueUrl, MessageBody, ...more }));
+  const receive = async (QueueUrl: string, more: Partial<sqs.ReceiveMessageCommandInput> = {}) =>
+    (await client.send(new sqs.ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, ...more }))).Messages ?? [];
+  const bodies = async (QueueUrl: string, more: Partial<sqs.ReceiveMessageCommandInput> = {}) =>
+    (await receive(QueueUrl, more)).map((message) => message.Body);
+  const remove = (QueueUrl: string, ReceiptHandle = "") =>
+    client.send(new sqs.DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+  const hide = (QueueUrl: string, ReceiptHandle = "", VisibilityTimeout = 0) =>
+    client.send(new sqs.ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout }));
+  return { clock, standIn, database, client, create, send, receive, bodies, remove, hide };
+}
+
+export const nameOf = (work: Promise<unknown>) =>
+  work.then(
+    () => "no error",
+    (error: Error) => error.name,
+  );
+
+export const redrive = (queue: string, maxReceiveCount: number) => ({
+  RedrivePolicy: JSON.stringify({
+    deadLetterTargetArn: `arn:aws:sqs:us-east-1:000000000000:${queue}`,
+    maxReceiveCount,
+  }),
+});

@@ -1,0 +1,87 @@
+// A live stream as a browser sees it: opened through the gateway, read line by line as it comes.
+import type { Headers, TestWorld } from "./world.ts";
+
+export interface Frame {
+  id: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever JSON came
+  data: any;
+}
+
+export interface OpenStream {
+  readonly status: number;
+  readonly headers: Record<string, string | string[]>;
+  /** Everything that came so far. */
+  readonly text: string;
+  readonly ended: boolean;
+  /** The blocks that carry a message, in order. */
+  frames(): Frame[];
+  /** The values of `retry:` lines, in order. */
+  retries(): number[];
+  /** How many keepalive comments came. */
+  comments(): number;
+  /** The listener goes away. */
+  disconnect(): void;
+}
+
+/** Opens a stream and lets it come to rest. */
+export async function openStream(world: TestWorld, query: string, headers: Headers): Promise<OpenStream> {
+  let status = 0;
+  let answered: OpenStream["headers"] = {};
+  let text = "";
+  let ended = false;
+  let listening = true;
+  const request = {
+    method: "GET",
+    path: `/v1/in-app/stream${query}`,
+    headers,
+    body: Buffer.alloc(0),
+    sourceIp: "203.0.113.7",
+  };
+  void world.gateway
+    .stream(request, {
+      start: (code, fields) => {
+        status = code;
+        answered = fields;
+      },
+      write: (chunk) => {
+        if (listening) text += chunk.toString();
+        return listening;
+      },
+      end: () => undefined,
+    })
+    .then(() => {
+      ended = true;
+    });
+  await world.settle();
+  const blocks = () => text.split("\n\n").slice(0, -1);
+  return {
+    get status() {
+      return status;
+    },
+    get headers() {
+      return answered;
+    },
+    get text() {
+      return text;
+    },
+    get ended() {
+      return ended;
+    },
+    frames: () =>
+      blocks()
+        .filter((block) => block.includes("data: "))
+        .map((block) => {
+          const line = (name: string) =>
+            block
+              .split("\n")
+              .find((each) => each.startsWith(`${name}: `))
+              ?.slice(name.length + 2) ?? "";
+          return { id: line("id"), data: JSON.parse(line("data")) };
+        }),
+    retries: () => blocks().filter((block) => block.startsWith("retry: ")).map((block) => Number(block.slice(7))),
+    comments: () => blocks().filter((block) => block.startsWith(":")).length,
+    disconnect: () => {
+      listening = false;
+    },
+  };
+}
