@@ -6,6 +6,7 @@ export default defineConfig({
     pool: "threads",
     maxWorkers: 2,
     isolate: false,
+    setupFiles: ["test/support/setup.ts"],
     testTimeout: 20_000,
     reporters: ["default", "./test/support/count-reporter.ts"],
     coverage: { provider: "v8", include: ["functions/**", "shared/**", "local/**"] },

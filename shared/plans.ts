@@ -112,7 +112,7 @@ export type PlanName = keyof typeof plans;
 export const planNames = Object.keys(plans) as PlanName[];
 
 /** How each missing feature is refused (ERR-8, ERR-20): every surface has its own body. */
-const refusals: Record<Feature, Record<string, unknown> | undefined> = {
+export const refusals: Record<Feature, Record<string, unknown> | undefined> = {
   in_app: {
     error: "in_app_not_permitted",
     message: "In-app messaging is not part of this workspace's plan.",

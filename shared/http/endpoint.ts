@@ -49,6 +49,14 @@ export interface Shape {
   errors?: readonly ErrorCode[];
   /** How a failed body or query is answered: 422 VALIDATION_ERROR, or 400 BAD_REQUEST for in-app (AMB-3). */
   refusal?: 400 | 422;
+  /** The deed honours `Idempotency-Key`: the same request again is a 200 with `Idempotent-Replayed` (AMB-94). */
+  idempotent?: boolean;
+  /** For the reference and the sample events, where one made from the schema would not do or not say enough. */
+  example?: { query?: object; body?: object; returns?: object };
+  /** Instead of JSON: the deed returns text of this type, and these headers go with it. */
+  text?: { type: string; headers?: Readonly<Record<string, string>> };
+  /** How long caches may keep a public answer; without it, not at all. */
+  cacheSeconds?: number;
 }
 
 type ParamsOf<R extends string> = R extends `${string}:${infer Name}/${infer Rest}`

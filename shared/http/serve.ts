@@ -8,7 +8,7 @@ import { platformWrite, secrets as secretsCapability } from "../resources.ts";
 import type { TenantId } from "../store/model.ts";
 import { authenticate, type Caller } from "./authenticate.ts";
 import { createCredentialCache } from "./credential-cache.ts";
-import { type Endpoint, type Group, isReply, routeKeyOf } from "./endpoint.ts";
+import { type Endpoint, type Group, isReply, routeKeyOf, type Shape } from "./endpoint.ts";
 import { toApiError } from "./errors.ts";
 import { limitRequests, requirePermission, requireScope, requireWorkspace, requireWritable } from "./gates.ts";
 import { parseBody, parseForm, parseQuery, readJson, readParams, refuseDeepBody } from "./input.ts";
@@ -119,7 +119,7 @@ function chain(endpoint: Endpoint, parts: Parts, cached: ReturnType<typeof creat
       form: undefined,
     };
     const response = await handler(passage, context).catch((error: unknown) => refuse(error, passage, parts));
-    response.headers = { ...response.headers, ...standingHeaders(endpoint, passage) };
+    response.headers = { ...response.headers, ...standingHeaders(endpoint, passage, response) };
     logRequest(endpoint, passage, response, parts);
     return response;
   };
@@ -142,12 +142,19 @@ function refuse(error: unknown, { requestId }: Passage, { log }: Parts): Respons
 function respond({ route, shape }: Endpoint, result: unknown): Response {
   const reply = isReply(result)
     ? result
-    : { status: shape.status ?? (shape.returns ? 200 : 204), body: result, headers: {} };
+    : { status: shape.status ?? (shape.returns || shape.text ? 200 : 204), body: result, headers: {} };
+  if (shape.text) return text(shape.text, reply.status, reply.body);
   if (!shape.returns) return { statusCode: reply.status, headers: reply.headers };
   const body = v.safeParse(shape.returns, reply.body);
   if (!body.success) throw new Error(`${route} answered outside its schema: ${v.getDotPath(body.issues[0]) ?? "body"}`);
   return json(reply.status, body.output, reply.headers);
 }
+
+const text = ({ type, headers }: NonNullable<Shape["text"]>, statusCode: number, body: unknown): Response => ({
+  statusCode,
+  headers: { ...headers, "content-type": type },
+  body: String(body),
+});
 
 const json = (statusCode: number, body: unknown, headers: Record<string, string> = {}): Response => ({
   statusCode,
@@ -155,10 +162,15 @@ const json = (statusCode: number, body: unknown, headers: Record<string, string>
   body: JSON.stringify(body),
 });
 
-function standingHeaders({ access }: Endpoint, { requestId }: Passage): Record<string, string> {
+function standingHeaders(
+  { access, shape }: Endpoint,
+  { requestId }: Passage,
+  { statusCode = 200 }: Response,
+): Record<string, string> {
+  const kept = statusCode < 300 && access.credentials.length === 0 ? shape.cacheSeconds : undefined;
   return {
     "x-request-id": requestId,
-    "cache-control": "no-store",
+    "cache-control": kept === undefined ? "no-store" : `public, max-age=${kept}`,
     "x-content-type-options": "nosniff",
     ...(access.credentials.includes("sdk") && { "access-control-allow-origin": "*" }),
   };

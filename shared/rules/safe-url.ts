@@ -33,7 +33,8 @@ export function checkUrl(text: string, kind: "link" | "image" = "link"): string 
   if (REFUSED_SCHEMES.has(scheme)) return `must not use the scheme ${scheme}:`;
   if (!WEB_SCHEMES.has(scheme)) {
     if (kind === "image") return "must be an http or https URL";
-    return text.length > scheme.length + 1 ? undefined : "must name a target after the scheme";
+    if (text.length === scheme.length + 1) return "must name a target after the scheme";
+    return URL.canParse(text) ? undefined : "must be a valid URL";
   }
   const url = text.slice(scheme.length + 1).startsWith("//") ? URL.parse(text) : null;
   if (!url?.hostname) return "must be a valid URL";

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { cancelJob } from "../../shared/store/jobs.ts";
 import { cancel, inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, operate, reachedOf } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
@@ -149,7 +150,6 @@ describe("cancel", () => {
       const { world, tenant, ids } = await withPeople(2, { hooks });
       const id = await schedule(world, tenant, HOUR);
       // The hook runs inside an advance, behind which a request would queue: the store is asked directly.
-      const { cancelJob } = await import("../../shared/store/jobs.ts");
       let outcome = "none";
       act = () => cancelJob(tenant.store, id).then(() => void (outcome = "canceled"), (error) => void (outcome = error.code));
       await world.advance(HOUR + MINUTE);

@@ -228,6 +228,17 @@ describe("create", () => {
   });
 });
 
+describe("what cannot be rendered", () => {
+  it("D-NTF-STATE one recipient whose message grows too large fails alone; the others are reached", async () => {
+    const { world, tenant } = await withTenant();
+    const ids = await addPeople(world, tenant, 5, (n) => ({ attributes: { text: n === 2 ? "x".repeat(240_000) : "small" } }));
+    const text = "{{ subscriber.attributes.text }}";
+    const { job } = await send(world, tenant, { subscriberIds: ids, title: text, body: text });
+    expect(job).toMatchObject({ status: "completed", counts: { total: 5, sent: 5, delivered: 4, failed: 1 } });
+    expect(await reachedOf(world, tenant, ids)).toEqual(ids.filter((_, n) => n !== 2));
+  });
+});
+
 describe("idempotency", () => {
   const body = (ids: string[]) => ({ subscriberIds: ids, data: { n: 1 } });
 
@@ -302,6 +313,18 @@ describe("read", () => {
       expect((await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).status).toBe(404);
     for (const as of [{}, tenant.sdk, tenant.server])
       expect((await world.call(`GET /api/v1/notifications/${UNKNOWN}`, { as })).status).toBe(401);
+  });
+
+  it("D-NTF decision 30 a page closes at 4 MB with a cursor, whatever the limit", async () => {
+    const { world, tenant } = await withTenant();
+    const large = "€".repeat(21_000);
+    const body = { ...everybody, body: large, variant_b: { title: "t", body: large }, data: { large: "x".repeat(60_000) } };
+    for (let n = 0; n < 36; n++) expect((await post(world, tenant, body)).status).toBe(201);
+    const first = (await list(world, tenant, "?limit=100")).body;
+    const second = (await list(world, tenant, `?limit=100&cursor=${first.next_cursor}`)).body;
+    expect(first.items.length).toBeGreaterThan(20);
+    expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(36);
+    expect(second.next_cursor).toBe("");
   });
 
   it("D-NTF lists newest first by cursor, filters by status, clamps the limit", async () => {

@@ -1,7 +1,17 @@
 // The service is killed at random moments under load, and its write-ahead log cut at arbitrary bytes: it recovers.
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
-import { advance, atMost, aws, load, openLedger, ownerOf, randomFrom, retryUnanswered, scan } from "../support/crash.ts";
+import {
+  advance,
+  atMost,
+  aws,
+  load,
+  openLedger,
+  ownerOf,
+  randomFrom,
+  retryUnanswered,
+  scan,
+} from "../support/crash.ts";
 import { brokenInvariants, brokenPromises } from "../support/promises.ts";
 import { cleanUp, newFolder, type ServiceProcess, startService } from "../support/service-process.ts";
 

@@ -33,17 +33,36 @@ export function brokenInvariants(rows: readonly Row[]): string[] {
   const broken: string[] = [];
   const blame = (what: string) => broken.push(what);
   for (const [place, n] of inbox) if (n > 1) blame(`sent ${n} times: ${place}`);
-  for (const [id, job] of jobs) if (!TERMINAL.includes(text(job, "status"))) blame(`stuck in ${text(job, "status")}: ${id}`);
+  for (const [id, job] of jobs)
+    if (!TERMINAL.includes(text(job, "status"))) blame(`stuck in ${text(job, "status")}: ${id}`);
   for (const row of rows) if (text(row, "pk").startsWith("DUE#")) blame(`a due row is left: ${text(row, "sk")}`);
   const titles = Map.groupBy(jobs.values(), (job) => text(job, "title"));
-  for (const [title, twins] of titles) if (twins.length > 1) blame(`one idempotency key, ${twins.length} jobs: ${title}`);
+  for (const [title, twins] of titles)
+    if (twins.length > 1) blame(`one idempotency key, ${twins.length} jobs: ${title}`);
   for (const place of inbox.keys()) if (!jobs.has(place.split(" ")[0]!)) blame(`a message of no job: ${place}`);
-  const reserved = [...jobs.values()].reduce((sum, job) => sum + number(job, "reserved"), 0);
-  const used = rows.filter((row) => /^T#[^#]+#USAGE$/.test(text(row, "pk")));
-  const taken = used.reduce((sum, row) => sum + number(row, "sends"), 0);
-  if (taken !== reserved) blame(`jobs reserved ${reserved} sends, the quota gave ${taken}`);
-  return broken;
+  return [...broken, ...halfTransactions(rows)];
 }
+
+/** Rows that stand or fall together: a job and its share of the quota, a closed chunk and its range, a range and its job. */
+export function halfTransactions(rows: readonly Row[]): string[] {
+  const { jobs } = sort(rows);
+  const reserved = sum(jobs.values(), "reserved");
+  const taken = sum(rows.filter(isUsage), "sends");
+  const halves = taken === reserved ? [] : [`jobs reserved ${reserved} sends, the quota gave ${taken}`];
+  for (const [id, job] of jobs) {
+    const parts = rows.filter((row) => text(row, "pk").endsWith(`#J#${id}`) && row.closed?.BOOL);
+    const ranges = rows.filter((row) => text(row, "pk").endsWith(`#J#${id}`) && text(row, "sk").startsWith("R#"));
+    const chunks = parts.filter((row) => text(row, "sk").startsWith("K#")).length;
+    if (sum(ranges, "chunks_closed") !== chunks) halves.push(`a closed chunk and its range: ${id}`);
+    if (number(job, "ranges_closed") !== parts.length - chunks) halves.push(`a closed range and its job: ${id}`);
+  }
+  return halves;
+}
+
+const isUsage = (row: Row): boolean => /^T#[^#]+#USAGE$/.test(text(row, "pk"));
+
+const sum = (rows: Iterable<Row>, name: string): number =>
+  [...rows].reduce((total, row) => total + number(row, name), 0);
 
 /** What the service said it had done. @returns what is not so. */
 export function brokenPromises(rows: readonly Row[], { people, sends }: Ledger): string[] {
@@ -63,7 +82,8 @@ export function brokenPromises(rows: readonly Row[], { people, sends }: Ledger):
     if (id === undefined) continue;
     const job = jobs.get(id);
     if (!job) blame(`lost a send: ${key}`);
-    else if (canceled !== (text(job, "status") === "canceled")) blame(`canceled is ${canceled}, ${text(job, "status")}: ${key}`);
+    else if (canceled !== (text(job, "status") === "canceled"))
+      blame(`canceled is ${canceled}, ${text(job, "status")}: ${key}`);
     else
       for (const subscriber of to) {
         const expected = canceled ? 0 : 1;

@@ -1,7 +1,7 @@
 // The synthesized stack, made once for all assertions of a thread: what `cdk synth` would write.
 import { readFileSync } from "node:fs";
 import { App } from "aws-cdk-lib";
-import { bundleFunctions } from "../../../infra/bundle.ts";
+import { Code } from "aws-cdk-lib/aws-lambda";
 import { checkRules } from "../../../infra/rules.ts";
 import { readSettings } from "../../../infra/settings.ts";
 import { EngagementStack, type StackOptions } from "../../../infra/stack.ts";
@@ -27,26 +27,21 @@ interface Variation extends StackOptions {
   rules?: boolean;
 }
 
+const placeholder = () => Code.fromInline("export const handler = () => undefined;");
+
 /** A stack of its own, with the context of cdk.json and what a test changes. @throws on a finding of cdk-nag. */
 export function synthesize({ context: changed = {}, rules = false, ...options }: Variation = {}): Template {
   const app = new App({ analyticsReporting: false, context: { ...context, ...changed } });
   const settings = readSettings(app.node);
-  const stack = new EngagementStack(app, settings.stackName, settings, options);
+  const stack = new EngagementStack(app, settings.stackName, settings, { code: placeholder, ...options });
   if (rules) checkRules(app, stack);
   return app.synth().getStackByName(settings.stackName).template as Template;
 }
 
-let bundled: Promise<void> | undefined;
-/** Bundles the functions, once. */
-export const bundles = (): Promise<void> => {
-  bundled ??= bundleFunctions();
-  return bundled;
-};
-
-let made: Promise<Template> | undefined;
-/** The stack as it is deployed, its rules checked. */
-export const deployed = (): Promise<Template> => {
-  made ??= bundles().then(() => synthesize({ rules: true }));
+let made: Template | undefined;
+/** The stack as it is deployed, its rules checked; what its functions hold is the business of bundles.test.ts. */
+export const deployed = (): Template => {
+  made ??= synthesize({ rules: true });
   return made;
 };
 

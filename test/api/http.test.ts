@@ -1,0 +1,267 @@
+// What every request meets whatever it asks for (GEN, ERR-0 to ERR-2, D-HTTPCODES, D-REQID, D-CORS).
+import { describe, expect, it } from "vitest";
+import { groups } from "../../functions/index.ts";
+import type { Hooks } from "../../local/aws/protocol.ts";
+import { awsFailure } from "../../local/aws/stand-in.ts";
+import { addPeople } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const UPSERT = "POST /api/v1/subscribers/upsert";
+const json = { "content-type": "application/json" };
+
+describe("routes", () => {
+  it("GEN-1 GEN-14 management and SDK writes are under /api/v1, delivery and integrations under /v1", () => {
+    const routes = groups.flatMap((group) => group.endpoints.map(({ route }) => route));
+    for (const route of [
+      "POST /api/v1/subscribers/upsert",
+      "DELETE /api/v1/subscribers/:id",
+      "POST /api/v1/subscribers/bulk-delete",
+      "GET /v1/subscribers",
+      "POST /api/v1/notifications",
+      "GET /api/v1/notifications/:id",
+      "POST /api/v1/templates",
+      "GET /api/v1/templates",
+      "GET /api/v1/templates/:id",
+      "PATCH /api/v1/templates/:id",
+      "DELETE /api/v1/templates/:id",
+      "GET /v1/in-app/messages",
+      "POST /v1/in-app/messages/read",
+      "POST /v1/in-app/messages/:id/read",
+      "POST /v1/in-app/messages/:id/dismiss",
+      "GET /v1/whoami",
+    ])
+      expect(routes).toContain(route);
+    const elsewhere = routes.filter((route) => !/^[A-Z]+ \/(api\/)?v1\//.test(route));
+    expect(elsewhere.filter((route) => !["GET /healthz", "GET /.well-known/jwks.json"].includes(route))).toEqual([]);
+  });
+
+  it.each([
+    ["an unknown path", "GET /api/v1/nothing"],
+    ["the root", "GET /"],
+    ["a wrong method", "PUT /api/v1/templates"],
+    ["a method on a literal path", "GET /api/v1/subscribers/bulk-delete/x"],
+    ["a trailing slash", "GET /api/v1/templates/"],
+    ["the wrong prefix", "GET /api/v1/whoami"],
+    ["the other wrong prefix", "POST /v1/subscribers/upsert"],
+    ["a deeper path", `GET /api/v1/templates/${UNKNOWN}/more`],
+  ])("D-HTTPCODES %s is 404 NOT_FOUND in the envelope, whoever asks", async (_, route) => {
+    const { world, tenant } = await withTenant();
+    for (const as of [{}, await tenant.dashboard()]) {
+      const { status, body, headers } = await world.call(route, { as });
+      expect([status, body]).toEqual([404, { code: "NOT_FOUND", message: expect.any(String) }]);
+      expect(headers["x-request-id"]).toBeTruthy();
+    }
+  });
+
+  it("D-HTTPCODES an id that could be none of ours is 404, however it is spelt", async () => {
+    const { world, tenant } = await withTenant();
+    const as = await tenant.dashboard();
+    for (const id of ["%2F", "a%2Fb", "%00", "..%2f..", "a%20b", "x".repeat(300), "%F0%9F%98%80", "undefined", "*"])
+      for (const thing of ["templates", "subscribers", "notifications", "channels"]) {
+        const { status, body } = await world.call(`GET /api/v1/${thing}/${id}`, { as });
+        expect([thing, id, status, body.code]).toEqual([thing, id, 404, "NOT_FOUND"]);
+      }
+  });
+
+  it("route traps: a literal segment is not taken for an id", async () => {
+    const { world, tenant } = await withTenant();
+    const as = await tenant.dashboard();
+    const bulk = await world.call("POST /api/v1/subscribers/bulk-delete", { as, body: { subscriber_ids: [UNKNOWN] } });
+    expect([bulk.status, bulk.body]).toEqual([200, { deleted: 0, not_found: [UNKNOWN] }]);
+    expect((await world.call("DELETE /api/v1/subscribers/bulk-delete", { as })).status).toBe(404);
+    expect((await world.call("DELETE /api/v1/subscribers/upsert", { as })).status).toBe(404);
+    const all = await world.call("POST /v1/in-app/messages/read", { as, body: { subscriber_id: UNKNOWN } });
+    expect([all.status, all.body]).toEqual([200, { updated: 0 }]);
+    const one = await world.call("POST /v1/in-app/messages/read/read", { as, body: { subscriber_id: UNKNOWN } });
+    expect(one.status).toBe(404);
+  });
+});
+
+describe("bodies", () => {
+  const upsert = async (raw: string, headers: Record<string, string>) => {
+    const { world, tenant } = await withTenant();
+    return world.call(UPSERT, { as: tenant.sdk, raw: Buffer.from(raw), headers });
+  };
+
+  it.each([
+    ["cut off", '{"external_id": "a"'],
+    ["no JSON", "external_id=a"],
+    ["a trailing comma", '{"external_id": "a",}'],
+    ["two values", "{}{}"],
+    ["NaN", '{"external_id": NaN}'],
+    ["blanks", "   "],
+  ])("D-HTTPCODES ERR-1 a body that is %s is 400 BAD_REQUEST", async (_, raw) => {
+    const { status, body } = await upsert(raw, json);
+    expect([status, body]).toEqual([400, { code: "BAD_REQUEST", message: expect.any(String) }]);
+  });
+
+  it.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml", ""])(
+    "D-HTTPCODES GEN-11 JSON sent as %j is 400 BAD_REQUEST",
+    async (type) => {
+      const { status, body } = await upsert('{"external_id": "a"}', type ? { "content-type": type } : {});
+      expect([status, body.code]).toEqual([400, "BAD_REQUEST"]);
+    },
+  );
+
+  it.each(["application/json; charset=utf-8", "application/json;charset=UTF-8", "Application/JSON", "application/vnd.x+json"])(
+    "GEN-11 JSON sent as %s is read",
+    async (type) => {
+      const { status, body } = await upsert('{"external_id": "größe 😀"}', { "content-type": type });
+      expect([status, body.external_id]).toEqual([200, "größe 😀"]);
+    },
+  );
+
+  it.each([
+    ["null", "null"],
+    ["a text", '"text"'],
+    ["a number", "7"],
+    ["a list", '[{"external_id": "a"}]'],
+    ["nothing", ""],
+  ])("ERR-0 ERR-13 a body of %s where an object belongs is 422 with fields", async (_, raw) => {
+    const { status, body } = await upsert(raw, json);
+    expect([status, body.code]).toEqual([422, "VALIDATION_ERROR"]);
+    expect(Object.keys(body.fields)).toHaveLength(1);
+  });
+
+  it.each([
+    ["100,000 levels of lists", "[".repeat(100_000) + "]".repeat(100_000)],
+    ["100,000 levels of objects", '{"a":'.repeat(100_000) + "1" + "}".repeat(100_000)],
+    ["21 levels", `{"external_id":"a","attributes":${'{"a":'.repeat(20)}1${"}".repeat(20)}}`],
+    ["100,000 keys", `{${Array.from({ length: 100_000 }, (_, n) => `"k${n}":1`).join(",")}}`],
+    ["a key __proto__", '{"external_id":"a","attributes":{"__proto__":{"polluted":1}}}'],
+    ["a key constructor", '{"external_id":"a","attributes":{"x":{"constructor":1}}}'],
+    ["a number out of range", '{"external_id":"a","attributes":{"x":1e999}}'],
+  ])("ERR-13 a body of %s is refused with 4xx, and nothing happens", async (_, raw) => {
+    const { world, tenant } = await withTenant();
+    const { status } = await world.call(UPSERT, { as: tenant.sdk, raw: Buffer.from(raw), headers: json });
+    expect([400, 422]).toContain(status);
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    expect((await world.call("GET /v1/subscribers", { as: tenant.server })).body.items).toEqual([]);
+    expect(world.logs.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  it("ERR-0 unknown fields are named, several faults each under its own name, the message names the first", async () => {
+    const { status, body } = await upsert('{"external_ID": "a", "email": 5, "locale": "?"}', json);
+    expect(status).toBe(422);
+    expect(Object.keys(body.fields).sort()).toEqual(["email", "external_ID", "external_id", "locale"]);
+    expect(Object.keys(body).sort()).toEqual(["code", "fields", "message"]);
+    expect(Object.keys(body.fields).some((name) => body.message.startsWith(`${name}: `))).toBe(true);
+  });
+
+  it("ERR-0 the refusal of hundreds of faults stays small", async () => {
+    const faults = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`unknown${n}`, 1]));
+    const { status, body } = await upsert(JSON.stringify({ external_id: "a", ...faults }), json);
+    expect(status).toBe(422);
+    expect(JSON.stringify(body).length).toBeLessThan(5_000);
+  });
+
+  it("GEN-2 timestamps come in RFC 3339 only, with any offset, and go out in UTC", async () => {
+    const { world, tenant } = await withTenant();
+    const as = await tenant.dashboard();
+    const since = (text: string) => world.call(`GET /api/v1/subscribers?updated_since=${encodeURIComponent(text)}`, { as });
+    for (const good of ["2026-01-01T00:00:00Z", "2026-01-01t00:00:00z", "2026-01-01T00:00:00.123456789+14:00"])
+      expect((await since(good)).status).toBe(200);
+    for (const bad of ["2026-01-01", "2026-01-01T00:00:00", "1767225600", "2026-02-30T00:00:00Z", "2026-01-01 00:00:00Z", ""])
+      expect([bad, (await since(bad)).status]).toEqual([bad, 422]);
+  });
+});
+
+describe("answers", () => {
+  it("D-REQID every answer has its own X-Request-Id, the log has the same, and JSON is never cached or sniffed", async () => {
+    const { world, tenant } = await withTenant();
+    const answers = [
+      await world.call(UPSERT, { as: tenant.sdk, body: { external_id: "a" } }),
+      await world.call(UPSERT, { as: tenant.sdk, body: {} }),
+      await world.call(UPSERT, {}),
+      await world.call("GET /nothing"),
+    ];
+    const ids = answers.map(({ headers }) => headers["x-request-id"]);
+    expect(new Set(ids).size).toBe(4);
+    const logged = world.logs.map(({ request_id }) => request_id);
+    for (const [n, { headers }] of answers.entries()) {
+      expect(logged).toContain(ids[n]);
+      expect(headers).toMatchObject({ "x-content-type-options": "nosniff", "cache-control": "no-store" });
+      expect(headers["content-type"]).toMatch(/^application\/json/);
+    }
+  });
+
+  it("ERR-17 D-REQID what breaks inside is a 500 that names the request in its message and nothing else", async () => {
+    const hooks = (): Hooks => ({
+      before: (_, operation) => {
+        if (operation === "Query") throw awsFailure("AccessDeniedException", "secret arn:aws:iam::1:role/x");
+      },
+    });
+    const { world, tenant } = await withTenant({ hooks });
+    const { status, body, headers } = await world.call("GET /api/v1/channels", { as: await tenant.dashboard() });
+    expect([status, body]).toEqual([500, { code: "INTERNAL_ERROR", message: expect.any(String) }]);
+    expect(body.message).toContain(headers["x-request-id"]);
+    expect(JSON.stringify(body)).not.toContain("arn:");
+    expect(world.logs).toContainEqual(expect.objectContaining({ level: "error", request_id: headers["x-request-id"] }));
+  });
+
+  it("ERR-18 a busy dependency is a 503 with Retry-After", async () => {
+    const hooks = (): Hooks => ({
+      before: (_, operation) => {
+        if (operation === "Query") throw awsFailure("ServiceUnavailable", "busy");
+      },
+    });
+    const { world, tenant } = await withTenant({ hooks });
+    const { status, body, headers } = await world.call("GET /api/v1/channels", { as: await tenant.dashboard() });
+    expect([status, body.code, headers["retry-after"]]).toEqual([503, "SERVICE_UNAVAILABLE", "1"]);
+  });
+
+  it("GEN-3 ids are UUIDs throughout", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = await addPeople(world, tenant, 1);
+    const as = await tenant.dashboard();
+    const body = { subscriberIds: [id], title: "t", body: "b" };
+    const sent = (await world.call("POST /api/v1/notifications", { as, body })).body.id;
+    const channel = (await world.call("GET /api/v1/channels", { as })).body.channels[0].id;
+    for (const each of [id, sent, channel, tenant.id])
+      expect(each).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+});
+
+describe("browsers", () => {
+  it("D-CORS SDK-key routes are open to any origin without credentials, on success and on refusal", async () => {
+    const { world, tenant } = await withTenant();
+    for (const options of [{ as: tenant.sdk, body: { external_id: "a" } }, { as: tenant.sdk, body: {} }, {}]) {
+      const { headers } = await world.call(UPSERT, { ...options, headers: { origin: "https://shop.example" } });
+      expect(headers["access-control-allow-origin"]).toBe("*");
+      expect(headers).not.toHaveProperty("access-control-allow-credentials");
+    }
+    for (const as of [await tenant.dashboard(), {}]) {
+      const { headers } = await world.call("GET /api/v1/templates", { as, headers: { origin: "https://shop.example" } });
+      expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+    }
+  });
+
+  it.each([
+    ["/api/v1/subscribers/upsert", "POST"],
+    ["/v1/in-app/messages", "GET"],
+    [`/v1/in-app/messages/${UNKNOWN}/read`, "POST"],
+    ["/v1/in-app/stream", "GET"],
+  ])("D-CORS the preflight of %s names its method and headers", async (path, method) => {
+    const { world } = await withTenant();
+    const headers = { origin: "https://shop.example", "access-control-request-method": method };
+    const answer = await world.call(`OPTIONS ${path}`, { headers });
+    expect(answer.status).toBe(204);
+    expect(answer.headers["access-control-allow-origin"]).toBe("*");
+    expect(String(answer.headers["access-control-allow-methods"]).split(", ")).toContain(method);
+    expect(String(answer.headers["access-control-allow-headers"]).split(", ")).toEqual(
+      expect.arrayContaining(["content-type", "x-sdk-key", "last-event-id"]),
+    );
+  });
+
+  it.each(["/api/v1/templates", "/api/v1/notifications", "/v1/subscribers", "/nothing"])(
+    "D-CORS the preflight of %s is 404 without any permission",
+    async (path) => {
+      const { world } = await withTenant();
+      const { status, headers } = await world.call(`OPTIONS ${path}`, { headers: { origin: "https://shop.example" } });
+      expect(status).toBe(404);
+      expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,270 @@
+// The durable inbox (INB-1 to INB-10), its marks (AMB-37) and its end (30 days).
+import { describe, expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
+import { awsFailure } from "../../local/aws/stand-in.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { addPeople, inboxOf, operate, send } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+import { type Answer, type Headers, START, type Tenant, type TestWorld } from "../support/world.ts";
+
+const { fresh, withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const LIFETIME = 30 * DAY;
+const at = (ms: number) => new Date(ms).toISOString();
+
+/** One subscriber with messages a minute apart, `m0` first. */
+async function withMessages(count: number) {
+  const { world, tenant } = await withTenant();
+  const [id] = (await addPeople(world, tenant, 1)) as [string];
+  for (let n = 0; n < count; n++) {
+    if (n > 0) await world.advance(MINUTE);
+    await send(world, tenant, { subscriberIds: [id], title: `m${n}` });
+  }
+  return { world, tenant, id };
+}
+
+type Mark = (world: TestWorld, tenant: Tenant, id: string, message?: string, as?: Headers) => Promise<Answer>;
+const mark =
+  (route: (message: string) => string): Mark =>
+  (world, tenant, subscriber_id, message = "", as = tenant.sdk) =>
+    world.call(`POST /v1/in-app/messages/${route(message)}`, { as, body: { subscriber_id } });
+const read = mark((message) => `${message}/read`);
+const dismiss = mark((message) => `${message}/dismiss`);
+const readAll = mark(() => "read");
+
+const titles = (messages: { content: { title: string } }[]) => messages.map(({ content }) => content.title);
+
+describe("list", () => {
+  it("INB-1 INB-2 INB-4 INB-6 lists newest first with exactly the message's fields", async () => {
+    const { world, tenant, id } = await withMessages(3);
+    const { status, body } = await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: tenant.sdk });
+    expect([status, Object.keys(body), titles(body.messages)]).toEqual([200, ["messages"], ["m2", "m1", "m0"]]);
+    const created = START + 2 * MINUTE;
+    expect(body.messages[0]).toEqual({
+      id: expect.any(String),
+      notification_id: expect.any(String),
+      content: { title: "m2", body: "World" },
+      status: "unread",
+      created_at: at(created),
+      expires_at: at(created + LIFETIME),
+    });
+  });
+
+  it("INB-6 AMB-80 gives 50 by default and at most 200; below 1 or no number is 422", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    for (let n = 0; n < 205; n++)
+      await tenant.store.put({
+        ...{ pk: `T#${tenant.id}#U#${id}`, sk: `I#${world.ids.uuidAt(START - n * SECOND)}` },
+        ...{ job: "j", content: JSON.stringify({ title: `m${n}`, body: "b" }) },
+      });
+    const count = async (query: string) => (await inboxOf(world, tenant, id, query)).length;
+    expect([await count(""), await count("&limit=1"), await count("&limit=500")]).toEqual([50, 1, 200]);
+    expect(await count("&status=unread&limit=120")).toBe(120);
+    for (const limit of ["0", "-5", "many", "2.5"]) {
+      const answer = await world.call(`GET /v1/in-app/messages?subscriber_id=${id}&limit=${limit}`, { as: tenant.sdk });
+      expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["limit"]]);
+    }
+  });
+
+  it("INB-6 decision 30 the largest messages fit into one answer, newest first, as many as there is room for", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    const body = "€".repeat(50_000);
+    for (let n = 0; n < 45; n++)
+      await tenant.store.put({
+        ...{ pk: `T#${tenant.id}#U#${id}`, sk: `I#${world.ids.uuidAt(START - n * SECOND)}` },
+        ...{ job: "j", content: JSON.stringify({ title: `m${n}`, body }) },
+      });
+    const messages = await inboxOf(world, tenant, id);
+    expect(messages.length).toBeGreaterThan(20);
+    expect(titles(messages)).toEqual(messages.map((_: unknown, n: number) => `m${n}`));
+    expect((await readAll(world, tenant, id)).body).toEqual({ updated: 45 });
+  });
+
+  it("INB-3 INB-6 status filters; without it all are listed (AMB-37), another word is 422", async () => {
+    const { world, tenant, id } = await withMessages(3);
+    const [newest, middle] = await inboxOf(world, tenant, id);
+    await read(world, tenant, id, newest.id);
+    await dismiss(world, tenant, id, middle.id);
+    const of = async (status: string) => titles(await inboxOf(world, tenant, id, `&status=${status}`));
+    expect([await of("unread"), await of("read"), await of("dismissed")]).toEqual([["m0"], ["m2"], ["m1"]]);
+    expect(titles(await inboxOf(world, tenant, id))).toEqual(["m2", "m1", "m0"]);
+    const bad = await world.call(`GET /v1/in-app/messages?subscriber_id=${id}&status=new`, { as: tenant.sdk });
+    expect([bad.status, Object.keys(bad.body.fields)]).toEqual([422, ["status"]]);
+  });
+
+  it("INB-5 every request names its subscriber: 422 without, or with what is no UUID", async () => {
+    const { world, tenant } = await withTenant();
+    for (const query of ["", "?subscriber_id=", "?subscriber_id=ada"]) {
+      const { status, body } = await world.call(`GET /v1/in-app/messages${query}`, { as: tenant.sdk });
+      expect([status, Object.keys(body.fields)]).toEqual([422, ["subscriber_id"]]);
+    }
+    for (const route of ["read", `${UNKNOWN}/read`, `${UNKNOWN}/dismiss`]) {
+      const { status, body } = await world.call(`POST /v1/in-app/messages/${route}`, { as: tenant.sdk, body: {} });
+      expect([status, Object.keys(body.fields)]).toEqual([422, ["subscriber_id"]]);
+    }
+    expect(await inboxOf(world, tenant, UNKNOWN)).toEqual([]);
+  });
+
+  it("INB-5 takes a dashboard token as well, refuses none at all and a server key with 401", async () => {
+    const { world, tenant, id } = await withMessages(1);
+    const route = `GET /v1/in-app/messages?subscriber_id=${id}`;
+    for (const as of [await tenant.dashboard(), await tenant.dashboard("viewer")])
+      expect((await world.call(route, { as })).body.messages).toHaveLength(1);
+    for (const as of [{}, tenant.server]) expect((await world.call(route, { as })).status).toBe(401);
+  });
+
+  it("GEN-8 AMB-59 another workspace sees nothing, and two credentials of two workspaces are 401", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    await send(world, tenant, { subscriberIds: [id] });
+    expect(await inboxOf(world, other, id)).toEqual([]);
+    const [message] = await inboxOf(world, tenant, id);
+    expect((await read(world, other, id, message.id)).status).toBe(404);
+    expect((await readAll(world, other, id)).body).toEqual({ updated: 0 });
+    const both = { ...tenant.sdk, ...(await other.dashboard()) };
+    expect((await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: both })).status).toBe(401);
+    const same = { ...tenant.sdk, ...(await tenant.dashboard()) };
+    expect((await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: same })).status).toBe(200);
+  });
+
+  it("AMB-82 INX-1 a plan without in-app is 403 with its own body", async () => {
+    const { world, tenant, id } = await withMessages(1);
+    await operate(world, tenant, { plan: "free" });
+    for (const route of [`GET /v1/in-app/messages?subscriber_id=${id}`, "POST /v1/in-app/messages/read"]) {
+      const { status, body } = await world.call(route, { as: tenant.sdk, body: { subscriber_id: id } });
+      expect(status).toBe(403);
+      expect(body).toEqual({ error: "in_app_not_permitted", message: expect.any(String), upgrade_required: true });
+    }
+  });
+
+  it("INB-10 SSE-5 works while the live stream's function is throttled", async () => {
+    const hooks = (name: string): Hooks => ({
+      before: () => {
+        if (name === "stream") throw awsFailure("ServiceUnavailable", "throttled", { status: 400 });
+      },
+    });
+    const { world, tenant } = await withTenant({ hooks });
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    await send(world, tenant, { subscriberIds: [id] });
+    expect((await world.call(`GET /v1/in-app/stream?subscriber_id=${id}`, { as: tenant.sdk })).status).toBe(503);
+    expect(await inboxOf(world, tenant, id)).toHaveLength(1);
+  });
+});
+
+describe("marks", () => {
+  it("INB-8 read answers the updated message and keeps the first read_at", async () => {
+    const { world, tenant, id } = await withMessages(1);
+    const [message] = await inboxOf(world, tenant, id);
+    await world.advance(HOUR);
+    const first = await read(world, tenant, id, message.id);
+    expect([first.status, first.body]).toEqual([200, { ...message, status: "read", read_at: at(START + HOUR) }]);
+    await world.advance(HOUR);
+    expect((await read(world, tenant, id, message.id)).body).toEqual(first.body);
+    expect(await inboxOf(world, tenant, id)).toEqual([first.body]);
+  });
+
+  it("INB-9 AMB-37 dismiss sets no read_at, again changes nothing; a later read sets it and stays dismissed", async () => {
+    const { world, tenant, id } = await withMessages(1);
+    const [message] = await inboxOf(world, tenant, id);
+    const dismissed = await dismiss(world, tenant, id, message.id);
+    expect([dismissed.status, dismissed.body]).toEqual([200, { ...message, status: "dismissed" }]);
+    await world.advance(MINUTE);
+    expect((await dismiss(world, tenant, id, message.id)).body).toEqual(dismissed.body);
+    expect((await readAll(world, tenant, id)).body).toEqual({ updated: 0 });
+    expect((await inboxOf(world, tenant, id))[0]).toEqual(dismissed.body);
+    const after = await read(world, tenant, id, message.id);
+    expect(after.body).toEqual({ ...dismissed.body, read_at: at(START + MINUTE) });
+  });
+
+  it("INB-9 AMB-37 a read message that is dismissed keeps its read_at", async () => {
+    const { world, tenant, id } = await withMessages(1);
+    const [message] = await inboxOf(world, tenant, id);
+    const { body } = await read(world, tenant, id, message.id);
+    await world.advance(MINUTE);
+    expect((await dismiss(world, tenant, id, message.id)).body).toEqual({ ...body, status: "dismissed" });
+  });
+
+  it("INB-7 AMB-37 mark-all counts and touches the unread ones only; what comes later is unread", async () => {
+    const { world, tenant, id } = await withMessages(4);
+    const [m3, m2] = await inboxOf(world, tenant, id);
+    const earlier = (await read(world, tenant, id, m3.id)).body;
+    await dismiss(world, tenant, id, m2.id);
+    await world.advance(HOUR);
+    const answer = await readAll(world, tenant, id);
+    expect([answer.status, answer.body]).toEqual([200, { updated: 2 }]);
+    expect((await readAll(world, tenant, id)).body).toEqual({ updated: 0 });
+    const listed = await inboxOf(world, tenant, id);
+    const readAt = at(START + 3 * MINUTE + HOUR);
+    expect(listed.map(({ status, read_at }) => [status, read_at])).toEqual([
+      ["read", earlier.read_at],
+      ["dismissed", undefined],
+      ["read", readAt],
+      ["read", readAt],
+    ]);
+    await world.advance(MINUTE);
+    await send(world, tenant, { subscriberIds: [id], title: "late" });
+    expect(titles(await inboxOf(world, tenant, id, "&status=unread"))).toEqual(["late"]);
+    expect((await dismiss(world, tenant, id, listed[3]!.id)).body).toMatchObject({ status: "dismissed", read_at: readAt });
+  });
+
+  it("INB-8 INB-9 404 for an unknown message, another subscriber's, and one of nonsense", async () => {
+    const { world, tenant, id } = await withMessages(1);
+    const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
+    const [message] = await inboxOf(world, tenant, id);
+    for (const act of [read, dismiss])
+      for (const [who, which] of [[id, UNKNOWN], [other, message.id], [id, "nonsense"], [UNKNOWN, message.id]] as const) {
+        const { status, body } = await act(world, tenant, who, which);
+        expect([status, body.code]).toEqual([404, "NOT_FOUND"]);
+      }
+    expect((await inboxOf(world, tenant, id))[0].status).toBe("unread");
+  });
+
+  it("AMB-60 ATH-3 a viewer or a read-only token marks nothing: 403 READ_ONLY_TOKEN; a full token may", async () => {
+    const { world, tenant, id } = await withMessages(1);
+    const [message] = await inboxOf(world, tenant, id);
+    const readOnly = [await tenant.dashboard("viewer"), await tenant.dashboard("owner", { readOnly: true })];
+    for (const as of readOnly)
+      for (const act of [read, dismiss, readAll]) {
+        const { status, body } = await act(world, tenant, id, message.id, as);
+        expect([status, body.code]).toEqual([403, "READ_ONLY_TOKEN"]);
+      }
+    expect((await inboxOf(world, tenant, id))[0].status).toBe("unread");
+    expect((await read(world, tenant, id, message.id, await tenant.dashboard())).body.status).toBe("read");
+  });
+
+  it("INB-7 INB-8 route traps: /messages/read marks all, /messages/:id/read one", async () => {
+    const { world, tenant, id } = await withMessages(2);
+    const [newest] = await inboxOf(world, tenant, id);
+    expect(Object.keys((await read(world, tenant, id, newest.id)).body)).toContain("content");
+    expect((await readAll(world, tenant, id)).body).toEqual({ updated: 1 });
+    expect((await read(world, tenant, id, "read")).status).toBe(404);
+  });
+});
+
+describe("expiry", () => {
+  it("INB-4 a message is there until the last moment of 30 days and not at the next", async () => {
+    const { world, tenant, id } = await withMessages(2);
+    const [newer, older] = await inboxOf(world, tenant, id);
+    await world.advance(START + LIFETIME - 1 - world.clock.now());
+    expect(titles(await inboxOf(world, tenant, id))).toEqual(["m1", "m0"]);
+    await world.advance(1);
+    expect(titles(await inboxOf(world, tenant, id))).toEqual(["m1"]);
+    expect((await read(world, tenant, id, older.id)).status).toBe(404);
+    expect((await dismiss(world, tenant, id, older.id)).status).toBe(404);
+    expect((await readAll(world, tenant, id)).body).toEqual({ updated: 1 });
+    expect((await read(world, tenant, id, newer.id)).status).toBe(200);
+    await world.advance(MINUTE);
+    expect(await inboxOf(world, tenant, id)).toEqual([]);
+  });
+
+  it("INB-4 an expired message is not listed even where the table has not dropped it yet", async () => {
+    const { world, tenant, id } = await withMessages(1);
+    world.clock.jumpTo(START + LIFETIME);
+    const { items } = await tenant.store.query({ pk: `T#${tenant.id}#U#${id}`, prefix: "I#" });
+    expect(items).toHaveLength(1);
+    expect(await inboxOf(world, tenant, id)).toEqual([]);
+  });
+});

@@ -1,0 +1,140 @@
+// A/B arms and holdout of a send, end to end (ABH-1, ABH-2, ABH-4, D-AB), against hashes computed here anew.
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { HOUR, SECOND } from "../../shared/clock.ts";
+import { keys } from "../../shared/store/keys.ts";
+import { inMs, jobOf, post } from "../support/notify.ts";
+import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+
+const { withTenant } = worlds();
+const everybody = { target: { type: "all" } };
+const variant_b = { title: "B title", body: "B body" };
+
+/** As rulings.md says it: first four bytes, big endian, of SHA-256("purpose:unit:subscriber"), mod 10,000. */
+const bucket = (purpose: string, unit: string, subscriber: string) =>
+  createHash("sha256").update(`${purpose}:${unit}:${subscriber}`).digest().readUInt32BE(0) % 10_000;
+
+type Fate = "held out" | "a" | "b";
+const fateOf = (job: string, id: string, holdout: number, split: number): Fate => {
+  if (bucket("holdout", job, id) < holdout * 100) return "held out";
+  return bucket("split", job, id) < split * 100 ? "a" : "b";
+};
+
+/** What each subscriber's inbox says of a job. */
+async function fates(world: TestWorld, tenant: Tenant, ids: string[], job: string): Promise<(Fate | "plain")[]> {
+  const store = quickStore(world, tenant);
+  return Promise.all(
+    ids.map(async (id) => {
+      const { items } = await store.query({ pk: keys.person(tenant.id, id), prefix: "I#" });
+      const mine = items.filter((row) => row.job === job).map((row) => JSON.parse(String(row.content)));
+      expect(mine.length).toBeLessThan(2);
+      if (mine.length === 0) return "held out";
+      const { title, body, variant_id } = mine[0];
+      expect([title, body]).toEqual(variant_id === "b" ? [variant_b.title, variant_b.body] : ["Hello", "World"]);
+      return variant_id ?? "plain";
+    }),
+  );
+}
+
+it("D-AB the test vectors hold for the hashes of this file", () => {
+  const job = "7f1b0c9e-0000-4000-8000-000000000001";
+  const of = (n: number) => {
+    const id = `00000000-0000-4000-8000-00000000000${n}`;
+    return [bucket("holdout", job, id), bucket("split", job, id)];
+  };
+  expect([of(1), of(2), of(3)]).toEqual([[2444, 2037], [2307, 8320], [2635, 3123]]);
+});
+
+describe.each([
+  ["400 people, planned in the request", 400],
+  ["1,200 people, planned by the workers", 1_200],
+])("%s", (_, count) => {
+  it.each([
+    [20, 50],
+    [0, 30],
+    [99, 1],
+    [0, 99],
+  ])("ABH-1 ABH-2 D-AB holdout %i and split %i give everybody the fate the hashes say", async (holdout, split) => {
+    const { world, tenant } = await withTenant();
+    const ids = await addPeople(world, tenant, count);
+    const body = { ...everybody, variant_b, split_percentage: split, holdout_percentage: holdout };
+    const { answer, job } = await send(world, tenant, body);
+    const expected = ids.map((id) => fateOf(job.id, id, holdout, split));
+    expect(await fates(world, tenant, ids, job.id)).toEqual(expected);
+    const treated = expected.filter((fate) => fate !== "held out").length;
+    expect(job.counts).toEqual({
+      total: count,
+      sent: treated,
+      delivered: treated,
+      failed: 0,
+      skipped: 0,
+      held_out: count - treated,
+    });
+    expect(job).toMatchObject({ status: "completed", sent: treated, holdout_percentage: holdout, split_percentage: split });
+    if (count <= 1_000) expect(answer.sent).toBe(treated);
+    else expect(answer.sent).toBe(Math.round(count * (1 - holdout / 100)));
+  });
+});
+
+describe("arms and control", () => {
+  it("ABH-4 holdout 0, or none said, holds nobody out", async () => {
+    const { world, tenant } = await withTenant();
+    const ids = await addPeople(world, tenant, 200);
+    for (const body of [everybody, { ...everybody, holdout_percentage: 0 }]) {
+      const { answer, job } = await send(world, tenant, body);
+      expect([answer.sent, job.counts.held_out, job.holdout_percentage]).toEqual([200, 0, 0]);
+      expect(await fates(world, tenant, ids, job.id)).toEqual(ids.map(() => "plain"));
+    }
+  });
+
+  it("ABH-3 AMB-101 variant_id stands in the content of A/B sends only", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    await send(world, tenant, { subscriberIds: [id] });
+    await send(world, tenant, { subscriberIds: [id], variant_b });
+    const [ab, plain] = (await inboxOf(world, tenant, id)).sort((a) => ("variant_id" in a.content ? -1 : 1));
+    expect(["a", "b"]).toContain(ab.content.variant_id);
+    expect(plain.content).toEqual({ title: "Hello", body: "World" });
+  });
+
+  it("AMB-93 split_percentage defaults to 50 where there is a B arm, and is null where there is none", async () => {
+    const { world, tenant } = await withTenant();
+    const ids = await addPeople(world, tenant, 100);
+    const { job } = await send(world, tenant, { ...everybody, variant_b });
+    expect(job.split_percentage).toBe(50);
+    expect(await fates(world, tenant, ids, job.id)).toEqual(ids.map((id) => fateOf(job.id, id, 0, 50)));
+    expect((await send(world, tenant, everybody)).job.split_percentage).toBeNull();
+  });
+
+  it("ABH-2 given ids and a scheduled send draw the same control; strangers are skipped, not held out", async () => {
+    const { world, tenant } = await withTenant();
+    const ids = await addPeople(world, tenant, 100);
+    const stranger = world.ids.uuid();
+    const body = { subscriberIds: [...ids, stranger], variant_b, holdout_percentage: 30, scheduled_at: inMs(world, HOUR) };
+    const { body: answer } = await post(world, tenant, body);
+    await world.advance(HOUR + SECOND);
+    const expected = ids.map((id) => fateOf(answer.id, id, 30, 50));
+    expect(await fates(world, tenant, ids, answer.id)).toEqual(expected);
+    const held_out = expected.filter((fate) => fate === "held out").length;
+    expect((await jobOf(world, tenant, answer.id)).counts).toMatchObject({ total: 101, held_out, skipped: 1 });
+  });
+
+  it("ABH-2 the control is drawn from those the filters leave", async () => {
+    const { world, tenant } = await withTenant();
+    const ids = await addPeople(world, tenant, 200, (n) => ({ attributes: { even: n % 2 === 0 } }));
+    const filters = { subscriber_filters: { even: { $eq: true } }, holdout_percentage: 40 };
+    const { job } = await send(world, tenant, { ...everybody, ...filters });
+    const held_out = ids.filter((id, n) => n % 2 === 0 && bucket("holdout", job.id, id) < 4_000).length;
+    expect(job.counts).toMatchObject({ total: 100, held_out, sent: 100 - held_out });
+  });
+
+  it("ABH-1 ABH-2 two sends draw anew: neither control nor arms are the same people", async () => {
+    const { world, tenant } = await withTenant();
+    const ids = await addPeople(world, tenant, 200);
+    const body = { ...everybody, variant_b, holdout_percentage: 50 };
+    const [first, second] = [(await send(world, tenant, body)).job, (await send(world, tenant, body)).job];
+    expect(await fates(world, tenant, ids, first.id)).not.toEqual(await fates(world, tenant, ids, second.id));
+  });
+});

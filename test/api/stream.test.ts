@@ -1,0 +1,287 @@
+// The live stream of in-app messages (SSE-1 to SSE-6): frames, resumption, keepalive, lifetime, limits.
+import { describe, expect, it, vi } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
+import { awsFailure } from "../../local/aws/stand-in.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { post } from "../support/notify.ts";
+import { addPeople, inboxOf, operate, send } from "../support/people.ts";
+import { openStream } from "../support/sse.ts";
+import { worlds } from "../support/worlds.ts";
+import { START } from "../support/world.ts";
+
+const { fresh, withTenant } = worlds();
+const LIFETIME = 14 * MINUTE;
+
+async function withReader(options: Parameters<typeof fresh>[0] = {}) {
+  const { world, tenant } = await withTenant(options);
+  const [id] = (await addPeople(world, tenant, 1)) as [string];
+  const open = (headers = {}, query = "") => openStream(world, `?subscriber_id=${id}${query}`, { ...tenant.sdk, ...headers });
+  const tell = async (title: string, body: object = {}) =>
+    (await send(world, tenant, { subscriberIds: [id], title, ...body })).job.id as string;
+  return { world, tenant, id, open, tell };
+}
+
+describe("frames", () => {
+  it("SSE-1 SSE-2 SSE-6 a message is one frame with an id line and exactly the frame's fields", async () => {
+    const { world, tenant, id, open, tell } = await withReader();
+    const stream = await open();
+    expect([stream.status, stream.headers["content-type"]]).toEqual([200, "text/event-stream"]);
+    expect(stream.headers).toMatchObject({
+      "access-control-allow-origin": "*",
+      "cache-control": expect.stringContaining("no-cache"),
+      "x-request-id": expect.any(String),
+    });
+    const job = await tell("Hello", { data: { order: 7 } });
+    const [message] = await inboxOf(world, tenant, id);
+    expect(stream.frames()).toEqual([
+      {
+        id: message.id,
+        data: {
+          id: message.id,
+          notification_id: job,
+          title: "Hello",
+          body: "World",
+          data: { order: 7 },
+          sent_at: new Date(START).toISOString(),
+          format: null,
+          image_url: null,
+          actions: [],
+          display: null,
+        },
+      },
+    ]);
+  });
+
+  it("SSE-6 AMB-1 AMB-2 AMB-101 authored content: actions carry labels, display has two keys, the rest is in data", async () => {
+    const { world, tenant, id, open } = await withReader();
+    const stream = await open();
+    const display = { trigger: "immediate", frequency: "once", priority: 3, screens: ["/home"] };
+    const actions = [{ id: "go", title: "Go", url: "https://example.com" }, { id: "no", title: "No", url: "" }];
+    const content = { title: "t", body: "b", variant_id: "b", format: "modal", image_url: "https://x/y.png", actions, display };
+    await tenant.store.put({
+      ...{ pk: `T#${tenant.id}#U#${id}`, sk: `I#${world.ids.uuidAt(world.clock.now())}` },
+      ...{ job: "j", content: JSON.stringify(content), data: JSON.stringify({ own: 1 }) },
+    });
+    await world.settle();
+    expect(stream.frames()[0]!.data).toMatchObject({
+      format: "modal",
+      image_url: "https://x/y.png",
+      actions: [{ id: "go", label: "Go", url: "https://example.com" }, { id: "no", label: "No", url: "" }],
+      display: { trigger: "immediate", frequency: "once" },
+      data: { own: 1, variant_id: "b", display },
+    });
+    expect(stream.frames()[0]!.data.display).toEqual({ trigger: "immediate", frequency: "once" });
+    expect((await inboxOf(world, tenant, id))[0].content.actions).toEqual(actions);
+  });
+
+  it("SSE-2 a write wakes the stream: the frame is there at the same instant, without waiting for a poll", async () => {
+    const { world, open, tell } = await withReader();
+    const stream = await open();
+    await world.advance(300);
+    const before = world.clock.now();
+    await tell("now");
+    expect(world.clock.now()).toBe(before);
+    expect(stream.frames()).toHaveLength(1);
+  });
+
+  it("SSE-2 SSE-4 several messages come in order and each once, over many polls", async () => {
+    const { world, open, tell } = await withReader();
+    const stream = await open();
+    for (let n = 0; n < 5; n++) {
+      await tell(`m${n}`);
+      await world.advance(7 * SECOND);
+    }
+    await world.advance(2 * MINUTE);
+    expect(stream.frames().map(({ data }) => data.title)).toEqual(["m0", "m1", "m2", "m3", "m4"]);
+    expect(new Set(stream.frames().map(({ id }) => id)).size).toBe(5);
+  });
+
+  it("SSE-2 a fresh stream brings only what is new, a text with line breaks stays one frame", async () => {
+    const { open, tell } = await withReader();
+    await tell("old");
+    const stream = await open();
+    await tell("two\n\nlines", { body: "a\r\nb\ndata: c" });
+    expect(stream.frames().map(({ data }) => [data.title, data.body])).toEqual([["two\n\nlines", "a\r\nb\ndata: c"]]);
+  });
+
+  it("GEN-8 nothing of another subscriber or workspace comes through", async () => {
+    const { world, tenant, open } = await withReader();
+    const other = await world.tenant();
+    const [neighbour] = (await addPeople(world, tenant, 1, () => ({ external_id: "n" }))) as [string];
+    const [stranger] = (await addPeople(world, other, 1)) as [string];
+    const stream = await open();
+    await send(world, tenant, { subscriberIds: [neighbour] });
+    await send(world, other, { subscriberIds: [stranger] });
+    await world.advance(10 * SECOND);
+    expect(stream.frames()).toEqual([]);
+  });
+});
+
+describe("resumption", () => {
+  it("SSE-4 F12 Last-Event-ID brings everything after it, in order, nothing lost", async () => {
+    const { world, open, tell } = await withReader();
+    const first = await open();
+    await tell("seen");
+    const last = first.frames()[0]!.id;
+    first.disconnect();
+    for (const title of ["missed 1", "missed 2", "missed 3"]) {
+      await world.advance(40 * SECOND);
+      await tell(title);
+    }
+    await world.advance(HOUR);
+    const second = await open({ "last-event-id": last });
+    expect(second.frames().map(({ data }) => data.title)).toEqual(["missed 1", "missed 2", "missed 3"]);
+    await tell("live");
+    expect(second.frames().at(-1)!.data.title).toBe("live");
+  });
+
+  it("SSE-4 a Last-Event-ID that is none of ours opens a fresh stream", async () => {
+    const { open, tell } = await withReader();
+    await tell("old");
+    for (const id of ["", "nonsense", "-".repeat(36), "x".repeat(5_000)]) {
+      const stream = await open({ "last-event-id": id });
+      expect([stream.status, stream.frames()]).toEqual([200, []]);
+      await tell("new");
+      expect(stream.frames()).toHaveLength(1);
+    }
+  });
+
+  it("INB-4 SSE-4 a very old Last-Event-ID brings nothing that has expired, one of the future does not deafen", async () => {
+    const { world, open, tell } = await withReader();
+    await tell("expired");
+    world.clock.jumpTo(START + 29 * DAY);
+    await tell("alive");
+    world.clock.jumpTo(START + 30 * DAY);
+    const old = await open({ "last-event-id": "00000000-0000-7000-8000-000000000000" });
+    expect(old.frames().map(({ data }) => data.title)).toEqual(["alive"]);
+    const ahead = await open({ "last-event-id": world.ids.uuidAt(START + 60 * DAY) });
+    await tell("now");
+    expect(ahead.frames().map(({ data }) => data.title)).toEqual(["now"]);
+  });
+});
+
+describe("lifetime", () => {
+  it("SSE-3 ARC-3 retry at once, a keepalive comment every 30 seconds, a clean end at 14 minutes", async () => {
+    const { world, open } = await withReader();
+    const stream = await open();
+    expect(stream.retries()).toEqual([2_000]);
+    await world.advance(29 * SECOND);
+    expect(stream.comments()).toBe(0);
+    await world.advance(2 * SECOND);
+    expect(stream.comments()).toBe(1);
+    await world.advance(30 * SECOND);
+    expect(stream.comments()).toBe(2);
+    await world.advance(START + LIFETIME - 2 * SECOND - world.clock.now());
+    expect([stream.ended, stream.comments()]).toEqual([false, 27]);
+    await world.advance(4 * SECOND);
+    expect(stream.ended).toBe(true);
+    expect(stream.text.endsWith("\n\n")).toBe(true);
+    expect(world.logs.filter(({ level }) => level !== "info")).toEqual([]);
+  });
+
+  it("SSE-3 keepalives come while messages do", async () => {
+    const { world, open, tell } = await withReader();
+    const stream = await open();
+    for (let n = 0; n < 13; n++) {
+      await tell(`m${n}`);
+      await world.advance(5 * SECOND);
+    }
+    expect([stream.comments(), stream.frames().length]).toEqual([2, 13]);
+  });
+
+  it("decision 28 the newest three streams of a subscriber stay, an older one ends with a long retry", async () => {
+    const { world, tenant, open, tell } = await withReader();
+    const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
+    const neighbour = await openStream(world, `?subscriber_id=${other}`, tenant.sdk);
+    const streams = [];
+    for (let n = 0; n < 5; n++) {
+      streams.push(await open());
+      await world.advance(SECOND);
+    }
+    await world.advance(35 * SECOND);
+    expect(streams.map(({ ended }) => ended)).toEqual([true, true, false, false, false]);
+    expect(neighbour.ended).toBe(false);
+    expect(streams[0]!.retries()).toEqual([2_000, 5 * MINUTE]);
+    await tell("hello");
+    expect(streams.map((stream) => stream.frames().length)).toEqual([0, 0, 1, 1, 1]);
+    const again = await open();
+    await world.advance(35 * SECOND);
+    expect([streams[2]!.ended, again.ended]).toEqual([true, false]);
+  });
+});
+
+describe("admission", () => {
+  it("AMB-42 ?sdk_key= opens the stream, on this route only, and is in no log", async () => {
+    const { world, tenant, id, tell } = await withReader();
+    const query = `?subscriber_id=${id}&sdk_key=${tenant.sdkKey}`;
+    const stream = await openStream(world, query, {});
+    await tell("hello");
+    expect([stream.status, stream.frames().length]).toEqual([200, 1]);
+    expect((await openStream(world, `?subscriber_id=${id}&sdk_key=sk_wrong.wrong`, {})).status).toBe(401);
+    expect((await world.call(`GET /v1/in-app/messages${query}`)).status).toBe(401);
+    expect(JSON.stringify(world.logs)).not.toContain(tenant.sdkKey);
+  });
+
+  it("SSE-1 INB-5 ATH-3 a dashboard token opens it, a read-only one too; nothing, a server key or a stale token is 401", async () => {
+    const { world, tenant, id } = await withReader();
+    const query = `?subscriber_id=${id}`;
+    for (const as of [await tenant.dashboard(), await tenant.dashboard("viewer")])
+      expect((await openStream(world, query, as)).status).toBe(200);
+    const stale = await tenant.dashboard();
+    await world.advance(16 * MINUTE);
+    for (const as of [{}, tenant.server, stale]) {
+      const refused = await openStream(world, query, as);
+      expect([refused.status, refused.ended, JSON.parse(refused.text).code]).toEqual([401, true, "UNAUTHORIZED"]);
+    }
+  });
+
+  it("SSE-1 AMB-59 422 without a subscriber, 401 for credentials of two workspaces, 403 by plan and by status", async () => {
+    const { world, tenant, id } = await withReader();
+    const other = await world.tenant();
+    for (const query of ["", "?subscriber_id=ada"]) {
+      const refused = await openStream(world, query, tenant.sdk);
+      expect([refused.status, Object.keys(JSON.parse(refused.text).fields)]).toEqual([422, ["subscriber_id"]]);
+    }
+    const both = { ...tenant.sdk, ...(await other.dashboard()) };
+    expect((await openStream(world, `?subscriber_id=${id}`, both)).status).toBe(401);
+    await operate(world, tenant, { plan: "free" });
+    const refused = await openStream(world, `?subscriber_id=${id}`, tenant.sdk);
+    expect([refused.status, JSON.parse(refused.text).error]).toEqual([403, "in_app_not_permitted"]);
+    await operate(world, tenant, { plan: "pro", status: "suspended" });
+    const closed = await openStream(world, `?subscriber_id=${id}`, tenant.sdk);
+    expect([closed.status, JSON.parse(closed.text).code]).toEqual([403, "TENANT_SUSPENDED"]);
+  });
+
+  it("SSE-5 decision 28 503 near the limit of open streams; a place is free again when a stream ends", async () => {
+    const { world, tenant, open } = await withReader({ env: { STREAM_CONCURRENCY: "3" } });
+    const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
+    expect([(await open()).status, (await openStream(world, `?subscriber_id=${other}`, tenant.sdk)).status]).toEqual([200, 200]);
+    const refused = await open();
+    expect([refused.status, JSON.parse(refused.text).code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+    expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+    expect((await post(world, tenant, { subscriberIds: [other] })).status).toBe(201);
+    await world.advance(LIFETIME + 2 * SECOND);
+    expect((await open()).status).toBe(200);
+  });
+
+  it("SSE-5 ERR-18 503 where the stream function's calls are throttled, and 200 when they are not any more", async () => {
+    let throttled = true;
+    const hooks = (name: string): Hooks => ({
+      before: () => {
+        if (name === "stream" && throttled) throw awsFailure("ThrottlingException", "Rate exceeded");
+      },
+    });
+    const { open } = await withReader({ hooks });
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    try {
+      const opening = open();
+      await vi.advanceTimersByTimeAsync(60_000);
+      const refused = await opening;
+      expect([refused.status, JSON.parse(refused.text).code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+    } finally {
+      vi.useRealTimers();
+    }
+    throttled = false;
+    expect((await open()).status).toBe(200);
+  });
+});

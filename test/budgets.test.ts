@@ -1,0 +1,120 @@
+// What the recommended designs may cost (data-and-scale.md): counted in the embedded table, so the figures repeat.
+import { expect, it } from "vitest";
+import { HOUR, MINUTE, SECOND } from "../shared/clock.ts";
+import { timers } from "../shared/resources.ts";
+import { keys, SHARDS } from "../shared/store/keys.ts";
+import { addPeople, quickParts, quickStore, send } from "./support/people.ts";
+import { spent, spentByCall } from "./support/spending.ts";
+import { openStream } from "./support/sse.ts";
+import { worlds } from "./support/worlds.ts";
+import { START } from "./support/world.ts";
+
+const { withTenant } = worlds();
+
+it("an upsert is 1 request and 1 WCU, and one more for the index when the subscriber is new", async () => {
+  const { world, tenant } = await withTenant();
+  const route = "POST /api/v1/subscribers/upsert";
+  const body = { external_id: "ada", email: "ada@example.com", attributes: { plan: "pro", age: 36, tags: ["a", "b"] } };
+  const upsert = () => spentByCall(world, { as: tenant.sdk, route, body, refused: { route, body: {} } });
+  expect(await upsert()).toMatchObject({ requests: 1, wcu: 2, index_wcu: 1, rcu: 0 });
+  expect(await upsert()).toMatchObject({ requests: 1, wcu: 1, index_wcu: 0, rcu: 0 });
+});
+
+it("an upsert of a subscriber erased and made again is one request more", async () => {
+  const { world, tenant } = await withTenant();
+  const route = "POST /api/v1/subscribers/upsert";
+  const body = { external_id: "ada" };
+  for (let n = 0; n < 4; n++) {
+    const { id } = (await world.call(route, { as: tenant.sdk, body })).body;
+    if (n < 3) await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+  }
+  const again = await spentByCall(world, { as: tenant.sdk, route, body, refused: { route, body: {} } });
+  expect(again.requests).toBe(2);
+});
+
+it("an audience page is at most 43 RCU per 1,000 profiles", async () => {
+  const { world, tenant } = await withTenant();
+  await addPeople(world, tenant, 2_000);
+  await send(world, tenant, { target: { type: "all" }, subscriber_filters: { nobody: { $exists: true } } });
+  const cost = await spent(world, () =>
+    send(world, tenant, { target: { type: "all" }, subscriber_filters: { nobody: { $exists: true } } }),
+  );
+  expect(cost.by_operation.Query!.rcu / 2).toBeLessThanOrEqual(43 + SHARDS.length / 2);
+  const store = quickStore(world, tenant);
+  const pages = await spent(world, () =>
+    Promise.all(SHARDS.map((shard) => store.query({ pk: keys.audience(tenant.id, shard), eventual: true }))),
+  );
+  expect(pages.rcu / 2).toBeLessThanOrEqual(43);
+});
+
+it("an in-app send to 2,000 is at most 1.2 WCU and 0.2 requests a recipient", async () => {
+  const { world, tenant } = await withTenant();
+  await addPeople(world, tenant, 2_000);
+  const cost = await spent(world, () => send(world, tenant, { target: { type: "all" } }));
+  expect(cost.wcu / 2_000).toBeLessThanOrEqual(1.2);
+  expect(cost.requests / 2_000).toBeLessThanOrEqual(0.2);
+});
+
+it("a template list is at most 12 RCU at 500 templates", async () => {
+  const { world, tenant } = await withTenant();
+  const puts = Array.from({ length: 500 }, (_, n) => {
+    const [id, name] = [world.ids.uuidAt(START - n * SECOND), `Template number ${n}`];
+    const entity = { id, name, title: "Hello there", body: "You have news.", created_at: new Date(START).toISOString() };
+    return [
+      { put: { ...keys.entry(tenant.id, "template", name), id } },
+      { put: { ...keys.entity(tenant.id, "template", id), ...entity } },
+    ];
+  });
+  await quickStore(world, tenant).writeAll(puts.flat());
+  const as = await tenant.dashboard();
+  const refused = { route: "GET /api/v1/templates?page=0" };
+  for (const query of ["", "?page=25", "?per_page=1", "?name=number%20499"]) {
+    const { rcu } = await spentByCall(world, { as, route: `GET /api/v1/templates${query}`, refused });
+    expect([query, rcu <= 12]).toEqual([query, true]);
+  }
+});
+
+it("a timer is at most 3 WCU, its deletion included", async () => {
+  const { world, tenant } = await withTenant();
+  const clock = timers.open(quickParts(world))(tenant.id);
+  const count = 50;
+  const cost = await spent(world, async () => {
+    await clock.set(
+      Array.from({ length: count }, (_, n) => ({ kind: "job-watch", id: `job ${n}`, at: START + HOUR + n })),
+    );
+    await world.advance(HOUR + 2 * MINUTE);
+  });
+  expect(cost.wcu / count).toBeLessThanOrEqual(3);
+  expect(cost.wcu).toBeGreaterThanOrEqual(2 * count);
+});
+
+it("marking everything read is at most 3 WCU, however much is unread", async () => {
+  const { world, tenant } = await withTenant();
+  const [id] = (await addPeople(world, tenant, 1)) as [string];
+  const rows = Array.from({ length: 500 }, (_, n) => ({
+    put: {
+      ...keys.message(tenant.id, id, world.ids.uuidAt(START - n)),
+      ...{ job: "j", content: JSON.stringify({ title: "t", body: "b" }) },
+    },
+  }));
+  await quickStore(world, tenant).writeAll(rows);
+  const route = "POST /v1/in-app/messages/read";
+  const body = { subscriber_id: id };
+  const cost = await spentByCall(world, { as: tenant.sdk, route, body, refused: { route, body: {} } });
+  expect(cost.wcu).toBeLessThanOrEqual(3);
+  const { messages } = (await world.call(`GET /v1/in-app/messages?subscriber_id=${id}&status=unread`, { as: tenant.sdk }))
+    .body;
+  expect(messages).toEqual([]);
+});
+
+it("an idle second of a live stream is at most 0.5 RCU and no write", async () => {
+  const { world, tenant } = await withTenant();
+  const [id] = (await addPeople(world, tenant, 1)) as [string];
+  const stream = await openStream(world, `?subscriber_id=${id}`, tenant.sdk);
+  expect(stream.status).toBe(200);
+  await world.advance(2 * SECOND);
+  const cost = await spent(world, () => world.advance(20 * SECOND));
+  expect(cost.rcu / 20).toBeLessThanOrEqual(0.5);
+  expect(cost.requests).toBeGreaterThanOrEqual(10);
+  expect(cost.wcu).toBe(0);
+});

@@ -1,0 +1,214 @@
+// docs/edge.md, line by line, on the synthesized template; a line without an assertion fails.
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
+import { routeKeyOf } from "../../shared/http/endpoint.ts";
+import { answerUnknown } from "../../shared/http/fallback.ts";
+import { deployed, ofType, synthesize, type Template, textOf } from "./support/template.ts";
+
+const template: Template = deployed();
+
+const STREAM = "/v1/in-app/stream";
+const one = (type: string, from = template) => {
+  const found = ofType(from, type);
+  expect(found).toHaveLength(1);
+  return found[0]![1].Properties;
+};
+const edge = () => one("AWS::CloudFront::Distribution").DistributionConfig;
+const behaviours = () => [edge().DefaultCacheBehavior, ...edge().CacheBehaviors];
+const originOf = ({ TargetOriginId }: { TargetOriginId: string }) =>
+  edge().Origins.find(({ Id }: { Id: string }) => Id === TargetOriginId);
+const api = () => one("AWS::ApiGatewayV2::Api").Body;
+const withDomain = () =>
+  synthesize({
+    context: { domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:1:certificate/x" } },
+  });
+
+interface EdgeRequest {
+  method: string;
+  uri: string;
+  headers: Record<string, { value: string }>;
+}
+/** Runs the viewer-request function as CloudFront would. */
+function atTheEdge(method: string, uri: string, headers: Record<string, string> = {}) {
+  const code = one("AWS::CloudFront::Function").FunctionCode;
+  const handler = new Function(`${code}; return handler;`)() as (
+    event: object,
+  ) => EdgeRequest & { statusCode?: number };
+  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, { value }]));
+  const answer = handler({ request: { method, uri, headers: given }, viewer: { ip: "198.51.100.7" } });
+  return {
+    ...answer,
+    headers: Object.fromEntries(Object.entries(answer.headers).map(([name, { value }]) => [name, value])),
+  };
+}
+
+const lines: Record<string, () => void | Promise<void>> = {
+  E1: () => {
+    expect(edge().CacheBehaviors.map(({ PathPattern }: { PathPattern: string }) => PathPattern)).toEqual([STREAM]);
+    expect(contents.stream.endpoint.route).toBe(`GET ${STREAM}`);
+    expect(textOf(originOf(edge().DefaultCacheBehavior).DomainName)).toMatch(/^<Api>\.execute-api\./);
+    expect(textOf(originOf(edge().CacheBehaviors[0]).DomainName)).toMatch(/StreamFunctionUrl\w+\.FunctionUrl/);
+  },
+  E2: () => {
+    for (const { ViewerProtocolPolicy } of behaviours()) expect(ViewerProtocolPolicy).toBe("https-only");
+    for (const { CustomOriginConfig } of edge().Origins) {
+      expect(CustomOriginConfig.OriginProtocolPolicy).toBe("https-only");
+      expect(CustomOriginConfig.OriginSSLProtocols).toEqual(["TLSv1.2"]);
+    }
+  },
+  E3: () => {
+    const { DistributionConfig } = one("AWS::CloudFront::Distribution", withDomain());
+    expect(DistributionConfig.Aliases).toEqual(["api.example.com"]);
+    expect(DistributionConfig.ViewerCertificate).toMatchObject({
+      AcmCertificateArn: "arn:aws:acm:us-east-1:1:certificate/x",
+      MinimumProtocolVersion: "TLSv1.2_2021",
+    });
+    expect(edge().Aliases).toBeUndefined();
+  },
+  E4: () => {
+    const cachingDisabled = "4135ea2d-6df8-44a3-9df3-4b5a84be39ad";
+    for (const { CachePolicyId } of behaviours()) expect(CachePolicyId).toBe(cachingDisabled);
+  },
+  E5: () => {
+    const kept = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
+    expect(edge().CustomErrorResponses).toEqual(kept.map((ErrorCode) => ({ ErrorCachingMinTTL: 0, ErrorCode })));
+  },
+  E6: () => {
+    for (const { Compress } of behaviours()) expect(Compress).toBe(false);
+  },
+  E7: () => {
+    const allViewerExceptHostHeader = "b689b0a8-53d0-40ab-baf2-68738e2966ac";
+    for (const { OriginRequestPolicyId } of behaviours()) expect(OriginRequestPolicyId).toBe(allViewerExceptHostHeader);
+  },
+  E8: () => {
+    for (const behaviour of behaviours())
+      expect(behaviour.FunctionAssociations).toMatchObject([{ EventType: "viewer-request" }]);
+    for (const uri of ["/api/v1/auth/login", STREAM])
+      expect(atTheEdge("GET", uri, { "x-viewer-ip": "203.0.113.1" }).headers["x-viewer-ip"]).toBe("198.51.100.7");
+  },
+  E9: () => {
+    const sent = edge().Origins.map(({ OriginCustomHeaders: [header] }: { OriginCustomHeaders: object[] }) => header);
+    const [{ HeaderValue: secret }] = sent;
+    expect(sent).toEqual(sent.map(() => ({ HeaderName: "x-origin-secret", HeaderValue: secret })));
+    expect(textOf(secret)).toMatch(/^<EncryptionKey\w+>-select\(2,split\(\/,<AWS::StackId>\)\)$/);
+    for (const { name, kind } of deployedFunctions(contents)) {
+      const { Variables = {} } = template.Resources[logicalIdOf(name)]!.Properties.Environment ?? {};
+      expect(Variables.ORIGIN_SECRET).toEqual(kind === "api" || kind === "stream" ? secret : undefined);
+    }
+  },
+  E10: () => {
+    const presented = { authorization: "Bearer token", "x-viewer-authorization": "Bearer forged" };
+    expect(atTheEdge("GET", STREAM, presented).headers["x-viewer-authorization"]).toBe("Bearer token");
+    const { authorization: _, ...forged } = presented;
+    expect(atTheEdge("GET", STREAM, forged).headers).not.toHaveProperty("x-viewer-authorization");
+    expect(atTheEdge("GET", "/v1/in-app/inbox", presented).headers).toMatchObject({ authorization: "Bearer token" });
+    expect(atTheEdge("GET", "/v1/in-app/inbox", presented).headers).not.toHaveProperty("x-viewer-authorization");
+  },
+  E11: async () => {
+    const { statusCode, headers } = atTheEdge("OPTIONS", STREAM);
+    const known = [{ route: contents.stream.endpoint.route, credentials: contents.stream.endpoint.access.credentials }];
+    const fallback = answerUnknown(known, { ids: { uuid: () => "id" } as never, log: () => undefined });
+    const requestContext = { requestId: "id", http: { method: "OPTIONS", path: STREAM } };
+    const answer = await fallback({ requestContext } as never, {} as never);
+    expect(statusCode).toBe(answer.statusCode);
+    expect(answer.headers).toMatchObject(headers);
+    expect(headers["access-control-allow-methods"]).toBe("GET");
+    expect(atTheEdge("OPTIONS", "/v1/subscribers").statusCode).toBeUndefined();
+    expect(edge().CacheBehaviors[0].AllowedMethods).toContain("OPTIONS");
+  },
+  E12: () => {
+    expect(one("AWS::ApiGatewayV2::Api").CorsConfiguration).toBeUndefined();
+    expect(api()).not.toHaveProperty("x-amazon-apigateway-cors");
+    expect(api().paths["/$default"]["x-amazon-apigateway-any-method"]).toMatchObject({
+      isDefaultRoute: true,
+      "x-amazon-apigateway-integration": { $ref: "#/components/x-amazon-apigateway-integrations/fallback" },
+    });
+  },
+  E13: () => {
+    expect(one("AWS::Lambda::Url").AuthType).toBe("AWS_IAM");
+    const [id] = ofType(template, "AWS::CloudFront::Distribution")[0]!;
+    const ours = ofType(template, "AWS::Lambda::Permission").filter(
+      ([, { Properties }]) => Properties.Principal === "cloudfront.amazonaws.com",
+    );
+    expect(ours.map(([, { Properties }]) => Properties.Action).sort()).toEqual([
+      "lambda:InvokeFunction",
+      "lambda:InvokeFunctionUrl",
+    ]);
+    for (const [, { Properties }] of ours)
+      expect(textOf(Properties.SourceArn)).toBe(
+        `arn:<AWS::Partition>:cloudfront::<AWS::AccountId>:distribution/<${id}>`,
+      );
+    const { OriginAccessControlConfig } = one("AWS::CloudFront::OriginAccessControl");
+    expect(OriginAccessControlConfig).toMatchObject({
+      OriginAccessControlOriginType: "lambda",
+      SigningBehavior: "always",
+      SigningProtocol: "sigv4",
+    });
+    expect(originOf(edge().CacheBehaviors[0]).OriginAccessControlId).toBeDefined();
+  },
+  E14: () => {
+    const { "/$default": _, ...paths } = api().paths as Record<
+      string,
+      Record<string, Record<string, { $ref: string }>>
+    >;
+    const imported = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(
+        ([method, operation]) =>
+          `${method.toUpperCase()} ${path} → ${operation["x-amazon-apigateway-integration"]!.$ref.split("/").at(-1)}`,
+      ),
+    );
+    const declared = contents.groups.flatMap(({ name, endpoints }) =>
+      endpoints.map(({ route }) => `${routeKeyOf(route)} → api-${name}`),
+    );
+    expect(imported.sort()).toEqual(declared.sort());
+    for (const [name, integration] of Object.entries(api().components["x-amazon-apigateway-integrations"])) {
+      expect(integration).toMatchObject({ type: "aws_proxy", httpMethod: "POST", payloadFormatVersion: "2.0" });
+      expect(textOf((integration as { uri: unknown }).uri)).toContain(`:function:Engagement-${name}/invocations`);
+      expect(template.Resources[`${logicalIdOf(name)}Invoke`]!.Properties).toMatchObject({
+        Action: "lambda:InvokeFunction",
+        Principal: "apigateway.amazonaws.com",
+      });
+    }
+    expect(one("AWS::ApiGatewayV2::Stage")).toMatchObject({ StageName: "$default", AutoDeploy: true });
+  },
+  E15: () => {
+    for (const integration of Object.values(api().components["x-amazon-apigateway-integrations"]))
+      expect(integration).toMatchObject({ timeoutInMillis: 30_000 });
+    for (const { kind, timeoutSeconds } of deployedFunctions(contents))
+      if (kind === "api" || kind === "fallback") expect(timeoutSeconds).toBe(29);
+  },
+  E16: () => {
+    for (const { CustomOriginConfig } of edge().Origins) expect(CustomOriginConfig.OriginReadTimeout).toBe(60);
+    expect(template.Resources.Stream!.Properties.Timeout).toBe(900);
+  },
+  E17: () => {
+    expect(one("AWS::Lambda::Url").InvokeMode).toBe("RESPONSE_STREAM");
+    expect(template.Resources.Stream!.Properties.MemorySize).toBe(128);
+    expect(template.Resources.Stream!.Properties.ReservedConcurrentExecutions).toBeUndefined();
+  },
+  E18: () => {
+    const fields = JSON.parse(one("AWS::ApiGatewayV2::Stage").AccessLogSettings.Format);
+    expect(Object.keys(fields).sort()).toEqual(["error", "integration_error", "ms", "request_id", "route", "status"]);
+    expect(JSON.stringify(fields)).not.toMatch(/path|query|sourceIp|header|authorizer/i);
+    expect(edge().Logging).toBeUndefined();
+  },
+  E19: () => {
+    const issuerIn = ({ Resources }: Template) =>
+      textOf(Resources.ApiAuth!.Properties.Environment.Variables.TOKEN_ISSUER);
+    expect(issuerIn(template)).toBe("https://<Api>.execute-api.<AWS::Region>.<AWS::URLSuffix>");
+    expect(issuerIn(withDomain())).toBe("https://api.example.com");
+  },
+};
+
+const page = readFileSync(new URL("../../docs/edge.md", import.meta.url), "utf8");
+const written = [...page.matchAll(/^\| (E\d+) \| \w+ \| (.+) \|$/gm)].map(([, id, line]) => [id!, line!] as const);
+
+it.each(written)("%s %s", async (id) => {
+  expect(lines).toHaveProperty(id);
+  await lines[id]!();
+});
+
+it("asserts no line that is not written", () => {
+  expect(Object.keys(lines)).toEqual(written.map(([id]) => id));
+});

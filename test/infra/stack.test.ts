@@ -1,0 +1,208 @@
+// The stack as a whole: its size, its costs at rest, what it keeps and how safely, what rings when it breaks.
+import { describe, expect, it } from "vitest";
+import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
+import { type Endpoint, endpoints, group } from "../../shared/http/endpoint.ts";
+import { platformWrite, storeWrite } from "../../shared/resources.ts";
+import { tableDefinition } from "../../shared/store/definition.ts";
+import { deployed, ofType, synthesize, type Template } from "./support/template.ts";
+
+const MOST_RESOURCES = 400;
+const COMING_ROUTES = 170;
+const COMING_GROUPS = 26;
+
+const template: Template = deployed();
+
+const only = (type: string) => ofType(template, type).map(([, { Properties }]) => Properties);
+
+describe("size", () => {
+  it("stays under 400 resources, also with 170 routes in 26 groups", () => {
+    expect(Object.keys(template.Resources).length).toBeLessThanOrEqual(MOST_RESOURCES);
+    const endpoint = endpoints({ credentials: ["server"], uses: [storeWrite, platformWrite] });
+    const routes = Array.from({ length: COMING_ROUTES }, (_, n) =>
+      endpoint(`GET /api/v1/planted-${n}/:id`, {}, { summary: "Planted" }, async () => undefined),
+    );
+    const groups = Array.from({ length: COMING_GROUPS }, (_, n) =>
+      group(
+        `planted-${n}`,
+        "Planted.",
+        routes.filter((_, i) => i % COMING_GROUPS === n),
+      ),
+    );
+    const { Resources } = synthesize({ contents: { ...contents, groups } });
+    expect(Object.keys(Resources.Api!.Properties.Body.paths)).toHaveLength(COMING_ROUTES + 1);
+    expect(Object.keys(Resources).length).toBeLessThanOrEqual(MOST_RESOURCES);
+  });
+
+  it("takes a planted endpoint from its declaration alone: route, function, env and rights", () => {
+    const endpoint = endpoints({ credentials: ["server"], uses: [platformWrite] });
+    const route: Endpoint = endpoint("POST /v1/planted/:id/things", {}, { summary: "Planted" }, async () => undefined);
+    const groups = [...contents.groups, group("planted", "Planted.", [route])];
+    const { Resources } = synthesize({ contents: { ...contents, groups } });
+    expect(Resources.Api!.Properties.Body.paths["/v1/planted/{id}/things"].post).toMatchObject({
+      "x-amazon-apigateway-integration": { $ref: "#/components/x-amazon-apigateway-integrations/api-planted" },
+      parameters: [{ name: "id", in: "path", required: true }],
+    });
+    expect(Resources.ApiPlanted!.Properties.Environment.Variables).toHaveProperty("TABLE_NAME");
+    expect(Resources.ApiPlantedInvoke!.Properties.Principal).toBe("apigateway.amazonaws.com");
+  });
+
+  it("refuses a declaration that names what the stack has not", () => {
+    const odd = {
+      as: "odd",
+      env: [],
+      grants: [{ actions: ["s3:GetObject"], on: "moon" }],
+      open: () => () => undefined,
+    };
+    const endpoint = endpoints({ credentials: [], uses: [odd] });
+    const route = endpoint("GET /v1/odd", {}, { summary: "Odd" }, async () => undefined);
+    const groups = [group("odd", "Odd.", [route])];
+    expect(() => synthesize({ contents: { ...contents, groups } })).toThrow("api-odd declares a grant on moon");
+  });
+
+  it("refuses a setting it does not understand, by name", () => {
+    expect(() => synthesize({ context: { defaultPlan: "gold" } })).toThrow("The context defaultPlan is wrong");
+  });
+});
+
+describe("cost at rest", () => {
+  it("has nothing that is billed by the hour", () => {
+    const types = new Set(Object.values(template.Resources).map(({ Type }) => Type));
+    const free = [
+      "AWS::ApiGatewayV2::Api",
+      "AWS::ApiGatewayV2::Stage",
+      "AWS::CloudFront::Distribution",
+      "AWS::CloudFront::Function",
+      "AWS::CloudFront::OriginAccessControl",
+      "AWS::Events::Rule",
+      "AWS::IAM::Role",
+      "AWS::Lambda::EventSourceMapping",
+      "AWS::Lambda::Function",
+      "AWS::Lambda::Permission",
+      "AWS::Lambda::Url",
+      "AWS::Logs::LogGroup",
+      "AWS::S3::Bucket",
+      "AWS::S3::BucketPolicy",
+      "AWS::SQS::Queue",
+      "AWS::SQS::QueuePolicy",
+      "AWS::Scheduler::Schedule",
+      "AWS::Scheduler::ScheduleGroup",
+      "AWS::DynamoDB::Table",
+    ];
+    const byTheMonth = ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::KMS::Key"];
+    expect([...types].filter((type) => ![...free, ...byTheMonth].includes(type))).toEqual([]);
+    expect(only("AWS::DynamoDB::Table").map(({ BillingMode }) => BillingMode)).toEqual(["PAY_PER_REQUEST"]);
+    expect(ofType(template, "AWS::Lambda::Function").filter(([, { Properties }]) => Properties.SnapStart)).toEqual([]);
+    expect(only("AWS::KMS::Key")).toHaveLength(2);
+    expect(only("AWS::CloudWatch::Dashboard")).toHaveLength(1);
+  });
+});
+
+describe("what is kept", () => {
+  it("has the table as declared, recoverable and hard to delete", () => {
+    const [table] = only("AWS::DynamoDB::Table");
+    expect(table).toMatchObject({
+      KeySchema: [
+        { AttributeName: tableDefinition.partitionKey, KeyType: "HASH" },
+        { AttributeName: tableDefinition.sortKey, KeyType: "RANGE" },
+      ],
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      DeletionProtectionEnabled: true,
+      StreamSpecification: { StreamViewType: tableDefinition.stream },
+      TimeToLiveSpecification: { AttributeName: tableDefinition.timeToLive, Enabled: true },
+    });
+    expect(
+      table.GlobalSecondaryIndexes.map((index: { IndexName: string; KeySchema: object[]; Projection: object }) => ({
+        name: index.IndexName,
+        keys: index.KeySchema,
+        ...index.Projection,
+      })),
+    ).toEqual(
+      Object.entries(tableDefinition.indexes).map(([prefix, { name, projection }]) => ({
+        name,
+        keys: [
+          { AttributeName: `${prefix}pk`, KeyType: "HASH" },
+          { AttributeName: `${prefix}sk`, KeyType: "RANGE" },
+        ],
+        ProjectionType: projection,
+      })),
+    );
+  });
+
+  it("rotates the encryption key, signs with RSA 2048, and outlives the stack", () => {
+    const keys = only("AWS::KMS::Key");
+    expect(keys.find(({ KeySpec }) => KeySpec === undefined)).toMatchObject({ EnableKeyRotation: true });
+    expect(keys.find(({ KeySpec }) => KeySpec === "RSA_2048")).toMatchObject({ KeyUsage: "SIGN_VERIFY" });
+    for (const type of ["AWS::DynamoDB::Table", "AWS::KMS::Key", "AWS::S3::Bucket"])
+      for (const [, { DeletionPolicy }] of ofType(template, type)) expect(DeletionPolicy).toBe("Retain");
+    const trial = synthesize({ context: { removal: "destroy" } });
+    expect(ofType(trial, "AWS::DynamoDB::Table")[0]![1]).toMatchObject({
+      DeletionPolicy: "Delete",
+      Properties: { DeletionProtectionEnabled: false },
+    });
+  });
+
+  it("encrypts buckets and queues, opens no bucket, and refuses plain HTTP", () => {
+    for (const bucket of only("AWS::S3::Bucket")) {
+      expect(Object.values(bucket.PublicAccessBlockConfiguration)).toEqual([true, true, true, true]);
+      expect(bucket.BucketEncryption).toBeDefined();
+      expect(bucket.LifecycleConfiguration.Rules[0].ExpirationInDays).toBe(30);
+    }
+    for (const queue of only("AWS::SQS::Queue")) expect(queue.SqsManagedSseEnabled).toBe(true);
+    for (const type of ["AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy"])
+      for (const { PolicyDocument } of only(type))
+        expect(JSON.stringify(PolicyDocument)).toContain('"Bool":{"aws:SecureTransport":"false"}');
+  });
+});
+
+describe("functions", () => {
+  it("run on Node 24 and arm64, traced, each with a log that ends", () => {
+    for (const spec of deployedFunctions(contents)) {
+      const { Properties } = template.Resources[logicalIdOf(spec.name)]!;
+      expect(Properties).toMatchObject({
+        FunctionName: `Engagement-${spec.name}`,
+        Runtime: "nodejs24.x",
+        Architectures: ["arm64"],
+        Handler: "index.handler",
+        MemorySize: spec.kind === "stream" ? 128 : 512,
+        Timeout: { api: 29, fallback: 29, operator: 29, worker: 60, stream: 900 }[spec.kind],
+        TracingConfig: { Mode: "Active" },
+      });
+      expect(Properties.ReservedConcurrentExecutions).toBeUndefined();
+    }
+    for (const { RetentionInDays } of only("AWS::Logs::LogGroup")) expect(RetentionInDays).toBe(30);
+    expect(only("AWS::Lambda::Function")).toHaveLength(deployedFunctions(contents).length);
+  });
+
+  it("reserve concurrency for live streams only where one asks for it", () => {
+    const { Resources } = synthesize({ context: { streamConcurrency: "50" } });
+    expect(Resources.Stream!.Properties).toMatchObject({
+      ReservedConcurrentExecutions: 50,
+      Environment: { Variables: { STREAM_CONCURRENCY: "50" } },
+    });
+  });
+});
+
+describe("alarms", () => {
+  it("each say what a human loses", () => {
+    for (const { AlarmDescription } of only("AWS::CloudWatch::Alarm")) {
+      expect(AlarmDescription.length).toBeGreaterThan(60);
+      expect(AlarmDescription).toMatch(/^[A-Z].*\.$/);
+    }
+  });
+
+  it("watch every dead-letter queue, late reactions, failing answers, throttling and live streams", () => {
+    const metrics = only("AWS::CloudWatch::Alarm").map(({ MetricName }) => MetricName);
+    const dead = metrics.filter((name) => name === "ApproximateNumberOfMessagesVisible");
+    expect(dead).toHaveLength(contents.workers.length);
+    for (const name of ["IteratorAge", "5xx", "Throttles", "Errors"]) expect(metrics).toContain(name);
+  });
+
+  it("write to an address if there is one", () => {
+    expect(only("AWS::CloudWatch::Alarm").flatMap(({ AlarmActions = [] }) => AlarmActions)).toEqual([]);
+    const mailing = synthesize({ context: { alarmEmail: "ops@example.com" }, rules: true });
+    const [, subscription] = ofType(mailing, "AWS::SNS::Subscription")[0]!;
+    expect(subscription.Properties).toMatchObject({ Protocol: "email", Endpoint: "ops@example.com" });
+    for (const [, { Properties }] of ofType(mailing, "AWS::CloudWatch::Alarm"))
+      expect(Properties.AlarmActions).toHaveLength(1);
+  });
+});

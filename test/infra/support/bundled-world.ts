@@ -1,0 +1,134 @@
+// The service as it ships: built bundles with the env and the rights of the template, around the embedded AWS services.
+import { Worker } from "node:worker_threads";
+import { bundleFile } from "../../../infra/bundle.ts";
+import { contents, deployedFunctions, logicalIdOf } from "../../../infra/functions.ts";
+import { awsFailure, type Wire } from "../../../local/aws/stand-in.ts";
+import { startAwsPort } from "../../../local/aws-port.ts";
+import { createGateway } from "../../../local/gateway.ts";
+import { createLambdaHost } from "../../../local/lambda.ts";
+import { createMappings } from "../../../local/mappings.ts";
+import { routeKeyOf } from "../../../shared/http/endpoint.ts";
+import { queues } from "../../../shared/messages.ts";
+import { testWorld } from "../../support/world.ts";
+import type { Ask, Reply } from "./bundle-thread.ts";
+import { neededRights, placesOf, rightsOf, statementsOf } from "./policies.ts";
+import { deployed } from "./template.ts";
+
+const functions = deployedFunctions(contents);
+const thread = new URL("bundle-thread.ts", import.meta.url);
+
+export async function bundledWorld() {
+  const template = deployed();
+  const places = placesOf(template);
+  const world = await testWorld({ start: Date.now() });
+  const { dynamodb, sqs, kms, scheduler, clock, ids, database } = world;
+  const closing: (() => unknown)[] = [];
+  /** `function: right`, for every right that was used. */
+  const used = new Set<string>();
+  const refused: string[] = [];
+
+  /** The embedded services as one function may use them: what its role does not allow is denied. */
+  const servicesFor = (name: string) => {
+    const rights = new Set(rightsOf(statementsOf(template, logicalIdOf(name))));
+    const guarded = <S extends { operate(operation: string, input: Wire): Promise<Wire> }>(
+      service: string,
+      it: S,
+    ): S => ({
+      ...it,
+      operate: async (operation: string, input: Wire) => {
+        for (const right of neededRights(places, service, operation, input)) {
+          if (!rights.has(right)) {
+            refused.push(`${name}: ${right}`);
+            throw awsFailure("AccessDeniedException", `${name} may not ${right}.`);
+          }
+          used.add(`${name}: ${right}`);
+        }
+        return it.operate(operation, input);
+      },
+    });
+    return {
+      dynamodb: guarded("dynamodb", dynamodb),
+      sqs: guarded("sqs", sqs),
+      kms: guarded("kms", kms),
+      scheduler: guarded("scheduler", scheduler),
+    };
+  };
+
+  const environmentOf = (name: string, url: string): Record<string, string> => {
+    const declared = template.Resources[logicalIdOf(name)]!.Properties.Environment?.Variables ?? {};
+    const variables = Object.keys(declared).map((variable) => [
+      variable,
+      world.env[variable] ?? String(declared[variable]),
+    ]);
+    const platform = { AWS_REGION: "us-east-1", AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "secret" };
+    return { ...Object.fromEntries(variables), ...platform, AWS_ENDPOINT_URL: url };
+  };
+
+  const environments = new Map<string, Promise<Worker>>();
+  const start = async (name: string): Promise<Worker> => {
+    const port = await startAwsPort(servicesFor(name), 0, () => undefined);
+    const worker = new Worker(thread, {
+      env: environmentOf(name, port.url),
+      workerData: { file: bundleFile(name) },
+      stdout: true,
+    });
+    closing.push(
+      () => port.close(),
+      () => worker.terminate(),
+    );
+    return worker;
+  };
+  let asked = 0;
+  const invoke = async (name: string, event: unknown, onReply: (reply: Reply) => void = () => undefined) => {
+    if (!environments.has(name)) environments.set(name, start(name));
+    const worker = await environments.get(name)!;
+    const id = ++asked;
+    return new Promise<unknown>((resolve, reject) => {
+      worker.once("error", reject);
+      worker.on("message", (reply: Reply) => {
+        if (reply.id !== id) return;
+        onReply(reply);
+        if (reply.kind === "answer") resolve(reply.answer);
+        if (reply.kind === "failure") reject(new Error(`${name}: ${reply.message}`));
+      });
+      worker.postMessage({ id, event, streaming: name === contents.stream.name } satisfies Ask);
+    });
+  };
+
+  const host = createLambdaHost({ clock, ids });
+  for (const { name, kind, timeoutSeconds } of functions)
+    if (kind !== "stream")
+      host.register({ name, timeoutSeconds, create: () => (event: unknown) => invoke(name, event) });
+  const routes = contents.groups.flatMap(({ name, endpoints }) =>
+    endpoints.map(({ route }) => ({ routeKey: routeKeyOf(route), function: `api-${name}` })),
+  );
+  routes.push({ routeKey: "$default", function: "fallback" });
+  const trouble: string[] = [];
+  const log = (message: string, details?: object) => void trouble.push(`${message} ${JSON.stringify(details)}`);
+  const gateway = createGateway({ clock, ids, host, routes, log });
+  const mappings = createMappings({ clock, database, sqs, dynamodb, host, log });
+  for (const worker of contents.workers)
+    if (worker.wokenBy === "queue")
+      mappings.mapQueue({ queue: worker.name, function: worker.name, batchSize: queues[worker.name].batch });
+    else
+      mappings.mapTableStream({
+        ...{ table: String(world.env.TABLE_NAME), function: worker.name, batchSize: 100 },
+        filter: ({ dynamodb: { NewImage } }) => "react" in (NewImage ?? {}),
+      });
+
+  return {
+    ...world,
+    ...{ gateway, invoke, used, refused, trouble },
+    /** Runs whatever wakes a worker until nothing does. */
+    settle: async () => {
+      for (let busy = true; busy; ) {
+        busy = false;
+        for (const mapping of mappings.all()) if (await mapping.pump()) busy = true;
+      }
+    },
+    close: async () => {
+      for (const end of closing) await end();
+      await world.close();
+    },
+  };
+}

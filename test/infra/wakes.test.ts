@@ -1,0 +1,91 @@
+// What wakes the workers: queues with dead-letter queues, the table's stream, the sweep.
+import { describe, expect, it } from "vitest";
+import { contents, logicalIdOf } from "../../infra/functions.ts";
+import { MAX_RECEIVES, queueNames, queues } from "../../shared/messages.ts";
+import { placesOf } from "./support/policies.ts";
+import { deployed, ofType, type Template, textOf } from "./support/template.ts";
+
+const template: Template = deployed();
+
+const queueNamed = (name: string) => {
+  const found = ofType(template, "AWS::SQS::Queue").find(
+    ([, { Properties }]) => Properties.QueueName === `Engagement-${name}`,
+  );
+  return { id: found![0], ...found![1].Properties };
+};
+const mappingOf = (worker: string) =>
+  ofType(template, "AWS::Lambda::EventSourceMapping").find(
+    ([, { Properties }]) => textOf(Properties.FunctionName) === `<${logicalIdOf(worker)}>`,
+  )![1].Properties;
+
+describe.each(queueNames)("the queue %s", (name) => {
+  it("gives a message back after six times its worker's time, and gives it up after so many tries", () => {
+    const queue = queueNamed(name);
+    const dead = queueNamed(`${name}-dead`);
+    const { Timeout } = template.Resources[logicalIdOf(name)]!.Properties;
+    expect(queue.VisibilityTimeout).toBeGreaterThanOrEqual(6 * Timeout);
+    expect(queue.RedrivePolicy.maxReceiveCount).toBe(MAX_RECEIVES);
+    expect(textOf(queue.RedrivePolicy.deadLetterTargetArn)).toBe(`<${dead.id}.Arn>`);
+    expect(dead.MessageRetentionPeriod).toBe(14 * 86_400);
+    expect(dead.RedrivePolicy).toBeUndefined();
+  });
+
+  it("is standard, so that the tenant of a message is its fair-queue group", () => {
+    expect(queueNamed(name).FifoQueue).toBeUndefined();
+  });
+
+  it("wakes its worker, which answers message by message", () => {
+    const mapping = mappingOf(name);
+    expect(textOf(mapping.EventSourceArn)).toBe(`<${queueNamed(name).id}.Arn>`);
+    expect(mapping).toMatchObject({
+      BatchSize: queues[name].batch,
+      FunctionResponseTypes: ["ReportBatchItemFailures"],
+      ScalingConfig: { MaximumConcurrency: 10 },
+    });
+  });
+});
+
+describe("the table's stream", () => {
+  it("wakes react with the items that need a reaction, halves a batch that throws, and gives up after a bound", () => {
+    const mapping = mappingOf("react");
+    const [table] = ofType(template, "AWS::DynamoDB::Table")[0]!;
+    expect(textOf(mapping.EventSourceArn)).toBe(`<${table}.StreamArn>`);
+    expect(mapping).toMatchObject({
+      BisectBatchOnFunctionError: true,
+      FunctionResponseTypes: ["ReportBatchItemFailures"],
+      StartingPosition: "TRIM_HORIZON",
+      MaximumRetryAttempts: 100,
+      MaximumRecordAgeInSeconds: 43_200,
+    });
+    expect(mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern))).toEqual([
+      { dynamodb: { NewImage: { react: { S: [{ exists: true }] } } } },
+    ]);
+  });
+
+  it("keeps what was given up in a bucket, and says so in a queue with an alarm", () => {
+    const [bucket, { Properties }] = ofType(template, "AWS::S3::Bucket")[0]!;
+    expect(textOf(mappingOf("react").DestinationConfig.OnFailure.Destination)).toBe(`<${bucket}.Arn>`);
+    expect(Properties.NotificationConfiguration.EventBridgeConfiguration.EventBridgeEnabled).toBe(true);
+    const [, rule] = ofType(template, "AWS::Events::Rule")[0]!;
+    expect(textOf(rule.Properties.EventPattern.detail.bucket.name[0])).toBe(`<${bucket}>`);
+    expect(textOf(rule.Properties.Targets[0].Arn)).toBe(`<${queueNamed("react-dead").id}.Arn>`);
+  });
+});
+
+describe("the sweep", () => {
+  it("comes to the due queue every five minutes", () => {
+    const [, { Properties }] = ofType(template, "AWS::Scheduler::Schedule")[0]!;
+    const places = placesOf(template);
+    expect(Properties).toMatchObject({
+      ScheduleExpression: "rate(5 minutes)",
+      FlexibleTimeWindow: { Mode: "OFF" },
+      Target: { Input: '{"sweep":true}' },
+    });
+    expect(textOf(Properties.Target.Arn)).toBe(places["queue:due"]);
+    expect(textOf(Properties.Target.RoleArn)).toBe(places["scheduler-role"]);
+  });
+});
+
+it("every worker is woken by exactly one thing", () => {
+  expect(ofType(template, "AWS::Lambda::EventSourceMapping")).toHaveLength(contents.workers.length);
+});

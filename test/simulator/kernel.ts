@@ -1,0 +1,116 @@
+// The kernel: virtual time, a heap of events, and a trace. Whatever awaits the outside waits for an event here.
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Random } from "./random.ts";
+
+export interface Event {
+  at: number;
+  /** Tells events of one instant apart: in the order they were made. */
+  order: number;
+  deed: () => void;
+  /** Does not keep the world busy: it recurs for ever. */
+  background: boolean;
+  dropped: boolean;
+}
+
+export interface Line {
+  at: number;
+  text: string;
+}
+
+export interface Kernel {
+  readonly random: Random;
+  now(): number;
+  /** Runs `deed` after `ms`; what it returns calls that off. */
+  after(ms: number, deed: () => void, options?: { background?: boolean }): () => void;
+  /** Resolves after `ms`. */
+  sleep(ms: number): Promise<void>;
+  /** Writes a line into the trace. */
+  note(text: string): void;
+  readonly trace: readonly Line[];
+  /** Events that keep the world busy. */
+  pending(): number;
+  /** Runs events in their order until `isOver`, asked before each. */
+  run(isOver: () => boolean): Promise<void>;
+  /** Of the trace: the same seed gives the same. */
+  hash(): string;
+  /** Real SDK clients take real turns of the event loop: counted here while none of them waits for an event. */
+  outside: { running: number };
+}
+
+export function createKernel(start: number, random: Random): Kernel {
+  const heap: Event[] = [];
+  const trace: Line[] = [];
+  const digest = createHash("sha256");
+  const outside = { running: 0 };
+  let now = start;
+  let made = 0;
+  let pending = 0;
+
+  const after: Kernel["after"] = (ms, deed, { background = false } = {}) => {
+    const event: Event = { at: now + Math.max(0, Math.round(ms)), order: made++, deed, background, dropped: false };
+    push(heap, event);
+    if (!background) pending++;
+    return () => {
+      if (event.dropped) return;
+      event.dropped = true;
+      if (!background) pending--;
+    };
+  };
+
+  return {
+    random,
+    trace,
+    outside,
+    now: () => now,
+    after,
+    sleep: (ms) => new Promise((resolve) => void after(ms, resolve)),
+    note: (text) => {
+      trace.push({ at: now, text });
+      digest.update(`${now} ${text}\n`);
+    },
+    pending: () => pending,
+    run: async (isOver) => {
+      while (!isOver()) {
+        const event = pop(heap);
+        if (!event) return;
+        if (event.dropped) continue;
+        event.dropped = true;
+        if (!event.background) pending--;
+        now = event.at;
+        event.deed();
+        do await nextTurn();
+        while (outside.running > 0);
+      }
+    },
+    hash: () => digest.copy().digest("hex").slice(0, 16),
+  };
+}
+
+const isBefore = (a: Event, b: Event) => a.at < b.at || (a.at === b.at && a.order < b.order);
+
+function push(heap: Event[], event: Event): void {
+  let at = heap.push(event) - 1;
+  while (at > 0) {
+    const parent = (at - 1) >> 1;
+    if (!isBefore(event, heap[parent]!)) break;
+    heap[at] = heap[parent]!;
+    at = parent;
+  }
+  heap[at] = event;
+}
+
+function pop(heap: Event[]): Event | undefined {
+  const first = heap[0];
+  const last = heap.pop();
+  if (!first || !last || first === last) return first;
+  let at = 0;
+  for (let child = 1; child < heap.length; child = 2 * at + 1) {
+    if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
+    if (!isBefore(heap[child]!, last)) break;
+    heap[at] = heap[child]!;
+    at = child;
+  }
+  heap[at] = last;
+  return first;
+}

@@ -1,0 +1,39 @@
+// What work costs in the table, authentication apart: capacity units and requests, counted, never timed.
+import type { DynamoDbMeter } from "../../local/aws/dynamodb/index.ts";
+import type { Headers, TestWorld } from "./world.ts";
+
+export type Spent = Pick<DynamoDbMeter, "requests" | "wcu" | "rcu" | "index_wcu" | "by_operation">;
+
+/** What `work` spends, and whatever it sets in motion if it waits for that. */
+export async function spent(world: TestWorld, work: () => Promise<unknown>): Promise<Spent> {
+  world.dynamodb.resetMeter();
+  await work();
+  return world.dynamodb.meter();
+}
+
+/**
+ * What a call spends beyond authentication and the limiter: those are metered by a call of the same function with the
+ * same credential that is refused right after them, for its query or body (422).
+ */
+export async function spentByCall(
+  world: TestWorld,
+  { as, route, body, refused }: { as: Headers; route: string; body?: object; refused: { route: string; body?: object } },
+): Promise<Spent> {
+  const refuse = async () => {
+    const { status } = await world.call(refused.route, { as, ...(refused.body && { body: refused.body }) });
+    if (status !== 422) throw new Error(`${refused.route} was meant to be refused with 422, but got ${status}.`);
+  };
+  // The first call of an environment also reads keys and secrets.
+  await refuse();
+  const entrance = await spent(world, refuse);
+  const whole = await spent(world, async () => {
+    const { status } = await world.call(route, { as, ...(body && { body }) });
+    if (status >= 300) throw new Error(`${route} answered ${status}.`);
+  });
+  return {
+    ...whole,
+    requests: whole.requests - entrance.requests,
+    wcu: whole.wcu - entrance.wcu,
+    rcu: whole.rcu - entrance.rcu,
+  };
+}
