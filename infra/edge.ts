@@ -26,7 +26,7 @@ import type { Settings } from "./settings.ts";
 import { viewerRequestCode } from "./viewer-request.ts";
 
 /** Named by the functions that read them. */
-export const ORIGIN_SECRET_HEADER = "x-origin-secret";
+const ORIGIN_SECRET_HEADER = "x-origin-secret";
 
 /** Every status for which CloudFront would remember a failure; it is to remember none. */
 const REMEMBERED_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];

@@ -2,7 +2,7 @@
 import { groups, operator, stream, workers } from "../functions/index.ts";
 import type { Group } from "../shared/http/endpoint.ts";
 import type { KnownRoute } from "../shared/http/fallback.ts";
-import { servingUses } from "../shared/http/serve.ts";
+import { servingUses } from "../shared/http/serving.ts";
 import { WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
 import type { Grant, Uses } from "../shared/parts.ts";
 import type { Worker } from "../shared/worker.ts";
@@ -23,9 +23,6 @@ const MEMORY_MB = 512;
 /** Held for as long as a stream is open, so it is what a stream costs (decision 28). */
 const STREAM_MEMORY_MB = 128;
 
-/** What whoever authenticates a caller reads beside its capabilities: whose tokens, and whether the edge is ours. */
-const SERVING_ENV = ["TOKEN_ISSUER", "TOKEN_AUDIENCE", "ORIGIN_SECRET"];
-
 export interface DeployedFunction {
   /** `api-templates`, `fan-out`, `stream`, `fallback`, `operator`: as in the local service. */
   name: string;
@@ -43,14 +40,14 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
     ...groups.map(
       (group): DeployedFunction => ({
         ...{ name: `api-${group.name}`, kind: "api", about: group.about, ...api },
-        ...touching([...servingUses, ...group.endpoints.flatMap(({ uses }) => uses)], SERVING_ENV),
+        ...touching([...servingUses, ...group.endpoints.flatMap(({ uses }) => uses)]),
       }),
     ),
     { name: "fallback", kind: "fallback", about: "Answers where no route does.", ...api, ...touching([]) },
     {
       ...{ name: stream.name, kind: "stream", about: stream.about },
       ...{ memoryMb: STREAM_MEMORY_MB, timeoutSeconds: STREAM_TIMEOUT_SECONDS },
-      ...touching([...servingUses, ...stream.endpoint.uses], [...SERVING_ENV, "STREAM_CONCURRENCY"]),
+      ...touching([...servingUses, ...stream.endpoint.uses]),
     },
     { name: operator.name, kind: "operator", about: operator.about, ...api, ...touching(operator.uses) },
     ...workers.map(
@@ -63,8 +60,8 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
 }
 
 /** Env variables and grants of a list of capabilities, each said once, in a fixed order. */
-function touching(uses: Uses, standing: readonly string[] = []): Pick<DeployedFunction, "env" | "grants"> {
-  const env = [...new Set([...standing, ...uses.flatMap((use) => use.env)])].sort();
+function touching(uses: Uses): Pick<DeployedFunction, "env" | "grants"> {
+  const env = [...new Set(uses.flatMap((use) => use.env))].sort();
   const byPlace = Map.groupBy(
     uses.flatMap(({ grants }) => grants),
     ({ on }) => on,

@@ -1,8 +1,8 @@
 // What CloudFront runs on every request before it goes on: text, because its runtime is not ours.
 import { preflightHeaders } from "../shared/http/fallback.ts";
 
-export const VIEWER_ADDRESS_HEADER = "x-viewer-ip";
-export const VIEWER_AUTHORIZATION_HEADER = "x-viewer-authorization";
+const VIEWER_ADDRESS_HEADER = "x-viewer-ip";
+const VIEWER_AUTHORIZATION_HEADER = "x-viewer-authorization";
 
 /**
  * The stream's origin never sees `Authorization`, for CloudFront signs its own request there (decision 27), and never

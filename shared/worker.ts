@@ -1,11 +1,5 @@
 // How a worker is declared, and how its messages are taken: each on its own, failures reported one by one.
-import type {
-  DynamoDBBatchResponse,
-  DynamoDBRecord,
-  DynamoDBStreamEvent,
-  SQSBatchResponse,
-  SQSEvent,
-} from "aws-lambda";
+import type { DynamoDBRecord, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import * as v from "valibot";
 import type { Clock, Ids } from "./clock.ts";
 import { type Message, type QueueName, queues } from "./messages.ts";
@@ -31,7 +25,7 @@ export interface StreamWorker {
   about: string;
   wokenBy: "table-stream";
   uses: Uses;
-  create(parts: Parts): (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>;
+  create(parts: Parts): (event: DynamoDBStreamEvent) => Promise<void>;
 }
 
 export type Worker = QueueWorker | StreamWorker;
@@ -85,7 +79,7 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
   };
 }
 
-/** A worker woken by the table's stream: takes a batch in order; what it could not do comes again from there on. */
+/** A worker woken by the table's stream: takes a batch in order, whole; what failed comes again. */
 export function streamWorker<const U extends Uses>(
   name: string,
   about: string,
@@ -103,11 +97,10 @@ export function streamWorker<const U extends Uses>(
       return async ({ Records }) => {
         try {
           await task(Records, { ...bind("" as TenantId), clock, ids, log });
-          return { batchItemFailures: [] };
         } catch (error) {
+          // Thrown on, so that the mapping halves the batch until the record at fault stands alone.
           log({ level: "warn", message: "a batch of the stream failed", worker: name, error: describe(error) });
-          const first = Records[0]?.dynamodb?.SequenceNumber;
-          return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first }] };
+          throw error;
         }
       };
     },

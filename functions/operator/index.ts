@@ -32,6 +32,8 @@ export type OperatorAnswer =
 export interface OperatorFunction {
   name: "operator";
   about: string;
+  /** The event it takes. */
+  input: typeof OperatorChange;
   uses: Uses;
   create(parts: Parts): (event: unknown) => Promise<OperatorAnswer>;
 }
@@ -39,6 +41,7 @@ export interface OperatorFunction {
 export const operator: OperatorFunction = {
   name: "operator",
   about: "Changes a workspace's plan, kind, status, cap or usage.",
+  input: OperatorChange,
   uses: [platformWrite, storeWrite],
   create: (parts) => {
     const platform = platformWrite.open(parts)("" as TenantId);

@@ -2,7 +2,7 @@
 import { MINUTE, SECOND, timeOfUuid, timestamp } from "../../shared/clock.ts";
 import { ApiError } from "../../shared/http/errors.ts";
 import { isUuid } from "../../shared/http/schemas.ts";
-import type { Parts } from "../../shared/parts.ts";
+import type { Capability, Parts } from "../../shared/parts.ts";
 import type { Platform, Store } from "../../shared/resources.ts";
 import { MESSAGE_LIFETIME_MS, messagesSince } from "../../shared/store/inbox.ts";
 import { keys, platform as platformKeys } from "../../shared/store/keys.ts";
@@ -23,6 +23,17 @@ const RETRY_DISPLACED_MS = 5 * MINUTE;
 /** Streams kept free of the limit, so that the platform never answers in our place. */
 const SPARE_STREAMS = 1;
 
+/** How many streams may be open at once in the whole service; 0 where nothing is known of a limit (decision 28). */
+export const streamLimit: Capability<"streamLimit", number> = {
+  as: "streamLimit",
+  env: ["STREAM_CONCURRENCY"],
+  grants: [],
+  open: ({ env }) => {
+    const limit = Number(env.STREAM_CONCURRENCY ?? 0);
+    return () => limit;
+  },
+};
+
 export interface Feed {
   parts: Pick<Parts, "clock" | "wake"> & { store: Store; platform: Platform };
   subscriber: string;
@@ -37,12 +48,11 @@ export interface Feed {
 
 /** Takes a place for a stream. @throws 503 where the limit of open streams is near (SSE-5). */
 export async function openFeed(
-  parts: Feed["parts"] & Pick<Parts, "env" | "ids">,
+  { streamLimit: limit, ...parts }: Feed["parts"] & Pick<Parts, "ids"> & { streamLimit: number },
   subscriber: string,
   lastEventId: string | undefined,
 ): Promise<Feed> {
   const now = parts.clock.now();
-  const limit = Number(parts.env.STREAM_CONCURRENCY ?? 0);
   const resumeAt = lastEventId && isUuid(lastEventId) ? Math.min(timeOfUuid(lastEventId), now) : undefined;
   const feed: Feed = {
     parts,

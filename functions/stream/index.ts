@@ -8,16 +8,16 @@ import { ApiError, toApiError } from "../../shared/http/errors.ts";
 import { limitRequests, requireWorkspace } from "../../shared/http/gates.ts";
 import { parseQuery } from "../../shared/http/input.ts";
 import { Uuid } from "../../shared/http/schemas.ts";
-import { openVerifier } from "../../shared/http/tokens.ts";
-import type { Parts } from "../../shared/parts.ts";
+import { servingUses } from "../../shared/http/serving.ts";
+import { openAll, type Parts } from "../../shared/parts.ts";
 import { requireFeature } from "../../shared/plans.ts";
-import { platformWrite, secrets, storeWrite } from "../../shared/resources.ts";
+import { storeWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
-import { closeFeed, type Feed, openFeed, runFeed } from "./feed.ts";
+import { closeFeed, type Feed, openFeed, runFeed, streamLimit } from "./feed.ts";
 
 const Query = v.object({ subscriber_id: Uuid, sdk_key: v.optional(v.string()) });
 
-const endpoint = endpoints({ credentials: ["sdk", "dashboard"], feature: "in_app", uses: [storeWrite, platformWrite] });
+const endpoint = endpoints({ credentials: ["sdk", "dashboard"], feature: "in_app", uses: [storeWrite, streamLimit] });
 
 /** The stream's declaration, for everything that derives from declarations. */
 const declaration = endpoint(
@@ -53,15 +53,9 @@ export const stream: StreamFunction = {
   about: "The live stream of in-app messages.",
   endpoint: declaration,
   create: (parts) => {
-    const platform = platformWrite.open(parts)("" as TenantId);
-    const bindStore = storeWrite.open(parts);
-    const credentials = {
-      platform,
-      secrets: secrets.open(parts)("" as TenantId),
-      tokens: openVerifier(parts),
-      clock: parts.clock,
-    };
-
+    const { platform, secrets, tokens } = openAll(servingUses, parts)("" as TenantId);
+    const credentials = { platform, secrets, tokens, clock: parts.clock };
+    const bind = openAll([storeWrite, streamLimit], parts);
     const admit = async (event: APIGatewayProxyEventV2): Promise<Feed> => {
       const { headers, queryStringParameters = {} } = event;
       const authorization = headers["x-viewer-authorization"] ?? headers.authorization ?? "";
@@ -75,8 +69,8 @@ export const stream: StreamFunction = {
       requireWorkspace(caller, declaration.access);
       requireFeature(caller.workspace.plan, "in_app");
       const { subscriber_id } = parseQuery(declaration.shape, queryStringParameters) as v.InferOutput<typeof Query>;
-      const store = bindStore(caller.workspace.tenant);
-      return openFeed({ ...parts, store, platform }, subscriber_id, headers["last-event-id"]);
+      const bound = bind(caller.workspace.tenant);
+      return openFeed({ ...parts, ...bound, platform }, subscriber_id, headers["last-event-id"]);
     };
 
     return async (event, response) => {

@@ -7,7 +7,7 @@ import type { TenantId } from "../store/model.ts";
 import type { Caller } from "./authenticate.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { Permission, Scope } from "./roles.ts";
-import type { UploadedFile } from "./upload.ts";
+import type { Upload, UploadedFile } from "./upload.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Route = `${Method} /${string}`;
@@ -40,8 +40,8 @@ export interface Shape {
   description?: string;
   query?: GenericSchema;
   body?: GenericSchema;
-  /** A multipart body: its text fields, and the largest file it may bring, in bytes. */
-  form?: { fields: GenericSchema; fileBytes: number };
+  /** A multipart body, declared by `multipart` of upload.ts. */
+  form?: { fields: GenericSchema; read(body: Buffer, contentType: string | undefined): Promise<Upload> };
   returns?: GenericSchema;
   /** Default: 200 with `returns`, 204 without. */
   status?: 200 | 201 | 202 | 204;

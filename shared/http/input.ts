@@ -4,7 +4,6 @@ import * as v from "valibot";
 import { checkJson } from "../rules/json-limits.ts";
 import type { Shape } from "./endpoint.ts";
 import { ApiError, notFound } from "./errors.ts";
-import { readUpload } from "./upload.ts";
 
 type Judged = Pick<Shape, "refusal">;
 
@@ -52,7 +51,7 @@ export async function parseForm(
   { body, headers, isBase64Encoded }: Bodied,
 ) {
   const bytes = Buffer.from(typeof body === "string" ? body : "", isBase64Encoded ? "base64" : "utf8");
-  const { fields, file } = await readUpload(bytes, headers["content-type"], { fileBytes: form.fileBytes });
+  const { fields, file } = await form.read(bytes, headers["content-type"]);
   return { fields: parse(shape, form.fields, { ...fields }), file };
 }
 

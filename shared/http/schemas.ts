@@ -1,6 +1,5 @@
 // Shapes that several groups share.
 import * as v from "valibot";
-import { validateTemplate } from "../rules/render.ts";
 import { parseTimestamp } from "../rules/timestamps.ts";
 
 const Entries = v.record(v.string(), v.any(), "must be an object");
@@ -24,21 +23,3 @@ export const TimestampInput = v.pipe(
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (text: string): boolean => UUID.test(text);
 export const Uuid = v.pipe(v.string("must be a UUID"), v.regex(UUID, "must be a UUID"), v.toLowerCase());
-
-export const MOST_TITLE_CHARACTERS = 1_000;
-export const MOST_BODY_CHARACTERS = 50_000;
-
-const personalised = (most: number) =>
-  v.pipe(
-    v.string("must be a string"),
-    v.nonEmpty("must not be empty"),
-    v.maxLength(most, `must have at most ${most} characters`),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const trouble = dataset.typed ? validateTemplate(dataset.value) : undefined;
-      if (trouble) addIssue({ message: trouble });
-    }),
-  );
-
-/** What a recipient reads; may hold the Liquid subset of D-LIQUID. */
-export const MessageTitle = personalised(MOST_TITLE_CHARACTERS);
-export const MessageBody = personalised(MOST_BODY_CHARACTERS);

@@ -2,9 +2,8 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context as LambdaContext } from "aws-lambda";
 import * as v from "valibot";
-import { type Capability, openAll, type Parts } from "../parts.ts";
+import { openAll, type Parts } from "../parts.ts";
 import { requireFeature } from "../plans.ts";
-import { platformWrite, secrets as secretsCapability } from "../resources.ts";
 import type { TenantId } from "../store/model.ts";
 import { authenticate, type Caller } from "./authenticate.ts";
 import { createCredentialCache } from "./credential-cache.ts";
@@ -12,8 +11,7 @@ import { type Endpoint, type Group, isReply, routeKeyOf, type Shape } from "./en
 import { toApiError } from "./errors.ts";
 import { limitRequests, requirePermission, requireScope, requireWorkspace, requireWritable } from "./gates.ts";
 import { parseBody, parseForm, parseQuery, readJson, readParams, refuseDeepBody } from "./input.ts";
-import { openVerifier } from "./tokens.ts";
-import { viewerAddress } from "./viewer.ts";
+import { servingUses } from "./serving.ts";
 
 type Event = APIGatewayProxyEventV2;
 export type Response = APIGatewayProxyStructuredResultV2;
@@ -32,9 +30,6 @@ interface Passage {
   form: unknown;
 }
 
-/** What every group may touch beside its own `uses`: who calls, and how often. */
-export const servingUses: readonly Capability[] = [platformWrite, secretsCapability];
-
 /** The Lambda handler of a group. @see decision 15: called once per environment. */
 export function serve(group: Group, parts: Parts): ApiHandler {
   const cached = createCredentialCache(parts.clock.now);
@@ -52,9 +47,8 @@ function chain(endpoint: Endpoint, parts: Parts, cached: ReturnType<typeof creat
   const { access, shape } = endpoint;
   const { clock, ids, log } = parts;
   const bind = openAll(endpoint.uses, parts);
-  const platform = platformWrite.open(parts)("" as TenantId);
-  const secrets = secretsCapability.open(parts)("" as TenantId);
-  const credentials = { platform, secrets, tokens: openVerifier(parts), clock };
+  const { platform, viewer: addressOf, ...rest } = openAll(servingUses, parts)("" as TenantId);
+  const credentials = { platform, ...rest, clock };
 
   const handler = middy<Passage, Response>({ timeoutEarlyInMillis: 0 })
     .before(async ({ event: passage }) => {
@@ -97,7 +91,7 @@ function chain(endpoint: Endpoint, parts: Parts, cached: ReturnType<typeof creat
         body: shape.body && passage.body,
         form: passage.form,
         headers: passage.headers,
-        sourceIp: viewerAddress(passage.event, parts.env.ORIGIN_SECRET),
+        sourceIp: addressOf(passage.event),
         requestId: passage.requestId,
         clock,
         ids,

@@ -1,7 +1,7 @@
 // Dashboard tokens, verified by aws-jwt-verify against the public keys published in the table (decision 23).
 import { JwtVerifier } from "aws-jwt-verify";
 import * as v from "valibot";
-import { type Parts, setting } from "../parts.ts";
+import { type Capability, type Parts, setting } from "../parts.ts";
 import { openTable } from "../store/table.ts";
 
 export const ACCESS_TOKEN_SECONDS = 900;
@@ -37,11 +37,22 @@ export type PublishedKey = {
   e: string;
 };
 
+/** Whose tokens open a workspace. */
+export const tokenVerifier: Capability<"tokens", TokenVerifier> = {
+  as: "tokens",
+  env: ["TABLE_NAME", "TOKEN_ISSUER", "TOKEN_AUDIENCE"],
+  grants: [{ actions: ["dynamodb:Query"], on: "table" }],
+  open: (parts) => {
+    const verifier = openVerifier(parts);
+    return () => verifier;
+  },
+};
+
 /**
  * Checks tokens of our own issuer by the keys in the table. With `TOKEN_JWKS` (a JWKS document) the issuer named by
  * `TOKEN_ISSUER` takes its place: its tokens carry the user as `sub` and the workspace as `tid`.
  */
-export function openVerifier(parts: Parts): TokenVerifier {
+function openVerifier(parts: Parts): TokenVerifier {
   const issuer = setting(parts, "TOKEN_ISSUER");
   const audience = setting(parts, "TOKEN_AUDIENCE");
   const external = parts.env.TOKEN_JWKS;

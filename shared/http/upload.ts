@@ -1,6 +1,7 @@
 // Multipart bodies, read as a stream: fields are small and few, one file at most, nothing is kept that is over a limit.
 import type { Readable } from "node:stream";
 import { Busboy, type BusboyFileStream } from "@fastify/busboy";
+import type { GenericSchema } from "valibot";
 import { ApiError } from "./errors.ts";
 
 export interface UploadLimits {
@@ -26,6 +27,12 @@ export interface Upload {
   fields: Record<string, string>;
   file: UploadedFile | undefined;
 }
+
+/** A declared form: its fields, and the largest file it may bring. It brings its parser, so others do without. */
+export const multipart = <F extends GenericSchema>(fields: F, { fileBytes }: Pick<UploadLimits, "fileBytes">) => ({
+  fields,
+  read: (body: Buffer, contentType: string | undefined) => readUpload(body, contentType, { fileBytes }),
+});
 
 const FIELD_BYTES = 4_096;
 const MOST_FIELDS = 10;

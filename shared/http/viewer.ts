@@ -1,9 +1,21 @@
 // Where a request comes from: the connection's address, never what a client says of itself (decision 26).
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { Capability } from "../parts.ts";
 
 /** What the edge adds: the viewer's address, worth something only together with the secret. */
 const VIEWER_ADDRESS_HEADER = "x-viewer-ip";
 const ORIGIN_SECRET_HEADER = "x-origin-secret";
+
+/** The address a request comes from. Without `ORIGIN_SECRET` there is no edge to believe. */
+export const viewer: Capability<"viewer", (arrival: Arrival) => string> = {
+  as: "viewer",
+  env: ["ORIGIN_SECRET"],
+  grants: [],
+  open: ({ env }) => {
+    const addressOf = (arrival: Arrival) => viewerAddress(arrival, env.ORIGIN_SECRET);
+    return () => addressOf;
+  },
+};
 
 interface Arrival {
   headers: Readonly<Record<string, string | undefined>>;

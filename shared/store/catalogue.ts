@@ -5,7 +5,7 @@ import type { Store, StoreReader } from "../resources.ts";
 import { absent, is, present } from "./conditions.ts";
 import type { Change } from "./expressions.ts";
 import { type Kind, keys } from "./keys.ts";
-import type { Item } from "./model.ts";
+import type { Item, Key } from "./model.ts";
 import { refused, refusedSteps } from "./refusals.ts";
 
 export const MOST_ENTRIES = 10_000;
@@ -98,7 +98,7 @@ const busy = () => conflict("Somebody else is changing this at the moment. Try a
 /** Every entry of a kind, newest first: ids are UUIDv7, so their order is the order of creation. */
 export async function listEntries(store: StoreReader, kind: Kind): Promise<Entry[]> {
   const entries: Entry[] = [];
-  let after: Awaited<ReturnType<StoreReader["query"]>>["next"];
+  let after: Key | undefined;
   do {
     const page = await store.query({ pk: keys.entries(store.tenant, kind), after, eventual: true });
     for (const { id, sk } of page.items) entries.push({ id: String(id), name: sk });
@@ -107,8 +107,33 @@ export async function listEntries(store: StoreReader, kind: Kind): Promise<Entry
   return entries.sort((a, b) => timeOfUuid(b.id) - timeOfUuid(a.id) || (a.id < b.id ? 1 : -1));
 }
 
-/** A page of whole entities by their ids, in that order; one deleted meanwhile is left out. */
-export async function getEntities(store: StoreReader, kind: Kind, ids: readonly string[]): Promise<Item[]> {
-  const items = await store.getAll(ids.map((id) => keys.entity(store.tenant, kind, id)));
-  return items.filter((item) => item !== undefined);
+/**
+ * A page of whole entities by their ids, newest first; one deleted meanwhile is left out. Ids that `adjoin`, with no
+ * other entity between them, are read by one query at a fraction of the price.
+ */
+export async function getEntities(
+  store: StoreReader,
+  kind: Kind,
+  ids: readonly string[],
+  { adjoin }: { adjoin: boolean },
+): Promise<Item[]> {
+  const [newest, oldest] = [ids[0], ids.at(-1)];
+  if (newest === undefined || oldest === undefined) return [];
+  if (!adjoin) {
+    const found = await store.getAll(
+      ids.map((id) => keys.entity(store.tenant, kind, id)),
+      { eventual: true },
+    );
+    return found.filter((item) => item !== undefined);
+  }
+  const wanted = new Set(ids);
+  const items: Item[] = [];
+  const range = { pk: keys.entities(store.tenant, kind), from: oldest, to: newest, newestFirst: true };
+  let after: Key | undefined;
+  do {
+    const page = await store.query({ ...range, after });
+    items.push(...page.items.filter(({ sk }) => wanted.has(sk)));
+    after = page.next;
+  } while (after);
+  return items;
 }

@@ -5,7 +5,7 @@ import type { Store, StoreReader } from "../resources.ts";
 import type { Judgement } from "../rules/audience.ts";
 import { type Counts, NO_COUNTS } from "../rules/job-states.ts";
 import { absent, all, any, below, is, present } from "./conditions.ts";
-import { countChanges } from "./jobs.ts";
+import { countChanges, type JobItem, jobOf } from "./jobs.ts";
 import { keys } from "./keys.ts";
 import type { Item } from "./model.ts";
 import { refused, refusedSteps } from "./refusals.ts";
@@ -72,9 +72,15 @@ export async function settleChunk(store: Store, job: string, range: string, n: n
   );
 }
 
-export async function getChunk(store: StoreReader, job: string, range: string, n: number): Promise<Chunk | undefined> {
-  const item = await store.get(keys.chunk(store.tenant, job, range, n));
-  return item && chunkOf(item);
+/** A chunk and the job it belongs to, in one request. */
+export async function getChunk(
+  store: StoreReader,
+  job: string,
+  range: string,
+  n: number,
+): Promise<{ job: JobItem; chunk: Chunk } | undefined> {
+  const [whole, part] = await store.getAll([keys.job(store.tenant, job), keys.chunk(store.tenant, job, range, n)]);
+  return whole && part && { job: jobOf(whole), chunk: chunkOf(part) };
 }
 
 export const sizeOf = ({ recipients, heldOut, skipped }: Chunk): Counts => {
@@ -186,15 +192,20 @@ export function rangeItem(store: Pick<Store, "tenant">, job: string, range: stri
   return { ...keys.range(store.tenant, job, range), chunks, planned: true };
 }
 
-/** Closes a range whose chunks are all closed into its job, once. */
-export async function closeRange(store: Store, job: string, range: string): Promise<void> {
+/**
+ * Closes a range whose chunks are all closed into its job, once.
+ * @returns whether to look if the job can end: this call closed the range, or it was closed before (by somebody who
+ * may have stopped right after).
+ */
+export async function closeRange(store: Store, job: string, range: string): Promise<boolean> {
   const item = await store.get(keys.range(store.tenant, job, range));
   const state = rangeOf(item);
-  if (!item || !state.planned || state.closed || state.chunksClosed < state.chunks) return;
+  if (state.closed) return true;
+  if (!item || !isComplete(state)) return false;
   const added = Object.fromEntries(
     Object.entries(item).filter(([name]) => name.startsWith("n:") || name.startsWith("skip:")),
   ) as Record<string, number>;
-  await store
+  return store
     .transact([
       {
         update: keys.range(store.tenant, job, range),
@@ -207,5 +218,11 @@ export async function closeRange(store: Store, job: string, range: string): Prom
         when: is("status", "processing"),
       },
     ])
-    .catch(refusedSteps(() => undefined));
+    .then(
+      () => true,
+      refusedSteps(() => false),
+    );
 }
+
+/** All its chunks are known and closed. */
+export const isComplete = ({ planned, chunks, chunksClosed }: RangeState): boolean => planned && chunksClosed >= chunks;

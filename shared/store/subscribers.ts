@@ -210,18 +210,20 @@ export async function findByExternalId(
  * @returns false if there is no such subscriber.
  */
 export function eraseSubscriber(store: Store, id: string): Promise<boolean> {
+  const erased_at = timestamp(store.clock.now());
   return store
     .update(
       keys.subscriber(store.tenant, id),
       {
-        set: { erased_at: timestamp(store.clock.now()), react: "erasure" },
+        set: { erased_at, react: "erasure" },
         remove: ["external_id", "email", "i3pk", "i3sk"],
       },
       all(present("external_id"), absent("erased_at")),
     )
     .then(
       () => true,
-      refused(() => false),
+      // A lost reply makes the client ask again: the tombstone of this very call is no refusal.
+      refused((old) => old?.erased_at === erased_at),
     );
 }
 

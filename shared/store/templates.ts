@@ -66,6 +66,7 @@ export async function listTemplates(
     store,
     "template",
     entries.slice(from, to).map(({ id }) => id),
+    { adjoin: wanted === "" },
   );
   return { data: items.map(templateOf), total: entries.length, page: page.page };
 }

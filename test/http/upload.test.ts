@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { endpoints, group } from "../../shared/http/endpoint.ts";
 import { ApiError } from "../../shared/http/errors.ts";
 import { serve } from "../../shared/http/serve.ts";
-import { readUpload } from "../../shared/http/upload.ts";
+import { multipart, readUpload } from "../../shared/http/upload.ts";
 import { testWorld } from "../support/world.ts";
 
 const BOUNDARY = "boundary-1";
@@ -86,7 +86,7 @@ it("GEN-11 an endpoint that declares a form gets its fields through their schema
   const endpoint = endpoints({ credentials: [], uses: [] });
   const shape = {
     summary: "",
-    form: { fields: v.strictObject({ source: v.optional(v.picklist(["csv"]), "csv") }), fileBytes: 1_000 },
+    form: multipart(v.strictObject({ source: v.optional(v.picklist(["csv"]), "csv") }), limits),
     returns: v.object({ source: v.string(), size: v.number() }),
   };
   const upload = endpoint("POST /upload", {}, shape, async ({ form: { fields, file: sent } }) => ({

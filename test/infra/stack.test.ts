@@ -197,7 +197,7 @@ describe("alarms", () => {
     for (const name of ["IteratorAge", "5xx", "Throttles", "Errors"]) expect(metrics).toContain(name);
   });
 
-  it("write to an address if there is one", () => {
+  it("write to an address if there is one; cdk-nag has nothing against the whole", () => {
     expect(only("AWS::CloudWatch::Alarm").flatMap(({ AlarmActions = [] }) => AlarmActions)).toEqual([]);
     const mailing = synthesize({ context: { alarmEmail: "ops@example.com" }, rules: true });
     const [, subscription] = ofType(mailing, "AWS::SNS::Subscription")[0]!;

@@ -43,11 +43,14 @@ const RefreshToken = v.strictObject({ refresh_token: v.pipe(v.string("must be a 
 
 const AccessToken = v.object({ access_token: v.string(), token_type: v.literal("Bearer"), expires_in: v.number() });
 const Tokens = v.object({ ...AccessToken.entries, refresh_token: v.string() });
-const Session = v.object({
-  user: v.object({ id: v.string(), email: v.string(), name: v.string() }),
-  tenant: v.object({ id: v.string(), name: v.string(), plan: v.string(), role: v.string() }),
-  ...Tokens.entries,
-});
+const Session = v.pipe(
+  v.object({
+    user: v.object({ id: v.string(), email: v.string(), name: v.string() }),
+    tenant: v.object({ id: v.string(), name: v.string(), plan: v.string(), role: v.string() }),
+    ...Tokens.entries,
+  }),
+  v.title("Session"),
+);
 
 const uses = [platformWrite, tokenSigner] as const;
 type Bound = Context<typeof uses>;

@@ -71,6 +71,11 @@ export const notifications = group("notifications", "One-off sends with audience
       body: NewNotification,
       returns: v.object({ id: v.string(), sent: v.number() }),
       status: 201,
+      idempotent: true,
+      example: {
+        body: { target: { type: "all" }, title: "Hello {{ subscriber.first_name }}", body: "It works." },
+        returns: { id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60", sent: 1 },
+      },
       errors: ["CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "PAYMENT_REQUIRED", "SEND_CAP_REACHED"],
     },
     async ({ store, timers, caller, body, headers }) => {

@@ -1,6 +1,7 @@
 // What a send may ask for (D-NTF), checked field by field and then as a whole.
 import * as v from "valibot";
-import { JsonObject, MessageBody, MessageTitle, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
+import { JsonObject, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { validatePredicate } from "../../../shared/rules/predicates.ts";
 import { validateDevicePredicate } from "../../../shared/rules/versions.ts";
 

@@ -1,8 +1,9 @@
 // Notification templates: reusable titles and bodies, unique by name in their workspace.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
-import { MessageBody, MessageTitle, Timestamp } from "../../../shared/http/schemas.ts";
+import { Timestamp } from "../../../shared/http/schemas.ts";
 import { storeWrite } from "../../../shared/resources.ts";
 import {
   createTemplate,
@@ -50,7 +51,13 @@ export const templates = group("templates", "Reusable titles and bodies of messa
   endpoint(
     "POST /api/v1/templates",
     { permission: "content:write" },
-    { summary: "Create a template", body: NewTemplate, returns: Template, status: 201 },
+    {
+      summary: "Create a template",
+      body: NewTemplate,
+      returns: Template,
+      status: 201,
+      errors: ["QUOTA_EXCEEDED"],
+    },
     ({ store, body }) => createTemplate(store, body),
   ),
 
@@ -79,6 +86,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
       summary: "Change a template: supplied fields overwrite, others stay",
       body: TemplateChange,
       returns: Template,
+      example: { body: { name: "Spring sale, second try" } },
       errors: ["NOT_FOUND"],
     },
     ({ store, params, body }) => updateTemplate(store, params.id, body),

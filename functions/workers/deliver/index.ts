@@ -3,7 +3,7 @@ import { SECOND } from "../../../shared/clock.ts";
 import { deliverInApp } from "../../../shared/providers/in-app.ts";
 import { deliverQueue, storeWrite } from "../../../shared/resources.ts";
 import { claimChunk, closeChunk, closeRange, getChunk, sizeOf } from "../../../shared/store/chunks.ts";
-import { findJob, finishJob } from "../../../shared/store/jobs.ts";
+import { finishJob } from "../../../shared/store/jobs.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 export const deliver = queueWorker(
@@ -11,11 +11,9 @@ export const deliver = queueWorker(
   "Delivers one chunk of recipients.",
   [storeWrite, deliverQueue],
   async (message, { store, ids, clock, deliverQueue: queue }) => {
-    const [job, chunk] = await Promise.all([
-      findJob(store, message.job),
-      getChunk(store, message.job, message.range, message.chunk),
-    ]);
-    if (!job || !chunk || job.status !== "processing") return;
+    const found = await getChunk(store, message.job, message.range, message.chunk);
+    if (found?.job.status !== "processing") return;
+    const { job, chunk } = found;
     const place = [job.id, message.range, message.chunk] as const;
     const claiming = await claimChunk(store, ...place, ids.uuid());
     if ("busyUntil" in claiming) {
@@ -30,7 +28,6 @@ export const deliver = queueWorker(
       );
       await closeChunk(store, ...place, claiming.claim, { counts, skip_reasons });
     }
-    await closeRange(store, job.id, message.range);
-    await finishJob(store, job.id);
+    if (await closeRange(store, job.id, message.range)) await finishJob(store, job.id);
   },
 );

@@ -5,7 +5,7 @@ import type { Context } from "../../../shared/parts.ts";
 import { deliverQueue, fanOutQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { audienceRules, PLANNED_RANGE, planRange, rangesOf } from "../../../shared/store/audiences.ts";
 import { isUsable, listChannels } from "../../../shared/store/channels.ts";
-import { closeRange, getRange } from "../../../shared/store/chunks.ts";
+import { closeRange, getRange, isComplete } from "../../../shared/store/chunks.ts";
 import { absent } from "../../../shared/store/conditions.ts";
 import { findJob, finishJob, type JobItem, moveJob } from "../../../shared/store/jobs.ts";
 import { keys } from "../../../shared/store/keys.ts";
@@ -130,12 +130,13 @@ async function plan(
 ): Promise<void> {
   if (job.status !== "processing") return;
   const until = clock.now() + PLANNING_MS;
-  const { planned } = await planRange(store, job.id, range, audienceRules(job.id, job), {
+  const state = await planRange(store, job.id, range, audienceRules(job.id, job), {
     announce: (chunks) => deliver.send(chunks.map((chunk) => ({ tenant: store.tenant, job: job.id, range, chunk }))),
     isTimeUp: () => clock.now() >= until,
   });
-  if (planned) await settleRange(store, job.id, range);
-  else await queue.send([{ tenant: store.tenant, job: job.id, range }]);
+  // Chunks that close from here on close the range themselves, for they see that it is planned.
+  if (isComplete(state)) await settleRange(store, job.id, range);
+  if (!state.planned) await queue.send([{ tenant: store.tenant, job: job.id, range }]);
 }
 
 /** The watchdog: whatever a lost message left lying is sent out again; claims see to it that nobody is reached twice. */
@@ -164,8 +165,7 @@ async function rescue(
 }
 
 async function settleRange(store: Bound["store"], job: string, range: string): Promise<void> {
-  await closeRange(store, job, range);
-  await finishJob(store, job);
+  if (await closeRange(store, job, range)) await finishJob(store, job);
 }
 
 async function fail(store: Bound["store"], job: string, error: string): Promise<void> {

@@ -127,7 +127,7 @@ export async function bundledWorld() {
       }
     },
     close: async () => {
-      for (const end of closing) await end();
+      await Promise.all(closing.map((end) => end()));
       await world.close();
     },
   };

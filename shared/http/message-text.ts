@@ -1,0 +1,22 @@
+// The texts of a message, which may be personalised: apart from the other shapes, for they bring the renderer along.
+import * as v from "valibot";
+import { validateTemplate } from "../rules/render.ts";
+
+export const MOST_TITLE_CHARACTERS = 1_000;
+export const MOST_BODY_CHARACTERS = 50_000;
+
+const personalised = (most: number) =>
+  v.pipe(
+    v.string("must be a string"),
+    v.nonEmpty("must not be empty"),
+    v.maxLength(most, `must have at most ${most} characters`),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const trouble = dataset.typed ? validateTemplate(dataset.value) : undefined;
+      if (trouble) addIssue({ message: trouble });
+    }),
+    v.description("May hold the Liquid subset, such as `{{ subscriber.first_name }}`"),
+  );
+
+/** What a recipient reads; may hold the Liquid subset of D-LIQUID. */
+export const MessageTitle = personalised(MOST_TITLE_CHARACTERS);
+export const MessageBody = personalised(MOST_BODY_CHARACTERS);
