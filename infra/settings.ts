@@ -11,7 +11,7 @@ const Settings = v.object({
   /** One's own name for the service; the certificate lies in us-east-1, as CloudFront demands. */
   domain: v.optional(v.object({ name: v.string(), certificateArn: v.string() })),
   /** The plan of a newly registered workspace. */
-  defaultPlan: v.optional(v.picklist(planNames), "free"),
+  defaultPlan: v.optional(v.picklist(planNames), "enterprise"),
   /** Where alarms go; without it they only change colour. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email())),
   /** Reserved for live streams, and their limit. Without it they share the account's concurrency (decision 28). */
