@@ -1,10 +1,12 @@
 // The AWS resources of the local service: what `cdk deploy` would make, made once in the embedded services.
+import type { Ids } from "../shared/clock.ts";
 import { MAX_RECEIVES, queueNames, VISIBILITY_SECONDS } from "../shared/messages.ts";
 import { queueVariable } from "../shared/resources.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { Services } from "./aws/protocol.ts";
 import { isAwsFailure, type Wire } from "./aws/stand-in.ts";
 import { ACCOUNT, REGION } from "./lambda.ts";
+import type { State } from "./state.ts";
 
 export const TABLE = "engagement";
 const SCHEDULE_GROUP = "engagement";
@@ -17,12 +19,15 @@ const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 const SCHEDULER_ROLE = `arn:aws:iam::${ACCOUNT}:role/engagement-scheduler`;
 
 /** Makes what is missing. @returns the environment variables that name it all. */
-export async function makeResources({ dynamodb, sqs, scheduler, kms }: Services): Promise<Record<string, string>> {
+export async function makeResources(
+  { dynamodb, sqs, scheduler, kms }: Services,
+  table = TABLE,
+): Promise<Record<string, string>> {
   const urls: Record<string, string> = {};
-  await unlessThere("ResourceInUseException", () => dynamodb.operate("CreateTable", tableInput()));
+  await unlessThere("ResourceInUseException", () => dynamodb.operate("CreateTable", tableInput(table)));
   await unlessThere("ValidationException", () =>
     dynamodb.operate("UpdateTimeToLive", {
-      TableName: TABLE,
+      TableName: table,
       TimeToLiveSpecification: { Enabled: true, AttributeName: tableDefinition.timeToLive },
     }),
   );
@@ -41,7 +46,7 @@ export async function makeResources({ dynamodb, sqs, scheduler, kms }: Services)
   await makeKey(kms, SIGNING_ALIAS, { KeySpec: "RSA_2048", KeyUsage: "SIGN_VERIFY" });
   return {
     ...urls,
-    TABLE_NAME: TABLE,
+    TABLE_NAME: table,
     ENCRYPTION_KEY_ID: ENCRYPTION_ALIAS,
     SIGNING_KEY_ID: SIGNING_ALIAS,
     SCHEDULE_GROUP,
@@ -50,7 +55,19 @@ export async function makeResources({ dynamodb, sqs, scheduler, kms }: Services)
   };
 }
 
-function tableInput(): Wire {
+/** Our table in a DynamoDB of somebody else: the one of an earlier start, else by its usual name where that is free. */
+export async function remoteTable({ dynamodb }: Pick<Services, "dynamodb">, state: State, ids: Ids): Promise<string> {
+  const known = state.read<string>("remote-table");
+  if (known) return known;
+  const taken = await unlessThere("ResourceNotFoundException", () =>
+    dynamodb.operate("DescribeTable", { TableName: TABLE }),
+  );
+  const table = taken ? `${TABLE}-${ids.bytes(4).toString("hex")}` : TABLE;
+  state.write("remote-table", table);
+  return table;
+}
+
+function tableInput(table: string): Wire {
   const { partitionKey, sortKey, indexes, stream } = tableDefinition;
   const schema = (pk: string, sk: string) => [
     { AttributeName: pk, KeyType: "HASH" },
@@ -58,7 +75,7 @@ function tableInput(): Wire {
   ];
   const names = [partitionKey, sortKey, ...Object.keys(indexes).flatMap((prefix) => [`${prefix}pk`, `${prefix}sk`])];
   return {
-    TableName: TABLE,
+    TableName: table,
     BillingMode: "PAY_PER_REQUEST",
     KeySchema: schema(partitionKey, sortKey),
     AttributeDefinitions: names.map((AttributeName) => ({ AttributeName, AttributeType: "S" })),

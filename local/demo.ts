@@ -1,5 +1,6 @@
 // The demo workspace of a first start, kept for the next ones, and what `npm start` prints about it.
-import type { State } from "./state.ts";
+import { ApiError } from "../shared/http/errors.ts";
+import type { State, StateName } from "./state.ts";
 import type { NewWorkspace, Tenancy } from "./tenancy.ts";
 
 export interface Demo extends Omit<NewWorkspace, "refresh_token"> {
@@ -10,19 +11,29 @@ const EXTERNAL_ID = "ada";
 const ATTRIBUTES = { first_name: "Ada" };
 
 /** Makes the demo workspace where there is none. Its subscriber is there at every start, its access token is fresh. */
-export async function prepareDemo(tenancy: Tenancy, state: State): Promise<Demo> {
-  const known = state.read<Omit<Demo, "subscriber_id">>("demo");
-  if (known) {
-    const { tenant_id } = known;
-    const access_token = await tenancy.issueToken({ tenant_id, role: "owner" });
-    const { id } = await tenancy.upsertSubscriber(tenant_id, EXTERNAL_ID, {});
+export async function prepareDemo(
+  tenancy: Tenancy,
+  state: State,
+  name: StateName & `${string}demo` = "demo",
+): Promise<Demo> {
+  const known = state.read<Omit<Demo, "subscriber_id">>(name);
+  const access_token = known && (await tokenOf(tenancy, known.tenant_id));
+  if (known && access_token !== undefined) {
+    const { id } = await tenancy.upsertSubscriber(known.tenant_id, EXTERNAL_ID, {});
     return { ...known, access_token, subscriber_id: id };
   }
   const { refresh_token: _, ...demo } = await tenancy.createWorkspace({ name: "Demo" });
-  state.write("demo", demo);
+  state.write(name, demo);
   const { id } = await tenancy.upsertSubscriber(demo.tenant_id, EXTERNAL_ID, ATTRIBUTES);
   return { ...demo, subscriber_id: id };
 }
+
+/** Undefined if the workspace is gone: a DynamoDB elsewhere may have forgotten everything. */
+const tokenOf = (tenancy: Tenancy, tenant_id: string): Promise<string | undefined> =>
+  tenancy.issueToken({ tenant_id, role: "owner" }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  });
 
 const JSON_TYPE = "-H 'Content-Type: application/json'";
 

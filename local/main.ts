@@ -16,7 +16,7 @@ const STOP_MS = 10_000;
 
 async function start(): Promise<void> {
   readEnvFile();
-  const { port, dataFolder, plan, awsPort, passedOn } = readSettings(process.env);
+  const { port, dataFolder, plan, awsPort, dynamodbEndpoint, passedOn } = readSettings(process.env);
   const folder = openDataFolder(dataFolder);
   const faults = createFaults();
   let stopping = false;
@@ -27,11 +27,12 @@ async function start(): Promise<void> {
 
   const { hooks } = faults;
   const begin = Date.now() + folder.offset;
-  const world = await createWorld({ file: folder.file, start: begin, ticking: true, plan, log, hooks, env: passedOn });
+  const options = { start: begin, ticking: true, plan, log, hooks, dynamodbEndpoint, env: passedOn };
+  const world = await createWorld({ file: folder.file, ...options }).catch(refuseEndpoint(dynamodbEndpoint));
   world.time.start();
   const tenancy = openTenancy(world.partsFor(UNDISTURBED));
   const state = openState(world.database);
-  const demo = await prepareDemo(tenancy, state);
+  const demo = await prepareDemo(tenancy, state, dynamodbEndpoint ? "remote-demo" : "demo");
   const control = createControl({ world, tenancy, faults });
   const { gateway } = world;
   const server = await startHttpServer({ port, gateway, control, log: note }).catch(refusePort("PORT", port));
@@ -62,6 +63,10 @@ function readEnvFile(): void {
 const refusePort = (name: string, port: number) => (error: Error & { code?: string }) => {
   const reason = error.code === "EADDRINUSE" ? "is in use by another program" : `cannot be used (${error.message})`;
   throw startRefused(`Port ${port} ${reason}. Set ${name} to another one.`);
+};
+
+const refuseEndpoint = (endpoint: string | undefined) => (error: Error) => {
+  throw endpoint ? startRefused(`AWS_ENDPOINT_URL_DYNAMODB ${endpoint} cannot be used: ${error.message}.`) : error;
 };
 
 try {

@@ -2,7 +2,7 @@
 import type { SQSMessageAttributes, SQSRecord } from "aws-lambda";
 import { type Clock, SECOND } from "../shared/clock.ts";
 import type { Database } from "./aws/database.ts";
-import type { DynamoDb } from "./aws/dynamodb/index.ts";
+import type { DynamoDb, StreamRecord } from "./aws/dynamodb/index.ts";
 import type { Sqs } from "./aws/sqs.ts";
 import { type LambdaHost, REGION } from "./lambda.ts";
 import { backoff, failedIdentifiers, type StreamMappingOptions, streamMapping } from "./stream-mapping.ts";
@@ -34,11 +34,16 @@ export interface Mappings {
   all(): readonly Mapping[];
 }
 
+/** Where the records of streams come from: the embedded DynamoDB, or one of another process. */
+export interface StreamSource extends Pick<DynamoDb, "keepRecords" | "onWrite"> {
+  records(table: string, after: string, limit: number): StreamRecord[] | Promise<StreamRecord[]>;
+}
+
 export interface MappingParts {
   clock: Clock;
   database: Database;
   sqs: Pick<Sqs, "operate" | "ready">;
-  dynamodb: Pick<DynamoDb, "records" | "onWrite">;
+  dynamodb: StreamSource;
   host: LambdaHost;
   log: Log;
 }

@@ -9,11 +9,14 @@ export interface Settings {
   plan: PlanName;
   /** Where the embedded AWS services are mounted too, if anywhere. */
   awsPort: number | undefined;
+  /** A DynamoDB elsewhere on this machine, if it is not the embedded one. */
+  dynamodbEndpoint: string | undefined;
   /** Settings that the functions read themselves. */
   passedOn: Record<string, string>;
 }
 
 const DEFAULT_PORT = 3_000;
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const MOST_PORT = 65_535;
 
 /** A reason not to start, told in one line without a stack. */
@@ -26,8 +29,6 @@ export const isStartRefused = (error: unknown): error is Error =>
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const plan = planNames.find((name) => name === (env.DEFAULT_PLAN || "enterprise"));
   if (!plan) throw startRefused(`DEFAULT_PLAN is "${env.DEFAULT_PLAN}"; it must be one of ${planNames.join(", ")}.`);
-  if (env.AWS_ENDPOINT_URL_DYNAMODB)
-    throw startRefused("AWS_ENDPOINT_URL_DYNAMODB is not supported yet: unset it to use the embedded DynamoDB.");
   const loopback = env.WEBHOOK_ALLOW_LOOPBACK;
   if (loopback && !["0", "1"].includes(loopback))
     throw startRefused(`WEBHOOK_ALLOW_LOOPBACK is "${loopback}"; it must be 1 or unset.`);
@@ -36,8 +37,18 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     dataFolder: env.DATA_DIR || ".data",
     plan,
     awsPort: portOf("AWS_PORT", env.AWS_PORT),
+    dynamodbEndpoint: endpointOf(env.AWS_ENDPOINT_URL_DYNAMODB),
     passedOn: loopback === "1" ? { WEBHOOK_ALLOW_LOOPBACK: "1" } : {},
   };
+}
+
+function endpointOf(text: string | undefined): string | undefined {
+  if (!text) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "http:" && LOOPBACK.test(url.hostname)) return url.href;
+  throw startRefused(
+    `AWS_ENDPOINT_URL_DYNAMODB is "${text}"; it must be an http URL on this machine, such as http://127.0.0.1:8000.`,
+  );
 }
 
 function portOf(name: string, text: string | undefined): number | undefined {

@@ -1,9 +1,12 @@
 // What the local service itself keeps beside the product's data: the demo's credentials, how far time was moved.
 import type { Database } from "./aws/database.ts";
 
+/** Beside another DynamoDB than ours, the demo lives there and the table may have another name. */
+export type StateName = "demo" | "offset" | "remote-demo" | "remote-table";
+
 export interface State {
-  read<T>(name: "demo" | "offset"): T | undefined;
-  write(name: "demo" | "offset", value: unknown): void;
+  read<T>(name: StateName): T | undefined;
+  write(name: StateName, value: unknown): void;
 }
 
 export function openState(database: Database): State {

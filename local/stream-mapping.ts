@@ -6,6 +6,8 @@ import type { Mapping, MappingParts } from "./mappings.ts";
 export interface StreamMappingOptions {
   table: string;
   function: string;
+  /** Tells streams of one table name apart, where there are several: the checkpoint is of this one. */
+  stream?: string | undefined;
   batchSize?: number;
   /** Records it refuses never reach the function. */
   filter?: (record: StreamRecord) => boolean;
@@ -35,7 +37,7 @@ export function streamMapping(parts: MappingParts, options: StreamMappingOptions
   const { clock, database, dynamodb, host, log } = parts;
   const { table, function: target, batchSize = 100, filter, bisect = true, onFailure } = options;
   const { maxAttempts = MAX_ATTEMPTS, parallelizationFactor = 1, partitionKey = partitionKeyOf } = options;
-  const name = `${table} stream -> ${target}`;
+  const name = `${options.stream ?? `${table} stream`} -> ${target}`;
 
   database.exec("CREATE TABLE IF NOT EXISTS stream_checkpoints (mapping TEXT PRIMARY KEY, sequence TEXT NOT NULL)");
   let checkpoint = String(
@@ -54,6 +56,7 @@ export function streamMapping(parts: MappingParts, options: StreamMappingOptions
   dynamodb.onWrite((written) => {
     if (written === table) mayHaveMore = true;
   });
+  dynamodb.keepRecords(() => checkpoint);
 
   const save = () => {
     if (position === checkpoint) return;
@@ -61,11 +64,11 @@ export function streamMapping(parts: MappingParts, options: StreamMappingOptions
     checkpoint = position;
   };
 
-  const read = () => {
+  const read = async () => {
     if (unread.length > 0 || !mayHaveMore) return;
     mayHaveMore = false;
     try {
-      unread = dynamodb.records(table, readTo, READ_LIMIT);
+      unread = await dynamodb.records(table, readTo, READ_LIMIT);
     } catch (error) {
       mayHaveMore = true;
       throw error;
@@ -75,8 +78,8 @@ export function streamMapping(parts: MappingParts, options: StreamMappingOptions
   };
 
   /** Moves the next records into lanes; the position is where they end, refused records included. */
-  const take = () => {
-    read();
+  const take = async () => {
+    await read();
     const room = batchSize * parallelizationFactor;
     const chosen: StreamRecord[] = [];
     let consumed = 0;
@@ -138,7 +141,7 @@ export function streamMapping(parts: MappingParts, options: StreamMappingOptions
   };
 
   const round = async () => {
-    if (lanes.length === 0 && !take()) return false;
+    if (lanes.length === 0 && !(await take())) return false;
     await Promise.all(lanes.filter(isDue).map(runLane));
     lanes = lanes.filter((lane) => lane.length > 0);
     if (lanes.length === 0) save();

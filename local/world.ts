@@ -9,18 +9,20 @@ import { queues, WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
 import type { Aws, LogEntry, Parts } from "../shared/parts.ts";
 import type { PlanName } from "../shared/plans.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
-import { makeResources, TABLE } from "./account.ts";
+import { makeResources, remoteTable, TABLE } from "./account.ts";
 import { type Database, openDatabase } from "./aws/database.ts";
 import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "./aws/dynamodb/index.ts";
 import { createKms, type Kms } from "./aws/kms.ts";
 import { type Hooks, requestHandler, type Services } from "./aws/protocol.ts";
+import { createRemoteDynamoDb } from "./aws/remote-dynamodb.ts";
 import { createScheduler, type Scheduler } from "./aws/scheduler.ts";
 import { createSqs, type Sqs } from "./aws/sqs.ts";
 import { createClock, type ServiceClock } from "./clock.ts";
 import { createGateway, type Gateway, type GatewayRoute } from "./gateway.ts";
 import { createLambdaHost, type LambdaHost, REGION } from "./lambda.ts";
 import { awslambda } from "./lambda-stream.ts";
-import { createMappings } from "./mappings.ts";
+import { createMappings, type StreamSource } from "./mappings.ts";
+import { openState } from "./state.ts";
 import { createTime, type Time } from "./time.ts";
 import { createWakes } from "./wakes.ts";
 
@@ -41,6 +43,8 @@ export interface WorldOptions {
   signingKey?: string;
   log?(entry: LogEntry): void;
   faults?: DynamoDbFaults;
+  /** A DynamoDB endpoint to be used instead of the embedded one. */
+  dynamodbEndpoint?: string | undefined;
   /** Between every SDK client and the embedded services; by function, so that a fault can concern one of them. */
   hooks?(functionName: string): Hooks;
   baseUrl?: string;
@@ -48,7 +52,7 @@ export interface WorldOptions {
 }
 
 export interface World extends Services {
-  dynamodb: DynamoDb;
+  dynamodb: Omit<DynamoDb, "records"> & StreamSource;
   sqs: Sqs;
   scheduler: Scheduler;
   kms: Kms;
@@ -70,7 +74,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const clock = createClock({ start, ticking });
   const database = openDatabase(file);
   const parts = { clock, ids, database };
-  const dynamodb = createDynamoDb({ ...parts, faults });
+  const remote = options.dynamodbEndpoint ? createRemoteDynamoDb(options.dynamodbEndpoint) : undefined;
+  const dynamodb = remote ?? createDynamoDb({ ...parts, faults });
   const sqs = createSqs(parts);
   const kms = createKms(signingKey === undefined ? parts : { ...parts, rsaKey: () => signingKey });
   const scheduler = createScheduler({
@@ -81,15 +86,16 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
   });
   const services: Services = { dynamodb, sqs, scheduler, kms };
+  const table = remote ? await remoteTable(services, openState(database), ids) : TABLE;
   const issuer = options.baseUrl ?? "http://127.0.0.1";
   const env = {
-    ...(await makeResources(services)),
+    ...(await makeResources(services, table)),
     TOKEN_ISSUER: issuer,
     TOKEN_AUDIENCE: "engagement-dashboard",
     DEFAULT_PLAN: options.plan ?? "enterprise",
     ...options.env,
   };
-  const wakes = createWakes(dynamodb, TABLE);
+  const wakes = createWakes(dynamodb, table);
   const partsFor = (functionName: string): Parts => ({
     aws: localClients(services, options.hooks?.(functionName)),
     clock,
@@ -106,7 +112,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   for (const worker of workers)
     if (worker.wokenBy === "queue")
       mappings.mapQueue({ queue: worker.name, function: worker.name, batchSize: queues[worker.name].batch });
-    else mappings.mapTableStream({ table: TABLE, function: worker.name, batchSize: 100, filter: wantsReaction });
+    else {
+      const stream = await remote?.streamArn(table);
+      mappings.mapTableStream({ table, stream, function: worker.name, batchSize: 100, filter: wantsReaction });
+    }
   const time = createTime({ clock, host, mappings, scheduler, sqs, dynamodb, log: noteLine });
   const gateway = createGateway({ clock, ids, host, routes, log: noteLine, enter: time.enter });
 
@@ -114,6 +123,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     ...{ dynamodb, sqs, scheduler, kms, clock, ids, time, host, gateway, database, env, partsFor },
     close: async () => {
       await time.stop();
+      remote?.close();
       database.close();
     },
   };

@@ -14,6 +14,8 @@ import { chunksOf } from "./table.ts";
 export const SMALL_AUDIENCE = 1_000;
 /** Rows of a shard read at a time for such an audience. */
 const SMALL_PAGE_ROWS = 252;
+/** Rows of a shard that a worker reads at a time: five chunks and the row that says whether more follow, not 1 MB. */
+const PAGE_ROWS = 501;
 /** Queries for devices of given subscribers that run at once. */
 const DEVICES_AT_ONCE = 50;
 /** Ids in one row of given ids. */
@@ -73,7 +75,7 @@ const candidatesOf = (
   rules: AudienceRules,
 ): Promise<CandidatePage> =>
   range.startsWith("s")
-    ? shardPage(store, range.slice(1), cursor, { eventual: true })
+    ? shardPage(store, range.slice(1), cursor, { eventual: true, limit: PAGE_ROWS })
     : givenPage(store, job, Number(range.slice(1)), cursor, rules);
 
 /** Profiles and devices of a shard, up to 1 MB a page; a subscriber cut by the page's end belongs to the next one. */

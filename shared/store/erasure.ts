@@ -41,7 +41,7 @@ export async function scrubProfile(store: Store, subscriber: string): Promise<vo
   const key = keys.subscriber(store.tenant, subscriber);
   const profile = await store.get(key);
   if (!profile?.erased_at) return;
-  const kept = new Set(["pk", "sk", "id", "erased_at", "react", "next"]);
+  const kept = new Set(["pk", "sk", "id", "erased_at", "erased_by", "react", "next"]);
   const remove = Object.keys(profile).filter((name) => !kept.has(name));
   if (remove.length > 0) await store.update(key, { remove }, present("erased_at")).catch(refused(() => undefined));
 }

@@ -210,12 +210,12 @@ export async function findByExternalId(
  * @returns false if there is no such subscriber.
  */
 export function eraseSubscriber(store: Store, id: string): Promise<boolean> {
-  const erased_at = timestamp(store.clock.now());
+  const erased_by = store.ids.uuid();
   return store
     .update(
       keys.subscriber(store.tenant, id),
       {
-        set: { erased_at, react: "erasure" },
+        set: { erased_at: timestamp(store.clock.now()), erased_by, react: "erasure" },
         remove: ["external_id", "email", "i3pk", "i3sk"],
       },
       all(present("external_id"), absent("erased_at")),
@@ -223,7 +223,7 @@ export function eraseSubscriber(store: Store, id: string): Promise<boolean> {
     .then(
       () => true,
       // A lost reply makes the client ask again: the tombstone of this very call is no refusal.
-      refused((old) => old?.erased_at === erased_at),
+      refused((old) => old?.erased_by === erased_by),
     );
 }
 

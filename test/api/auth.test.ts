@@ -1,8 +1,8 @@
 // Who gets in with what (GEN-13, ATH-1 to ATH-3, ATH-R1 to ATH-R4, D-AUTH, D-WHOAMI): the ways of a first day.
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { worlds } from "../support/worlds.ts";
 import { START, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 const person = {
@@ -25,13 +25,17 @@ describe("sessions", () => {
     const world = await fresh();
     const first = await registered(world);
     expect(first).toMatchObject({ user: { email: "ada@example.com" }, token_type: "Bearer", expires_in: 900 });
-    const login = await world.call("POST /api/v1/auth/login", { body: { email: person.email, password: person.password } });
+    const login = await world.call("POST /api/v1/auth/login", {
+      body: { email: person.email, password: person.password },
+    });
     expect([login.status, login.body.tenant.id]).toEqual([200, first.tenant.id]);
     for (const { access_token } of [first, login.body]) {
       const as = bearer(access_token);
       expect((await world.call("GET /api/v1/templates", { as })).body).toEqual({ data: [], total: 0, page: 1 });
       const { channels } = (await world.call("GET /api/v1/channels", { as })).body;
-      expect(channels.map(({ type, status }: { type: string; status: string }) => [type, status])).toEqual([["in_app", "active"]]);
+      expect(channels.map(({ type, status }: { type: string; status: string }) => [type, status])).toEqual([
+        ["in_app", "active"],
+      ]);
     }
   });
 
@@ -71,7 +75,8 @@ describe("sessions", () => {
       const answer = await world.call("POST /api/v1/templates", { as, body: { ...body, name: world.ids.uuid() } });
       return answer.body.code ?? answer.status;
     };
-    for (const role of ["owner", "admin", "marketer"] as const) expect(await code(await tenant.dashboard(role))).toBe(201);
+    for (const role of ["owner", "admin", "marketer"] as const)
+      expect(await code(await tenant.dashboard(role))).toBe(201);
     for (const role of ["developer", "analyst"] as const)
       expect(await code(await tenant.dashboard(role))).toBe("FORBIDDEN");
     expect(await code(await tenant.dashboard("viewer"))).toBe("READ_ONLY_TOKEN");
@@ -92,7 +97,12 @@ describe("keys", () => {
       world.call("POST /api/v1/subscribers/upsert", { as, body: { external_id: "a" } });
     expect((await upsert({ "x-sdk-key": key })).status).toBe(200);
     expect((await upsert({ "X-SDK-Key": key })).status).toBe(200);
-    for (const as of [bearer(key), { "x-sdk-key": `${key}x` }, { "x-sdk-key": key.replace("sk_", "pk_") }, { "x-api-key": key }])
+    for (const as of [
+      bearer(key),
+      { "x-sdk-key": `${key}x` },
+      { "x-sdk-key": key.replace("sk_", "pk_") },
+      { "x-api-key": key },
+    ])
       expect((await upsert(as)).status).toBe(401);
   });
 
@@ -107,7 +117,10 @@ describe("keys", () => {
       "POST /api/v1/subscribers/bulk-delete",
       "POST /api/v1/server-keys",
     ]) {
-      const { status, body } = await world.call(route, { as: tenant.sdk, ...(route.startsWith("POST") && { body: {} }) });
+      const { status, body } = await world.call(route, {
+        as: tenant.sdk,
+        ...(route.startsWith("POST") && { body: {} }),
+      });
       expect([route, status, body.code]).toEqual([route, 401, "UNAUTHORIZED"]);
     }
   });

@@ -1,8 +1,8 @@
 // Who gets a send: filters on both sides (NTF-12 to NTF-16), and audiences of every size (NTF-5, AMB-38, AMB-57).
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { addDevice, addPeople, reachedOf, send } from "../support/people.ts";
-import { worlds } from "../support/worlds.ts";
+import { addDevice, addPeople, quickStore, reachedOf, send } from "../support/people.ts";
 import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const everybody = { target: { type: "all" } };
@@ -153,7 +153,7 @@ describe("filters over devices", () => {
 
 describe("audiences by size", () => {
   const everyoneOnce = async (world: TestWorld, tenant: Tenant, ids: string[], job: string) => {
-    const store = tenant.store;
+    const store = quickStore(world, tenant);
     const messages = await Promise.all(
       ids.map((id) => store.query({ pk: `T#${tenant.id}#U#${id}`, prefix: "I#" }).then(({ items }) => items)),
     );
@@ -165,7 +165,7 @@ describe("audiences by size", () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 300);
     for (const id of ids.slice(0, 150))
-      await tenant.store.writeAll(
+      await quickStore(world, tenant).writeAll(
         Array.from({ length: 20 }, (_, n) => ({
           put: { pk: `T#${tenant.id}#S${id[0]}`, sk: `${id}#D#${n}`, id: String(n), platform: "ios" },
         })),
@@ -178,20 +178,21 @@ describe("audiences by size", () => {
 
   it("NTF-5 AMB-38 AMB-95 a send to 2,500 reaches everyone once; sent comes from the counts", async () => {
     const { world, tenant } = await withTenant();
-    const ids = await addPeople(world, tenant, 2_500);
+    const ids = await addPeople(world, tenant, 2_500, (n) => ({ attributes: { rare: n % 25 === 0 } }));
     const { answer, job } = await send(world, tenant, everybody);
     expect(answer.sent).toBe(2_500);
     expect(job).toMatchObject({ status: "completed", sent: 2_500 });
     expect(job.counts).toEqual({ total: 2_500, sent: 2_500, delivered: 2_500, failed: 0, skipped: 0, held_out: 0 });
     await everyoneOnce(world, tenant, ids, job.id);
-  });
 
-  it("AMB-38 AMB-95 a filter on a large audience: once the job is over, sent is what was accepted", async () => {
-    const { world, tenant } = await withTenant();
-    await addPeople(world, tenant, 1_200, (n) => ({ attributes: { even: n % 2 === 0 } }));
-    const { answer, job } = await send(world, tenant, { ...everybody, subscriber_filters: { even: { $eq: true } } });
-    expect(answer.sent).toBe(1_200);
-    expect(job).toMatchObject({ status: "completed", sent: 600, counts: { total: 600, sent: 600, delivered: 600 } });
+    // Behind a filter the number is only known once the job is over.
+    const filtered = await send(world, tenant, { ...everybody, subscriber_filters: { rare: { $eq: true } } });
+    expect(filtered.answer.sent).toBe(2_500);
+    expect(filtered.job).toMatchObject({
+      status: "completed",
+      sent: 100,
+      counts: { total: 100, sent: 100, delivered: 100 },
+    });
   });
 
   it("NTF-2 AMB-57 a list of 1,500 given ids reaches everyone once, with strangers and repeats among them", async () => {

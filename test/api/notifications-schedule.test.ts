@@ -5,10 +5,12 @@ import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
 import { cancelJob } from "../../shared/store/jobs.ts";
 import { cancel, inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, operate, reachedOf } from "../support/people.ts";
-import { worlds } from "../support/worlds.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
+/** Short, for every hour that passes is swept for overdue timers, in hundreds of queries. */
+const SOON = 12 * MINUTE;
 const everybody = { target: { type: "all" } };
 
 async function withPeople(count = 2, options = {}) {
@@ -52,11 +54,11 @@ describe("fire", () => {
 
   it("NTF-9 the audience is that of the fire time: who came meanwhile is in, who left is out", async () => {
     const { world, tenant, ids } = await withPeople(2);
-    const all = await schedule(world, tenant, HOUR);
-    const given = await schedule(world, tenant, HOUR, { subscriberIds: ids });
+    const all = await schedule(world, tenant, SOON);
+    const given = await schedule(world, tenant, SOON, { subscriberIds: ids });
     const [late] = await addPeople(world, tenant, 1, () => ({ external_id: "late" }));
     await world.call(`DELETE /api/v1/subscribers/${ids[0]}`, { as: await tenant.dashboard() });
-    await world.advance(HOUR + SECOND);
+    await world.advance(SOON + SECOND);
     expect(await reachedOf(world, tenant, [...ids, late!], all)).toEqual([ids[1], late]);
     expect(await reachedOf(world, tenant, [...ids, late!], given)).toEqual([ids[1]]);
     expect((await jobOf(world, tenant, given)).skip_reasons).toEqual({ unknown_subscriber: 1 });
@@ -65,8 +67,8 @@ describe("fire", () => {
   it("NTF-9 many sends of one minute all go out, each once", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const jobs: string[] = [];
-    for (let n = 0; n < 20; n++) jobs.push(await schedule(world, tenant, HOUR + n * 100));
-    await world.advance(HOUR + MINUTE);
+    for (let n = 0; n < 8; n++) jobs.push(await schedule(world, tenant, SOON + n * 5 * SECOND));
+    await world.advance(SOON + MINUTE);
     const found = await inboxOf(world, tenant, ids[0]!);
     expect(found.map((message) => message.notification_id).sort()).toEqual(jobs.sort());
   });
@@ -77,22 +79,25 @@ describe("fire", () => {
     expect((await jobOf(world, tenant, answer.body.id)).scheduled_at).toBe("2026-11-20T13:00:00.000Z");
   });
 
-  it("NTF-9 1,500 given ids wait in the table and are all reached", async () => {
-    const { world, tenant, ids } = await withPeople(1_500);
-    const id = await schedule(world, tenant, HOUR, { subscriberIds: ids });
-    await world.advance(HOUR + SECOND);
-    expect(await jobOf(world, tenant, id)).toMatchObject({ status: "completed", counts: { total: 1_500, delivered: 1_500 } });
+  it("NTF-9 1,100 given ids wait in the table and are all reached", async () => {
+    const { world, tenant, ids } = await withPeople(1_100);
+    const id = await schedule(world, tenant, SOON, { subscriberIds: ids });
+    await world.advance(SOON + SECOND);
+    expect(await jobOf(world, tenant, id)).toMatchObject({
+      status: "completed",
+      counts: { total: 1_100, delivered: 1_100 },
+    });
     expect(await reachedOf(world, tenant, ids)).toEqual(ids);
   });
 
   it("D-NTF a replayed scheduled send is scheduled once, also after its time", async () => {
     const { world, tenant, ids } = await withPeople(1);
-    const body = { ...everybody, scheduled_at: inMs(world, HOUR), idempotency_key: "k" };
+    const body = { ...everybody, scheduled_at: inMs(world, SOON), idempotency_key: "k" };
     const first = await post(world, tenant, body);
-    await world.advance(HOUR + SECOND);
+    await world.advance(SOON + SECOND);
     const again = await post(world, tenant, body);
     expect([again.status, again.body]).toEqual([200, first.body]);
-    await world.advance(HOUR);
+    await world.advance(SOON);
     expect(await inboxOf(world, tenant, ids[0]!)).toHaveLength(1);
   });
 });
@@ -100,13 +105,13 @@ describe("fire", () => {
 describe("cancel", () => {
   it("NTF-10 NTF-18 D-NTF-CANCEL 200 with status canceled, zero deliveries, and again 200", async () => {
     const { world, tenant, ids } = await withPeople();
-    const id = await schedule(world, tenant, HOUR);
-    await world.advance(HOUR - SECOND);
+    const id = await schedule(world, tenant, SOON);
+    await world.advance(SOON - SECOND);
     const answer = await cancel(world, tenant, id);
     expect([answer.status, answer.body]).toMatchObject([200, { id, status: "canceled" }]);
     const again = await cancel(world, tenant, id);
     expect([again.status, again.body]).toEqual([200, answer.body]);
-    await world.advance(2 * DAY);
+    await world.advance(SOON);
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
     expect(await jobOf(world, tenant, id)).toMatchObject({ status: "canceled", sent: 0, counts: { total: 0 } });
   });
@@ -116,7 +121,7 @@ describe("cancel", () => {
     const id = await schedule(world, tenant, 10 * MINUTE);
     await world.advance(9 * MINUTE + 59 * SECOND + 999);
     expect((await cancel(world, tenant, id)).status).toBe(200);
-    await world.advance(HOUR);
+    await world.advance(SOON);
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
   });
 
@@ -129,7 +134,7 @@ describe("cancel", () => {
     const done = await cancel(world, tenant, sent);
     expect([done.status, done.body.message]).toEqual([409, expect.stringContaining("completed")]);
     expect((await cancel(world, tenant, "00000000-0000-4000-8000-000000000000")).status).toBe(404);
-    const scheduled = await schedule(world, tenant, HOUR);
+    const scheduled = await schedule(world, tenant, SOON);
     const developer = await tenant.dashboard("developer");
     const refused = await world.call(`POST /api/v1/notifications/${scheduled}/cancel`, { as: developer });
     expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
@@ -146,14 +151,20 @@ describe("cancel", () => {
         await work();
       };
       const hooks = (name: string): Hooks =>
-        name === "fan-out" ? { [at]: (_: string, operation: string, input: Record<string, unknown>) => hook(operation, input) } : {};
+        name === "fan-out"
+          ? { [at]: (_: string, operation: string, input: Record<string, unknown>) => hook(operation, input) }
+          : {};
       const { world, tenant, ids } = await withPeople(2, { hooks });
-      const id = await schedule(world, tenant, HOUR);
+      const id = await schedule(world, tenant, SOON);
       // The hook runs inside an advance, behind which a request would queue: the store is asked directly.
-      let outcome = "none";
-      act = () => cancelJob(tenant.store, id).then(() => void (outcome = "canceled"), (error) => void (outcome = error.code));
-      await world.advance(HOUR + MINUTE);
-      expect(outcome).toBe(at === "before" ? "canceled" : "CONFLICT");
+      const outcomes: string[] = [];
+      act = () =>
+        cancelJob(tenant.store, id).then(
+          ({ status }) => outcomes.push(status),
+          (error) => outcomes.push(error.code),
+        );
+      await world.advance(SOON + MINUTE);
+      expect(outcomes).toEqual([at === "before" ? "canceled" : "CONFLICT"]);
       expect(await reachedOf(world, tenant, ids)).toEqual(at === "before" ? [] : ids);
     }
   });
@@ -169,9 +180,9 @@ describe("what changed meanwhile", () => {
   it("NTF-22 TPL-8 AMB-48 a template deleted before the fire time fails the job, delivered 0", async () => {
     const { world, tenant, ids } = await withPeople();
     const template_id = await template(world, tenant);
-    const id = await schedule(world, tenant, HOUR, byTemplate(template_id));
+    const id = await schedule(world, tenant, SOON, byTemplate(template_id));
     await world.call(`DELETE /api/v1/templates/${template_id}`, { as: await tenant.dashboard() });
-    await world.advance(HOUR + SECOND);
+    await world.advance(SOON + SECOND);
     expect(await jobOf(world, tenant, id)).toMatchObject({
       status: "failed",
       error: expect.stringContaining("template"),
@@ -184,28 +195,31 @@ describe("what changed meanwhile", () => {
   it("NTF-21 a template's content is that of the fire time, and the record shows it", async () => {
     const { world, tenant, ids } = await withPeople();
     const template_id = await template(world, tenant);
-    const id = await schedule(world, tenant, HOUR, byTemplate(template_id));
+    const id = await schedule(world, tenant, SOON, byTemplate(template_id));
     const body = { content: { title: "Newer" } };
     await world.call(`PATCH /api/v1/templates/${template_id}`, { as: await tenant.dashboard(), body });
-    await world.advance(HOUR + SECOND);
+    await world.advance(SOON + SECOND);
     expect((await inboxOf(world, tenant, ids[0]!))[0].content).toEqual({ title: "Newer", body: "Text" });
     expect(await jobOf(world, tenant, id)).toMatchObject({ title: "Newer", body: "Text", template_id });
   });
 
   it("D-NTF-STATE ERR-4 a cap reached at the fire time fails the job and says the numbers", async () => {
     const { world, tenant, ids } = await withPeople(3);
-    const id = await schedule(world, tenant, HOUR);
+    const id = await schedule(world, tenant, SOON);
     await operate(world, tenant, { monthly_send_cap: 2 });
-    await world.advance(HOUR + SECOND);
-    expect(await jobOf(world, tenant, id)).toMatchObject({ status: "failed", error: expect.stringContaining("0 of 2") });
+    await world.advance(SOON + SECOND);
+    expect(await jobOf(world, tenant, id)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("0 of 2"),
+    });
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
   });
 
   it("AMB-86 a suspended workspace's send is held and goes out on reactivation within 24 h", async () => {
     const { world, tenant, ids } = await withPeople();
-    const id = await schedule(world, tenant, HOUR);
+    const id = await schedule(world, tenant, SOON);
     await operate(world, tenant, { status: "suspended" });
-    await world.advance(3 * HOUR);
+    await world.advance(3 * SOON);
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
     await operate(world, tenant, { status: "active" });
     expect((await jobOf(world, tenant, id)).status).toBe("scheduled");
@@ -215,12 +229,12 @@ describe("what changed meanwhile", () => {
 
   it("AMB-86 a held send can be canceled", async () => {
     const { world, tenant, ids } = await withPeople();
-    const id = await schedule(world, tenant, HOUR);
+    const id = await schedule(world, tenant, SOON);
     await operate(world, tenant, { status: "suspended" });
-    await world.advance(2 * HOUR);
+    await world.advance(2 * SOON);
     await operate(world, tenant, { status: "active" });
     expect((await cancel(world, tenant, id)).status).toBe(200);
-    await world.advance(HOUR);
+    await world.advance(SOON);
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
   });
 
@@ -229,8 +243,8 @@ describe("what changed meanwhile", () => {
     ["more than 24 h late expires", DAY + MINUTE, "failed"],
   ])("AMB-86 after the service stood still a send %s", async (_, lateness, status) => {
     const { world, tenant, ids } = await withPeople();
-    const id = await schedule(world, tenant, HOUR);
-    world.clock.jumpTo(START + HOUR + lateness);
+    const id = await schedule(world, tenant, SOON);
+    world.clock.jumpTo(START + SOON + lateness);
     await world.settle();
     const job = await jobOf(world, tenant, id);
     expect(job.status).toBe(status);

@@ -1,10 +1,10 @@
 // One-off sends: request, record, references, idempotency, list (NTF-1 to NTF-21, D-NTF).
 import { describe, expect, it } from "vitest";
-import { DAY, SECOND } from "../../shared/clock.ts";
-import { inMs, jobOf, post } from "../support/notify.ts";
+import { keys } from "../../shared/store/keys.ts";
+import { post } from "../support/notify.ts";
 import { addPeople, inboxOf, operate, reachedOf, send } from "../support/people.ts";
+import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
-import { START, type Tenant, type TestWorld } from "../support/world.ts";
 
 const { fresh, withTenant } = worlds();
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
@@ -131,14 +131,18 @@ describe("create", () => {
     ["subscriber_filters", { ...everybody, subscriber_filters: { $or: [] } }],
     ["idempotency_key", { ...everybody, idempotency_key: "" }],
     ["surprise", { ...everybody, surprise: 1 }],
-  ])("NTF-6 NTF-7 NTF-8 AMB-93 answers 422 naming %s", async (field, body) => {
-    const { world, tenant } = await withTenant();
-    const answer = await post(world, tenant, body);
-    expect([answer.status, answer.body.code]).toEqual([422, "VALIDATION_ERROR"]);
-    expect(Object.keys(answer.body.fields)).toContain(field);
-    const list = await world.call("GET /api/v1/notifications", { as: await tenant.dashboard() });
-    expect(list.body.items).toEqual([]);
-  }, 10_000);
+  ])(
+    "NTF-6 NTF-7 NTF-8 AMB-93 answers 422 naming %s",
+    async (field, body) => {
+      const { world, tenant } = await withTenant();
+      const answer = await post(world, tenant, body);
+      expect([answer.status, answer.body.code]).toEqual([422, "VALIDATION_ERROR"]);
+      expect(Object.keys(answer.body.fields)).toContain(field);
+      const list = await world.call("GET /api/v1/notifications", { as: await tenant.dashboard() });
+      expect(list.body.items).toEqual([]);
+    },
+    10_000,
+  );
 
   it("NTF-21 AMB-89 a template_id that leads nowhere is 422 TEMPLATE_NOT_FOUND, also another workspace's", async () => {
     const world = await fresh();
@@ -195,8 +199,25 @@ describe("create", () => {
     await addPeople(world, tenant, 1);
     await operate(world, tenant, { plan: "free" });
     const { job } = await send(world, tenant, everybody);
-    expect(job).toMatchObject({ status: "failed", error: expect.stringContaining("channel"), counts: { delivered: 0 } });
+    expect(job).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("channel"),
+      counts: { delivered: 0 },
+    });
     expect(job.completed_at).not.toBeNull();
+  });
+
+  it("D-NTF-STATE a channel that is switched off, or not verified, sends nothing: the job fails", async () => {
+    const { world, tenant, ids } = await withPeople(1);
+    const [channel] = (await world.call("GET /api/v1/channels", { as: await tenant.dashboard() })).body.channels;
+    for (const change of [{ active: false }, { active: true, status: "invalid" }]) {
+      await tenant.store.update(keys.entity(tenant.id, "channel", channel.id), { set: change });
+      for (const body of [{ subscriberIds: ids }, { subscriberIds: ids, channel_ids: [channel.id] }]) {
+        const { job } = await send(world, tenant, body);
+        expect(job).toMatchObject({ status: "failed", error: expect.stringContaining("channel") });
+      }
+    }
+    expect(await reachedOf(world, tenant, ids)).toEqual([]);
   });
 
   it("ERR-3 ERR-4 AMB-87 a send beyond the workspace's cap is refused whole with 402, and takes nothing", async () => {
@@ -231,121 +252,12 @@ describe("create", () => {
 describe("what cannot be rendered", () => {
   it("D-NTF-STATE one recipient whose message grows too large fails alone; the others are reached", async () => {
     const { world, tenant } = await withTenant();
-    const ids = await addPeople(world, tenant, 5, (n) => ({ attributes: { text: n === 2 ? "x".repeat(240_000) : "small" } }));
+    const ids = await addPeople(world, tenant, 5, (n) => ({
+      attributes: { text: n === 2 ? "x".repeat(240_000) : "small" },
+    }));
     const text = "{{ subscriber.attributes.text }}";
     const { job } = await send(world, tenant, { subscriberIds: ids, title: text, body: text });
     expect(job).toMatchObject({ status: "completed", counts: { total: 5, sent: 5, delivered: 4, failed: 1 } });
     expect(await reachedOf(world, tenant, ids)).toEqual(ids.filter((_, n) => n !== 2));
-  });
-});
-
-describe("idempotency", () => {
-  const body = (ids: string[]) => ({ subscriberIds: ids, data: { n: 1 } });
-
-  it("AMB-94 the same key and body give 200, the first answer and a header, and reach nobody twice", async () => {
-    const { world, tenant, ids } = await withPeople(2);
-    const key = { "idempotency-key": "order-7" };
-    const first = await post(world, tenant, body(ids), key);
-    expect([first.status, first.headers["idempotent-replayed"]]).toEqual([201, undefined]);
-    const second = await post(world, tenant, body(ids), key);
-    expect([second.status, second.headers["idempotent-replayed"], second.body]).toEqual([200, "true", first.body]);
-    const third = await post(world, tenant, { ...body(ids), idempotency_key: "order-7" });
-    expect([third.status, third.body]).toEqual([200, first.body]);
-    await world.settle();
-    expect(await inboxOf(world, tenant, ids[0]!)).toHaveLength(1);
-  });
-
-  it("D-NTF the same key with another body is 409, also from another credential of the workspace", async () => {
-    const { world, tenant, ids } = await withPeople(2);
-    await post(world, tenant, { ...body(ids), idempotency_key: "k" });
-    const other = await post(world, tenant, { ...body(ids), title: "Other", idempotency_key: "k" });
-    expect([other.status, other.body.code]).toEqual([409, "CONFLICT"]);
-  });
-
-  it("D-NTF racing requests of one key make one send", async () => {
-    const { world, tenant, ids } = await withPeople(2);
-    const answers = await Promise.all(
-      Array.from({ length: 6 }, () => post(world, tenant, body(ids), { "idempotency-key": "race" })),
-    );
-    expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201]);
-    await world.settle();
-    expect(await inboxOf(world, tenant, ids[0]!)).toHaveLength(1);
-  });
-
-  it("D-NTF a key is remembered for 24 hours and by its workspace only", async () => {
-    const { world, tenant, ids } = await withPeople(1);
-    const other = await world.tenant();
-    const key = { "idempotency-key": "k" };
-    const first = await post(world, tenant, body(ids), key);
-    expect((await post(world, other, body(ids), key)).status).toBe(201);
-    await world.advance(DAY - SECOND);
-    expect((await post(world, tenant, body(ids), key)).body.id).toBe(first.body.id);
-    await world.advance(2 * SECOND);
-    const late = await post(world, tenant, body(ids), key);
-    expect(late.status).toBe(201);
-    expect(late.body.id).not.toBe(first.body.id);
-  });
-
-  it("D-NTF an empty or overlong header is 422 and never a key that two sends share", async () => {
-    const { world, tenant, ids } = await withPeople(1);
-    for (const key of ["", "x".repeat(256)]) {
-      const answer = await post(world, tenant, body(ids), { "idempotency-key": key });
-      expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["Idempotency-Key"]]);
-    }
-  });
-
-  it("D-NTF a refused request leaves its key free", async () => {
-    const { world, tenant, ids } = await withPeople(1);
-    const key = { "idempotency-key": "k" };
-    await post(world, tenant, { ...body(ids), channel_ids: [UNKNOWN] }, key);
-    expect((await post(world, tenant, body(ids), key)).status).toBe(201);
-  });
-});
-
-describe("read", () => {
-  const list = async (world: TestWorld, tenant: Tenant, query = "") =>
-    world.call(`GET /api/v1/notifications${query}`, { as: await tenant.dashboard() });
-
-  it("NTF-17 answers 404 for an unknown id and 401 to other credentials", async () => {
-    const { world, tenant } = await withTenant();
-    for (const id of [UNKNOWN, "nonsense"])
-      expect((await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).status).toBe(404);
-    for (const as of [{}, tenant.sdk, tenant.server])
-      expect((await world.call(`GET /api/v1/notifications/${UNKNOWN}`, { as })).status).toBe(401);
-  });
-
-  it("D-NTF decision 30 a page closes at 4 MB with a cursor, whatever the limit", async () => {
-    const { world, tenant } = await withTenant();
-    const large = "€".repeat(21_000);
-    const body = { ...everybody, body: large, variant_b: { title: "t", body: large }, data: { large: "x".repeat(60_000) } };
-    for (let n = 0; n < 36; n++) expect((await post(world, tenant, body)).status).toBe(201);
-    const first = (await list(world, tenant, "?limit=100")).body;
-    const second = (await list(world, tenant, `?limit=100&cursor=${first.next_cursor}`)).body;
-    expect(first.items.length).toBeGreaterThan(20);
-    expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(36);
-    expect(second.next_cursor).toBe("");
-  });
-
-  it("D-NTF lists newest first by cursor, filters by status, clamps the limit", async () => {
-    const { world, tenant } = await withTenant();
-    const ids: string[] = [];
-    for (let n = 0; n < 25; n++) {
-      const body = n % 5 ? everybody : { ...everybody, scheduled_at: inMs(world, DAY) };
-      ids.unshift((await post(world, tenant, body)).body.id);
-      await world.advance(1);
-    }
-    const first = (await list(world, tenant)).body;
-    expect(first.items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 20));
-    const second = (await list(world, tenant, `?cursor=${first.next_cursor}`)).body;
-    expect(second.items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(20));
-    expect(second.next_cursor).toBe("");
-    const scheduled = (await list(world, tenant, "?status=scheduled&limit=3")).body;
-    expect(scheduled.items).toHaveLength(3);
-    const rest = (await list(world, tenant, `?status=scheduled&limit=1000&cursor=${scheduled.next_cursor}`)).body;
-    expect(rest.items).toHaveLength(2);
-    expect((await list(world, tenant, "?source_type=campaign")).body.items).toEqual([]);
-    expect(first.items[0]).toEqual(await jobOf(world, tenant, ids[0]!));
-    for (const query of ["?limit=0", "?status=gone", "?cursor=x"]) expect((await list(world, tenant, query)).status).toBe(422);
   });
 });

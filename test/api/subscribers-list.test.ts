@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
 import { addPeople, quickStore } from "../support/people.ts";
-import { worlds } from "../support/worlds.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 

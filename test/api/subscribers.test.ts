@@ -1,8 +1,8 @@
 // Upsert of subscribers: the client's way in (SUB-1 to SUB-7, SUB-17), attributes (D-ATTR) and consent (D-CONSENT).
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { worlds } from "../support/worlds.ts";
 import { type Answer, START, type Tenant, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -114,7 +114,10 @@ describe("upsert", () => {
     for (const key of ["a", "b", "c"])
       await upsert(world, tenant, { external_id: "ada", attributes: { [key]: "x".repeat(95_000) } });
     const before = (await upsert(world, tenant, { external_id: "ada" })).body;
-    const answer = await upsert(world, tenant, { external_id: "ada", attributes: { d: "x".repeat(95_000), e: "x".repeat(95_000) } });
+    const answer = await upsert(world, tenant, {
+      external_id: "ada",
+      attributes: { d: "x".repeat(95_000), e: "x".repeat(95_000) },
+    });
     expect(answer.status).toBe(422);
     expect(Object.keys(answer.body.fields)).toEqual(["attributes"]);
     expect((await upsert(world, tenant, { external_id: "ada" })).body).toEqual(before);
@@ -136,13 +139,24 @@ describe("attributes", () => {
   it("AMB-44 merge one level deep, and null removes a key", async () => {
     const { world, tenant } = await withTenant();
     await upsert(world, tenant, { external_id: "ada", attributes: { a: 1, b: { x: 1, y: 2 }, c: "old" } });
-    const answer = await upsert(world, tenant, { external_id: "ada", attributes: { b: { z: 3 }, c: null, d: [1, "two"] } });
+    const answer = await upsert(world, tenant, {
+      external_id: "ada",
+      attributes: { b: { z: 3 }, c: null, d: [1, "two"] },
+    });
     expect(attributesOf(answer)).toEqual({ a: 1, b: { z: 3 }, d: [1, "two"] });
   });
 
   it("SUB-3 keeps values as they were sent, whatever the key is called", async () => {
     const { world, tenant } = await withTenant();
-    const attributes = { "a.b": 0.1, "#name": "", ":v": false, naïve: [null, { deep: [] }], id: "mine", pk: "mine", react: "x" };
+    const attributes = {
+      "a.b": 0.1,
+      "#name": "",
+      ":v": false,
+      naïve: [null, { deep: [] }],
+      id: "mine",
+      pk: "mine",
+      react: "x",
+    };
     const answer = await upsert(world, tenant, { external_id: "ada", attributes });
     expect(attributesOf(answer)).toEqual(attributes);
     expect(answer.body.id).not.toBe("mine");
@@ -173,7 +187,13 @@ describe("consent", () => {
   it("SUB-4 D-CONSENT an assertion is recorded with its evidence, and the answer stays exactly SUB-1", async () => {
     const { world, tenant } = await withTenant();
     const consented_at = "2026-11-19T08:00:00.000Z";
-    const consent = { status: "opted_in", consented_at, source: "footer form", ip: "198.51.100.4", text: "Yes, please" };
+    const consent = {
+      status: "opted_in",
+      consented_at,
+      source: "footer form",
+      ip: "198.51.100.4",
+      text: "Yes, please",
+    };
     const { status, body } = await upsert(world, tenant, { external_id: "ada", consent });
     expect(status).toBe(200);
     expect(Object.keys(body).sort()).toEqual(["attributes", "created_at", "external_id", "id", "updated_at"]);

@@ -1,8 +1,8 @@
 // Two people at one template (TPL-6 to TPL-8): whatever the order, names, list and templates agree afterwards.
 import { expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
-import { worlds } from "../support/worlds.ts";
 import type { Answer, Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const content = { title: "Hello", body: "World" };
@@ -63,10 +63,22 @@ it("TPL-6 TPL-7 a rename that meets another rename goes on from there", async ()
   expect(await named(world, tenant, "first")).toBeDefined();
 });
 
+it("TPL-6 a rename that meets the same rename is no conflict with itself", async () => {
+  const pause = interruption();
+  const { world, tenant } = await withTenant({ hooks: pause.hooks });
+  const id = await named(world, tenant, "start");
+  pause.set(() => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "same" }));
+  const { status, body } = await ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "same" });
+  expect([status, body.name]).toEqual([200, "same"]);
+  expect(await agreedNames(world, tenant)).toEqual(["same"]);
+});
+
 it("TPL-7 of two templates that want one name, one gets it and the other is 422", async () => {
   const { world, tenant } = await withTenant();
   const ids = [await named(world, tenant, "a"), await named(world, tenant, "b")];
-  const answers = await Promise.all(ids.map((id) => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "same" })));
+  const answers = await Promise.all(
+    ids.map((id) => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "same" })),
+  );
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
   expect((await agreedNames(world, tenant)).filter((name) => name === "same")).toHaveLength(1);
 });

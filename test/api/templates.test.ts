@@ -4,8 +4,8 @@ import { SECOND } from "../../shared/clock.ts";
 import { MOST_ENTRIES } from "../../shared/store/catalogue.ts";
 import { keys } from "../../shared/store/keys.ts";
 import { quickStore } from "../support/people.ts";
-import { worlds } from "../support/worlds.ts";
 import { type Answer, START, type Tenant, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
@@ -100,7 +100,11 @@ describe("list", () => {
     expect(Object.keys(first.body).sort()).toEqual(["data", "page", "total"]);
     expect([first.body.total, first.body.page, first.body.data.length]).toEqual([45, 1, 20]);
     const all = [first, await list(world, tenant, "?page=2"), await list(world, tenant, "?page=3")];
-    expect(all.map(({ body }) => [body.data.length, body.total, body.page])).toEqual([[20, 45, 1], [20, 45, 2], [5, 45, 3]]);
+    expect(all.map(({ body }) => [body.data.length, body.total, body.page])).toEqual([
+      [20, 45, 1],
+      [20, 45, 2],
+      [5, 45, 3],
+    ]);
     expect(all.flatMap(namesOf)).toEqual(expected);
     expect((await list(world, tenant, "?page=4")).body).toEqual({ data: [], total: 45, page: 4 });
     expect(first.body.data[0].content).toEqual(content);
@@ -112,11 +116,23 @@ describe("list", () => {
     for (let n = 0; n < 120; n++) {
       const id = world.ids.uuidAt(START - n);
       await store.put({ ...keys.entry(tenant.id, "template", `t${n}`), id });
-      await store.put({ ...keys.entity(tenant.id, "template", id), id, name: `t${n}`, ...content, created_at: "x" });
+      await store.put({
+        ...keys.entity(tenant.id, "template", id),
+        id,
+        name: `t${n}`,
+        ...content,
+        created_at: "2026-01-01T00:00:00.000Z",
+      });
     }
     expect((await list(world, tenant, "?per_page=1000")).body.data).toHaveLength(100);
     expect((await list(world, tenant, "?per_page=1")).body.data).toHaveLength(1);
-    for (const [field, value] of [["page", "0"], ["page", "-1"], ["page", "x"], ["per_page", "0"], ["per_page", "1.5"]]) {
+    for (const [field, value] of [
+      ["page", "0"],
+      ["page", "-1"],
+      ["page", "x"],
+      ["per_page", "0"],
+      ["per_page", "1.5"],
+    ]) {
       const { status, body } = await list(world, tenant, `?${field}=${value}`);
       expect([field, value, status, Object.keys(body.fields)]).toEqual([field, value, 422, [field]]);
     }
@@ -173,8 +189,14 @@ describe("one template", () => {
       [{ content: { title: "Hi" } }, { name: "Welcome", content: { title: "Hi", body: "World" } }],
       [{ content: { body: "there" } }, { name: "Welcome", content: { title: "Hi", body: "there" } }],
       [{ name: "Hello" }, { name: "Hello", content: { title: "Hi", body: "there" } }],
-      [{ name: "Hello", content: { body: "you" } }, { name: "Hello", content: { title: "Hi", body: "you" } }],
-      [{ name: "Bye", content: { title: "Bye" } }, { name: "Bye", content: { title: "Bye", body: "you" } }],
+      [
+        { name: "Hello", content: { body: "you" } },
+        { name: "Hello", content: { title: "Hi", body: "you" } },
+      ],
+      [
+        { name: "Bye", content: { title: "Bye" } },
+        { name: "Bye", content: { title: "Bye", body: "you" } },
+      ],
       [{ name: "Bye" }, { name: "Bye", content: { title: "Bye", body: "you" } }],
     ];
     for (const [change, after] of steps) {

@@ -1,6 +1,8 @@
 // The service is killed at random moments under load, and its write-ahead log cut at arbitrary bytes: it recovers.
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
+import { DAY } from "../../shared/clock.ts";
 import {
   advance,
   atMost,
@@ -14,6 +16,7 @@ import {
 } from "../support/crash.ts";
 import { brokenInvariants, brokenPromises } from "../support/promises.ts";
 import { cleanUp, newFolder, type ServiceProcess, startService } from "../support/service-process.ts";
+import { START, testWorld } from "../support/world.ts";
 
 const CYCLES = Number(process.env.CRASH_CYCLES ?? 4);
 const SEED = Number(process.env.CRASH_SEED ?? 1);
@@ -60,6 +63,23 @@ test(`killed ${CYCLES} times under load (seed ${SEED}): nothing lost, nothing tw
   await everyAnswerHolds(service, ledger);
   if (process.env.CRASH_CYCLES) console.log({ calls: ledger.calls, acknowledged: ledger.acknowledged });
 }, 600_000);
+
+test("stopped for three days right after an answer: what must follow from the write still follows", async () => {
+  const file = join(newFolder(), "service.sqlite");
+  const before = await testWorld({ file });
+  const tenant = await before.tenant();
+  const upserted = { as: tenant.sdk, body: { external_id: "ada" } };
+  const { id } = (await before.call("POST /api/v1/subscribers/upsert", upserted)).body;
+  const sent = { as: await tenant.dashboard(), body: { title: "Hi", body: "Ada", subscriberIds: [id] } };
+  expect((await before.call("POST /api/v1/notifications", sent)).status).toBe(201);
+  await before.close();
+
+  const after = await testWorld({ file, start: START + 3 * DAY });
+  await after.advance(DAY);
+  const { messages } = (await after.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: tenant.sdk })).body;
+  expect(messages).toHaveLength(1);
+  await after.close();
+});
 
 /** The same seen by a client, on a sample. */
 async function everyAnswerHolds(service: ServiceProcess, ledger: ReturnType<typeof openLedger>) {

@@ -16,6 +16,7 @@ function toyStream() {
   const records: StreamRecord[] = [];
   const listeners = new Set<(table: string, key: string) => void>();
   const source: MappingParts["dynamodb"] & { write(key: string): void } = {
+    keepRecords: () => undefined,
     records: (_, after, limit) => records.filter(({ dynamodb }) => dynamodb.SequenceNumber > after).slice(0, limit),
     onWrite: (listener) => {
       listeners.add(listener);

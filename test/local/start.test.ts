@@ -204,7 +204,10 @@ describe("a start that cannot be is refused in one line", () => {
 describe("settings", () => {
   test("have defaults, and read what is given", () => {
     const passedOn = {};
-    const usual = { port: 3_000, dataFolder: ".data", plan: "enterprise", awsPort: undefined, passedOn };
+    const usual = {
+      ...{ port: 3_000, dataFolder: ".data", plan: "enterprise", awsPort: undefined },
+      ...{ dynamodbEndpoint: undefined, passedOn },
+    };
     expect(readSettings({})).toEqual(usual);
     expect(readSettings({ PORT: "", DATA_DIR: "", AWS_PORT: "" })).toEqual(usual);
     const given = {
@@ -212,10 +215,12 @@ describe("settings", () => {
       DATA_DIR: ":memory:",
       DEFAULT_PLAN: "free",
       AWS_PORT: "8000",
+      AWS_ENDPOINT_URL_DYNAMODB: "http://localhost:8001",
       WEBHOOK_ALLOW_LOOPBACK: "1",
     };
     expect(readSettings(given)).toEqual({
       ...{ port: 0, dataFolder: ":memory:", plan: "free", awsPort: 8_000 },
+      dynamodbEndpoint: "http://localhost:8001/",
       passedOn: { WEBHOOK_ALLOW_LOOPBACK: "1" },
     });
   });
@@ -225,7 +230,10 @@ describe("settings", () => {
     ["PORT", "65536"],
     ["AWS_PORT", "-1"],
     ["DEFAULT_PLAN", "gold"],
-    ["AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:8000"],
+    ["AWS_ENDPOINT_URL_DYNAMODB", "http://192.168.0.1:8000"],
+    ["AWS_ENDPOINT_URL_DYNAMODB", "https://dynamodb.us-east-1.amazonaws.com"],
+    ["AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1.example.com"],
+    ["AWS_ENDPOINT_URL_DYNAMODB", "8000"],
     ["WEBHOOK_ALLOW_LOOPBACK", "yes"],
   ])("%s=%s is refused by name", (name, value) => {
     expect(() => readSettings({ [name]: value })).toThrow(new RegExp(`^${name} is `));

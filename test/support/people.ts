@@ -88,7 +88,9 @@ export async function send(world: TestWorld, tenant: Tenant, body: object): Prom
   const created = await world.call("POST /api/v1/notifications", { as, body: message });
   if (created.status !== 201) throw new Error(`The send was refused: ${JSON.stringify(created.body)}`);
   await world.settle();
-  const { body: job } = await world.call(`GET /api/v1/notifications/${created.body.id}`, { as: await tenant.dashboard() });
+  const { body: job } = await world.call(`GET /api/v1/notifications/${created.body.id}`, {
+    as: await tenant.dashboard(),
+  });
   return { answer: created.body, job };
 }
 

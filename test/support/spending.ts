@@ -11,21 +11,31 @@ export async function spent(world: TestWorld, work: () => Promise<unknown>): Pro
   return world.dynamodb.meter();
 }
 
+interface Refused {
+  route: string;
+  body?: object;
+}
+
+/** What authentication and the limiter spend on one call. */
+export async function entranceOf(world: TestWorld, as: Headers, { route, body }: Refused): Promise<Spent> {
+  const refuse = async () => {
+    const { status } = await world.call(route, { as, ...(body && { body }) });
+    if (status !== 422) throw new Error(`${route} was meant to be refused with 422, but got ${status}.`);
+  };
+  // The first call of an environment also reads keys and secrets.
+  await refuse();
+  return spent(world, refuse);
+}
+
 /**
  * What a call spends beyond authentication and the limiter: those are metered by a call of the same function with the
  * same credential that is refused right after them, for its query or body (422).
  */
 export async function spentByCall(
   world: TestWorld,
-  { as, route, body, refused }: { as: Headers; route: string; body?: object; refused: { route: string; body?: object } },
+  { as, route, body, refused }: { as: Headers; route: string; body?: object; refused: Refused },
 ): Promise<Spent> {
-  const refuse = async () => {
-    const { status } = await world.call(refused.route, { as, ...(refused.body && { body: refused.body }) });
-    if (status !== 422) throw new Error(`${refused.route} was meant to be refused with 422, but got ${status}.`);
-  };
-  // The first call of an environment also reads keys and secrets.
-  await refuse();
-  const entrance = await spent(world, refuse);
+  const entrance = await entranceOf(world, as, refused);
   const whole = await spent(world, async () => {
     const { status } = await world.call(route, { as, ...(body && { body }) });
     if (status >= 300) throw new Error(`${route} answered ${status}.`);

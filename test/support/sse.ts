@@ -78,7 +78,10 @@ export async function openStream(world: TestWorld, query: string, headers: Heade
               ?.slice(name.length + 2) ?? "";
           return { id: line("id"), data: JSON.parse(line("data")) };
         }),
-    retries: () => blocks().filter((block) => block.startsWith("retry: ")).map((block) => Number(block.slice(7))),
+    retries: () =>
+      blocks()
+        .filter((block) => block.startsWith("retry: "))
+        .map((block) => Number(block.slice(7))),
     comments: () => blocks().filter((block) => block.startsWith(":")).length,
     disconnect: () => {
       listening = false;

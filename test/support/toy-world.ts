@@ -57,7 +57,7 @@ export async function toyWorld({ ticking = false, every = undefined as number | 
   const send: Send = (queue, MessageBody, DelaySeconds = 0) =>
     sqs.operate("SendMessage", { QueueUrl: urls.get(queue), MessageBody, DelaySeconds });
   const scheduler = toyScheduler(send, every);
-  const dynamodb = { records: () => [], onWrite: () => () => undefined, expire: () => 0 };
+  const dynamodb = { records: () => [], keepRecords: () => undefined, onWrite: () => () => undefined, expire: () => 0 };
   const mappings = createMappings({ clock, database, sqs, dynamodb, host, log });
   const time = createTime({ clock, host, mappings, scheduler, sqs, dynamodb, log });
   running.push(time);

@@ -1,9 +1,12 @@
 // A whole service of its own for one test: frozen clock, memory, one shared signing key, calls without sockets.
 import { generateKeyPairSync } from "node:crypto";
+import { contents } from "../../docs/generate/contents.ts";
+import { openApiOf } from "../../docs/generate/openapi.ts";
 import { createControl } from "../../local/control.ts";
 import { createFaults, UNDISTURBED } from "../../local/faults.ts";
 import { openTenancy } from "../../local/tenancy.ts";
 import { createWorld, type World, type WorldOptions } from "../../local/world.ts";
+import { timestamp } from "../../shared/clock.ts";
 import { sdkKeyOf } from "../../shared/http/authenticate.ts";
 import type { Role } from "../../shared/http/roles.ts";
 import type { LogEntry } from "../../shared/parts.ts";
@@ -13,8 +16,12 @@ import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
 import { createServerKey, register } from "../../shared/store/identity.ts";
 import { minuteOf, platform as rows } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
+import { faultsOfAnswer } from "./described.ts";
 
 export const START = Date.parse("2026-11-20T12:00:00.000Z");
+
+/** Every answer that a test sees must be as the published document says. */
+const document = await openApiOf(contents);
 
 const signingKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({
   format: "pem",
@@ -68,7 +75,9 @@ export async function testWorld(options: Partial<WorldOptions> = {}): Promise<Te
   const control = createControl({ world, tenancy: openTenancy(world.partsFor(UNDISTURBED)), faults });
   // A service that has been up for a while: its first sweep would look back an hour, in hundreds of queries.
   const swept = { ...rows.sweep(), minute: minuteOf(world.clock.now()) - 4 };
-  await platformWrite.open(world.partsFor("test"))("" as TenantId).put(swept);
+  await platformWrite
+    .open(world.partsFor("test"))("" as TenantId)
+    .put(swept);
   let tenants = 0;
 
   const call: TestWorld["call"] = async (route, { as = {}, body, headers = {}, raw } = {}) => {
@@ -84,7 +93,14 @@ export async function testWorld(options: Partial<WorldOptions> = {}): Promise<Te
     });
     const text = response.body.toString();
     const isJson = String(response.headers["content-type"] ?? "").includes("json");
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+    const read: Answer = {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(text) : text,
+    };
+    const faults = response.headers["x-request-id"] ? faultsOfAnswer(document, read, route) : [];
+    if (faults.length > 0) throw new Error(`Not as docs/openapi.json says: ${faults.slice(0, 3).join("; ")}`);
+    return read;
   };
 
   const tenant: TestWorld["tenant"] = async ({ plan = "enterprise", name } = {}) => {
@@ -118,7 +134,8 @@ export async function testWorld(options: Partial<WorldOptions> = {}): Promise<Te
       dashboard: async (role = "owner", { readOnly = false } = {}) => {
         const member = role === "owner" ? user.id : `${role}-${id}`;
         if (role !== "owner") {
-          const row = { user_id: member, tenant: id, role, email: `${role}@example.com`, name: role };
+          const created_at = timestamp(world.clock.now());
+          const row = { user_id: member, tenant: id, role, email: `${role}@example.com`, name: role, created_at };
           await platform.put({ ...rows.member(id, member), ...row });
         }
         return { authorization: `Bearer ${await signer.accessToken({ user: member, tenant: id, role, readOnly })}` };

@@ -26,6 +26,8 @@ type WriteListener = (table: string, partitionKey: string) => void;
 export interface DynamoDb extends StandIn {
   /** Stream records of a table after a sequence number (empty text: all there are), in commit order. */
   records(table: string, after: string, limit: number): StreamRecord[];
+  /** Keeps the records after a reader's checkpoint for as long as it has not read them. */
+  keepRecords(checkpoint: () => string): void;
   /** Listens to committed writes; what it returns ends that. */
   onWrite(listener: WriteListener): () => void;
   /** Deletes items whose time to live is over and trims streams; answers how many items went. */
@@ -73,6 +75,7 @@ export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): Dyna
       const stream = found && streamOf(found);
       return stream ? streams.read(stream, after, limit) : [];
     },
+    keepRecords: streams.keepFor,
     onWrite: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -43,6 +43,8 @@ export interface Streams {
   latest(): string;
   /** Forgets records older than 24 hours, at most once an hour. */
   trim(): void;
+  /** Keeps what comes after a reader's checkpoint, however old: the service may have been stopped for days. */
+  keepFor(checkpoint: () => string): void;
 }
 
 const RETENTION = DAY;
@@ -56,8 +58,11 @@ export function openStreams(database: Database, now: () => number): Streams {
   );
   let sequence: number | undefined;
   let trimmedAt = 0;
+  const checkpoints: (() => string)[] = [];
   const newest = (): number =>
     Number(database.first("SELECT coalesce(max(sequence), 0) AS newest FROM dynamodb_records")!.newest);
+  /** Up to here, every reader has read. */
+  const slowest = () => Math.min(Number.MAX_SAFE_INTEGER, ...checkpoints.map((checkpoint) => Number(checkpoint())));
 
   return {
     append: (table, before, after, expired) => {
@@ -76,10 +81,11 @@ export function openStreams(database: Database, now: () => number): Streams {
     read: (stream, after, limit) =>
       database
         .all(
-          "SELECT sequence, at, record FROM dynamodb_records WHERE stream = ? AND sequence > ? AND at > ? ORDER BY sequence LIMIT ?",
+          "SELECT sequence, at, record FROM dynamodb_records WHERE stream = ? AND sequence > ? AND (at > ? OR sequence > ?) ORDER BY sequence LIMIT ?",
           streamKey(stream.tableId, stream.label),
           after === "" ? 0 : Number(after),
           now() - RETENTION,
+          slowest(),
           limit,
         )
         .map((row) => recordOf(row, stream)),
@@ -88,11 +94,11 @@ export function openStreams(database: Database, now: () => number): Streams {
       if (now() < trimmedAt + HOUR) return;
       trimmedAt = now();
       // The newest record stays, so that sequence numbers go on from it after a restart.
-      database.run(
-        "DELETE FROM dynamodb_records WHERE at <= ? AND sequence < ?",
-        now() - RETENTION,
-        sequence ?? newest(),
-      );
+      const done = Math.min((sequence ?? newest()) - 1, slowest());
+      database.run("DELETE FROM dynamodb_records WHERE at <= ? AND sequence <= ?", now() - RETENTION, done);
+    },
+    keepFor: (checkpoint) => {
+      checkpoints.push(checkpoint);
     },
   };
 }

@@ -93,6 +93,19 @@ test("records are read on from a sequence number, and only for 24 hours", async 
   expect(later!.dynamodb.SequenceNumber > rest[1]!.dynamodb.SequenceNumber).toBe(true);
 });
 
+test("what a reader has not read yet is kept, however old", async () => {
+  const { db, put, clock } = await streamed();
+  for (const name of ["a", "b", "c"]) await put(key(name));
+  let checkpoint = db.records("things", "", 1)[0]!.dynamodb.SequenceNumber;
+  db.keepRecords(() => checkpoint);
+  clock.jumpTo(clock.now() + 3 * DAY);
+  db.expire();
+  const unread = db.records("things", "", 10);
+  expect(unread.map(({ dynamodb }) => dynamodb.Keys.pk!.S)).toEqual(["b", "c"]);
+  checkpoint = unread[1]!.dynamodb.SequenceNumber;
+  expect(db.records("things", "", 10)).toEqual([]);
+});
+
 test("tables do not see each other's records, nor those of one that had their name", async () => {
   const { db, call, put } = await streamed();
   await call("CreateTable", tableInput({ name: "more", stream: "KEYS_ONLY" }));

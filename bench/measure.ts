@@ -1,0 +1,145 @@
+// What a piece of work took: units as DynamoDB bills them, requests, messages, CPU, memory; and how that is shown.
+import { readFileSync, writeFileSync } from "node:fs";
+import type { TestWorld } from "../test/support/world.ts";
+
+/** One line of the answer; all but `items`, `seconds` and `peak_mb` are per item. */
+export interface Figure {
+  scenario: string;
+  items: number;
+  seconds: number;
+  per_second: number;
+  wcu: number;
+  rcu: number;
+  requests: number;
+  messages: number;
+  cpu_us: number;
+  peak_mb: number;
+  /** What data-and-scale.md allows. */
+  budget: string;
+  /** Whether the budget is kept; absent where there is none. */
+  kept?: boolean | undefined;
+}
+
+export interface Budget {
+  text: string;
+  keeps(figure: Figure): boolean;
+}
+
+export interface Work {
+  scenario: string;
+  items: number;
+  /** Operations that authenticate the caller: metered apart, as the budgets do. */
+  authentication?: readonly string[];
+  budget?: Budget;
+}
+
+const MB = 1_048_576;
+const SAMPLE_MS = 20;
+
+/** Does the work and says what it took; the meter of the world begins anew. */
+export async function measure(world: TestWorld, work: Work, deed: () => Promise<unknown>): Promise<Figure> {
+  const { scenario, items, authentication = [], budget } = work;
+  world.dynamodb.resetMeter();
+  world.sqs.resetMeter();
+  const { took, peak_mb } = await timed(deed);
+  const meter = world.dynamodb.meter();
+  const apart = authentication.map((operation) => meter.by_operation[operation] ?? { requests: 0, wcu: 0, rcu: 0 });
+  const less = (unit: "requests" | "wcu" | "rcu") =>
+    (meter[unit] - apart.reduce((sum, operation) => sum + operation[unit], 0)) / items;
+  const figure: Figure = {
+    scenario,
+    items,
+    ...rates(took, items),
+    wcu: less("wcu"),
+    rcu: less("rcu"),
+    requests: less("requests"),
+    messages: world.sqs.meter().sent / items,
+    peak_mb,
+    budget: budget?.text ?? "",
+  };
+  return budget ? { ...figure, kept: budget.keeps(figure) } : figure;
+}
+
+interface Took {
+  seconds: number;
+  cpuMicroseconds: number;
+}
+
+/** The same for work that no AWS service sees. */
+export async function measurePlain(scenario: string, items: number, deed: () => Promise<unknown>): Promise<Figure> {
+  const { took, peak_mb } = await timed(deed);
+  const nothing = { wcu: 0, rcu: 0, requests: 0, messages: 0, budget: "" };
+  return { scenario, items, ...rates(took, items), ...nothing, peak_mb };
+}
+
+const rates = ({ seconds, cpuMicroseconds }: Took, items: number) => ({
+  seconds,
+  per_second: items / seconds,
+  cpu_us: cpuMicroseconds / items,
+});
+
+async function timed(deed: () => Promise<unknown>): Promise<{ took: Took; peak_mb: number }> {
+  forgetPeak();
+  let sampled = process.memoryUsage.rss();
+  const sampler = setInterval(() => {
+    sampled = Math.max(sampled, process.memoryUsage.rss());
+  }, SAMPLE_MS);
+  const before = process.cpuUsage();
+  const start = performance.now();
+  await deed();
+  const seconds = (performance.now() - start) / 1_000;
+  const { user, system } = process.cpuUsage(before);
+  clearInterval(sampler);
+  return { took: { seconds, cpuMicroseconds: user + system }, peak_mb: (peakBytes() ?? sampled) / MB };
+}
+
+/** Where there is a `/proc`, the kernel knows the peak exactly. */
+function peakBytes(): number | undefined {
+  try {
+    const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"));
+    return peak ? Number(peak[1]) * 1_024 : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function forgetPeak(): void {
+  try {
+    writeFileSync("/proc/self/clear_refs", "5");
+  } catch {
+    // The sampled peak then has to do.
+  }
+}
+
+const columns: [heading: string, show: (figure: Figure) => string][] = [
+  ["scenario", ({ scenario }) => scenario],
+  ["items", ({ items }) => String(items)],
+  ["items/s", ({ per_second }) => short(per_second)],
+  ["CPU µs", ({ cpu_us }) => short(cpu_us)],
+  ["WCU", ({ wcu }) => short(wcu)],
+  ["RCU", ({ rcu }) => short(rcu)],
+  ["requests", ({ requests }) => short(requests)],
+  ["messages", ({ messages }) => short(messages)],
+  ["peak MB", ({ peak_mb }) => short(peak_mb)],
+  ["budget", ({ budget, kept }) => (kept === undefined ? "" : `${kept ? "kept" : "BROKEN"}: ${budget}`)],
+];
+
+const short = (n: number): string => (n >= 100 ? String(Math.round(n)) : String(Number(n.toPrecision(3))));
+
+/** A table for people: one row per figure, all but the first columns per item. */
+export function tableOf(figures: readonly Figure[]): string {
+  const rows = [
+    columns.map(([heading]) => heading),
+    ...figures.map((figure) => columns.map(([, show]) => show(figure))),
+  ];
+  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const isText = (column: number) => column === 0 || column === columns.length - 1;
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => (isText(column) ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

@@ -1,0 +1,46 @@
+// Subscribers by the thousand, put straight into the table as the service would have written them.
+
+import { uuidOfText } from "../shared/clock.ts";
+import { keys, SHARDS } from "../shared/store/keys.ts";
+import type { Tenant, TestWorld } from "../test/support/world.ts";
+
+const BATCH = 25;
+/** An ordinary profile: about 200 bytes of attributes. */
+const attributes = { first_name: "Ada", city: "London", plan: "gold", visits: 42, tags: ["a", "b"], timezone: "UTC" };
+
+/** Fills a workspace up to `count` subscribers. @returns their ids. */
+export async function fill(world: TestWorld, tenant: Tenant, count: number): Promise<string[]> {
+  const body = { external_id: "pattern", attributes };
+  const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+  await world.settle();
+  const ids = [String(id)];
+  const pattern = await world.dynamodb.operate("GetItem", {
+    TableName: "engagement",
+    Key: wireKey(keys.subscriber(tenant.id, id)),
+  });
+  const item = pattern.Item as Record<string, unknown>;
+  for (let from = 1; from < count; from += BATCH) {
+    const requests = [];
+    for (let n = from; n < Math.min(count, from + BATCH); n++) {
+      const own = uuidOfText(`${tenant.id} ${n}`);
+      ids.push(own);
+      const { react: _, i3pk: __, i3sk: ___, ...plain } = item;
+      const fresh = {
+        ...plain,
+        ...wireKey(keys.subscriber(tenant.id, own)),
+        id: { S: own },
+        external_id: { S: `p${n}` },
+      };
+      requests.push({ PutRequest: { Item: fresh } });
+    }
+    await world.dynamodb.operate("BatchWriteItem", { RequestItems: { engagement: requests } });
+  }
+  for (const shard of SHARDS) {
+    const n = ids.filter((own) => own.startsWith(shard)).length;
+    await tenant.store.put({ ...keys.count(tenant.id, "subscribers", shard), n });
+  }
+  await world.settle();
+  return ids;
+}
+
+const wireKey = ({ pk, sk }: { pk: string; sk: string }) => ({ pk: { S: pk }, sk: { S: sk } });

@@ -1,0 +1,199 @@
+// Which refusals a route can give, derived from its access and shape, and how each reads.
+import type { Endpoint } from "../../shared/http/endpoint.ts";
+import { type ErrorCode, statuses } from "../../shared/http/errors.ts";
+import { channelTypes, type Feature, refusals } from "../../shared/plans.ts";
+import type { JsonSchema } from "./json-schema.ts";
+
+/** What a client reads beside each code; the wording is free to change, the code is not. */
+const messages: Record<ErrorCode, string> = {
+  BAD_REQUEST: "The body is not valid JSON.",
+  UNAUTHORIZED: "Valid credentials are required.",
+  PAYMENT_REQUIRED: "The plan's sends of this billing period are used up.",
+  SEND_CAP_REACHED: "The workspace's own monthly cap on sends is reached.",
+  FORBIDDEN: "The credential lacks the permission or scope.",
+  TENANT_SUSPENDED: "This workspace is suspended.",
+  TENANT_DELETED: "This workspace is closed.",
+  FEATURE_NOT_AVAILABLE: "The feature is not part of the plan.",
+  READ_ONLY_TOKEN: "A read-only token may not write.",
+  NOT_FOUND: "No such resource.",
+  CONFLICT: "It exists already, or its state does not allow this.",
+  FILE_TOO_LARGE: "The file is larger than allowed.",
+  VALIDATION_ERROR: "name: must not be empty",
+  TEMPLATE_NOT_FOUND: "template_id: no such template in this workspace",
+  QUOTA_EXCEEDED: "The plan's quota is reached.",
+  RATE_LIMITED: "Too many attempts. Try again later.",
+  INTERNAL_ERROR: "Something went wrong on our side.",
+  SERVICE_UNAVAILABLE: "A dependency of the service is busy. Try again.",
+};
+
+const named: Partial<Record<ErrorCode, Record<string, string>>> = {
+  VALIDATION_ERROR: { name: "must not be empty" },
+  TEMPLATE_NOT_FOUND: { template_id: "no such template in this workspace" },
+};
+
+const CHANNEL_TYPE_REFUSAL = {
+  error: "channel_type_not_permitted",
+  allowed: ["ios", "android", "web_push", "email"],
+  upgrade_required: true,
+};
+
+/** The bodies of refusals, as schemas of the document. */
+export const errorSchemas: Record<string, JsonSchema> = {
+  Error: {
+    type: "object",
+    description: "`code` is stable; `message` is for people and may change; `fields` names what failed validation.",
+    properties: {
+      code: { type: "string", enum: Object.keys(statuses) },
+      message: { type: "string" },
+      fields: { type: "object", additionalProperties: { type: "string" } },
+    },
+    required: ["code", "message"],
+    additionalProperties: false,
+  },
+  PlanRefusal: {
+    type: "object",
+    description: "A 403 because the plan does not include something. It has `error` in place of `code` (ERR-20).",
+    properties: {
+      error: {
+        type: "string",
+        enum: [...new Set([...Object.values(refusals), CHANNEL_TYPE_REFUSAL].flatMap((body) => body?.error ?? []))],
+      },
+      message: { type: "string" },
+      feature: { type: "string" },
+      allowed: { type: "array", items: { type: "string", enum: [...channelTypes] } },
+      upgrade_required: { type: "boolean" },
+    },
+    required: ["error"],
+    additionalProperties: false,
+  },
+  RateLimit: {
+    type: "object",
+    description: "The 429 of the per-minute limit of a workspace: wait `retry_after` seconds (ERR-19).",
+    properties: {
+      error: { const: "rate limit exceeded", type: "string" },
+      retry_after: { type: "integer", minimum: 1 },
+    },
+    required: ["error", "retry_after"],
+    additionalProperties: false,
+  },
+  GatewayError: {
+    type: "object",
+    description: "What the gateway itself answers, for a body over 10 MB.",
+    properties: { message: { type: "string" } },
+    required: ["message"],
+    additionalProperties: false,
+  },
+};
+
+/** Every code a route can answer with: those of its access and its shape, and those its deed adds. */
+export function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
+  const { credentials, permission, scope, feature, forbidden, effect, openWhileSuspended } = access;
+  const closed = credentials.length > 0;
+  const given = (when: unknown, code: ErrorCode): ErrorCode[] => (when ? [code] : []);
+  const judged: ErrorCode = shape.refusal === 400 ? "BAD_REQUEST" : "VALIDATION_ERROR";
+  const codes = [
+    ...given(closed, "UNAUTHORIZED"),
+    ...given(closed, "TENANT_DELETED"),
+    ...given(closed && effect !== "session" && !openWhileSuspended, "TENANT_SUSPENDED"),
+    ...given(credentials.includes("dashboard") && effect === "write", "READ_ONLY_TOKEN"),
+    ...given(
+      (permission && credentials.includes("dashboard")) ||
+        (scope && credentials.includes("server")) ||
+        forbidden.length > 0,
+      "FORBIDDEN",
+    ),
+    ...given(feature, "FEATURE_NOT_AVAILABLE"),
+    ...given(route.includes("/:"), "NOT_FOUND"),
+    ...given(shape.body || shape.form, "BAD_REQUEST"),
+    ...given(shape.form, "FILE_TOO_LARGE"),
+    ...given(shape.query || shape.body || shape.form, judged),
+    ...(shape.errors ?? []),
+    ...given(true, "INTERNAL_ERROR"),
+    ...given(true, "SERVICE_UNAVAILABLE"),
+  ];
+  const order = Object.keys(statuses);
+  return [...new Set(codes)].sort((a, b) => order.indexOf(a) - order.indexOf(b));
+}
+
+interface Body {
+  status: number;
+  name: string;
+  schema: string;
+  value: unknown;
+}
+
+interface Response {
+  description: string;
+  headers: Record<string, unknown>;
+  content: Record<string, { schema: JsonSchema; examples: Record<string, { value: unknown }> }>;
+}
+
+const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+
+/** Status → the name of a response that routes of the same refusals share, and the response. */
+export function refusalsOf(endpoint: Endpoint): Map<number, { name: string; response: Response }> {
+  const { access, shape } = endpoint;
+  const bodies: Body[] = codesOf(endpoint).flatMap((code): Body[] => {
+    const status = statuses[code];
+    const fields = named[code];
+    const plain = {
+      status,
+      name: code,
+      schema: "Error",
+      value: { code, message: messages[code], ...(fields && { fields }) },
+    };
+    return code === "FEATURE_NOT_AVAILABLE" ? planRefusals(access.feature, shape.errors) : [plain];
+  });
+  if (access.credentials.includes("dashboard"))
+    bodies.push({
+      status: 429,
+      name: "PER_MINUTE",
+      schema: "RateLimit",
+      value: { error: "rate limit exceeded", retry_after: 17 },
+    });
+  if (shape.body || shape.form)
+    bodies.push({
+      status: 413,
+      name: "GATEWAY",
+      schema: "GatewayError",
+      value: { message: "Request Entity Too Large" },
+    });
+
+  return new Map(
+    [...Map.groupBy(bodies, ({ status }) => status)].map(([status, all]) => {
+      const schemas = [...new Set(all.map(({ schema }) => schema))].sort();
+      const [only] = schemas;
+      const names = all.map(({ name }) => name);
+      const response: Response = {
+        description: names.map((name) => (name === "PER_MINUTE" ? "per-minute limit" : `\`${name}\``)).join(", "),
+        headers: {
+          "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" },
+          ...((status === 429 || status === 503) && { "Retry-After": { $ref: "#/components/headers/Retry-After" } }),
+        },
+        content: {
+          "application/json": {
+            schema: schemas.length === 1 ? ref(only!) : { oneOf: schemas.map(ref) },
+            examples: Object.fromEntries(all.map(({ name, value }) => [name, { value }])),
+          },
+        },
+      };
+      return [status, { name: [status, ...names].join("."), response }];
+    }),
+  );
+}
+
+function planRefusals(feature: Feature | undefined, added: readonly ErrorCode[] = []) {
+  const envelope = { code: "FEATURE_NOT_AVAILABLE", message: messages.FEATURE_NOT_AVAILABLE };
+  const bodyOf = (one: Feature) => refusals[one] ?? envelope;
+  const bodies: [string, Record<string, unknown>][] = feature ? [[feature, bodyOf(feature)]] : [];
+  if (added.includes("FEATURE_NOT_AVAILABLE"))
+    bodies.push(
+      ["FEATURE_NOT_AVAILABLE", envelope],
+      ["smart_channel", bodyOf("smart_channel")],
+      ["channel_type", CHANNEL_TYPE_REFUSAL],
+    );
+  return bodies.map(([name, value]) => ({
+    ...{ status: statuses.FEATURE_NOT_AVAILABLE, name, value },
+    schema: "code" in value ? "Error" : "PlanRefusal",
+  }));
+}

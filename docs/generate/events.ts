@@ -1,0 +1,128 @@
+// One sample event per function, for `npm run invoke` and `sam local`: what wakes it, with a message its schema takes.
+import type { DynamoDBStreamEvent, SQSEvent } from "aws-lambda";
+import { proxyEvent } from "../../local/gateway-event.ts";
+import { ACCOUNT, REGION } from "../../local/lambda.ts";
+import type { Ids } from "../../shared/clock.ts";
+import { type Credential, type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
+import { queues } from "../../shared/messages.ts";
+import { tableDefinition } from "../../shared/store/definition.ts";
+import type { Contents } from "./contents.ts";
+import { EXAMPLE_ID, exampleOf } from "./examples.ts";
+import { schemaOf } from "./json-schema.ts";
+
+const SENT_AT = Date.parse("2026-11-20T12:00:00.000Z");
+
+/** In place of a real credential; `npm run invoke` puts the demo workspace's in. */
+const credentialHeaders: Record<Credential, Record<string, string>> = {
+  sdk: { "x-sdk-key": "{sdk_key}" },
+  server: { authorization: "Bearer {server_key}" },
+  dashboard: { authorization: "Bearer {access_token}" },
+};
+
+const still = {
+  clock: { now: () => SENT_AT, sleep: () => Promise.resolve() },
+  ids: { uuid: () => EXAMPLE_ID, uuidAt: () => EXAMPLE_ID, bytes: (n: number) => Buffer.alloc(n, 7) } as Ids,
+};
+
+/** Function name → its sample event. */
+export function sampleEvents({ groups, workers, stream, operator }: Contents): Map<string, unknown> {
+  const events = new Map<string, unknown>();
+  for (const { name, endpoints } of groups) {
+    const first = endpoints.find(({ route }) => !route.includes("/:")) ?? endpoints[0];
+    if (first) events.set(`api-${name}`, requestEvent(first));
+  }
+  events.set("fallback", gatewayEvent("GET", "/nowhere", {}, "$default"));
+  events.set(stream.name, requestEvent(stream.endpoint, true));
+  events.set(operator.name, exampleOf(schemaOf(operator.input, "input"), {}));
+  for (const worker of workers)
+    events.set(worker.name, worker.wokenBy === "queue" ? queueEvent(worker.name) : tableEvent());
+  return events;
+}
+
+/** A request to an endpoint, with the first credential it takes. */
+export function requestEvent({ route, access, shape }: Endpoint, functionUrl = false) {
+  const [method = "", path = ""] = route.replaceAll(/:\w+/g, EXAMPLE_ID).split(" ");
+  const [kind] = access.credentials;
+  const fields = shape.query ? exampleOf(schemaOf(shape.query, "input"), {}) : {};
+  const query = new URLSearchParams({ ...(fields as object), ...shape.example?.query }).toString();
+  const body = shape.body && (shape.example?.body ?? exampleOf(schemaOf(shape.body, "input"), {}));
+  const headers = {
+    host: "api.example.com",
+    ...(body !== undefined && { "content-type": "application/json" }),
+    ...(kind && credentialHeaders[kind]),
+  };
+  const parameters = Object.fromEntries([...route.matchAll(/:(\w+)/g)].map(([, name]) => [name!, EXAMPLE_ID]));
+  const target = query ? `${path}?${query}` : path;
+  return gatewayEvent(method, target, headers, functionUrl ? "$default" : routeKeyOf(route), {
+    body,
+    parameters,
+    functionUrl,
+  });
+}
+
+function gatewayEvent(
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  routeKey: string,
+  { body, ...target }: { body?: unknown; parameters?: Record<string, string>; functionUrl?: boolean } = {},
+) {
+  const bytes = Buffer.from(body === undefined ? "" : JSON.stringify(body));
+  const request = { method, path, headers, body: bytes, sourceIp: "203.0.113.7" };
+  return proxyEvent(still, request, { routeKey, ...target });
+}
+
+function queueEvent(queue: keyof typeof queues): SQSEvent {
+  const message = exampleOf(schemaOf(queues[queue].message, "input"), {});
+  return {
+    Records: [
+      {
+        messageId: EXAMPLE_ID,
+        receiptHandle: "sample",
+        body: JSON.stringify(message),
+        attributes: {
+          ApproximateReceiveCount: "1",
+          SentTimestamp: String(SENT_AT),
+          SenderId: "AIDASAMPLE",
+          ApproximateFirstReceiveTimestamp: String(SENT_AT),
+        },
+        messageAttributes: {},
+        md5OfBody: "",
+        eventSource: "aws:sqs",
+        eventSourceARN: `arn:aws:sqs:${REGION}:${ACCOUNT}:${queue}`,
+        awsRegion: REGION,
+      },
+    ],
+  };
+}
+
+/** A row that needs a reaction has just been written: a queued job. */
+function tableEvent(): DynamoDBStreamEvent {
+  const key = { pk: { S: `T#${EXAMPLE_ID}#JOB` }, sk: { S: EXAMPLE_ID } };
+  const image = {
+    ...key,
+    id: { S: EXAMPLE_ID },
+    status: { S: "queued" },
+    [tableDefinition.reactAttribute]: { S: "job" },
+  };
+  return {
+    Records: [
+      {
+        eventID: "sample",
+        eventName: "INSERT",
+        eventVersion: "1.1",
+        eventSource: "aws:dynamodb",
+        awsRegion: REGION,
+        dynamodb: {
+          ApproximateCreationDateTime: SENT_AT / 1_000,
+          Keys: key,
+          NewImage: image,
+          SequenceNumber: "1",
+          SizeBytes: 1,
+          StreamViewType: "NEW_AND_OLD_IMAGES",
+        },
+        eventSourceARN: `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/engagement/stream/2026-11-20T12:00:00.000`,
+      },
+    ],
+  };
+}

@@ -1,0 +1,119 @@
+// From a declared shape to JSON Schema, as a client reads it: what goes in, or what comes out.
+import { toJsonSchema } from "@valibot/to-json-schema";
+import type { GenericSchema } from "valibot";
+import { Timestamp, TimestampInput, Uuid } from "../../shared/http/schemas.ts";
+import { isEmailAddress, isLocale, isPhoneNumber } from "../../shared/rules/contacts.ts";
+import { isTimeZone } from "../../shared/rules/time-zones.ts";
+
+/** The part of JSON Schema 2020-12 that the declarations come to. */
+export interface JsonSchema {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  title?: string;
+  description?: string;
+  const?: unknown;
+  enum?: unknown[];
+  default?: unknown;
+  examples?: unknown[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  additionalProperties?: boolean | JsonSchema;
+  propertyNames?: JsonSchema;
+  minProperties?: number;
+  maxProperties?: number;
+  items?: JsonSchema | false;
+  prefixItems?: JsonSchema[];
+  minItems?: number;
+  maxItems?: number;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  allOf?: JsonSchema[];
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  multipleOf?: number;
+  [keyword: string]: unknown;
+}
+
+interface Action {
+  type: string;
+  message?: unknown;
+  requirement?: unknown;
+}
+
+interface Piped {
+  pipe: readonly object[];
+}
+
+const actionOf = (schema: Piped, n: number): unknown => schema.pipe[n];
+
+/** What a check of ours means to a client, where JSON Schema has a word or a good example for it. */
+const meanings: [is: (action: Action) => boolean, adds: JsonSchema][] = [
+  [(action) => action === actionOf(TimestampInput, 1), { format: "date-time" }],
+  [(action) => action === actionOf(Uuid, 1), { format: "uuid" }],
+  [({ requirement }) => requirement === isEmailAddress, { format: "email" }],
+  [({ requirement }) => requirement === isPhoneNumber, { examples: ["+4915123456789"], description: "E.164" }],
+  [({ requirement }) => requirement === isTimeZone, { examples: ["Europe/Berlin"], description: "An IANA time zone" }],
+  [({ requirement }) => requirement === isLocale, { examples: ["de-DE"], description: "A BCP 47 language tag" }],
+];
+
+/** A text that only digits pass is a whole number on the wire: how paging reads its query. */
+const WHOLE_NUMBER = "^[0-9]{1,9}$";
+
+/** @param refs names of shapes that are said elsewhere in the document, by the shape itself. */
+export function schemaOf(
+  shape: GenericSchema,
+  mode: "input" | "output",
+  refs: Readonly<Record<string, GenericSchema>> = {},
+): JsonSchema {
+  const {
+    $schema: _,
+    $defs: __,
+    ...schema
+  } = toJsonSchema(shape, {
+    target: "draft-2020-12",
+    typeMode: mode,
+    errorMode: "ignore",
+    definitions: refs,
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+    overrideSchema: ({ valibotSchema, jsonSchema }) =>
+      valibotSchema === Timestamp ? { type: "string", format: "date-time" } : (jsonSchema as never),
+    overrideAction: ({ valibotAction, jsonSchema }) => {
+      const [, adds] = meanings.find(([is]) => is(valibotAction as Action)) ?? [];
+      if (adds?.format === "uuid") return { ...jsonSchema, format: "uuid", pattern: undefined } as never;
+      return (adds ? { ...jsonSchema, ...adds } : undefined) as never;
+    },
+  }) as JsonSchema;
+  return tidy(schema);
+}
+
+function tidy(schema: JsonSchema): JsonSchema {
+  if (schema.pattern === WHOLE_NUMBER) {
+    const fallback = schema.default === undefined ? {} : { default: Number(schema.default) };
+    return { type: "integer", minimum: 1, maximum: 999_999_999, ...fallback };
+  }
+  const nullable = schema.anyOf?.length === 2 && schema.anyOf[1]?.type === "null" ? schema.anyOf[0] : undefined;
+  if (nullable && typeof nullable.type === "string" && !nullable.enum && nullable.const === undefined) {
+    const { anyOf: _, ...rest } = schema;
+    return tidy({ ...nullable, ...rest, type: [nullable.type, "null"] });
+  }
+  const tidied = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
+    if (value === undefined || (key === "required" && (value as string[]).length === 0)) return [];
+    if (key === "propertyNames" && JSON.stringify(value) === '{"type":"string"}') return [];
+    if (key === "properties")
+      return [[key, Object.fromEntries(Object.entries(value as object).map(([name, one]) => [name, tidy(one)]))]];
+    if (key === "anyOf" || key === "oneOf" || key === "allOf" || key === "prefixItems")
+      return [[key, (value as JsonSchema[]).map(tidy)]];
+    if ((key === "items" || key === "additionalProperties") && typeof value === "object")
+      return [[key, tidy(value as JsonSchema)]];
+    return [[key, value]];
+  });
+  const known = Object.fromEntries(tidied) as JsonSchema;
+  if (known.const !== undefined && known.type === undefined) known.type = typeof known.const;
+  return known;
+}

@@ -1,0 +1,212 @@
+// The OpenAPI 3.1 document, derived from the declarations.
+import type { Credential } from "../../shared/http/endpoint.ts";
+import { routeKeyOf } from "../../shared/http/endpoint.ts";
+import { namedShapes, type Shapes, schemasOf } from "./components.ts";
+import { type Contents, type Operation, operationsOf } from "./contents.ts";
+import { errorSchemas, refusalsOf } from "./errors.ts";
+import { EXAMPLE_ID, exampleOf } from "./examples.ts";
+import { type JsonSchema, schemaOf } from "./json-schema.ts";
+import { methodNames, pascal } from "./names.ts";
+import { overview } from "./overview.ts";
+
+export const VERSION = "1.0.0";
+
+const securitySchemes: Record<Credential, object> = {
+  sdk: { type: "apiKey", in: "header", name: "X-SDK-Key", description: "The workspace's publishable SDK key." },
+  server: { type: "http", scheme: "bearer", description: "A server key, `service_srv_…`, with scopes." },
+  dashboard: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token of a person." },
+};
+
+/** What query fields of the same name mean everywhere. */
+const queryFields: Record<string, string> = {
+  cursor: "`next_cursor` of the page before; opaque",
+  limit: "How many at most; cut to the largest allowed",
+  page: "Counts from 1",
+  per_page: "How many a page; cut to the largest allowed",
+  page_size: "How many a page; cut to the largest allowed",
+  subscriber_id: "Whose",
+  sdk_key: "The SDK key, where headers cannot be set",
+};
+
+interface Response {
+  description: string;
+  headers?: Record<string, unknown>;
+  content?: Record<string, { schema: JsonSchema; example?: unknown }>;
+}
+
+export interface OperationObject {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description?: string;
+  security: Record<string, never[]>[];
+  parameters?: { name: string; in: string; required: boolean; schema: JsonSchema; [more: string]: unknown }[];
+  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema; example?: unknown }> };
+  responses: Record<string, Response | { $ref: string }>;
+}
+
+export interface OpenApi {
+  openapi: string;
+  info: object;
+  servers: object[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, OperationObject>>;
+  components: {
+    securitySchemes: object;
+    headers: object;
+    responses: Record<string, Response>;
+    schemas: Record<string, JsonSchema>;
+  };
+}
+
+const requestId = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } };
+
+export async function openApiOf(contents: Contents): Promise<OpenApi> {
+  const operations = operationsOf(contents);
+  const shapes = namedShapes(operations, Object.keys(errorSchemas));
+  const schemas = { ...errorSchemas, ...schemasOf(shapes) };
+  const names = new Map(contents.groups.map((group) => [group.name, methodNames(group)]));
+  const responses: OpenApi["components"]["responses"] = {};
+  const paths: OpenApi["paths"] = {};
+  for (const operation of operations) {
+    const [method = "", path = ""] = routeKeyOf(operation.endpoint.route).split(" ");
+    const name = names.get(operation.group)?.get(operation.endpoint.route) ?? "open";
+    const described = operationOf(operation, name, { shapes, schemas });
+    for (const [status, { name: key, response }] of refusalsOf(operation.endpoint)) {
+      responses[key] = response;
+      described.responses[status] = { $ref: `#/components/responses/${key}` };
+    }
+    paths[path] = { ...paths[path], [method.toLowerCase()]: described };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Engagement messaging service",
+      version: VERSION,
+      summary: "Messages to the people a product knows, with a ledger of every send.",
+      description: await overview(contents),
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [
+      {
+        url: "{base_url}",
+        description: "Where the service is deployed",
+        variables: {
+          base_url: { default: "http://127.0.0.1:3000", description: "As `npm start` or the deployment says" },
+        },
+      },
+    ],
+    tags: [...contents.groups, contents.stream].map(({ name, about }) => ({ name, description: about })),
+    paths,
+    components: {
+      securitySchemes,
+      headers: {
+        "X-Request-Id": { description: "Names this request in our logs.", schema: { type: "string" } },
+        "Retry-After": { description: "Whole seconds to wait.", schema: { type: "integer", minimum: 0 } },
+        "Idempotent-Replayed": {
+          description: "The first answer to this key, again.",
+          schema: { const: "true", type: "string" },
+        },
+      },
+      responses: Object.fromEntries(Object.entries(responses).sort(([a], [b]) => (a < b ? -1 : 1))),
+      schemas,
+    },
+  };
+}
+
+interface Known {
+  shapes: Shapes;
+  schemas: Readonly<Record<string, JsonSchema>>;
+}
+
+function operationOf({ group, endpoint, isStream }: Operation, name: string, known: Known): OperationObject {
+  const { access, shape } = endpoint;
+  const notes = [
+    shape.description,
+    access.permission && `Needs the permission \`${access.permission}\` (dashboard token).`,
+    access.scope && `Needs the scope \`${access.scope}\` (server key).`,
+    access.feature && `Needs a plan with \`${access.feature}\`.`,
+  ].filter(Boolean);
+  const parameters = [
+    ...pathParameters(endpoint.route),
+    ...queryParameters(endpoint, isStream),
+    ...headersOf(endpoint),
+  ];
+  return {
+    operationId: group + pascal(name),
+    tags: [group],
+    summary: shape.summary,
+    ...(notes.length > 0 && { description: notes.join("\n\n") }),
+    security: access.credentials.map((credential) => ({ [credential]: [] })),
+    ...(parameters.length > 0 && { parameters }),
+    ...(shape.body && { requestBody: { required: true, content: { "application/json": bodyOf(endpoint, known) } } }),
+    ...(shape.form && {
+      requestBody: { required: true, content: { "multipart/form-data": formOf(shape.form.fields) } },
+    }),
+    responses: successesOf(endpoint, known, isStream),
+  };
+}
+
+const pathParameters = (route: string) =>
+  [...route.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    ...{ name: name!, in: "path", required: true, schema: { type: "string" } as JsonSchema },
+    example: EXAMPLE_ID,
+  }));
+
+function queryParameters({ shape }: Operation["endpoint"], isStream: boolean): ReturnType<typeof pathParameters> {
+  if (!shape.query) return [];
+  const { properties = {}, required = [] } = schemaOf(shape.query, "input");
+  const given = (shape.example?.query ?? {}) as Record<string, unknown>;
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    const example = given[name] ?? (required.includes(name) ? exampleOf(schema, {}, { name }) : undefined);
+    return {
+      ...{ name, in: "query", required: required.includes(name), schema },
+      ...(queryFields[name] && { description: queryFields[name] }),
+      ...(example !== undefined && { example: String(example) }),
+    };
+  });
+  const resume = { name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } as JsonSchema };
+  return [...fields, ...(isStream ? [{ ...resume, description: "Id of the last frame seen" }] : [])] as ReturnType<
+    typeof pathParameters
+  >;
+}
+
+const headersOf = ({ shape }: Operation["endpoint"]): ReturnType<typeof pathParameters> =>
+  shape.idempotent
+    ? [
+        {
+          ...{ name: "Idempotency-Key", in: "header", required: false },
+          schema: { type: "string", minLength: 1, maxLength: 255 },
+          example: "order-4711",
+        },
+      ]
+    : [];
+
+function bodyOf({ shape }: Operation["endpoint"], { schemas }: Known) {
+  const schema = schemaOf(shape.body!, "input");
+  return { schema, example: shape.example?.body ?? exampleOf(schema, schemas) };
+}
+
+function formOf(fields: Parameters<typeof schemaOf>[0]) {
+  const { properties, ...schema } = schemaOf(fields, "input");
+  const file = { type: "string", contentMediaType: "application/octet-stream" };
+  return { schema: { ...schema, properties: { ...properties, file } } };
+}
+
+function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: Known, isStream: boolean) {
+  const status = shape.status ?? (shape.returns || shape.text || isStream ? 200 : 204);
+  const description = isStream ? "The stream, open for up to 15 minutes" : "Done";
+  const success: Response = { description, headers: requestId };
+  if (isStream || shape.text) {
+    const type = (shape.text?.type ?? "text/event-stream").split(";")[0]!;
+    success.content = { [type]: { schema: type === "application/json" ? { type: "object" } : { type: "string" } } };
+  } else if (shape.returns) {
+    const schema = schemaOf(shape.returns, "output", shapes);
+    const example = shape.example?.returns ?? exampleOf(schema, schemas, { whole: true });
+    success.content = { "application/json": { schema, example } };
+  }
+  const replay = { ...success, description: "The first answer again", headers: { ...requestId, ...replayed } };
+  return { [status]: success, ...(shape.idempotent && { 200: replay }) };
+}
+
+const replayed = { "Idempotent-Replayed": { $ref: "#/components/headers/Idempotent-Replayed" } };

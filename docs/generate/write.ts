@@ -1,0 +1,21 @@
+// `npm run docs`: writes every generated file, or those under the folders named; drops sample events of functions gone.
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { contents } from "./contents.ts";
+import { generatedFiles } from "./files.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const at = (path: string) => fileURLToPath(new URL(path, ROOT));
+const folders = process.argv.slice(2);
+
+const files = await generatedFiles(contents);
+for (const [path, text] of files) {
+  if (folders.length > 0 && !folders.some((folder) => path.startsWith(`${folder}/`))) continue;
+  if ((await readFile(at(path), "utf8").catch(() => "")) === text) continue;
+  await mkdir(dirname(at(path)), { recursive: true });
+  await writeFile(at(path), text);
+  console.log(path);
+}
+for (const file of await readdir(at("events")))
+  if (file.endsWith(".json") && !files.has(`events/${file}`)) await rm(at(`events/${file}`));

@@ -1,0 +1,103 @@
+// Reads a table's stream from another process, shard by shard, on from any sequence number.
+import type { StreamRecord } from "./dynamodb/index.ts";
+import type { Ask } from "./remote-dynamodb.ts";
+import { isAwsFailure, type Wire } from "./stand-in.ts";
+
+interface Shard {
+  ShardId: string;
+  SequenceNumberRange: { StartingSequenceNumber: string; EndingSequenceNumber?: string };
+}
+
+/** Where reading goes on: `iterator` shows what comes after the record `after`. */
+interface Place {
+  arn: string;
+  after: string;
+  shard: Shard;
+  iterator: string;
+}
+
+/** What a stream says of a place that is too old: it is looked for anew, from the oldest record there is. */
+const LOST = new Set(["ExpiredIteratorException", "TrimmedDataAccessException"]);
+
+export function createRemoteStream(ask: Ask, streamArn: (table: string) => Promise<string>) {
+  const arns = new Map<string, Promise<string>>();
+  const places = new Map<string, Place>();
+
+  const shardsOf = async (StreamArn: string): Promise<Shard[]> => {
+    const shards: Shard[] = [];
+    let ExclusiveStartShardId: unknown;
+    do {
+      const from = ExclusiveStartShardId === undefined ? {} : { ExclusiveStartShardId };
+      const { StreamDescription } = await ask("DescribeStream", { StreamArn, ...from });
+      const page = StreamDescription as { Shards: Shard[]; LastEvaluatedShardId?: string };
+      shards.push(...page.Shards);
+      ExclusiveStartShardId = page.LastEvaluatedShardId;
+    } while (ExclusiveStartShardId !== undefined);
+    return shards.sort((a, b) => (startOf(a) < startOf(b) ? -1 : 1));
+  };
+
+  /** The first place after a record (empty text: at all), in a shard that begins later than `beyond`. */
+  const seek = async (arn: string, after: string, beyond = -1n): Promise<Place | undefined> => {
+    const known = after === "" ? -1n : BigInt(after);
+    const shard = (await shardsOf(arn)).find((each) => startOf(each) > beyond && endOf(each) > known);
+    if (!shard) return undefined;
+    const exact = { ShardIteratorType: "AFTER_SEQUENCE_NUMBER", SequenceNumber: after };
+    const begin = { ShardIteratorType: "TRIM_HORIZON" };
+    const iteratorOf = (kind: Wire) => ask("GetShardIterator", { StreamArn: arn, ShardId: shard.ShardId, ...kind });
+    const within = known >= startOf(shard);
+    const { ShardIterator } = await iteratorOf(within ? exact : begin).catch((error: unknown) => {
+      if (isLost(error)) return iteratorOf(begin);
+      throw error;
+    });
+    return { arn, after, shard, iterator: String(ShardIterator) };
+  };
+
+  const readFrom = async (table: string, arn: string, after: string, limit: number): Promise<StreamRecord[]> => {
+    const remembered = places.get(table);
+    let place = remembered?.after === after ? remembered : await seek(arn, after);
+    while (place) {
+      const { Records, NextShardIterator } = await ask("GetRecords", { ShardIterator: place.iterator, Limit: limit });
+      const records = (Records as Wire[]).map((record) => recordOf(record, arn));
+      const last = records.at(-1)?.dynamodb.SequenceNumber ?? after;
+      if (NextShardIterator) places.set(table, { ...place, after: last, iterator: String(NextShardIterator) });
+      else places.delete(table);
+      if (records.length > 0 || NextShardIterator) return records;
+      place = await seek(arn, after, startOf(place.shard));
+    }
+    return [];
+  };
+
+  return {
+    /** Records after a sequence number (empty text: from the first there is), oldest first. */
+    read: async (table: string, after: string, limit: number): Promise<StreamRecord[]> => {
+      if (!arns.has(table)) arns.set(table, streamArn(table));
+      const arn = await arns.get(table)!.catch((error: unknown) => {
+        arns.delete(table);
+        throw error;
+      });
+      return readFrom(table, arn, after, limit).catch((error: unknown) => {
+        places.delete(table);
+        if (!isLost(error)) throw error;
+        return readFrom(table, arn, after, limit);
+      });
+    },
+  };
+}
+
+const startOf = ({ SequenceNumberRange }: Shard): bigint => BigInt(SequenceNumberRange.StartingSequenceNumber);
+
+/** An open shard has no end, and is found whatever was read. */
+const endOf = ({ SequenceNumberRange: { EndingSequenceNumber } }: Shard): bigint =>
+  EndingSequenceNumber === undefined ? 2n ** 256n : BigInt(EndingSequenceNumber);
+
+const isLost = (error: unknown): boolean => isAwsFailure(error) && LOST.has(error.name);
+
+/** A record as a function is given it: the API names the members of an identity otherwise. */
+function recordOf({ userIdentity, ...record }: Wire, arn: string): StreamRecord {
+  const identity = userIdentity as { PrincipalId: string; Type: string } | undefined;
+  return {
+    ...record,
+    ...(identity && { userIdentity: { type: identity.Type, principalId: identity.PrincipalId } }),
+    eventSourceARN: arn,
+  } as unknown as StreamRecord;
+}

@@ -1,0 +1,63 @@
+// `npm run invoke -- <function> <event.json>`: runs one function on one event, in a fresh service that is kept nowhere.
+import { readFileSync } from "node:fs";
+import { openTenancy } from "./tenancy.ts";
+import { createWorld, type World } from "./world.ts";
+
+const STREAM_MS = 2_000;
+
+/** Credentials of a workspace, by the placeholders of the sample events: `{access_token}` and its like. */
+export type Placeholders = Readonly<Record<string, string>>;
+
+export const fillIn = (event: string, known: Placeholders): unknown =>
+  JSON.parse(event.replaceAll(/\{(\w+)\}/g, (text, name: string) => known[name] ?? text));
+
+/** Runs a function of the world on an event. @returns its answer; of a stream, what it wrote until `cut` ended it. */
+export async function invoke(
+  world: World,
+  name: string,
+  event: unknown,
+  cut: () => Promise<unknown>,
+): Promise<unknown> {
+  if (name !== "stream") return world.host.invoke(name, event);
+  const written: { status: number; body: string } = { status: 0, body: "" };
+  const ended = world.host.invokeStreaming(name, event, {
+    start: (status) => {
+      written.status = status;
+    },
+    write: (chunk) => {
+      written.body += chunk;
+      return true;
+    },
+    end: () => undefined,
+  });
+  await Promise.race([ended, cut()]);
+  return written;
+}
+
+/** A demo workspace to call with. */
+export async function placeholdersFor(world: World): Promise<Placeholders> {
+  const { tenant_id, sdk_key, server_key, access_token } = await openTenancy(world.partsFor("invoke")).createWorkspace({
+    name: "Demo",
+  });
+  return { tenant_id, sdk_key, server_key, access_token };
+}
+
+async function main([name, file]: readonly string[]): Promise<void> {
+  if (!name || !file) {
+    console.error("Usage: npm run invoke -- <function> <event.json>, such as: npm run invoke -- due events/due.json");
+    process.exitCode = 1;
+    return;
+  }
+  const world = await createWorld({
+    start: Date.now(),
+    ticking: true,
+    log: (entry) => console.error(JSON.stringify(entry)),
+  });
+  world.time.start();
+  const event = fillIn(readFileSync(file, "utf8"), await placeholdersFor(world));
+  const answer = await invoke(world, name, event, () => new Promise((resolve) => setTimeout(resolve, STREAM_MS)));
+  console.log(JSON.stringify(answer, null, 2));
+  process.exit(0);
+}
+
+if (process.argv[1]?.endsWith("local/invoke.ts")) await main(process.argv.slice(2));

@@ -1,0 +1,23 @@
+// The client for servers: every endpoint as a method of its group.
+import { routes } from "./routes.gen.ts";
+import { type Credentials, methodsOf, type Secret, type Settings } from "./transport.ts";
+import type { Endpoints } from "./types.gen.ts";
+
+export interface ClientSettings extends Settings {
+  /** `service_srv_…`; for events, hooks, subscribers of an integration. */
+  serverKey?: Secret;
+  /** A dashboard access token, or a function that hands out one that is still good. */
+  accessToken?: Secret;
+  /** The publishable key, for what apps usually do themselves. */
+  sdkKey?: Secret;
+}
+
+/**
+ * `createClient({ baseUrl, accessToken }).templates.create({ name, content })`.
+ * Retries 500, 503 and 429 (not quotas), sends an idempotency key where the endpoint takes one.
+ * Every method throws `ServiceError`.
+ */
+export function createClient({ serverKey, accessToken, sdkKey, ...settings }: ClientSettings): Endpoints {
+  const known: Credentials = { server: serverKey, dashboard: accessToken, sdk: sdkKey };
+  return methodsOf<Endpoints>(routes, settings, known);
+}

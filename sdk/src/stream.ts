@@ -1,0 +1,207 @@
+// The live stream of a subscriber's messages: resumes, backs off, never shows one twice, falls back to the inbox.
+import { errorOf, ServiceError } from "./errors.ts";
+import { readEvents, type StreamEvent } from "./event-source.ts";
+import { backoffMs } from "./retry.ts";
+import { queryText, sleep } from "./transport.ts";
+import type { Message } from "./types.gen.ts";
+
+/** One in-app message, as the stream brings it. */
+export interface StreamMessage {
+  /** The message's id in the inbox. */
+  id: string;
+  notification_id: string;
+  title: string;
+  body: string;
+  data: Record<string, unknown>;
+  /** RFC 3339. */
+  sent_at: string;
+  format: string | null;
+  image_url: string | null;
+  actions: { id: string; label: string; url: string }[];
+  display: { trigger: string; frequency: string } | null;
+}
+
+export type StreamState = "connecting" | "live" | "polling" | "closed";
+
+export interface StreamOptions {
+  /** Called once per message. */
+  onMessage(message: StreamMessage): void;
+  onState?(state: StreamState): void;
+  /** Called when the stream ends for good: the key is not accepted, or the plan has no in-app messages. */
+  onError?(error: unknown): void;
+  /** Id of the last message seen, to go on from there. */
+  lastEventId?: string;
+  /** Failures in a row after which the inbox is polled beside; default 3. */
+  pollAfterFailures?: number;
+  /** Between two looks into the inbox, in milliseconds; default 15,000. */
+  pollMs?: number;
+  /** Silence after which a connection counts as lost, in milliseconds; default 75,000 (two keepalives and a bit). */
+  silenceMs?: number;
+}
+
+export interface LiveStream {
+  close(): void;
+  /** Resolves when the stream has ended, by `close` or for good. */
+  readonly closed: Promise<void>;
+}
+
+/** What the stream needs of a client. */
+export interface StreamParts {
+  root: string;
+  fetch: typeof fetch;
+  headers(): Promise<Record<string, string>>;
+  listInbox(signal: AbortSignal): Promise<readonly Message[]>;
+}
+
+const RETRY_MS = 2_000;
+const MOST_REMEMBERED = 2_000;
+const REMEMBERED_AFTER_FORGETTING = 1_000;
+
+interface Progress {
+  lastId: string | undefined;
+  seen: Set<string>;
+  retryMs: number;
+  failures: number;
+  /** Service time of the first connection: what is older was there before. */
+  since: number | undefined;
+}
+
+export function openStream(parts: StreamParts, subscriber: string, options: StreamOptions): LiveStream {
+  const over = new AbortController();
+  const { lastEventId } = options;
+  const progress: Progress = {
+    lastId: lastEventId,
+    seen: new Set(lastEventId === undefined ? [] : [lastEventId]),
+    retryMs: RETRY_MS,
+    failures: 0,
+    since: lastEventId === undefined ? undefined : timeOf(lastEventId),
+  };
+  const closed = keepOpen(parts, subscriber, options, progress, over.signal)
+    .catch((error: unknown) => {
+      if (!over.signal.aborted) options.onError?.(error);
+    })
+    .finally(() => options.onState?.("closed"));
+  return { close: () => over.abort(), closed };
+}
+
+async function keepOpen(
+  parts: StreamParts,
+  subscriber: string,
+  options: StreamOptions,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
+  const { pollAfterFailures = 3, pollMs = 15_000 } = options;
+  while (!signal.aborted) {
+    options.onState?.(progress.failures >= pollAfterFailures ? "polling" : "connecting");
+    let wait: number;
+    try {
+      await listen(parts, subscriber, options, progress, signal);
+      wait = progress.retryMs + backoffMs(0, Math.random());
+    } catch (error) {
+      if (signal.aborted) return;
+      const refused = error instanceof ServiceError ? error : undefined;
+      if (refused && refused.status >= 400 && refused.status < 500 && refused.status !== 429) throw error;
+      progress.failures++;
+      wait = (refused?.retryAfterSeconds ?? 0) * 1_000 + backoffMs(progress.failures, Math.random());
+    }
+    if (progress.failures >= pollAfterFailures) {
+      options.onState?.("polling");
+      await poll(parts, options, progress, signal);
+      wait = Math.max(wait, pollMs);
+    }
+    await sleep(wait, signal);
+  }
+}
+
+/** One connection, until it ends. */
+async function listen(
+  parts: StreamParts,
+  subscriber: string,
+  options: StreamOptions,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
+  const { silenceMs = 75_000 } = options;
+  const lost = new AbortController();
+  const watch = () => setTimeout(() => lost.abort(new Error("The stream fell silent.")), silenceMs);
+  let silence = watch();
+  try {
+    const response = await parts.fetch(`${parts.root}/v1/in-app/stream?${queryText({ subscriber_id: subscriber })}`, {
+      headers: {
+        ...(await parts.headers()),
+        accept: "text/event-stream",
+        ...(progress.lastId !== undefined && { "last-event-id": progress.lastId }),
+      },
+      signal: AbortSignal.any([signal, lost.signal]),
+    });
+    if (!response.ok) throw await errorOf(response);
+    if (!response.body) throw new TypeError("This fetch cannot stream.");
+    progress.failures = 0;
+    progress.since ??= Date.parse(response.headers.get("date") ?? "") || undefined;
+    options.onState?.("live");
+    for await (const event of readEvents(response.body)) {
+      clearTimeout(silence);
+      silence = watch();
+      take(event, options, progress);
+    }
+  } finally {
+    clearTimeout(silence);
+  }
+}
+
+function take({ id, data, retryMs }: StreamEvent, options: StreamOptions, progress: Progress): void {
+  if (retryMs !== undefined) progress.retryMs = retryMs;
+  if (data !== undefined) show(JSON.parse(data) as StreamMessage, options, progress);
+  if (id !== undefined) progress.lastId = id;
+}
+
+function show(message: StreamMessage, { onMessage }: StreamOptions, progress: Progress): void {
+  const { seen } = progress;
+  if (seen.has(message.id)) return;
+  seen.add(message.id);
+  if (seen.size > MOST_REMEMBERED)
+    for (const id of [...seen].slice(0, seen.size - REMEMBERED_AFTER_FORGETTING)) seen.delete(id);
+  if (progress.lastId === undefined || message.id > progress.lastId) progress.lastId = message.id;
+  onMessage(message);
+}
+
+/** What came while there was no stream. Without any connection before, the first look only takes stock. */
+async function poll(
+  parts: StreamParts,
+  options: StreamOptions,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
+  const messages = await parts.listInbox(signal).catch(() => []);
+  const { since } = progress;
+  if (since === undefined) {
+    for (const { id } of messages) progress.seen.add(id);
+    progress.since = messages.length > 0 ? timeOf(messages[0]!.id) : 0;
+    return;
+  }
+  const fresh = messages.filter(({ id }) => timeOf(id) >= since).sort((a, b) => (a.id < b.id ? -1 : 1));
+  for (const message of fresh) show(shown(message), options, progress);
+}
+
+/** The time in a message's id, in milliseconds. */
+const timeOf = (id: string): number => Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
+
+interface Authored {
+  format?: string;
+  image_url?: string;
+  actions?: { id: string; title: string; url: string }[];
+  display?: { trigger: string; frequency: string };
+}
+
+/** A message of the inbox in the form of the stream. */
+function shown({ id, notification_id, content, created_at }: Message): StreamMessage {
+  const { format, image_url, actions = [], display } = content as Authored;
+  return {
+    ...{ id, notification_id, title: content.title, body: content.body, data: {}, sent_at: created_at },
+    format: format ?? null,
+    image_url: image_url ?? null,
+    actions: actions.map((action) => ({ id: action.id, label: action.title, url: action.url })),
+    display: display ? { trigger: display.trigger, frequency: display.frequency } : null,
+  };
+}

@@ -1,0 +1,179 @@
+// Sends requests: credentials, timeouts, retries, idempotency keys; and makes methods out of a table of routes.
+import { errorOf, ServiceError } from "./errors.ts";
+import { mayRetry, waitMs } from "./retry.ts";
+
+type Credential = "sdk" | "server" | "dashboard";
+
+interface Route {
+  /** `PATCH /api/v1/templates/:id` */
+  route: string;
+  credentials: readonly Credential[];
+  body?: "json" | "form";
+  query?: boolean;
+  /** Takes an `Idempotency-Key`, so that sending it twice is sending it once. */
+  idempotent?: boolean;
+}
+
+/** Group → method → route. */
+export type RouteTable = Readonly<Record<string, Readonly<Record<string, Route>>>>;
+
+/** A secret, or how to get one that is still good. */
+export type Secret = string | (() => string | Promise<string>);
+
+export interface Settings {
+  /** Where the service is, such as `https://api.example.com`. */
+  baseUrl: string;
+  /** Per attempt, in milliseconds; default 30,000. */
+  timeoutMs?: number;
+  /** Attempts after the first; default 3. */
+  maxRetries?: number;
+  /** A longer `Retry-After` is not waited for but thrown, in milliseconds; default 60,000. */
+  longestWaitMs?: number;
+  /** Default: the global one. */
+  fetch?: typeof fetch;
+}
+
+export type Credentials = Partial<Record<Credential, Secret | undefined>>;
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  timeoutMs?: number;
+  maxRetries?: number;
+  /** Where the endpoint takes one; default: a new one per call, the same for all its attempts. */
+  idempotencyKey?: string;
+}
+
+const TIMEOUT_MS = 30_000;
+const RETRIES = 3;
+const LONGEST_WAIT_MS = 60_000;
+const REPEATABLE = new Set(["GET", "PUT", "DELETE"]);
+
+/** Header of the first credential that the route takes and the client has. */
+export async function credentialHeader(
+  credentials: readonly Credential[],
+  known: Credentials,
+): Promise<Record<string, string>> {
+  if (credentials.length === 0) return {};
+  const kind = (["server", "dashboard", "sdk"] as const).find((one) => credentials.includes(one) && known[one]);
+  if (!kind) throw new TypeError(`This call needs one of these credentials: ${credentials.join(", ")}.`);
+  const given = known[kind]!;
+  const secret = typeof given === "function" ? await given() : given;
+  return kind === "sdk" ? { "x-sdk-key": secret } : { authorization: `Bearer ${secret}` };
+}
+
+/** Waits, unless the caller gives up first. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const give = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", give);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", give, { once: true });
+  });
+}
+
+interface Request {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body: string | FormData | undefined;
+}
+
+/** One attempt. @throws ServiceError with status 0 where nothing came back. */
+async function attempt(send: typeof fetch, request: Request, timeoutMs: number, signal?: AbortSignal) {
+  const { url, ...init } = request;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await send(url, {
+      method: init.method,
+      headers: init.headers,
+      ...(init.body !== undefined && { body: init.body }),
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    });
+    if (!response.ok) throw await errorOf(response);
+    const text = await response.text();
+    return text === "" ? undefined : (JSON.parse(text) as unknown);
+  } catch (cause) {
+    if (cause instanceof ServiceError || signal?.aborted) throw cause;
+    const [code, words] = timeout.aborted
+      ? ["TIMEOUT", `No answer within ${timeoutMs} ms.`]
+      : ["NETWORK_ERROR", "The service could not be reached."];
+    throw new ServiceError(words, { status: 0, code, cause });
+  }
+}
+
+/** Sends until there is an answer, or no sense in going on. */
+export async function send(
+  settings: Settings,
+  request: Request,
+  isSafe: boolean,
+  options: CallOptions,
+): Promise<unknown> {
+  const { fetch: given, timeoutMs = TIMEOUT_MS, maxRetries = RETRIES, longestWaitMs = LONGEST_WAIT_MS } = settings;
+  const ask = given ?? ((...all: Parameters<typeof fetch>) => fetch(...all));
+  const most = options.maxRetries ?? maxRetries;
+  for (let n = 0; ; n++) {
+    try {
+      return await attempt(ask, request, options.timeoutMs ?? timeoutMs, options.signal);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || n >= most || !mayRetry(error, isSafe)) throw error;
+      if ((error.retryAfterSeconds ?? 0) * 1_000 > longestWaitMs) throw error;
+      await sleep(waitMs(error, n, Math.random()), options.signal);
+    }
+  }
+}
+
+/** `a=1&b=2`, without what is undefined. */
+export const queryText = (query: object = {}): string =>
+  new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]): [string, string][] =>
+      value === undefined || value === null ? [] : [[name, String(value)]],
+    ),
+  ).toString();
+
+export const rootOf = ({ baseUrl }: Settings): string => baseUrl.replace(/\/+$/, "");
+
+type Method = (...given: unknown[]) => Promise<unknown>;
+
+function methodOf(
+  { route, credentials, body, query, idempotent }: Route,
+  settings: Settings,
+  known: Credentials,
+): Method {
+  const [verb = "", path = ""] = route.split(" ");
+  return async (...given) => {
+    const rest = [...given];
+    const filled = path.replaceAll(/:\w+/g, () => encodeURIComponent(String(rest.shift())));
+    const content = body && rest.shift();
+    const search = query ? queryText(rest.shift() as object | undefined) : "";
+    const options = (rest.shift() ?? {}) as CallOptions;
+    const inBody = (content as { idempotency_key?: unknown } | undefined)?.idempotency_key;
+    const key = idempotent && inBody === undefined ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
+    const headers = {
+      ...(await credentialHeader(credentials, known)),
+      ...(body === "json" && { "content-type": "application/json" }),
+      ...(key !== undefined && { "idempotency-key": key }),
+    };
+    const url = rootOf(settings) + filled + (search && `?${search}`);
+    const text = body === "json" ? JSON.stringify(content) : (content as FormData | undefined);
+    const isSafe = REPEATABLE.has(verb) || idempotent === true;
+    return send(settings, { method: verb, url, headers, body: text }, isSafe, options);
+  };
+}
+
+/**
+ * Methods by group, as the table says. `Client` is generated from the same declarations as the table, by one
+ * generator, so they fit: that is the guarantee behind the one cast.
+ */
+export const methodsOf = <Client>(table: RouteTable, settings: Settings, known: Credentials): Client =>
+  Object.fromEntries(
+    Object.entries(table).map(([group, routes]) => [
+      group,
+      Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, methodOf(route, settings, known)])),
+    ]),
+  ) as Client;

@@ -1,0 +1,102 @@
+// Who may open a live stream, and when there is none to be had (SSE-1, SSE-5, AMB-42).
+import { describe, expect, it, vi } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
+import { awsFailure } from "../../local/aws/stand-in.ts";
+import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { post } from "../support/notify.ts";
+import { addPeople, operate, send } from "../support/people.ts";
+import { openStream } from "../support/sse.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+
+async function withReader(options: Parameters<typeof fresh>[0] = {}) {
+  const { world, tenant } = await withTenant(options);
+  const [id] = (await addPeople(world, tenant, 1)) as [string];
+  const open = (headers = {}, query = "") =>
+    openStream(world, `?subscriber_id=${id}${query}`, { ...tenant.sdk, ...headers });
+  const tell = async (title: string, body: object = {}) =>
+    (await send(world, tenant, { subscriberIds: [id], title, ...body })).job.id as string;
+  return { world, tenant, id, open, tell };
+}
+
+describe("admission", () => {
+  it("AMB-42 ?sdk_key= opens the stream, on this route only, and is in no log", async () => {
+    const { world, tenant, id, tell } = await withReader();
+    const query = `?subscriber_id=${id}&sdk_key=${tenant.sdkKey}`;
+    const stream = await openStream(world, query, {});
+    await tell("hello");
+    expect([stream.status, stream.frames().length]).toEqual([200, 1]);
+    expect((await openStream(world, `?subscriber_id=${id}&sdk_key=sk_wrong.wrong`, {})).status).toBe(401);
+    expect((await world.call(`GET /v1/in-app/messages${query}`)).status).toBe(401);
+    expect(JSON.stringify(world.logs)).not.toContain(tenant.sdkKey);
+  });
+
+  it("SSE-1 INB-5 ATH-3 a dashboard token opens it, a read-only one too; nothing, a server key or a stale token is 401", async () => {
+    const { world, tenant, id } = await withReader();
+    const query = `?subscriber_id=${id}`;
+    for (const as of [await tenant.dashboard(), await tenant.dashboard("viewer")])
+      expect((await openStream(world, query, as)).status).toBe(200);
+    const stale = await tenant.dashboard();
+    await world.advance(16 * MINUTE);
+    for (const as of [{}, tenant.server, stale]) {
+      const refused = await openStream(world, query, as);
+      expect([refused.status, refused.ended, JSON.parse(refused.text).code]).toEqual([401, true, "UNAUTHORIZED"]);
+    }
+  });
+
+  it("SSE-1 AMB-59 422 without a subscriber, 401 for credentials of two workspaces, 403 by plan and by status", async () => {
+    const { world, tenant, id } = await withReader();
+    const other = await world.tenant();
+    for (const query of ["", "?subscriber_id=ada"]) {
+      const refused = await openStream(world, query, tenant.sdk);
+      expect([refused.status, Object.keys(JSON.parse(refused.text).fields)]).toEqual([422, ["subscriber_id"]]);
+    }
+    const both = { ...tenant.sdk, ...(await other.dashboard()) };
+    expect((await openStream(world, `?subscriber_id=${id}`, both)).status).toBe(401);
+    await operate(world, tenant, { plan: "free" });
+    const refused = await openStream(world, `?subscriber_id=${id}`, tenant.sdk);
+    expect([refused.status, JSON.parse(refused.text).error]).toEqual([403, "in_app_not_permitted"]);
+    await operate(world, tenant, { plan: "pro", status: "suspended" });
+    const closed = await openStream(world, `?subscriber_id=${id}`, tenant.sdk);
+    expect([closed.status, JSON.parse(closed.text).code]).toEqual([403, "TENANT_SUSPENDED"]);
+  });
+
+  it("SSE-5 decision 28 503 near the limit of open streams; the place of one that ends is free", async () => {
+    const { world, tenant, open } = await withReader({ env: { STREAM_CONCURRENCY: "6" } });
+    const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
+    expect((await openStream(world, `?subscriber_id=${other}`, tenant.sdk)).status).toBe(200);
+    for (let n = 0; n < 4; n++) {
+      expect((await open()).status).toBe(200);
+      await world.advance(1);
+    }
+    const refused = await open();
+    expect([refused.status, JSON.parse(refused.text).code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+    expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+    expect((await post(world, tenant, { subscriberIds: [other] })).status).toBe(201);
+    // The reader's fourth stream displaces the first one, which then gives its place back.
+    await world.advance(32 * SECOND);
+    expect([(await open()).status, (await open()).status]).toEqual([200, 503]);
+  });
+
+  it("SSE-5 ERR-18 503 where the stream function's calls are throttled, and 200 when they are not any more", async () => {
+    let throttled = true;
+    const hooks = (name: string): Hooks => ({
+      before: () => {
+        if (name === "stream" && throttled) throw awsFailure("ThrottlingException", "Rate exceeded");
+      },
+    });
+    const { open } = await withReader({ hooks });
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    try {
+      const opening = open();
+      await vi.advanceTimersByTimeAsync(60_000);
+      const refused = await opening;
+      expect([refused.status, JSON.parse(refused.text).code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+    } finally {
+      vi.useRealTimers();
+    }
+    throttled = false;
+    expect((await open()).status).toBe(200);
+  });
+});

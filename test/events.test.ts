@@ -1,0 +1,56 @@
+// Every function has a sample event that it takes; `npm run invoke` runs it.
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { contents } from "../docs/generate/contents.ts";
+import { sampleEvents } from "../docs/generate/events.ts";
+import { contents as deployedContents, deployedFunctions } from "../infra/functions.ts";
+import { fillIn, invoke, type Placeholders, placeholdersFor } from "../local/invoke.ts";
+import { type TestWorld, testWorld } from "./support/world.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const names = [...sampleEvents(contents).keys()];
+
+it("every deployed function has one", () => {
+  expect(names.toSorted()).toEqual(
+    deployedFunctions(deployedContents)
+      .map(({ name }) => name)
+      .sort(),
+  );
+});
+
+describe("runs in the in-process host", () => {
+  let world: TestWorld;
+  let known: Placeholders;
+  beforeAll(async () => {
+    world = await testWorld();
+    known = await placeholdersFor(world);
+  });
+
+  it.each(names)("%s", async (name) => {
+    const event = fillIn(readFileSync(`${root}/events/${name}.json`, "utf8"), known);
+    const answer = (await invoke(world, name, event, () => world.advance(1_000))) as Record<string, unknown>;
+    await world.settle();
+    if (name.startsWith("api-")) expect(answer.statusCode).toBeLessThan(300);
+    else if (name === "fallback") expect(answer.statusCode).toBe(404);
+    else if (name === "stream") expect(answer).toEqual({ status: 200, body: expect.stringMatching(/^retry: \d+\n\n/) });
+    else if (name === "operator") expect(answer).toEqual({ error: "not_found" });
+    else expect(answer ?? { batchItemFailures: [] }).toEqual({ batchItemFailures: [] });
+  });
+});
+
+describe("npm run invoke", () => {
+  const run = (...words: string[]) =>
+    spawnSync(process.execPath, ["local/launch.mjs", "local/invoke.ts", ...words], { cwd: root, encoding: "utf8" });
+
+  it("prints what the function answers", () => {
+    const { stdout, status } = run("api-templates", "events/api-templates.json");
+    expect([status, JSON.parse(stdout).statusCode]).toEqual([0, 201]);
+  }, 30_000);
+
+  it("says how it is used", () => {
+    const { stderr, status } = run();
+    expect([status, stderr]).toEqual([1, expect.stringContaining("npm run invoke -- <function> <event.json>")]);
+  }, 30_000);
+});

@@ -1,0 +1,100 @@
+// Adding an endpoint touches nothing but its own file: a planted one appears in everything that is derived.
+import * as v from "valibot";
+import { beforeAll, expect, it } from "vitest";
+import { contents } from "../docs/generate/contents.ts";
+import { generatedFiles } from "../docs/generate/files.ts";
+import type { OpenApi } from "../docs/generate/openapi.ts";
+import { endpoints, group } from "../shared/http/endpoint.ts";
+import { storeWrite } from "../shared/resources.ts";
+
+const Parrot = v.object({ id: v.string(), name: v.string(), words: v.array(v.string()) });
+const endpoint = endpoints({ credentials: ["sdk", "dashboard"], feature: "in_app", uses: [storeWrite] });
+const planted = group("parrots", "Birds that repeat messages.", [
+  endpoint(
+    "POST /api/v1/parrots",
+    { permission: "content:write" },
+    {
+      summary: "Hatch a parrot",
+      body: v.strictObject({ name: v.pipe(v.string(), v.maxLength(20)), words: v.optional(v.array(v.string())) }),
+      returns: Parrot,
+      status: 201,
+      errors: ["CONFLICT"],
+    },
+    async () => undefined,
+  ),
+  endpoint(
+    "GET /api/v1/parrots/:id",
+    {},
+    { summary: "Get a parrot", returns: Parrot, errors: ["NOT_FOUND"] },
+    async () => undefined,
+  ),
+  endpoint("POST /api/v1/parrots/:id/teach", {}, { summary: "Teach a parrot" }, async () => undefined),
+]);
+
+let files: Map<string, string>;
+let document: OpenApi;
+beforeAll(async () => {
+  files = await generatedFiles({ ...contents, groups: [...contents.groups, planted] });
+  document = JSON.parse(files.get("docs/openapi.json")!);
+});
+
+it("in the OpenAPI document, with its access, shapes, refusals and an example", () => {
+  const create = document.paths["/api/v1/parrots"]!.post!;
+  expect(create).toMatchObject({
+    operationId: "parrotsCreate",
+    tags: ["parrots"],
+    summary: "Hatch a parrot",
+    security: [{ sdk: [] }, { dashboard: [] }],
+    requestBody: { content: { "application/json": { example: { name: "Spring sale" } } } },
+  });
+  expect(Object.keys(create.responses).sort()).toEqual(
+    ["201", "400", "401", "403", "409", "413", "422", "429", "500", "503"].sort(),
+  );
+  expect(create.responses[201]).toMatchObject({
+    content: { "application/json": { schema: { $ref: "#/components/schemas/Parrot" } } },
+  });
+  const { $ref = "" } = create.responses[403] as { $ref?: string };
+  expect($ref.split("/").at(-1)!.split(".").sort()).toEqual(
+    ["403", "FORBIDDEN", "READ_ONLY_TOKEN", "TENANT_DELETED", "TENANT_SUSPENDED", "in_app"].sort(),
+  );
+  expect(document.tags).toContainEqual({ name: "parrots", description: "Birds that repeat messages." });
+});
+
+it("in the access matrix", () => {
+  expect(files.get("docs/access.md")).toContain(
+    "| `POST /api/v1/parrots` | yes |  | `content:write` | `in_app` | write |  |",
+  );
+});
+
+it("in the SDK's types and routes, for servers and for browsers", () => {
+  const types = files.get("sdk/src/types.gen.ts")!;
+  expect(types).toContain("export interface Parrot {\n  id: string;\n  name: string;\n  words: string[];\n}");
+  expect(types.match(/create\(body: ParrotsCreateBody, options\?: CallOptions\): Promise<Parrot>;/g)).toHaveLength(2);
+  expect(types).toContain("get(id: string, options?: CallOptions): Promise<Parrot>;");
+  expect(types).toContain("teach(id: string, options?: CallOptions): Promise<void>;");
+  for (const table of ["sdk/src/routes.gen.ts", "sdk/src/browser-routes.gen.ts"])
+    expect(files.get(table)).toContain('teach: {"route":"POST /api/v1/parrots/:id/teach"');
+});
+
+it("in the sample events, under the name of its function", () => {
+  expect(JSON.parse(files.get("events/api-parrots.json")!)).toMatchObject({
+    routeKey: "POST /api/v1/parrots",
+    headers: { "x-sdk-key": "{sdk_key}" },
+    body: '{"name":"Spring sale"}',
+  });
+});
+
+it("and everything that was there before stays as it was", async () => {
+  const before = await generatedFiles(contents);
+  const { paths } = JSON.parse(before.get("docs/openapi.json")!) as OpenApi;
+  for (const [path, methods] of Object.entries(paths)) expect(document.paths[path]).toEqual(methods);
+  const changed = [...before].filter(([path, text]) => files.get(path) !== text).map(([path]) => path);
+  expect(changed.sort()).toEqual([
+    "docs/access.md",
+    "docs/openapi.json",
+    "functions/api/service/openapi.gen.ts",
+    "sdk/src/browser-routes.gen.ts",
+    "sdk/src/routes.gen.ts",
+    "sdk/src/types.gen.ts",
+  ]);
+});

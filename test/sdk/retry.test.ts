@@ -1,0 +1,207 @@
+// How the SDK's transport behaves towards a service that fails: retries, timeouts, keys, errors (ERR-21 to ERR-24).
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createClient } from "../../sdk/src/client.ts";
+import { ServiceError } from "../../sdk/src/errors.ts";
+import { backoffMs } from "../../sdk/src/retry.ts";
+
+interface Sent {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body: unknown;
+  at: number;
+}
+
+const json = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  new Response(status === 204 ? null : JSON.stringify(body), { status, headers });
+const envelope = (status: number, code: string, headers?: Record<string, string>) => () =>
+  json(status, { code, message: "no" }, { "x-request-id": "r-1", ...headers });
+const lost = () => {
+  throw new TypeError("fetch failed");
+};
+
+/** A client of a service that gives these answers in turn, the last one for ever. */
+function clientOf(...answers: (() => Response)[]) {
+  const sent: Sent[] = [];
+  const fetch = (async (url: string, { method, headers, body }: RequestInit) => {
+    sent.push({ url, method: method!, headers: headers as Record<string, string>, body, at: Date.now() });
+    return answers[Math.min(sent.length, answers.length) - 1]!();
+  }) as typeof globalThis.fetch;
+  const keys = { serverKey: "service_srv_x", accessToken: async () => "token", sdkKey: "sk_x" };
+  return { sent, client: createClient({ baseUrl: "https://api.example.com/", ...keys, fetch }) };
+}
+
+beforeEach(() => void vi.useFakeTimers({ now: 0 }));
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** Lets all waits pass. @returns what came of the call. */
+async function outcome<T>(call: Promise<T>): Promise<T | ServiceError> {
+  const settled = call.catch((error: unknown) => error as ServiceError);
+  await vi.runAllTimersAsync();
+  return settled;
+}
+
+const template = { name: "n", content: { title: "t", body: "b" } };
+const send = { target: { type: "all" }, title: "t", body: "b" } as const;
+
+describe("requests", () => {
+  it("go where the route says, with the first credential it takes", async () => {
+    const { sent, client } = clientOf(() => json(200, { data: [], total: 0, page: 1 }));
+    await client.templates.list({ page: 2, name: "a b" });
+    await client.subscribers.listWithServerKey({ cursor: "c" });
+    await client.subscribers.upsert({ external_id: "ada" });
+    await client.inbox.readMessage("a/b", { subscriber_id: "s" });
+    expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      "GET https://api.example.com/api/v1/templates?page=2&name=a+b",
+      "GET https://api.example.com/v1/subscribers?cursor=c",
+      "POST https://api.example.com/api/v1/subscribers/upsert",
+      "POST https://api.example.com/v1/in-app/messages/a%2Fb/read",
+    ]);
+    expect(sent.map(({ headers }) => headers.authorization ?? headers["x-sdk-key"])).toEqual([
+      "Bearer token",
+      "Bearer service_srv_x",
+      "sk_x",
+      "Bearer token",
+    ]);
+    expect(sent[2]!.body).toBe('{"external_id":"ada"}');
+  });
+
+  it("are not made without a credential for them", async () => {
+    const client = createClient({ baseUrl: "https://api.example.com", serverKey: "service_srv_x" });
+    await expect(client.templates.list()).rejects.toThrow("needs one of these credentials: dashboard");
+  });
+
+  it("answer 204 with nothing", async () => {
+    const { client } = clientOf(() => json(204, undefined));
+    expect(await client.templates.delete("x")).toBeUndefined();
+  });
+});
+
+describe("retries", () => {
+  it.each([500, 503])("ERR-21 %s is tried again, with growing waits", async (status) => {
+    vi.spyOn(Math, "random").mockReturnValue(1);
+    const { sent, client } = clientOf(envelope(status, "X"), envelope(status, "X"), envelope(status, "X"), () =>
+      json(201, { id: "1" }),
+    );
+    expect(await outcome(client.templates.create(template))).toEqual({ id: "1" });
+    expect(sent.map(({ at }) => at)).toEqual([0, 250, 750, 1_750]);
+  });
+
+  it("ERR-21 stops after three more", async () => {
+    const { sent, client } = clientOf(envelope(503, "SERVICE_UNAVAILABLE"));
+    expect(await outcome(client.templates.list())).toMatchObject({
+      status: 503,
+      code: "SERVICE_UNAVAILABLE",
+      requestId: "r-1",
+    });
+    expect(sent).toHaveLength(4);
+  });
+
+  it("ERR-22 429 waits for Retry-After, and with jitter for repeats", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
+    const limited = () => json(429, { error: "rate limit exceeded", retry_after: 7 }, { "retry-after": "7" });
+    const { sent, client } = clientOf(limited, limited, () => json(200, {}));
+    await outcome(client.templates.list());
+    expect(sent.map(({ at }) => at)).toEqual([0, 7_125, 14_375]);
+  });
+
+  it("ERR-22 a Retry-After longer than anyone waits is thrown", async () => {
+    const { sent, client } = clientOf(envelope(429, "RATE_LIMITED", { "retry-after": "3600" }));
+    expect(await outcome(client.templates.list())).toMatchObject({ code: "RATE_LIMITED", retryAfterSeconds: 3_600 });
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    [400, "BAD_REQUEST"],
+    [401, "UNAUTHORIZED"],
+    [403, "FORBIDDEN"],
+    [404, "NOT_FOUND"],
+    [409, "CONFLICT"],
+    [422, "VALIDATION_ERROR"],
+  ])("ERR-23 %s %s is not tried again", async (status, code) => {
+    const { sent, client } = clientOf(envelope(status, code));
+    expect(await outcome(client.templates.list())).toMatchObject({ name: "ServiceError", status, code });
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    [429, "QUOTA_EXCEEDED"],
+    [402, "PAYMENT_REQUIRED"],
+    [402, "SEND_CAP_REACHED"],
+  ])("ERR-24 %s %s is never tried again", async (status, code) => {
+    const { sent, client } = clientOf(envelope(status, code, { "retry-after": "1" }));
+    expect(await outcome(client.notifications.create(send))).toMatchObject({ status, code });
+    expect(sent).toHaveLength(1);
+  });
+
+  it("without an answer, only what is safe to repeat is repeated", async () => {
+    const unsafe = clientOf(lost);
+    expect(await outcome(unsafe.client.templates.create(template))).toMatchObject({ status: 0, code: "NETWORK_ERROR" });
+    expect(unsafe.sent).toHaveLength(1);
+    const safe = clientOf(lost, () => json(200, { id: "1" }));
+    expect(await outcome(safe.client.templates.get("x"))).toEqual({ id: "1" });
+  });
+
+  it("AMB-94 a send carries one idempotency key through all its attempts", async () => {
+    const { sent, client } = clientOf(lost, envelope(503, "X"), () => json(201, { id: "1", sent: 1 }));
+    await outcome(client.notifications.create(send));
+    const [first, ...more] = sent.map(({ headers }) => headers["idempotency-key"]);
+    expect(first).toMatch(/^[0-9a-f-]{36}$/);
+    expect(more).toEqual([first, first]);
+    await outcome(client.notifications.create(send, { idempotencyKey: "mine" }));
+    await outcome(client.notifications.create({ ...send, idempotency_key: "in the body" }));
+    expect(sent.slice(3).map(({ headers }) => headers["idempotency-key"])).toEqual(["mine", undefined]);
+  });
+
+  it("the caller's signal ends a wait", async () => {
+    const { sent, client } = clientOf(envelope(503, "X", { "retry-after": "30" }));
+    const over = new AbortController();
+    setTimeout(() => over.abort(new Error("enough")), 1_000);
+    expect(await outcome(client.templates.list({}, { signal: over.signal }))).toMatchObject({ message: "enough" });
+    expect(sent).toHaveLength(1);
+  });
+
+  it("back-off grows, is jittered and has a longest wait", () => {
+    expect([0, 1, 2, 20].map((n) => backoffMs(n, 1))).toEqual([250, 500, 1_000, 20_000]);
+    expect(backoffMs(5, 0)).toBe(0);
+  });
+});
+
+describe("errors", () => {
+  it("a request that takes too long is a TIMEOUT", async () => {
+    vi.useRealTimers();
+    const fetch = ((_: string, { signal }: RequestInit) =>
+      new Promise((__, reject) =>
+        signal!.addEventListener("abort", () => reject(signal!.reason)),
+      )) as typeof globalThis.fetch;
+    const client = createClient({
+      baseUrl: "https://api.example.com",
+      accessToken: "t",
+      fetch,
+      timeoutMs: 20,
+      maxRetries: 0,
+    });
+    await expect(client.templates.list()).rejects.toMatchObject({ status: 0, code: "TIMEOUT" });
+  });
+
+  it.each([
+    [403, { error: "in_app_not_permitted", message: "m", upgrade_required: true }, "FEATURE_NOT_AVAILABLE"],
+    [413, { message: "Request Entity Too Large" }, "BODY_TOO_LARGE"],
+    [502, "<html>", "HTTP_502"],
+  ])("%s %j reads as %s %s", async (status, body, code) => {
+    const { client } = clientOf(() => (typeof body === "string" ? new Response(body, { status }) : json(status, body)));
+    expect(await outcome(client.templates.list())).toMatchObject({ status, code, body });
+  });
+
+  it("fields are handed on", async () => {
+    const { client } = clientOf(() =>
+      json(422, { code: "VALIDATION_ERROR", message: "m", fields: { name: "is required" } }),
+    );
+    const error = await outcome(client.templates.create(template));
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({ fields: { name: "is required" } });
+  });
+});

@@ -1,0 +1,150 @@
+// The SDK's live stream against a service that breaks off, repeats itself, refuses and falls silent.
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createBrowserClient } from "../../sdk/src/browser.ts";
+import type { StreamMessage, StreamOptions } from "../../sdk/src/stream.ts";
+
+const START = Date.parse("2026-11-20T12:00:00Z");
+const READER = "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60";
+
+/** The id of a message of this second after the start. */
+const idAt = (second: number) => {
+  const hex = (START + second * 1_000).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+};
+const frame = (second: number) =>
+  `id: ${idAt(second)}\ndata: ${JSON.stringify({ id: idAt(second), title: `m${second}` })}\n\n`;
+
+type Reply = { pieces: string[]; open?: boolean } | { status: number; headers?: Record<string, string> };
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  vi.spyOn(Math, "random").mockReturnValue(0);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** A stream over connections that reply in turn, the last one for ever; `inbox` is what polling finds. */
+function listen(replies: Reply[], inbox: number[] = [], options: Partial<StreamOptions> = {}) {
+  const calls: { path: string; resume: string | undefined; at: number }[] = [];
+  let streams = 0;
+  const fetch = (async (url: string, { headers, signal }: RequestInit) => {
+    const { "last-event-id": resume } = headers as Record<string, string>;
+    const path = new URL(url).pathname;
+    calls.push({ path, resume, at: Date.now() - START });
+    if (path.endsWith("/messages")) {
+      const messages = inbox.map((second) => ({
+        ...{ id: idAt(second), notification_id: "n", status: "unread", created_at: "", expires_at: "" },
+        content: { title: `m${second}`, body: "b", actions: [{ id: "a", title: "Go", url: "https://x" }] },
+      }));
+      return new Response(JSON.stringify({ messages }));
+    }
+    const reply = replies[Math.min(streams++, replies.length - 1)]!;
+    if ("status" in reply) return new Response('{"code":"X","message":"m"}', reply);
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        for (const piece of reply.pieces) controller.enqueue(new TextEncoder().encode(piece));
+        if (!reply.open) controller.close();
+        signal!.addEventListener("abort", () => reply.open && controller.error(signal!.reason));
+      },
+    });
+    return new Response(body, { headers: { date: new Date(START).toUTCString() } });
+  }) as typeof globalThis.fetch;
+  const client = createBrowserClient({ baseUrl: "https://api.example.com", sdkKey: "sk_x", fetch });
+  const messages: StreamMessage[] = [];
+  const states: string[] = [];
+  const errors: unknown[] = [];
+  const stream = client.stream(READER, {
+    onMessage: (message) => void messages.push(message),
+    onState: (state) => void states.push(state),
+    onError: (error) => void errors.push(error),
+    ...options,
+  });
+  const titles = () => messages.map(({ title }) => title);
+  return { stream, calls, messages, states, errors, titles };
+}
+
+it("shows each message once, in whatever pieces it comes", async () => {
+  const text = `retry: 2000\n\n${frame(1)}: keepalive\n\n${frame(1)}${frame(2)}`;
+  const { titles, stream, states } = listen([{ pieces: [...text], open: true }]);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(titles()).toEqual(["m1", "m2"]);
+  stream.close();
+  await stream.closed;
+  expect(states).toEqual(["connecting", "live", "closed"]);
+});
+
+it("SSE-4 comes back after `retry:`, goes on from the last id, and does not repeat", async () => {
+  const { titles, calls, stream } = listen([
+    { pieces: ["retry: 5000\n\n", frame(1), frame(2)] },
+    { pieces: [frame(2), frame(3)], open: true },
+  ]);
+  await vi.advanceTimersByTimeAsync(4_999);
+  expect(calls).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(calls.map(({ resume, at }) => [resume, at])).toEqual([
+    [undefined, 0],
+    [idAt(2), 5_000],
+  ]);
+  expect(titles()).toEqual(["m1", "m2", "m3"]);
+  stream.close();
+});
+
+it("waits for Retry-After of a full service, then reads the inbox beside until there is a stream again", async () => {
+  const full = { status: 503, headers: { "retry-after": "30" } };
+  const { titles, calls, states, stream, messages } = listen(
+    [{ pieces: [frame(1)] }, full, full, full, { pieces: [frame(20), frame(21)], open: true }],
+    [20, 1, -50],
+  );
+  await vi.advanceTimersByTimeAsync(2_000 + 60_000);
+  expect(titles()).toEqual(["m1", "m20"]);
+  expect(messages[1]).toMatchObject({
+    sent_at: "",
+    actions: [{ id: "a", label: "Go", url: "https://x" }],
+    display: null,
+  });
+  expect(states.at(-1)).toBe("polling");
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(titles()).toEqual(["m1", "m20", "m21"]);
+  expect(states.at(-1)).toBe("live");
+  expect(calls.filter(({ path }) => path.endsWith("/stream")).map(({ at }) => at)).toEqual([
+    0, 2_000, 32_000, 62_000, 92_000,
+  ]);
+  stream.close();
+});
+
+it("never connected: the first look into the inbox only takes stock", async () => {
+  const inbox = [1];
+  const { titles, stream } = listen([{ status: 500 }], inbox, { pollMs: 1_000 });
+  await vi.advanceTimersByTimeAsync(500);
+  expect(titles()).toEqual([]);
+  inbox.unshift(5);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(titles()).toEqual(["m5"]);
+  stream.close();
+});
+
+it("takes a silent connection for lost", async () => {
+  const { calls, stream } = listen([{ pieces: ["retry: 1000\n\n"], open: true }]);
+  await vi.advanceTimersByTimeAsync(74_000);
+  expect(calls).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(calls).toHaveLength(2);
+  stream.close();
+});
+
+it("ends for good where the key is not accepted", async () => {
+  const { errors, states, stream, calls } = listen([{ status: 401 }]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  await stream.closed;
+  expect(errors).toMatchObject([{ name: "ServiceError", status: 401 }]);
+  expect([states.at(-1), calls.length]).toEqual(["closed", 1]);
+});
+
+it("goes on from an id that was kept", async () => {
+  const { calls, stream } = listen([{ pieces: [], open: true }], [], { lastEventId: idAt(-9) });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(calls[0]!.resume).toBe(idAt(-9));
+  stream.close();
+});

@@ -1,0 +1,169 @@
+// What clients do: make and erase people, send, cancel. They repeat what is safe to repeat until it is answered.
+import { SECOND } from "../../shared/clock.ts";
+import type { Listing, Mark, Person, Send } from "./ledger.ts";
+import type { Tenant } from "./tenants.ts";
+import type { Answer, SimWorld } from "./world.ts";
+
+const UPSERT = "POST /api/v1/subscribers/upsert";
+const ERASE = "DELETE /api/v1/subscribers/{id}";
+const SEND = "POST /api/v1/notifications";
+const CANCEL = "POST /api/v1/notifications/{id}/cancel";
+
+const isAnswered = ({ status }: Answer) => status > 0 && status < 500;
+
+/** Asks again until there is an answer; a client gives up only when its patience of hours ends. */
+async function untilAnswered(world: SimWorld, ask: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await ask();
+    if (isAnswered(answer)) return answer;
+    await world.kernel.sleep(world.random.between(SECOND, 20 * SECOND));
+  }
+}
+
+const fresh = ({ random, ledger }: SimWorld) => `canary-${ledger.people.size}x${random.bytes(4).toString("hex")}`;
+
+const profileOf = (canary: string) => ({
+  external_id: canary,
+  email: `${canary}@example.com`,
+  attributes: { name: canary },
+});
+
+function remember(world: SimWorld, person: Person): Person {
+  world.name(person.id, `person-${world.ledger.people.size + 1}`);
+  world.ledger.people.set(person.id, person);
+  return person;
+}
+
+/** People who were there before the story. */
+export async function populate(world: SimWorld, tenant: Tenant, count: number): Promise<Person[]> {
+  const people: Person[] = [];
+  for (let n = 0; n < count; n++) {
+    const canary = fresh(world);
+    const input = profileOf(canary);
+    const id = await tenant.addSubscriber(input);
+    const { external_id } = input;
+    people.push(remember(world, { tenant: tenant.id, id, external_id, canary, since: world.kernel.now() }));
+  }
+  return people;
+}
+
+/** Creates somebody by the SDK's upsert. */
+export async function join(world: SimWorld, tenant: Tenant): Promise<Person> {
+  const canary = fresh(world);
+  const body = profileOf(canary);
+  const answer = await untilAnswered(world, () => world.call(tenant, "sdk", UPSERT, { body }));
+  const { external_id } = body;
+  return remember(world, { tenant: tenant.id, id: answer.body.id, external_id, canary, since: world.kernel.now() });
+}
+
+/** Changes somebody's profile; whoever is erased in the meantime becomes a new person. */
+export async function change(world: SimWorld, tenant: Tenant, person: Person): Promise<void> {
+  if (person.erasingSince !== undefined) return;
+  const consent = { channel: "email", status: world.random.pick(["opted_in", "opted_out"]), text: person.canary };
+  const attributes = { visits: world.random.between(1, 99) };
+  const body = { external_id: person.external_id, attributes, ...(world.random.chance(0.4) && { consent }) };
+  const answer = await world.call(tenant, "sdk", UPSERT, { body });
+  if (answer.status !== 200 || world.ledger.people.has(answer.body.id)) return;
+  const { tenant: of, external_id } = person;
+  remember(world, { tenant: of, id: answer.body.id, external_id, canary: "none", since: world.kernel.now() });
+}
+
+export async function erase(world: SimWorld, tenant: Tenant, person: Person): Promise<void> {
+  if (person.erasingSince !== undefined) return;
+  person.erasingSince = world.kernel.now();
+  await untilAnswered(world, () => world.call(tenant, "dashboard", ERASE, { params: { id: person.id } }));
+  person.erasedAt = world.kernel.now();
+}
+
+export interface Wish {
+  ids?: string[];
+  scheduledAt?: number;
+  holdout?: number;
+  splitShare?: number;
+  personal?: boolean;
+  templateId?: string;
+  small?: boolean;
+  keyed?: boolean;
+  /** How often the request is made again although it was answered. */
+  repeats?: number;
+  mustComplete?: boolean;
+}
+
+/** Sends; with an idempotency key it is repeated until it is answered, without one it is tried once. */
+export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise<Send> {
+  const { ids, scheduledAt, holdout = 0, splitShare, keyed = false, templateId, repeats = 0 } = wish;
+  const { ledger, kernel } = world;
+  const label = `send-${ledger.sends.size + 1}`;
+  const record: Send = {
+    ...{ tenant: tenant.id, label, startedAt: kernel.now(), ids, scheduledAt, holdout, splitShare },
+    small: wish.small ?? true,
+    mustComplete: wish.mustComplete ?? true,
+    jobs: new Set(),
+    sent: undefined,
+  };
+  ledger.sends.set(label, record);
+  const text = wish.personal ? "Hello {{ subscriber.name }} {{ subscriber.visits }}" : "Hello";
+  const body = {
+    name: label,
+    ...(ids ? { subscriberIds: ids } : { target: { type: "all" } }),
+    ...(templateId === undefined ? { title: text, body: text } : { template_id: templateId }),
+    ...(scheduledAt !== undefined && { scheduled_at: new Date(scheduledAt).toISOString() }),
+    ...(holdout > 0 && { holdout_percentage: holdout }),
+    ...(splitShare !== undefined && { split_percentage: splitShare, variant_b: { title: "B", body: text } }),
+  };
+  const headers: Record<string, string> = keyed ? { "idempotency-key": label } : {};
+  const ask = async () => {
+    const answer = await world.call(tenant, "dashboard", SEND, { body, headers });
+    if (answer.status === 200 || answer.status === 201) note(world, record, answer);
+    return answer;
+  };
+  if (keyed) for (let time = 0; time <= repeats; time++) await untilAnswered(world, ask);
+  else await ask();
+  return record;
+}
+
+function note({ ledger, name, kernel }: SimWorld, record: Send, { body, status }: Answer): void {
+  record.jobs.add(body.id);
+  ledger.byJob.set(body.id, record);
+  name(body.id, record.label);
+  if (record.scheduledAt === undefined) record.sent ??= body.sent;
+  kernel.note(`ledger ${record.label} is job ${body.id} (${status}, sent ${body.sent})`);
+}
+
+/** Cancels; an answer of 200 is a promise. */
+export async function cancel(world: SimWorld, tenant: Tenant, job: string): Promise<void> {
+  const record = world.ledger.byJob.get(job);
+  if (record) record.canceledAt ??= world.kernel.now();
+  const answer = await world.call(tenant, "dashboard", CANCEL, { params: { id: job } });
+  if (answer.status === 200) world.ledger.canceled.set(job, world.kernel.now());
+}
+
+const LIST = "GET /v1/in-app/messages";
+const READ_ALL = "POST /v1/in-app/messages/read";
+const READ = "POST /v1/in-app/messages/{id}/read";
+const DISMISS = "POST /v1/in-app/messages/{id}/dismiss";
+
+/** Looks into the inbox and does something with what is there. */
+export async function visitInbox(world: SimWorld, tenant: Tenant, person: Person): Promise<void> {
+  const { kernel, ledger, random } = world;
+  const startedAt = kernel.now();
+  const query = { subscriber_id: person.id, limit: "200" };
+  const { status, body } = await world.call(tenant, "sdk", LIST, { query });
+  if (status !== 200) return;
+  const listing = { person: person.id, startedAt, at: kernel.now(), messages: body.messages as Listing["messages"] };
+  ledger.listings.push(listing);
+  if (listing.messages.length === 0) return;
+  const mark = (message: string, kind: Mark["kind"], read_at?: string) =>
+    ledger.marks.push({ person: person.id, message, kind, read_at, at: kernel.now() });
+  const reader = { subscriber_id: person.id };
+  if (random.chance(0.15)) {
+    const answer = await world.call(tenant, "sdk", READ_ALL, { body: reader });
+    if (answer.status === 200) for (const { id } of listing.messages) mark(id, "read-all");
+    return;
+  }
+  const { id } = random.pick(listing.messages);
+  const kind = random.chance(0.7) ? "read" : "dismissed";
+  const route = kind === "read" ? READ : DISMISS;
+  const answer = await world.call(tenant, "sdk", route, { params: { id }, body: reader });
+  if (answer.status === 200) mark(id, kind, answer.body.read_at);
+}

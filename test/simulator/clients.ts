@@ -1,0 +1,133 @@
+// The AWS clients of a simulated process. Every call is two awaited events, and faults enter here and nowhere else.
+import { type Hooks, type ServiceName, type Services, sendThrough } from "../../local/aws/protocol.ts";
+import { awsFailure, type Wire } from "../../local/aws/stand-in.ts";
+import type { Aws } from "../../shared/parts.ts";
+import type { Fleet, Process } from "./fleet.ts";
+import type { Kernel } from "./kernel.ts";
+import type { Profile } from "./profiles.ts";
+import { keysOf, lineOf } from "./requests.ts";
+import { sdkClients } from "./sdk-clients.ts";
+
+export interface ClientParts {
+  kernel: Kernel;
+  fleet(): Fleet;
+  services: Services;
+  profile: Profile;
+  faultsOn(): boolean;
+  /** Real SDK clients over HTTP in process, rather than straight calls. */
+  viaSdk: boolean;
+  /** Looks at a request before it is carried out, and may change it. */
+  inspect(process: Process, service: ServiceName, operation: string, input: Wire): void;
+  /** Something was carried out. */
+  carriedOut(process: Process, service: ServiceName, operation: string): void;
+}
+
+export const MOST_ATTEMPTS = 5;
+const FIRST_BACKOFF_MS = 50;
+const LONGEST_WAY_MS = 25;
+
+export function clientsFor(process: Process, parts: ClientParts): Aws {
+  const hooks = hooksOf(process, parts);
+  if (parts.viaSdk) return sdkClients(parts.kernel, parts.services, hooks);
+  const send = sendThrough(parts.services, hooks);
+  const client = { send: (command: Command) => withRetries(process, parts, () => send(complete(command, process))) };
+  // One stub stands for every client class: what differs is in the command.
+  return (() => client) as unknown as Aws;
+}
+
+type Command = Parameters<ReturnType<typeof sendThrough>>[0];
+
+/** Idempotency tokens that the SDK fills in, once however often it sends. */
+const tokens: Record<string, string> = {
+  TransactWriteItemsCommand: "ClientRequestToken",
+  CreateScheduleCommand: "ClientToken",
+};
+
+function complete(command: Command, { ids }: Process): Command {
+  const token = tokens[command.constructor.name];
+  if (token) (command.input as Wire)[token] ??= ids.uuid();
+  return command;
+}
+
+async function withRetries<T>(process: Process, { kernel }: ClientParts, attempt: () => Promise<T>): Promise<T> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      kernel.note(`${process.label} got ${(error as Error).name}`);
+      if (attempts === MOST_ATTEMPTS || !isTransient(error as Error)) throw error;
+      await process.clock.sleep(process.random.between(1, FIRST_BACKOFF_MS * 2 ** attempts));
+    }
+  }
+}
+
+/** As `@smithy/core` classifies errors. */
+const throttles = new Set([
+  "ThrottlingException",
+  "ProvisionedThroughputExceededException",
+  "RequestLimitExceeded",
+  "TransactionInProgressException",
+  "TimeoutError",
+]);
+const isTransient = (error: Error & { $metadata?: { httpStatusCode?: number } }) =>
+  throttles.has(error.name) || (error.$metadata?.httpStatusCode ?? 0) >= 500;
+
+const LARGE = /^(T#[^#]+#(S.|U#|J#|JOB)|DUE#)/;
+const single = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
+
+function hooksOf(process: Process, parts: ClientParts): Hooks {
+  const { kernel, profile, faultsOn, viaSdk } = parts;
+  const { random } = process;
+  const applied = new Set<unknown>();
+
+  const way = () =>
+    new Promise<void>((resolve) => {
+      if (viaSdk) kernel.outside.running--;
+      kernel.after(random.between(1, LONGEST_WAY_MS), () => {
+        if (!process.alive) return;
+        if (viaSdk) kernel.outside.running++;
+        resolve();
+      });
+    });
+  const die = (why: string) => {
+    parts.fleet().crash(process, why);
+    if (viaSdk) kernel.outside.running--;
+    return new Promise<never>(() => undefined);
+  };
+  const hits = (probability: number) => faultsOn() && random.chance(probability);
+
+  return {
+    before: async (service, operation, input) => {
+      await way();
+      if (hits(profile.crash / 2)) return die(`before ${operation}`);
+      if (hits(profile.throttle)) throw awsFailure("ThrottlingException", "Simulated: slow down.");
+      if (service === "dynamodb" && hits(profile.conflict)) refuseByConflict(operation, input, applied);
+      if (operation === "Query" && input.Limit === undefined && LARGE.test(keysOf(operation, input)[0]!.pk))
+        if (hits(profile.shortPage)) input.Limit = random.between(1, 6);
+      parts.inspect(process, service, operation, input);
+      kernel.note(`${process.label} ${lineOf(service, operation, input)}`);
+    },
+    after: async (service, operation, input) => {
+      if (operation === "TransactWriteItems") applied.add(input.ClientRequestToken);
+      parts.carriedOut(process, service, operation);
+      if (hits(profile.crash / 2)) return die(`after ${operation}`);
+      await way();
+      if (hits(profile.lostReply)) {
+        kernel.note(`${process.label} lost the reply of ${operation}`);
+        throw Object.assign(new Error("Simulated: the reply was lost."), { name: "TimeoutError", code: "ECONNRESET" });
+      }
+    },
+  };
+}
+
+/** Another writer is at the item; a transaction that was carried out before only answers again. */
+function refuseByConflict(operation: string, input: Wire, applied: Set<unknown>): void {
+  if (single.has(operation)) throw awsFailure("TransactionConflictException", "Simulated: a transaction is under way.");
+  if (operation !== "TransactWriteItems" || applied.has(input.ClientRequestToken)) return;
+  const reasons = (input.TransactItems as unknown[]).map((_, at) => ({
+    Code: at === 0 ? "TransactionConflict" : "None",
+  }));
+  throw awsFailure("TransactionCanceledException", "Simulated: another transaction is under way.", {
+    fields: { CancellationReasons: reasons },
+  });
+}

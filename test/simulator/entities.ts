@@ -1,0 +1,78 @@
+// Reads keys and items of the table the way the invariants speak of them.
+import type { Item } from "../../shared/store/model.ts";
+import { chunkOf } from "../../shared/store/chunks.ts";
+import type { Mirror } from "./mirror.ts";
+
+/** `T#<tenant>#<kind>#<id>`: the tenant, and what follows. */
+export function placeOf(pk: string): { tenant: string; kind: string; id: string } | undefined {
+  const [first, tenant, kind, id = ""] = pk.split("#");
+  return first === "T" && tenant !== undefined && kind !== undefined ? { tenant, kind, id } : undefined;
+}
+
+export interface Inbox {
+  tenant: string;
+  subscriber: string;
+  message: string;
+}
+
+export function inboxRow(pk: string, sk: string): Inbox | undefined {
+  const place = placeOf(pk);
+  if (place?.kind !== "U" || !sk.startsWith("I#")) return undefined;
+  return { tenant: place.tenant, subscriber: place.id, message: sk.slice(2) };
+}
+
+export const isJob = (pk: string): boolean => placeOf(pk)?.kind === "JOB";
+
+export interface Parts {
+  chunks: Item[];
+  claims: Item[];
+  ranges: Item[];
+}
+
+/** The rows of a job's audience. */
+export function partsOf({ under }: Mirror, tenant: string, job: string): Parts {
+  const parts: Parts = { chunks: [], claims: [], ranges: [] };
+  for (const [sk, item] of under(`T#${tenant}#J#${job}`))
+    if (sk.startsWith("C#")) parts.chunks.push(item);
+    else if (sk.startsWith("K#")) parts.claims.push(item);
+    else if (sk.startsWith("R#")) parts.ranges.push(item);
+  return parts;
+}
+
+export interface Audience {
+  sent: Map<string, "a" | "b" | undefined>;
+  heldOut: Set<string>;
+  skipped: Set<string>;
+  /** Whoever is in two places. */
+  twice: string[];
+}
+
+export function audienceOf(chunks: readonly Item[]): Audience {
+  const audience: Audience = { sent: new Map(), heldOut: new Set(), skipped: new Set(), twice: [] };
+  const seen = new Set<string>();
+  const meet = (id: string) => (seen.has(id) ? void audience.twice.push(id) : void seen.add(id));
+  for (const item of chunks) {
+    const { recipients, heldOut, skipped } = chunkOf(item);
+    for (const { subscriber, arm } of recipients) {
+      meet(subscriber);
+      audience.sent.set(subscriber, arm);
+    }
+    for (const id of heldOut) {
+      meet(id);
+      audience.heldOut.add(id);
+    }
+    for (const id of Object.values(skipped).flat()) {
+      meet(id);
+      audience.skipped.add(id);
+    }
+  }
+  return audience;
+}
+
+/** Every item of a kind, of all tenants. */
+export function* itemsOf({ partitions, under }: Mirror, kind: string): Generator<{ tenant: string; item: Item }> {
+  for (const pk of partitions()) {
+    const place = placeOf(pk);
+    if (place?.kind === kind) for (const item of under(pk).values()) yield { tenant: place.tenant, item };
+  }
+}

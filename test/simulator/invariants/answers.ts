@@ -1,0 +1,13 @@
+// The service never fails of itself: no 500 ever, and no 503 where retries were enough.
+import type { Invariant } from "../invariant.ts";
+
+export const answers: Invariant = {
+  name: "answers",
+  watch: ({ onAnswer, profile }, broken) => {
+    onAnswer((route, { status }) => {
+      if (status === 500) broken(`500 was the answer to ${route}`, route);
+      if (status >= 500 && profile.name !== "storm") broken(`${status} was the answer to ${route}`, route);
+    });
+    return {};
+  },
+};

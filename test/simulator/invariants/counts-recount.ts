@@ -1,0 +1,39 @@
+// The numbers of a job are those of its rows: of its chunks, of its claims, of the inboxes; and usage is their sum.
+import { countsOf } from "../../../shared/store/jobs.ts";
+import { audienceOf, itemsOf, partsOf, placeOf } from "../entities.ts";
+import type { Invariant } from "../invariant.ts";
+
+export const countsRecount: Invariant = {
+  name: "counts-recount",
+  watch: ({ mirror, ledger }, broken) => ({
+    commit: ({ pk, before, after }) => {
+      const place = placeOf(pk);
+      if (place?.kind !== "JOB" || before?.status !== "processing" || !after || after.status === "processing") return;
+      const job = String(after.id);
+      const { counts } = countsOf(after);
+      const { chunks, claims } = partsOf(mirror, place.tenant, job);
+      const { sent, heldOut, skipped } = audienceOf(chunks);
+      const check = (what: string, shown: number, counted: number) => {
+        if (shown !== counted) broken(`job ${job} shows ${what} ${shown}, its rows say ${counted}`, job);
+      };
+      check("sent", counts.sent, sent.size);
+      check("held out", counts.held_out, heldOut.size);
+      check("skipped", counts.skipped, skipped.size);
+      check("total", counts.total, sent.size + heldOut.size + skipped.size);
+      check("delivered and failed", counts.delivered + counts.failed, sent.size);
+      check("delivered", counts.delivered, ledger.delivered.get(job)?.size ?? 0);
+      check("delivered by claims", counts.delivered, sum(claims.map((claim) => countsOf(claim).counts.delivered)));
+    },
+    end: () => {
+      const taken = new Map<string, number>();
+      for (const { tenant, item } of itemsOf(mirror, "JOB"))
+        taken.set(tenant, (taken.get(tenant) ?? 0) + Number(item.reserved ?? 0));
+      for (const [tenant, reserved] of taken) {
+        const used = sum([...itemsOf(mirror, "USAGE")].filter((row) => row.tenant === tenant).map(({ item }) => Number(item.sends ?? 0)));
+        if (used !== reserved) broken(`workspace ${tenant} has used ${used} sends, its jobs took ${reserved}`, tenant);
+      }
+    },
+  }),
+};
+
+const sum = (numbers: number[]) => numbers.reduce((total, n) => total + n, 0);

@@ -1,0 +1,21 @@
+// Nobody gets a job twice: one inbox row per job and subscriber, and what was delivered does not change.
+import { inboxRow } from "../entities.ts";
+import type { Invariant } from "../invariant.ts";
+
+export const deliveredOnce: Invariant = {
+  name: "delivered-once",
+  watch: ({ ledger }, broken) => ({
+    commit: ({ pk, sk, before, after }) => {
+      const row = inboxRow(pk, sk);
+      if (!row || !after) return;
+      const job = String(after.job);
+      const reached = ledger.delivered.get(job) ?? new Map<string, string>();
+      ledger.delivered.set(job, reached);
+      const known = reached.get(row.subscriber);
+      if (known !== undefined && known !== row.message)
+        broken(`subscriber ${row.subscriber} got job ${job} twice: ${known} and ${row.message}`, job);
+      reached.set(row.subscriber, row.message);
+      if (before) broken(`message ${row.message} of job ${job} changed after it was delivered`, job, row.subscriber);
+    },
+  }),
+};

@@ -1,0 +1,31 @@
+// Every invariant, one line each; those that keep account of what happened come first.
+import type { Invariant } from "../invariant.ts";
+import { answers } from "./answers.ts";
+import { canceledReachesNobody } from "./canceled-reaches-nobody.ts";
+import { closedBeforeComplete } from "./closed-before-complete.ts";
+import { countsRecount } from "./counts-recount.ts";
+import { deliveredOnce } from "./delivered-once.ts";
+import { erasure } from "./erasure.ts";
+import { jobsEnd } from "./jobs-end.ts";
+import { oneJob } from "./one-job.ts";
+import { queuesDrained } from "./queues-drained.ts";
+import { readsStay } from "./reads-stay.ts";
+import { recipients } from "./recipients.ts";
+import { tenantWalls } from "./tenant-walls.ts";
+import { timers } from "./timers.ts";
+
+export const invariants: readonly Invariant[] = [
+  deliveredOnce,
+  canceledReachesNobody,
+  closedBeforeComplete,
+  countsRecount,
+  jobsEnd,
+  oneJob,
+  recipients,
+  timers,
+  erasure,
+  readsStay,
+  tenantWalls,
+  answers,
+  queuesDrained,
+];

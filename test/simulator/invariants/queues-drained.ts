@@ -1,0 +1,15 @@
+// At the end nothing waits: queues and streams are empty, and nothing was given up to a dead-letter queue.
+import type { Invariant } from "../invariant.ts";
+
+export const queuesDrained: Invariant = {
+  name: "queues-drained",
+  watch: ({ queues, stream }, broken) => ({
+    end: () => {
+      for (const { name, visible, delayed, inFlight } of queues.depths()) {
+        const left = visible + delayed + inFlight;
+        if (left > 0) broken(`${left} messages are left in ${name}`);
+      }
+      if (stream.waiting() > 0) broken(`${stream.waiting()} records are left in the stream`);
+    },
+  }),
+};

@@ -1,0 +1,39 @@
+// Everybody whom a send must reach is in its audience once, in the right arm, with the right words in the inbox.
+import { armOf, isHeldOut } from "../../../shared/rules/split.ts";
+import { audienceOf, partsOf } from "../entities.ts";
+import type { Invariant } from "../invariant.ts";
+import { mustHold } from "../ledger.ts";
+
+export const recipients: Invariant = {
+  name: "recipients",
+  watch: ({ ledger, mirror }, broken) => ({
+    end: () => {
+      for (const [job, send] of ledger.byJob) {
+        const item = mirror.get(`T#${send.tenant}#JOB`, job);
+        if (item?.status !== "completed") continue;
+        const { sent, heldOut, skipped, twice } = audienceOf(partsOf(mirror, send.tenant, job).chunks);
+        const delivered = ledger.delivered.get(job) ?? new Map();
+        if (twice.length > 0) broken(`job ${job} holds ${twice[0]} twice`, job, twice[0]!);
+        if (send.small && send.sent !== undefined && send.sent !== sent.size)
+          broken(`job ${job} promised ${send.sent} sends and made ${sent.size}`, job);
+
+        for (const person of ledger.people.values()) {
+          const isIn = sent.has(person.id) || heldOut.has(person.id);
+          if (mustHold(send, person) && !isIn) broken(`job ${job} left out ${person.id}`, job, person.id);
+        }
+        for (const id of [...sent.keys(), ...heldOut]) {
+          if (ledger.people.get(id)?.tenant !== send.tenant) broken(`job ${job} holds the stranger ${id}`, job, id);
+          if (send.ids && !send.ids.includes(id)) broken(`job ${job} holds ${id}, who was not asked for`, job, id);
+          if (isHeldOut(job, id, send.holdout) !== heldOut.has(id)) broken(`job ${job}: holdout of ${id} is wrong`, job, id);
+        }
+        for (const [id, arm] of sent) {
+          const expected = send.splitShare === undefined ? undefined : armOf(job, id, send.splitShare);
+          if (arm !== expected) broken(`job ${job}: ${id} is in arm ${arm}, not ${expected}`, job, id);
+          if (!delivered.has(id) && Number(item["n:failed"] ?? 0) === 0) broken(`job ${job} never reached ${id}`, job, id);
+        }
+        for (const id of send.ids ?? [])
+          if (!ledger.people.has(id) && !skipped.has(id)) broken(`job ${job} does not show the unknown ${id}`, job, id);
+      }
+    },
+  }),
+};

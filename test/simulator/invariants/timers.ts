@@ -1,0 +1,33 @@
+// Timers: none early, none lost, and where nothing goes wrong none late.
+import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { isJob } from "../entities.ts";
+import type { Invariant } from "../invariant.ts";
+
+/** How late a job may be fired or finished where nothing goes wrong. */
+const FIRED_WITHIN_MS = 5 * SECOND;
+const FINISHED_WITHIN_MS = MINUTE;
+
+export const timers: Invariant = {
+  name: "timers",
+  watch: ({ kernel, profile, mirror }, broken) => ({
+    commit: ({ pk, before, after }) => {
+      if (!isJob(pk) || !before || !after || before.status === after.status) return;
+      const job = String(after.id);
+      const scheduled = typeof after.scheduled_at === "string" ? Date.parse(after.scheduled_at) : undefined;
+      if (before.status === "scheduled" && after.status === "queued") {
+        const late = kernel.now() - scheduled!;
+        if (late < -profile.skewMs) broken(`job ${job} fired ${-late} ms early`, job);
+        if (profile.name === "calm" && late > FIRED_WITHIN_MS) broken(`job ${job} fired ${late} ms late`, job);
+      }
+      if (before.status === "processing" && profile.name === "calm") {
+        const took = kernel.now() - (scheduled ?? Date.parse(String(after.created_at)));
+        if (took > FINISHED_WITHIN_MS) broken(`job ${job} took ${took} ms`, job);
+      }
+    },
+    end: () => {
+      for (const pk of mirror.partitions())
+        for (const row of pk.startsWith("DUE#") ? mirror.under(pk).values() : [])
+          broken(`the due row ${row.pk} ${row.sk} was never consumed`, row.sk.split("#").at(-1)!, row.pk);
+    },
+  }),
+};

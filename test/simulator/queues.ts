@@ -1,0 +1,103 @@
+// Drives the embedded queues as Lambda's pollers do: at least once, in any order, sometimes late.
+import type { Sqs } from "../../local/aws/sqs.ts";
+import { SECOND } from "../../shared/clock.ts";
+import { type QueueName, queueNames, WORKER_TIMEOUT_SECONDS } from "../../shared/messages.ts";
+import type { Fleet, Outcome } from "./fleet.ts";
+import type { Kernel } from "./kernel.ts";
+import type { Profile } from "./profiles.ts";
+
+export interface Received {
+  id: string;
+  body: Record<string, unknown>;
+}
+
+export interface QueueParts {
+  kernel: Kernel;
+  sqs: Sqs;
+  fleet: Fleet;
+  profile: Profile;
+  faultsOn(): boolean;
+  urlOf(queue: QueueName): string;
+  /** A batch goes to its worker: trace points hang here. */
+  starts(queue: QueueName, messages: Received[]): void;
+  /** Planted: failures are taken for successes. */
+  swallows: boolean;
+}
+
+const MOST_AT_ONCE = 3;
+const SOON_MS = 120;
+const LATE_MS = 90 * SECOND;
+
+interface Message {
+  MessageId: string;
+  ReceiptHandle: string;
+  Body: string;
+}
+
+export function driveQueues({ kernel, sqs, fleet, profile, faultsOn, ...parts }: QueueParts) {
+  const { random } = kernel;
+  const active = new Map<string, number>();
+  let armed: { at: number; callOff(): void } | undefined;
+  const isWorked = new Set<string>(queueNames);
+
+  const pollSoon = (queue: QueueName) => {
+    const isLate = faultsOn() && random.chance(profile.late);
+    kernel.after(random.between(1, isLate ? LATE_MS : SOON_MS), () => void poll(queue));
+  };
+
+  /** Delayed and hidden messages: one event for the earliest of them. */
+  const arm = () => {
+    const at = sqs.nextVisible();
+    if (at === undefined || (armed && armed.at <= at)) return;
+    armed?.callOff();
+    const callOff = kernel.after(at - kernel.now(), () => {
+      armed = undefined;
+      for (const queue of queueNames) if (sqs.ready(queue) > 0) pollSoon(queue);
+      arm();
+    });
+    armed = { at, callOff };
+  };
+
+  sqs.onSend((queue) => {
+    if (!isWorked.has(queue)) return;
+    if (sqs.ready(queue) > 0) pollSoon(queue as QueueName);
+    else arm();
+  });
+
+  const poll = async (queue: QueueName) => {
+    if ((active.get(queue) ?? 0) >= MOST_AT_ONCE) return;
+    const QueueUrl = parts.urlOf(queue);
+    const answer = await sqs.operate("ReceiveMessage", { QueueUrl, MaxNumberOfMessages: random.between(1, 10) });
+    const messages = (answer.Messages ?? []) as Message[];
+    arm();
+    if (messages.length === 0) return;
+    active.set(queue, (active.get(queue) ?? 0) + 1);
+    const done = await work(queue, messages);
+    // Now and then the deletion comes to nothing: the message is delivered again.
+    const kept = done.filter(() => !(faultsOn() && random.chance(profile.duplicate / 4)));
+    for (const { ReceiptHandle } of kept) await sqs.operate("DeleteMessage", { QueueUrl, ReceiptHandle });
+    active.set(queue, active.get(queue)! - 1);
+    arm();
+    if (sqs.ready(queue) > 0) pollSoon(queue);
+  };
+
+  const work = async (queue: QueueName, messages: Message[]): Promise<Message[]> => {
+    const received = messages.map(({ MessageId, Body }) => ({ id: MessageId, body: JSON.parse(Body) }));
+    parts.starts(queue, received);
+    const wanted = profile.watchdog ? messages : messages.filter((_, at) => received[at]?.body.watch !== true);
+    if (wanted.length === 0) return messages;
+    const tenants = received.flatMap(({ body }) => (typeof body.tenant === "string" ? [body.tenant] : []));
+    const Records = wanted.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
+    const outcome = await fleet.invoke(queue, { Records }, { tenants, timeoutSeconds: WORKER_TIMEOUT_SECONDS });
+    return parts.swallows ? messages : messages.filter(({ MessageId }) => !failedIn(outcome).includes(MessageId));
+
+    function failedIn(result: Outcome): string[] {
+      if ("failed" in result) return messages.map(({ MessageId }) => MessageId);
+      const { batchItemFailures } = result.answer as { batchItemFailures: { itemIdentifier: string }[] };
+      if (batchItemFailures.length > 0) kernel.note(`${queue} failed ${batchItemFailures.length} of ${messages.length}`);
+      return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+    }
+  };
+
+  return { depths: () => queueNames.flatMap((name) => [name, `${name}-dead`]).map((name) => ({ name, ...sqs.depth(name) })) };
+}

@@ -1,0 +1,7 @@
+// Every scenario, one line each.
+import type { Scenario } from "../invariant.ts";
+import { inbox } from "./inbox.ts";
+import { sends } from "./sends.ts";
+import { timersScenario } from "./timers.ts";
+
+export const scenarios: readonly Scenario[] = [sends, inbox, timersScenario];

@@ -1,0 +1,54 @@
+// Real SDK clients over the same hooks: for some seeds, so that serialization and the SDK's own retries are met too.
+import { type Hooks, requestHandler, type Services } from "../../local/aws/protocol.ts";
+import { REGION } from "../../local/lambda.ts";
+import { awsClients } from "../../shared/aws.ts";
+import type { Aws, Client } from "../../shared/parts.ts";
+import type { Kernel } from "./kernel.ts";
+
+const MOST_ATTEMPTS = 5;
+
+export function sdkClients(kernel: Kernel, services: Services, hooks: Hooks): Aws {
+  const make = awsClients({
+    region: REGION,
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    requestHandler: requestHandler(services, hooks),
+    retryStrategy: withoutPauses,
+  });
+  const counted = new WeakMap<Client, Client>();
+  return ((clientClass) => {
+    const client = make(clientClass);
+    if (!counted.has(client)) counted.set(client, countSends(client, kernel));
+    return counted.get(client);
+  }) as Aws;
+}
+
+/** While a send is under way and waits for no event, the kernel waits for it. */
+const countSends = (client: Client, { outside }: Kernel): Client => ({
+  send: async (command) => {
+    outside.running++;
+    try {
+      return await client.send(command);
+    } finally {
+      outside.running--;
+    }
+  },
+});
+
+/** The standard strategy's verdicts without its real pauses: those of the simulation are virtual. */
+const withoutPauses = {
+  mode: "standard",
+  acquireInitialRetryToken: async () => tokenOf(0),
+  refreshRetryTokenForRetry: async ({ getRetryCount }: RetryToken, { errorType }: { errorType: string }) => {
+    const count = getRetryCount() + 1;
+    if (errorType === "CLIENT_ERROR" || count >= MOST_ATTEMPTS) throw new Error("No further attempt.");
+    return tokenOf(count);
+  },
+  recordSuccess: () => undefined,
+};
+
+interface RetryToken {
+  getRetryCount(): number;
+  getRetryDelay(): number;
+}
+
+const tokenOf = (count: number): RetryToken => ({ getRetryCount: () => count, getRetryDelay: () => 0 });

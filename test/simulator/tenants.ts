@@ -1,0 +1,61 @@
+// Workspaces of a simulated world, made without faults before the story begins.
+import type { Parts } from "../../shared/parts.ts";
+import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
+import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
+import { sdkKeyOf } from "../../shared/http/authenticate.ts";
+import { register } from "../../shared/store/identity.ts";
+import { minuteOf, platform as rows } from "../../shared/store/keys.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { upsertSubscriber } from "../../shared/store/subscribers.ts";
+import { MINUTE } from "../../shared/clock.ts";
+
+export interface Tenant {
+  id: TenantId;
+  /** Unfaulted access, for what must be there before the story. */
+  store: Store;
+  headers(credential: "sdk" | "dashboard"): Promise<Record<string, string>>;
+  /** A subscriber from before the story. @returns its id. */
+  addSubscriber(input: { external_id: string; email: string; attributes: Record<string, string> }): Promise<string>;
+}
+
+/** Tokens live 15 minutes. */
+const TOKEN_KEPT_MS = 10 * MINUTE;
+
+export function openTenants(parts: Parts) {
+  const none = "" as TenantId;
+  const platform = platformWrite.open(parts)(none);
+  const storeOf = storeWrite.open(parts);
+  const signer = tokenSigner.open(parts)(none);
+  let made = 0;
+
+  const make = async (): Promise<Tenant> => {
+    await secretsMaker.open(parts)(none).ensure();
+    if (made === 0) await platform.put({ ...rows.sweep(), minute: minuteOf(parts.clock.now()) - 4 });
+    const { user, tenant: id } = await register(platform, storeOf, {
+      email: `owner${++made}@example.com`,
+      secret: "",
+      name: "Owner",
+      workspace_name: `Workspace ${made}`,
+      plan: "enterprise",
+    });
+    const root = await secrets.open(parts)(none).root();
+    const sdk = { "x-sdk-key": sdkKeyOf(root.sdkKeyRoots[0]!, id) };
+    const store = storeOf(id);
+    let token = { text: "", until: 0 };
+    const authorization = async () => {
+      const now = parts.clock.now();
+      if (now >= token.until) {
+        const text = await signer.accessToken({ user: user.id, tenant: id, role: "owner" });
+        token = { text, until: now + TOKEN_KEPT_MS };
+      }
+      return `Bearer ${token.text}`;
+    };
+    return {
+      id,
+      store,
+      headers: async (credential) => (credential === "sdk" ? sdk : { authorization: await authorization() }),
+      addSubscriber: async (input) => (await upsertSubscriber(store, root, input)).id,
+    };
+  };
+  return { make };
+}

@@ -1,0 +1,175 @@
+// Writes that are refused, that meet others, or whose reply is lost: what the table makes of each.
+import { describe, expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
+import { awsFailure } from "../../local/aws/stand-in.ts";
+import { absent, all, any, below, is, oneOf, present } from "../../shared/store/conditions.ts";
+import type { Item } from "../../shared/store/model.ts";
+import { refused, refusedSteps, tooLarge } from "../../shared/store/refusals.ts";
+import type { Step } from "../../shared/store/table.ts";
+import { at, connectionLost, failing, patiently, storeOf } from "../support/stores.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+const withStore = async (options: Parameters<typeof fresh>[0] = {}) => storeOf(await fresh(options));
+
+const conflict = () =>
+  awsFailure("TransactionCanceledException", "Transaction cancelled", {
+    fields: { CancellationReasons: [{ Code: "None" }, { Code: "TransactionConflict" }] },
+  });
+
+describe("refusals", () => {
+  const old = { ...at("a"), n: 5, status: "here" };
+  const prepared = async () => {
+    const { store } = await withStore();
+    await store.put(old);
+    return store;
+  };
+  const oldOf = refused((item: Item | undefined) => ({ refused: item }));
+
+  it("a refused put, update or removal carries the item as it was, and changes nothing", async () => {
+    const store = await prepared();
+    expect(await store.put({ ...at("a"), n: 6 }, absent()).catch(oldOf)).toEqual({ refused: old });
+    expect(await store.update(at("a"), { set: { n: 6 } }, below("n", 5)).catch(oldOf)).toEqual({ refused: old });
+    expect(await store.remove(at("a"), is("status", "gone")).catch(oldOf)).toEqual({ refused: old });
+    expect(await store.update(at("b"), { set: { n: 6 } }, present()).catch(oldOf)).toEqual({ refused: undefined });
+    expect(await store.get(at("a"))).toEqual(old);
+    expect(await store.get(at("b"))).toBeUndefined();
+    expect(await store.remove(at("a"), all(is("n", 5), oneOf("status", ["there", "here"])))).toEqual(old);
+    expect(await store.remove(at("a"))).toBeUndefined();
+  });
+
+  it("a refused transaction says of each step whether it would have passed, and changes nothing", async () => {
+    const store = await prepared();
+    const other = { ...at("b"), n: 1 };
+    await store.put(other);
+    const steps = await store
+      .transact([
+        { put: at("new"), when: absent() },
+        { update: at("a"), change: { add: { n: 1 } }, when: any(absent("n"), is("n", 4)) },
+        { remove: at("missing"), when: present() },
+        { check: at("b"), when: absent() },
+      ])
+      .then(
+        () => [],
+        refusedSteps((all) => all),
+      );
+    expect(steps).toEqual([undefined, { old }, { old: undefined }, { old: other }]);
+    expect((await store.query({ pk: "T#shop#X" })).items).toEqual([old, other]);
+  });
+
+  it("a passing transaction does all its steps", async () => {
+    const store = await prepared();
+    await store.transact([
+      { put: at("new"), when: absent() },
+      { update: at("a"), change: { add: { n: 1 } }, when: is("n", 5) },
+      { check: at("a2"), when: absent() },
+    ]);
+    expect((await store.query({ pk: "T#shop#X" })).items).toEqual([{ ...old, n: 6 }, at("new")]);
+  });
+
+  it("what is no refusal passes through the handlers as it is", async () => {
+    const store = await prepared();
+    const other = new Error("other");
+    const handlers: ((error: unknown) => unknown)[] = [oldOf, refusedSteps(() => "handled"), tooLarge(() => "handled")];
+    for (const handler of handlers) await expect(Promise.reject(other).catch(handler)).rejects.toBe(other);
+    const two = store.transact([{ check: at("a"), when: absent() }, { put: at("c") }]);
+    await expect(two.catch(oldOf)).rejects.toMatchObject({ name: "ConditionRefused" });
+  });
+});
+
+describe("conflicts and lost replies", () => {
+  const steps: Step[] = [
+    { put: at("a"), when: absent() },
+    { update: at("n"), change: { add: { n: 1 } } },
+  ];
+
+  it("a transaction that met another one is tried again until it passes, and done once", async () => {
+    const { hooks, seen } = failing("TransactWriteItems", 4, "before", conflict);
+    const { world, store } = await withStore({ hooks });
+    await patiently(world, store.transact(steps));
+    expect(seen.calls).toBe(5);
+    expect(await store.get(at("n"))).toEqual({ ...at("n"), n: 1 });
+  });
+
+  it("one that meets others for ever ends as busy; a refusal among conflicts is a refusal at once", async () => {
+    const forever = failing("TransactWriteItems", 1_000, "before", conflict);
+    const one = await withStore({ hooks: forever.hooks });
+    await expect(patiently(one.world, one.store.transact(steps))).rejects.toMatchObject({
+      name: "ThrottlingException",
+    });
+    const mixed = failing("TransactWriteItems", 1, "before", () =>
+      awsFailure("TransactionCanceledException", "", {
+        fields: {
+          CancellationReasons: [
+            { Code: "ConditionalCheckFailed", Item: { pk: { S: "p" } } },
+            { Code: "TransactionConflict" },
+          ],
+        },
+      }),
+    );
+    const two = await withStore({ hooks: mixed.hooks });
+    const refusals = await two.store.transact(steps).then(
+      () => [],
+      refusedSteps((all) => all),
+    );
+    expect([refusals, mixed.seen.calls]).toEqual([[{ old: { pk: "p" } }, undefined], 1]);
+  });
+
+  it("a transaction whose reply is lost is done once, however often the client asks", async () => {
+    const { hooks, seen } = failing("TransactWriteItems", 1, "after", connectionLost);
+    const { store } = await withStore({ hooks });
+    await store.transact(steps);
+    expect(seen.calls).toBe(2);
+    expect(await store.get(at("n"))).toEqual({ ...at("n"), n: 1 });
+  });
+
+  it("a conditional put whose reply is lost is refused with its own item, which tells it from another's", async () => {
+    const { hooks } = failing("PutItem", 1, "after", connectionLost);
+    const { store } = await withStore({ hooks });
+    const mine = { ...at("a"), owner: "me" };
+    expect(
+      await store.put(mine, absent()).then(
+        () => "done",
+        refused((item) => item),
+      ),
+    ).toEqual(mine);
+  });
+
+  it.each([
+    ["SUB-6 an upsert", "UpdateItem", "POST /api/v1/subscribers/upsert", { external_id: "new" }, 200],
+    [
+      "TPL-2 a new template",
+      "TransactWriteItems",
+      "POST /api/v1/templates",
+      { name: "t", content: { title: "t", body: "b" } },
+      201,
+    ],
+    [
+      "NTF-1 a send",
+      "TransactWriteItems",
+      "POST /api/v1/notifications",
+      { target: { type: "all" }, title: "t", body: "b" },
+      201,
+    ],
+    ["SUB-8 an erasure", "UpdateItem", "DELETE /api/v1/subscribers/:id", undefined, 204],
+    ["SUB-12 a bulk erasure", "UpdateItem", "POST /api/v1/subscribers/bulk-delete", { subscriber_ids: [":id"] }, 200],
+  ])("%s whose reply is lost answers as if nothing had been", async (_, operation, route, body, status) => {
+    let armed = false;
+    const hooks = (): Hooks => ({
+      after: (_service, called, input) => {
+        if (!armed || called !== operation || JSON.stringify(input).includes("LIMIT#")) return;
+        armed = false;
+        throw connectionLost();
+      },
+    });
+    const { world, tenant } = await withTenant({ hooks });
+    const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "a" } }))
+      .body;
+    const as = route.includes("upsert") ? tenant.sdk : await tenant.dashboard();
+    armed = true;
+    const given = body && JSON.parse(JSON.stringify(body).replace(":id", id));
+    const answer = await world.call(route.replace(":id", id), { as, ...(given && { body: given }) });
+    expect([armed, answer.status]).toEqual([false, status]);
+    if (route.endsWith("bulk-delete")) expect(answer.body).toEqual({ deleted: 1, not_found: [] });
+  });
+});

@@ -1,0 +1,38 @@
+// The store itself in tests: bound to a workspace named `shop`, its pauses passed by, its calls failing on demand.
+import type { Hooks } from "../../local/aws/protocol.ts";
+import { SECOND } from "../../shared/clock.ts";
+import { type Store, storeWrite } from "../../shared/resources.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import type { TestWorld } from "./world.ts";
+
+/** A key of the workspace `shop`, or of any other partition. */
+export const at = (sk: string, pk = "T#shop#X") => ({ pk, sk });
+
+export const storeOf = (world: TestWorld): { world: TestWorld; store: Store } => ({
+  world,
+  store: storeWrite.open(world.partsFor("test"))("shop" as TenantId),
+});
+
+/** Lets time pass until the work is done, for its pauses are service time. */
+export async function patiently<T>(world: TestWorld, work: Promise<T>): Promise<T> {
+  let done = false;
+  const result = work.finally(() => {
+    done = true;
+  });
+  result.catch(() => undefined);
+  for (let n = 0; !done && n < 100; n++) await world.advance(SECOND);
+  return result;
+}
+
+/** Fails the first calls of an operation on `shop`, before or after they have had their effect. */
+export function failing(operation: string, times: number, when: "before" | "after", error: () => Error) {
+  const seen = { calls: 0 };
+  const hooks = (): Hooks => ({
+    [when]: (_: string, called: string, input: object) => {
+      if (called === operation && JSON.stringify(input).includes("T#shop") && seen.calls++ < times) throw error();
+    },
+  });
+  return { hooks, seen };
+}
+
+export const connectionLost = (): Error => Object.assign(new Error("socket hang up"), { code: "ECONNRESET" });
