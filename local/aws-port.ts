@@ -10,8 +10,8 @@ export interface AwsPort {
 }
 
 const HOST = "127.0.0.1";
-/** The largest request of any of them: a DynamoDB batch. */
-const BODY_LIMIT = 16 * 1024 * 1024;
+/** Room for an object of S3; DynamoDB's batches are far below. */
+const BODY_LIMIT = 128 * 1024 * 1024;
 
 export async function startAwsPort(services: Services, port: number, log: Log): Promise<AwsPort> {
   const server = createServer(async (request, response) => {

@@ -5,8 +5,7 @@ import { awsFailure } from "./aws/stand-in.ts";
 
 export const outcomes = ["permanent", "invalid_token", "transient", "timeout"] as const;
 
-/** S3 is not embedded yet; a fault of it waits until it is. */
-const services: readonly (ServiceName | "s3")[] = ["dynamodb", "sqs", "scheduler", "kms", "s3"];
+const services: readonly ServiceName[] = ["dynamodb", "sqs", "scheduler", "kms", "s3"];
 
 type FaultChannel = ChannelType | `verify:${ChannelType}` | "stream" | `aws:${(typeof services)[number]}`;
 

@@ -7,6 +7,7 @@ export interface Metered {
   sqs: { meter(): { requests: number; sent: number; received: number }; resetMeter(): void };
   scheduler: { meter(): { created: number; deleted: number; fired: number }; resetMeter(): void };
   kms: { meter(): { requests: number }; resetMeter(): void };
+  s3: { meter(): { requests: number }; resetMeter(): void };
 }
 
 export interface Meter {
@@ -18,7 +19,7 @@ const MB = 1_048_576;
 const KB_PER_MB = 1_024;
 const MICROSECONDS = 1_000;
 
-export function openMeter({ dynamodb, sqs, scheduler, kms }: Metered): Meter {
+export function openMeter({ dynamodb, sqs, scheduler, kms, s3 }: Metered): Meter {
   let since = process.cpuUsage();
   return {
     read: () => {
@@ -28,7 +29,7 @@ export function openMeter({ dynamodb, sqs, scheduler, kms }: Metered): Meter {
         dynamodb: dynamodb.meter(),
         sqs: sqs.meter(),
         scheduler: scheduler.meter(),
-        s3: { requests: 0 },
+        s3: s3.meter(),
         kms: kms.meter(),
         providers: { requests: 0 },
         process: {
@@ -39,7 +40,7 @@ export function openMeter({ dynamodb, sqs, scheduler, kms }: Metered): Meter {
       };
     },
     reset: () => {
-      for (const service of [dynamodb, sqs, scheduler, kms]) service.resetMeter();
+      for (const service of [dynamodb, sqs, scheduler, kms, s3]) service.resetMeter();
       since = process.cpuUsage();
       forgetPeak();
     },

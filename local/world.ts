@@ -15,6 +15,7 @@ import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "./aws/dynamo
 import { createKms, type Kms } from "./aws/kms.ts";
 import { type Hooks, requestHandler, type Services } from "./aws/protocol.ts";
 import { createRemoteDynamoDb } from "./aws/remote-dynamodb.ts";
+import { createS3, type S3 } from "./aws/s3.ts";
 import { createScheduler, type Scheduler } from "./aws/scheduler.ts";
 import { createSqs, type Sqs } from "./aws/sqs.ts";
 import { createClock, type ServiceClock } from "./clock.ts";
@@ -56,6 +57,7 @@ export interface World extends Services {
   sqs: Sqs;
   scheduler: Scheduler;
   kms: Kms;
+  s3: S3;
   clock: ServiceClock;
   ids: Ids;
   time: Time;
@@ -78,6 +80,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const dynamodb = remote ?? createDynamoDb({ ...parts, faults });
   const sqs = createSqs(parts);
   const kms = createKms(signingKey === undefined ? parts : { ...parts, rsaKey: () => signingKey });
+  const s3 = createS3(parts);
   const scheduler = createScheduler({
     ...parts,
     deliver: async ({ arn, input, messageGroupId }) => {
@@ -85,7 +88,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       await sqs.operate("SendMessage", { QueueUrl, MessageBody: input, MessageGroupId: messageGroupId });
     },
   });
-  const services: Services = { dynamodb, sqs, scheduler, kms };
+  const services: Services = { dynamodb, sqs, scheduler, kms, s3 };
   const table = remote ? await remoteTable(services, openState(database), ids) : TABLE;
   const issuer = options.baseUrl ?? "http://127.0.0.1";
   const env = {
@@ -120,7 +123,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const gateway = createGateway({ clock, ids, host, routes, log: noteLine, enter: time.enter });
 
   return {
-    ...{ dynamodb, sqs, scheduler, kms, clock, ids, time, host, gateway, database, env, partsFor },
+    ...{ dynamodb, sqs, scheduler, kms, s3, clock, ids, time, host, gateway, database, env, partsFor },
     close: async () => {
       await time.stop();
       remote?.close();

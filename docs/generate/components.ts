@@ -40,6 +40,7 @@ export function namedShapes(operations: readonly Operation[], reserved: readonly
     shape.returns && isObject(shape.returns) ? [{ group, route, returns: shape.returns }] : [],
   );
   const uses = (wanted: GenericSchema) => answers.filter(({ returns }) => returns === wanted).length;
+  for (const { group, route, returns } of answers) if (getTitle(returns)) add(resourceName(route), group, returns);
   for (const { group, route, returns } of answers)
     if (route.includes("/:") && (uses(returns) > 1 || /:\w+$/.test(route))) add(resourceName(route), group, returns);
   for (const { group, route, returns } of answers)

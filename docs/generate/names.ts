@@ -13,7 +13,7 @@ const SURFACE = /^\/(?:(?:api\/)?v1(?:\/in-app)?|\.well-known)(?=\/)/;
 const MANAGEMENT = / \/api\/v1\//;
 
 const isParameter = (segment: string | undefined) => segment?.startsWith(":") === true;
-const isCollection = (word: string) => /[^su]s$/.test(word) && !/^(sms|stats|docs|jwks)$/.test(word);
+const isCollection = (word: string) => /[^su]s$/.test(word) && !/^(sms|stats|counts|docs|jwks)$/.test(word);
 
 export const pascal = (text: string): string =>
   text.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
@@ -24,12 +24,7 @@ export const camel = (text: string): string => {
 };
 
 export const singular = (word: string): string =>
-  isCollection(word)
-    ? word
-        .replace(/ies$/, "y")
-        .replace(/(?<=(?:s|x|ch|sh)e)s$|s$/, "")
-        .replace(/(s|x|ch|sh)e$/, "$1")
-    : word;
+  isCollection(word) ? word.replace(/ies$/, "y").replace(/(?<=ss|x|ch|sh)es$|s$/, "") : word;
 
 /** The segments of a path that say something: without its surface, its format and its group's name. */
 function wordsOf(group: string, route: string): string[] {

@@ -31,7 +31,7 @@ const queryFields: Record<string, string> = {
 interface Response {
   description: string;
   headers?: Record<string, unknown>;
-  content?: Record<string, { schema: JsonSchema; example?: unknown }>;
+  content?: Record<string, { schema: JsonSchema; example?: unknown; examples?: Record<string, { value: unknown }> }>;
 }
 
 export interface OperationObject {
@@ -197,9 +197,13 @@ function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: Know
   const status = shape.status ?? (shape.returns || shape.text || isStream ? 200 : 204);
   const description = isStream ? "The stream, open for up to 15 minutes" : "Done";
   const success: Response = { description, headers: requestId };
-  if (isStream || shape.text) {
-    const type = (shape.text?.type ?? "text/event-stream").split(";")[0]!;
-    success.content = { [type]: { schema: type === "application/json" ? { type: "object" } : { type: "string" } } };
+  if (isStream && shape.returns) {
+    const frame = schemaOf(shape.returns, "output", shapes);
+    const schema = { type: "string", contentMediaType: "application/json", contentSchema: frame };
+    success.content = { "text/event-stream": { schema: { ...schema, description: "Each `data:` is one of these" } } };
+  } else if (shape.text) {
+    const type = shape.text.type.split(";")[0]!;
+    success.content = { [type]: { schema: { type: type === "application/json" ? "object" : "string" } } };
   } else if (shape.returns) {
     const schema = schemaOf(shape.returns, "output", shapes);
     const example = shape.example?.returns ?? exampleOf(schema, schemas, { whole: true });

@@ -5,9 +5,10 @@ import * as v from "valibot";
 import { authenticate } from "../../shared/http/authenticate.ts";
 import { endpoints } from "../../shared/http/endpoint.ts";
 import { ApiError, toApiError } from "../../shared/http/errors.ts";
+import { openToBrowsers } from "../../shared/http/fallback.ts";
 import { limitRequests, requireWorkspace } from "../../shared/http/gates.ts";
 import { parseQuery } from "../../shared/http/input.ts";
-import { Uuid } from "../../shared/http/schemas.ts";
+import { Timestamp, Uuid } from "../../shared/http/schemas.ts";
 import { servingUses } from "../../shared/http/serving.ts";
 import { openAll, type Parts } from "../../shared/parts.ts";
 import { requireFeature } from "../../shared/plans.ts";
@@ -16,6 +17,23 @@ import type { TenantId } from "../../shared/store/model.ts";
 import { closeFeed, type Feed, openFeed, runFeed, streamLimit } from "./feed.ts";
 
 const Query = v.object({ subscriber_id: Uuid, sdk_key: v.optional(v.string()) });
+
+/** SSE-6. */
+const Frame = v.pipe(
+  v.object({
+    id: v.pipe(v.string(), v.description("The message's id in the inbox")),
+    notification_id: v.string(),
+    title: v.string(),
+    body: v.string(),
+    data: v.record(v.string(), v.any()),
+    sent_at: Timestamp,
+    format: v.nullable(v.string()),
+    image_url: v.nullable(v.string()),
+    actions: v.array(v.object({ id: v.string(), label: v.string(), url: v.string() })),
+    display: v.nullable(v.object({ trigger: v.string(), frequency: v.string() })),
+  }),
+  v.title("StreamMessage"),
+);
 
 const endpoint = endpoints({ credentials: ["sdk", "dashboard"], feature: "in_app", uses: [storeWrite, streamLimit] });
 
@@ -29,6 +47,7 @@ const declaration = endpoint(
       "`text/event-stream`: one `data:` frame per message, a comment every 30 seconds, `id:` lines for `Last-Event-ID`. " +
       "A message may come twice; its id tells. The stream ends by itself before 15 minutes are over: open it again.",
     query: Query,
+    returns: Frame,
     errors: ["SERVICE_UNAVAILABLE"],
   },
   () => Promise.reject(new Error("The stream is served by its own function.")),
@@ -78,7 +97,7 @@ export const stream: StreamFunction = {
       const { HttpResponseStream } = (globalThis as unknown as { awslambda: Runtime }).awslambda;
       const standing = {
         "x-request-id": requestId,
-        "access-control-allow-origin": "*",
+        ...openToBrowsers,
         "x-content-type-options": "nosniff",
       };
       let feed: Feed;

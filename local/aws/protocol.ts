@@ -1,4 +1,7 @@
 // The thin codec between the real AWS SDK clients (or the AWS CLI) and the embedded services.
+import { Readable } from "node:stream";
+import { findRoute } from "./rest-routes.ts";
+import type { S3 } from "./s3.ts";
 import { type AwsFailure, awsFailure, isAwsFailure, type StandIn, unknownOperation, type Wire } from "./stand-in.ts";
 
 export interface Services {
@@ -6,6 +9,7 @@ export interface Services {
   sqs: StandIn;
   scheduler: StandIn;
   kms: StandIn;
+  s3?: S3;
 }
 export type ServiceName = keyof Services;
 
@@ -32,7 +36,7 @@ export interface AwsRequest {
 export interface AwsResponse {
   status: number;
   headers: Record<string, string>;
-  body: string;
+  body: string | Uint8Array;
 }
 
 interface Call {
@@ -49,31 +53,6 @@ const targets: Record<string, ServiceName> = {
   AmazonSQS: "sqs",
   TrentService: "kms",
 };
-
-/** One line per operation of a REST service; a `{Member}` is a path segment. */
-const restRoutes: [service: ServiceName, method: string, path: string, operation: string][] = [
-  ["scheduler", "POST", "/schedules/{Name}", "CreateSchedule"],
-  ["scheduler", "PUT", "/schedules/{Name}", "UpdateSchedule"],
-  ["scheduler", "GET", "/schedules/{Name}", "GetSchedule"],
-  ["scheduler", "DELETE", "/schedules/{Name}", "DeleteSchedule"],
-  ["scheduler", "GET", "/schedules", "ListSchedules"],
-  ["scheduler", "POST", "/schedule-groups/{Name}", "CreateScheduleGroup"],
-  ["scheduler", "GET", "/schedule-groups/{Name}", "GetScheduleGroup"],
-  ["scheduler", "DELETE", "/schedule-groups/{Name}", "DeleteScheduleGroup"],
-  ["scheduler", "GET", "/schedule-groups", "ListScheduleGroups"],
-  ["scheduler", "POST", "/tags/{ResourceArn}", "TagResource"],
-  ["scheduler", "DELETE", "/tags/{ResourceArn}", "UntagResource"],
-  ["scheduler", "GET", "/tags/{ResourceArn}", "ListTagsForResource"],
-];
-
-/** Query parameters whose name differs from the member they carry; the others carry their own name. */
-const queryMembers: Record<string, string> = {
-  groupName: "GroupName",
-  ScheduleGroup: "GroupName",
-  clientToken: "ClientToken",
-};
-const queryNumbers = new Set(["MaxResults"]);
-const queryLists = new Set(["TagKeys"]);
 
 /** SQS answers old error codes beside the names of its shapes. */
 const sqsCodes: Record<string, string> = {
@@ -103,7 +82,9 @@ export function requestHandler(services: Services, hooks: Hooks = {}) {
     handle: async (request: AwsRequest, options: { abortSignal?: { aborted: boolean } } = {}) => {
       if (options.abortSignal?.aborted) throw Object.assign(new Error("Request aborted"), { name: "AbortError" });
       const { status, headers, body } = await handleAwsRequest(services, request, hooks);
-      return { response: { statusCode: status, headers, body: Buffer.from(body) } };
+      // A client reads bytes (an object of S3) as a stream, and JSON as it comes.
+      const bytes = typeof body === "string" ? Buffer.from(body) : Readable.from([body]);
+      return { response: { statusCode: status, headers, body: bytes } };
     },
     updateHttpClientConfig: () => undefined,
     httpHandlerConfigs: () => ({}),
@@ -117,6 +98,9 @@ export async function handleAwsRequest(
   request: AwsRequest,
   hooks: Hooks = {},
 ): Promise<AwsResponse> {
+  const { s3 } = services;
+  if (s3?.claims(request))
+    return s3.handle(request, (operation, input) => ask(services, hooks, "s3", operation, input));
   const call = findCall(request);
   if (!call) return failed(undefined, noSuchRoute(request));
   let input: Wire;
@@ -143,7 +127,8 @@ async function ask(
 ): Promise<Wire> {
   hooks.count?.(service, operation);
   await hooks.before?.(service, operation, input);
-  const output = await services[service].operate(operation, input).catch((error: unknown) => {
+  const standIn = services[service] ?? unknownService(service);
+  const output = await standIn.operate(operation, input).catch((error: unknown) => {
     if (isAwsFailure(error)) throw error;
     throw awsFailure("InternalFailure", `${service} ${operation}: ${(error as Error)?.stack ?? error}`, {
       status: 500,
@@ -153,6 +138,10 @@ async function ask(
   return output;
 }
 
+function unknownService(service: ServiceName): never {
+  throw unknownOperation(service);
+}
+
 function findCall({ method, path, query, headers }: AwsRequest): Call | undefined {
   const target = headers["x-amz-target"];
   if (target) {
@@ -160,33 +149,8 @@ function findCall({ method, path, query, headers }: AwsRequest): Call | undefine
     const service = targets[prefix];
     return service && { service, operation, bound: {}, rest: false };
   }
-  const segments = path.split("/").filter(Boolean);
-  for (const [service, verb, pattern, operation] of restRoutes) {
-    const bound = verb === method && matchPath(pattern.split("/").slice(1), segments);
-    if (bound) return { service, operation, bound: { ...boundQuery(query ?? {}), ...bound }, rest: true };
-  }
-  return undefined;
-}
-
-function matchPath(pattern: string[], segments: string[]): Wire | undefined {
-  if (pattern.length !== segments.length) return undefined;
-  const bound: Wire = {};
-  for (const [index, part] of pattern.entries()) {
-    const segment = segments[index]!;
-    if (part.startsWith("{")) bound[part.slice(1, -1)] = decodeURIComponent(segment);
-    else if (part !== segment) return undefined;
-  }
-  return bound;
-}
-
-function boundQuery(query: Record<string, string | string[] | null>): Wire {
-  const bound: Wire = {};
-  for (const [name, value] of Object.entries(query)) {
-    const member = queryMembers[name] ?? name;
-    if (queryLists.has(member)) bound[member] = [value].flat();
-    else bound[member] = queryNumbers.has(member) ? Number(value) : value;
-  }
-  return bound;
+  const found = findRoute(method, path, query ?? {});
+  return found && { ...found, rest: true };
 }
 
 function parseBody(body: unknown): Wire {

@@ -3,23 +3,7 @@ import { errorOf, ServiceError } from "./errors.ts";
 import { readEvents, type StreamEvent } from "./event-source.ts";
 import { backoffMs } from "./retry.ts";
 import { queryText, sleep } from "./transport.ts";
-import type { Message } from "./types.gen.ts";
-
-/** One in-app message, as the stream brings it. */
-export interface StreamMessage {
-  /** The message's id in the inbox. */
-  id: string;
-  notification_id: string;
-  title: string;
-  body: string;
-  data: Record<string, unknown>;
-  /** RFC 3339. */
-  sent_at: string;
-  format: string | null;
-  image_url: string | null;
-  actions: { id: string; label: string; url: string }[];
-  display: { trigger: string; frequency: string } | null;
-}
+import type { Message, StreamMessage } from "./types.gen.ts";
 
 export type StreamState = "connecting" | "live" | "polling" | "closed";
 
@@ -27,7 +11,7 @@ export interface StreamOptions {
   /** Called once per message. */
   onMessage(message: StreamMessage): void;
   onState?(state: StreamState): void;
-  /** Called when the stream ends for good: the key is not accepted, or the plan has no in-app messages. */
+  /** Called when the stream ends for good (the key is not accepted, the plan has no in-app), or `onMessage` threw. */
   onError?(error: unknown): void;
   /** Id of the last message seen, to go on from there. */
   lastEventId?: string;
@@ -62,6 +46,8 @@ interface Progress {
   seen: Set<string>;
   retryMs: number;
   failures: number;
+  /** Whether this attempt got through: then the service says when to come back. */
+  connected: boolean;
   /** Service time of the first connection: what is older was there before. */
   since: number | undefined;
 }
@@ -74,6 +60,7 @@ export function openStream(parts: StreamParts, subscriber: string, options: Stre
     seen: new Set(lastEventId === undefined ? [] : [lastEventId]),
     retryMs: RETRY_MS,
     failures: 0,
+    connected: false,
     since: lastEventId === undefined ? undefined : timeOf(lastEventId),
   };
   const closed = keepOpen(parts, subscriber, options, progress, over.signal)
@@ -95,6 +82,7 @@ async function keepOpen(
   while (!signal.aborted) {
     options.onState?.(progress.failures >= pollAfterFailures ? "polling" : "connecting");
     let wait: number;
+    progress.connected = false;
     try {
       await listen(parts, subscriber, options, progress, signal);
       wait = progress.retryMs + backoffMs(0, Math.random());
@@ -103,7 +91,8 @@ async function keepOpen(
       const refused = error instanceof ServiceError ? error : undefined;
       if (refused && refused.status >= 400 && refused.status < 500 && refused.status !== 429) throw error;
       progress.failures++;
-      wait = (refused?.retryAfterSeconds ?? 0) * 1_000 + backoffMs(progress.failures, Math.random());
+      const asked = progress.connected ? progress.retryMs : (refused?.retryAfterSeconds ?? 0) * 1_000;
+      wait = asked + backoffMs(progress.failures, Math.random());
     }
     if (progress.failures >= pollAfterFailures) {
       options.onState?.("polling");
@@ -138,6 +127,7 @@ async function listen(
     if (!response.ok) throw await errorOf(response);
     if (!response.body) throw new TypeError("This fetch cannot stream.");
     progress.failures = 0;
+    progress.connected = true;
     progress.since ??= Date.parse(response.headers.get("date") ?? "") || undefined;
     options.onState?.("live");
     for await (const event of readEvents(response.body)) {
@@ -156,14 +146,18 @@ function take({ id, data, retryMs }: StreamEvent, options: StreamOptions, progre
   if (id !== undefined) progress.lastId = id;
 }
 
-function show(message: StreamMessage, { onMessage }: StreamOptions, progress: Progress): void {
+function show(message: StreamMessage, { onMessage, onError }: StreamOptions, progress: Progress): void {
   const { seen } = progress;
   if (seen.has(message.id)) return;
   seen.add(message.id);
   if (seen.size > MOST_REMEMBERED)
     for (const id of [...seen].slice(0, seen.size - REMEMBERED_AFTER_FORGETTING)) seen.delete(id);
   if (progress.lastId === undefined || message.id > progress.lastId) progress.lastId = message.id;
-  onMessage(message);
+  try {
+    onMessage(message);
+  } catch (error) {
+    onError?.(error);
+  }
 }
 
 /** What came while there was no stream. Without any connection before, the first look only takes stock. */

@@ -138,6 +138,10 @@ export const queryText = (query: object = {}): string =>
 
 export const rootOf = ({ baseUrl }: Settings): string => baseUrl.replace(/\/+$/, "");
 
+/** Not `randomUUID`, which browsers offer on secure pages only. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
 type Method = (...given: unknown[]) => Promise<unknown>;
 
 function methodOf(
@@ -153,7 +157,7 @@ function methodOf(
     const search = query ? queryText(rest.shift() as object | undefined) : "";
     const options = (rest.shift() ?? {}) as CallOptions;
     const inBody = (content as { idempotency_key?: unknown } | undefined)?.idempotency_key;
-    const key = idempotent && inBody === undefined ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
+    const key = idempotent && inBody === undefined ? (options.idempotencyKey ?? newKey()) : undefined;
     const headers = {
       ...(await credentialHeader(credentials, known)),
       ...(body === "json" && { "content-type": "application/json" }),

@@ -185,6 +185,28 @@ export interface Session {
   refresh_token: string;
 }
 
+export interface StreamMessage {
+  /** The message's id in the inbox */
+  id: string;
+  notification_id: string;
+  title: string;
+  body: string;
+  data: Record<string, unknown>;
+  /** RFC 3339. */
+  sent_at: string;
+  format: string | null;
+  image_url: string | null;
+  actions: ({
+    id: string;
+    label: string;
+    url: string;
+  })[];
+  display: {
+    trigger: string;
+    frequency: string;
+  } | null;
+}
+
 export interface Subscriber {
   id: string;
   external_id: string;
@@ -199,6 +221,24 @@ export interface Subscriber {
 export interface SubscriberPage {
   items: Subscriber[];
   next_cursor: string;
+}
+
+export interface SubscribersSubscriber {
+  id: string;
+  subscriber_id: string;
+  channel: string;
+  status: "opted_in" | "opted_out" | "unknown" | "suppressed";
+  express: boolean;
+  /** RFC 3339. */
+  consented_at: string;
+  source: string | null;
+  evidence: {
+    ip: string | null;
+    text: string | null;
+    import_job_id: string | null;
+  };
+  /** RFC 3339. */
+  recorded_at: string;
 }
 
 export interface Template {
@@ -279,7 +319,7 @@ export interface SubscribersListQuery {
 }
 
 export interface SubscribersListConsentsAnswer {
-  items: unknown[];
+  items: SubscribersSubscriber[];
 }
 
 export interface NotificationsCreateBody {

@@ -11,6 +11,12 @@ export interface KnownRoute {
 
 const PREFLIGHT_SECONDS = 86_400;
 
+/** On answers of SDK-key routes: any origin may read them, and these headers, which the SDK goes by. */
+export const openToBrowsers: Readonly<Record<string, string>> = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "date, retry-after, x-request-id",
+};
+
 /** What a browser wants to hear before it calls an SDK-key route; the edge says the same for the live stream. */
 export const preflightHeaders = (methods: readonly string[]): Record<string, string> => ({
   "access-control-allow-origin": "*",

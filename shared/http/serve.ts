@@ -9,6 +9,7 @@ import { authenticate, type Caller } from "./authenticate.ts";
 import { createCredentialCache } from "./credential-cache.ts";
 import { type Endpoint, type Group, isReply, routeKeyOf, type Shape } from "./endpoint.ts";
 import { toApiError } from "./errors.ts";
+import { openToBrowsers } from "./fallback.ts";
 import { limitRequests, requirePermission, requireScope, requireWorkspace, requireWritable } from "./gates.ts";
 import { parseBody, parseForm, parseQuery, readJson, readParams, refuseDeepBody } from "./input.ts";
 import { servingUses } from "./serving.ts";
@@ -166,7 +167,7 @@ function standingHeaders(
     "x-request-id": requestId,
     "cache-control": kept === undefined ? "no-store" : `public, max-age=${kept}`,
     "x-content-type-options": "nosniff",
-    ...(access.credentials.includes("sdk") && { "access-control-allow-origin": "*" }),
+    ...(access.credentials.includes("sdk") && openToBrowsers),
   };
 }
 

@@ -122,7 +122,12 @@ describe("server keys", () => {
     expect(body.key).toMatch(/^service_srv_[A-Za-z0-9_-]{32}$/);
     expect(body.scopes).toEqual(["events:write"]);
     const listed = (await world.call("GET /api/v1/server-keys", { as: owner })).body.items;
-    expect(listed.find(({ id }: { id: string }) => id === body.id)).toEqual({ ...body, key: undefined, last_used_at: null, revoked_at: null });
+    expect(listed.find(({ id }: { id: string }) => id === body.id)).toEqual({
+      ...body,
+      key: undefined,
+      last_used_at: null,
+      revoked_at: null,
+    });
     const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
     expect(JSON.stringify(Items)).not.toContain(body.key);
   });

@@ -67,6 +67,11 @@ it("packs code, types, licence and nothing else", () => {
   expect(dist.filter((file) => !/\.(js|d\.ts)$/.test(file))).toEqual([]);
 });
 
+it("a page of another origin may read what the client goes by", async () => {
+  const { headers } = await fetch(`${fact("service")}/v1/in-app/messages`, { headers: { "x-sdk-key": "x" } });
+  expect(headers.get("access-control-expose-headers")).toBe("date, retry-after, x-request-id");
+});
+
 it("a server and a reader work together through it", async () => {
   const script = `
     import { createClient } from "engagement-sdk";
@@ -107,7 +112,11 @@ it("its types hold in a strict project outside, and refuse what the service woul
   const code = `
     import { createClient } from "engagement-sdk";
     import { createBrowserClient } from "engagement-sdk/browser";
+    import { ServiceError } from "engagement-sdk/errors";
     import type { Template } from "engagement-sdk/types";
+    import { verifyWebhook } from "engagement-sdk/webhook";
+    export const good: boolean = verifyWebhook("s", new Uint8Array(), null);
+    export const fieldsOf = (error: unknown) => (error instanceof ServiceError ? error.fields : undefined);
     const server = createClient({ baseUrl: "", accessToken: "" });
     export const template: Promise<Template> = server.templates.create({ name: "n", content: { title: "t", body: "b" } });
     // @ts-expect-error a template has a content

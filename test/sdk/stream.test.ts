@@ -1,7 +1,8 @@
 // The SDK's live stream against a service that breaks off, repeats itself, refuses and falls silent.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createBrowserClient } from "../../sdk/src/browser.ts";
-import type { StreamMessage, StreamOptions } from "../../sdk/src/stream.ts";
+import type { StreamOptions } from "../../sdk/src/stream.ts";
+import type { StreamMessage } from "../../sdk/src/types.gen.ts";
 
 const START = Date.parse("2026-11-20T12:00:00Z");
 const READER = "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60";
@@ -146,5 +147,17 @@ it("goes on from an id that was kept", async () => {
   const { calls, stream } = listen([{ pieces: [], open: true }], [], { lastEventId: idAt(-9) });
   await vi.advanceTimersByTimeAsync(0);
   expect(calls[0]!.resume).toBe(idAt(-9));
+  stream.close();
+});
+
+it("hands on what the reader throws, and goes on", async () => {
+  const seen: string[] = [];
+  const onMessage = ({ title }: StreamMessage) => {
+    seen.push(title);
+    throw new Error(title);
+  };
+  const { errors, stream, states } = listen([{ pieces: [frame(1), frame(2)], open: true }], [], { onMessage });
+  await vi.advanceTimersByTimeAsync(0);
+  expect([seen, errors.map(String), states.at(-1)]).toEqual([["m1", "m2"], ["Error: m1", "Error: m2"], "live"]);
   stream.close();
 });

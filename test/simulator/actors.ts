@@ -9,6 +9,9 @@ const ERASE = "DELETE /api/v1/subscribers/{id}";
 const SEND = "POST /api/v1/notifications";
 const CANCEL = "POST /api/v1/notifications/{id}/cancel";
 
+/** Somebody new has the same external id: its text may stand in the table again. */
+const REUSED = "reused";
+
 const isAnswered = ({ status }: Answer) => status > 0 && status < 500;
 
 /** Asks again until there is an answer; a client gives up only when its patience of hours ends. */
@@ -58,14 +61,14 @@ export async function join(world: SimWorld, tenant: Tenant): Promise<Person> {
 
 /** Changes somebody's profile; whoever is erased in the meantime becomes a new person. */
 export async function change(world: SimWorld, tenant: Tenant, person: Person): Promise<void> {
-  if (person.erasingSince !== undefined) return;
-  const consent = { channel: "email", status: world.random.pick(["opted_in", "opted_out"]), text: person.canary };
+  const consent = { channel: "email", status: world.random.pick(["opted_in", "opted_out"]), text: person.external_id };
   const attributes = { visits: world.random.between(1, 99) };
   const body = { external_id: person.external_id, attributes, ...(world.random.chance(0.4) && { consent }) };
   const answer = await world.call(tenant, "sdk", UPSERT, { body });
   if (answer.status !== 200 || world.ledger.people.has(answer.body.id)) return;
   const { tenant: of, external_id } = person;
-  remember(world, { tenant: of, id: answer.body.id, external_id, canary: "none", since: world.kernel.now() });
+  person.canary = REUSED;
+  remember(world, { tenant: of, id: answer.body.id, external_id, canary: REUSED, since: world.kernel.now() });
 }
 
 export async function erase(world: SimWorld, tenant: Tenant, person: Person): Promise<void> {
@@ -164,6 +167,10 @@ export async function visitInbox(world: SimWorld, tenant: Tenant, person: Person
   const { id } = random.pick(listing.messages);
   const kind = random.chance(0.7) ? "read" : "dismissed";
   const route = kind === "read" ? READ : DISMISS;
-  const answer = await world.call(tenant, "sdk", route, { params: { id }, body: reader });
-  if (answer.status === 200) mark(id, kind, answer.body.read_at);
+  const touch = async () => {
+    const answer = await world.call(tenant, "sdk", route, { params: { id }, body: reader });
+    if (answer.status === 200) mark(id, kind, answer.body.read_at);
+  };
+  // Two devices, or a second tap.
+  await Promise.all(random.chance(0.3) ? [touch(), touch()] : [touch()]);
 }

@@ -73,6 +73,8 @@ const isTransient = (error: Error & { $metadata?: { httpStatusCode?: number } })
   throttles.has(error.name) || (error.$metadata?.httpStatusCode ?? 0) >= 500;
 
 const LARGE = /^(T#[^#]+#(S.|U#|J#|JOB)|DUE#)/;
+/** Items of a page cut short. */
+const SHORT_PAGE = 6;
 const single = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
 
 function hooksOf(process: Process, parts: ClientParts): Hooks {
@@ -102,8 +104,8 @@ function hooksOf(process: Process, parts: ClientParts): Hooks {
       if (hits(profile.crash / 2)) return die(`before ${operation}`);
       if (hits(profile.throttle)) throw awsFailure("ThrottlingException", "Simulated: slow down.");
       if (service === "dynamodb" && hits(profile.conflict)) refuseByConflict(operation, input, applied);
-      if (operation === "Query" && input.Limit === undefined && LARGE.test(keysOf(operation, input)[0]!.pk))
-        if (hits(profile.shortPage)) input.Limit = random.between(1, 6);
+      if (operation === "Query" && LARGE.test(keysOf(operation, input)[0]!.pk) && hits(profile.shortPage))
+        input.Limit = Math.min(Number(input.Limit ?? SHORT_PAGE), random.between(1, SHORT_PAGE));
       parts.inspect(process, service, operation, input);
       kernel.note(`${process.label} ${lineOf(service, operation, input)}`);
     },

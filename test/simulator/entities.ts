@@ -1,6 +1,7 @@
 // Reads keys and items of the table the way the invariants speak of them.
-import type { Item } from "../../shared/store/model.ts";
+
 import { chunkOf } from "../../shared/store/chunks.ts";
+import type { Item } from "../../shared/store/model.ts";
 import type { Mirror } from "./mirror.ts";
 
 /** `T#<tenant>#<kind>#<id>`: the tenant, and what follows. */

@@ -1,6 +1,7 @@
 // The table as it is, kept from its own stream: what invariants read, and the log of commits they are told of.
-import type { DynamoDb, StreamRecord } from "../../local/aws/dynamodb/index.ts";
+
 import { TABLE } from "../../local/account.ts";
+import type { DynamoDb, StreamRecord } from "../../local/aws/dynamodb/index.ts";
 import type { Item } from "../../shared/store/model.ts";
 
 export interface Commit {
@@ -59,7 +60,8 @@ export function createMirror(
   };
 }
 
-const plain = (item: object): Wire => Object.fromEntries(Object.entries(item).map(([name, value]) => [name, valueOf(value)]));
+const plain = (item: object): Wire =>
+  Object.fromEntries(Object.entries(item).map(([name, value]) => [name, valueOf(value)]));
 
 function valueOf(value: Wire): unknown {
   if ("S" in value) return value.S;

@@ -94,10 +94,13 @@ export function driveQueues({ kernel, sqs, fleet, profile, faultsOn, ...parts }:
     function failedIn(result: Outcome): string[] {
       if ("failed" in result) return messages.map(({ MessageId }) => MessageId);
       const { batchItemFailures } = result.answer as { batchItemFailures: { itemIdentifier: string }[] };
-      if (batchItemFailures.length > 0) kernel.note(`${queue} failed ${batchItemFailures.length} of ${messages.length}`);
+      if (batchItemFailures.length > 0)
+        kernel.note(`${queue} failed ${batchItemFailures.length} of ${messages.length}`);
       return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
     }
   };
 
-  return { depths: () => queueNames.flatMap((name) => [name, `${name}-dead`]).map((name) => ({ name, ...sqs.depth(name) })) };
+  return {
+    depths: () => queueNames.flatMap((name) => [name, `${name}-dead`]).map((name) => ({ name, ...sqs.depth(name) })),
+  };
 }

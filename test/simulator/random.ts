@@ -46,7 +46,10 @@ export function randomFrom(seed: number): Random {
     pick: (list) => list[between(0, list.length - 1)]!,
     some: (list, count) => {
       const left = [...list];
-      return Array.from({ length: Math.min(count, left.length) }, () => left.splice(between(0, left.length - 1), 1)[0]!);
+      return Array.from(
+        { length: Math.min(count, left.length) },
+        () => left.splice(between(0, left.length - 1), 1)[0]!,
+      );
     },
     bytes: (length) => {
       const bytes = Buffer.alloc(length);

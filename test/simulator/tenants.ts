@@ -1,13 +1,14 @@
 // Workspaces of a simulated world, made without faults before the story begins.
+
+import { MINUTE } from "../../shared/clock.ts";
+import { sdkKeyOf } from "../../shared/http/authenticate.ts";
 import type { Parts } from "../../shared/parts.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
-import { sdkKeyOf } from "../../shared/http/authenticate.ts";
 import { register } from "../../shared/store/identity.ts";
 import { minuteOf, platform as rows } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { upsertSubscriber } from "../../shared/store/subscribers.ts";
-import { MINUTE } from "../../shared/clock.ts";
 
 export interface Tenant {
   id: TenantId;

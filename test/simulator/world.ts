@@ -23,9 +23,9 @@ import { type Ledger, openLedger } from "./ledger.ts";
 import { type Commit, createMirror, type Mirror } from "./mirror.ts";
 import { FAULTS_END_MS, type Profile } from "./profiles.ts";
 import { driveQueues, type Received } from "./queues.ts";
+import type { Random } from "./random.ts";
 import { driveSchedules, lateDelivery } from "./schedules.ts";
 import { driveStream } from "./streams.ts";
-import type { Random } from "./random.ts";
 import { openTenants, type Tenant } from "./tenants.ts";
 
 /** A bug put in on purpose, to see that the invariants find it. */
@@ -145,9 +145,9 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       fleet: () => fleet,
       inspect: (...request) => {
         calls++;
-        for (const listener of requests) listener(...request);
         const [, service, operation, input] = request;
         planted?.request?.(service, operation, input, process);
+        for (const listener of requests) listener(...request);
       },
       carriedOut: (by, service) => {
         if (service === "dynamodb") mirror.sync(by.label);
@@ -199,7 +199,9 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     const outcome = await fleet.invoke(routes.get(route)!, event, work);
     await kernel.sleep(random.between(5, 100));
     const answer = answerOf(outcome);
-    kernel.note(`client got ${answer.status} of ${route} ${Object.values(request.params ?? {})} ${answer.body?.id ?? ""}`);
+    kernel.note(
+      `client got ${answer.status} of ${route} ${Object.values(request.params ?? {})} ${answer.body?.id ?? ""}`,
+    );
     for (const listener of answers) listener(route, answer);
     return answer;
   };

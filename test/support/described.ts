@@ -34,6 +34,9 @@ export function faultsOfAnswer(document: OpenApi, { status, headers, body }: Ans
   const response = "$ref" in given ? document.components.responses[given.$ref.split("/").at(-1)!]! : given;
   const [type, media] = Object.entries(response.content ?? {})[0] ?? [];
   const faults = media && typeof body !== "string" ? faultsOf(media.schema, body, document.components.schemas) : [];
+  const code = (body as { code?: string } | undefined)?.code;
+  if (status >= 400 && media?.examples && code && !Object.hasOwn(media.examples, code))
+    faults.push(`has the code ${code}, which is not described`);
   if (!media && body !== "") faults.push("has a body that is not described");
   if (type && !String(headers["content-type"]).startsWith(type))
     faults.push(`is ${headers["content-type"]}, not ${type}`);

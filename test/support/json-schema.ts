@@ -3,7 +3,15 @@ import type { JsonSchema } from "../../docs/generate/json-schema.ts";
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
-const SILENT = new Set(["title", "description", "default", "examples", "contentMediaType", "required"]);
+const SILENT = new Set([
+  "title",
+  "description",
+  "default",
+  "examples",
+  "contentMediaType",
+  "contentSchema",
+  "required",
+]);
 
 const formats: Record<string, RegExp> = {
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,

@@ -91,7 +91,7 @@ const nav = document.querySelector("nav");
 const main = document.querySelector("main");
 const search = make("input", { type: "search", placeholder: "Filter", ariaLabel: "Filter operations" });
 nav.append(make("a", { href: "#top" }, make("strong", {}, doc.info.title)), search);
-main.append(make("h1", { id: "top" }, doc.info.title), make("p", { className: "dim" }, "Version ", doc.info.version, " · ", make("a", { href: "openapi.json" }, "openapi.json")), markdown(doc.info.description));
+main.append(make("h1", { id: "top" }, doc.info.title), make("p", { className: "dim" }, "Version ", doc.info.version, " · ", make("a", { href: "openapi.json" }, "openapi.json")), ...markdown(doc.info.description));
 const links = [];
 for (const tag of doc.tags) {
   const heading = make("b", {}, tag.name);

@@ -53,6 +53,22 @@ const Consent = v.strictObject({
   text: v.optional(v.pipe(v.string(), v.maxLength(2_000))),
 });
 
+const ConsentRecord = v.object({
+  id: v.string(),
+  subscriber_id: v.string(),
+  channel: v.string(),
+  status: v.picklist(["opted_in", "opted_out", "unknown", "suppressed"]),
+  express: v.boolean(),
+  consented_at: Timestamp,
+  source: v.nullable(v.string()),
+  evidence: v.object({
+    ip: v.nullable(v.string()),
+    text: v.nullable(v.string()),
+    import_job_id: v.nullable(v.string()),
+  }),
+  recorded_at: Timestamp,
+});
+
 const Upsert = v.strictObject({
   external_id: ExternalId,
   email: v.nullish(Email),
@@ -169,7 +185,7 @@ export const subscribers = group("subscribers", "The people a workspace sends to
     {},
     {
       summary: "List a subscriber's consent history, newest first",
-      returns: v.object({ items: v.array(v.any()) }),
+      returns: v.object({ items: v.array(ConsentRecord) }),
       errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => {

@@ -22,7 +22,8 @@ export const erasure: Invariant = {
         }
       for (const person of erased) {
         const row = mirror.get(`T#${person.tenant}#S${person.id[0]}`, person.id);
-        if (row && !row.erased_at) broken(`the erased ${person.id} is back`, person.id);
+        if (row && (!row.erased_at || row.external_id !== undefined))
+          broken(`the erased ${person.id} is back`, person.id);
       }
     },
   }),

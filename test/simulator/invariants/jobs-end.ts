@@ -13,8 +13,7 @@ export const jobsEnd: Invariant = {
     },
     end: () => {
       for (const { item } of itemsOf(mirror, "JOB"))
-        if (!isTerminal(item.status as JobStatus))
-          broken(`job ${item.id} is still ${item.status}`, String(item.id));
+        if (!isTerminal(item.status as JobStatus)) broken(`job ${item.id} is still ${item.status}`, String(item.id));
       for (const [job, send] of ledger.byJob) {
         const item = mirror.get(`T#${send.tenant}#JOB`, job);
         if (!item) broken(`job ${job} was accepted and is nowhere`, job);

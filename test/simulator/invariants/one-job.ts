@@ -11,7 +11,8 @@ export const oneJob: Invariant = {
         if (!isJob(pk) || before || !after) return;
         const label = String(after.name);
         const known = byLabel.get(label);
-        if (known !== undefined) broken(`the request ${label} made two jobs: ${known} and ${after.id}`, known, String(after.id));
+        if (known !== undefined)
+          broken(`the request ${label} made two jobs: ${known} and ${after.id}`, known, String(after.id));
         byLabel.set(label, String(after.id));
       },
       end: () => {

@@ -24,12 +24,14 @@ export const recipients: Invariant = {
         for (const id of [...sent.keys(), ...heldOut]) {
           if (ledger.people.get(id)?.tenant !== send.tenant) broken(`job ${job} holds the stranger ${id}`, job, id);
           if (send.ids && !send.ids.includes(id)) broken(`job ${job} holds ${id}, who was not asked for`, job, id);
-          if (isHeldOut(job, id, send.holdout) !== heldOut.has(id)) broken(`job ${job}: holdout of ${id} is wrong`, job, id);
+          if (isHeldOut(job, id, send.holdout) !== heldOut.has(id))
+            broken(`job ${job}: holdout of ${id} is wrong`, job, id);
         }
         for (const [id, arm] of sent) {
           const expected = send.splitShare === undefined ? undefined : armOf(job, id, send.splitShare);
           if (arm !== expected) broken(`job ${job}: ${id} is in arm ${arm}, not ${expected}`, job, id);
-          if (!delivered.has(id) && Number(item["n:failed"] ?? 0) === 0) broken(`job ${job} never reached ${id}`, job, id);
+          if (!delivered.has(id) && Number(item["n:failed"] ?? 0) === 0)
+            broken(`job ${job} never reached ${id}`, job, id);
         }
         for (const id of send.ids ?? [])
           if (!ledger.people.has(id) && !skipped.has(id)) broken(`job ${job} does not show the unknown ${id}`, job, id);

@@ -23,8 +23,7 @@ export const inbox: Scenario = {
     for (let n = random.between(6, 14); n > 0; n--) world.act(random.between(0, FAULTS_END_MS), visit);
     for (let n = random.between(0, 6); n > 0; n--)
       world.act(random.between(0, FAULTS_END_MS), () => change(world, tenant, random.pick(people)));
-    if (random.chance(0.2))
-      world.act(random.between(0, BUSY_MS), () => erase(world, tenant, random.pick(people)));
+    if (random.chance(0.2)) world.act(random.between(0, BUSY_MS), () => erase(world, tenant, random.pick(people)));
     // Trace point: somebody looks exactly while messages are delivered.
     let left = 8;
     world.onStart((queue) => {

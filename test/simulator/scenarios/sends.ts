@@ -46,7 +46,7 @@ async function live(world: SimWorld, tenant: Tenant, people: Person[], small: bo
   for (let n = random.between(0, 2); n > 0; n--) world.act(sometime(), () => erase(world, tenant, someone()));
   if (random.chance(0.3)) await withTemplate(world, tenant, people);
   raceTimers(world, tenant);
-  if (random.chance(0.3)) raceDeliveries(world, tenant, random.between(1, 2));
+  if (random.chance(0.4)) raceDeliveries(world, tenant, random.between(1, 3));
 }
 
 async function sendSomething(
@@ -64,7 +64,9 @@ async function sendSomething(
     repeats: random.chance(0.3) ? random.between(1, 2) : 0,
     personal: random.chance(0.4),
     ...(toSome && { ids: someIds(world, people) }),
-    ...(isLater && { scheduledAt: kernel.now() + random.between(SECOND, random.chance(0.5) ? 3 * MINUTE : 20 * MINUTE) }),
+    ...(isLater && {
+      scheduledAt: kernel.now() + random.between(SECOND, random.chance(0.5) ? 3 * MINUTE : 20 * MINUTE),
+    }),
     ...(random.chance(0.3) && { holdout: random.between(1, 60) }),
     ...(random.chance(0.3) && { splitShare: random.between(1, 99) }),
   };
@@ -92,7 +94,13 @@ async function withTemplate(world: SimWorld, tenant: Tenant, people: Person[]): 
     const templateId: string | undefined = made.body?.id;
     if (made.status !== 201 || templateId === undefined) return;
     const scheduledAt = kernel.now() + random.between(10 * SECOND, 5 * MINUTE);
-    await send(world, tenant, { templateId, scheduledAt, ids: someIds(world, people), keyed: true, mustComplete: false });
+    await send(world, tenant, {
+      templateId,
+      scheduledAt,
+      ids: someIds(world, people),
+      keyed: true,
+      mustComplete: false,
+    });
     if (random.chance(0.5)) return;
     const params = { id: templateId };
     world.act(random.between(0, scheduledAt - kernel.now() + SECOND), async () => {
@@ -112,14 +120,17 @@ function raceTimers(world: SimWorld, tenant: Tenant): void {
   });
 }
 
-/** Trace point: somebody is erased exactly when a delivery begins. */
+/** Trace point: somebody is erased exactly when a job is dispatched or delivered, and may come back at once. */
 function raceDeliveries(world: SimWorld, tenant: Tenant, most: number): void {
   const { random, ledger } = world;
   let left = most;
   world.onStart((queue, messages) => {
-    if (queue !== "deliver" || left === 0 || !messages.some(({ body }) => body.tenant === tenant.id)) return;
+    const isOurs = messages.some(({ body }) => body.tenant === tenant.id && body.watch === undefined);
+    if ((queue !== "deliver" && queue !== "fan-out") || left === 0 || !isOurs) return;
     left--;
     const own = [...ledger.people.values()].filter((person) => person.tenant === tenant.id);
-    world.act(random.between(0, 100), () => erase(world, tenant, random.pick(own)));
+    const person = random.pick(own);
+    world.act(random.between(0, 100), () => erase(world, tenant, person));
+    if (random.chance(0.3)) world.act(random.between(0, 200), () => change(world, tenant, person));
   });
 }

@@ -17,7 +17,11 @@ export const timersScenario: Scenario = {
       world.act(random.between(0, BUSY_MS), async () => {
         const at = timeOf(world, hot);
         const scheduledAt = Math.max(at, kernel.now() + random.between(500, 4 * SECOND));
-        const record = await send(world, tenant, { scheduledAt, ids: [random.pick(people).id], keyed: random.chance(0.5) });
+        const record = await send(world, tenant, {
+          scheduledAt,
+          ids: [random.pick(people).id],
+          keyed: random.chance(0.5),
+        });
         const [job] = record.jobs;
         const around = scheduledAt - kernel.now() + random.between(-SECOND, SECOND);
         if (job && random.chance(0.15)) world.act(around, () => cancel(world, tenant, job));

@@ -1,0 +1,62 @@
+// The routes of the REST-JSON services: where the operation and its members stand in method, path and query.
+import type { ServiceName } from "./protocol.ts";
+import type { Wire } from "./stand-in.ts";
+
+/** One line per operation of a REST service; a `{Member}` is a path segment. */
+const restRoutes: [service: ServiceName, method: string, path: string, operation: string][] = [
+  ["scheduler", "POST", "/schedules/{Name}", "CreateSchedule"],
+  ["scheduler", "PUT", "/schedules/{Name}", "UpdateSchedule"],
+  ["scheduler", "GET", "/schedules/{Name}", "GetSchedule"],
+  ["scheduler", "DELETE", "/schedules/{Name}", "DeleteSchedule"],
+  ["scheduler", "GET", "/schedules", "ListSchedules"],
+  ["scheduler", "POST", "/schedule-groups/{Name}", "CreateScheduleGroup"],
+  ["scheduler", "GET", "/schedule-groups/{Name}", "GetScheduleGroup"],
+  ["scheduler", "DELETE", "/schedule-groups/{Name}", "DeleteScheduleGroup"],
+  ["scheduler", "GET", "/schedule-groups", "ListScheduleGroups"],
+  ["scheduler", "POST", "/tags/{ResourceArn}", "TagResource"],
+  ["scheduler", "DELETE", "/tags/{ResourceArn}", "UntagResource"],
+  ["scheduler", "GET", "/tags/{ResourceArn}", "ListTagsForResource"],
+];
+
+/** Query parameters whose name differs from the member they carry; the others carry their own name. */
+const queryMembers: Record<string, string> = {
+  groupName: "GroupName",
+  ScheduleGroup: "GroupName",
+  clientToken: "ClientToken",
+};
+const queryNumbers = new Set(["MaxResults"]);
+const queryLists = new Set(["TagKeys"]);
+
+export function findRoute(
+  method: string,
+  path: string,
+  query: Record<string, string | string[] | null>,
+): { service: ServiceName; operation: string; bound: Wire } | undefined {
+  const segments = path.split("/").filter(Boolean);
+  for (const [service, verb, pattern, operation] of restRoutes) {
+    const bound = verb === method && matchPath(pattern.split("/").slice(1), segments);
+    if (bound) return { service, operation, bound: { ...boundQuery(query), ...bound } };
+  }
+  return undefined;
+}
+
+function matchPath(pattern: string[], segments: string[]): Wire | undefined {
+  if (pattern.length !== segments.length) return undefined;
+  const bound: Wire = {};
+  for (const [index, part] of pattern.entries()) {
+    const segment = segments[index]!;
+    if (part.startsWith("{")) bound[part.slice(1, -1)] = decodeURIComponent(segment);
+    else if (part !== segment) return undefined;
+  }
+  return bound;
+}
+
+function boundQuery(query: Record<string, string | string[] | null>): Wire {
+  const bound: Wire = {};
+  for (const [name, value] of Object.entries(query)) {
+    const member = queryMembers[name] ?? name;
+    if (queryLists.has(member)) bound[member] = [value].flat();
+    else bound[member] = queryNumbers.has(member) ? Number(value) : value;
+  }
+  return bound;
+}

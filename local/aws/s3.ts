@@ -1,0 +1,124 @@
+// The embedded S3: buckets, objects, multipart uploads and signatures, its data beside everything else's.
+import type { AwsRequest, AwsResponse } from "./protocol.ts";
+import * as errors from "./s3/errors.ts";
+import { multipartOperations } from "./s3/multipart.ts";
+import { objectOperations } from "./s3/objects.ts";
+import { readForm, readUpload } from "./s3/post-policy.ts";
+import { isFormUpload, locate, queryOf, readRequest } from "./s3/requests.ts";
+import { document, refuse, respond } from "./s3/responses.ts";
+import { authenticate, type Keys } from "./s3/signatures.ts";
+import { openS3Storage } from "./s3/storage.ts";
+import { awsFailure, isAwsFailure, type Parts, type StandIn, unknownOperation, type Wire } from "./stand-in.ts";
+
+/** Runs an operation; whoever counts or spoils calls stands in between. */
+type Run = (operation: string, input: Wire) => Promise<Wire>;
+
+export interface S3 extends StandIn {
+  /** Whether a request of no other service is one for S3. */
+  claims(request: AwsRequest): boolean;
+  /** Answers a request of the REST-XML protocol, refusals included. */
+  handle(request: AwsRequest, run?: Run): Promise<AwsResponse>;
+  meter(): { requests: number };
+  resetMeter(): void;
+}
+
+/** The access key that the local service's own clients use, and sign URLs with. */
+const LOCAL_KEYS: Keys = new Map([["local", "local"]]);
+const BUCKET_NAME = /^(?!xn--)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const REGION = "us-east-1";
+
+export function createS3(parts: Parts & { keys?: Keys }): S3 {
+  const { clock, database, keys = LOCAL_KEYS } = parts;
+  const storage = openS3Storage(database);
+  let requests = 0;
+
+  const requireBucket = (input: Wire): string => {
+    const name = String(input.Bucket);
+    if (!storage.hasBucket(name)) throw errors.noSuchBucket({ BucketName: name });
+    return name;
+  };
+
+  const operations: Record<string, (input: Wire) => Wire> = {
+    ...objectOperations(storage, parts),
+    ...multipartOperations(storage, parts),
+    ListBuckets: () => ({
+      Buckets: storage
+        .buckets()
+        .map(({ name, created }) => ({ Name: name, CreationDate: new Date(created).toISOString() })),
+    }),
+    CreateBucket: ({ Bucket }) => {
+      const name = String(Bucket);
+      if (!BUCKET_NAME.test(name)) throw awsFailure("InvalidBucketName", "The specified bucket is not valid.");
+      storage.addBucket(name, clock.now());
+      return { Location: `/${name}` };
+    },
+    HeadBucket: (input) => {
+      requireBucket(input);
+      return { BucketRegion: REGION };
+    },
+    GetBucketLocation: (input) => {
+      requireBucket(input);
+      return {};
+    },
+    DeleteBucket: (input) => {
+      const name = requireBucket(input);
+      if (storage.after(name, "", "", 1).length > 0)
+        throw awsFailure("BucketNotEmpty", "The bucket you tried to delete is not empty", { status: 409 });
+      storage.removeBucket(name);
+      return {};
+    },
+  };
+
+  const operate: Run = async (name, input) => {
+    requests++;
+    const operation = operations[name];
+    if (!operation) throw unknownOperation(name);
+    return storage.transaction(() => operation(input));
+  };
+
+  /** A browser's form: it is the policy in it that vouches for it. */
+  const upload = async (request: AwsRequest, body: Buffer, run: Run): Promise<AwsResponse> => {
+    const bucket = locate(request).bucket ?? "";
+    const form = readForm(request.headers["content-type"] ?? "", body);
+    const { input, status } = readUpload(form, bucket, keys, clock.now());
+    const { ETag } = await run("PutObject", input);
+    const Location = `/${bucket}/${encodeURIComponent(String(input.Key))}`;
+    if (status !== 201) return { status, headers: { etag: String(ETag), location: Location }, body: "" };
+    return document(status, "PostResponse", { Location, Bucket: bucket, Key: String(input.Key), ETag: String(ETag) });
+  };
+
+  return {
+    operate,
+    claims: (request) => {
+      const { authorization = "" } = request.headers;
+      const credential = /Credential=([^,\s]+)/.exec(authorization)?.[1] ?? "";
+      const inQuery = queryOf(request).some(([name, value]) => name === "X-Amz-Credential" && value.includes("/s3/"));
+      return credential.includes("/s3/") || inQuery || isFormUpload(request);
+    },
+    handle: async (request, run = operate) => {
+      try {
+        const body = await bytesOf(request.body);
+        if (isFormUpload(request)) return await upload(request, body, run);
+        authenticate({ ...request, query: queryOf(request) }, keys, clock.now());
+        const { operation, input } = readRequest(request, body);
+        return respond(operation, input, await run(operation, input));
+      } catch (error) {
+        if (isAwsFailure(error)) return refuse(error, request.method);
+        throw error;
+      }
+    },
+    meter: () => ({ requests }),
+    resetMeter: () => {
+      requests = 0;
+    },
+  };
+}
+
+/** The SDK hands over text, bytes or a stream. */
+async function bytesOf(body: unknown): Promise<Buffer> {
+  if (body === undefined || body === null) return Buffer.alloc(0);
+  if (typeof body === "string" || body instanceof Uint8Array) return Buffer.from(body as string);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body as AsyncIterable<Uint8Array | string>) chunks.push(Buffer.from(chunk as string));
+  return Buffer.concat(chunks);
+}

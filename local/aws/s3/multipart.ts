@@ -1,0 +1,173 @@
+// Multipart uploads: parts in any order, joined when the upload is completed.
+import { awsFailure, type Parts, type Wire } from "../stand-in.ts";
+import {
+  type Algorithm,
+  algorithmIn,
+  algorithms,
+  checksumOf,
+  compositeOf,
+  md5,
+  memberOf,
+  verify,
+  wrongChecksum,
+} from "./checksums.ts";
+import * as errors from "./errors.ts";
+import { aboutOf, checkWrite, isoTime, placeOf } from "./objects.ts";
+import type { Part, S3Storage, Upload } from "./storage.ts";
+
+const LEAST_PART = 5 * 1_048_576;
+const MOST_PARTS = 10_000;
+const MOST_PART_BYTES = 5 * 1_073_741_824;
+
+interface GivenPart {
+  PartNumber: number;
+  ETag: string;
+  [checksum: string]: unknown;
+}
+
+export function multipartOperations(storage: S3Storage, { clock, ids }: Parts): Record<string, (input: Wire) => Wire> {
+  const find = (input: Wire): Upload => {
+    const { bucket, key } = placeOf(storage, input);
+    const upload = storage.uploads(bucket).find(({ id }) => id === input.UploadId);
+    if (upload?.key !== key) throw errors.noSuchUpload({ UploadId: String(input.UploadId) });
+    return upload;
+  };
+
+  const create = (input: Wire): Wire => {
+    const { bucket, key } = placeOf(storage, input);
+    const algorithm = algorithmIn(input.ChecksumAlgorithm);
+    const about = { ...aboutOf(input), ...(algorithm && { checksum: { algorithm, value: "" } }) };
+    const id = ids.uuid().replaceAll("-", "");
+    storage.addUpload({ id, bucket, key, created: clock.now(), about });
+    return { Bucket: bucket, Key: key, UploadId: id, ChecksumAlgorithm: algorithm };
+  };
+
+  const uploadPart = (input: Wire): Wire => {
+    const upload = find(input);
+    const number = Number(input.PartNumber);
+    if (!Number.isInteger(number) || number < 1 || number > MOST_PARTS)
+      throw errors.invalidArgument(`Part number must be an integer between 1 and ${MOST_PARTS}, inclusive`);
+    const body = input.Body as Uint8Array;
+    if (body.length > MOST_PART_BYTES) throw errors.tooLarge();
+    const algorithm = upload.about.checksum?.algorithm;
+    const checksum = verify(algorithm ? { ChecksumAlgorithm: algorithm, ...input } : input, body);
+    const etag = `"${md5(body).toString("hex")}"`;
+    const blob = ids.uuid();
+    const old = storage.parts(upload.id).find((part) => part.number === number);
+    if (old) storage.dropBlob(old.blob);
+    storage.putBlob(blob, body);
+    storage.putPart(upload.id, { number, blob, etag, size: body.length, modified: clock.now(), checksum });
+    return { ETag: etag, ...(checksum && { [memberOf(checksum.algorithm)]: checksum.value }) };
+  };
+
+  /** The parts that were named, each as it was uploaded. */
+  const chosen = (upload: Upload, given: readonly GivenPart[]): Part[] => {
+    if (given.length === 0) throw errors.malformed();
+    const known = new Map(storage.parts(upload.id).map((part) => [part.number, part]));
+    return given.map(({ PartNumber, ETag, ...sums }, i) => {
+      if (i > 0 && PartNumber <= given[i - 1]!.PartNumber) throw errors.invalidPartOrder();
+      const part = known.get(PartNumber);
+      if (!part || unquoted(part.etag) !== unquoted(ETag)) throw errors.invalidPart({ PartNumber: String(PartNumber) });
+      for (const algorithm of algorithms) {
+        const sum = sums[memberOf(algorithm)];
+        if (sum !== undefined && (part.checksum?.algorithm !== algorithm || part.checksum.value !== sum))
+          throw errors.invalidPart({ PartNumber: String(PartNumber) });
+      }
+      if (i < given.length - 1 && part.size < LEAST_PART)
+        throw errors.tooSmall({ ProposedSize: String(part.size), MinSizeAllowed: String(LEAST_PART) });
+      return part;
+    });
+  };
+
+  const complete = (input: Wire): Wire => {
+    const upload = find(input);
+    const { bucket, key, about } = upload;
+    const parts = chosen(upload, (input.MultipartUpload as { Parts: GivenPart[] }).Parts);
+    checkWrite(input, storage.object(bucket, key));
+    const digest = md5(Buffer.concat(parts.map(({ etag }) => Buffer.from(unquoted(etag), "hex")))).toString("hex");
+    const etag = `"${digest}-${parts.length}"`;
+    const blob = ids.uuid();
+    let size = 0;
+    for (const part of parts) {
+      storage.moveBlob(part.blob, blob, size);
+      size += part.size;
+    }
+    const checksum =
+      about.checksum && joined(about.checksum.algorithm, parts, input, () => storage.readBlob(blob, 0, size));
+    storage.putObject(bucket, { key, blob, etag, size, modified: clock.now(), about: { ...about, checksum } });
+    storage.removeUpload(upload.id);
+    return {
+      Bucket: bucket,
+      Key: key,
+      ETag: etag,
+      Location: `http://s3.amazonaws.com/${bucket}/${encodeURIComponent(key)}`,
+      ...(checksum && { [memberOf(checksum.algorithm)]: checksum.value }),
+    };
+  };
+
+  return {
+    CreateMultipartUpload: create,
+    UploadPart: uploadPart,
+    CompleteMultipartUpload: complete,
+    AbortMultipartUpload: (input) => {
+      storage.removeUpload(find(input).id);
+      return {};
+    },
+    ListParts: (input) => {
+      const upload = find(input);
+      const from = Number(input.PartNumberMarker ?? 0);
+      const limit = Math.min(1_000, Number(input.MaxParts ?? 1_000));
+      const rest = storage.parts(upload.id).filter(({ number }) => number > from);
+      const page = rest.slice(0, limit);
+      return {
+        Bucket: upload.bucket,
+        Key: upload.key,
+        UploadId: upload.id,
+        PartNumberMarker: from,
+        NextPartNumberMarker: page.at(-1)?.number ?? 0,
+        MaxParts: limit,
+        IsTruncated: page.length < rest.length,
+        StorageClass: "STANDARD",
+        Parts: page.map(({ number, etag, size, modified, checksum }) => ({
+          PartNumber: number,
+          LastModified: isoTime(modified),
+          ETag: etag,
+          Size: size,
+          ...(checksum && { [memberOf(checksum.algorithm)]: checksum.value }),
+        })),
+      };
+    },
+    ListMultipartUploads: (input) => {
+      const { bucket } = placeOf(storage, { ...input, Key: "" });
+      const prefix = String(input.Prefix ?? "");
+      const uploads = storage.uploads(bucket).filter(({ key }) => key.startsWith(prefix));
+      return {
+        Bucket: bucket,
+        Prefix: prefix,
+        IsTruncated: false,
+        Uploads: uploads.map(({ id, key, created }) => ({
+          ...{ Key: key, UploadId: id, StorageClass: "STANDARD" },
+          Initiated: isoTime(created),
+        })),
+      };
+    },
+  };
+}
+
+const unquoted = (etag: string) => etag.replace(/^"|"$/g, "");
+
+/** The checksum of the whole: of the parts' checksums, or of all bytes where the caller asks for that. */
+function joined(algorithm: Algorithm, parts: readonly Part[], input: Wire, bytes: () => Buffer) {
+  if (parts.some(({ checksum }) => checksum?.algorithm !== algorithm))
+    throw awsFailure("InvalidRequest", "The upload was created using a checksum; every part needs one.");
+  const given = input[memberOf(algorithm)];
+  const whole = input.ChecksumType === "FULL_OBJECT";
+  const value = whole
+    ? checksumOf(algorithm, bytes())
+    : compositeOf(
+        algorithm,
+        parts.map(({ checksum }) => checksum!.value),
+      );
+  if (given !== undefined && given !== value) throw wrongChecksum(algorithm);
+  return { algorithm, value };
+}

@@ -1,0 +1,95 @@
+// From the answer of an operation to an HTTP response of S3.
+import type { AwsResponse } from "../protocol.ts";
+import type { AwsFailure, Wire } from "../stand-in.ts";
+import { algorithms, memberOf } from "./checksums.ts";
+import { isoTime, keptHeaders } from "./objects.ts";
+import type { Stored } from "./storage.ts";
+import { type Xml, xmlOf } from "./xml.ts";
+
+const NO_CONTENT = new Set(["DeleteObject", "DeleteBucket", "AbortMultipartUpload"]);
+/** Operations whose answer is a document, and the name of its root. */
+const documents: Record<string, string> = {
+  ListBuckets: "ListAllMyBucketsResult",
+  ListObjectsV2: "ListBucketResult",
+  DeleteObjects: "DeleteResult",
+  CopyObject: "CopyObjectResult",
+  CreateMultipartUpload: "InitiateMultipartUploadResult",
+  CompleteMultipartUpload: "CompleteMultipartUploadResult",
+  ListParts: "ListPartsResult",
+  ListMultipartUploads: "ListMultipartUploadsResult",
+  GetBucketLocation: "LocationConstraint",
+};
+
+const headerMembers: Record<string, string> = {
+  ...Object.fromEntries(Object.entries(keptHeaders).map(([name, member]) => [member, name])),
+  AcceptRanges: "accept-ranges",
+  ContentLength: "content-length",
+  ContentRange: "content-range",
+  ETag: "etag",
+  LastModified: "last-modified",
+  Location: "location",
+  BucketRegion: "x-amz-bucket-region",
+  ChecksumType: "x-amz-checksum-type",
+  ...Object.fromEntries(
+    algorithms.map((algorithm) => [memberOf(algorithm), `x-amz-checksum-${algorithm.toLowerCase()}`]),
+  ),
+};
+
+export function respond(operation: string, input: Wire, output: Wire): AwsResponse {
+  const root = documents[operation];
+  if (root) return document(200, root, shapes[operation]?.(input, output) ?? (output as Record<string, Xml>));
+  const headers: Record<string, string> = {};
+  for (const [member, name] of Object.entries(headerMembers))
+    if (output[member] !== undefined) headers[name] = String(output[member]);
+  for (const [name, value] of Object.entries((output.Metadata ?? {}) as Record<string, string>))
+    headers[`x-amz-meta-${name}`] = value;
+  const status = NO_CONTENT.has(operation) ? 204 : output.ContentRange === undefined ? 200 : 206;
+  return { status, headers, body: (output.Body as Uint8Array | undefined) ?? "" };
+}
+
+/** Where the document differs from the members of the answer. */
+const shapes: Record<string, (input: Wire, output: Wire) => Record<string, Xml>> = {
+  ListBuckets: (_, { Buckets }) => ({
+    Owner: { ID: "local", DisplayName: "local" },
+    Buckets: { Bucket: Buckets as Xml[] },
+  }),
+  ListObjectsV2: (input, output) => {
+    const encoded = input.EncodingType === "url";
+    const text = (value: unknown) =>
+      encoded ? encodeURIComponent(String(value)).replaceAll("%2F", "/") : String(value);
+    return {
+      Name: String(input.Bucket),
+      Prefix: text(input.Prefix ?? ""),
+      Delimiter: input.Delimiter === undefined ? undefined : text(input.Delimiter),
+      StartAfter: input.StartAfter === undefined ? undefined : text(input.StartAfter),
+      EncodingType: encoded ? "url" : undefined,
+      ContinuationToken: input.ContinuationToken as string | undefined,
+      NextContinuationToken: output.NextContinuationToken as string | undefined,
+      KeyCount: output.KeyCount as number,
+      MaxKeys: output.MaxKeys as number,
+      IsTruncated: output.IsTruncated as boolean,
+      Contents: (output.Contents as Stored[]).map(({ key, etag, size, modified, about }) => ({
+        ...{ Key: text(key), LastModified: isoTime(modified), ETag: etag, Size: size },
+        ChecksumAlgorithm: about.checksum?.algorithm,
+        StorageClass: "STANDARD",
+      })),
+      CommonPrefixes: (output.CommonPrefixes as string[]).map((prefix) => ({ Prefix: text(prefix) })),
+    };
+  },
+  DeleteObjects: (_, { Deleted, Errors }) => ({ Deleted: Deleted as Xml[], Error: Errors as Xml[] }),
+  ListParts: (_, { Parts, ...rest }) => ({ ...(rest as Record<string, Xml>), Part: Parts as Xml[] }),
+  ListMultipartUploads: (_, { Uploads, ...rest }) => ({ ...(rest as Record<string, Xml>), Upload: Uploads as Xml[] }),
+};
+
+export function document(status: number, root: string, content: Xml): AwsResponse {
+  return { status, headers: { "content-type": "application/xml" }, body: xmlOf(root, content) };
+}
+
+/** A refusal; to HEAD and of what was not modified it has no body. */
+export function refuse({ name, message, status, fields }: AwsFailure, method: string): AwsResponse {
+  if (status === 304) return { status, headers: fields.ETag ? { etag: String(fields.ETag) } : {}, body: "" };
+  if (method === "HEAD") return { status, headers: {}, body: "" };
+  const content = { Code: name, Message: message, ...(fields as Record<string, Xml>), RequestId: "local" };
+  const body = xmlOf("Error", content, { namespace: false });
+  return { status, headers: { "content-type": "application/xml" }, body };
+}
