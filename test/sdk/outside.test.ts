@@ -167,11 +167,11 @@ describe.skipIf(!PLAYWRIGHT || !CHROMIUM)("in Chromium (skipped where playwright
     try {
       const tab = await browser.newPage();
       await tab.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-      const id = await tab.evaluate(LISTEN, { baseUrl: fact("service"), sdkKey: fact("SDK key") });
+      const id = await tab.evaluate(calling(LISTEN, { baseUrl: fact("service"), sdkKey: fact("SDK key") }));
       const headers = { "content-type": "application/json", authorization: `Bearer ${fact("access token")}` };
       const body = JSON.stringify({ subscriberIds: [id], title: "Hello", body: "b" });
       await fetch(`${fact("service")}/api/v1/notifications`, { method: "POST", headers, body });
-      expect(await tab.evaluate(READ, id)).toEqual({ title: "Hello", unread: 1, updated: 1 });
+      expect(await tab.evaluate(calling(READ, id))).toEqual({ title: "Hello", unread: 1, updated: 1 });
     } finally {
       await browser.close();
       site.close();
@@ -182,10 +182,12 @@ describe.skipIf(!PLAYWRIGHT || !CHROMIUM)("in Chromium (skipped where playwright
 interface Browser {
   newPage(): Promise<{
     goto(url: string): Promise<unknown>;
-    evaluate(script: string, given: unknown): Promise<unknown>;
+    evaluate(script: string): Promise<unknown>;
   }>;
   close(): Promise<void>;
 }
+
+const calling = (code: string, given: unknown) => `(${code})(${JSON.stringify(given)})`;
 
 /** In the page: opens the stream, and answers with the subscriber once it is live. */
 const LISTEN = `async ({ baseUrl, sdkKey }) => {

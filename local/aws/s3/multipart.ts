@@ -63,9 +63,10 @@ export function multipartOperations(storage: S3Storage, { clock, ids }: Parts): 
   /** The parts that were named, each as it was uploaded. */
   const chosen = (upload: Upload, given: readonly GivenPart[]): Part[] => {
     if (given.length === 0) throw errors.malformed();
+    if (given.some(({ PartNumber }, i) => i > 0 && PartNumber <= given[i - 1]!.PartNumber))
+      throw errors.invalidPartOrder();
     const known = new Map(storage.parts(upload.id).map((part) => [part.number, part]));
     return given.map(({ PartNumber, ETag, ...sums }, i) => {
-      if (i > 0 && PartNumber <= given[i - 1]!.PartNumber) throw errors.invalidPartOrder();
       const part = known.get(PartNumber);
       if (!part || unquoted(part.etag) !== unquoted(ETag)) throw errors.invalidPart({ PartNumber: String(PartNumber) });
       for (const algorithm of algorithms) {

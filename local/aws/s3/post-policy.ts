@@ -96,7 +96,7 @@ const asTriples = (condition: Condition): [string, unknown, unknown][] =>
 export function readUpload(form: Form, bucket: string, keys: Keys, now: number): { input: Wire; status: number } {
   checkPolicy(form, bucket, keys, now);
   const { fields, file, fileName } = form;
-  const key = fields.get("key")?.replaceAll("${filename}", fileName);
+  const key = fields.get("key")?.replace(/\$\{filename\}/g, () => fileName);
   if (!key) throw malformed();
   if (fields.has("success_action_redirect") || fields.has("redirect")) throw notImplemented("redirects after a POST");
   const input: Wire = { Bucket: bucket, Key: key, Body: file };
