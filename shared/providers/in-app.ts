@@ -1,7 +1,8 @@
 // The in-app channel: its provider is our own table, so a repeat writes the same rows and nothing is ever unknown.
 import type { Store } from "../resources.ts";
 import { compileTemplate, isRenderError, type RenderScope } from "../rules/render.ts";
-import type { Claim, Recipient } from "../store/chunks.ts";
+import type { Chunk, Claim } from "../store/chunks.ts";
+import { KNOWN_ALIVE_MS } from "../store/erasure.ts";
 import { messageRow } from "../store/inbox.ts";
 import type { Job } from "../store/jobs.ts";
 import type { Item, Value } from "../store/model.ts";
@@ -9,24 +10,26 @@ import { attributesOf, getProfiles, subscriberOf } from "../store/subscribers.ts
 
 type Rendered = { content: { [name: string]: Value }; data: string | undefined };
 
-/** Writes one inbox row per recipient, 25 a request. @returns how many were delivered and how many failed to render. */
+/**
+ * Writes one inbox row per recipient, 25 a request. A chunk that comes late looks again who is still there: what is
+ * written for somebody erased meanwhile would stay, for the erasure has looked for the last time.
+ * @returns how many were delivered, and how many failed: erased since, or nothing could be rendered.
+ */
 export async function deliverInApp(
   store: Store,
   job: Job,
   { at }: Claim,
-  recipients: readonly Recipient[],
+  { recipients, plannedAt }: Chunk,
 ): Promise<{ delivered: number; failed: number }> {
   const render = renderer(job, at);
-  const profiles = render.isStatic
-    ? undefined
-    : await getProfiles(
-        store,
-        recipients.map(({ subscriber }) => subscriber),
-        { eventual: true },
-      );
+  const isLate = store.clock.now() - plannedAt > KNOWN_ALIVE_MS;
+  const ids = recipients.map(({ subscriber }) => subscriber);
+  const profiles = render.isStatic && !isLate ? undefined : await getProfiles(store, ids);
   const rows: Item[] = [];
   for (const [i, { subscriber, arm }] of recipients.entries()) {
-    const rendered = render.for(arm, profiles && scopeOf(subscriber, profiles[i], job));
+    const profile = profiles?.[i];
+    if (profiles && !profile) continue;
+    const rendered = render.for(arm, render.isStatic ? undefined : scopeOf(profile!, job));
     if (rendered) rows.push(messageRow(store.tenant, job.id, at, { subscriber, ...rendered }));
   }
   await store.writeAll(rows.map((put) => ({ put })));
@@ -77,8 +80,7 @@ const isTooLarge = (content: { title: string; body: string }): boolean =>
 /** A send without personalisation reads nothing of its recipient. */
 const NOBODY: RenderScope = { subscriber: { id: "", attributes: {} }, data: {} };
 
-function scopeOf(id: string, profile: Item | undefined, job: Job): RenderScope {
-  const { external_id, email } = profile ? subscriberOf(profile) : {};
-  const attributes = profile ? attributesOf(profile) : {};
-  return { subscriber: { id, external_id, email, attributes }, data: job.data ?? {} };
+function scopeOf(profile: Item, job: Job): RenderScope {
+  const { id, external_id, email } = subscriberOf(profile);
+  return { subscriber: { id, external_id, email, attributes: attributesOf(profile) }, data: job.data ?? {} };
 }

@@ -172,11 +172,12 @@ export async function planSmall(
   spec: JobSpec,
   given: readonly string[] | undefined,
 ): Promise<Chunk[] | undefined> {
+  const now = store.clock.now();
   const rules = audienceRules(job, spec);
   const candidates = given ? await candidatesById(store, given, rules) : await everyone(store);
   if (!candidates) return undefined;
   const kept = keep(candidates, rules);
-  return chunksOf(kept, CHUNK_SIZE).map((judged) => packChunk(judged, undefined));
+  return chunksOf(kept, CHUNK_SIZE).map((judged) => packChunk(judged, undefined, now));
 }
 
 /** All shards side by side, given up as soon as there are too many. */
@@ -231,6 +232,7 @@ async function planPage(
   rules: AudienceRules,
   { chunks, cursor }: RangeState,
 ) {
+  const now = store.clock.now();
   const page = await candidatesOf(store, job, range, cursor, rules);
   const kept = keep(page.candidates, rules);
   let n = chunks;
@@ -243,7 +245,7 @@ async function planPage(
       job,
       range,
       n,
-      packChunk(judged, isLast ? undefined : judged.at(-1)!.cursor),
+      packChunk(judged, isLast ? undefined : judged.at(-1)!.cursor, now),
     );
     n++;
     if (chunk.next === undefined) return { chunks: n, cursor: undefined, planned: true };

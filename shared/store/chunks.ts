@@ -25,11 +25,17 @@ export interface Chunk {
   skipped: Record<string, string[]>;
   /** Where the next chunk of the range begins; undefined at its end. */
   next: string | undefined;
+  /** When its candidates were known to be alive, in milliseconds. */
+  plannedAt: number;
 }
 
 /** Packs judged candidates; those the filters left out are no part of it. */
-export function packChunk(judged: readonly { id: string; judgement: Judgement }[], next: string | undefined): Chunk {
-  const chunk: Chunk = { recipients: [], heldOut: [], skipped: {}, next };
+export function packChunk(
+  judged: readonly { id: string; judgement: Judgement }[],
+  next: string | undefined,
+  plannedAt: number,
+): Chunk {
+  const chunk: Chunk = { recipients: [], heldOut: [], skipped: {}, next, plannedAt };
   for (const { id, judgement } of judged)
     if (judgement.verdict === "send") chunk.recipients.push({ subscriber: id, arm: judgement.arm });
     else if (judgement.verdict === "held_out") chunk.heldOut.push(id);
@@ -41,9 +47,10 @@ export function packChunk(judged: readonly { id: string; judgement: Judgement }[
 }
 
 export function chunkItem(store: Pick<Store, "tenant">, job: string, range: string, n: number, chunk: Chunk): Item {
-  const { recipients, heldOut, skipped, next } = chunk;
+  const { recipients, heldOut, skipped, next, plannedAt } = chunk;
   return {
     ...keys.chunk(store.tenant, job, range, n),
+    at: plannedAt,
     to: recipients.map(({ subscriber, arm }) => (arm ? `${subscriber}:${arm}` : subscriber)).join(" "),
     ...(heldOut.length > 0 && { held: heldOut.join(" ") }),
     ...(Object.keys(skipped).length > 0 && { skipped: JSON.stringify(skipped) }),
@@ -61,6 +68,7 @@ export function chunkOf(item: Item): Chunk {
     heldOut: words(item.held),
     skipped: item.skipped ? JSON.parse(String(item.skipped)) : {},
     next: item.next as string | undefined,
+    plannedAt: Number(item.at),
   };
 }
 

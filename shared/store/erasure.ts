@@ -1,9 +1,15 @@
 // Every place where a subscriber leaves traces. Whoever adds a place adds it here; a test looks for what is left.
+import { SECOND } from "../clock.ts";
 import type { Store } from "../resources.ts";
 import { present } from "./conditions.ts";
 import { keys } from "./keys.ts";
 import type { Item, Key } from "./model.ts";
 import { refused } from "./refusals.ts";
+
+/** When the second pass looks for what was still being written at the time of the tombstone. */
+export const SECOND_PASS_MS = 75 * SECOND;
+/** Whoever writes under a subscriber knew it alive no longer ago than this, so that the second pass comes after. */
+export const KNOWN_ALIVE_MS = 60 * SECOND;
 
 interface Place {
   name: string;

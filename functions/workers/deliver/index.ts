@@ -21,7 +21,7 @@ export const deliver = queueWorker(
       return queue.send([message], { delaySeconds: Math.max(1, seconds) });
     }
     if ("claim" in claiming) {
-      const { delivered, failed } = await deliverInApp(store, job, claiming.claim, chunk.recipients);
+      const { delivered, failed } = await deliverInApp(store, job, claiming.claim, chunk);
       const counts = { ...sizeOf(chunk), delivered, failed };
       const skip_reasons = Object.fromEntries(
         Object.entries(chunk.skipped).map(([reason, { length }]) => [reason, length]),

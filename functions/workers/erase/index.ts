@@ -1,11 +1,8 @@
 // Erasure: the tombstone stands already; here go the traces, and a minute later whatever was still under way.
 import { SECOND } from "../../../shared/clock.ts";
 import { eraseQueue, storeWrite } from "../../../shared/resources.ts";
-import { eraseTraces, scrubProfile } from "../../../shared/store/erasure.ts";
+import { eraseTraces, SECOND_PASS_MS, scrubProfile } from "../../../shared/store/erasure.ts";
 import { queueWorker } from "../../../shared/worker.ts";
-
-/** Long enough for every write that began before the tombstone to have landed. */
-const SECOND_PASS_SECONDS = 75;
 
 export const erase = queueWorker(
   "erase",
@@ -15,7 +12,7 @@ export const erase = queueWorker(
     const startedAt = clock.now();
     await scrubProfile(store, subscriber);
     const removed = await eraseTraces(store, subscriber);
-    if (pass === 1) await queue.send([{ tenant, subscriber, pass: 2 }], { delaySeconds: SECOND_PASS_SECONDS });
+    if (pass === 1) await queue.send([{ tenant, subscriber, pass: 2 }], { delaySeconds: SECOND_PASS_MS / SECOND });
     log({ level: "info", message: "erased", tenant, pass, removed, seconds: (clock.now() - startedAt) / SECOND });
   },
 );
