@@ -3,8 +3,9 @@ import type { Store } from "../resources.ts";
 import { compileTemplate, isRenderError, type RenderScope } from "../rules/render.ts";
 import type { Chunk, Claim } from "../store/chunks.ts";
 import { KNOWN_ALIVE_MS } from "../store/erasure.ts";
-import { messageRow } from "../store/inbox.ts";
+import { messageId, messageRow } from "../store/inbox.ts";
 import type { Job } from "../store/jobs.ts";
+import { keys } from "../store/keys.ts";
 import type { Item, Value } from "../store/model.ts";
 import { attributesOf, getProfiles, subscriberOf } from "../store/subscribers.ts";
 
@@ -18,7 +19,7 @@ type Rendered = { content: { [name: string]: Value }; data: string | undefined }
 export async function deliverInApp(
   store: Store,
   job: Job,
-  { at }: Claim,
+  { at, repeats }: Claim,
   { recipients, plannedAt }: Chunk,
 ): Promise<{ delivered: number; failed: number }> {
   const render = renderer(job, at);
@@ -32,8 +33,17 @@ export async function deliverInApp(
     const rendered = render.for(arm, render.isStatic ? undefined : scopeOf(profile!, job));
     if (rendered) rows.push(messageRow(store.tenant, job.id, at, { subscriber, ...rendered }));
   }
-  await store.writeAll(rows.map((put) => ({ put })));
-  return { delivered: rows.length, failed: recipients.length - rows.length };
+  const there = repeats ? await written(store, job.id, at, ids) : new Set<string>();
+  const missing = rows.filter(({ pk }) => !there.has(pk));
+  await store.writeAll(missing.map((put) => ({ put })));
+  const delivered = there.size + missing.length;
+  return { delivered, failed: recipients.length - delivered };
+}
+
+/** Whose row an earlier attempt has written: it stays as it is, for what it says may have changed since. */
+async function written(store: Store, job: string, at: number, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await store.getAll(ids.map((id) => keys.message(store.tenant, id, messageId(at, job, id))));
+  return new Set(rows.flatMap((row) => row?.pk ?? []));
 }
 
 /** Renders title and body per arm; a send without personalisation is rendered once. */

@@ -107,6 +107,8 @@ export interface Claim {
   owner: string;
   /** When the chunk was first claimed: every repeat makes the same message ids of it. */
   at: number;
+  /** Somebody claimed it before, and may have done a part of it. */
+  repeats: boolean;
 }
 
 export type Claiming = { claim: Claim } | { closed: true } | { busyUntil: number };
@@ -121,7 +123,7 @@ export function claimChunk(store: Store, job: string, range: string, n: number, 
       all(absent("closed"), any(absent("owner"), is("owner", owner), below("lease", now))),
     )
     .then(
-      ({ at }): Claiming => ({ claim: { owner, at: Number(at) } }),
+      ({ at }): Claiming => ({ claim: { owner, at: Number(at), repeats: Number(at) !== now } }),
       refused((old): Claiming => (old?.closed ? { closed: true } : { busyUntil: Number(old?.lease) })),
     );
 }

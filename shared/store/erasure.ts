@@ -7,9 +7,9 @@ import type { Item, Key } from "./model.ts";
 import { refused } from "./refusals.ts";
 
 /** When the second pass looks for what was still being written at the time of the tombstone. */
-export const SECOND_PASS_MS = 75 * SECOND;
-/** Whoever writes under a subscriber knew it alive no longer ago than this, so that the second pass comes after. */
-export const KNOWN_ALIVE_MS = 60 * SECOND;
+export const SECOND_PASS_MS = 120 * SECOND;
+/** Who writes under a subscriber knew it alive no longer ago: with a worker's minute the second pass comes after. */
+export const KNOWN_ALIVE_MS = 30 * SECOND;
 
 interface Place {
   name: string;

@@ -55,6 +55,11 @@ export function conditionRefused(error: unknown, fromWire: (wire: Wire) => Item)
   return refusal([{ old: old && fromWire(old) }]);
 }
 
+/** Another transaction is at the item: the write may be tried again. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === "TransactionConflictException" || error.name === "TransactionInProgressException");
+
 /** Reads a failed transaction: "conflict" asks for another try; only a failed condition is a refusal. */
 export function transactionRefused(error: unknown, fromWire: (wire: Wire) => Item): unknown | "conflict" {
   if (!(error instanceof Error)) return error;

@@ -18,7 +18,7 @@ import { type Parts, setting } from "../parts.ts";
 import type { Condition } from "./conditions.ts";
 import { type Change, changeOf, conditionOf, type QueryRange, queryInput } from "./expressions.ts";
 import type { Item, Key } from "./model.ts";
-import { conditionRefused, transactionRefused } from "./refusals.ts";
+import { conditionRefused, isConflict, transactionRefused } from "./refusals.ts";
 
 export interface Page {
   items: Item[];
@@ -77,12 +77,21 @@ export function openTable(parts: Parts): (mayTouch: (pk: string) => boolean) => 
       return key;
     };
     const keyOf = ({ pk, sk }: Key) => toWire(own({ pk, sk }));
-    const refuse = (error: unknown): never => {
-      throw conditionRefused(error, fromWire);
+    /** One write of one item: a transaction under way at it is waited for, a failed condition is a refusal. */
+    const writeOne = async <T>(send: () => Promise<T>): Promise<T> => {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await send();
+        } catch (error) {
+          if (!isConflict(error)) throw conditionRefused(error, fromWire);
+          if (attempt === TRIES) throw tooBusy();
+          await pause(attempt);
+        }
+      }
     };
 
     const stepOf = (step: Step): TransactWriteItem => {
-      const shared = { TableName, ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const };
+      const shared = { TableName, ...tellOld };
       if ("put" in step) return { Put: { ...shared, Item: toWire(own(step.put)), ...conditionOf(step.when) } };
       if ("remove" in step) return { Delete: { ...shared, Key: keyOf(step.remove), ...conditionOf(step.when) } };
       if ("check" in step) return { ConditionCheck: { ...shared, Key: keyOf(step.check), ...conditionOf(step.when) } };
@@ -127,45 +136,31 @@ export function openTable(parts: Parts): (mayTouch: (pk: string) => boolean) => 
       },
 
       put: async (item, when) => {
-        await client
-          .send(
-            new PutItemCommand({
-              TableName,
-              Item: toWire(own(item)),
-              ...conditionOf(when),
-              ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-            }),
-          )
-          .catch(refuse);
+        const input = { TableName, Item: toWire(own(item)), ...conditionOf(when), ...tellOld };
+        await writeOne(() => client.send(new PutItemCommand(input)));
       },
 
       update: async (key, change, when) => {
-        const { Attributes } = await client
-          .send(
-            new UpdateItemCommand({
-              TableName,
-              Key: keyOf(key),
-              ...changeOf(change, when),
-              ReturnValues: "ALL_NEW",
-              ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-            }),
-          )
-          .catch(refuse);
+        const input = {
+          TableName,
+          Key: keyOf(key),
+          ...changeOf(change, when),
+          ...tellOld,
+          ReturnValues: "ALL_NEW",
+        } as const;
+        const { Attributes } = await writeOne(() => client.send(new UpdateItemCommand(input)));
         return fromWire(Attributes ?? {});
       },
 
       remove: async (key, when) => {
-        const { Attributes } = await client
-          .send(
-            new DeleteItemCommand({
-              TableName,
-              Key: keyOf(key),
-              ...conditionOf(when),
-              ReturnValues: "ALL_OLD",
-              ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-            }),
-          )
-          .catch(refuse);
+        const input = {
+          TableName,
+          Key: keyOf(key),
+          ...conditionOf(when),
+          ...tellOld,
+          ReturnValues: "ALL_OLD",
+        } as const;
+        const { Attributes } = await writeOne(() => client.send(new DeleteItemCommand(input)));
         return Attributes && fromWire(Attributes);
       },
 
@@ -205,6 +200,8 @@ export function openTable(parts: Parts): (mayTouch: (pk: string) => boolean) => 
     };
   };
 }
+
+const tellOld = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" } as const;
 
 const tooBusy = () =>
   Object.assign(new Error("The table did not take the whole batch."), { name: "ThrottlingException" });

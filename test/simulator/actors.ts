@@ -64,7 +64,7 @@ export async function change(world: SimWorld, tenant: Tenant, person: Person): P
   const consent = { channel: "email", status: world.random.pick(["opted_in", "opted_out"]), text: person.external_id };
   const attributes = { visits: world.random.between(1, 99) };
   const body = { external_id: person.external_id, attributes, ...(world.random.chance(0.4) && { consent }) };
-  const answer = await world.call(tenant, "sdk", UPSERT, { body });
+  const answer = await untilAnswered(world, () => world.call(tenant, "sdk", UPSERT, { body }));
   if (answer.status !== 200 || world.ledger.people.has(answer.body.id)) return;
   const { tenant: of, external_id } = person;
   person.canary = REUSED;

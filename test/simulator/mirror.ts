@@ -61,14 +61,14 @@ export function createMirror(
 }
 
 const plain = (item: object): Wire =>
-  Object.fromEntries(Object.entries(item).map(([name, value]) => [name, valueOf(value)]));
+  Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)]));
 
-function valueOf(value: Wire): unknown {
+function plainValue(value: Wire): unknown {
   if ("S" in value) return value.S;
   if ("N" in value) return Number(value.N);
   if ("BOOL" in value) return value.BOOL;
   if ("NULL" in value) return null;
-  if ("L" in value) return (value.L as Wire[]).map(valueOf);
+  if ("L" in value) return (value.L as Wire[]).map(plainValue);
   if ("M" in value) return plain(value.M as object);
   return value;
 }

@@ -71,7 +71,8 @@ export async function createNotification(
     : [];
   const earlier = await store.transact([job, ...taken, ...memory]).then(
     () => undefined,
-    refusedSteps(([, ...refusals]) => {
+    refusedSteps(async ([, ...refusals]) => {
+      await store.writeAll(audience.rows.map(({ pk, sk }) => ({ remove: { pk, sk } })));
       const [usage, known] = taken.length > 0 ? refusals : [undefined, ...refusals];
       if (known?.old) return replay(known.old, digest);
       throw usageRefusal("sends", audience.sent, usage?.old, allowance);

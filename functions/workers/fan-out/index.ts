@@ -21,6 +21,8 @@ const HELD_RETRY_MS = 5 * MINUTE;
 /** How long after its timer was set a job may still appear. */
 const APPEARING_MS = 60 * SECOND;
 const APPEARING_RETRY_SECONDS = 10;
+/** What a queue can hold a message back. */
+const LONGEST_DELAY_SECONDS = 900;
 /** Planning stops here and goes on in another message. */
 const PLANNING_MS = 40 * SECOND;
 export const WATCH_AFTER_MS = 15 * MINUTE;
@@ -53,13 +55,22 @@ async function fire(context: Bound, job: JobItem): Promise<void> {
   if (job.status !== "scheduled" || job.scheduled_at === null) return;
   const now = clock.now();
   const at = Date.parse(job.scheduled_at);
-  if (now < at) return timers.set([{ kind: "job", id: job.id, at }]);
+  if (now < at) return waitFor(context, job.id, at - now);
   if (now - at > TOO_LATE_MS) return fail(store, job.id, "expired");
   const workspace = await context.workspace();
   if (workspace?.status !== "active") return timers.set([{ kind: "job", id: job.id, at: now + HELD_RETRY_MS }]);
   await timers.set([{ kind: "job-watch", id: job.id, at: now + WATCH_AFTER_MS }]);
   await moveJob(store, job.id, "fire");
 }
+
+/**
+ * Another clock was ahead of ours: the message comes again. Setting the same timer anew could meet the removal of its
+ * row, which may be under way just now, and lose it.
+ */
+const waitFor = ({ store, fanOutQueue: queue }: Bound, job: string, ms: number): Promise<void> =>
+  queue.send([{ tenant: store.tenant, job, due: true }], {
+    delaySeconds: Math.min(LONGEST_DELAY_SECONDS, Math.ceil(ms / SECOND)),
+  });
 
 /** Fixes content, channels and ranges, then sends the ranges out to be planned. */
 async function dispatch(context: Bound, job: JobItem): Promise<void> {
