@@ -206,7 +206,7 @@ describe("bulk delete", () => {
     ],
     ["a string that is no UUID", [UNKNOWN, "nonsense"], "subscriber_ids.1"],
     ["a number", [7], "subscriber_ids.0"],
-  ])("SUB-14 AMB-36 answers 422 for %s", async (_, ids, field) => {
+  ])("SUB-14 LIM-7 AMB-36 answers 422 for %s", async (_, ids, field) => {
     const { world, tenant } = await withTenant();
     const { status, body } = await bulk(world, tenant, ids);
     expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);

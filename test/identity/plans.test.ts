@@ -43,8 +43,23 @@ describe("requests per minute", () => {
     expect((await world.call("GET /api/v1/me", { as: await tenant.dashboard() })).status).toBe(200);
   });
 
-  it("LIM-1 D-PLAN the ladder", () => {
-    expect(planNames.map((name) => plans[name].requestsPerMinute)).toEqual([60, 300, 600, 1_000, 3_000, 10_000]);
+  it("LIM-1 LIM-9 D-PLAN the ladder", () => {
+    const ladder = planNames.map((name) => {
+      const { requestsPerMinute, dynamicSegments, eventConditionsPerRule, lookbackDays, teamMembers } = plans[name];
+      const { sends, events, subscribers, assetBytes, channelTypes, features } = plans[name];
+      return [
+        ...[name, requestsPerMinute, dynamicSegments, eventConditionsPerRule, lookbackDays, teamMembers],
+        ...[sends, events, subscribers, assetBytes / 1_048_576, channelTypes.length, features.length],
+      ];
+    });
+    expect(ladder).toEqual([
+      ["free", 60, 0, 1, 30, 2, 10_000, 100_000, 1_000, 50, 4, 0],
+      ["starter", 300, 5, 3, 90, 5, 100_000, 1_000_000, 25_000, 1_024, 5, 2],
+      ["growth", 600, 20, 5, 180, 10, 500_000, 5_000_000, 100_000, 5_120, 6, 3],
+      ["pro", 1_000, 50, 10, 365, 25, 2_000_000, 20_000_000, 500_000, 20_480, 7, 3],
+      ["premium", 3_000, 200, 20, null, 100, 10_000_000, 100_000_000, 2_000_000, 102_400, 7, 4],
+      ["enterprise", 10_000, 1_000, 50, null, 1_000, 100_000_000, 1_000_000_000, 20_000_000, 1_048_576, 7, 5],
+    ]);
   });
 });
 
