@@ -71,11 +71,18 @@ function signed(
   return { ...headers, authorization };
 }
 
-/** The query of a presigned URL. */
-export function presigned(method: string, path: string, seconds: number, headers: Record<string, string> = {}) {
+/** The query of a presigned URL; `hoisted` headers travel in it. */
+export function presigned(
+  method: string,
+  path: string,
+  seconds: number,
+  headers: Record<string, string> = {},
+  hoisted: Record<string, string> = {},
+): Record<string, string> {
   const all: Record<string, string> = { host: HOST, ...headers };
   const names = Object.keys(all).sort().join(";");
   const query: Record<string, string> = {
+    ...hoisted,
     "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
     "X-Amz-Credential": `local/${SCOPE}`,
     "X-Amz-Date": SIGNED_AT,

@@ -38,6 +38,11 @@ const understood = new Set([
   ...["x-amz-date", "x-amz-security-token", "x-amz-user-agent", "x-amz-decoded-content-length", "x-amz-trailer"],
   ...["x-amz-expected-bucket-owner", "x-amz-mp-object-size"],
 ]);
+const SIGNING = new Set(
+  ["algorithm", "credential", "date", "expires", "signedheaders", "signature", "security-token", "content-sha256"].map(
+    (name) => `x-amz-${name}`,
+  ),
+);
 const STORAGE_CLASS = "x-amz-storage-class";
 const METADATA = "x-amz-meta-";
 
@@ -83,11 +88,19 @@ export function queryOf({ query = {} }: AwsRequest): [name: string, value: strin
   );
 }
 
+/** Headers that a presigned URL carries in its query; those of the signature itself are not among them. */
+const hoisted = (query: ReadonlyMap<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    [...query]
+      .map(([name, value]): [string, string] => [name.toLowerCase(), value])
+      .filter(([name]) => name.startsWith("x-amz-") && !SIGNING.has(name)),
+  );
+
 /** What is asked for. @throws 501 for a parameter that nobody here would honour. */
 export function readRequest(request: AwsRequest, body: Buffer): Asked {
   const query = new Map(queryOf(request));
   const { bucket, key } = locate(request);
-  const { bytes, headers } = readBody(request, body);
+  const { bytes, headers } = readBody({ ...request, headers: { ...request.headers, ...hoisted(query) } }, body);
   const input: Wire = {
     ...membersIn(headers),
     ...(bucket !== undefined && { Bucket: bucket }),

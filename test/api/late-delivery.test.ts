@@ -1,0 +1,39 @@
+// A chunk that a worker takes up late does not bring back what an erasure has taken away.
+import { expect, test } from "vitest";
+import { MINUTE } from "../../shared/clock.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+test.each(["Hello", "Hello {{ subscriber.id }}"])(
+  "SUB-9 erased between the plan and a late delivery of %s",
+  async (title) => {
+    let broken = true;
+    const { world, tenant } = await withTenant({
+      hooks: (name) => ({
+        before: (_, operation) => {
+          if (name === "deliver" && operation === "BatchWriteItem" && broken) throw new Error("the worker died");
+        },
+      }),
+    });
+    const ids: string[] = [];
+    for (const external_id of ["ada", "bob"])
+      ids.push(
+        (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } })).body.id,
+      );
+    const as = await tenant.dashboard();
+    const body = { title, body: "World", subscriberIds: ids };
+    const { id } = (await world.call("POST /api/v1/notifications", { as, body })).body;
+    await world.settle();
+    expect((await world.call(`DELETE /api/v1/subscribers/${ids[0]}`, { as })).status).toBe(204);
+    await world.advance(5 * MINUTE);
+    broken = false;
+    await world.advance(5 * MINUTE);
+    const { Items } = await world.dynamodb.operate("Scan", { TableName: "engagement" });
+    const rows = (Items as { pk: { S: string }; sk: { S: string } }[]).map(({ pk, sk }) => `${pk.S} ${sk.S}`);
+    expect(rows.filter((row) => row.includes(`#U#${ids[0]}`))).toEqual([]);
+    expect(rows.filter((row) => row.includes(`#U#${ids[1]} I#`))).toHaveLength(1);
+    const job = (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
+    expect(job).toMatchObject({ status: "completed", counts: { sent: 2, delivered: 1, failed: 1 } });
+  },
+);
