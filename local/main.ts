@@ -1,5 +1,6 @@
 // `npm start`: the whole service in one process on this machine.
 import { existsSync } from "node:fs";
+import { logLine } from "../shared/log.ts";
 import type { LogEntry } from "../shared/parts.ts";
 import { startAwsPort } from "./aws-port.ts";
 import { createControl } from "./control.ts";
@@ -21,7 +22,7 @@ async function start(): Promise<void> {
   const faults = createFaults();
   let stopping = false;
   const log = (entry: LogEntry) => {
-    if (entry.level !== "info" && !stopping) console.error(JSON.stringify(entry));
+    if (entry.level !== "info" && !stopping) console.error(logLine(entry));
   };
   const note = (message: string, details?: object) => log({ level: "warn", message, ...details });
 

@@ -1,11 +1,13 @@
-// npm run simulate -- --seeds N --from S [--scenario X] [--profile P] [--sdk] [--keep-going] [--ignore invariant,…]
+// npm run simulate -- --seeds N --from S [--scenario X] [--profile P] [--sdk] [--keep-going] [--ignore invariant,…] [--jobs N]
 // npm run simulate -- --planted [--seeds N]: bugs put in on purpose, and the first seed that finds each
-import { createHash } from "node:crypto";
+import { fork } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { type Exploration, explore, type Findings, together } from "./exploration.ts";
 import { findPlanted, planted } from "./planted.ts";
 import { type ProfileName, profiles } from "./profiles.ts";
 import { scenarios } from "./scenarios/index.ts";
-import { type Run, simulate } from "./simulate.ts";
 
 const { values } = parseArgs({
   options: {
@@ -16,6 +18,7 @@ const { values } = parseArgs({
     sdk: { type: "boolean", default: false },
     ignore: { type: "string", default: "" },
     planted: { type: "boolean", default: false },
+    jobs: { type: "string", default: String(availableParallelism()) },
     "keep-going": { type: "boolean", default: false },
   },
 });
@@ -35,38 +38,54 @@ if (chosen.length === 0) throw new Error(`No scenario ${values.scenario}: ${scen
 if (values.profile !== undefined && !(values.profile in profiles)) throw new Error(`No profile ${values.profile}.`);
 const profile = values.profile as ProfileName | undefined;
 
-const from = Number(values.from);
-const totals = { calls: 0, crashes: 0, sweep: 0, watchdog: 0 };
-const digest = createHash("sha256");
-const found = new Map<string, Run[]>();
-const startedAt = performance.now();
-let seeds = 0;
+const exploration: Exploration = {
+  from: Number(values.from),
+  seeds: Number(values.seeds),
+  scenarios: chosen,
+  profile,
+  viaSdk: values.sdk,
+  ignore: values.ignore.split(","),
+  keepGoing: values["keep-going"],
+};
 
-for (let seed = from; seed < from + Number(values.seeds); seed++) {
-  const scenario = chosen[seed % chosen.length]!;
-  const run = await simulate({ seed, scenario, profile, viaSdk: values.sdk, ignore: values.ignore.split(",") });
-  seeds++;
-  digest.update(run.hash);
-  totals.calls += run.calls;
-  totals.crashes += run.crashes;
-  totals.sweep += run.rescues.sweep;
-  totals.watchdog += run.rescues.watchdog;
-  if (!run.violation) continue;
-  const kind = run.violation.invariant;
-  found.set(kind, [...(found.get(kind) ?? []), run]);
-  console.log(`seed ${seed} ${run.scenario} ${run.profile} breaks ${kind}: ${run.violation.text}`);
-  if (values["keep-going"]) continue;
-  console.log(run.story);
-  console.log(`\nnpm run simulate -- --seeds 1 --from ${seed} --scenario ${run.scenario}`);
-  break;
+/** Fewer seeds than this are not worth another process. */
+const LEAST_SHARE = 50;
+const startedAt = performance.now();
+const isShare = process.send !== undefined && process.env.SIMULATOR_SHARE !== undefined;
+const jobs = isShare ? 1 : Math.max(1, Math.min(Number(values.jobs), Math.floor(exploration.seeds / LEAST_SHARE)));
+
+/** A part of the seeds in a process of its own. */
+function inShare(from: number, seeds: number): Promise<Findings> {
+  const words = process.argv
+    .slice(2)
+    .filter((word, i, all) => !/^--(from|seeds)$/.test(word) && !/^--(from|seeds)$/.test(all[i - 1] ?? ""));
+  const child = fork(fileURLToPath(import.meta.url), [...words, "--from", String(from), "--seeds", String(seeds)], {
+    env: { ...process.env, SIMULATOR_SHARE: "1" },
+  });
+  return new Promise((resolve, reject) => {
+    child.once("message", (findings) => resolve(findings as Findings));
+    child.once("exit", (code) => reject(new Error(`A share of the seeds ended with ${code}.`)));
+  });
 }
 
-const seconds = (performance.now() - startedAt) / 1_000;
-for (const [kind, runs] of found)
-  console.log(`${runs.length} × ${kind}, first at seed ${runs[0]!.seed} (${runs.slice(0, 8).map(({ seed }) => seed)})`);
-console.log(
-  `${seeds} seeds in ${seconds.toFixed(1)} s (${(seeds / seconds).toFixed(1)}/s), ${Math.round(totals.calls / seeds)} calls ` +
-    `and ${(totals.crashes / seeds).toFixed(1)} crashes a seed; per 1,000 seeds the sweep rescued ` +
-    `${Math.round((totals.sweep / seeds) * 1_000)} rows and the watchdog looked ${Math.round((totals.watchdog / seeds) * 1_000)} times; trace ${digest.digest("hex").slice(0, 12)}`,
-);
-if (found.size > 0) process.exitCode = 1;
+const share = Math.ceil(exploration.seeds / jobs);
+const shares = Array.from({ length: jobs }, (_, n) => exploration.from + n * share);
+const last = exploration.from + exploration.seeds;
+const findings =
+  jobs === 1
+    ? await explore(exploration)
+    : together(await Promise.all(shares.map((from) => inShare(from, Math.min(share, last - from)))));
+
+if (isShare) process.send!(findings);
+else {
+  const { seeds, calls, crashes, sweep, watchdog, violations, trace } = findings;
+  const seconds = (performance.now() - startedAt) / 1_000;
+  for (const [kind, broken] of Object.entries(violations))
+    console.log(`${broken.length} × ${kind}, first at seed ${broken[0]} (${broken.slice(0, 8)})`);
+  console.log(
+    `${seeds} seeds in ${seconds.toFixed(1)} s (${(seeds / seconds).toFixed(1)}/s), ${Math.round(calls / seeds)} calls ` +
+      `and ${(crashes / seeds).toFixed(1)} crashes a seed; per 1,000 seeds the sweep rescued ` +
+      `${Math.round((sweep / seeds) * 1_000)} rows and the watchdog looked ${Math.round((watchdog / seeds) * 1_000)} times; trace ${trace.slice(0, 12)}`,
+  );
+  if (Object.keys(violations).length > 0) process.exitCode = 1;
+}
