@@ -47,9 +47,14 @@ export function responseStream(out: StreamOut) {
     out.start(prelude.statusCode ?? 200, headers);
   };
 
+  /** Amazon's client sends what was set at the first call of `write`; a body given to `end` goes past it. */
+  const beginWithoutPrelude = () => {
+    if (preludes.delete(stream)) out.start(200, { "content-type": "application/octet-stream" });
+  };
+
   const writable = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
-      begin();
+      beginWithoutPrelude();
       if (open) open = out.write(chunk);
       done();
     },
@@ -60,7 +65,12 @@ export function responseStream(out: StreamOut) {
       done();
     },
   });
+  const write = writable.write.bind(writable);
   const stream: ResponseStream = Object.assign(writable, {
+    write: ((...given: Parameters<typeof write>) => {
+      begin();
+      return write(...given);
+    }) as typeof write,
     setContentType: (type: string) => {
       const prelude = preludes.get(writable);
       if (prelude) prelude.headers = { ...prelude.headers, "content-type": type };

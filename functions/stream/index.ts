@@ -113,7 +113,10 @@ export const stream: StreamFunction = {
           ...refusal.details.headers,
           ...standing,
         };
-        HttpResponseStream.from(response, { statusCode: refusal.status, headers }).end(JSON.stringify(refusal.body()));
+        const out = HttpResponseStream.from(response, { statusCode: refusal.status, headers });
+        // Lambda's runtime sends status and headers at the first `write`; `end` with a body goes past it.
+        out.write(JSON.stringify(refusal.body()));
+        out.end();
         return;
       }
       const headers = { "content-type": "text/event-stream", "cache-control": "no-cache, no-transform", ...standing };

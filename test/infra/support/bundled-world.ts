@@ -65,17 +65,19 @@ export async function bundledWorld() {
   };
 
   const environments = new Map<string, Promise<Worker>>();
-  const start = async (name: string): Promise<Worker> => {
+  /** The env variables of one function, with a port of its own to the services it may use. */
+  const furnish = async (name: string): Promise<Record<string, string>> => {
     const port = await startAwsPort(servicesFor(name), 0, () => undefined);
+    closing.push(() => port.close());
+    return environmentOf(name, port.url);
+  };
+  const start = async (name: string): Promise<Worker> => {
     const worker = new Worker(thread, {
-      env: environmentOf(name, port.url),
+      env: await furnish(name),
       workerData: { file: bundleFile(name) },
       stdout: true,
     });
-    closing.push(
-      () => port.close(),
-      () => worker.terminate(),
-    );
+    closing.push(() => worker.terminate());
     return worker;
   };
   let asked = 0;
@@ -118,7 +120,7 @@ export async function bundledWorld() {
 
   return {
     ...world,
-    ...{ gateway, invoke, used, refused, trouble },
+    ...{ gateway, invoke, furnish, used, refused, trouble },
     /** Runs whatever wakes a worker until nothing does. */
     settle: async () => {
       for (let busy = true; busy; ) {
