@@ -197,6 +197,15 @@ describe("streaming", () => {
     expect(seen).toEqual([start, "one", "two", "end"]);
   });
 
+  test("a body given to end alone goes past the metadata, as with Amazon's client", async () => {
+    const { host } = stream(async (_, raw) => {
+      awslambda.HttpResponseStream.from(raw, { statusCode: 401, headers: { "content-type": "text/plain" } }).end("no");
+    });
+    const { seen, out } = recorder();
+    await host.invokeStreaming("feed", {}, out);
+    expect(seen).toEqual([{ status: 200, headers: { "content-type": "application/octet-stream" } }, "no", "end"]);
+  });
+
   test("a client that goes away does not stop the function; what it writes is discarded", async () => {
     let ran = false;
     const { host } = stream(async (_, response) => {
