@@ -1,0 +1,199 @@
+// `npm run probe -- <base_url>`: the lines of docs/edge.md that show from outside, looked at on a real deployment.
+import { randomUUID } from "node:crypto";
+import { openToBrowsers, preflightHeaders } from "../shared/http/fallback.ts";
+import { contents } from "./functions.ts";
+import { type Answer, type Ask, asker, type Check, check, demand, parsed, statusOfLargeBody } from "./probe/ask.ts";
+import { type Credentials, probeStream, registerThrowaway } from "./probe/live.ts";
+
+interface Options {
+  credentials?: Credentials | undefined;
+  /** Whether to make a workspace for the stream's checks. */
+  register?: boolean;
+  /** Whether to wait for the stream's keepalive. */
+  long?: boolean;
+}
+
+interface Route {
+  method: string;
+  path: string;
+  credentials: readonly string[];
+}
+
+const USAGE = "npm run probe -- <base_url> [--json] [--long] [--register]";
+const STREAM = contents.stream.endpoint;
+const STREAM_PATH = STREAM.route.slice("GET ".length);
+
+const routes: Route[] = [...contents.groups.flatMap(({ endpoints }) => endpoints), STREAM].map(({ route, access }) => {
+  const [method = "", path = ""] = route.split(" ");
+  return { method, path, credentials: access.credentials };
+});
+
+/** Looks at every line that can be seen; the stream's with credentials only. */
+export async function probe(base: string, { credentials, register, long = false }: Options = {}): Promise<Check[]> {
+  const ask = asker(base);
+  const checks = [...(await probeAnswers(ask)), ...(await probeAccess(ask)), ...(await probeAddress(base, ask))];
+  try {
+    const known = credentials ?? (register ? await registerThrowaway(ask) : undefined);
+    if (known) checks.push(...(await probeStream(base, ask, known, long)));
+  } catch (error) {
+    checks.push({ lines: "E1", about: "the live stream", ok: false, seen: (error as Error).message });
+  }
+  return checks;
+}
+
+async function probeAnswers(ask: Ask): Promise<Check[]> {
+  const nowhere = `/probe-${randomUUID()}`;
+  const failing = [nowhere, "/api/v1/templates", STREAM_PATH];
+  const header = (name: string, paths: string[], fits: (value: string) => boolean) => async () => {
+    for (const path of paths) {
+      const value = (await ask("GET", path)).headers.get(name);
+      demand(value !== null && fits(value), `${path}: ${name}: ${value ?? "missing"}`);
+    }
+    return `${paths.length} paths`;
+  };
+  return [
+    await check("E12 E14", "an unknown route has our 404", async () => {
+      const { status, text } = await ask("GET", nowhere);
+      return demand(status === 404 && parsed(text).code === "NOT_FOUND", `${status} ${text.slice(0, 120)}`);
+    }),
+    await check(
+      "E14",
+      "answers have an X-Request-Id",
+      header("x-request-id", [...failing, "/healthz", "/openapi.json"], (value) => value !== ""),
+    ),
+    await check(
+      "E4 E14",
+      "a failure says no-store",
+      header("cache-control", failing, (value) => value === "no-store"),
+    ),
+    await check(
+      "E14",
+      "answers say nosniff",
+      header("x-content-type-options", [...failing, "/healthz"], (value) => value === "nosniff"),
+    ),
+    await check("E4 E5", "a failure is not remembered", async () => {
+      for (const path of failing) {
+        const first = (await ask("GET", path)).headers.get("x-request-id");
+        const second = (await ask("GET", path)).headers.get("x-request-id");
+        demand(first !== null && first !== second, `${path}: request ids ${first}, ${second}`);
+      }
+      return `two request ids for the same request, ${failing.length} paths`;
+    }),
+    await check("E14", "/healthz", async () => {
+      const { status, text } = await ask("GET", "/healthz");
+      return demand(status === 200 && parsed(text).status === "ok", `${status} ${text.slice(0, 120)}`);
+    }),
+    await check("E4 E14", "/openapi.json may be kept by clients", async () => {
+      const { status, headers, text } = await ask("GET", "/openapi.json");
+      const kept = headers.get("cache-control") ?? "missing";
+      const holds = status === 200 && "openapi" in parsed(text) && /^public, max-age=[1-9]/.test(kept);
+      return demand(holds, `${status}, cache-control: ${kept}`);
+    }),
+    await check("E19", "/.well-known/jwks.json", async () => {
+      const { status, text } = await ask("GET", "/.well-known/jwks.json");
+      return demand(status === 200 && Array.isArray(parsed(text).keys), `${status} ${text.slice(0, 40)}`);
+    }),
+  ];
+}
+
+async function probeAccess(ask: Ask): Promise<Check[]> {
+  const open = routes.filter(({ credentials }) => credentials.includes("sdk"));
+  const paths = [...new Set(routes.map(({ path }) => asked(path)))];
+  const methodsAt = (path: string) => open.filter((route) => fits(route.path, path)).map(({ method }) => method);
+  const everyone = (holds: (path: string, answer: Answer) => boolean, among: string[], method: string) => async () => {
+    for (const path of among) {
+      const answer = await ask(method, path);
+      const cors = answer.headers.get("access-control-allow-origin");
+      demand(holds(path, answer), `${method} ${path}: ${answer.status}, allow-origin ${cors ?? "missing"}`);
+    }
+    return `${among.length} paths`;
+  };
+  const closed = routes.filter(({ method, credentials }) => method === "GET" && credentials.length > 0);
+  const isPreflight = (path: string, { status, headers }: Answer) =>
+    status === 204 &&
+    Object.entries(preflightHeaders(methodsAt(path))).every(([name, value]) => headers.get(name) === value);
+  const isRefusal = (path: string, { status, headers, text }: Answer) => {
+    const readable = Object.entries(openToBrowsers).every(([name, value]) => headers.get(name) === value);
+    const wanted = open.some((route) => route.method === "GET" && fits(route.path, path));
+    return status === 401 && parsed(text).code === "UNAUTHORIZED" && (!wanted || readable);
+  };
+  return [
+    await check(
+      "E11 E12",
+      "SDK-key routes answer the preflight",
+      everyone(
+        isPreflight,
+        paths.filter((path) => methodsAt(path).length > 0),
+        "OPTIONS",
+      ),
+    ),
+    await check(
+      "E12",
+      "no other route answers one",
+      everyone(
+        (_, { status, headers }) => status === 404 && !headers.has("access-control-allow-origin"),
+        paths.filter((path) => methodsAt(path).length === 0),
+        "OPTIONS",
+      ),
+    ),
+    await check(
+      "E1 E13 E14",
+      "401 without credentials",
+      everyone(isRefusal, [...new Set(closed.map(({ path }) => asked(path)))], "GET"),
+    ),
+  ];
+}
+
+async function probeAddress(base: string, ask: Ask): Promise<Check[]> {
+  const checks = [
+    await check("413", "a body over 10 MB is refused", async () => {
+      const status = await statusOfLargeBody(`${base}/probe-${randomUUID()}`);
+      return demand(status === 413, `status ${status}`);
+    }),
+    await check("E6", "nothing is compressed on the way", async () => {
+      const { headers } = await ask("GET", "/openapi.json", { "accept-encoding": "gzip, br" });
+      return demand(!headers.has("content-encoding"), `content-encoding: ${headers.get("content-encoding") ?? "none"}`);
+    }),
+  ];
+  if (base.startsWith("https:"))
+    checks.push(
+      await check("E2", "plain HTTP is refused, not redirected", async () => {
+        const { status } = await asker(base.replace("https:", "http:"))("GET", "/healthz");
+        return demand(status === 403, `status ${status}`);
+      }),
+    );
+  return checks;
+}
+
+const asked = (path: string) => path.replace(/:\w+/g, "probe");
+
+function fits(path: string, given: string): boolean {
+  const segments = given.split("/");
+  const known = path.split("/");
+  return known.length === segments.length && known.every((part, i) => part.startsWith(":") || part === segments[i]);
+}
+
+async function main([given = "", ...flags]: string[]): Promise<void> {
+  const unknown = flags.filter((flag) => !["--json", "--long", "--register"].includes(flag));
+  if (!/^https?:\/\/[^/]+\/?$/.test(given) || unknown.length > 0) {
+    console.error(USAGE);
+    process.exitCode = 1;
+    return;
+  }
+  const { PROBE_SDK_KEY: sdkKey, PROBE_ACCESS_TOKEN: accessToken } = process.env;
+  const credentials = sdkKey && accessToken ? { sdkKey, accessToken } : undefined;
+  const register = flags.includes("--register");
+  const checks = await probe(given.replace(/\/$/, ""), { credentials, register, long: flags.includes("--long") });
+  const failed = checks.filter(({ ok }) => !ok).length;
+  if (flags.includes("--json")) console.log(JSON.stringify({ checks, failed }, null, 2));
+  else {
+    for (const { lines, about, ok, seen } of checks)
+      console.log(`${ok ? "ok  " : "FAIL"}  ${lines.padEnd(10)}  ${about}: ${seen}`);
+    if (!credentials && !register)
+      console.log("The live stream was not looked at: set PROBE_SDK_KEY and PROBE_ACCESS_TOKEN, or --register.");
+    console.log(`${checks.length - failed} ok, ${failed} failed`);
+  }
+  process.exitCode = failed > 0 ? 1 : 0;
+}
+
+if (import.meta.main) await main(process.argv.slice(2));

@@ -1,0 +1,89 @@
+// The probe finds nothing wrong with the real service, and says what is wrong with another one.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, it } from "vitest";
+import { cleanUp, startService } from "../support/service-process.ts";
+
+interface Printed {
+  checks: { lines: string; about: string; ok: boolean; seen: string }[];
+  failed: number;
+}
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+afterAll(cleanUp);
+
+async function runProbe(...words: string[]) {
+  const child = spawn(process.execPath, ["local/launch.mjs", "infra/probe.ts", ...words], {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env.PATH },
+  });
+  let printed = "";
+  let complaints = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    printed += chunk;
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaints += chunk;
+  });
+  const [code] = await once(child, "close");
+  return { code, printed, complaints };
+}
+
+it("finds the local service in order, its live stream too", async () => {
+  const { url } = await startService({ DATA_DIR: ":memory:" });
+  const { code, printed, complaints } = await runProbe(url, "--register", "--json");
+  expect(complaints).toBe("");
+  const { checks, failed } = JSON.parse(printed) as Printed;
+  expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+  expect({ code, failed }).toEqual({ code: 0, failed: 0 });
+  const about = checks.map((one) => one.about);
+  expect(about).toContain("Authorization reaches the stream");
+  expect(about).toContain("frame delay, median of 5");
+}, 60_000);
+
+it("registers nobody unasked, and says so", async () => {
+  const { url } = await startService({ DATA_DIR: ":memory:" });
+  const { code, printed } = await runProbe(url);
+  expect(printed).toContain("The live stream was not looked at");
+  expect(printed).toMatch(/^ok {4}E12 E14 {5}an unknown route has our 404: 404/m);
+  expect(printed).toMatch(/^\d+ ok, 0 failed$/m);
+  expect(code).toBe(0);
+}, 60_000);
+
+it("reports each failure of a server that keeps nothing of the contract", async () => {
+  const server = createServer((request, response) => {
+    request.resume();
+    const headers = {
+      "access-control-allow-origin": "*",
+      "cache-control": "max-age=60",
+      "content-encoding": "identity",
+    };
+    request.on("end", () => response.writeHead(200, headers).end("hello"));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const { code, printed } = await runProbe(`http://127.0.0.1:${port}`, "--json", "--register");
+  server.close();
+  server.closeAllConnections();
+  const { checks, failed } = JSON.parse(printed) as Printed;
+  expect(checks.filter(({ ok }) => ok)).toEqual([]);
+  expect({ code, failed }).toEqual({ code: 1, failed: checks.length });
+  const seen = Object.fromEntries(checks.map((one) => [one.about, one.seen]));
+  expect(seen["answers have an X-Request-Id"]).toMatch(/: x-request-id: missing$/);
+  expect(seen["a failure says no-store"]).toMatch(/: cache-control: max-age=60$/);
+  expect(seen["a body over 10 MB is refused"]).toBe("status 200");
+  expect(seen["no other route answers one"]).toMatch(/^OPTIONS \S+: 200, allow-origin \*$/);
+}, 60_000);
+
+it("says how it is called", async () => {
+  expect(await runProbe()).toMatchObject({
+    code: 1,
+    complaints: expect.stringContaining("npm run probe -- <base_url>"),
+  });
+  expect(await runProbe("http://127.0.0.1:1", "--loud")).toMatchObject({ code: 1, printed: "" });
+}, 30_000);
