@@ -4,20 +4,15 @@ import type { Hooks } from "../../local/aws/protocol.ts";
 import { awsFailure } from "../../local/aws/stand-in.ts";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
 import { post } from "../support/notify.ts";
-import { addPeople, operate, send } from "../support/people.ts";
-import { openStream } from "../support/sse.ts";
+import { addPeople, operate } from "../support/people.ts";
+import { addReader, openStream } from "../support/sse.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 
 async function withReader(options: Parameters<typeof fresh>[0] = {}) {
   const { world, tenant } = await withTenant(options);
-  const [id] = (await addPeople(world, tenant, 1)) as [string];
-  const open = (headers = {}, query = "") =>
-    openStream(world, `?subscriber_id=${id}${query}`, { ...tenant.sdk, ...headers });
-  const tell = async (title: string, body: object = {}) =>
-    (await send(world, tenant, { subscriberIds: [id], title, ...body })).job.id as string;
-  return { world, tenant, id, open, tell };
+  return { world, tenant, ...(await addReader(world, tenant)) };
 }
 
 describe("admission", () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE, SECOND } from "../../shared/clock.ts";
 import { addPeople, inboxOf, send } from "../support/people.ts";
-import { openStream } from "../support/sse.ts";
+import { addReader, openStream } from "../support/sse.ts";
 import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -11,12 +11,7 @@ const LIFETIME = 14 * MINUTE;
 
 async function withReader(options: Parameters<typeof fresh>[0] = {}) {
   const { world, tenant } = await withTenant(options);
-  const [id] = (await addPeople(world, tenant, 1)) as [string];
-  const open = (headers = {}, query = "") =>
-    openStream(world, `?subscriber_id=${id}${query}`, { ...tenant.sdk, ...headers });
-  const tell = async (title: string, body: object = {}) =>
-    (await send(world, tenant, { subscriberIds: [id], title, ...body })).job.id as string;
-  return { world, tenant, id, open, tell };
+  return { world, tenant, ...(await addReader(world, tenant)) };
 }
 
 describe("frames", () => {

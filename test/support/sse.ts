@@ -1,5 +1,6 @@
 // A live stream as a browser sees it: opened through the gateway, read line by line as it comes.
-import type { Headers, TestWorld } from "./world.ts";
+import { addPeople, send } from "./people.ts";
+import type { Headers, Tenant, TestWorld } from "./world.ts";
 
 export interface Frame {
   id: string;
@@ -87,4 +88,14 @@ export async function openStream(world: TestWorld, query: string, headers: Heade
       listening = false;
     },
   };
+}
+
+/** A subscriber who may open live streams and be told things. */
+export async function addReader(world: TestWorld, tenant: Tenant) {
+  const [id] = (await addPeople(world, tenant, 1)) as [string];
+  const open = (headers: Headers = {}, query = "") =>
+    openStream(world, `?subscriber_id=${id}${query}`, { ...tenant.sdk, ...headers });
+  const tell = async (title: string, body: object = {}) =>
+    (await send(world, tenant, { subscriberIds: [id], title, ...body })).job.id as string;
+  return { id, open, tell };
 }

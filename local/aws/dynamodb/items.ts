@@ -1,7 +1,7 @@
 // PutItem, GetItem, UpdateItem and DeleteItem.
 import type { Wire } from "../stand-in.ts";
 import { consumed, readUnits, writeUnits } from "./capacity.ts";
-import type { Call, Engine, Operations } from "./engine.ts";
+import type { Call, Engine, Operation, Operations } from "./engine.ts";
 import { conditionFailed, enveloped, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
 import { checkKey, type StoredKey, storedKey } from "./keys.ts";
@@ -132,41 +132,26 @@ const attributes = (item: Item | undefined): Wire => (item && Object.keys(item).
 
 export function itemOperations(engine: Engine): Operations {
   const { tables } = engine;
+  /** A put or a delete: both replace what is there, by an item or by nothing. */
+  const replace =
+    (prepare: typeof preparePut | typeof prepareDelete): Operation["run"] =>
+    (input, call) => {
+      const prepared = enveloped(() => {
+        refuseReturnValues(input);
+        return prepare(input as WriteInput);
+      });
+      const table = tables.need(prepared.tableName);
+      const { before } = perform(engine, call, prepared.on(table));
+      return {
+        ...(input.ReturnValues === "ALL_OLD" && attributes(before && itemOf(before))),
+        ...consumed(call.bill, input.ReturnConsumedCapacity),
+        ...collectionMetrics(table, prepared.given, input.ReturnItemCollectionMetrics),
+      };
+    };
+
   return {
-    PutItem: {
-      shape: { ...WRITE, Item: needed(map) },
-      writes: true,
-      run: (input, call) => {
-        const prepared = enveloped(() => {
-          refuseReturnValues(input);
-          return preparePut(input as WriteInput);
-        });
-        const table = tables.need(prepared.tableName);
-        const { before } = perform(engine, call, prepared.on(table));
-        return {
-          ...(input.ReturnValues === "ALL_OLD" && attributes(before && itemOf(before))),
-          ...consumed(call.bill, input.ReturnConsumedCapacity),
-          ...collectionMetrics(table, prepared.given, input.ReturnItemCollectionMetrics),
-        };
-      },
-    },
-    DeleteItem: {
-      shape: { ...WRITE, Key: needed(map) },
-      writes: true,
-      run: (input, call) => {
-        const prepared = enveloped(() => {
-          refuseReturnValues(input);
-          return prepareDelete(input as WriteInput);
-        });
-        const table = tables.need(prepared.tableName);
-        const { before } = perform(engine, call, prepared.on(table));
-        return {
-          ...(input.ReturnValues === "ALL_OLD" && attributes(before && itemOf(before))),
-          ...consumed(call.bill, input.ReturnConsumedCapacity),
-          ...collectionMetrics(table, prepared.given, input.ReturnItemCollectionMetrics),
-        };
-      },
-    },
+    PutItem: { shape: { ...WRITE, Item: needed(map) }, writes: true, run: replace(preparePut) },
+    DeleteItem: { shape: { ...WRITE, Key: needed(map) }, writes: true, run: replace(prepareDelete) },
     UpdateItem: {
       shape: { ...WRITE, Key: needed(map), UpdateExpression: text, AttributeUpdates: LEGACY },
       writes: true,
