@@ -1,7 +1,7 @@
 // Channels of a workspace: a handful, read as one collection.
 import { timestamp } from "../clock.ts";
-import { notFound } from "../http/errors.ts";
-import type { ChannelType } from "../plans.ts";
+import { ApiError, invalid, notFound } from "../http/errors.ts";
+import { type ChannelType, type PlanName, plans } from "../plans.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { createNamed } from "./catalogue.ts";
 import { keys } from "./keys.ts";
@@ -38,6 +38,34 @@ export async function getChannel(store: StoreReader, id: string): Promise<Channe
   if (!item) throw notFound("channel");
   return channelOf(item);
 }
+
+/**
+ * The channels asked for, or every usable one that the plan permits.
+ * @throws 422 naming the field for one that is not this workspace's (AMB-93), 403 for a type outside the plan (CHN-13).
+ */
+export async function requireChannels(
+  store: StoreReader,
+  plan: PlanName,
+  wanted: readonly string[] | undefined,
+  field = "channel_ids",
+): Promise<Channel[]> {
+  const channels = await listChannels(store);
+  const allowed = plans[plan].channelTypes;
+  const permits = ({ type }: Channel) => (allowed as readonly string[]).includes(type);
+  if (!wanted) return channels.filter((channel) => isUsable(channel) && permits(channel));
+  const chosen = [...new Set(wanted)].map((id) => channels.find((channel) => channel.id === id));
+  const missing = chosen.indexOf(undefined);
+  if (missing >= 0) throw invalid({ [`${field}.${missing}`]: "no such channel in this workspace" });
+  const found = chosen.filter((channel) => channel !== undefined);
+  if (!found.every(permits)) throw channelTypeRefusal(plan);
+  return found;
+}
+
+/** CHN-13, ERR-20. */
+export const channelTypeRefusal = (plan: PlanName): ApiError =>
+  new ApiError("FEATURE_NOT_AVAILABLE", "A channel type is not part of this workspace's plan.", {
+    body: { error: "channel_type_not_permitted", allowed: plans[plan].channelTypes, upgrade_required: true },
+  });
 
 /** Ready to send: enabled, and verified (CHN-4, CHN-5). */
 export const isUsable = ({ active, status }: Channel): boolean => active && status === "active";

@@ -82,7 +82,7 @@ export function newJobItem(
   store: Pick<Store, "tenant" | "clock">,
   id: string,
   spec: JobSpec,
-  plan: { sent: number; ranges?: string[] },
+  plan: { sent: number; reserved?: number; ranges?: string[] },
 ): Item {
   const { target, source, data, device_filters, subscriber_filters, variant_b, ...plain } = spec;
   return {
@@ -95,7 +95,7 @@ export function newJobItem(
     ...(source.id !== null && { source_id: source.id }),
     status: spec.scheduled_at === null ? "queued" : "scheduled",
     sent: plan.sent,
-    ...(spec.scheduled_at === null && { reserved: plan.sent }),
+    ...(plan.reserved !== undefined && { reserved: plan.reserved }),
     ...(plan.ranges && { ranges: plan.ranges }),
     created_at: timestamp(store.clock.now()),
   };

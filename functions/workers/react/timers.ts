@@ -1,0 +1,23 @@
+// Due rows: a schedule for their minute, or the due queue at once when the time is near (decision 13).
+import { type Clock, MINUTE } from "../../../shared/clock.ts";
+import type { Context } from "../../../shared/parts.ts";
+import { dueQueue } from "../../../shared/resources.ts";
+import { minuteSchedules } from "../../../shared/schedules.ts";
+import type { DueRow } from "../../../shared/store/timers.ts";
+import type { Changes } from "./change.ts";
+
+/** Due rows nearer than this skip the minute's schedule. */
+const SOON_MS = 2 * MINUTE;
+
+export const timerUses = [dueQueue, minuteSchedules] as const;
+
+export async function wakeAtTheirTime(
+  changes: Changes,
+  { clock, dueQueue, schedules }: Context<typeof timerUses> & { clock: Clock },
+): Promise<void> {
+  const rows = changes.of("due").map(({ after }) => after as DueRow);
+  const soon = rows.filter(({ at }) => at - clock.now() < SOON_MS);
+  const minutes = new Set(rows.filter((row) => !soon.includes(row)).map(({ at }) => Math.floor(at / MINUTE)));
+  await dueQueue.send(soon.map(({ pk, sk }) => ({ row: { pk, sk } })));
+  for (const minute of minutes) await schedules.ensure(minute);
+}
