@@ -1,5 +1,6 @@
 // What every function is made of: its clients, clock, ids, settings and log come in from outside (decision 15).
 import type { Clock, Ids } from "./clock.ts";
+import type { Network } from "./egress/network.ts";
 import type { TenantId } from "./store/model.ts";
 
 /** The side of an AWS SDK client that the product uses. */
@@ -10,8 +11,11 @@ export interface Client {
 
 export type ClientClass<C extends Client> = new (configuration: object) => C;
 
-/** Hands out one client per class, so that a bundle holds only the clients its capabilities name. */
-export type Aws = <C extends Client>(clientClass: ClientClass<C>) => C;
+/**
+ * Hands out one client per class, so that a bundle holds only the clients its capabilities name. A `configuration` of
+ * its own (fewer tries) counts when the client is made.
+ */
+export type Aws = <C extends Client>(clientClass: ClientClass<C>, configuration?: object) => C;
 
 export interface LogEntry {
   level: "info" | "warn" | "error";
@@ -26,6 +30,8 @@ export interface Parts {
   /** Environment variables of the function, named in `resources.ts`. */
   env: Readonly<Record<string, string | undefined>>;
   log(entry: LogEntry): void;
+  /** What lies below the egress client; the real network if absent. */
+  network?: Network;
   /** Locally, aborts as soon as something is written under a partition key, so that a wait may end early. */
   wake?: (partition: string) => AbortSignal;
 }

@@ -2,6 +2,7 @@
 // Plain objects, so that a bundle holds only what its function names.
 import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { type Clock, type Ids, MINUTE } from "./clock.ts";
+import { type Egress, openEgress } from "./egress/egress.ts";
 import type { Message, QueueName } from "./messages.ts";
 import { type Capability, type Parts, setting } from "./parts.ts";
 import { keys, shardOf } from "./store/keys.ts";
@@ -121,6 +122,17 @@ export const subscriberCounts: Capability<"counts", SubscriberCounts> = {
       },
     };
     return () => counts;
+  },
+};
+
+/** Requests to the outside: providers and the receivers of webhooks. One pool of connections per environment. */
+export const egress: Capability<"egress", Egress> = {
+  as: "egress",
+  env: [],
+  grants: [],
+  open: (parts) => {
+    const opened = openEgress(parts);
+    return () => opened;
   },
 };
 

@@ -1,0 +1,63 @@
+// What all providers share: what a missing answer means, and how long to wait.
+import { expect, it } from "vitest";
+import { channelTypes } from "../../shared/plans.ts";
+import {
+  jsonOf,
+  mergedData,
+  type Outgoing,
+  type Providers,
+  rejected,
+  retryAfter,
+  retryable,
+  unproven,
+  withoutAnswer,
+} from "../../shared/providers/provider.ts";
+
+const NOW = Date.parse("2026-11-20T12:00:00.000Z");
+
+it("T4 a refused target is final, a failed connection may be tried again, a missing answer is unknown", () => {
+  const refused = { outcome: "not_sent", reason: "no", isRefused: true } as const;
+  const failed = { outcome: "not_sent", reason: "no", isRefused: false } as const;
+  const silent = { outcome: "unknown", reason: "no" } as const;
+  expect([refused, failed, silent].map((exchange) => withoutAnswer(exchange).status)).toEqual([
+    "rejected",
+    "retryable",
+    "unknown",
+  ]);
+  expect([refused, failed, silent].map((exchange) => "mayPass" in unproven(exchange))).toEqual([false, true, true]);
+  expect([rejected("x"), rejected("x", true), retryable("x", 2)]).toEqual([
+    { status: "rejected", reason: "x" },
+    { status: "rejected", reason: "x", addressDead: true },
+    { status: "retryable", reason: "x", retryAfterSeconds: 2 },
+  ]);
+});
+
+it.each([
+  ["120", 120],
+  ["0", 0],
+  ["99999999", 86_400],
+  ["Fri, 20 Nov 2026 12:00:30 GMT", 30],
+  ["Fri, 20 Nov 2026 11:00:00 GMT", 0],
+  ["soon", undefined],
+  ["-5", undefined],
+])("reads Retry-After: %s", (text, seconds) => {
+  expect(retryAfter({ "retry-after": text }, NOW)).toBe(seconds);
+});
+
+it("D-PUSH merges data with the notification's ids, which data cannot replace", () => {
+  const message = { job: "j", subscriber: "s", variant: "b", data: { a: 1, notification_id: "forged" } };
+  expect(mergedData(message as unknown as Outgoing)).toEqual({
+    a: 1,
+    notification_id: "j",
+    subscriber_id: "s",
+    variant_id: "b",
+  });
+  expect([jsonOf("[1"), jsonOf("1"), jsonOf('{"a":1}')]).toEqual([{}, {}, { a: 1 }]);
+});
+
+it("NTF-23 has a provider for each channel type but the in-app inbox", () => {
+  const provided: Record<keyof Providers, true> = {
+    ...{ ios: true, android: true, web_push: true, email: true, sms: true, chat_app: true },
+  };
+  expect(channelTypes.filter((type) => !(type in provided))).toEqual(["in_app"]);
+});

@@ -1,0 +1,96 @@
+// T4: no request ever connects to an address that is not public, however its target is spelled or resolved.
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../shared/clock.ts";
+import { isPublicAddress } from "../../shared/egress/addresses.ts";
+import { openEgress } from "../../shared/egress/egress.ts";
+import type { Parts } from "../../shared/parts.ts";
+import { egress } from "../../shared/resources.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { countedNetwork } from "../support/networks.ts";
+import { publicHosts, publicSpellings, refusedAddresses, refusedSpellings } from "../support/ssrf-corpus.ts";
+
+const purpose = "webhook";
+const resolveTo =
+  (...addresses: string[]) =>
+  async () =>
+    addresses;
+const PUBLIC = "93.184.215.14";
+
+async function send(url: string, resolve: () => Promise<readonly string[]>) {
+  const network = countedNetwork(resolve);
+  const client = openEgress({ clock: systemClock, network });
+  const exchange = await client.request({ purpose, url });
+  return { exchange, connects: network.connects, refusal: client.refusal(url, purpose) };
+}
+
+describe("T4 targets of requests", () => {
+  it("has a corpus of at least 150 spellings", () => {
+    expect(new Set([...refusedSpellings, ...refusedAddresses]).size).toBeGreaterThanOrEqual(150);
+    expect(publicSpellings.length + publicHosts.length).toBeGreaterThanOrEqual(20);
+  });
+
+  it.each(refusedSpellings)("T4 refuses https://%s/ when it is registered and when it is sent to", async (host) => {
+    // Whatever a resolver would make of it: a literal is judged without asking, a name by all its addresses.
+    const { exchange, connects, refusal } = await send(`https://${host}/`, resolveTo("127.0.0.1"));
+    expect([connects, exchange]).toEqual([[], { outcome: "not_sent", isRefused: true, reason: expect.any(String) }]);
+    expect(refusal).toBeTypeOf("string");
+    const judge = openEgress({ clock: systemClock, network: countedNetwork(resolveTo("127.0.0.1")) });
+    expect(judge.serverRefusal(host, 587, "smtp")).toBeTypeOf("string");
+  });
+
+  it.each(refusedAddresses)("T4 refuses a name that resolves to %s", async (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+    for (const answer of [resolveTo(address), resolveTo(PUBLIC, address), resolveTo(address, PUBLIC)]) {
+      const { exchange, connects } = await send("https://rebind.attacker.com/", answer);
+      expect([connects, exchange]).toMatchObject([[], { outcome: "not_sent", isRefused: true }]);
+    }
+  });
+
+  it.each(refusedAddresses)("T4 refuses %s as a literal", async (address) => {
+    const host = address.includes(":") ? `[${address}]` : address;
+    const { exchange, connects } = await send(`https://${host}/`, resolveTo(PUBLIC));
+    expect([connects, exchange]).toMatchObject([[], { outcome: "not_sent", isRefused: true }]);
+  });
+
+  it.each(publicSpellings)("T4 lets https://%s/ pass", async (host) => {
+    const address = new URL(`https://${host}/`).hostname.replace(/[[\]]/g, "");
+    const { exchange, connects, refusal } = await send(`https://${host}/`, resolveTo(address));
+    expect([connects, refusal]).toEqual([[address], undefined]);
+    expect(exchange).toEqual({
+      outcome: "not_sent",
+      isRefused: false,
+      reason: expect.stringContaining("ECONNREFUSED"),
+    });
+  });
+
+  it.each(publicHosts)("T4 lets the name %s pass", async (host) => {
+    const { connects, refusal } = await send(`https://${host}/`, resolveTo(PUBLIC, "2606:4700:4700::1111"));
+    expect([connects, refusal]).toEqual([[PUBLIC, "2606:4700:4700::1111"], undefined]);
+  });
+
+  it.each([
+    "http://example.com/",
+    "ftp://example.com/",
+    "file:///etc/passwd",
+    "gopher://example.com/",
+    "https://example.com:8443/",
+    "https://example.com:22/",
+    "https://user:secret@example.com/",
+    "https://user@example.com/",
+    "//example.com/",
+    "example.com",
+    "",
+    `https://example.com/${"a".repeat(2_048)}`,
+  ])("T4 refuses %s: https on its own port, without credentials, and nothing else", async (url) => {
+    const { exchange, connects } = await send(url, resolveTo(PUBLIC));
+    expect([connects, exchange]).toMatchObject([[], { outcome: "not_sent", isRefused: true }]);
+  });
+});
+
+describe("the egress capability", () => {
+  it("T4 is judged like every other client", async () => {
+    const parts = { clock: systemClock, network: countedNetwork(resolveTo("10.0.0.1")) };
+    const { request } = egress.open(parts as unknown as Parts)("" as TenantId);
+    expect(await request({ purpose, url: "https://example.com/" })).toMatchObject({ isRefused: true });
+  });
+});
