@@ -14,7 +14,7 @@ const START = Date.parse("2026-11-20T12:00:00.000Z");
 const LIMIT_MS = 5 * HOUR;
 
 const signingKey = String(
-  generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ format: "pem", type: "pkcs8" }),
+  generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey.export({ format: "pem", type: "pkcs8" }),
 );
 
 export interface Run {

@@ -44,6 +44,17 @@ export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): Dyna
   const meter = openMeter();
   const listeners = new Set<WriteListener>();
 
+  const commit = <T>(work: () => T): T => {
+    let done = false;
+    try {
+      const result = database.transaction(work);
+      done = true;
+      return result;
+    } finally {
+      streams.settle(done);
+    }
+  };
+
   /** Runs one call to its end: metered, in one transaction if it writes, and told to the listeners. */
   const run = (operation: string, writes: boolean, work: (call: Call) => Wire): Wire => {
     if (faults.indexLag) storage.indexing.remember();
@@ -51,7 +62,7 @@ export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): Dyna
     const call: Call = { bill: openBill(), touched: (table, key) => written.push([table, key]) };
     let output: Wire;
     try {
-      output = writes ? database.transaction(() => work(call)) : work(call);
+      output = writes ? commit(() => work(call)) : work(call);
     } finally {
       meter.count(operation, call.bill);
     }
@@ -83,7 +94,7 @@ export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): Dyna
     expire: () => {
       let gone = 0;
       const written: [table: string, partitionKey: string][] = [];
-      database.transaction(() => {
+      commit(() => {
         streams.trim();
         for (const name of tables.names()) gone += expireTable(engine, name, (key) => written.push([name, key]));
       });

@@ -1,5 +1,5 @@
 // The streams of tables: a record per changed item, kept with the data and readable for 24 hours.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { DAY, HOUR, SECOND } from "../../../shared/clock.ts";
 import type { Database, Row } from "../database.ts";
 import { itemOf, type Stored } from "./stored.ts";
@@ -37,6 +37,8 @@ export interface Stream {
 
 export interface Streams {
   append(table: Table, before: Stored | undefined, after: Stored | undefined, expired: boolean): void;
+  /** What was appended since the last time is committed, or was taken back. */
+  settle(committed: boolean): void;
   /** Records after a sequence number (empty text: from the first there is), oldest first. */
   read(stream: Stream, after: string, limit: number): StreamRecord[];
   /** The sequence number of the newest record of all, for iterators that start there. */
@@ -48,6 +50,8 @@ export interface Streams {
 }
 
 const RETENTION = DAY;
+/** So many records are kept in memory as well: readers are seldom further behind. */
+const LONGEST_TAIL = 2_000;
 const SEQUENCE_DIGITS = 21;
 
 export const sequenceText = (sequence: number): string => String(sequence).padStart(SEQUENCE_DIGITS, "0");
@@ -59,6 +63,9 @@ export function openStreams(database: Database, now: () => number): Streams {
   let sequence: number | undefined;
   let trimmedAt = 0;
   const checkpoints: (() => string)[] = [];
+  let appended: Kept[] = [];
+  /** All records after a sequence number. */
+  let tail = { after: Number.POSITIVE_INFINITY, records: [] as Kept[] };
   const newest = (): number =>
     Number(database.first("SELECT coalesce(max(sequence), 0) AS newest FROM dynamodb_records")!.newest);
   /** Up to here, every reader has read. */
@@ -68,27 +75,54 @@ export function openStreams(database: Database, now: () => number): Streams {
     append: (table, before, after, expired) => {
       const stream = table.record.stream;
       if (!stream?.enabled) return;
-      sequence = (sequence ?? newest()) + 1;
-      const text = recordText(table, stream.view, before, after, expired);
+      sequence ??= newest();
+      tail.after = Math.min(tail.after, sequence);
+      const kept: Kept = {
+        stream: streamKey(table.record.TableId, stream.label),
+        sequence: ++sequence,
+        at: now(),
+        change: changeOf(table, stream.view, before, after, expired),
+      };
+      appended.push(kept);
       database.run(
         "INSERT INTO dynamodb_records (stream, sequence, at, record) VALUES (?, ?, ?, ?)",
-        streamKey(table.record.TableId, stream.label),
-        sequence,
-        now(),
-        text,
+        kept.stream,
+        kept.sequence,
+        kept.at,
+        textOf(kept.change, before, after),
       );
     },
-    read: (stream, after, limit) =>
-      database
+    settle: (committed) => {
+      if (appended.length === 0) return;
+      if (committed) tail.records.push(...appended);
+      appended = [];
+      if (tail.records.length <= LONGEST_TAIL) return;
+      const records = tail.records.slice(-LONGEST_TAIL / 2);
+      tail = { after: records[0]!.sequence - 1, records };
+    },
+    read: (stream, after, limit) => {
+      const from = after === "" ? 0 : Number(after);
+      if (from >= tail.after) {
+        const key = streamKey(stream.tableId, stream.label);
+        const oldest = now() - RETENTION;
+        const start = tail.records.findLastIndex(({ sequence: number }) => number <= from) + 1;
+        return tail.records
+          .slice(start)
+          .filter((kept) => kept.stream === key && (kept.at > oldest || kept.sequence > slowest()))
+          .slice(0, limit)
+          .map((kept) => recordOf(kept, stream));
+      }
+      return database
         .all(
           "SELECT sequence, at, record FROM dynamodb_records WHERE stream = ? AND sequence > ? AND (at > ? OR sequence > ?) ORDER BY sequence LIMIT ?",
           streamKey(stream.tableId, stream.label),
-          after === "" ? 0 : Number(after),
+          from,
           now() - RETENTION,
           slowest(),
           limit,
         )
-        .map((row) => recordOf(row, stream)),
+        .map((row) => recordOf(keptIn(row), stream));
+    },
     latest: () => sequenceText(sequence ?? newest()),
     trim: () => {
       if (now() < trimmedAt + HOUR) return;
@@ -105,23 +139,14 @@ export function openStreams(database: Database, now: () => number): Streams {
 
 const streamKey = (tableId: string, label: string): string => `${tableId}/${label}`;
 
-function recordText(
-  table: Table,
-  view: StreamView,
-  before: Stored | undefined,
-  after: Stored | undefined,
-  expired: boolean,
-): string {
-  const keys = keyOf(itemOf((after ?? before)!), table.keys);
-  const showOld = before && (view === "OLD_IMAGE" || view === "NEW_AND_OLD_IMAGES");
-  const showNew = after && (view === "NEW_IMAGE" || view === "NEW_AND_OLD_IMAGES");
-  const size = sizeOfItem(keys) + (showOld ? before.size : 0) + (showNew ? after.size : 0);
-  const name = !before ? "INSERT" : !after ? "REMOVE" : "MODIFY";
-  const images = (showNew ? `,"new":${after.text}` : "") + (showOld ? `,"old":${before.text}` : "");
-  return `{"name":"${name}","size":${size},"expired":${expired},"keys":${JSON.stringify(keys)}${images}}`;
+interface Kept {
+  stream: string;
+  sequence: number;
+  at: number;
+  change: Change;
 }
 
-interface KeptRecord {
+interface Change {
   name: StreamRecord["eventName"];
   size: number;
   expired: boolean;
@@ -130,27 +155,57 @@ interface KeptRecord {
   old?: Item;
 }
 
-function recordOf(row: Row, stream: Stream): StreamRecord {
-  const kept = JSON.parse(String(row.record)) as KeptRecord;
-  const sequence = sequenceText(Number(row.sequence));
+function changeOf(
+  table: Table,
+  view: StreamView,
+  before: Stored | undefined,
+  after: Stored | undefined,
+  expired: boolean,
+): Change {
+  const keys = keyOf(itemOf((after ?? before)!), table.keys);
+  const showOld = before && (view === "OLD_IMAGE" || view === "NEW_AND_OLD_IMAGES");
+  const showNew = after && (view === "NEW_IMAGE" || view === "NEW_AND_OLD_IMAGES");
   return {
-    eventID: createHash("md5")
-      .update(`${streamKey(stream.tableId, stream.label)}/${sequence}`)
-      .digest("hex"),
-    eventName: kept.name,
+    name: !before ? "INSERT" : !after ? "REMOVE" : "MODIFY",
+    size: sizeOfItem(keys) + (showOld ? before.size : 0) + (showNew ? after.size : 0),
+    expired,
+    keys,
+    ...(showNew && { new: itemOf(after) }),
+    ...(showOld && { old: itemOf(before) }),
+  };
+}
+
+/** A change as JSON, of the texts that its items have already. */
+function textOf(change: Change, before: Stored | undefined, after: Stored | undefined): string {
+  const { name, size, expired, keys } = change;
+  const images = (change.new ? `,"new":${after!.text}` : "") + (change.old ? `,"old":${before!.text}` : "");
+  return `{"name":"${name}","size":${size},"expired":${expired},"keys":${JSON.stringify(keys)}${images}}`;
+}
+
+const keptIn = (row: Row): Pick<Kept, "sequence" | "at" | "change"> => ({
+  sequence: Number(row.sequence),
+  at: Number(row.at),
+  change: JSON.parse(String(row.record)) as Change,
+});
+
+function recordOf({ change, at, sequence }: Pick<Kept, "sequence" | "at" | "change">, stream: Stream): StreamRecord {
+  const number = sequenceText(sequence);
+  return {
+    eventID: hash("md5", `${streamKey(stream.tableId, stream.label)}/${number}`),
+    eventName: change.name,
     eventVersion: "1.1",
     eventSource: "aws:dynamodb",
     awsRegion: REGION,
     dynamodb: {
-      ApproximateCreationDateTime: Math.floor(Number(row.at) / SECOND),
-      Keys: kept.keys,
-      ...(kept.new && { NewImage: kept.new }),
-      ...(kept.old && { OldImage: kept.old }),
-      SequenceNumber: sequence,
-      SizeBytes: kept.size,
+      ApproximateCreationDateTime: Math.floor(at / SECOND),
+      Keys: change.keys,
+      ...(change.new && { NewImage: change.new }),
+      ...(change.old && { OldImage: change.old }),
+      SequenceNumber: number,
+      SizeBytes: change.size,
       StreamViewType: stream.view,
     },
     eventSourceARN: streamArn(stream.table, stream.label),
-    ...(kept.expired && { userIdentity: { type: "Service", principalId: "dynamodb.amazonaws.com" } }),
+    ...(change.expired && { userIdentity: { type: "Service", principalId: "dynamodb.amazonaws.com" } }),
   };
 }

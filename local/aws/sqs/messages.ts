@@ -51,15 +51,24 @@ export interface Depth {
 export type Messages = ReturnType<typeof createMessages>;
 
 export function createMessages({ clock, ids }: Parts, prepared: () => Database) {
+  /** By queue, the earliest instant at which something hidden shows, as long as that lies ahead. */
+  const shows = new Map<string, number>();
+  const hide = (queue: string, until: number) => {
+    const known = shows.get(queue);
+    if (known !== undefined && until < known) shows.set(queue, until);
+  };
+
   const retainedFrom = (queue: Queue) => clock.now() - numberOf(queue, "MessageRetentionPeriod") * 1000;
 
   function insert(queue: Queue, draft: Draft, id = ids.uuid()): string {
     const now = clock.now();
     const { body, attributes, group, trace } = draft;
+    const visible = now + (draft.delaySeconds ?? numberOf(queue, "DelaySeconds")) * 1000;
+    if (visible > now) hide(queue.name, visible);
     prepared().run(
       "INSERT INTO sqs_messages (queue, visible, sent, id, body, attributes, group_id, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       queue.name,
-      now + (draft.delaySeconds ?? numberOf(queue, "DelaySeconds")) * 1000,
+      visible,
       now,
       id,
       body,
@@ -99,8 +108,9 @@ export function createMessages({ clock, ids }: Parts, prepared: () => Database) 
         } else {
           row.received = Number(row.received) + 1;
           row.first_received ??= now;
-          const hide = "UPDATE sqs_messages SET received = ?, first_received = ?, visible = ? WHERE seq = ?";
-          database.run(hide, row.received, row.first_received, now + seconds * 1000, seq!);
+          const sql = "UPDATE sqs_messages SET received = ?, first_received = ?, visible = ? WHERE seq = ?";
+          database.run(sql, row.received, row.first_received, now + seconds * 1000, seq!);
+          hide(queue.name, now + seconds * 1000);
           taken.push(row);
         }
       }
@@ -120,6 +130,7 @@ export function createMessages({ clock, ids }: Parts, prepared: () => Database) 
     receive,
 
     remove: ({ queue, seq, received }: Held): void => {
+      shows.delete(queue);
       const sql = "DELETE FROM sqs_messages WHERE seq = ? AND queue = ? AND received = ?";
       prepared().run(sql, seq, queue, received);
     },
@@ -134,10 +145,12 @@ export function createMessages({ clock, ids }: Parts, prepared: () => Database) 
       }
       if (Number(row.visible) <= now)
         throw awsFailure("MessageNotInflight", "The message referred to isn't in flight.");
+      shows.delete(queue);
       prepared().run("UPDATE sqs_messages SET visible = ? WHERE seq = ?", now + seconds * 1000, seq);
     },
 
     purge: (queue: Queue): void => {
+      shows.delete(queue.name);
       prepared().run("DELETE FROM sqs_messages WHERE queue = ?", queue.name);
     },
 
@@ -149,8 +162,12 @@ export function createMessages({ clock, ids }: Parts, prepared: () => Database) 
     },
 
     nextVisible: (queue: Queue): number | undefined => {
+      const now = clock.now();
+      const known = shows.get(queue.name) ?? 0;
+      if (known > now) return known === Number.POSITIVE_INFINITY ? undefined : known;
       const sql = "SELECT visible FROM sqs_messages WHERE queue = ? AND visible > ? ORDER BY visible LIMIT 1";
-      const row = prepared().first(sql, queue.name, clock.now());
+      const row = prepared().first(sql, queue.name, now);
+      shows.set(queue.name, row ? Number(row.visible) : Number.POSITIVE_INFINITY);
       return row && Number(row.visible);
     },
 

@@ -248,3 +248,12 @@ describe("time to live", () => {
     expect(await described()).toEqual({ TimeToLiveStatus: "DISABLED" });
   });
 });
+
+test("a reader far behind and one close by read the same records", async () => {
+  const { db, put } = await streamed();
+  for (let n = 0; n < 2_600; n++) await put({ ...key("a"), n: N(n) });
+  const all = db.records("things", "", 10_000);
+  expect(all.map(({ dynamodb }) => dynamodb.NewImage?.n)).toEqual(Array.from({ length: 2_600 }, (_, n) => N(n)));
+  for (const at of [0, 1_000, 1_599, 1_600, 2_000, 2_598, 2_599])
+    expect(db.records("things", all[at]!.dynamodb.SequenceNumber, 5)).toEqual(all.slice(at + 1, at + 6));
+});

@@ -6,7 +6,7 @@ import { FAULTS_END_MS } from "../profiles.ts";
 
 const BUSY_MS = 15 * MINUTE;
 /** By then whatever was delivered late has come. */
-const LAST_VISIT_MS = FAULTS_END_MS + 60 * MINUTE;
+const LAST_VISIT_MS = FAULTS_END_MS + 12 * MINUTE;
 
 export const inbox: Scenario = {
   name: "inbox",

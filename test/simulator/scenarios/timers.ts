@@ -1,5 +1,5 @@
 // Many timers in a few minutes, near and far, on the minute and beside it, while streams stop and schedules get lost.
-import { HOUR, MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { cancel, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { SimWorld } from "../world.ts";
@@ -40,5 +40,5 @@ function timeOf({ kernel, random }: SimWorld, hot: readonly number[]): number {
   if (draw < 0.5) return random.pick(hot) + random.between(0, MINUTE - 1);
   if (draw < 0.65) return random.pick(hot) + random.pick([-1, 0, 1]);
   if (draw < 0.85) return kernel.now() + random.between(SECOND, 4 * MINUTE);
-  return kernel.now() + random.between(10 * MINUTE, 3 * HOUR);
+  return kernel.now() + random.between(10 * MINUTE, 45 * MINUTE);
 }
