@@ -5,6 +5,7 @@ import { account } from "./api/account/index.ts";
 import { auth } from "./api/auth/index.ts";
 import { billing } from "./api/billing/index.ts";
 import { channels } from "./api/channels/index.ts";
+import { devices } from "./api/devices/index.ts";
 import { inbox } from "./api/inbox/index.ts";
 import { notifications } from "./api/notifications/index.ts";
 import { service } from "./api/service/index.ts";
@@ -22,6 +23,7 @@ import { react } from "./workers/react/index.ts";
 /** In the order of the specification. */
 export const groups: readonly Group[] = [
   subscribers,
+  devices,
   notifications,
   templates,
   channels,

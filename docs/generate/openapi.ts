@@ -210,7 +210,8 @@ function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: Know
     success.content = { "application/json": { schema, example } };
   }
   const replay = { ...success, description: "The first answer again", headers: { ...requestId, ...replayed } };
-  return { [status]: success, ...(shape.idempotent && { 200: replay }) };
+  const known = { ...success, description: "It was known, and is brought up to date" };
+  return { [status]: success, ...(shape.idempotent && { 200: replay }), ...(shape.upserts && { 200: known }) };
 }
 
 const replayed = { "Idempotent-Replayed": { $ref: "#/components/headers/Idempotent-Replayed" } };

@@ -5,6 +5,10 @@ export const browserRoutes: RouteTable = {
   subscribers: {
     upsert: {"route":"POST /api/v1/subscribers/upsert","credentials":["sdk"],"body":"json"},
   },
+  devices: {
+    create: {"route":"POST /api/v1/devices","credentials":["sdk"],"body":"json"},
+    delete: {"route":"DELETE /api/v1/devices/:id","credentials":["sdk","dashboard"],"query":true},
+  },
   inbox: {
     listMessages: {"route":"GET /v1/in-app/messages","credentials":["sdk","dashboard"],"query":true},
     readMessages: {"route":"POST /v1/in-app/messages/read","credentials":["sdk","dashboard"],"body":"json"},

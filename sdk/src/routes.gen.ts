@@ -11,6 +11,11 @@ export const routes: RouteTable = {
     get: {"route":"GET /api/v1/subscribers/:id","credentials":["dashboard"]},
     listConsents: {"route":"GET /api/v1/subscribers/:id/consents","credentials":["dashboard"]},
   },
+  devices: {
+    create: {"route":"POST /api/v1/devices","credentials":["sdk"],"body":"json"},
+    delete: {"route":"DELETE /api/v1/devices/:id","credentials":["sdk","dashboard"],"query":true},
+    get: {"route":"GET /api/v1/subscribers/:id/devices","credentials":["dashboard"]},
+  },
   notifications: {
     create: {"route":"POST /api/v1/notifications","credentials":["dashboard"],"body":"json","idempotent":true},
     list: {"route":"GET /api/v1/notifications","credentials":["dashboard"],"query":true},

@@ -68,6 +68,40 @@ export interface Channel {
   created_at: string;
 }
 
+export interface DevicesSubscriber {
+  id: string;
+  subscriber_id: string;
+  platform: "ios" | "android" | "web";
+  device_id: string | null;
+  model: string | null;
+  os_version: {
+    major: number;
+    minor: number;
+    patch: number;
+  } | null;
+  app_version: {
+    major: number;
+    minor: number;
+    patch: number;
+  } | null;
+  sdk_version: {
+    major: number;
+    minor: number;
+    patch: number;
+  } | null;
+  locale: string | null;
+  timezone: string | null;
+  push_enabled: boolean;
+  environment: "sandbox" | "production" | null;
+  status: "active" | "invalid" | "disabled";
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  updated_at: string;
+  /** RFC 3339. */
+  last_seen_at: string;
+}
+
 export interface Invitation {
   id: string;
   email: string;
@@ -320,6 +354,51 @@ export interface SubscribersListQuery {
 
 export interface SubscribersListConsentsAnswer {
   items: SubscribersSubscriber[];
+}
+
+export interface DevicesCreateBody {
+  subscriber_id?: string | undefined;
+  external_id?: string | undefined;
+  platform: "ios" | "android" | "web";
+  token?: string | undefined;
+  subscription?: {
+    endpoint: string;
+    keys: {
+      p256dh: string;
+      auth: string;
+    };
+  } | undefined;
+  device_id?: string | undefined;
+  os_version?: string | {
+    major: number;
+    minor?: number | undefined;
+    patch?: number | undefined;
+  } | undefined;
+  app_version?: string | {
+    major: number;
+    minor?: number | undefined;
+    patch?: number | undefined;
+  } | undefined;
+  sdk_version?: string | {
+    major: number;
+    minor?: number | undefined;
+    patch?: number | undefined;
+  } | undefined;
+  model?: string | undefined;
+  /** A BCP 47 language tag */
+  locale?: string | undefined;
+  /** An IANA time zone */
+  timezone?: string | undefined;
+  push_enabled?: boolean | undefined;
+  environment?: "sandbox" | "production" | undefined;
+}
+
+export interface DevicesDeleteQuery {
+  subscriber_id: string;
+}
+
+export interface DevicesGetAnswer {
+  items: DevicesSubscriber[];
 }
 
 export interface NotificationsCreateBody {
@@ -618,6 +697,14 @@ export interface Endpoints {
     /** List a subscriber's consent history, newest first. `GET /api/v1/subscribers/:id/consents` */
     listConsents(id: string, options?: CallOptions): Promise<SubscribersListConsentsAnswer>;
   };
+  devices: {
+    /** Register a device for push. `POST /api/v1/devices` */
+    create(body: DevicesCreateBody, options?: CallOptions): Promise<DevicesSubscriber>;
+    /** Remove a device, as at a logout. `DELETE /api/v1/devices/:id` */
+    delete(id: string, query: DevicesDeleteQuery, options?: CallOptions): Promise<void>;
+    /** List a subscriber's devices. `GET /api/v1/subscribers/:id/devices` */
+    get(id: string, options?: CallOptions): Promise<DevicesGetAnswer>;
+  };
   notifications: {
     /** Send a notification now or at a future time. `POST /api/v1/notifications` */
     create(body: NotificationsCreateBody, options?: CallOptions): Promise<NotificationsCreateAnswer>;
@@ -723,6 +810,12 @@ export interface BrowserEndpoints {
   subscribers: {
     /** Create or update a subscriber by external_id. `POST /api/v1/subscribers/upsert` */
     upsert(body: SubscribersUpsertBody, options?: CallOptions): Promise<Subscriber>;
+  };
+  devices: {
+    /** Register a device for push. `POST /api/v1/devices` */
+    create(body: DevicesCreateBody, options?: CallOptions): Promise<DevicesSubscriber>;
+    /** Remove a device, as at a logout. `DELETE /api/v1/devices/:id` */
+    delete(id: string, query: DevicesDeleteQuery, options?: CallOptions): Promise<void>;
   };
   inbox: {
     /** List a subscriber's messages, newest first. `GET /v1/in-app/messages` */

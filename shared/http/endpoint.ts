@@ -51,6 +51,8 @@ export interface Shape {
   refusal?: 400 | 422;
   /** The deed honours `Idempotency-Key`: the same request again is a 200 with `Idempotent-Replayed` (AMB-94). */
   idempotent?: boolean;
+  /** The deed may also find its resource known: it says `existing`, a 200 with the same body. */
+  upserts?: boolean;
   /** For the reference and the sample events, where one made from the schema would not do or not say enough. */
   example?: { query?: object; body?: object; returns?: object };
   /** Instead of JSON: the deed returns text of this type, and these headers go with it. */

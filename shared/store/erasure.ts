@@ -2,6 +2,7 @@
 import { SECOND } from "../clock.ts";
 import type { Store } from "../resources.ts";
 import { present } from "./conditions.ts";
+import { deviceTraces } from "./devices.ts";
 import { keys } from "./keys.ts";
 import type { Item, Key } from "./model.ts";
 import { refused } from "./refusals.ts";
@@ -19,11 +20,8 @@ interface Place {
 
 export const places: readonly Place[] = [
   {
-    name: "devices",
-    find: async (store, subscriber) => {
-      const { pk, sk } = keys.device(store.tenant, subscriber, "");
-      return (await store.query({ pk, prefix: sk })).items;
-    },
+    name: "devices, and what points at them",
+    find: deviceTraces,
   },
   {
     name: "inbox, touches, consents, memberships, runs, aliases",

@@ -54,7 +54,10 @@ export const keys = {
   // What an audience page reads (decision 1): profiles and devices of one shard, together.
   /** profile with attributes `a:<key>`, newest consent, weekly channel counters; tombstone once erased (i3) · subscribers */
   subscriber: (t: TenantId, id: string) => key(of(t, `S${shardOf(id)}`), id),
+  /** platform, token or subscription, versions parsed, status; beside the profile of its subscriber · devices, deliver */
   device: (t: TenantId, id: string, device: string) => key(of(t, `S${shardOf(id)}`), `${id}#D#${device}`),
+  /** which device of whom has this device_id, or this token: one at most · devices */
+  deviceBy: (t: TenantId, mark: "name" | "token", text: string) => key(of(t, `DB#${hash(`${mark}:${text}`)}`)),
   audience: (t: TenantId, shard: string) => of(t, `S${shard}`),
 
   // The rest of a subscriber.

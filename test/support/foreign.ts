@@ -9,6 +9,11 @@ type Make = (world: TestWorld, tenant: Tenant) => Promise<string>;
 const subscriber: Make = async (world, tenant) =>
   (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "foreign" } })).body.id;
 
+const device: Make = async (world, tenant) => {
+  const body = { external_id: "foreign", platform: "ios", token: "foreign-token" };
+  return (await world.call("POST /api/v1/devices", { as: tenant.sdk, body })).body.id;
+};
+
 const notification: Make = async (world, tenant) => {
   const body = { target: { type: "all" }, title: "t", body: "b", scheduled_at: "2027-01-01T00:00:00Z" };
   return (await world.call("POST /api/v1/notifications", { as: await tenant.dashboard(), body })).body.id;
@@ -40,6 +45,7 @@ const owner: Make = async (_, tenant) => tenant.owner;
 
 const makers: [prefix: string, make: Make][] = [
   ["/api/v1/subscribers/", subscriber],
+  ["/api/v1/devices/", device],
   ["/api/v1/notifications/", notification],
   ["/v1/in-app/messages/", message],
   ["/api/v1/templates/", template],

@@ -1,0 +1,82 @@
+// What a client says of its device (D-DEV).
+import * as v from "valibot";
+import { Uuid } from "../../../shared/http/schemas.ts";
+import { isLocale } from "../../../shared/rules/contacts.ts";
+import { isTimeZone } from "../../../shared/rules/time-zones.ts";
+import { parseVersion } from "../../../shared/rules/versions.ts";
+import { devicePlatforms } from "../../../shared/store/devices.ts";
+
+const MOST_TOKEN_CHARACTERS = 4_096;
+const MOST_ENDPOINT_CHARACTERS = 2_048;
+const MOST_KEY_CHARACTERS = 256;
+const MOST_DEVICE_ID_CHARACTERS = 128;
+const MOST_MODEL_CHARACTERS = 128;
+const MOST_EXTERNAL_ID_CHARACTERS = 512;
+const MOST_VERSION_PART = 999_999_999;
+
+const Text = (most: number) =>
+  v.pipe(
+    v.string("must be a string"),
+    v.nonEmpty("must not be empty"),
+    v.maxLength(most, `must have at most ${most} characters`),
+  );
+
+const VERSION = 'must be a version such as "17.4.1", or an object of major, minor and patch';
+const VersionPart = v.pipe(
+  v.number("must be a whole number"),
+  v.integer("must be a whole number"),
+  v.minValue(0, "must not be negative"),
+  v.maxValue(MOST_VERSION_PART, `must be at most ${MOST_VERSION_PART}`),
+);
+
+/** Stored parsed (NTF-16). */
+const Version = v.union(
+  [
+    v.pipe(
+      v.string(),
+      v.check((text) => parseVersion(text) !== undefined, VERSION),
+      v.transform((text) => parseVersion(text)!),
+    ),
+    v.strictObject({ major: VersionPart, minor: v.optional(VersionPart, 0), patch: v.optional(VersionPart, 0) }),
+  ],
+  VERSION,
+);
+
+const isHttps = (text: string) => URL.canParse(text) && new URL(text).protocol === "https:";
+
+/** The browser's own object, as it is: what else it holds is let by. */
+const Subscription = v.object({
+  endpoint: v.pipe(Text(MOST_ENDPOINT_CHARACTERS), v.check(isHttps, "must be an HTTPS URL")),
+  keys: v.object({ p256dh: Text(MOST_KEY_CHARACTERS), auth: Text(MOST_KEY_CHARACTERS) }),
+});
+
+export const Registration = v.pipe(
+  v.strictObject({
+    subscriber_id: v.optional(Uuid),
+    external_id: v.optional(Text(MOST_EXTERNAL_ID_CHARACTERS)),
+    platform: v.picklist(devicePlatforms, "must be ios, android or web"),
+    token: v.optional(Text(MOST_TOKEN_CHARACTERS)),
+    subscription: v.optional(Subscription),
+    device_id: v.optional(Text(MOST_DEVICE_ID_CHARACTERS)),
+    os_version: v.optional(Version),
+    app_version: v.optional(Version),
+    sdk_version: v.optional(Version),
+    model: v.optional(Text(MOST_MODEL_CHARACTERS)),
+    locale: v.optional(v.pipe(v.string(), v.check(isLocale, "must be a BCP 47 language tag"))),
+    timezone: v.optional(v.pipe(v.string(), v.check(isTimeZone, "must be an IANA time zone"))),
+    push_enabled: v.optional(v.boolean("must be true or false")),
+    environment: v.optional(v.picklist(["sandbox", "production"], "must be sandbox or production")),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { value } = dataset;
+    const blame = (key: keyof typeof value, message: string) =>
+      addIssue({ message, path: [{ type: "object", origin: "value", input: value, key, value: value[key] }] });
+    if ((value.subscriber_id === undefined) === (value.external_id === undefined))
+      blame("subscriber_id", "exactly one of subscriber_id and external_id is required");
+    const [needed, other] =
+      value.platform === "web" ? (["subscription", "token"] as const) : (["token", "subscription"] as const);
+    if (value[needed] === undefined) blame(needed, `is required for ${value.platform}`);
+    if (value[other] !== undefined) blame(other, `is not for ${value.platform}`);
+  }),
+);

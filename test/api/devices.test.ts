@@ -1,0 +1,231 @@
+// Devices: registered, known again, moved between people, limited, removed, erased (DEV-1 to DEV-3, D-DEV).
+import { describe, expect, it } from "vitest";
+import { SECOND } from "../../shared/clock.ts";
+import { addPeople, wholeTable } from "../support/people.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+
+const register = (world: TestWorld, tenant: Tenant, body: object) =>
+  world.call("POST /api/v1/devices", { as: tenant.sdk, body });
+
+const listed = async (world: TestWorld, tenant: Tenant, id: string) =>
+  (await world.call(`GET /api/v1/subscribers/${id}/devices`, { as: await tenant.dashboard() })).body.items;
+
+const phone = (subscriber_id: string, more: object = {}) => ({
+  subscriber_id,
+  platform: "ios",
+  token: "token-1",
+  ...more,
+});
+const browser = {
+  platform: "web",
+  subscription: { endpoint: "https://push.example.com/1", expirationTime: null, keys: { p256dh: "BPk", auth: "aaa" } },
+};
+
+describe("registration", () => {
+  it("DEV-1 D-DEV answers 201 for a new device, 200 for a known one, and never tells the token", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    const more = { device_id: "phone", model: "iPhone16,2", locale: "de-DE", timezone: "Europe/Berlin" };
+    const first = await register(world, tenant, phone(id, { ...more, os_version: "17.4.1", environment: "sandbox" }));
+    expect(first.status).toBe(201);
+    const now = new Date(world.clock.now()).toISOString();
+    expect(first.body).toEqual({
+      ...more,
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      subscriber_id: id,
+      platform: "ios",
+      os_version: { major: 17, minor: 4, patch: 1 },
+      app_version: null,
+      sdk_version: null,
+      push_enabled: true,
+      environment: "sandbox",
+      status: "active",
+      created_at: now,
+      updated_at: now,
+      last_seen_at: now,
+    });
+    await world.advance(5 * SECOND);
+    const again = await register(world, tenant, phone(id, { device_id: "phone", app_version: { major: 2 } }));
+    expect(again.status).toBe(200);
+    const later = new Date(world.clock.now()).toISOString();
+    const changed = { app_version: { major: 2, minor: 0, patch: 0 }, updated_at: later, last_seen_at: later };
+    expect(again.body).toEqual({ ...first.body, ...changed });
+    expect(await listed(world, tenant, id)).toEqual([again.body]);
+  });
+
+  it("D-DEV a device is known by its device_id, else by its token", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    const nameless = await register(world, tenant, phone(id));
+    const named = await register(world, tenant, phone(id, { device_id: "a" }));
+    const renewed = await register(world, tenant, phone(id, { device_id: "a", token: "token-2" }));
+    const byToken = await register(world, tenant, phone(id, { token: "token-2" }));
+    for (const { status, body } of [named, renewed, byToken])
+      expect([status, body.id, body.device_id]).toEqual([200, nameless.body.id, "a"]);
+    // The first token is free again: whoever has it now is another device.
+    expect((await register(world, tenant, phone(id))).status).toBe(201);
+    expect(await listed(world, tenant, id)).toHaveLength(2);
+  });
+
+  it("D-DEV a token or a device_id that comes with another subscriber moves there", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
+    const { body: device } = await register(world, tenant, phone(ada, { device_id: "a", model: "old" }));
+    const moved = await register(world, tenant, phone(bob, { device_id: "a", token: "token-2" }));
+    expect([moved.status, moved.body.id, moved.body.model]).toEqual([200, device.id, "old"]);
+    expect([await listed(world, tenant, ada), await listed(world, tenant, bob)]).toEqual([[], [moved.body]]);
+    const back = await register(world, tenant, phone(ada, { token: "token-2" }));
+    expect([back.status, back.body.id]).toEqual([200, device.id]);
+    expect([await listed(world, tenant, ada), await listed(world, tenant, bob)]).toEqual([[back.body], []]);
+  });
+
+  it("D-DEV one token is on one device only: the device that had it goes", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
+    await register(world, tenant, phone(ada, { device_id: "a", token: "shared" }));
+    const { body } = await register(world, tenant, phone(bob, { device_id: "b", token: "own" }));
+    const taken = await register(world, tenant, phone(bob, { device_id: "b", token: "shared" }));
+    expect([taken.status, taken.body.id]).toEqual([200, body.id]);
+    expect([await listed(world, tenant, ada), await listed(world, tenant, bob)]).toEqual([[], [taken.body]]);
+    // Of the device that went nothing points anywhere any more.
+    const again = await register(world, tenant, phone(ada, { device_id: "a", token: "fresh" }));
+    expect([again.status, await listed(world, tenant, bob)]).toEqual([201, [taken.body]]);
+  });
+
+  it("D-DEV the same token of another platform, or of another workspace, is another device", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const [mine] = (await addPeople(world, tenant, 1)) as [string];
+    const [theirs] = (await addPeople(world, other, 1)) as [string];
+    expect((await register(world, tenant, phone(mine, { device_id: "a" }))).status).toBe(201);
+    expect((await register(world, other, phone(theirs, { device_id: "a" }))).status).toBe(201);
+    expect((await register(world, tenant, phone(mine, { platform: "android" }))).status).toBe(201);
+    expect(await listed(world, tenant, mine)).toHaveLength(2);
+  });
+
+  it("D-DEV a subscriber has at most 20 devices: the one seen longest ago goes", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    const name = (n: number) => ({ device_id: `d${n}`, token: `token-${n}` });
+    for (let n = 0; n < 20; n++) {
+      await register(world, tenant, phone(id, name(n)));
+      await world.advance(SECOND);
+    }
+    await register(world, tenant, phone(id, name(0)));
+    await world.advance(SECOND);
+    await register(world, tenant, phone(id, name(20)));
+    const names = (await listed(world, tenant, id)).map((one: { device_id: string }) => one.device_id);
+    expect(names).toHaveLength(20);
+    expect([names.includes("d0"), names.includes("d1"), names.includes("d20")]).toEqual([true, false, true]);
+    expect((await register(world, tenant, phone(id, name(1)))).status).toBe(201);
+  });
+
+  it("D-DEV AMB-107 an external_id creates the subscriber as upsert does, and knows it again", async () => {
+    const { world, tenant } = await withTenant();
+    const body = { external_id: "ada", platform: "android", token: "fcm" };
+    const { body: device, status } = await register(world, tenant, body);
+    const again = await register(world, tenant, body);
+    expect([status, again.status, again.body.id]).toEqual([201, 200, device.id]);
+    const upsert = { as: tenant.sdk, body: { external_id: "ada" } };
+    expect((await world.call("POST /api/v1/subscribers/upsert", upsert)).body.id).toBe(device.subscriber_id);
+  });
+
+  it("D-DEV a browser brings its subscription as it is", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    const { status, body } = await register(world, tenant, { subscriber_id: id, ...browser, push_enabled: false });
+    expect([status, body.platform, body.push_enabled, body.status]).toEqual([201, "web", false, "disabled"]);
+    expect(JSON.stringify(body)).not.toContain("push.example.com");
+    const kept = await register(world, tenant, { subscriber_id: id, ...browser });
+    expect([kept.status, kept.body.push_enabled]).toEqual([200, false]);
+  });
+
+  it.each([
+    ["no subscriber", { subscriber_id: undefined }, "subscriber_id"],
+    ["two ways to name one", { external_id: "ada" }, "subscriber_id"],
+    ["an unknown subscriber", { subscriber_id: UNKNOWN }, "subscriber_id"],
+    ["an id that is no UUID", { subscriber_id: "ada" }, "subscriber_id"],
+    ["no platform", { platform: undefined }, "platform"],
+    ["an unknown platform", { platform: "windows" }, "platform"],
+    ["no token", { token: undefined }, "token"],
+    ["a token too long", { token: "x".repeat(4_097) }, "token"],
+    ["a browser without subscription", { platform: "web", token: undefined }, "subscription"],
+    ["a browser with a token", { platform: "web", subscription: browser.subscription }, "token"],
+    [
+      "a plain endpoint",
+      { ...browser, token: undefined, subscription: { ...browser.subscription, endpoint: "http://x" } },
+      "subscription.endpoint",
+    ],
+    ["a phone with a subscription", { subscription: browser.subscription }, "subscription"],
+    ["no version", { os_version: "new" }, "os_version"],
+    ["an unknown zone", { timezone: "Mars/Olympus" }, "timezone"],
+    ["an odd locale", { locale: "de_DE!" }, "locale"],
+    ["a device_id too long", { device_id: "x".repeat(129) }, "device_id"],
+    ["an unknown environment", { environment: "test" }, "environment"],
+  ])("D-DEV answers 422 for %s, naming the field", async (_, wrong, field) => {
+    const { world, tenant } = await withTenant();
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    const { status, body } = await register(world, tenant, phone(id, wrong));
+    expect([status, Object.keys(body.fields)]).toEqual([422, [field]]);
+  });
+
+  it("D-DEV a foreign or erased subscriber takes no device", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const [foreign] = (await addPeople(world, other, 1)) as [string];
+    const [erased] = (await addPeople(world, tenant, 1)) as [string];
+    await world.call(`DELETE /api/v1/subscribers/${erased}`, { as: await tenant.dashboard() });
+    for (const id of [foreign, erased]) expect((await register(world, tenant, phone(id))).status).toBe(422);
+  });
+
+  it("D-DEV two registrations at once leave one device", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
+    const answers = await Promise.all(
+      [ada, bob, ada, bob].map((id) => register(world, tenant, phone(id, { device_id: "a" }))),
+    );
+    expect(answers.map(({ status }) => status).filter((status) => status > 201)).toEqual([]);
+    const left = [...(await listed(world, tenant, ada)), ...(await listed(world, tenant, bob))];
+    expect(left).toHaveLength(1);
+  });
+});
+
+describe("removal", () => {
+  it.each(["sdk", "dashboard"] as const)(
+    "D-DEV AMB-74 a logout removes the device: 204, then 404 (%s)",
+    async (kind) => {
+      const { world, tenant } = await withTenant();
+      const [id, other] = (await addPeople(world, tenant, 2)) as [string, string];
+      const { body } = await register(world, tenant, phone(id, { device_id: "a" }));
+      const as = kind === "sdk" ? tenant.sdk : await tenant.dashboard();
+      const remove = (of: string) => world.call(`DELETE /api/v1/devices/${body.id}?subscriber_id=${of}`, { as });
+      expect((await remove(other)).status).toBe(404);
+      expect([(await remove(id)).status, (await remove(id)).status]).toEqual([204, 404]);
+      expect(await listed(world, tenant, id)).toEqual([]);
+      expect((await register(world, tenant, phone(other, { device_id: "a" }))).status).toBe(201);
+    },
+  );
+
+  it("D-DEV the list is 404 for whoever is unknown", async () => {
+    const { world, tenant } = await withTenant();
+    const as = await tenant.dashboard();
+    expect((await world.call(`GET /api/v1/subscribers/${UNKNOWN}/devices`, { as })).status).toBe(404);
+  });
+
+  it("DEV-2 SUB-9 an erased subscriber's devices go with everything that points at them", async () => {
+    const { world, tenant } = await withTenant();
+    const [id, other] = (await addPeople(world, tenant, 2)) as [string, string];
+    await register(world, tenant, phone(id, { device_id: "a", token: "canary-token" }));
+    await register(world, tenant, { subscriber_id: id, ...browser });
+    await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+    await world.settle();
+    const rows = (await wholeTable(world)).filter(({ sk }) => sk.S !== id).map((row) => JSON.stringify(row));
+    for (const trace of [id, "canary-token", "push.example.com"])
+      expect(rows.filter((row) => row.includes(trace))).toEqual([]);
+    expect((await register(world, tenant, phone(other, { device_id: "a" }))).status).toBe(201);
+  });
+});
