@@ -1,7 +1,8 @@
-// CloudFront: one address for the API and the live stream (docs/edge.md says what it does, line by line).
+// CloudFront: one address for the API, the live stream and assets (docs/edge.md says what it does, line by line).
 import { Duration, type Stack } from "aws-cdk-lib";
 import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 import {
+  AccessLevel,
   AllowedMethods,
   type BehaviorOptions,
   CachePolicy,
@@ -14,11 +15,14 @@ import {
   OriginProtocolPolicy,
   OriginRequestPolicy,
   OriginSslPolicy,
+  ResponseHeadersPolicy,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from "aws-cdk-lib/aws-cloudfront";
-import { FunctionUrlOrigin, HttpOrigin } from "aws-cdk-lib/aws-cloudfront-origins";
+import { FunctionUrlOrigin, HttpOrigin, S3BucketOrigin } from "aws-cdk-lib/aws-cloudfront-origins";
 import { FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
+import type { Bucket, IBucket } from "aws-cdk-lib/aws-s3";
+import { ASSETS_PATH, assetHeaders } from "../shared/asset-files.ts";
 import type { Api } from "./api.ts";
 import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
@@ -31,6 +35,9 @@ const ORIGIN_SECRET_HEADER = "x-origin-secret";
 /** Every status for which CloudFront would remember a failure; it is to remember none. */
 const REMEMBERED_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
+/** How long the edge may go on serving an asset that was deleted. */
+const DELETED_ASSET_STAYS = Duration.hours(1);
+
 /** Between two frames of the stream lie at most 30 seconds (its keepalive). */
 const ORIGIN_SILENCE = Duration.seconds(60);
 
@@ -39,9 +46,10 @@ interface Origins {
   lambdas: Lambdas;
   stream: Contents["stream"];
   secret: string;
+  assets: Bucket;
 }
 
-export function createEdge(stack: Stack, { domain }: Settings, { api, lambdas, stream, secret }: Origins) {
+export function createEdge(stack: Stack, { domain }: Settings, { api, lambdas, stream, secret, assets }: Origins) {
   const origin = {
     readTimeout: ORIGIN_SILENCE,
     keepaliveTimeout: ORIGIN_SILENCE,
@@ -66,7 +74,7 @@ export function createEdge(stack: Stack, { domain }: Settings, { api, lambdas, s
   });
 
   const distribution = new Distribution(stack, "Distribution", {
-    comment: `${stack.stackName}: API and live stream`,
+    comment: `${stack.stackName}: API, live stream and assets`,
     httpVersion: HttpVersion.HTTP2_AND_3,
     defaultBehavior: {
       ...uncached,
@@ -83,6 +91,7 @@ export function createEdge(stack: Stack, { domain }: Settings, { api, lambdas, s
         allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS,
         origin: FunctionUrlOrigin.withOriginAccessControl(streamUrl, origin),
       },
+      [`${ASSETS_PATH}*`]: assetBehavior(stack, assets),
     },
     errorResponses: REMEMBERED_STATUSES.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
     ...(domain && {
@@ -94,5 +103,36 @@ export function createEdge(stack: Stack, { domain }: Settings, { api, lambdas, s
   return {
     domain: distribution.distributionDomainName,
     url: `https://${domain?.name ?? distribution.distributionDomainName}`,
+  };
+}
+
+/** Images as they were uploaded, and nothing that a browser would run if one of them were something else. */
+function assetBehavior(stack: Stack, assets: Bucket): BehaviorOptions {
+  const { "content-security-policy": policy, "cross-origin-resource-policy": shownBy } = assetHeaders;
+  return {
+    // The cast: the two types differ in what may be left undefined, nothing else.
+    // Being allowed to list, S3 answers 404 for what is not there; no request from outside can ask for a list.
+    origin: S3BucketOrigin.withOriginAccessControl(assets as IBucket, {
+      originAccessLevels: [AccessLevel.READ, AccessLevel.LIST],
+    }),
+    allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+    viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+    compress: false,
+    cachePolicy: new CachePolicy(stack, "AssetCache", {
+      comment: "Assets: by path alone; looked up again after an hour, for they may be deleted.",
+      minTtl: Duration.seconds(0),
+      defaultTtl: DELETED_ASSET_STAYS,
+      maxTtl: DELETED_ASSET_STAYS,
+    }),
+    responseHeadersPolicy: new ResponseHeadersPolicy(stack, "AssetHeaders", {
+      comment: "Assets: pictures to everybody, a document or a script to nobody.",
+      securityHeadersBehavior: {
+        contentTypeOptions: { override: true },
+        contentSecurityPolicy: { contentSecurityPolicy: policy, override: true },
+      },
+      customHeadersBehavior: {
+        customHeaders: [{ header: "cross-origin-resource-policy", value: shownBy, override: true }],
+      },
+    }),
   };
 }

@@ -1,6 +1,7 @@
 // Policies: what a function declared, resource by resource, and the little that every function of its kind needs.
 import type { Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
+import { ASSETS_PATH } from "../shared/asset-files.ts";
 import { queueNames } from "../shared/messages.ts";
 import { queueVariable } from "../shared/resources.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
@@ -48,6 +49,7 @@ function allowances(stack: Stack, { storage, queues, schedules }: Places): Reado
         ),
       ],
     ],
+    ["assets", (actions) => allow(actions, storage.assets.arnForObjects(`${ASSETS_PATH.slice(1)}*`))],
     ["encryption-key", (actions) => allow(actions, storage.encryptionKey.keyArn)],
     ["signing-key", (actions) => allow(actions, storage.signingKey.keyArn)],
     ["schedule-group", (actions) => allow(actions, scheduleArn)],
@@ -103,6 +105,7 @@ export function variablesOf({ storage, queues, schedules }: Places): Record<stri
   return {
     TABLE_NAME: storage.table.tableName,
     ENCRYPTION_KEY_ID: storage.encryptionKey.keyId,
+    ASSETS_BUCKET: storage.assets.bucketName,
     SIGNING_KEY_ID: storage.signingKey.keyId,
     SCHEDULE_GROUP: schedules.group.ref,
     SCHEDULER_ROLE_ARN: schedules.role.roleArn,

@@ -1,5 +1,6 @@
 // `npm run probe -- <base_url>`: the lines of docs/edge.md that show from outside, looked at on a real deployment.
 import { randomUUID } from "node:crypto";
+import { ASSETS_PATH, assetHeaders } from "../shared/asset-files.ts";
 import { openToBrowsers, preflightHeaders } from "../shared/http/fallback.ts";
 import { contents } from "./functions.ts";
 import { type Answer, type Ask, asker, type Check, check, demand, parsed, statusOfLargeBody } from "./probe/ask.ts";
@@ -149,6 +150,16 @@ async function probeAddress(base: string, ask: Ask): Promise<Check[]> {
     await check("413", "a body over 10 MB is refused", async () => {
       const status = await statusOfLargeBody(`${base}/probe-${randomUUID()}`);
       return demand(status === 413, `status ${status}`);
+    }),
+    await check("E1 E20 E22", "an asset that is not there is 404, and none would be run", async () => {
+      const { status, headers } = await ask("GET", `${ASSETS_PATH}probe-${randomUUID()}.png`);
+      for (const [name, value] of Object.entries(assetHeaders))
+        demand(headers.get(name) === value, `${name}: ${headers.get(name) ?? "missing"}`);
+      return demand(status === 404, `status ${status}`);
+    }),
+    await check("E20", "nothing is written under the assets' path", async () => {
+      const { status } = await ask("POST", `${ASSETS_PATH}probe-${randomUUID()}.png`);
+      return demand(status === 403, `status ${status}`);
     }),
     await check("E6", "nothing is compressed on the way", async () => {
       const { headers } = await ask("GET", "/openapi.json", { "accept-encoding": "gzip, br" });

@@ -1,5 +1,5 @@
 // The one stack of the service: nothing in it is billed by the hour, and everything derives from the declarations.
-import { CfnOutput, Stack } from "aws-cdk-lib";
+import { CfnOutput, Lazy, Stack } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import { addAlarms } from "./alarms.ts";
@@ -7,6 +7,7 @@ import { createApi } from "./api.ts";
 import { bundleFolder } from "./bundle.ts";
 import { addDashboard } from "./dashboard.ts";
 import { createEdge } from "./edge.ts";
+import { createEmail } from "./email.ts";
 import { type Contents, contents, deployedFunctions } from "./functions.ts";
 import { createLambdas } from "./lambdas.ts";
 import { createQueues } from "./queues.ts";
@@ -33,6 +34,7 @@ export class EngagementStack extends Stack {
     const storage = createStorage(this, settings);
     const queues = createQueues(this, storage.failures);
     const schedules = createSchedules(this, settings, queues);
+    createEmail(this, settings);
     const api = createApi(this, settings, declared);
     const lambdas = createLambdas(this, settings, deployedFunctions(declared), {
       ...{ storage, queues, schedules, code },
@@ -42,11 +44,14 @@ export class EngagementStack extends Stack {
         DEFAULT_PLAN: settings.defaultPlan,
         STREAM_CONCURRENCY: settings.streamConcurrency?.toString(),
         ORIGIN_SECRET: storage.originSecret,
+        // The address of what is made last, known by none of the functions that it leads to.
+        BASE_URL: Lazy.string({ produce: () => edge.url }),
       },
     });
     api.allow(lambdas);
     addWakes(this, settings, declared, { storage, queues, lambdas });
-    const edge = createEdge(this, settings, { api, lambdas, stream: declared.stream, secret: storage.originSecret });
+    const { assets, originSecret: secret } = storage;
+    const edge = createEdge(this, settings, { api, lambdas, stream: declared.stream, secret, assets });
     addAlarms(this, settings, { declared, queues, lambdas, api });
     addDashboard(this, settings, { queues, lambdas, api, storage });
 

@@ -1,4 +1,4 @@
-// What is kept: the one table, the two keys, and the bucket for stream records that nobody could handle.
+// What is kept: the one table, the two keys, uploaded images, and stream records that nobody could handle.
 import { Duration, Fn, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import { AttributeType, BillingMode, ProjectionType, StreamViewType, Table } from "aws-cdk-lib/aws-dynamodb";
 import { Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
@@ -14,6 +14,8 @@ export interface Storage {
   encryptionKey: Key;
   signingKey: Key;
   failures: Bucket;
+  /** Public through CloudFront alone, under its own key prefix (docs/edge.md). */
+  assets: Bucket;
   /** What CloudFront and the functions alone know, so that the viewer's address can be believed (decision 26). */
   originSecret: string;
 }
@@ -53,19 +55,25 @@ export function createStorage(stack: Stack, { removal }: Settings): Storage {
     removalPolicy,
   });
 
-  const failures = new Bucket(stack, "Failures", {
+  const closed = {
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     encryption: BucketEncryption.S3_MANAGED,
     objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
     enforceSSL: true,
     minimumTLSVersion: 1.2,
-    lifecycleRules: [{ expiration: FAILURES_KEPT, abortIncompleteMultipartUploadAfter: Duration.days(1) }],
     removalPolicy,
+  };
+  const abandoned = { abortIncompleteMultipartUploadAfter: Duration.days(1) };
+  const failures = new Bucket(stack, "Failures", {
+    ...closed,
+    lifecycleRules: [{ ...abandoned, expiration: FAILURES_KEPT }],
   });
+  // Not versioned: a key is random and written once, so a version could only bring back what was to be gone.
+  const assets = new Bucket(stack, "Assets", { ...closed, lifecycleRules: [abandoned] });
 
   // Random, made with the stack, written down nowhere else: no secret in the template and none billed by the month.
   const stackUuid = Fn.select(2, Fn.split("/", stack.stackId));
   const originSecret = Fn.join("-", [encryptionKey.keyId, stackUuid]);
 
-  return { table, encryptionKey, signingKey, failures, originSecret };
+  return { table, encryptionKey, signingKey, failures, assets, originSecret };
 }

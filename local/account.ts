@@ -9,6 +9,7 @@ import { ACCOUNT, REGION } from "./lambda.ts";
 import type { State } from "./state.ts";
 
 export const TABLE = "engagement";
+export const ASSETS_BUCKET = "engagement-assets";
 const SCHEDULE_GROUP = "engagement";
 const SWEEP = "sweep";
 export const SWEEP_EVERY = "rate(5 minutes)";
@@ -20,7 +21,7 @@ const SCHEDULER_ROLE = `arn:aws:iam::${ACCOUNT}:role/engagement-scheduler`;
 
 /** Makes what is missing. @returns the environment variables that name it all. */
 export async function makeResources(
-  { dynamodb, sqs, scheduler, kms }: Services,
+  { dynamodb, sqs, scheduler, kms, s3 }: Services,
   table = TABLE,
 ): Promise<Record<string, string>> {
   const urls: Record<string, string> = {};
@@ -42,11 +43,13 @@ export async function makeResources(
   }
   await unlessThere("ConflictException", () => scheduler.operate("CreateScheduleGroup", { Name: SCHEDULE_GROUP }));
   await unlessThere("ConflictException", () => scheduler.operate("CreateSchedule", sweepSchedule()));
+  await s3?.operate("CreateBucket", { Bucket: ASSETS_BUCKET });
   await makeKey(kms, ENCRYPTION_ALIAS, { KeySpec: "SYMMETRIC_DEFAULT", KeyUsage: "ENCRYPT_DECRYPT" });
   await makeKey(kms, SIGNING_ALIAS, { KeySpec: "RSA_2048", KeyUsage: "SIGN_VERIFY" });
   return {
     ...urls,
     TABLE_NAME: table,
+    ASSETS_BUCKET,
     ENCRYPTION_KEY_ID: ENCRYPTION_ALIAS,
     SIGNING_KEY_ID: SIGNING_ALIAS,
     SCHEDULE_GROUP,

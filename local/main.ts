@@ -29,7 +29,9 @@ async function start(): Promise<void> {
   const { hooks } = faults;
   const begin = Date.now() + folder.offset;
   const options = { start: begin, ticking: true, plan, log, hooks, dynamodbEndpoint, env: passedOn };
-  const world = await createWorld({ file: folder.file, ...options }).catch(refuseEndpoint(dynamodbEndpoint));
+  let url = "";
+  const baseUrl = () => url;
+  const world = await createWorld({ file: folder.file, baseUrl, ...options }).catch(refuseEndpoint(dynamodbEndpoint));
   world.time.start();
   const tenancy = openTenancy(world.partsFor(UNDISTURBED));
   const state = openState(world.database);
@@ -37,9 +39,10 @@ async function start(): Promise<void> {
   const control = createControl({ world, tenancy, faults });
   const { gateway } = world;
   const server = await startHttpServer({ port, gateway, control, log: note }).catch(refusePort("PORT", port));
+  url = server.url;
   const aws =
     awsPort === undefined ? undefined : await startAwsPort(world, awsPort, note).catch(refusePort("AWS_PORT", awsPort));
-  console.log(welcome({ url: server.url, aws: aws?.url, folder: dataFolder }, demo));
+  console.log(welcome({ url, aws: aws?.url, folder: dataFolder }, demo));
 
   const stop = async () => {
     if (stopping) return;

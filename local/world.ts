@@ -10,6 +10,7 @@ import type { Aws, LogEntry, Parts } from "../shared/parts.ts";
 import type { PlanName } from "../shared/plans.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import { makeResources, remoteTable, TABLE } from "./account.ts";
+import { withAssets } from "./assets.ts";
 import { type Database, openDatabase } from "./aws/database.ts";
 import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "./aws/dynamodb/index.ts";
 import { createKms, type Kms } from "./aws/kms.ts";
@@ -31,6 +32,7 @@ export const API_TIMEOUT_SECONDS = 29;
 const STREAM_TIMEOUT_SECONDS = 900;
 const STREAM_CONCURRENCY = 1_000;
 const FALLBACK = "fallback";
+const HOST = "http://127.0.0.1";
 
 export interface WorldOptions {
   /** A file, or memory that keeps nothing. */
@@ -48,7 +50,8 @@ export interface WorldOptions {
   dynamodbEndpoint?: string | undefined;
   /** Between every SDK client and the embedded services; by function, so that a fault can concern one of them. */
   hooks?(functionName: string): Hooks;
-  baseUrl?: string;
+  /** What clients call; asked when it is needed, for a server knows its port only once it listens. */
+  baseUrl?(): string;
   env?: Record<string, string>;
 }
 
@@ -90,10 +93,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   });
   const services: Services = { dynamodb, sqs, scheduler, kms, s3 };
   const table = remote ? await remoteTable(services, openState(database), ids) : TABLE;
-  const issuer = options.baseUrl ?? "http://127.0.0.1";
+  const { baseUrl = () => HOST } = options;
   const env = {
     ...(await makeResources(services, table)),
-    TOKEN_ISSUER: issuer,
+    TOKEN_ISSUER: HOST,
+    get BASE_URL() {
+      return baseUrl();
+    },
     TOKEN_AUDIENCE: "engagement-dashboard",
     DEFAULT_PLAN: options.plan ?? "enterprise",
     ...options.env,
@@ -120,7 +126,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       mappings.mapTableStream({ table, stream, function: worker.name, batchSize: 100, filter: wantsReaction });
     }
   const time = createTime({ clock, host, mappings, scheduler, sqs, dynamodb, log: noteLine });
-  const gateway = createGateway({ clock, ids, host, routes, log: noteLine, enter: time.enter });
+  const gateway = withAssets(createGateway({ clock, ids, host, routes, log: noteLine, enter: time.enter }), s3);
 
   return {
     ...{ dynamodb, sqs, scheduler, kms, s3, clock, ids, time, host, gateway, database, env, partsFor },

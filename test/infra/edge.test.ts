@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
+import { assetWriting } from "../../shared/asset-files.ts";
 import { routeKeyOf } from "../../shared/http/endpoint.ts";
 import { answerUnknown } from "../../shared/http/fallback.ts";
 import { deployed, ofType, synthesize, type Template, textOf } from "./support/template.ts";
@@ -9,19 +10,32 @@ import { deployed, ofType, synthesize, type Template, textOf } from "./support/t
 const template: Template = deployed();
 
 const STREAM = "/v1/in-app/stream";
+const ASSETS = "/assets/*";
 const one = (type: string, from = template) => {
   const found = ofType(from, type);
   expect(found).toHaveLength(1);
   return found[0]![1].Properties;
 };
 const edge = () => one("AWS::CloudFront::Distribution").DistributionConfig;
-const behaviours = () => [edge().DefaultCacheBehavior, ...edge().CacheBehaviors];
+const assets = () => edge().CacheBehaviors.find(({ PathPattern }: { PathPattern: string }) => PathPattern === ASSETS);
+/** Of what our functions answer: all but the assets. */
+const behaviours = () => [edge().DefaultCacheBehavior, edge().CacheBehaviors[0]];
+const functionOrigins = () => behaviours().map(originOf);
 const originOf = ({ TargetOriginId }: { TargetOriginId: string }) =>
   edge().Origins.find(({ Id }: { Id: string }) => Id === TargetOriginId);
 const api = () => one("AWS::ApiGatewayV2::Api").Body;
 const withDomain = () =>
   synthesize({
     context: { domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:1:certificate/x" } },
+  });
+
+const accessTo = (behaviour: { TargetOriginId: string }) =>
+  template.Resources[originOf(behaviour).OriginAccessControlId["Fn::GetAtt"][0]]!.Properties.OriginAccessControlConfig;
+const signedFor = (type: string) =>
+  expect.objectContaining({
+    OriginAccessControlOriginType: type,
+    SigningBehavior: "always",
+    SigningProtocol: "sigv4",
   });
 
 interface EdgeRequest {
@@ -45,14 +59,18 @@ function atTheEdge(method: string, uri: string, headers: Record<string, string> 
 
 const lines: Record<string, () => void | Promise<void>> = {
   E1: () => {
-    expect(edge().CacheBehaviors.map(({ PathPattern }: { PathPattern: string }) => PathPattern)).toEqual([STREAM]);
+    expect(edge().CacheBehaviors.map(({ PathPattern }: { PathPattern: string }) => PathPattern)).toEqual([
+      STREAM,
+      ASSETS,
+    ]);
     expect(contents.stream.endpoint.route).toBe(`GET ${STREAM}`);
     expect(textOf(originOf(edge().DefaultCacheBehavior).DomainName)).toMatch(/^<Api>\.execute-api\./);
     expect(textOf(originOf(edge().CacheBehaviors[0]).DomainName)).toMatch(/StreamFunctionUrl\w+\.FunctionUrl/);
+    expect(textOf(originOf(assets()).DomainName)).toMatch(/^<Assets\w+\.RegionalDomainName>$/);
   },
   E2: () => {
-    for (const { ViewerProtocolPolicy } of behaviours()) expect(ViewerProtocolPolicy).toBe("https-only");
-    for (const { CustomOriginConfig } of edge().Origins) {
+    for (const { ViewerProtocolPolicy } of [...behaviours(), assets()]) expect(ViewerProtocolPolicy).toBe("https-only");
+    for (const { CustomOriginConfig } of functionOrigins()) {
       expect(CustomOriginConfig.OriginProtocolPolicy).toBe("https-only");
       expect(CustomOriginConfig.OriginSSLProtocols).toEqual(["TLSv1.2"]);
     }
@@ -75,7 +93,7 @@ const lines: Record<string, () => void | Promise<void>> = {
     expect(edge().CustomErrorResponses).toEqual(kept.map((ErrorCode) => ({ ErrorCachingMinTTL: 0, ErrorCode })));
   },
   E6: () => {
-    for (const { Compress } of behaviours()) expect(Compress).toBe(false);
+    for (const { Compress } of [...behaviours(), assets()]) expect(Compress).toBe(false);
   },
   E7: () => {
     const allViewerExceptHostHeader = "b689b0a8-53d0-40ab-baf2-68738e2966ac";
@@ -88,8 +106,11 @@ const lines: Record<string, () => void | Promise<void>> = {
       expect(atTheEdge("GET", uri, { "x-viewer-ip": "203.0.113.1" }).headers["x-viewer-ip"]).toBe("198.51.100.7");
   },
   E9: () => {
-    const sent = edge().Origins.map(({ OriginCustomHeaders: [header] }: { OriginCustomHeaders: object[] }) => header);
-    const [{ HeaderValue: secret }] = sent;
+    expect(originOf(assets()).OriginCustomHeaders).toBeUndefined();
+    const sent = functionOrigins().map(
+      ({ OriginCustomHeaders: [header] }: { OriginCustomHeaders: { HeaderValue: object }[] }) => header,
+    );
+    const secret = sent[0]?.HeaderValue;
     expect(sent).toEqual(sent.map(() => ({ HeaderName: "x-origin-secret", HeaderValue: secret })));
     expect(textOf(secret)).toMatch(/^<EncryptionKey\w+>-select\(2,split\(\/,<AWS::StackId>\)\)$/);
     for (const { name, kind } of deployedFunctions(contents)) {
@@ -139,13 +160,7 @@ const lines: Record<string, () => void | Promise<void>> = {
       expect(textOf(Properties.SourceArn)).toBe(
         `arn:<AWS::Partition>:cloudfront::<AWS::AccountId>:distribution/<${id}>`,
       );
-    const { OriginAccessControlConfig } = one("AWS::CloudFront::OriginAccessControl");
-    expect(OriginAccessControlConfig).toMatchObject({
-      OriginAccessControlOriginType: "lambda",
-      SigningBehavior: "always",
-      SigningProtocol: "sigv4",
-    });
-    expect(originOf(edge().CacheBehaviors[0]).OriginAccessControlId).toBeDefined();
+    expect(accessTo(edge().CacheBehaviors[0])).toEqual(signedFor("lambda"));
   },
   E14: () => {
     const { "/$default": _, ...paths } = api().paths as Record<
@@ -179,7 +194,7 @@ const lines: Record<string, () => void | Promise<void>> = {
       if (kind === "api" || kind === "fallback") expect(timeoutSeconds).toBe(29);
   },
   E16: () => {
-    for (const { CustomOriginConfig } of edge().Origins) expect(CustomOriginConfig.OriginReadTimeout).toBe(60);
+    for (const { CustomOriginConfig } of functionOrigins()) expect(CustomOriginConfig.OriginReadTimeout).toBe(60);
     expect(template.Resources.Stream!.Properties.Timeout).toBe(900);
   },
   E17: () => {
@@ -198,6 +213,58 @@ const lines: Record<string, () => void | Promise<void>> = {
       textOf(Resources.ApiAuth!.Properties.Environment.Variables.TOKEN_ISSUER);
     expect(issuerIn(template)).toBe("https://<Api>.execute-api.<AWS::Region>.<AWS::URLSuffix>");
     expect(issuerIn(withDomain())).toBe("https://api.example.com");
+  },
+  E20: () => {
+    expect(accessTo(assets())).toEqual(signedFor("s3"));
+    const [bucket] = ofType(template, "AWS::S3::Bucket").find(([id]) => id.startsWith("Assets"))!;
+    const [distribution] = ofType(template, "AWS::CloudFront::Distribution")[0]!;
+    const policy = ofType(template, "AWS::S3::BucketPolicy").find(
+      ([, { Properties }]) => Properties.Bucket.Ref === bucket,
+    )![1].Properties.PolicyDocument;
+    const allowed = policy.Statement.filter(({ Effect }: { Effect: string }) => Effect === "Allow");
+    expect(allowed).toHaveLength(1);
+    const [{ Action, Principal, Resource, Condition }] = allowed;
+    expect([Action, Principal]).toEqual([["s3:GetObject", "s3:ListBucket"], { Service: "cloudfront.amazonaws.com" }]);
+    expect(Resource.map(textOf)).toEqual([`<${bucket}.Arn>/*`, `<${bucket}.Arn>`]);
+    expect(textOf(Condition.StringEquals["AWS:SourceArn"])).toBe(
+      `arn:<AWS::Partition>:cloudfront::<AWS::AccountId>:distribution/<${distribution}>`,
+    );
+    expect(assets().AllowedMethods).toEqual(["GET", "HEAD"]);
+    expect(assets().OriginRequestPolicyId).toBeUndefined();
+  },
+  E21: async () => {
+    const { CachePolicyConfig } = one("AWS::CloudFront::CachePolicy");
+    expect(CachePolicyConfig).toMatchObject({ MinTTL: 0, DefaultTTL: 3_600, MaxTTL: 3_600 });
+    expect(CachePolicyConfig.ParametersInCacheKeyAndForwardedToOrigin).toMatchObject({
+      CookiesConfig: { CookieBehavior: "none" },
+      HeadersConfig: { HeaderBehavior: "none" },
+      QueryStringsConfig: { QueryStringBehavior: "none" },
+    });
+    const [policy] = ofType(template, "AWS::CloudFront::CachePolicy")[0]!;
+    expect(assets().CachePolicyId).toEqual({ Ref: policy });
+    const puts: { input: Record<string, unknown> }[] = [];
+    const client = { send: async (command: (typeof puts)[number]) => void puts.push(command) };
+    const parts = { aws: () => client, env: { ASSETS_BUCKET: "box", BASE_URL: "https://api.example.com" } };
+    const files = assetWriting.open(parts as never)("" as never);
+    await files.put("x.png", Buffer.from("x"), "image/png");
+    expect(puts[0]!.input).toMatchObject({
+      Key: "assets/x.png",
+      ContentType: "image/png",
+      CacheControl: "public, max-age=31536000, immutable",
+    });
+    expect(files.urlOf("x.png")).toBe("https://api.example.com/assets/x.png");
+  },
+  E22: () => {
+    const [policy, { Properties }] = ofType(template, "AWS::CloudFront::ResponseHeadersPolicy")[0]!;
+    expect(assets().ResponseHeadersPolicyId).toEqual({ Ref: policy });
+    const { SecurityHeadersConfig, CustomHeadersConfig } = Properties.ResponseHeadersPolicyConfig;
+    expect(SecurityHeadersConfig).toEqual({
+      ContentTypeOptions: { Override: true },
+      ContentSecurityPolicy: { ContentSecurityPolicy: "default-src 'none'; sandbox", Override: true },
+    });
+    expect(CustomHeadersConfig.Items).toEqual([
+      { Header: "cross-origin-resource-policy", Value: "cross-origin", Override: true },
+    ]);
   },
 };
 

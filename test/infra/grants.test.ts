@@ -27,7 +27,9 @@ function declaredRights(grants: (typeof functions)[number]["grants"]): string[] 
 function standingRights(id: string, name: string, kind: string): string[] {
   const places = placesOf(template);
   const [stream] = ofType(template, "AWS::DynamoDB::Table").map(([table]) => `<${table}.StreamArn>`);
-  const [bucket] = ofType(template, "AWS::S3::Bucket").map(([failures]) => `<${failures}.Arn>`);
+  const [bucket] = ofType(template, "AWS::S3::Bucket").flatMap(([id]) =>
+    id.startsWith("Failures") ? [`<${id}.Arn>`] : [],
+  );
   const isQueueWorker = kind === "worker" && queueNames.some((queue) => queue === name);
   return [
     `logs:CreateLogStream on ${logArn(id)}`,

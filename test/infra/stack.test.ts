@@ -4,7 +4,7 @@ import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.
 import { type Endpoint, endpoints, group } from "../../shared/http/endpoint.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
-import { deployed, ofType, synthesize, type Template } from "./support/template.ts";
+import { deployed, ofType, synthesize, type Template, textOf } from "./support/template.ts";
 
 const MOST_RESOURCES = 400;
 const COMING_ROUTES = 170;
@@ -70,9 +70,11 @@ describe("cost at rest", () => {
     const free = [
       "AWS::ApiGatewayV2::Api",
       "AWS::ApiGatewayV2::Stage",
+      "AWS::CloudFront::CachePolicy",
       "AWS::CloudFront::Distribution",
       "AWS::CloudFront::Function",
       "AWS::CloudFront::OriginAccessControl",
+      "AWS::CloudFront::ResponseHeadersPolicy",
       "AWS::Events::Rule",
       "AWS::IAM::Role",
       "AWS::Lambda::EventSourceMapping",
@@ -145,8 +147,11 @@ describe("what is kept", () => {
     for (const bucket of only("AWS::S3::Bucket")) {
       expect(Object.values(bucket.PublicAccessBlockConfiguration)).toEqual([true, true, true, true]);
       expect(bucket.BucketEncryption).toBeDefined();
-      expect(bucket.LifecycleConfiguration.Rules[0].ExpirationInDays).toBe(30);
+      expect(bucket.LifecycleConfiguration.Rules[0].AbortIncompleteMultipartUpload).toEqual({ DaysAfterInitiation: 1 });
+      expect(bucket.VersioningConfiguration).toBeUndefined();
     }
+    const kept = only("AWS::S3::Bucket").map(({ LifecycleConfiguration }) => LifecycleConfiguration.Rules[0]);
+    expect(kept.map(({ ExpirationInDays }) => ExpirationInDays).sort()).toEqual([30, undefined]);
     for (const queue of only("AWS::SQS::Queue")) expect(queue.SqsManagedSseEnabled).toBe(true);
     for (const type of ["AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy"])
       for (const { PolicyDocument } of only(type))
@@ -204,5 +209,35 @@ describe("alarms", () => {
     expect(subscription.Properties).toMatchObject({ Protocol: "email", Endpoint: "ops@example.com" });
     for (const [, { Properties }] of ofType(mailing, "AWS::CloudWatch::Alarm"))
       expect(Properties.AlarmActions).toHaveLength(1);
+  });
+});
+
+describe("e-mail", () => {
+  it("costs and makes nothing until a domain is set", () => {
+    expect(Object.values(template.Resources).filter(({ Type }) => Type.startsWith("AWS::SES"))).toEqual([]);
+    expect(() => synthesize({ context: { emailIdentity: "someone@example.com" } })).toThrow("emailIdentity is wrong");
+  });
+
+  it("signs as the domain, and queues what becomes of each mail", () => {
+    const mailing = synthesize({ context: { emailIdentity: "mail.example.com" }, rules: true });
+    const the = (type: string) => ofType(mailing, type).map(([id, { Properties }]) => ({ id, ...Properties }))[0];
+    const set = the("AWS::SES::ConfigurationSet");
+    expect(set).toMatchObject({ Name: "Engagement", DeliveryOptions: { TlsPolicy: "REQUIRE" } });
+    expect(the("AWS::SES::EmailIdentity")).toMatchObject({
+      EmailIdentity: "mail.example.com",
+      ConfigurationSetAttributes: { ConfigurationSetName: { Ref: set.id } },
+    });
+    expect(Object.keys(mailing.Outputs)).toEqual(expect.arrayContaining(["DkimRecord1", "DkimRecord2", "DkimRecord3"]));
+    const { EventDestination } = the("AWS::SES::ConfigurationSetEventDestination");
+    expect(EventDestination.MatchingEventTypes).toEqual(expect.arrayContaining(["delivery", "bounce", "complaint"]));
+    expect(textOf(EventDestination.EventBridgeDestination.EventBusArn)).toMatch(/:event-bus\/default$/);
+    const [rule] = ofType(mailing, "AWS::Events::Rule").filter(
+      ([, { Properties }]) => Properties.EventPattern.source[0] === "aws.ses",
+    );
+    const [target] = rule![1].Properties.Targets;
+    expect(rule![1].Properties.EventPattern.detail.mail.tags).toEqual({ "ses:configuration-set": ["Engagement"] });
+    const queue = mailing.Resources[target.Arn["Fn::GetAtt"][0]]!.Properties;
+    expect(queue).toMatchObject({ QueueName: "Engagement-email-events", MessageRetentionPeriod: 1_209_600 });
+    expect(queue.RedrivePolicy.deadLetterTargetArn).toEqual(target.DeadLetterConfig.Arn);
   });
 });

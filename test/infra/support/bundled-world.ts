@@ -21,7 +21,7 @@ export async function bundledWorld() {
   const template = deployed();
   const places = placesOf(template);
   const world = await testWorld({ start: Date.now() });
-  const { dynamodb, sqs, kms, scheduler, clock, ids, database } = world;
+  const { dynamodb, sqs, kms, scheduler, s3, clock, ids, database } = world;
   const closing: (() => unknown)[] = [];
   /** `function: right`, for every right that was used. */
   const used = new Set<string>();
@@ -51,6 +51,7 @@ export async function bundledWorld() {
       sqs: guarded("sqs", sqs),
       kms: guarded("kms", kms),
       scheduler: guarded("scheduler", scheduler),
+      s3: guarded("s3", s3),
     };
   };
 

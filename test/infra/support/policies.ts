@@ -47,6 +47,7 @@ export function placesOf(template: Template): Record<string, string> {
     table: `<${only("AWS::DynamoDB::Table")}.Arn>`,
     "encryption-key": `<${only("AWS::KMS::Key", ({ KeySpec }) => KeySpec === undefined)}.Arn>`,
     "signing-key": `<${only("AWS::KMS::Key", ({ KeySpec }) => KeySpec === "RSA_2048")}.Arn>`,
+    assets: `<${only("AWS::S3::Bucket", ({ NotificationConfiguration }) => NotificationConfiguration === undefined)}.Arn>/assets/*`,
     "schedule-group": schedules,
     "scheduler-role": `<${only("AWS::IAM::Role", ({ Description }) => String(Description).startsWith("Lets schedules"))}.Arn>`,
     ...Object.fromEntries(queueNames.map((name) => [`queue:${name}`, queueArn(name)])),
@@ -70,6 +71,10 @@ export function neededRights(places: Record<string, string>, service: string, op
   if (service === "sqs") {
     const queue = String(input.QueueUrl).split("/").at(-1);
     return [`sqs:${operation.replace(/Batch$/, "")} on ${places[`queue:${queue}`]}`];
+  }
+  if (service === "s3") {
+    const inside = String(input.Key).startsWith("assets/");
+    return [`s3:${operation} on ${inside ? places.assets : `${input.Bucket}/${input.Key}`}`];
   }
   if (service === "kms") {
     const key = String(input.KeyId ?? "encryption").includes("signing") ? "signing-key" : "encryption-key";
