@@ -6,18 +6,21 @@ import { auth } from "./api/auth/index.ts";
 import { billing } from "./api/billing/index.ts";
 import { channels } from "./api/channels/index.ts";
 import { devices } from "./api/devices/index.ts";
+import { hooks } from "./api/hooks/index.ts";
 import { inbox } from "./api/inbox/index.ts";
 import { notifications } from "./api/notifications/index.ts";
 import { service } from "./api/service/index.ts";
 import { subscribers } from "./api/subscribers/index.ts";
 import { team } from "./api/team/index.ts";
 import { templates } from "./api/templates/index.ts";
+import { webhooks } from "./api/webhooks/index.ts";
 import { operator } from "./operator/index.ts";
 import { stream } from "./stream/index.ts";
 import { deliver } from "./workers/deliver/index.ts";
 import { due } from "./workers/due/index.ts";
 import { erase } from "./workers/erase/index.ts";
 import { fanOut } from "./workers/fan-out/index.ts";
+import { postWebhook } from "./workers/post-webhook/index.ts";
 import { react } from "./workers/react/index.ts";
 
 /** In the order of the specification. */
@@ -28,6 +31,8 @@ export const groups: readonly Group[] = [
   templates,
   channels,
   inbox,
+  hooks,
+  webhooks,
   auth,
   account,
   team,
@@ -35,6 +40,6 @@ export const groups: readonly Group[] = [
   service,
 ];
 
-export const workers: readonly Worker[] = [react, due, fanOut, deliver, erase];
+export const workers: readonly Worker[] = [react, due, fanOut, deliver, postWebhook, erase];
 
 export { operator, stream };

@@ -2,6 +2,7 @@
 import { groups, operator, stream, workers } from "../functions/index.ts";
 import { awsClients } from "../shared/aws.ts";
 import { type Ids, systemIds } from "../shared/clock.ts";
+import type { Network } from "../shared/egress/network.ts";
 import { routeKeyOf } from "../shared/http/endpoint.ts";
 import { answerUnknown } from "../shared/http/fallback.ts";
 import { serve } from "../shared/http/serve.ts";
@@ -53,6 +54,8 @@ export interface WorldOptions {
   /** What clients call; asked when it is needed, for a server knows its port only once it listens. */
   baseUrl?(): string;
   env?: Record<string, string>;
+  /** What lies below the egress client; nothing is reached if absent. */
+  network?: Network | undefined;
 }
 
 export interface World extends Services {
@@ -112,6 +115,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     env,
     log,
     wake: wakes.signal,
+    ...(options.network && { network: options.network }),
   });
 
   const host = createLambdaHost({ clock, ids });

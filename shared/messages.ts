@@ -42,6 +42,11 @@ export const queues = {
     message: v.object({ tenant: id, subscriber: id, pass: v.picklist([1, 2]), since: v.optional(v.number()) }),
     batch: 10,
   },
+  /** One attempt at one delivery of a webhook. */
+  "post-webhook": {
+    message: v.object({ tenant: id, webhook: id, delivery: id, attempt: v.number() }),
+    batch: 10,
+  },
 } as const;
 
 export type QueueName = keyof typeof queues;

@@ -206,5 +206,7 @@ export const deliverQueue = /* @__PURE__ */ sender("deliver", "deliverQueue");
 export const dueQueue = /* @__PURE__ */ sender("due", "dueQueue");
 export const eraseQueue = /* @__PURE__ */ sender("erase", "eraseQueue");
 
+export const postWebhookQueue = /* @__PURE__ */ sender("post-webhook", "postWebhookQueue");
+
 /** The env variable that holds a queue's URL. */
 export const queueVariable = variable;

@@ -286,6 +286,40 @@ export interface Template {
   created_at: string;
 }
 
+export interface Webhook {
+  id: string;
+  target_url: string;
+  events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  description: string | null;
+  active: boolean;
+  consecutive_failures: number;
+  /** RFC 3339. */
+  disabled_at: string | null;
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  updated_at: string;
+}
+
+export interface WebhooksWebhook {
+  id: string;
+  event_type: "subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction";
+  payload: Record<string, unknown> | null;
+  outcome: "pending" | "delivered" | "failed";
+  attempt_count: number;
+  last_status_code: number | null;
+  attempts: ({
+    n: number;
+    /** RFC 3339. */
+    at: string;
+    status_code: number | null;
+    error: string | null;
+    duration_ms: number;
+  })[];
+  /** RFC 3339. */
+  created_at: string;
+}
+
 export interface WorkspacePage {
   name: string;
   timezone: string;
@@ -518,6 +552,101 @@ export interface InboxDismissMessageBody {
   subscriber_id: string;
 }
 
+export interface HooksCreateBody {
+  target_url: string;
+  events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+}
+
+export interface HooksCreateAnswer {
+  id: string;
+  target_url: string;
+  events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  secret: string;
+}
+
+export type HooksListAnswer = ({
+  id: string;
+  target_url: string;
+  events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+})[];
+
+export type HooksGetSampleAnswer = (Record<string, unknown>)[];
+
+export interface WebhooksListAnswer {
+  items: Webhook[];
+}
+
+export interface WebhooksCreateBody {
+  target_url: string;
+  events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  description?: string | null | undefined;
+}
+
+export interface WebhooksCreateAnswer {
+  id: string;
+  target_url: string;
+  events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  description: string | null;
+  active: boolean;
+  consecutive_failures: number;
+  /** RFC 3339. */
+  disabled_at: string | null;
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  updated_at: string;
+  secret: string;
+}
+
+export interface WebhooksUpdateBody {
+  target_url?: string | undefined;
+  events?: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[] | undefined;
+  active?: boolean | undefined;
+  description?: string | null | undefined;
+}
+
+export interface WebhooksRotateSecretAnswer {
+  secret: string;
+}
+
+export interface WebhooksTestBody {
+  event: "subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction";
+}
+
+export interface WebhooksTestAnswer {
+  delivery_id: string;
+}
+
+export interface WebhooksListDeliveriesQuery {
+  cursor?: string | undefined;
+  limit?: number | undefined;
+  outcome?: "pending" | "delivered" | "failed" | undefined;
+  event_type?: "subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction" | undefined;
+}
+
+export interface WebhooksListDeliveriesAnswer {
+  items: WebhooksWebhook[];
+  next_cursor: string;
+}
+
+export interface WebhooksRedeliverDeliveryAnswer {
+  delivery_id: string;
+}
+
+export interface WebhooksReplayBody {
+  /** RFC 3339. */
+  from: string;
+  /** RFC 3339. */
+  to: string;
+  outcome?: "delivered" | "failed" | undefined;
+}
+
+export interface WebhooksReplayAnswer {
+  queued: number;
+  /** RFC 3339. */
+  next_from?: string | undefined;
+}
+
 export interface AuthRegisterBody {
   email: string;
   password: string;
@@ -742,6 +871,38 @@ export interface Endpoints {
     readMessage(id: string, body: InboxReadMessageBody, options?: CallOptions): Promise<Message>;
     /** Dismiss a message. `POST /v1/in-app/messages/:id/dismiss` */
     dismissMessage(id: string, body: InboxDismissMessageBody, options?: CallOptions): Promise<Message>;
+  };
+  hooks: {
+    /** Create a webhook endpoint. `POST /v1/hooks` */
+    create(body: HooksCreateBody, options?: CallOptions): Promise<HooksCreateAnswer>;
+    /** List webhook endpoints, oldest first; secrets are never shown again. `GET /v1/hooks` */
+    list(options?: CallOptions): Promise<HooksListAnswer>;
+    /** Delete a webhook endpoint: nothing more is delivered to it. `DELETE /v1/hooks/:id` */
+    delete(id: string, options?: CallOptions): Promise<void>;
+    /** Get sample data of an event type. `GET /v1/hooks/samples/:event` */
+    getSample(event: string, options?: CallOptions): Promise<HooksGetSampleAnswer>;
+  };
+  webhooks: {
+    /** List webhook endpoints, oldest first. `GET /api/v1/webhooks` */
+    list(options?: CallOptions): Promise<WebhooksListAnswer>;
+    /** Create a webhook endpoint. `POST /api/v1/webhooks` */
+    create(body: WebhooksCreateBody, options?: CallOptions): Promise<WebhooksCreateAnswer>;
+    /** Get a webhook endpoint. `GET /api/v1/webhooks/:id` */
+    get(id: string, options?: CallOptions): Promise<Webhook>;
+    /** Change a webhook endpoint, or switch it on again. `PATCH /api/v1/webhooks/:id` */
+    update(id: string, body: WebhooksUpdateBody, options?: CallOptions): Promise<Webhook>;
+    /** Delete a webhook endpoint: nothing more is delivered to it. `DELETE /api/v1/webhooks/:id` */
+    delete(id: string, options?: CallOptions): Promise<void>;
+    /** Make a new secret. `POST /api/v1/webhooks/:id/secret/rotate` */
+    rotateSecret(id: string, options?: CallOptions): Promise<WebhooksRotateSecretAnswer>;
+    /** Send a sample event to the endpoint. `POST /api/v1/webhooks/:id/test` */
+    test(id: string, body: WebhooksTestBody, options?: CallOptions): Promise<WebhooksTestAnswer>;
+    /** List deliveries of the last 30 days, newest first. `GET /api/v1/webhooks/:id/deliveries` */
+    listDeliveries(id: string, query?: WebhooksListDeliveriesQuery, options?: CallOptions): Promise<WebhooksListDeliveriesAnswer>;
+    /** Send a delivery again, with the same id and body. `POST /api/v1/webhooks/:id/deliveries/:deliveryId/redeliver` */
+    redeliverDelivery(id: string, deliveryId: string, options?: CallOptions): Promise<WebhooksRedeliverDeliveryAnswer>;
+    /** Send the deliveries of a time range again. `POST /api/v1/webhooks/:id/replay` */
+    replay(id: string, body: WebhooksReplayBody, options?: CallOptions): Promise<WebhooksReplayAnswer>;
   };
   auth: {
     /** Register a user with a workspace of their own. `POST /api/v1/auth/register` */

@@ -4,8 +4,9 @@ import type { Store } from "../resources.ts";
 import { present } from "./conditions.ts";
 import { deviceTraces } from "./devices.ts";
 import { keys } from "./keys.ts";
-import type { Item, Key } from "./model.ts";
+import type { Key } from "./model.ts";
 import { refused } from "./refusals.ts";
+import { payloadKeysOf } from "./webhook-deliveries.ts";
 
 /** When the second pass looks for what was still being written at the time of the tombstone. */
 export const SECOND_PASS_MS = 120 * SECOND;
@@ -15,7 +16,7 @@ export const KNOWN_ALIVE_MS = 30 * SECOND;
 interface Place {
   name: string;
   /** A page of keys to remove; it is asked again until it finds none. */
-  find(store: Store, subscriber: string): Promise<Item[]>;
+  find(store: Store, subscriber: string): Promise<Key[]>;
 }
 
 export const places: readonly Place[] = [
@@ -23,6 +24,7 @@ export const places: readonly Place[] = [
     name: "devices, and what points at them",
     find: deviceTraces,
   },
+  { name: "webhook payloads", find: payloadKeysOf },
   {
     name: "inbox, touches, consents, memberships, runs, aliases",
     find: async (store, subscriber) => (await store.query({ pk: keys.person(store.tenant, subscriber) })).items,
@@ -34,7 +36,7 @@ export async function eraseTraces(store: Store, subscriber: string): Promise<num
   let removed = 0;
   for (const { find } of places)
     for (let found = await find(store, subscriber); found.length > 0; found = await find(store, subscriber)) {
-      await store.writeAll(found.map(({ pk, sk }: Key) => ({ remove: { pk, sk } })));
+      await store.writeAll(found.map(({ pk, sk }) => ({ remove: { pk, sk } })));
       removed += found.length;
     }
   return removed;

@@ -78,6 +78,9 @@ export const keys = {
   wait: (t: TenantId, id: string, event: string, run: string) => key(keys.person(t, id), `W#${event}#${run}`),
   aliasOfPerson: (t: TenantId, id: string, anonymous: string) => key(keys.person(t, id), `A#${anonymous}`),
   alias: (t: TenantId, anonymous: string) => key(of(t, `A#${anonymous}`)),
+  /** where a webhook payload with this subscriber's data lies, for its erasure · react */
+  webhookPayload: (t: TenantId, id: string, webhook: string, delivery: string) =>
+    key(keys.person(t, id), `V#${webhook}#${delivery}`),
   /** an open live stream of this subscriber: the newest three stay · stream */
   stream: (t: TenantId, id: string, connection: string) => key(keys.person(t, id), `ST#${connection}`),
 

@@ -41,6 +41,11 @@ const serverKey: Make = async (world, tenant) => {
   return (await createServerKey(tenant.store, platform, { name: "foreign" })).id;
 };
 
+const webhook: Make = async (world, tenant) => {
+  const body = { target_url: "https://example.com/hooks", events: ["subscriber.created"] };
+  return (await world.call("POST /v1/hooks", { as: tenant.server, body })).body.id;
+};
+
 const owner: Make = async (_, tenant) => tenant.owner;
 
 const makers: [prefix: string, make: Make][] = [
@@ -51,6 +56,10 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/templates/", template],
   ["/api/v1/channels/", channel],
   ["/api/v1/server-keys/", serverKey],
+  // An event type is everybody's: there is none that another workspace could have.
+  ["/v1/hooks/samples/", async (world) => world.ids.uuid()],
+  ["/v1/hooks/", webhook],
+  ["/api/v1/webhooks/", webhook],
   ["/api/v1/team/members/", owner],
 ];
 

@@ -4,15 +4,17 @@ import { changesOf } from "./change.ts";
 import { dispatchQueued, sendUses } from "./sends.ts";
 import { followSubscribers, subscriberUses } from "./subscribers.ts";
 import { timerUses, wakeAtTheirTime } from "./timers.ts";
+import { tellWebhooks, webhookUses } from "./webhooks.ts";
 
 export const react = streamWorker(
   "react",
   "Turns writes into the messages that must follow from them.",
-  [...timerUses, ...sendUses, ...subscriberUses],
+  [...timerUses, ...sendUses, ...subscriberUses, ...webhookUses],
   async (records, context) => {
     const changes = changesOf(records);
     await wakeAtTheirTime(changes, context);
     await dispatchQueued(changes, context);
     await followSubscribers(changes, context);
+    await tellWebhooks(changes, context);
   },
 );

@@ -1,0 +1,102 @@
+// What the outside is told: each occurrence becomes a delivery per endpoint that asks for it, each delivery a message.
+import type { Context } from "../../../shared/parts.ts";
+import type { Store } from "../../../shared/resources.ts";
+import { postWebhookQueue } from "../../../shared/resources.ts";
+import { anyStore } from "../../../shared/signing.ts";
+import { jobOf } from "../../../shared/store/jobs.ts";
+import type { Item, TenantId } from "../../../shared/store/model.ts";
+import { attributesOf, countSubscribers, subscriberOf } from "../../../shared/store/subscribers.ts";
+import { noteDeliveries, type Occurrence } from "../../../shared/store/webhook-deliveries.ts";
+import { listWebhooks } from "../../../shared/store/webhooks.ts";
+import { becomes, type Change, type Changes, isNew } from "./change.ts";
+
+export const webhookUses = [anyStore, postWebhookQueue] as const;
+type Bound = Context<typeof webhookUses>;
+
+type Told = { tenant: string; tell(store: Store): Occurrence | Promise<Occurrence> };
+
+/** Occurrences become rows of the delivery log; those rows come back through the stream and are sent out. */
+export async function tellWebhooks(changes: Changes, { storeOf, postWebhookQueue: queue }: Bound): Promise<void> {
+  const jobs = changes.of("job");
+  const told: Told[] = [
+    ...changes.of("subscriber").filter(isNew).map(subscriberCreated),
+    ...jobs.filter(becomes("queued")).map(dispatched),
+    ...jobs.filter((change) => becomes("completed")(change) || becomes("failed")(change)).map(ended),
+    ...changes.of("interaction").filter(isNew).map(interacted),
+  ];
+  for (const [tenant, occurrences] of Map.groupBy(told, ({ tenant }) => tenant)) {
+    const store = storeOf(tenant as TenantId);
+    const webhooks = (await listWebhooks(store)).filter(({ active }) => active);
+    if (webhooks.length === 0) continue;
+    const wanted = await Promise.all(occurrences.map(({ tell }) => tell(store)));
+    await noteDeliveries(
+      store,
+      wanted.flatMap((occurrence) =>
+        webhooks
+          .filter(({ events }) => events.includes(occurrence.event))
+          .map(({ id: webhook }) => ({ webhook, occurrence })),
+      ),
+    );
+  }
+  const due = changes.of("delivery").filter(isToBeSent);
+  await queue.send(
+    due.map(({ tenant, after }) => ({
+      tenant,
+      webhook: String(after.webhook),
+      delivery: String(after.id),
+      attempt: Number(after.attempt_count) + 1,
+    })),
+  );
+}
+
+/** New, or opened again: its attempts are not under way yet. */
+const isToBeSent = ({ before, after }: Change): boolean =>
+  after.outcome === "pending" && (before === undefined || before.outcome !== "pending");
+
+/** WEV-1, WEV-6. */
+const subscriberCreated = ({ tenant, after }: Change): Told => ({
+  tenant,
+  tell: () => {
+    const { id, external_id, email = null, created_at } = subscriberOf(after);
+    const data = { subscriber_id: id, external_id, email, attributes: attributesOf(after), created: true };
+    return { event: "subscriber.created", key: id, at: Date.parse(created_at), data, subscriber: id };
+  },
+});
+
+/** WEV-2, WEV-7. */
+const dispatched = ({ tenant, after }: Change): Told => ({
+  tenant,
+  tell: async (store) => {
+    const { id, ranges, sent, subscriber_ids_count, scheduled_at, created_at } = jobOf(after);
+    const target_size_estimate = ranges ? sent : (subscriber_ids_count ?? (await countSubscribers(store)));
+    const data = { job_id: id, target_size_estimate, scheduled_at };
+    return { event: "notification.dispatched", key: id, at: Date.parse(scheduled_at ?? created_at), data };
+  },
+});
+
+/** WEV-3, WEV-8, AMB-95. */
+const ended = ({ tenant, after }: Change): Told => ({
+  tenant,
+  tell: () => {
+    const { id, status, counts, completed_at, created_at } = jobOf(after);
+    const { delivered, failed } = counts;
+    const data = { job_id: id, status, delivered, failed, total: delivered + failed };
+    return { event: "notification.terminal", key: id, at: Date.parse(completed_at ?? created_at), data };
+  },
+});
+
+/** WEV-4, WEV-9, ABH-3. */
+const interacted = ({ tenant, after }: Change): Told => ({
+  tenant,
+  tell: () => {
+    const data = {
+      job_id: String(after.job),
+      interaction_type: String(after.interaction),
+      platform: String(after.platform),
+      ...variantOf(after),
+    };
+    return { event: "notification.interaction", key: after.sk, at: Date.parse(String(after.received_at)), data };
+  },
+});
+
+const variantOf = ({ variant_id }: Item) => (variant_id === undefined ? {} : { variant_id: String(variant_id) });

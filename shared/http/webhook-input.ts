@@ -1,0 +1,25 @@
+// What both surfaces of webhook endpoints ask of a target and its events.
+import * as v from "valibot";
+import type { Egress } from "../egress/egress.ts";
+import { webhookEvents } from "../rules/webhook-events.ts";
+import { invalid } from "./errors.ts";
+
+/** HOK-1; where it may lead is judged by the egress client, then and at every attempt. */
+export const TargetUrl = v.pipe(
+  v.string("must be an https URL"),
+  v.startsWith("https://", "must be an https URL"),
+  v.maxLength(2_048, "must be at most 2048 characters"),
+  v.url("must be a valid URL"),
+);
+
+export const Events = v.pipe(
+  v.array(v.picklist(webhookEvents, `must be one of ${webhookEvents.join(", ")}`), "must be an array of event types"),
+  v.minLength(1, "must name at least one event type"),
+  v.maxLength(webhookEvents.length * 4, "names too many event types"),
+);
+
+/** @throws 422 for a target that the service would never send to (ARC-16). */
+export function requireTarget(egress: Egress, url: string): void {
+  const refusal = egress.refusal(url, "webhook");
+  if (refusal !== undefined) throw invalid({ target_url: refusal });
+}

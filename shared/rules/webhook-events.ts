@@ -1,0 +1,104 @@
+// Outbound events: their types, what each carries, how a body is signed, and what follows from an answer (WEV, WHK).
+import { createHash, createHmac } from "node:crypto";
+
+export const webhookEvents = [
+  "subscriber.created",
+  "notification.dispatched",
+  "notification.terminal",
+  "notification.interaction",
+] as const;
+export type WebhookEvent = (typeof webhookEvents)[number];
+
+export type Payload = Record<string, unknown>;
+
+/** WEV-5. */
+export interface Envelope {
+  /** The id of the delivery: the same on each attempt (WHK-4). */
+  id: string;
+  event_type: WebhookEvent;
+  tenant_id: string;
+  timestamp: string;
+  data: Payload;
+}
+
+const EXAMPLE = "3f0c6a52-8a4e-4d0b-9f63-5a1f5f4d2c10";
+
+/** Sample data of each type, as `GET /v1/hooks/samples/:event` shows them (HOK-8, AMB-105). */
+export const webhookSamples: Record<WebhookEvent, Payload> = {
+  "subscriber.created": {
+    subscriber_id: EXAMPLE,
+    external_id: "customer-1042",
+    email: "ada@example.com",
+    attributes: { first_name: "Ada", plan: "gold" },
+    created: true,
+  },
+  "notification.dispatched": { job_id: EXAMPLE, target_size_estimate: 1_250, scheduled_at: "2026-12-01T09:00:00.000Z" },
+  "notification.terminal": { job_id: EXAMPLE, status: "completed", delivered: 1_240, failed: 10, total: 1_250 },
+  "notification.interaction": { job_id: EXAMPLE, interaction_type: "tapped", platform: "ios", variant_id: "a" },
+};
+
+/** WHK-7. */
+
+export const ATTEMPT_TIMEOUT_MS = 10_000;
+/** WHK-8: four attempts in all. */
+const BACKOFF_SECONDS = [1, 2, 4];
+
+/** What an attempt came to: an HTTP status, or no answer and why. */
+export type AttemptResult = { status: number } | { error: string };
+
+export type Verdict = { outcome: "delivered" | "failed" } | { retryAfterSeconds: number };
+
+/**
+ * What follows from an attempt (WHK-7 to WHK-9, AMB-32): 2xx delivers; 5xx and network errors are tried again after
+ * 1, 2 and 4 seconds; everything else is final.
+ * @param round which attempt of its round it was, from 1
+ */
+export function verdictOf(result: AttemptResult, round: number): Verdict {
+  if ("status" in result && result.status >= 200 && result.status <= 299) return { outcome: "delivered" };
+  const mayTryAgain = "error" in result || result.status >= 500;
+  const retryAfterSeconds = BACKOFF_SECONDS[round - 1];
+  return mayTryAgain && retryAfterSeconds !== undefined ? { retryAfterSeconds } : { outcome: "failed" };
+}
+
+/** WHK-12: the hex text of the secret's hash is itself the key. */
+export function signatureOf(secret: string, rawBody: string): string {
+  const key = createHash("sha256").update(secret).digest("hex");
+  return `sha256=${createHmac("sha256", key).update(rawBody).digest("hex")}`;
+}
+
+/**
+ * Headers of one attempt (WHK-2 to WHK-6). Beside the specification's signature go those of Standard Webhooks, so that
+ * its off-the-shelf verifiers work with the same secret.
+ * @param secrets the current one first; one that was rotated away still signs for a day (D-HOOKS)
+ * @param at the time of the attempt in milliseconds
+ */
+export function webhookHeaders(
+  secrets: readonly string[],
+  delivery: string,
+  event: WebhookEvent,
+  rawBody: string,
+  at: number,
+): Record<string, string> {
+  const [signature = "", previous] = secrets.map((secret) => signatureOf(secret, rawBody));
+  const seconds = String(Math.floor(at / 1_000));
+  return {
+    "content-type": "application/json",
+    "x-service-event": event,
+    "x-service-delivery": delivery,
+    "x-service-signature": signature,
+    "x-signature-256": signature,
+    ...(previous !== undefined && { "x-service-signature-previous": previous }),
+    "webhook-id": delivery,
+    "webhook-timestamp": seconds,
+    "webhook-signature": secrets
+      .map((secret) => standardSignature(secret, `${delivery}.${seconds}.${rawBody}`))
+      .join(" "),
+  };
+}
+
+export const SECRET_PREFIX = "whsec_";
+
+const standardSignature = (secret: string, text: string) =>
+  `v1,${createHmac("sha256", Buffer.from(secret.slice(SECRET_PREFIX.length), "base64"))
+    .update(text)
+    .digest("base64")}`;
