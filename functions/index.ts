@@ -8,6 +8,7 @@ import { channels } from "./api/channels/index.ts";
 import { devices } from "./api/devices/index.ts";
 import { hooks } from "./api/hooks/index.ts";
 import { inbox } from "./api/inbox/index.ts";
+import { lists } from "./api/lists/index.ts";
 import { notifications } from "./api/notifications/index.ts";
 import { service } from "./api/service/index.ts";
 import { subscribers } from "./api/subscribers/index.ts";
@@ -17,6 +18,7 @@ import { webhooks } from "./api/webhooks/index.ts";
 import { operator } from "./operator/index.ts";
 import { stream } from "./stream/index.ts";
 import { deliver } from "./workers/deliver/index.ts";
+import { disband } from "./workers/disband/index.ts";
 import { due } from "./workers/due/index.ts";
 import { erase } from "./workers/erase/index.ts";
 import { fanOut } from "./workers/fan-out/index.ts";
@@ -33,6 +35,7 @@ export const groups: readonly Group[] = [
   inbox,
   hooks,
   webhooks,
+  lists,
   auth,
   account,
   team,
@@ -40,6 +43,6 @@ export const groups: readonly Group[] = [
   service,
 ];
 
-export const workers: readonly Worker[] = [react, due, fanOut, deliver, postWebhook, erase];
+export const workers: readonly Worker[] = [react, due, fanOut, deliver, postWebhook, erase, disband];
 
 export { operator, stream };

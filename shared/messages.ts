@@ -4,7 +4,7 @@ import * as v from "valibot";
 const id = v.pipe(v.string(), v.maxLength(128));
 
 /** Kinds of timers: what the due worker sends where when a due row's time has come. */
-export const dueKinds = ["job", "job-watch", "erasure"] as const;
+export const dueKinds = ["job", "job-watch", "erasure", "disband"] as const;
 export type DueKind = (typeof dueKinds)[number];
 
 export const queues = {
@@ -45,6 +45,11 @@ export const queues = {
   /** One attempt at one delivery of a webhook. */
   "post-webhook": {
     message: v.object({ tenant: id, webhook: id, delivery: id, attempt: v.number() }),
+    batch: 10,
+  },
+  /** A deleted list or segment whose members must go. */
+  disband: {
+    message: v.object({ tenant: id, kind: v.picklist(["list", "segment"]), id }),
     batch: 10,
   },
 } as const;

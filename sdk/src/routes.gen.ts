@@ -57,6 +57,16 @@ export const routes: RouteTable = {
     redeliverDelivery: {"route":"POST /api/v1/webhooks/:id/deliveries/:deliveryId/redeliver","credentials":["dashboard"]},
     replay: {"route":"POST /api/v1/webhooks/:id/replay","credentials":["dashboard"],"body":"json"},
   },
+  lists: {
+    create: {"route":"POST /api/v1/lists","credentials":["dashboard"],"body":"json"},
+    list: {"route":"GET /api/v1/lists","credentials":["dashboard"],"query":true},
+    get: {"route":"GET /api/v1/lists/:id","credentials":["dashboard"]},
+    update: {"route":"PATCH /api/v1/lists/:id","credentials":["dashboard"],"body":"json"},
+    delete: {"route":"DELETE /api/v1/lists/:id","credentials":["dashboard"]},
+    listSubscribers: {"route":"GET /api/v1/lists/:id/subscribers","credentials":["dashboard"],"query":true},
+    createSubscriber: {"route":"POST /api/v1/lists/:id/subscribers","credentials":["dashboard"],"body":"json"},
+    removeSubscribers: {"route":"POST /api/v1/lists/:id/subscribers/remove","credentials":["dashboard"],"body":"json"},
+  },
   auth: {
     register: {"route":"POST /api/v1/auth/register","credentials":[],"body":"json"},
     login: {"route":"POST /api/v1/auth/login","credentials":[],"body":"json"},

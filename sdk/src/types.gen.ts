@@ -110,6 +110,24 @@ export interface Invitation {
   expires_at: string;
 }
 
+export interface List {
+  id: string;
+  name: string;
+  description: string | null;
+  subscriber_count: number;
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  updated_at: string;
+}
+
+export interface ListsList {
+  subscriber_id: string;
+  external_id: string;
+  /** RFC 3339. */
+  entered_at: string;
+}
+
 export interface Me {
   tenant_id: string;
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
@@ -647,6 +665,57 @@ export interface WebhooksReplayAnswer {
   next_from?: string | undefined;
 }
 
+export interface ListsCreateBody {
+  name: string;
+  description?: string | null | undefined;
+}
+
+export interface ListsListQuery {
+  page?: number | undefined;
+  page_size?: number | undefined;
+  name?: string | undefined;
+}
+
+export interface ListsListAnswer {
+  items: List[];
+  total: number;
+  page: number;
+  page_size: number;
+}
+
+export interface ListsUpdateBody {
+  name?: string | undefined;
+  description?: string | null | undefined;
+}
+
+export interface ListsListSubscribersQuery {
+  cursor?: string | undefined;
+}
+
+export interface ListsListSubscribersAnswer {
+  items: ListsList[];
+  next_cursor: string;
+}
+
+export interface ListsCreateSubscriberBody {
+  subscriber_ids: string[];
+}
+
+export interface ListsCreateSubscriberAnswer {
+  added: number;
+  already_member: number;
+  not_found: string[];
+}
+
+export interface ListsRemoveSubscribersBody {
+  subscriber_ids: string[];
+}
+
+export interface ListsRemoveSubscribersAnswer {
+  removed: number;
+  not_found: string[];
+}
+
 export interface AuthRegisterBody {
   email: string;
   password: string;
@@ -903,6 +972,24 @@ export interface Endpoints {
     redeliverDelivery(id: string, deliveryId: string, options?: CallOptions): Promise<WebhooksRedeliverDeliveryAnswer>;
     /** Send the deliveries of a time range again. `POST /api/v1/webhooks/:id/replay` */
     replay(id: string, body: WebhooksReplayBody, options?: CallOptions): Promise<WebhooksReplayAnswer>;
+  };
+  lists: {
+    /** Create a list. `POST /api/v1/lists` */
+    create(body: ListsCreateBody, options?: CallOptions): Promise<List>;
+    /** List the lists, newest first. `GET /api/v1/lists` */
+    list(query?: ListsListQuery, options?: CallOptions): Promise<ListsListAnswer>;
+    /** Get a list. `GET /api/v1/lists/:id` */
+    get(id: string, options?: CallOptions): Promise<List>;
+    /** Change a list: supplied fields overwrite, others stay. `PATCH /api/v1/lists/:id` */
+    update(id: string, body: ListsUpdateBody, options?: CallOptions): Promise<List>;
+    /** Delete a list; its subscribers stay. `DELETE /api/v1/lists/:id` */
+    delete(id: string, options?: CallOptions): Promise<void>;
+    /** List the members of a list. `GET /api/v1/lists/:id/subscribers` */
+    listSubscribers(id: string, query?: ListsListSubscribersQuery, options?: CallOptions): Promise<ListsListSubscribersAnswer>;
+    /** Add up to 1,000 subscribers to a list. `POST /api/v1/lists/:id/subscribers` */
+    createSubscriber(id: string, body: ListsCreateSubscriberBody, options?: CallOptions): Promise<ListsCreateSubscriberAnswer>;
+    /** Take up to 1,000 subscribers out of a list. `POST /api/v1/lists/:id/subscribers/remove` */
+    removeSubscribers(id: string, body: ListsRemoveSubscribersBody, options?: CallOptions): Promise<ListsRemoveSubscribersAnswer>;
   };
   auth: {
     /** Register a user with a workspace of their own. `POST /api/v1/auth/register` */

@@ -5,10 +5,12 @@ import { compilePredicate } from "../rules/predicates.ts";
 import { compileDevicePredicate } from "../rules/versions.ts";
 import { CHUNK_SIZE, type Chunk, getRange, notePlanned, packChunk, type RangeState, settleChunk } from "./chunks.ts";
 import type { JobSpec } from "./jobs.ts";
-import { keys, SHARDS } from "./keys.ts";
+import { type Grouping, keys, SHARDS } from "./keys.ts";
+import { type Group, memberPage, memberShard } from "./memberships.ts";
 import type { Item } from "./model.ts";
 import { attributesOf, getProfiles, isLiving, subscriberOf } from "./subscribers.ts";
 import { chunksOf } from "./table.ts";
+import { groupOf } from "./targets.ts";
 
 /** An audience up to this size is planned within the request, so that `sent` is exact (decision 11). */
 export const SMALL_AUDIENCE = 1_000;
@@ -48,12 +50,16 @@ export function audienceRules(
 
 const shardRange = (shard: string) => `s${shard}`;
 const givenRange = (n: number) => `g${n}`;
+/** Members of a list or segment in one of its shards: `list:<id>:<shard>`. */
+const memberRange = ({ kind, id }: Group, shard: string) => `${kind}:${id}:${shard}`;
 /** The range of an audience that was planned within the request. */
 export const PLANNED_RANGE = "p";
 
 /** The ranges of a job whose audience is planned by workers. */
 export function rangesOf({ target, subscriber_ids_count }: Pick<JobSpec, "target" | "subscriber_ids_count">): string[] {
   if (target?.type === "all") return SHARDS.map(shardRange);
+  const group = groupOf(target);
+  if (group) return SHARDS.map((shard) => memberRange(group, shard));
   const rows = Math.ceil((subscriber_ids_count ?? 0) / GIVEN_PER_ROW);
   return Array.from({ length: rows }, (_, n) => givenRange(n));
 }
@@ -74,9 +80,11 @@ const candidatesOf = (
   cursor: string | undefined,
   rules: AudienceRules,
 ): Promise<CandidatePage> =>
-  range.startsWith("s")
-    ? shardPage(store, range.slice(1), cursor, { eventual: true, limit: PAGE_ROWS })
-    : givenPage(store, job, Number(range.slice(1)), cursor, rules);
+  range.includes(":")
+    ? membersPage(store, range, cursor, rules)
+    : range.startsWith("s")
+      ? shardPage(store, range.slice(1), cursor, { eventual: true, limit: PAGE_ROWS })
+      : givenPage(store, job, Number(range.slice(1)), cursor, rules);
 
 /** Profiles and devices of a shard, up to 1 MB a page; a subscriber cut by the page's end belongs to the next one. */
 async function shardPage(
@@ -107,6 +115,26 @@ async function shardPage(
   }
   return { candidates, next: page.next && [...groups.keys()].at(-1) };
 }
+
+/** Members of a shard; whoever is being erased at the moment is no member any more. */
+async function membersPage(
+  store: StoreReader,
+  range: string,
+  cursor: string | undefined,
+  rules: AudienceRules,
+): Promise<CandidatePage> {
+  const [kind, id, shard] = range.split(":") as [Grouping, string, string];
+  const { members, next } = await memberShard(store, { kind, id }, shard, cursor, { limit: PAGE_ROWS });
+  const candidates = await membersById(
+    store,
+    members.map(({ subscriber }) => subscriber),
+    rules,
+  );
+  return { candidates: candidates.map((candidate) => ({ ...candidate, cursor: candidate.id })), next };
+}
+
+const membersById = async (store: StoreReader, ids: readonly string[], rules: AudienceRules): Promise<Candidate[]> =>
+  (await candidatesById(store, ids, rules)).filter(({ subscriber }) => subscriber);
 
 async function givenPage(
   store: StoreReader,
@@ -174,7 +202,10 @@ export async function planSmall(
 ): Promise<Chunk[] | undefined> {
   const now = store.clock.now();
   const rules = audienceRules(job, spec);
-  const candidates = given ? await candidatesById(store, given, rules) : await everyone(store);
+  const group = groupOf(spec.target);
+  const candidates = given
+    ? await candidatesById(store, given, rules)
+    : await (group ? everyMember(store, group, rules) : everyone(store));
   if (!candidates) return undefined;
   const kept = keep(candidates, rules);
   return chunksOf(kept, CHUNK_SIZE).map((judged) => packChunk(judged, undefined, now));
@@ -195,6 +226,17 @@ async function everyone(store: StoreReader): Promise<Candidate[] | undefined> {
   );
   if (candidates.length > SMALL_AUDIENCE) return undefined;
   return candidates.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** All members, given up as soon as there are too many. */
+async function everyMember(store: StoreReader, group: Group, rules: AudienceRules): Promise<Candidate[] | undefined> {
+  const { members } = await memberPage(store, group, { after: undefined, limit: SMALL_AUDIENCE + 1 });
+  if (members.length > SMALL_AUDIENCE) return undefined;
+  return membersById(
+    store,
+    members.map(({ subscriber }) => subscriber),
+    rules,
+  );
 }
 
 const keep = <C extends Candidate>(candidates: readonly C[], rules: AudienceRules) =>

@@ -2,11 +2,12 @@
 import { timeOfUuid } from "../clock.ts";
 import { conflict } from "../http/errors.ts";
 import type { Store, StoreReader } from "../resources.ts";
-import { absent, is, present } from "./conditions.ts";
+import { absent, all, type Condition, is, present } from "./conditions.ts";
 import type { Change } from "./expressions.ts";
 import { type Kind, keys } from "./keys.ts";
 import type { Item, Key } from "./model.ts";
 import { refused, refusedSteps } from "./refusals.ts";
+import type { Step } from "./table.ts";
 
 export const MOST_ENTRIES = 10_000;
 /** How often a change is begun anew because somebody else came first. */
@@ -73,16 +74,26 @@ export async function changeNamed(
   throw busy();
 }
 
-/** Removes an entity and its entry, whatever name it has by then. @returns false if there is no such entity. */
-export async function removeNamed(store: Store, kind: Kind, id: string): Promise<boolean> {
+/**
+ * Removes an entity and its entry, whatever name it has by then, with further steps `along`. `permit` looks at the
+ * entity and throws, or says what must still be so when it goes. @returns false if there is no such entity.
+ */
+export async function removeNamed(
+  store: Store,
+  kind: Kind,
+  id: string,
+  { permit, along = [] }: { permit?: (entity: Item) => Condition; along?: readonly Step[] } = {},
+): Promise<boolean> {
   const key = keys.entity(store.tenant, kind, id);
   for (let tries = 0; tries < TRIES; tries++) {
     const entity = await store.get(key);
     if (!entity) return false;
+    const when = permit ? all(present(), permit(entity)) : present();
     const isRemoved = await store
       .transact([
-        { remove: key, when: present() },
+        { remove: key, when },
         { remove: keys.entry(store.tenant, kind, String(entity.name)), when: is("id", id) },
+        ...along,
       ])
       .then(
         () => true,

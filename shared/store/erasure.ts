@@ -4,6 +4,7 @@ import type { Store } from "../resources.ts";
 import { present } from "./conditions.ts";
 import { deviceTraces } from "./devices.ts";
 import { keys } from "./keys.ts";
+import { forgetMemberships, isMembership } from "./memberships.ts";
 import type { Key } from "./model.ts";
 import { refused } from "./refusals.ts";
 import { payloadKeysOf } from "./webhook-deliveries.ts";
@@ -31,12 +32,20 @@ export const places: readonly Place[] = [
   },
 ];
 
+/** Memberships go from both ends, counts included; everything else is a row of its own. */
+async function removeTraces(store: Store, subscriber: string, found: readonly Key[]): Promise<void> {
+  const memberships = found.filter(isMembership);
+  await forgetMemberships(store, subscriber, memberships);
+  const rest = found.filter((row) => !memberships.includes(row));
+  await store.writeAll(rest.map(({ pk, sk }) => ({ remove: { pk, sk } })));
+}
+
 /** Removes every trace. @returns how many rows went. */
 export async function eraseTraces(store: Store, subscriber: string): Promise<number> {
   let removed = 0;
   for (const { find } of places)
     for (let found = await find(store, subscriber); found.length > 0; found = await find(store, subscriber)) {
-      await store.writeAll(found.map(({ pk, sk }) => ({ remove: { pk, sk } })));
+      await removeTraces(store, subscriber, found);
       removed += found.length;
     }
   return removed;

@@ -109,8 +109,19 @@ export const keys = {
   entries: (t: TenantId, kind: Kind) => of(t, `${kind}:names`),
   /** a row of a thing that has parts: campaign messages, journey versions, import chunks, webhook deliveries */
   part: (t: TenantId, kind: Kind, id: string, sk: string) => key(of(t, `${kind}#${id}`), sk),
-  member: (t: TenantId, kind: "list" | "segment", id: string, subscriber: string) =>
-    key(of(t, `${kind}#${id}#${shardOf(subscriber)}`), subscriber),
+  // Members of lists and segments: a row under the subscriber, one in a shard of the list, a counter per shard.
+  member: (t: TenantId, kind: Grouping, id: string, subscriber: string) =>
+    key(keys.members(t, kind, id, shardOf(subscriber)), subscriber),
+  members: (t: TenantId, kind: Grouping, id: string, shard: string) => of(t, `${kind}#${id}#${shard}`),
+  /** how many members a shard has, changed together with their rows · lists, imports, segment workers */
+  memberCount: (t: TenantId, kind: Grouping, id: string, shard: string) =>
+    key(keys.memberCounts(t, kind), `${id}#${shard}`),
+  memberCounts: (t: TenantId, kind: Grouping) => of(t, `${kind}:counts`),
+  /** a deleted list or segment whose members are still to go · lists, segments */
+  disbanding: (t: TenantId, kind: Grouping, id: string) => key(of(t, "DISBAND"), `${kind}#${id}`),
+  /** something that names a list, so that the list must stay while it is to come · whoever names it */
+  use: (t: TenantId, kind: Kind, id: string, user: string) => key(keys.uses(t, kind, id), user),
+  uses: (t: TenantId, kind: Kind, id: string) => of(t, `${kind}#${id}:uses`),
   /** names seen in attributes or events, one conditional add for an unseen one · react */
   names: (t: TenantId, of_: "attributes" | "events") => key(of(t, "NAMES"), of_),
   /** days that hold events, for sparse exports · events */
@@ -123,6 +134,9 @@ export const keys = {
   count: (t: TenantId, of_: string, shard: string) => key(of(t, `COUNT#${of_}`), shard),
   counts: (t: TenantId, of_: string) => of(t, `COUNT#${of_}`),
 };
+
+/** What has members. */
+export type Grouping = "list" | "segment";
 
 export type Kind =
   | "template"

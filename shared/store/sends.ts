@@ -8,10 +8,11 @@ import { absent } from "./conditions.ts";
 import { type JobSpec, newJobItem } from "./jobs.ts";
 import type { Item } from "./model.ts";
 import { refusedSteps } from "./refusals.ts";
-import { countSubscribers } from "./subscribers.ts";
 import type { Step } from "./table.ts";
+import { countTarget } from "./targets.ts";
 import type { Timers } from "./timers.ts";
 import { type Allowance, reservation, usageRefusal, warnOfUsage } from "./usage.ts";
+import { useSteps } from "./uses.ts";
 
 const WATCH_AFTER_MS = 15 * MINUTE;
 
@@ -55,7 +56,10 @@ export async function startSend(
   const job: Step = { put: newJobItem(store, id, spec, audience), when: absent() };
   const taken = audience.sent > 0 ? [reservation(store, "sends", audience.sent, allowance)] : [];
   const others = typeof along === "function" ? along(answer) : along;
-  const started = await store.transact([job, ...taken, ...others]).then(
+  const uses = spec.scheduled_at
+    ? useSteps(store, spec.target, { kind: "notification", id, until: spec.scheduled_at })
+    : [];
+  const started = await store.transact([job, ...taken, ...others, ...uses]).then(
     (): Started => answer,
     refusedSteps(async ([known, ...steps]): Promise<Started> => {
       if (known?.old) return { id, sent: Number(known.old.sent) };
@@ -84,7 +88,7 @@ async function prepareAudience(
   spec: JobSpec,
   given: readonly string[] | undefined,
 ): Promise<Audience> {
-  const estimate = given ? given.length : await countSubscribers(store);
+  const estimate = given ? given.length : await countTarget(store, spec.target);
   const chunks = estimate <= SMALL_AUDIENCE ? await planSmall(store, job, spec, given) : undefined;
   if (chunks) return planned(store, job, chunks);
   const size = given ? given.length : Math.max(estimate, SMALL_AUDIENCE);

@@ -33,6 +33,11 @@ const template: Make = async (world, tenant) => {
   return (await world.call("POST /api/v1/templates", { as: await tenant.dashboard(), body })).body.id;
 };
 
+const list: Make = async (world, tenant) => {
+  const body = { name: `foreign ${world.ids.uuid()}` };
+  return (await world.call("POST /api/v1/lists", { as: await tenant.dashboard(), body })).body.id;
+};
+
 const channel: Make = async (world, tenant) =>
   (await world.call("GET /api/v1/channels", { as: await tenant.dashboard() })).body.channels[0].id;
 
@@ -55,6 +60,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/v1/in-app/messages/", message],
   ["/api/v1/templates/", template],
   ["/api/v1/channels/", channel],
+  ["/api/v1/lists/", list],
   ["/api/v1/server-keys/", serverKey],
   // An event type is everybody's: there is none that another workspace could have.
   ["/v1/hooks/samples/", async (world) => world.ids.uuid()],

@@ -11,6 +11,7 @@ import { keys } from "../../../shared/store/keys.ts";
 import type { Item, Value } from "../../../shared/store/model.ts";
 import { startSend } from "../../../shared/store/sends.ts";
 import type { Step } from "../../../shared/store/table.ts";
+import { requireTarget } from "../../../shared/store/targets.ts";
 import { requireTemplate } from "../../../shared/store/templates.ts";
 import type { Timers } from "../../../shared/store/timers.ts";
 import type { Allowance } from "../../../shared/store/usage.ts";
@@ -69,8 +70,7 @@ async function specOf(store: Store, plan: PlanName, input: NewNotification): Pro
   if (scheduled_at !== null && Date.parse(scheduled_at) <= store.clock.now())
     throw invalid({ scheduled_at: "must be in the future" });
   const channels = await requireChannels(store, plan, input.channel_ids);
-  if (target?.type === "list") throw invalid({ "target.list_id": "no such list in this workspace" });
-  if (target?.type === "segment") throw invalid({ "target.segment_id": "no such segment in this workspace" });
+  await requireTarget(store, target);
   if (template_id !== null) await requireTemplate(store, template_id);
   return {
     name: input.name ?? null,

@@ -10,7 +10,7 @@ import { absent } from "../../../shared/store/conditions.ts";
 import { findJob, finishJob, type JobItem, moveJob } from "../../../shared/store/jobs.ts";
 import { keys } from "../../../shared/store/keys.ts";
 import { refusedSteps } from "../../../shared/store/refusals.ts";
-import { countSubscribers } from "../../../shared/store/subscribers.ts";
+import { countTarget, targetExists } from "../../../shared/store/targets.ts";
 import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/usage.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
@@ -81,6 +81,7 @@ async function dispatch(context: Bound, job: JobItem): Promise<void> {
   const template =
     job.template_id === null ? undefined : await store.get(keys.entity(store.tenant, "template", job.template_id));
   if (job.template_id !== null && !template) return fail(store, job.id, "the template no longer exists");
+  if (!(await targetExists(store, job.target))) return fail(store, job.id, `the ${job.target?.type} no longer exists`);
   const refusal = await reserveSends(context, job);
   if (refusal) return fail(store, job.id, refusal);
   await moveJob(store, job.id, "dispatch", {
@@ -103,7 +104,7 @@ async function reserveSends({ store, workspace }: Bound, job: JobItem): Promise<
   const known = await workspace();
   if (!known) return "the workspace no longer exists";
   const allowance = { plan: known.plan, sendCap: known.monthly_send_cap };
-  const audience = job.subscriber_ids_count ?? (await countSubscribers(store));
+  const audience = job.subscriber_ids_count ?? (await countTarget(store, job.target));
   const sends = Math.round(audience * (1 - job.holdout_percentage / 100));
   const reserving = {
     update: keys.job(store.tenant, job.id),

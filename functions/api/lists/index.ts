@@ -1,0 +1,191 @@
+// Subscriber lists: people gathered by hand or by import, to send to.
+import * as v from "valibot";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { MOST_PER_PAGE, openCursor, pageFields, sealCursor } from "../../../shared/http/paging.ts";
+import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import { type StoreReader, secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import {
+  addMembers,
+  createList,
+  getList,
+  listLists,
+  removeList,
+  removeMembers,
+  requireList,
+  updateList,
+} from "../../../shared/store/lists.ts";
+import { memberPage } from "../../../shared/store/memberships.ts";
+import type { RootSecrets } from "../../../shared/store/secrets.ts";
+import { getProfiles } from "../../../shared/store/subscribers.ts";
+
+const MOST_NAME_CHARACTERS = 128;
+const MOST_DESCRIPTION_CHARACTERS = 1_000;
+const MOST_IDS = 1_000;
+
+const Name = v.pipe(
+  v.string("must be a string"),
+  v.trim(),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(MOST_NAME_CHARACTERS, `must have at most ${MOST_NAME_CHARACTERS} characters`),
+);
+const Description = v.nullish(
+  v.pipe(
+    v.string("must be a string"),
+    v.maxLength(MOST_DESCRIPTION_CHARACTERS, `must have at most ${MOST_DESCRIPTION_CHARACTERS} characters`),
+  ),
+);
+
+const List = v.object({
+  id: v.string(),
+  name: v.string(),
+  description: v.nullable(v.string()),
+  subscriber_count: v.number(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+const ListChange = v.pipe(
+  v.strictObject({ name: v.optional(Name), description: Description }),
+  v.check(
+    ({ name, description }) => name !== undefined || description !== undefined,
+    "at least one of name and description is required",
+  ),
+);
+
+const SubscriberIds = v.strictObject({
+  subscriber_ids: v.pipe(
+    v.array(Uuid, "must be an array of UUIDs"),
+    v.minLength(1, "must name at least one subscriber"),
+    v.maxLength(MOST_IDS, `must name at most ${MOST_IDS} subscribers`),
+  ),
+});
+
+const Members = v.object({
+  items: v.array(v.object({ subscriber_id: v.string(), external_id: v.string(), entered_at: Timestamp })),
+  next_cursor: v.string(),
+});
+
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
+const authoring = endpoints({ credentials: ["dashboard"], permission: "content:write", uses: [storeWrite] });
+const gathering = endpoints({ credentials: ["dashboard"], permission: "subscribers:write", uses: [storeWrite] });
+
+export const lists = group("lists", "Lists of subscribers to send to.", [
+  authoring(
+    "POST /api/v1/lists",
+    {},
+    {
+      summary: "Create a list",
+      body: v.strictObject({ name: Name, description: Description }),
+      returns: List,
+      status: 201,
+      errors: ["CONFLICT", "QUOTA_EXCEEDED"],
+    },
+    ({ store, body }) => createList(store, body),
+  ),
+
+  endpoint(
+    "GET /api/v1/lists",
+    {},
+    {
+      summary: "List the lists, newest first",
+      query: v.object({ ...pageFields("page_size"), name: v.optional(v.string()) }),
+      returns: v.object({ items: v.array(List), total: v.number(), page: v.number(), page_size: v.number() }),
+    },
+    ({ store, query: { page, page_size: size, name } }) => listLists(store, { page, size, name }),
+  ),
+
+  endpoint(
+    "GET /api/v1/lists/:id",
+    {},
+    { summary: "Get a list", returns: List, errors: ["NOT_FOUND"] },
+    ({ store, params }) => getList(store, params.id),
+  ),
+
+  authoring(
+    "PATCH /api/v1/lists/:id",
+    {},
+    {
+      summary: "Change a list: supplied fields overwrite, others stay",
+      body: ListChange,
+      returns: List,
+      example: { body: { name: "Readers of the newsletter" } },
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    ({ store, params, body }) => updateList(store, params.id, body),
+  ),
+
+  authoring(
+    "DELETE /api/v1/lists/:id",
+    { uses: [timers] },
+    {
+      summary: "Delete a list; its subscribers stay",
+      description: "Refused while a scheduled notification names the list. Memberships go in the background.",
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    ({ store, timers, params }) => removeList(store, timers, params.id),
+  ),
+
+  endpoint(
+    "GET /api/v1/lists/:id/subscribers",
+    { uses: [secrets] },
+    {
+      summary: "List the members of a list",
+      query: v.object({ cursor: v.optional(v.string()) }),
+      returns: Members,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, secrets, params, query }) => {
+      await requireList(store, params.id);
+      return membersOf(store, await secrets.root(), params.id, query.cursor);
+    },
+  ),
+
+  gathering(
+    "POST /api/v1/lists/:id/subscribers",
+    {},
+    {
+      summary: "Add up to 1,000 subscribers to a list",
+      body: SubscriberIds,
+      returns: v.object({ added: v.number(), already_member: v.number(), not_found: v.array(v.string()) }),
+      errors: ["NOT_FOUND"],
+      status: 200,
+    },
+    async ({ store, params, body }) => {
+      await requireList(store, params.id);
+      return addMembers(store, params.id, body.subscriber_ids);
+    },
+  ),
+
+  gathering(
+    "POST /api/v1/lists/:id/subscribers/remove",
+    {},
+    {
+      summary: "Take up to 1,000 subscribers out of a list",
+      body: SubscriberIds,
+      returns: v.object({ removed: v.number(), not_found: v.array(v.string()) }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params, body }) => {
+      await requireList(store, params.id);
+      return removeMembers(store, params.id, body.subscriber_ids);
+    },
+  ),
+]);
+
+/** A page of members in the order of their ids; whoever is being erased at the moment is left out. */
+async function membersOf(store: StoreReader, secrets: RootSecrets, id: string, cursor: string | undefined) {
+  const scope = `members:${store.tenant}:${id}`;
+  const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(secrets, scope, cursor));
+  const { members, next } = await memberPage(store, { kind: "list", id }, { after, limit: MOST_PER_PAGE });
+  const profiles = await getProfiles(
+    store,
+    members.map(({ subscriber }) => subscriber),
+  );
+  return {
+    items: members.flatMap(({ subscriber, entered_at }, i) => {
+      const profile = profiles[i];
+      return profile ? [{ subscriber_id: subscriber, external_id: String(profile.external_id), entered_at }] : [];
+    }),
+    next_cursor: next === undefined ? "" : sealCursor(secrets, scope, next),
+  };
+}

@@ -1,0 +1,41 @@
+// Who names a thing that must stay until its time has come: rows beside it, each good only while its user still waits.
+import { DAY, SECOND } from "../clock.ts";
+import type { Store, StoreReader } from "../resources.ts";
+import { findJob, type Target } from "./jobs.ts";
+import { type Kind, keys } from "./keys.ts";
+import type { Item } from "./model.ts";
+import type { Step } from "./table.ts";
+
+/** Whether a user of this kind still needs what it names. */
+const stillNeeds = {
+  notification: async (store: StoreReader, id: string) => (await findJob(store, id))?.status === "scheduled",
+} satisfies Record<string, (store: StoreReader, id: string) => Promise<boolean>>;
+
+type UserKind = keyof typeof stillNeeds;
+
+const KEPT_MS = 7 * DAY;
+
+/** The steps of a transaction with which something to come notes the list that it names. */
+export function useSteps(
+  store: Pick<Store, "tenant">,
+  target: Target | null,
+  user: { kind: UserKind; id: string; until: string },
+): Step[] {
+  if (target?.type !== "list") return [];
+  const key = keys.use(store.tenant, "list", target.list_id, `${user.kind}#${user.id}`);
+  return [{ put: { ...key, expires: Math.ceil((Date.parse(user.until) + KEPT_MS) / SECOND) } }];
+}
+
+/** Those who still need a thing, as `notification <id>`. */
+export async function usersOf(store: StoreReader, kind: Kind, id: string): Promise<string[]> {
+  const rows: Item[] = [];
+  let after: Parameters<StoreReader["query"]>[0]["after"];
+  do {
+    const page = await store.query({ pk: keys.uses(store.tenant, kind, id), after });
+    rows.push(...page.items);
+    after = page.next;
+  } while (after);
+  const users = rows.map(({ sk }) => sk.split("#") as [UserKind, string]);
+  const needed = await Promise.all(users.map(([user, who]) => stillNeeds[user](store, who)));
+  return users.filter((_, i) => needed[i]).map((user) => user.join(" "));
+}

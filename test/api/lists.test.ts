@@ -1,0 +1,386 @@
+// Subscriber lists (D-LIST, AMB-81): records, unique names, members, and what a deletion takes with it.
+import { describe, expect, it } from "vitest";
+import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MOST_ENTRIES } from "../../shared/store/catalogue.ts";
+import { keys } from "../../shared/store/keys.ts";
+import { addMembers } from "../../shared/store/lists.ts";
+import { countMembers, recountMembers } from "../../shared/store/memberships.ts";
+import { inMs } from "../support/notify.ts";
+import { addPeople, quickStore, send, wholeTable } from "../support/people.ts";
+import { type Answer, START, type Tenant, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+
+const ask = async (world: TestWorld, tenant: Tenant, route: string, body?: unknown): Promise<Answer> =>
+  world.call(route, { as: await tenant.dashboard(), ...(body !== undefined && { body }) });
+const create = (world: TestWorld, tenant: Tenant, body: unknown) => ask(world, tenant, "POST /api/v1/lists", body);
+const named = async (world: TestWorld, tenant: Tenant, name: string): Promise<string> =>
+  (await create(world, tenant, { name })).body.id;
+const add = (world: TestWorld, tenant: Tenant, id: string, subscriber_ids: string[]) =>
+  ask(world, tenant, `POST /api/v1/lists/${id}/subscribers`, { subscriber_ids });
+const drop = (world: TestWorld, tenant: Tenant, id: string, subscriber_ids: string[]) =>
+  ask(world, tenant, `POST /api/v1/lists/${id}/subscribers/remove`, { subscriber_ids });
+const get = (world: TestWorld, tenant: Tenant, id: string) => ask(world, tenant, `GET /api/v1/lists/${id}`);
+
+const keysOfTable = async (world: TestWorld) =>
+  (await wholeTable(world)).map(({ pk, sk }) => ({ pk: String(pk.S), sk: String(sk.S) }));
+
+async function allMembers(world: TestWorld, tenant: Tenant, id: string) {
+  const pages: string[][] = [];
+  for (let cursor = ""; ; ) {
+    const query = cursor ? `?cursor=${encodeURIComponent(cursor)}` : "";
+    const { body } = await ask(world, tenant, `GET /api/v1/lists/${id}/subscribers${query}`);
+    pages.push(body.items.map(({ subscriber_id }: { subscriber_id: string }) => subscriber_id));
+    cursor = body.next_cursor;
+    if (!cursor) return pages;
+  }
+}
+
+describe("records", () => {
+  it("D-LIST a new list has exactly its fields, and GET answers the same", async () => {
+    const { world, tenant } = await withTenant();
+    const made = await create(world, tenant, { name: " Readers ", description: "of the newsletter" });
+    const at = new Date(START).toISOString();
+    expect([made.status, made.body]).toEqual([
+      201,
+      {
+        id: expect.any(String),
+        name: "Readers",
+        description: "of the newsletter",
+        subscriber_count: 0,
+        created_at: at,
+        updated_at: at,
+      },
+    ]);
+    expect((await get(world, tenant, made.body.id)).body).toEqual(made.body);
+    expect((await create(world, tenant, { name: "Plain" })).body.description).toBeNull();
+  });
+
+  it("AMB-81 a name that is taken is 409, in a race too, and free again after a deletion or in another workspace", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await named(world, tenant, "Readers");
+    const again = await create(world, tenant, { name: "Readers" });
+    expect([again.status, again.body.code]).toEqual([409, "CONFLICT"]);
+    const race = await Promise.all(Array.from({ length: 4 }, () => create(world, tenant, { name: "Race" })));
+    expect(race.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+    const other = await world.tenant();
+    expect((await create(world, other, { name: "Readers" })).status).toBe(201);
+    expect((await ask(world, tenant, `DELETE /api/v1/lists/${id}`)).status).toBe(204);
+    expect((await create(world, tenant, { name: "Readers" })).status).toBe(201);
+  });
+
+  it.each([
+    ["name", {}],
+    ["name", { name: "  " }],
+    ["name", { name: "x".repeat(129) }],
+    ["description", { name: "a", description: 7 }],
+    ["surprise", { name: "a", surprise: 1 }],
+  ])("D-LIST answers 422 naming %s", async (field, body) => {
+    const { world, tenant } = await withTenant();
+    const { status, body: answer } = await create(world, tenant, body);
+    expect([status, answer.code, Object.keys(answer.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
+  });
+
+  it("D-LIST PATCH overwrites what is supplied; a taken name is 409, an empty change 422", async () => {
+    const { world, tenant } = await withTenant();
+    const id = (await create(world, tenant, { name: "A", description: "first" })).body.id;
+    await named(world, tenant, "B");
+    await world.advance(SECOND);
+    const patch = (body: unknown) => ask(world, tenant, `PATCH /api/v1/lists/${id}`, body);
+    const renamed = await patch({ name: "C" });
+    expect(renamed.body).toMatchObject({ name: "C", description: "first", updated_at: inMs(world, 0) });
+    expect((await patch({ description: null })).body).toMatchObject({ name: "C", description: null });
+    expect((await patch({ name: "B" })).status).toBe(409);
+    expect((await patch({})).status).toBe(422);
+    expect((await ask(world, tenant, `PATCH /api/v1/lists/${UNKNOWN}`, { name: "Z" })).status).toBe(404);
+  });
+
+  it("D-LIST pages newest first, filters by name and counts members on every page", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 3);
+    for (const [i, name] of ["Alpha", "Beta", "Alphabet"].entries()) {
+      const id = await named(world, tenant, name);
+      await add(world, tenant, id, people.slice(0, i + 1));
+      await world.advance(SECOND);
+    }
+    const list = async (query: string) => {
+      const { body } = await ask(world, tenant, `GET /api/v1/lists${query}`);
+      const shown = body.items.map((item: { name: string; subscriber_count: number }) => [
+        item.name,
+        item.subscriber_count,
+      ]);
+      return { ...body, items: shown };
+    };
+    expect(await list("")).toEqual({
+      items: [
+        ["Alphabet", 3],
+        ["Beta", 2],
+        ["Alpha", 1],
+      ],
+      total: 3,
+      page: 1,
+      page_size: 20,
+    });
+    expect(await list("?page=2&page_size=2")).toEqual({ items: [["Alpha", 1]], total: 3, page: 2, page_size: 2 });
+    expect((await list("?name=alpha")).items).toEqual([
+      ["Alphabet", 3],
+      ["Alpha", 1],
+    ]);
+    expect((await list("?page_size=500")).page_size).toBe(100);
+  });
+
+  it("AMB-81 the list after the 10,000th is refused", async () => {
+    const { world, tenant } = await withTenant();
+    const entries = Array.from({ length: MOST_ENTRIES }, (_, n) => ({
+      put: { ...keys.entry(tenant.id, "list", `l${n}`), id: world.ids.uuidAt(START - n) },
+    }));
+    await quickStore(world, tenant).writeAll(entries);
+    const { status, body } = await create(world, tenant, { name: "one more" });
+    expect([status, body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
+  });
+
+  it("D-TEAM an analyst may read lists and change nothing; a developer may fill them", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await named(world, tenant, "Readers");
+    const [person] = await addPeople(world, tenant, 1);
+    const as = await tenant.dashboard("analyst");
+    expect((await world.call(`GET /api/v1/lists/${id}`, { as })).status).toBe(200);
+    expect((await world.call("POST /api/v1/lists", { as, body: { name: "x" } })).body.code).toBe("FORBIDDEN");
+    const developer = await tenant.dashboard("developer");
+    const body = { subscriber_ids: [person] };
+    expect((await world.call(`POST /api/v1/lists/${id}/subscribers`, { as: developer, body })).status).toBe(200);
+    expect((await world.call(`DELETE /api/v1/lists/${id}`, { as: developer })).status).toBe(403);
+  });
+});
+
+describe("members", () => {
+  it("D-LIST AMB-81 adding says who is new, who was in already and who is unknown; the same again changes nothing", async () => {
+    const { world, tenant } = await withTenant();
+    const other = await world.tenant();
+    const [foreign] = (await addPeople(world, other, 1)) as [string];
+    const people = await addPeople(world, tenant, 3);
+    const id = await named(world, tenant, "Readers");
+    const first = await add(world, tenant, id, [people[0]!, people[1]!, people[1]!.toUpperCase(), UNKNOWN, foreign]);
+    expect([first.status, first.body]).toEqual([200, { added: 2, already_member: 0, not_found: [UNKNOWN, foreign] }]);
+    expect((await add(world, tenant, id, people)).body).toEqual({ added: 1, already_member: 2, not_found: [] });
+    expect((await get(world, tenant, id)).body.subscriber_count).toBe(3);
+    const [items] = [(await ask(world, tenant, `GET /api/v1/lists/${id}/subscribers`)).body.items];
+    expect(items.map((item: { external_id: string }) => item.external_id).sort()).toEqual(["p0", "p1", "p2"]);
+    expect(items[0]).toEqual({
+      subscriber_id: expect.any(String),
+      external_id: expect.any(String),
+      entered_at: inMs(world, 0),
+    });
+  });
+
+  it("D-LIST removing says who was in; those who were not are named", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 3);
+    const id = await named(world, tenant, "Readers");
+    await add(world, tenant, id, people.slice(0, 2));
+    const gone = await drop(world, tenant, id, [people[1]!, people[2]!, UNKNOWN]);
+    expect([gone.status, gone.body]).toEqual([200, { removed: 1, not_found: [people[2], UNKNOWN] }]);
+    expect(await allMembers(world, tenant, id)).toEqual([[people[0]]]);
+    expect((await get(world, tenant, id)).body.subscriber_count).toBe(1);
+  });
+
+  it("LIM-8 members come in pages of 100, each once, and the cursor is good for this list only", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 230);
+    const id = await named(world, tenant, "Readers");
+    expect((await add(world, tenant, id, people)).body.added).toBe(230);
+    const pages = await allMembers(world, tenant, id);
+    expect(pages.map(({ length }) => length)).toEqual([100, 100, 30]);
+    expect(pages.flat()).toEqual([...people].sort());
+    const { next_cursor } = (await ask(world, tenant, `GET /api/v1/lists/${id}/subscribers`)).body;
+    const other = await named(world, tenant, "Others");
+    for (const cursor of [`x${next_cursor}`, next_cursor]) {
+      const refused = await ask(world, tenant, `GET /api/v1/lists/${other}/subscribers?cursor=${cursor}`);
+      expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["cursor"]]);
+    }
+  });
+
+  it.each([
+    ["subscriber_ids", {}],
+    ["subscriber_ids", { subscriber_ids: [] }],
+    ["subscriber_ids", { subscriber_ids: Array.from({ length: 1_001 }, () => UNKNOWN) }],
+    ["subscriber_ids.0", { subscriber_ids: ["x"] }],
+  ])("D-LIST between 1 and 1,000 ids: 422 naming %s", async (field, body) => {
+    const { world, tenant } = await withTenant();
+    const id = await named(world, tenant, "Readers");
+    for (const way of ["", "/remove"]) {
+      const refused = await ask(world, tenant, `POST /api/v1/lists/${id}/subscribers${way}`, body);
+      expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, [field]]);
+    }
+  });
+
+  it("D-LIST whoever adds and removes at once: the count is that of the rows", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 60);
+    const id = await named(world, tenant, "Readers");
+    const work = [people, people.slice(20), people.slice(0, 40), people].map((ids, i) =>
+      i % 2 === 0 ? add(world, tenant, id, ids) : drop(world, tenant, id, ids),
+    );
+    expect((await Promise.all(work)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const group = { kind: "list", id } as const;
+    expect(await countMembers(tenant.store, group)).toBe(await recountMembers(tenant.store, group));
+  });
+
+  it("D-LIST an import may add any number of ids", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 1_100);
+    const id = await named(world, tenant, "Readers");
+    const store = quickStore(world, tenant);
+    expect(await addMembers(store, id, [...people, UNKNOWN])).toEqual({
+      added: 1_100,
+      already_member: 0,
+      not_found: [UNKNOWN],
+    });
+    expect(await recountMembers(store, { kind: "list", id })).toBe(1_100);
+  });
+
+  it("SUB-9 an erased subscriber leaves its lists at both ends, counts included", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 2);
+    const ids = [await named(world, tenant, "A"), await named(world, tenant, "B")];
+    for (const id of ids) await add(world, tenant, id, people);
+    expect((await ask(world, tenant, `DELETE /api/v1/subscribers/${people[0]}`)).status).toBe(204);
+    await world.settle();
+    for (const id of ids) {
+      expect(await allMembers(world, tenant, id)).toEqual([[people[1]]]);
+      expect((await get(world, tenant, id)).body.subscriber_count).toBe(1);
+    }
+    const traces = (await keysOfTable(world)).filter(({ pk, sk }) =>
+      sk === people[0] ? pk.includes("#list#") : pk.endsWith(`#U#${people[0]}`),
+    );
+    expect(traces).toEqual([]);
+  });
+});
+
+describe("deletion", () => {
+  it("D-LIST a deleted list is 404 at once and its memberships vanish, also those added at the last moment", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 30);
+    const id = await named(world, tenant, "Readers");
+    await add(world, tenant, id, people.slice(0, 25));
+    expect((await ask(world, tenant, `DELETE /api/v1/lists/${id}`)).status).toBe(204);
+    for (const route of [
+      `GET /api/v1/lists/${id}`,
+      `GET /api/v1/lists/${id}/subscribers`,
+      `DELETE /api/v1/lists/${id}`,
+    ])
+      expect((await ask(world, tenant, route)).status).toBe(404);
+    expect((await add(world, tenant, id, people)).status).toBe(404);
+    await world.settle();
+    const traces = async () =>
+      (await keysOfTable(world)).filter(
+        ({ pk, sk }) => !pk.startsWith("DUE#") && (pk.includes(id) || sk.includes(id)) && !sk.startsWith("list#"),
+      );
+    expect((await traces()).filter(({ pk }) => !pk.endsWith("list:counts"))).toEqual([]);
+    await addMembers(tenant.store, id, people.slice(25));
+    await world.advance(11 * MINUTE);
+    expect(await traces()).toEqual([]);
+  });
+
+  it("D-LIST a scheduled notification that names the list keeps it; once it is canceled or gone out, it does not", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 1);
+    const id = await named(world, tenant, "Readers");
+    await add(world, tenant, id, people);
+    const schedule = async () =>
+      (
+        await ask(world, tenant, "POST /api/v1/notifications", {
+          target: { type: "list", list_id: id },
+          title: "t",
+          body: "b",
+          scheduled_at: inMs(world, 30 * MINUTE),
+        })
+      ).body.id;
+    const [first, second] = [await schedule(), await schedule()];
+    const remove = () => ask(world, tenant, `DELETE /api/v1/lists/${id}`);
+    const refused = await remove();
+    expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
+    await ask(world, tenant, `POST /api/v1/notifications/${first}/cancel`);
+    expect((await remove()).status).toBe(409);
+    await world.advance(31 * MINUTE);
+    expect((await ask(world, tenant, `GET /api/v1/notifications/${second}`)).body.status).toBe("completed");
+    expect((await remove()).status).toBe(204);
+  });
+});
+
+describe("sends", () => {
+  const target = (list_id: string) => ({ target: { type: "list", list_id } });
+
+  it("NTF-5 AMB-38 a send to a list reaches its members that pass the filters, and `sent` says how many", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 6, (n) => ({ attributes: { n } }));
+    const id = await named(world, tenant, "Readers");
+    await add(world, tenant, id, people.slice(0, 4));
+    const all = await send(world, tenant, target(id));
+    expect([all.answer.sent, all.job.counts]).toEqual([4, expect.objectContaining({ total: 4, delivered: 4 })]);
+    const some = await send(world, tenant, { ...target(id), subscriber_filters: { n: { $gte: 2 } } });
+    expect([some.answer.sent, some.job.counts.delivered]).toEqual([2, 2]);
+  });
+
+  it("decision 11 beyond 1,000 members `sent` is the list's count, and everybody is reached once", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 1_200);
+    const id = await named(world, tenant, "Readers");
+    await addMembers(quickStore(world, tenant), id, people.slice(0, 1_050));
+    const { answer, job } = await send(world, tenant, target(id));
+    expect([answer.sent, job.status, job.counts.delivered, job.counts.total]).toEqual([
+      1_050,
+      "completed",
+      1_050,
+      1_050,
+    ]);
+  });
+
+  it("AMB-93 an unknown or foreign list is 422 naming it", async () => {
+    const { world, tenant } = await withTenant();
+    const other = await world.tenant();
+    const foreign = await named(world, other, "Theirs");
+    for (const list_id of [UNKNOWN, foreign]) {
+      const refused = await ask(world, tenant, "POST /api/v1/notifications", {
+        ...target(list_id),
+        title: "t",
+        body: "b",
+      });
+      expect([refused.status, refused.body.fields]).toEqual([
+        422,
+        { "target.list_id": "no such list in this workspace" },
+      ]);
+    }
+  });
+
+  it("D-LIST a send whose list is gone when its time comes fails and says so", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await named(world, tenant, "Readers");
+    const { body } = await ask(world, tenant, "POST /api/v1/notifications", {
+      ...target(id),
+      title: "t",
+      body: "b",
+      scheduled_at: inMs(world, 30 * MINUTE),
+    });
+    // As if the deletion had looked just before the send was scheduled.
+    await tenant.store.writeAll([{ remove: keys.entity(tenant.id, "list", id) }]);
+    await world.advance(31 * MINUTE);
+    const job = (await ask(world, tenant, `GET /api/v1/notifications/${body.id}`)).body;
+    expect([job.status, job.error]).toEqual(["failed", "the list no longer exists"]);
+  });
+
+  it("GEN-8 another workspace's list is not there", async () => {
+    const world = await fresh();
+    const [mine, theirs] = [await world.tenant(), await world.tenant()];
+    const id = await named(world, theirs, "Theirs");
+    const people = await addPeople(world, mine, 1);
+    for (const answer of [
+      await get(world, mine, id),
+      await add(world, mine, id, people),
+      await drop(world, mine, id, people),
+    ])
+      expect(answer.status).toBe(404);
+  });
+});
