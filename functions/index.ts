@@ -24,6 +24,7 @@ import { erase } from "./workers/erase/index.ts";
 import { fanOut } from "./workers/fan-out/index.ts";
 import { postWebhook } from "./workers/post-webhook/index.ts";
 import { react } from "./workers/react/index.ts";
+import { verifyChannel } from "./workers/verify-channel/index.ts";
 
 /** In the order of the specification. */
 export const groups: readonly Group[] = [
@@ -43,6 +44,6 @@ export const groups: readonly Group[] = [
   service,
 ];
 
-export const workers: readonly Worker[] = [react, due, fanOut, deliver, postWebhook, erase, disband];
+export const workers: readonly Worker[] = [react, due, fanOut, deliver, postWebhook, erase, disband, verifyChannel];
 
 export { operator, stream };

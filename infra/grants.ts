@@ -38,6 +38,16 @@ function allowances(stack: Stack, { storage, queues, schedules }: Places): Reado
       conditions: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
     }),
   ];
+  // One key, two purposes: who may open root secrets may not open a workspace's credentials.
+  const forPurpose =
+    (purpose: string): Allow =>
+    (actions) => [
+      new PolicyStatement({
+        actions: [...actions],
+        resources: [storage.encryptionKey.keyArn],
+        conditions: { StringEquals: { "kms:EncryptionContext:purpose": purpose } },
+      }),
+    ];
   return new Map<string, Allow>([
     [
       "table",
@@ -50,7 +60,8 @@ function allowances(stack: Stack, { storage, queues, schedules }: Places): Reado
       ],
     ],
     ["assets", (actions) => allow(actions, storage.assets.arnForObjects(`${ASSETS_PATH.slice(1)}*`))],
-    ["encryption-key", (actions) => allow(actions, storage.encryptionKey.keyArn)],
+    ["encryption-key", forPurpose("root-secrets")],
+    ["credentials-key", forPurpose("channel-credentials")],
     ["signing-key", (actions) => allow(actions, storage.signingKey.keyArn)],
     ["schedule-group", (actions) => allow(actions, scheduleArn)],
     ["scheduler-role", passOn],

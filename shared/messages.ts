@@ -4,7 +4,7 @@ import * as v from "valibot";
 const id = v.pipe(v.string(), v.maxLength(128));
 
 /** Kinds of timers: what the due worker sends where when a due row's time has come. */
-export const dueKinds = ["job", "job-watch", "erasure", "disband"] as const;
+export const dueKinds = ["job", "job-watch", "erasure", "disband", "verification"] as const;
 export type DueKind = (typeof dueKinds)[number];
 
 export const queues = {
@@ -26,6 +26,11 @@ export const queues = {
   /** One chunk of recipients to hand to the providers. */
   deliver: {
     message: v.object({ tenant: id, job: id, range: id, chunk: v.number() }),
+    batch: 10,
+  },
+  /** A verification to ask the provider for; without its id, whichever is open after all this time. */
+  "verify-channel": {
+    message: v.object({ tenant: id, channel: id, verification: v.optional(id), tries: v.optional(v.number()) }),
     batch: 10,
   },
   /** A minute of due rows, a single row that is due soon, or the sweep for overdue ones. */

@@ -206,6 +206,7 @@ export const deliverQueue = /* @__PURE__ */ sender("deliver", "deliverQueue");
 export const dueQueue = /* @__PURE__ */ sender("due", "dueQueue");
 export const eraseQueue = /* @__PURE__ */ sender("erase", "eraseQueue");
 export const disbandQueue = /* @__PURE__ */ sender("disband", "disbandQueue");
+export const verifyChannelQueue = /* @__PURE__ */ sender("verify-channel", "verifyChannelQueue");
 
 export const postWebhookQueue = /* @__PURE__ */ sender("post-webhook", "postWebhookQueue");
 

@@ -141,7 +141,7 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, kno
     ...(parameters.length > 0 && { parameters }),
     ...(shape.body && { requestBody: { required: true, content: { "application/json": bodyOf(endpoint, known) } } }),
     ...(shape.form && {
-      requestBody: { required: true, content: { "multipart/form-data": formOf(shape.form.fields) } },
+      requestBody: { required: true, content: { "multipart/form-data": formOf(shape.form) } },
     }),
     responses: successesOf(endpoint, known, isStream),
   };
@@ -187,10 +187,10 @@ function bodyOf({ shape }: Operation["endpoint"], { schemas }: Known) {
   return { schema, example: shape.example?.body ?? exampleOf(schema, schemas) };
 }
 
-function formOf(fields: Parameters<typeof schemaOf>[0]) {
+function formOf({ fields, part }: NonNullable<Operation["endpoint"]["shape"]["form"]>) {
   const { properties, ...schema } = schemaOf(fields, "input");
   const file = { type: "string", contentMediaType: "application/octet-stream" };
-  return { schema: { ...schema, properties: { ...properties, file } } };
+  return { schema: { ...schema, properties: { ...properties, [part]: file } } };
 }
 
 function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: Known, isStream: boolean) {

@@ -30,8 +30,18 @@ export const routes: RouteTable = {
     delete: {"route":"DELETE /api/v1/templates/:id","credentials":["dashboard"]},
   },
   channels: {
+    create: {"route":"POST /api/v1/channels","credentials":["dashboard"],"body":"json"},
     list: {"route":"GET /api/v1/channels","credentials":["dashboard"]},
     get: {"route":"GET /api/v1/channels/:id","credentials":["dashboard"]},
+    update: {"route":"PATCH /api/v1/channels/:id","credentials":["dashboard"],"body":"json"},
+    delete: {"route":"DELETE /api/v1/channels/:id","credentials":["dashboard"],"query":true},
+    verify: {"route":"POST /api/v1/channels/:id/verify","credentials":["dashboard"]},
+    iosPushCredentials: {"route":"POST /api/v1/channels/:id/credentials/ios-push","credentials":["dashboard"],"body":"form"},
+    androidPushCredentials: {"route":"POST /api/v1/channels/:id/credentials/android-push","credentials":["dashboard"],"body":"form"},
+    vapidCredentials: {"route":"POST /api/v1/channels/:id/credentials/vapid","credentials":["dashboard"]},
+    smsCredentials: {"route":"POST /api/v1/channels/:id/credentials/sms","credentials":["dashboard"],"body":"json"},
+    chatAppCredentials: {"route":"POST /api/v1/channels/:id/credentials/chat_app","credentials":["dashboard"],"body":"json"},
+    emailCredentials: {"route":"POST /api/v1/channels/:id/credentials/email","credentials":["dashboard"],"body":"json"},
   },
   inbox: {
     listMessages: {"route":"GET /v1/in-app/messages","credentials":["sdk","dashboard"],"query":true},

@@ -68,6 +68,18 @@ export interface Channel {
   created_at: string;
 }
 
+export interface CredentialConfirmation {
+  id: string;
+  channel_id: string;
+  type: "ios_push" | "android_push" | "vapid" | "sms" | "chat_app" | "email";
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  updated_at: string;
+  /** What browsers subscribe with; only for `vapid` */
+  vapid_public_key?: string | undefined;
+}
+
 export interface DevicesSubscriber {
   id: string;
   subscriber_id: string;
@@ -540,8 +552,52 @@ export interface TemplatesUpdateBody {
   } | undefined;
 }
 
+export interface ChannelsCreateBody {
+  type: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
+  name: string;
+}
+
 export interface ChannelsListAnswer {
   channels: Channel[];
+}
+
+export interface ChannelsUpdateBody {
+  name?: string | undefined;
+  active?: boolean | undefined;
+}
+
+export interface ChannelsDeleteQuery {
+  force?: "true" | "false" | undefined;
+}
+
+export interface ChannelsVerifyAnswer {
+  status: "queued";
+}
+
+export interface ChannelsSmsCredentialsBody {
+  api_key: string;
+  api_secret: string;
+  sender_id: string;
+}
+
+export interface ChannelsChatAppCredentialsBody {
+  access_token: string;
+  phone_number_id: string;
+  waba_id: string;
+  app_secret?: string | undefined;
+  webhook_verify_token?: string | undefined;
+}
+
+export interface ChannelsEmailCredentialsBody {
+  provider: "ses" | "smtp";
+  from_email: string;
+  from_name?: string | undefined;
+  reply_to?: string | undefined;
+  host?: string | undefined;
+  port?: number | undefined;
+  username?: string | undefined;
+  password?: string | undefined;
+  configuration_set?: string | undefined;
 }
 
 export interface InboxListMessagesQuery {
@@ -926,10 +982,30 @@ export interface Endpoints {
     delete(id: string, options?: CallOptions): Promise<void>;
   };
   channels: {
+    /** Create a channel. `POST /api/v1/channels` */
+    create(body: ChannelsCreateBody, options?: CallOptions): Promise<Channel>;
     /** List channels. `GET /api/v1/channels` */
     list(options?: CallOptions): Promise<ChannelsListAnswer>;
     /** Get a channel. `GET /api/v1/channels/:id` */
     get(id: string, options?: CallOptions): Promise<Channel>;
+    /** Rename a channel, or switch it on or off for sending. `PATCH /api/v1/channels/:id` */
+    update(id: string, body: ChannelsUpdateBody, options?: CallOptions): Promise<Channel>;
+    /** Delete a channel. `DELETE /api/v1/channels/:id` */
+    delete(id: string, query?: ChannelsDeleteQuery, options?: CallOptions): Promise<void>;
+    /** Ask the provider again whether a channel's credentials work. `POST /api/v1/channels/:id/verify` */
+    verify(id: string, options?: CallOptions): Promise<ChannelsVerifyAnswer>;
+    /** Store Apple's token-signing key of an iOS channel. `POST /api/v1/channels/:id/credentials/ios-push` */
+    iosPushCredentials(id: string, body: FormData, options?: CallOptions): Promise<CredentialConfirmation>;
+    /** Store the service-account key of an Android channel. `POST /api/v1/channels/:id/credentials/android-push` */
+    androidPushCredentials(id: string, body: FormData, options?: CallOptions): Promise<CredentialConfirmation>;
+    /** Make the key pair of a web push channel. `POST /api/v1/channels/:id/credentials/vapid` */
+    vapidCredentials(id: string, options?: CallOptions): Promise<CredentialConfirmation>;
+    /** Store the account of an SMS provider. `POST /api/v1/channels/:id/credentials/sms` */
+    smsCredentials(id: string, body: ChannelsSmsCredentialsBody, options?: CallOptions): Promise<CredentialConfirmation>;
+    /** Store the account of a chat-app channel. `POST /api/v1/channels/:id/credentials/chat_app` */
+    chatAppCredentials(id: string, body: ChannelsChatAppCredentialsBody, options?: CallOptions): Promise<CredentialConfirmation>;
+    /** Store the sender of an e-mail channel. `POST /api/v1/channels/:id/credentials/email` */
+    emailCredentials(id: string, body: ChannelsEmailCredentialsBody, options?: CallOptions): Promise<CredentialConfirmation>;
   };
   inbox: {
     /** List a subscriber's messages, newest first. `GET /v1/in-app/messages` */

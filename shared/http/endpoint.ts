@@ -41,7 +41,7 @@ export interface Shape {
   query?: GenericSchema;
   body?: GenericSchema;
   /** A multipart body, declared by `multipart` of upload.ts. */
-  form?: { fields: GenericSchema; read(body: Buffer, contentType: string | undefined): Promise<Upload> };
+  form?: { fields: GenericSchema; part: string; read(body: Buffer, contentType: string | undefined): Promise<Upload> };
   returns?: GenericSchema;
   /** Default: 200 with `returns`, 204 without. */
   status?: 200 | 201 | 202 | 204;

@@ -28,9 +28,16 @@ export interface Upload {
   file: UploadedFile | undefined;
 }
 
-/** A declared form: its fields, and the largest file it may bring. It brings its parser, so others do without. */
-export const multipart = <F extends GenericSchema>(fields: F, { fileBytes }: Pick<UploadLimits, "fileBytes">) => ({
+/**
+ * A declared form: its fields, and the part of the file it may bring with the largest size of it. It brings its
+ * parser, so others do without.
+ */
+export const multipart = <F extends GenericSchema>(
+  fields: F,
+  { fileBytes, part = "file" }: Pick<UploadLimits, "fileBytes"> & { part?: string },
+) => ({
   fields,
+  part,
   read: (body: Buffer, contentType: string | undefined) => readUpload(body, contentType, { fileBytes }),
 });
 

@@ -18,7 +18,7 @@ const SHORT = 64;
 const NAME = 255;
 const SECRET = 4_096;
 const MOST_PORT = 65_535;
-const digits = matching(/^\d{1,32}$/, "must be digits");
+const accountId = matching(/^[A-Za-z0-9_-]{1,64}$/, "must be letters, digits, - or _");
 const email = v.pipe(v.string("must be a string"), v.check(isEmailAddress, "must be an e-mail address"));
 
 const isKey = (curve: string | undefined) => (pem: string) => {
@@ -70,14 +70,14 @@ export const Sms = v.object({
   type: v.literal("sms"),
   api_key: line(SHORT),
   api_secret: line(NAME),
-  sender_id: line(15),
+  sender_id: line(32),
 });
 
 export const ChatApp = v.object({
   type: v.literal("chat_app"),
   access_token: line(SECRET),
-  phone_number_id: digits,
-  waba_id: digits,
+  phone_number_id: accountId,
+  waba_id: accountId,
   app_secret: v.optional(line(NAME)),
   webhook_verify_token: v.optional(line(NAME)),
 });

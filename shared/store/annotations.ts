@@ -1,7 +1,8 @@
 // Chart annotations (ANN): what happened when, by people and by the service itself.
 import { timestamp } from "../clock.ts";
-import type { Store } from "../resources.ts";
+import type { Bound, Store } from "../resources.ts";
 import { keys } from "./keys.ts";
+import type { Item } from "./model.ts";
 
 /** D-ANNAUTO. */
 export type AutoKind =
@@ -18,17 +19,33 @@ export type AutoKind =
   | "quota_warning"
   | "blast_halted";
 
-/** Notes something that the service found or did by itself. */
-export async function annotate(
-  store: Store,
-  { kind, text, ref_id }: { kind: AutoKind; text: string; ref_id?: string },
-): Promise<void> {
-  const now = store.clock.now();
-  const at = timestamp(now);
-  const id = store.ids.uuidAt(now);
-  await store.put({
-    ...keys.entity(store.tenant, "annotation", `${at}#${id}`),
-    ...{ id, occurred_at: at, text, source: "auto", kind, visibility: "tenant", created_at: at },
-    ...(ref_id !== undefined && { ref_id }),
-  });
+interface Note {
+  kind: AutoKind;
+  text: string;
+  ref_id?: string;
 }
+
+const MOST_TEXT = 500;
+
+/** The row of something that the service found or did by itself, for a transaction with what it tells of. */
+export function annotation({ tenant, clock, ids }: Bound, { kind, text, ref_id }: Note): Item {
+  const now = clock.now();
+  const at = timestamp(now);
+  const id = ids.uuidAt(now);
+  return {
+    ...keys.entity(tenant, "annotation", `${at}#${id}`),
+    ...{
+      id,
+      occurred_at: at,
+      text: text.slice(0, MOST_TEXT),
+      source: "auto",
+      kind,
+      visibility: "tenant",
+      created_at: at,
+    },
+    ...(ref_id !== undefined && { ref_id }),
+  };
+}
+
+/** Notes something that the service found or did by itself. */
+export const annotate = (store: Store, note: Note): Promise<void> => store.put(annotation(store, note));

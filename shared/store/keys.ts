@@ -43,6 +43,8 @@ export const platform = {
   secrets: () => key("SECRETS"),
   /** a public key that verifies dashboard tokens · auth */
   jwk: (kid: string) => key("JWK", kid),
+  /** the workspace of a channel whose provider calls back, by the path of the call · channels */
+  callback: (channel: string) => key(`CALLBACK#${channel}`),
   /** one open live stream, counted against the concurrency limit · stream */
   openStream: (connection: string) => key("STREAMS", connection),
 };
@@ -122,6 +124,11 @@ export const keys = {
   /** something that names a list, so that the list must stay while it is to come · whoever names it */
   use: (t: TenantId, kind: Kind, id: string, user: string) => key(keys.uses(t, kind, id), user),
   uses: (t: TenantId, kind: Kind, id: string) => of(t, `${kind}#${id}:uses`),
+  /** sealed, write-only, replaced as a whole · channels */
+  credentials: (t: TenantId, channel: string) => key(keys.channelParts(t, channel), "credentials"),
+  /** a chat-app template: draft, review, verdict · channels, inbound */
+  chatAppTemplate: (t: TenantId, channel: string, id: string) => key(keys.channelParts(t, channel), `T#${id}`),
+  channelParts: (t: TenantId, channel: string) => of(t, `channel#${channel}`),
   /** names seen in attributes or events, one conditional add for an unseen one · react */
   names: (t: TenantId, of_: "attributes" | "events") => key(of(t, "NAMES"), of_),
   /** days that hold events, for sparse exports · events */

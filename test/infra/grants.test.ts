@@ -93,6 +93,25 @@ describe("all roles", () => {
     for (const { name } of signers) expect(name).toBe("api-auth");
   });
 
+  it("ARC-13 let open root secrets or a workspace's credentials, each as declared, by what they were sealed for", () => {
+    for (const { name, grants } of functions) {
+      const declared = (on: string) => grants.filter((grant) => grant.on === on).flatMap(({ actions }) => actions);
+      const allowed = (purpose: string) =>
+        statementsOf(template, logicalIdOf(name))
+          .filter(({ conditions }) =>
+            JSON.stringify(conditions)?.includes(`"kms:EncryptionContext:purpose":"${purpose}"`),
+          )
+          .flatMap(({ actions }) => actions)
+          .sort();
+      expect([name, allowed("root-secrets")]).toEqual([name, declared("encryption-key")]);
+      expect([name, allowed("channel-credentials")]).toEqual([name, declared("credentials-key")]);
+    }
+    const sealing = functions.filter(({ grants }) =>
+      grants.some(({ actions }) => actions.includes("kms:GenerateDataKey")),
+    );
+    expect(sealing.map(({ name }) => name)).toEqual(["api-channels"]);
+  });
+
   it("of the scheduler may send to the due queue alone", () => {
     const places = placesOf(template);
     const [, role] = ofType(template, "AWS::IAM::Role").find(([id]) => `<${id}.Arn>` === places["scheduler-role"])!;

@@ -2,7 +2,7 @@
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import type { DueKind, Message } from "../../../shared/messages.ts";
 import type { Context } from "../../../shared/parts.ts";
-import { disbandQueue, eraseQueue, fanOutQueue, platformWrite } from "../../../shared/resources.ts";
+import { disbandQueue, eraseQueue, fanOutQueue, platformWrite, verifyChannelQueue } from "../../../shared/resources.ts";
 import { absent, any, atMost } from "../../../shared/store/conditions.ts";
 import { DUE_SHARDS, dueBucket, type Grouping, platform as keys, minuteOf } from "../../../shared/store/keys.ts";
 import type { Key } from "../../../shared/store/model.ts";
@@ -17,7 +17,7 @@ const MOST_MINUTES = 7 * 24 * 60;
 /** Minutes of one sweep message; the next one goes on from there. */
 const MINUTES_A_SWEEP = 60;
 
-const uses = [platformWrite, fanOutQueue, eraseQueue, disbandQueue] as const;
+const uses = [platformWrite, fanOutQueue, eraseQueue, disbandQueue, verifyChannelQueue] as const;
 type Bound = Context<typeof uses> & { clock: { now(): number } };
 
 export const due = queueWorker("due", "Forwards due rows at their time.", uses, async (message, context) => {
@@ -52,10 +52,8 @@ async function forwardBucket(context: Bound, pk: string): Promise<number> {
 }
 
 /** Sends first, then drops the rows: a crash between the two repeats a message, and its handler does nothing twice. */
-async function forward(
-  { platform, fanOutQueue, eraseQueue, disbandQueue, clock }: Bound,
-  rows: DueRow[],
-): Promise<void> {
+async function forward(context: Bound, rows: DueRow[]): Promise<void> {
+  const { platform, fanOutQueue, eraseQueue, disbandQueue, verifyChannelQueue, clock } = context;
   const send: Record<DueKind, (row: DueRow, delaySeconds: number) => Promise<void>> = {
     job: ({ tenant, id: job, since }, delaySeconds) =>
       fanOutQueue.send([{ tenant, job, since, due: true }], { delaySeconds }),
@@ -67,6 +65,8 @@ async function forward(
       const [kind, group] = id.split("#") as [Grouping, string];
       return disbandQueue.send([{ tenant, kind, id: group }], { delaySeconds });
     },
+    verification: ({ tenant, id: channel }, delaySeconds) =>
+      verifyChannelQueue.send([{ tenant, channel }], { delaySeconds }),
   };
   await Promise.all(rows.map((row) => send[row.kind](row, Math.max(0, Math.ceil((row.at - clock.now()) / SECOND)))));
   await platform.writeAll(rows.map(({ pk, sk }) => ({ remove: { pk, sk } })));

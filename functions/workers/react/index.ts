@@ -1,6 +1,7 @@
 // What must follow from a write follows from the table's stream, here: small messages with ids, nothing else.
 import { streamWorker } from "../../../shared/worker.ts";
 import { changesOf } from "./change.ts";
+import { channelUses, verifyQueued } from "./channels.ts";
 import { disbandDeleted, groupUses } from "./groups.ts";
 import { dispatchQueued, sendUses } from "./sends.ts";
 import { followSubscribers, subscriberUses } from "./subscribers.ts";
@@ -10,7 +11,7 @@ import { tellWebhooks, webhookUses } from "./webhooks.ts";
 export const react = streamWorker(
   "react",
   "Turns writes into the messages that must follow from them.",
-  [...timerUses, ...sendUses, ...subscriberUses, ...groupUses, ...webhookUses],
+  [...timerUses, ...sendUses, ...subscriberUses, ...groupUses, ...webhookUses, ...channelUses],
   async (records, context) => {
     const changes = changesOf(records);
     await wakeAtTheirTime(changes, context);
@@ -18,5 +19,6 @@ export const react = streamWorker(
     await followSubscribers(changes, context);
     await disbandDeleted(changes, context);
     await tellWebhooks(changes, context);
+    await verifyQueued(changes, context);
   },
 );

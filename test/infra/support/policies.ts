@@ -29,9 +29,13 @@ export function statementsOf(template: Template, functionId: string): Statement[
 
 /** `action on resource`, one entry each, sorted. */
 export const rightsOf = (statements: readonly Statement[]): string[] =>
-  statements
-    .flatMap(({ actions, resources }) => actions.flatMap((action) => resources.map((on) => `${action} on ${on}`)))
-    .sort();
+  [
+    ...new Set(
+      statements.flatMap(({ actions, resources }) =>
+        actions.flatMap((action) => resources.map((on) => `${action} on ${on}`)),
+      ),
+    ),
+  ].sort();
 
 /** Where the resources of the declarations are in the template, by the name that grants use. */
 export function placesOf(template: Template): Record<string, string> {
@@ -46,6 +50,7 @@ export function placesOf(template: Template): Record<string, string> {
   return {
     table: `<${only("AWS::DynamoDB::Table")}.Arn>`,
     "encryption-key": `<${only("AWS::KMS::Key", ({ KeySpec }) => KeySpec === undefined)}.Arn>`,
+    "credentials-key": `<${only("AWS::KMS::Key", ({ KeySpec }) => KeySpec === undefined)}.Arn>`,
     "signing-key": `<${only("AWS::KMS::Key", ({ KeySpec }) => KeySpec === "RSA_2048")}.Arn>`,
     assets: `<${only("AWS::S3::Bucket", ({ NotificationConfiguration }) => NotificationConfiguration === undefined)}.Arn>/assets/*`,
     "schedule-group": schedules,

@@ -1,0 +1,135 @@
+// Credentials of channels go in and never come out: each endpoint takes one kind and confirms it (CRD-1 to CRD-8).
+import * as v from "valibot";
+import { callbacks } from "../../../shared/callbacks.ts";
+import { endpoints } from "../../../shared/http/endpoint.ts";
+import { unauthorized } from "../../../shared/http/errors.ts";
+import { Timestamp } from "../../../shared/http/schemas.ts";
+import { multipart } from "../../../shared/http/upload.ts";
+import { ChatApp, Email, Sms } from "../../../shared/providers/credentials.ts";
+import { storeWrite, timers } from "../../../shared/resources.ts";
+import { storeCredentials } from "../../../shared/store/credentials.ts";
+import { vaultSealing } from "../../../shared/vault.ts";
+import {
+  androidCredentials,
+  IosFields,
+  iosCredentials,
+  KEY_FILE,
+  MOST_KEY_FILE_BYTES,
+  makeVapid,
+} from "./key-files.ts";
+
+const Confirmation = v.pipe(
+  v.object({
+    id: v.string(),
+    channel_id: v.string(),
+    type: v.picklist(["ios_push", "android_push", "vapid", "sms", "chat_app", "email"]),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    vapid_public_key: v.optional(v.pipe(v.string(), v.description("What browsers subscribe with; only for `vapid`"))),
+  }),
+  v.title("CredentialConfirmation"),
+);
+
+const { type: _sms, ...smsFields } = Sms.entries;
+const { type: _chatApp, ...chatAppFields } = ChatApp.entries;
+const { type: _email, ...emailFields } = Email.pipe[0].entries;
+const NewEmail = v.pipe(
+  v.strictObject(emailFields),
+  v.transform((fields) => ({ type: "email" as const, ...fields })),
+  Email,
+);
+
+const endpoint = endpoints({
+  credentials: ["dashboard"],
+  permission: "credentials:manage",
+  uses: [storeWrite, timers, vaultSealing],
+});
+
+const REPLACES = "Replaces what was stored before, and queues the verification.";
+const told = { returns: Confirmation, errors: ["NOT_FOUND"] } as const;
+
+export const credentialEndpoints = [
+  endpoint(
+    "POST /api/v1/channels/:id/credentials/ios-push",
+    {},
+    {
+      summary: "Store Apple's token-signing key of an iOS channel",
+      description: REPLACES,
+      form: multipart(IosFields, { fileBytes: MOST_KEY_FILE_BYTES, part: KEY_FILE }),
+      ...told,
+    },
+    ({ store, timers, vault, params, form }) =>
+      storeCredentials(store, timers, vault, params.id, iosCredentials(form.fields, form.file)),
+  ),
+
+  endpoint(
+    "POST /api/v1/channels/:id/credentials/android-push",
+    {},
+    {
+      summary: "Store the service-account key of an Android channel",
+      description: REPLACES,
+      form: multipart(v.strictObject({}), { fileBytes: MOST_KEY_FILE_BYTES, part: KEY_FILE }),
+      ...told,
+    },
+    ({ store, timers, vault, params, form }) =>
+      storeCredentials(store, timers, vault, params.id, androidCredentials(form.file)),
+  ),
+
+  endpoint(
+    "POST /api/v1/channels/:id/credentials/vapid",
+    {},
+    {
+      summary: "Make the key pair of a web push channel",
+      description: `${REPLACES} Browsers that subscribed with an earlier public key have to subscribe anew.`,
+      returns: Confirmation,
+      errors: ["NOT_FOUND", "VALIDATION_ERROR"],
+    },
+    ({ store, timers, vault, ids, caller, params }) => {
+      if (caller.kind !== "dashboard") throw unauthorized();
+      return storeCredentials(store, timers, vault, params.id, makeVapid(ids, caller.email));
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/channels/:id/credentials/sms",
+    {},
+    {
+      summary: "Store the account of an SMS provider",
+      description: REPLACES,
+      body: v.strictObject(smsFields),
+      ...told,
+    },
+    ({ store, timers, vault, params, body }) =>
+      storeCredentials(store, timers, vault, params.id, { type: "sms", ...body }),
+  ),
+
+  endpoint(
+    "POST /api/v1/channels/:id/credentials/chat_app",
+    { uses: [callbacks] },
+    {
+      summary: "Store the account of a chat-app channel",
+      description:
+        `${REPLACES} With \`app_secret\` (and \`webhook_verify_token\` to set it up) the provider may call back at ` +
+        "`/v1/inbound/chat-app/:channelId` about opt-outs and the review of templates.",
+      body: v.strictObject(chatAppFields),
+      ...told,
+    },
+    async ({ store, timers, vault, callbacks, params, body }) => {
+      const confirmation = await storeCredentials(store, timers, vault, params.id, { type: "chat_app", ...body });
+      if (body.app_secret !== undefined) await callbacks.remember(params.id);
+      return confirmation;
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/channels/:id/credentials/email",
+    {},
+    {
+      summary: "Store the sender of an e-mail channel",
+      description: `${REPLACES} Through Amazon SES, or any SMTP server.`,
+      body: NewEmail,
+      ...told,
+    },
+    ({ store, timers, vault, params, body }) => storeCredentials(store, timers, vault, params.id, body),
+  ),
+];

@@ -1,0 +1,299 @@
+// Credentials go in, are confirmed, and never come out (CRD).
+import { createECDH } from "node:crypto";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { callbackOwner } from "../../shared/callbacks.ts";
+import { MINUTE } from "../../shared/clock.ts";
+import { redact } from "../../shared/log.ts";
+import { Credentials } from "../../shared/providers/credentials.ts";
+import { openCredentials } from "../../shared/store/credentials.ts";
+import { keys } from "../../shared/store/keys.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { vaultOpening } from "../../shared/vault.ts";
+import {
+  APPLE_KEY,
+  CHAT_APP,
+  channelCalls,
+  form,
+  GOOGLE_KEY,
+  IOS_FIELDS,
+  keyFile,
+  kinds,
+  SMS,
+  SMTP,
+  type UploadPath,
+  uploads,
+} from "../support/channels.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const paths = Object.keys(uploads) as UploadPath[];
+
+/** What lies sealed in a channel, opened as a worker of `tenant` would. */
+async function opened(world: TestWorld, tenant: Tenant, id: string): Promise<Credentials> {
+  const row = await tenant.store.get(keys.credentials(tenant.id, id));
+  return openCredentials(vaultOpening.open(world.partsFor("test"))(tenant.id), id, row!);
+}
+
+describe.each(paths)("%s", (path) => {
+  const { type, short } = kinds[path];
+
+  it("CRD-1 CRD-3 CRD-4 CRD-5 CRD-6 CRD-7 GEN-5 GEN-7 D-EMAIL is confirmed by its short name, whole and no more", async () => {
+    const { world, tenant } = await withTenant();
+    const { create, upload } = await channelCalls(world, tenant);
+    const id = await create(type);
+    const { status, body } = await upload(id, path);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), channel_id: id, type: short },
+      ...{ created_at: "2026-11-20T12:00:00.000Z", updated_at: "2026-11-20T12:00:00.000Z" },
+      ...(path === "vapid" && { vapid_public_key: expect.stringMatching(/^[\w-]{87}$/) }),
+    });
+    expect(v.safeParse(Credentials, await opened(world, tenant, id)).success).toBe(true);
+  });
+
+  it("CRD-8 CHN-11 replaces what was there: the same confirmation, a later update, and the verification queued anew", async () => {
+    const { world, tenant } = await withTenant();
+    const { create, upload } = await channelCalls(world, tenant);
+    const id = await create(type);
+    const first = await upload(id, path);
+    const before = await tenant.store.get(keys.entity(tenant.id, "channel", id));
+    await world.advance(MINUTE);
+    const second = await upload(id, path);
+    expect(second.body).toMatchObject({ id: first.body.id, created_at: first.body.created_at });
+    expect(second.body.updated_at).toBe("2026-11-20T12:01:00.000Z");
+    const after = await tenant.store.get(keys.entity(tenant.id, "channel", id));
+    expect(after).toMatchObject({ status: "pending", queued_at: "2026-11-20T12:01:00.000Z" });
+    expect(after!.credentials).not.toBe(before!.credentials);
+    expect(after!.verification).not.toBe(before!.verification);
+  });
+
+  it("AMB-19 is 422 for every other type of channel, 404 for none, whoever's it is", async () => {
+    const { world, tenant } = await withTenant();
+    const { create, upload } = await channelCalls(world, tenant);
+    for (const other of ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"].filter(
+      (each) => each !== type,
+    )) {
+      const answer = await upload(await create(other), path);
+      expect([other, answer.status, answer.body.fields]).toEqual([other, 422, { type: expect.stringContaining(type) }]);
+    }
+    const stranger = await channelCalls(world, await world.tenant());
+    const [foreign, missing] = [await stranger.upload(await create(type), path), await stranger.upload(UNKNOWN, path)];
+    expect([foreign.status, foreign.body]).toEqual([404, missing.body]);
+  });
+});
+
+it("CRD-3 the environment is sandbox unless said; the other fields and the key file are required and checked", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload } = await channelCalls(world, tenant);
+  const id = await create("ios");
+  await upload(id, "ios-push");
+  expect(await opened(world, tenant, id)).toEqual({
+    ...{ type: "ios_push", key: APPLE_KEY, ...IOS_FIELDS, environment: "sandbox" },
+  });
+  await upload(id, "ios-push", form({ ...IOS_FIELDS, environment: "production" }, keyFile(APPLE_KEY)));
+  expect(await opened(world, tenant, id)).toMatchObject({ environment: "production" });
+
+  const refusal = async (fields: Record<string, string>, file?: { name: string; text: string }) => {
+    const { status, body } = await upload(id, "ios-push", form(fields, file));
+    return [status, ...Object.keys(body.fields ?? {})];
+  };
+  const good = keyFile(APPLE_KEY);
+  const { key_id: _k, ...noKeyId } = IOS_FIELDS;
+  const { team_id: _t, ...noTeam } = IOS_FIELDS;
+  const { bundle_id: _b, ...noBundle } = IOS_FIELDS;
+  expect(await refusal(noKeyId, good)).toEqual([422, "key_id"]);
+  expect(await refusal({ ...IOS_FIELDS, key_id: "ABC123DEF" }, good)).toEqual([422, "key_id"]);
+  expect(await refusal({ ...IOS_FIELDS, key_id: "ABC123DEFGH" }, good)).toEqual([422, "key_id"]);
+  expect(await refusal(noTeam, good)).toEqual([422, "team_id"]);
+  expect(await refusal({ ...IOS_FIELDS, team_id: "" }, good)).toEqual([422, "team_id"]);
+  expect(await refusal(noBundle, good)).toEqual([422, "bundle_id"]);
+  expect(await refusal({ ...IOS_FIELDS, environment: "test" }, good)).toEqual([422, "environment"]);
+  expect(await refusal(IOS_FIELDS)).toEqual([422, "key_file"]);
+  expect(await refusal(IOS_FIELDS, { name: "file", text: APPLE_KEY })).toEqual([422, "key_file"]);
+  for (const text of ["", "not a key", GOOGLE_KEY.private_key, APPLE_KEY.slice(0, 90)])
+    expect(await refusal(IOS_FIELDS, keyFile(text))).toEqual([422, "key_file"]);
+  expect(await refusal(IOS_FIELDS, keyFile("x".repeat(65_537)))).toEqual([413]);
+  expect((await upload(id, "ios-push", { body: IOS_FIELDS })).status).toBe(400);
+});
+
+it("CRD-4 AMB-91 a service-account key is JSON with its fields, or 422 naming the file", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload } = await channelCalls(world, tenant);
+  const id = await create("android");
+  await upload(id, "android-push");
+  const { project_id, client_email, private_key, private_key_id } = GOOGLE_KEY;
+  expect(await opened(world, tenant, id)).toEqual({
+    ...{ type: "android_push", project_id, client_email, private_key, private_key_id },
+  });
+  const without = (field: string) => JSON.stringify({ ...GOOGLE_KEY, [field]: undefined });
+  const wrong = [
+    ...["", "{", "null", "[]", '"text"', "{}", JSON.stringify({ ...GOOGLE_KEY, type: "authorized_user" })],
+    ...["project_id", "client_email", "private_key"].map(without),
+    JSON.stringify({ ...GOOGLE_KEY, private_key: "not a key" }),
+  ];
+  for (const text of wrong) {
+    const { status, body } = await upload(id, "android-push", form({}, keyFile(text)));
+    expect([text.slice(0, 60), status, Object.keys(body.fields)]).toEqual([text.slice(0, 60), 422, ["key_file"]]);
+  }
+  expect((await upload(id, "android-push", form({}))).body.fields).toEqual({ key_file: "is required" });
+});
+
+it("CRD-5 the key pair is made here: the public key belongs to the sealed private one, and each is another", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload } = await channelCalls(world, tenant);
+  const id = await create("web_push");
+  const { vapid_public_key: first } = (await upload(id, "vapid")).body;
+  const sealed = (await opened(world, tenant, id)) as { private_key: string; public_key: string; subject: string };
+  const pair = createECDH("prime256v1");
+  pair.setPrivateKey(sealed.private_key, "base64url");
+  expect([pair.getPublicKey("base64url"), sealed.public_key]).toEqual([first, first]);
+  expect(sealed.subject).toMatch(/^mailto:/);
+  expect((await upload(id, "vapid")).body.vapid_public_key).not.toBe(first);
+});
+
+it.each([
+  ["sms", "sms", SMS, ["api_key", "api_secret", "sender_id"]],
+  ["chat_app", "chat_app", CHAT_APP, ["access_token", "phone_number_id", "waba_id"]],
+  ["email", "email", SMTP, ["provider", "from_email", "host"]],
+] as const)(
+  "CRD-6 CRD-7 D-EMAIL AMB-91 %s: what is required, empty or unknown is 422 naming it",
+  async (path, type, body, required) => {
+    const { world, tenant } = await withTenant();
+    const { create, upload } = await channelCalls(world, tenant);
+    const id = await create(type);
+    for (const field of required)
+      for (const value of [undefined, "", 7, null]) {
+        const answer = await upload(id, path, { body: { ...body, [field]: value } });
+        expect([field, value, answer.status, Object.keys(answer.body.fields)]).toEqual([field, value, 422, [field]]);
+      }
+    expect((await upload(id, path, { body: { ...body, more: "x" } })).body.fields).toEqual({
+      more: "is not a known field",
+    });
+    const optional = {
+      sms: SMS,
+      chat_app: { ...CHAT_APP, app_secret: undefined, webhook_verify_token: undefined },
+      email: { provider: "ses", from_email: "a@example.com" },
+    };
+    expect((await upload(id, path, { body: optional[path] })).status).toBe(200);
+  },
+);
+
+it("CRD-7 with an app secret the provider may call back, and only about a channel that is there", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload, call } = await channelCalls(world, tenant);
+  const ownerOf = callbackOwner.open(world.partsFor("test"))("" as TenantId);
+  const [silent, calling] = [await create("chat_app"), await create("chat_app")];
+  await upload(silent, "chat_app", { body: { ...CHAT_APP, app_secret: undefined } });
+  await upload(calling, "chat_app");
+  expect([await ownerOf(silent), await ownerOf(calling)]).toEqual([undefined, tenant.id]);
+  const stranger = await channelCalls(world, await world.tenant());
+  expect((await stranger.call(`DELETE /${calling}?force=true`)).status).toBe(404);
+  expect(await ownerOf(calling)).toBe(tenant.id);
+  await call(`DELETE /${calling}?force=true`);
+  expect(await ownerOf(calling)).toBeUndefined();
+});
+
+/** A row of the data file as text, bytes and all. */
+const flat = (row: object) =>
+  Object.values(row)
+    .map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value)))
+    .join();
+
+const canaries = [
+  APPLE_KEY.split("\n")[1]!,
+  GOOGLE_KEY.private_key.split("\n")[1]!,
+  ...[
+    SMS.api_key,
+    SMS.api_secret,
+    CHAT_APP.access_token,
+    CHAT_APP.app_secret,
+    CHAT_APP.webhook_verify_token,
+    SMTP.password,
+  ],
+];
+
+it("CRD-2 ATH-R12 ARC-13 no answer, no log line and no stored or queued byte holds a secret", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload, call } = await channelCalls(world, tenant);
+  const seen: unknown[] = [];
+  const secrets = [...canaries];
+  for (const path of paths) {
+    const id = await create(kinds[path].type);
+    seen.push(await upload(id, path), await call(`GET /${id}`), await call(`PATCH /${id}`, { body: { active: true } }));
+    const { type, ...sealed } = await opened(world, tenant, id);
+    if (type === "vapid") secrets.push((sealed as { private_key: string }).private_key);
+    seen.push(await upload(id, path, { body: { ...SMS, ...CHAT_APP, ...SMTP } }));
+    seen.push(await call(`POST /${id}/verify`));
+  }
+  seen.push(await call("GET /"));
+  await world.settle();
+  const tables = world.database
+    .all("SELECT name FROM sqlite_master WHERE type = 'table'")
+    .map(({ name }) => String(name));
+  const stored = tables.map((table) =>
+    Buffer.from(
+      Object.values(world.database.all(`SELECT * FROM "${table}"`))
+        .map(flat)
+        .join(),
+    ),
+  );
+  expect(Buffer.concat(stored).includes("sealed")).toBe(true);
+  const everything = Buffer.concat([Buffer.from(JSON.stringify([seen, world.logs, redact(world.logs)])), ...stored]);
+  for (const secret of secrets) expect([secret, everything.includes(secret)]).toEqual([secret, false]);
+});
+
+it("ARC-13 a ciphertext does not open for another workspace, channel or type, nor when it was touched", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload } = await channelCalls(world, tenant);
+  const id = await create("sms");
+  await upload(id, "sms");
+  const sealed = String((await tenant.store.get(keys.credentials(tenant.id, id)))?.sealed);
+  const vault = vaultOpening.open(world.partsFor("test"));
+  const other = await world.tenant();
+  const place = { channel: id, type: "sms" };
+  expect(await vault(tenant.id).open(place, sealed)).toMatchObject(SMS);
+  await expect(vault(other.id).open(place, sealed)).rejects.toThrow();
+  await expect(vault(tenant.id).open({ channel: UNKNOWN, type: "sms" }, sealed)).rejects.toThrow();
+  await expect(vault(tenant.id).open({ channel: id, type: "email" }, sealed)).rejects.toThrow();
+  const parts = sealed.split(".");
+  for (let n = 0; n < parts.length; n++) {
+    const first = parts[n]!.startsWith("A") ? "B" : "A";
+    const touched = parts.with(n, first + parts[n]!.slice(1)).join(".");
+    await expect(vault(tenant.id).open(place, touched)).rejects.toThrow();
+  }
+  await expect(vault(tenant.id).open(place, parts.slice(0, 4).join("."))).rejects.toThrow();
+});
+
+it("ARC-13 a data key is asked for once in five minutes, and each upload has its own", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload } = await channelCalls(world, tenant);
+  const [one, two] = [await create("sms"), await create("sms")];
+  for (const id of [one, two]) await upload(id, "sms");
+  const rows = await Promise.all([one, two].map((id) => tenant.store.get(keys.credentials(tenant.id, id))));
+  expect(new Set(rows.map((row) => String(row!.sealed).split(".")[1])).size).toBe(2);
+  const calls: string[] = [];
+  const parts = world.partsFor("test");
+  const vault = vaultOpening.open({
+    ...parts,
+    aws: (client) => {
+      const real = parts.aws(client);
+      return Object.assign(Object.create(real), {
+        send: (command: object) => {
+          calls.push(command.constructor.name);
+          return real.send(command);
+        },
+      });
+    },
+  })(tenant.id);
+  const open = () => openCredentials(vault, one, rows[0]!);
+  await open();
+  await world.advance(5 * MINUTE - 1);
+  await open();
+  expect(calls).toEqual(["DecryptCommand"]);
+  await world.advance(1);
+  await open();
+  expect(calls).toEqual(["DecryptCommand", "DecryptCommand"]);
+});

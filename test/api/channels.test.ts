@@ -1,0 +1,192 @@
+// Channels as their callers see them (CHN).
+import { expect, it } from "vitest";
+import { channelTypes } from "../../shared/plans.ts";
+import { isUsable, listChannels } from "../../shared/store/channels.ts";
+import { keys } from "../../shared/store/keys.ts";
+import { channelCalls } from "../support/channels.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+
+it("CHN-1 CHN-4 CHN-6 CHN-7 CHN-8 CHN-12 a new channel is pending, enabled, and says nothing of a verification", async () => {
+  const { world, tenant } = await withTenant();
+  const { call } = await channelCalls(world, tenant);
+  const answer = await call("POST /", { body: { type: "ios", name: " Our app " } });
+  expect(answer.status).toBe(201);
+  expect(answer.body).toEqual({
+    ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), type: "ios", name: "Our app" },
+    ...{ active: true, status: "pending", created_at: "2026-11-20T12:00:00.000Z" },
+  });
+  await world.settle();
+  expect((await call(`GET /${answer.body.id}`)).body).toEqual(answer.body);
+});
+
+it("CHN-2 GEN-5 GEN-9 takes the seven types, chat_app spelled so, and no other", async () => {
+  const { world, tenant } = await withTenant();
+  const { call } = await channelCalls(world, tenant);
+  const wanted = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"];
+  expect(channelTypes).toEqual(wanted);
+  for (const type of wanted)
+    expect(await call("POST /", { body: { type, name: type } })).toMatchObject({ status: 201, body: { type } });
+  for (const type of ["chat-app", "whatsapp", "push", "IOS", ""])
+    expect(await call("POST /", { body: { type, name: "x" } })).toMatchObject({
+      status: 422,
+      body: { code: "VALIDATION_ERROR", fields: { type: expect.any(String) } },
+    });
+});
+
+it("CHN-3 CHN-12 AMB-18 names are 1 to 128 characters and unique in their workspace: 422 naming the field", async () => {
+  const { world, tenant } = await withTenant();
+  const { call, create } = await channelCalls(world, tenant);
+  const name = "n".repeat(128);
+  await create("sms", name);
+  for (const taken of [name, "", "   ", `${name}n`, 7, undefined]) {
+    const answer = await call("POST /", { body: { type: "ios", name: taken } });
+    expect([answer.status, answer.body.code, Object.keys(answer.body.fields)]).toEqual([
+      422,
+      "VALIDATION_ERROR",
+      ["name"],
+    ]);
+  }
+  const other = await channelCalls(world, await world.tenant());
+  expect((await other.call("POST /", { body: { type: "ios", name } })).status).toBe(201);
+});
+
+it("CHN-13 ERR-20 a type outside the plan is refused in the body of its own", async () => {
+  const world = await fresh();
+  const { call } = await channelCalls(world, await world.tenant({ plan: "growth" }));
+  expect(await call("POST /", { body: { type: "chat_app", name: "x" } })).toMatchObject({
+    status: 403,
+    body: {
+      error: "channel_type_not_permitted",
+      allowed: ["ios", "android", "web_push", "email", "in_app", "sms"],
+      upgrade_required: true,
+    },
+  });
+  expect((await call("POST /", { body: { type: "sms", name: "x" } })).status).toBe(201);
+});
+
+it("CHN-14 CHN-15 lists every channel of the workspace, oldest first, and gets one", async () => {
+  const { world, tenant } = await withTenant();
+  const { call, create } = await channelCalls(world, tenant);
+  const made = [];
+  for (const type of ["ios", "email"]) {
+    await world.advance(1_000);
+    made.push(await create(type));
+  }
+  const { status, body } = await call("GET /");
+  expect(status).toBe(200);
+  expect(body.channels.map(({ type }: { type: string }) => type)).toEqual(["in_app", "ios", "email"]);
+  expect(body.channels.slice(1).map(({ id }: { id: string }) => id)).toEqual(made);
+  expect((await call(`GET /${made[1]}`)).body).toEqual(body.channels[2]);
+  const other = await channelCalls(world, await world.tenant());
+  for (const id of [made[0], UNKNOWN]) expect((await other.call(`GET /${id}`)).status).toBe(404);
+});
+
+it("CHN-16 CHN-3 changes what is given, nothing where nothing is given, and minds the names of others", async () => {
+  const { world, tenant } = await withTenant();
+  const { call, create } = await channelCalls(world, tenant);
+  const id = await create("sms", "first");
+  await create("sms", "second");
+  expect(await call(`PATCH /${id}`, { body: { active: false } })).toMatchObject({
+    status: 200,
+    body: { id, name: "first", active: false, status: "pending" },
+  });
+  expect((await call(`PATCH /${id}`, { body: { name: "third" } })).body).toMatchObject({
+    name: "third",
+    active: false,
+  });
+  expect((await call(`PATCH /${id}`, { body: {} })).body).toMatchObject({ name: "third", active: false });
+  expect(await call(`PATCH /${id}`, { body: { name: "second" } })).toMatchObject({
+    status: 422,
+    body: { fields: { name: expect.any(String) } },
+  });
+  for (const body of [{ active: "yes" }, { name: "n".repeat(129) }, { type: "ios" }, { status: "active" }])
+    expect((await call(`PATCH /${id}`, { body })).status).toBe(422);
+  expect((await call(`PATCH /${UNKNOWN}`, { body: { active: true } })).status).toBe(404);
+  expect((await call("POST /", { body: { type: "ios", name: "first" } })).status).toBe(201);
+});
+
+it("CHN-17 deletes a channel; one with stored credentials only with force", async () => {
+  const { world, tenant } = await withTenant();
+  const { call, create, upload } = await channelCalls(world, tenant);
+  const bare = await create("sms", "bare");
+  expect(await call(`DELETE /${bare}`)).toMatchObject({ status: 204, body: "" });
+  expect((await call(`DELETE /${bare}`)).status).toBe(404);
+  expect((await call("POST /", { body: { type: "sms", name: "bare" } })).status).toBe(201);
+
+  const held = await create("sms", "held");
+  await upload(held, "sms");
+  for (const query of ["", "?force=false"])
+    expect(await call(`DELETE /${held}${query}`)).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+  expect((await call(`DELETE /${held}?force=maybe`)).status).toBe(422);
+  expect((await call(`GET /${held}`)).status).toBe(200);
+  expect((await call(`DELETE /${held}?force=true`)).status).toBe(204);
+  expect((await call(`GET /${held}`)).status).toBe(404);
+  expect(await tenant.store.query({ pk: keys.channelParts(tenant.id, held) })).toEqual({ items: [] });
+});
+
+it("CHN-18 D-INAPP-CH an in-app channel verifies at once without credentials, as often as it is asked", async () => {
+  const { world, tenant } = await withTenant();
+  const { call, create, get } = await channelCalls(world, tenant);
+  const id = await create("in_app");
+  expect(await get(id)).toMatchObject({ status: "pending" });
+  await world.settle();
+  expect(await get(id)).toMatchObject({ status: "active", verified_at: "2026-11-20T12:00:00.000Z" });
+  await world.advance(60_000);
+  expect(await call(`POST /${id}/verify`)).toMatchObject({ status: 202, body: { status: "queued" } });
+  const [asked] = (await listChannels(tenant.store)).filter((channel) => channel.id === id);
+  expect([asked!.status, isUsable(asked!)]).toEqual(["pending", true]);
+  await world.settle();
+  expect(await get(id)).toMatchObject({ status: "active", verified_at: "2026-11-20T12:01:00.000Z" });
+});
+
+it("CHN-18 verify is 404 without credentials, and for a channel that is not there", async () => {
+  const { world, tenant } = await withTenant();
+  const { call, create } = await channelCalls(world, tenant);
+  for (const id of [await create("sms"), UNKNOWN])
+    expect(await call(`POST /${id}/verify`)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+});
+
+it("CHN-19 ATH-R7 every channel endpoint is 401 without a token, and for every other kind of credential", async () => {
+  const { world, tenant } = await withTenant();
+  const { create } = await channelCalls(world, tenant);
+  const id = await create("chat_app");
+  const routes = ["POST ", "GET ", `GET /${id}`, `PATCH /${id}`, `DELETE /${id}`, `POST /${id}/verify`].concat(
+    ["ios-push", "android-push", "vapid", "sms", "chat_app", "email"].map((path) => `POST /${id}/credentials/${path}`),
+  );
+  for (const route of routes)
+    for (const as of [{}, { authorization: "Bearer x" }, tenant.sdk, tenant.server])
+      expect((await world.call(route.replace(" ", " /api/v1/channels"), { as })).status).toBe(401);
+});
+
+it("decision 19: channels:write for channels, credentials:manage for credentials", async () => {
+  const { world, tenant } = await withTenant();
+  const { create } = await channelCalls(world, tenant);
+  const id = await create("sms");
+  for (const [role, status] of [
+    ["developer", 201],
+    ["admin", 201],
+    ["marketer", 403],
+    ["analyst", 403],
+  ] as const) {
+    const as = await tenant.dashboard(role);
+    const body = { type: "sms", name: role };
+    expect((await world.call("POST /api/v1/channels", { as, body })).status).toBe(status);
+    const credentials = { api_key: "k", api_secret: "s", sender_id: "Shop" };
+    const stored = await world.call(`POST /api/v1/channels/${id}/credentials/sms`, { as, body: credentials });
+    expect(stored.status).toBe(status === 201 ? 200 : 403);
+  }
+});
+
+it("a workspace holds at most 100 channels", async () => {
+  const { world, tenant } = await withTenant();
+  const { call } = await channelCalls(world, tenant);
+  for (let n = 1; n < 100; n++)
+    expect((await call("POST /", { body: { type: "sms", name: `${n}` } })).status).toBe(201);
+  expect(await call("POST /", { body: { type: "sms", name: "100" } })).toMatchObject({
+    status: 429,
+    body: { code: "QUOTA_EXCEEDED" },
+  });
+});

@@ -1,0 +1,86 @@
+// Channels and their credentials as tests make them: real key files, real multipart bodies.
+import { generateKeyPairSync } from "node:crypto";
+import type { Answer, Headers, Tenant, TestWorld } from "./world.ts";
+
+const pem = { type: "pkcs8", format: "pem" } as const;
+
+/** A token-signing key as Apple hands it out. */
+export const APPLE_KEY = String(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export(pem));
+const RSA_KEY = String(generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export(pem));
+
+/** A service-account key as Google hands it out. */
+export const GOOGLE_KEY = {
+  type: "service_account",
+  project_id: "shop-app",
+  private_key_id: "0123456789abcdef",
+  private_key: RSA_KEY,
+  client_email: "push@shop-app.iam.gserviceaccount.com",
+  token_uri: "https://oauth2.googleapis.com/token",
+};
+
+export const IOS_FIELDS = { key_id: "ABC123DEFG", team_id: "TEAM123456", bundle_id: "com.example.shop" };
+export const SMS = { api_key: "0a1b2c3d", api_secret: "sms-secret-4711", sender_id: "Shop" };
+export const CHAT_APP = {
+  access_token: "chat-access-token-4711",
+  phone_number_id: "106540352242922",
+  waba_id: "102290129340398",
+  app_secret: "chat-app-secret-4711",
+  webhook_verify_token: "chat-verify-token-4711",
+};
+export const SMTP = {
+  ...{ provider: "smtp", from_email: "shop@example.com", from_name: "Shop", host: "smtp.example.com", port: 587 },
+  ...{ username: "shop", password: "smtp-password-4711" },
+};
+
+const BOUNDARY = "a-boundary";
+
+/** A multipart body of text fields and one file. */
+export function form(fields: Record<string, string>, file?: { name: string; text: string }) {
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `content-disposition: form-data; name="${name}"\r\n\r\n${value}`,
+  );
+  if (file)
+    parts.push(
+      `content-disposition: form-data; name="${file.name}"; filename="key.p8"\r\n` +
+        `content-type: application/octet-stream\r\n\r\n${file.text}`,
+    );
+  const raw = Buffer.from(`${parts.map((part) => `--${BOUNDARY}\r\n${part}\r\n`).join("")}--${BOUNDARY}--\r\n`);
+  return { raw, headers: { "content-type": `multipart/form-data; boundary=${BOUNDARY}` } };
+}
+
+export const keyFile = (text: string) => ({ name: "key_file", text });
+
+/** What each credential endpoint takes, by the last segment of its path. */
+export const uploads = {
+  "ios-push": () => form(IOS_FIELDS, keyFile(APPLE_KEY)),
+  "android-push": () => form({}, keyFile(JSON.stringify(GOOGLE_KEY))),
+  vapid: () => ({}),
+  sms: () => ({ body: SMS }),
+  chat_app: () => ({ body: CHAT_APP }),
+  email: () => ({ body: SMTP }),
+} as const;
+export type UploadPath = keyof typeof uploads;
+
+/** Path of the credential endpoint → channel type and short name (AMB-19, CRD-1). */
+export const kinds: Record<UploadPath, { type: string; short: string }> = {
+  "ios-push": { type: "ios", short: "ios_push" },
+  "android-push": { type: "android", short: "android_push" },
+  vapid: { type: "web_push", short: "vapid" },
+  sms: { type: "sms", short: "sms" },
+  chat_app: { type: "chat_app", short: "chat_app" },
+  email: { type: "email", short: "email" },
+};
+
+/** A caller of one workspace's channel endpoints. */
+export async function channelCalls(world: TestWorld, tenant: Tenant) {
+  const as = await tenant.dashboard();
+  let made = 0;
+  const call = (route: string, options: { body?: unknown; headers?: Headers; raw?: Buffer } = {}): Promise<Answer> =>
+    world.call(route.replace(" /", " /api/v1/channels/").replace(/\/$/, ""), { as, ...options });
+  const create = async (type: string, name = `${type} ${++made}`): Promise<string> =>
+    (await call("POST /", { body: { type, name } })).body.id;
+  const upload = (id: string, path: UploadPath, options: object = uploads[path]()): Promise<Answer> =>
+    call(`POST /${id}/credentials/${path}`, options);
+  const get = async (id: string) => (await call(`GET /${id}`)).body;
+  return { as, call, create, upload, get };
+}
