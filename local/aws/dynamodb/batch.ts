@@ -4,8 +4,8 @@ import { consumedByTable, readUnits } from "./capacity.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { inOlderWords, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
-import { checkScalarKeys, commit, shownItem } from "./items.ts";
-import { checkKey, schemaMismatch, storedKey } from "./keys.ts";
+import { commit, shownItem } from "./items.ts";
+import { checkKey, checkScalarKeys, schemaMismatch, storedKey } from "./keys.ts";
 import {
   COLLECTION_METRICS,
   CONSUMED,

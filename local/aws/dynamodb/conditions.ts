@@ -21,7 +21,7 @@ type Node = Operand | Condition;
 
 const COMPARATORS = new Set<string>(["=", "<>", "<", "<=", ">", ">="]);
 const KEYWORDS = new Set(["AND", "OR", "NOT", "BETWEEN", "IN"]);
-const FUNCTIONS = new Set([
+export const CONDITION_FUNCTIONS = new Set([
   "attribute_exists",
   "attribute_not_exists",
   "attribute_type",
@@ -38,7 +38,8 @@ export function readCondition(text: string): Condition {
   const node = reader.either();
   if (cursor.peek().kind !== "end") cursor.fail();
   const condition = reader.condition(node, cursor.peek());
-  const fault = faults.parentheses ?? faults.unknownFunction ?? faults.misusedFunction ?? faults.reserved;
+  const fault =
+    faults.parentheses ?? faults.unknownFunction ?? faults.misusedFunction ?? faults.reserved ?? faults.range;
   if (fault) throw expressionFault(fault);
   return condition;
 }
@@ -60,7 +61,7 @@ function conditionReader(cursor: Cursor, faults: Faults) {
   };
 
   const misuse = (name: string) => {
-    if (FUNCTIONS.has(name))
+    if (CONDITION_FUNCTIONS.has(name))
       faults.misusedFunction ??= `The function is not allowed to be used this way in an expression; function: ${name}`;
   };
 
@@ -133,7 +134,7 @@ function conditionReader(cursor: Cursor, faults: Faults) {
   const call = (): Node => {
     const { text: name } = cursor.next();
     cursor.expect("(");
-    if (!FUNCTIONS.has(name)) faults.unknownFunction ??= `Invalid function name; function: ${name}`;
+    if (!CONDITION_FUNCTIONS.has(name)) faults.unknownFunction ??= `Invalid function name; function: ${name}`;
     return { kind: "call", name, args: operands() };
   };
 

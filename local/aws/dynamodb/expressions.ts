@@ -3,6 +3,7 @@
 import type { Wire } from "../stand-in.ts";
 import { type Condition, readCondition } from "./conditions.ts";
 import { inOlderWords, validation } from "./errors.ts";
+import { inHashOrder } from "./hash-order.ts";
 import { isAbsent } from "./parameters.ts";
 import { type Binding, type Faults, type Path, readPath, refuseOverlaps } from "./paths.ts";
 import { bindCondition, type Predicate } from "./predicates.ts";
@@ -40,7 +41,8 @@ const projectionOf = remembered((text): Path[] => {
   const paths = [readPath(cursor, faults)];
   while (cursor.takes(",")) paths.push(readPath(cursor, faults));
   if (cursor.peek().kind !== "end") cursor.fail();
-  if (faults.reserved) throw expressionFault(faults.reserved);
+  const fault = faults.reserved ?? faults.range;
+  if (fault) throw expressionFault(fault);
   return paths;
 });
 
@@ -50,8 +52,8 @@ interface Expressions {
   update(text: string | undefined): UpdatePlan | undefined;
   projection(text: string | undefined): Path[] | undefined;
   keyCondition(text: string): { tree: Condition; binding: Binding };
-  /** Refuses names and values no expression used; call it after the last expression. */
-  finish(): void;
+  /** Refuses names and values no expression used; call it after the last expression. Answers the paths they had. */
+  finish(): readonly Path[];
 }
 
 const NAME_FORM = /^#[A-Za-z0-9_]+$/;
@@ -120,10 +122,16 @@ export function readExpressions(input: ExpressionInput, kinds: readonly string[]
             refuseOverlaps(paths);
             return paths;
           }),
-    keyCondition: (text) => ({ tree: named("KeyConditionExpression", () => conditionOf(text)), binding }),
+    keyCondition: (text) =>
+      named("KeyConditionExpression", () => {
+        const tree = conditionOf(text);
+        bindCondition(tree, binding);
+        return { tree, binding };
+      }),
     finish: () => {
       refuseUnused(names, "ExpressionAttributeNames", used);
       refuseUnused(given, "ExpressionAttributeValues", used);
+      return seen;
     },
   };
 }
@@ -193,5 +201,5 @@ function refuseUnused(map: object | undefined, member: string, used: Set<string>
   if (!map) return;
   const unused = Object.keys(map).filter((key) => !used.has(key));
   if (unused.length > 0)
-    throw validation(`Value provided in ${member} unused in expressions: keys: {${unused.join(", ")}}`);
+    throw validation(`Value provided in ${member} unused in expressions: keys: {${inHashOrder(unused).join(", ")}}`);
 }

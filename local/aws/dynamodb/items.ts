@@ -4,7 +4,7 @@ import { consumed, readUnits, writeUnits } from "./capacity.ts";
 import type { Call, Engine, Operation, Operations } from "./engine.ts";
 import { conditionFailed, enveloped, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
-import { checkKey, type StoredKey, storedKey } from "./keys.ts";
+import { checkKey, checkScalarKeys, type StoredKey, storedKey } from "./keys.ts";
 import {
   COLLECTION_METRICS,
   CONSUMED,
@@ -21,7 +21,7 @@ import {
 } from "./parameters.ts";
 import { branchesOf, type Path, pick } from "./paths.ts";
 import { itemOf, type Stored } from "./stored.ts";
-import { keyNames, type Table } from "./tables.ts";
+import type { Table } from "./tables.ts";
 import { type Item, normalizeItem } from "./values.ts";
 import { prepareDelete, preparePut, prepareUpdate, type Write, type WriteInput } from "./writes.ts";
 
@@ -103,19 +103,6 @@ export function prepareGet(input: GetInput, older = false): (table: Table) => Pr
     const stored = storedKey(key, table.keys);
     return { key: stored, read: (engine) => engine.storage.read(table, stored), ...(paths && { paths }) };
   };
-}
-
-/** Refuses paths that reach into a key attribute. */
-export function checkScalarKeys(paths: readonly Path[], table: Table): void {
-  const refuse = (names: string[], kind: string) => {
-    for (const [name, ...rest] of paths)
-      if (rest.length > 0 && names.includes(String(name)))
-        throw validation(
-          `Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ${kind}: ${name}`,
-        );
-  };
-  refuse(keyNames(table.keys), "Key");
-  for (const index of table.indexes) refuse(keyNames(index.keys), "IndexKey");
 }
 
 export const shownItem = (stored: Stored, paths: Path[] | undefined): Item =>

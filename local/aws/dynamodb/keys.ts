@@ -2,7 +2,8 @@
 import type { AwsFailure } from "../stand-in.ts";
 import { invalidParameter, validation } from "./errors.ts";
 import { sortableNumber } from "./numbers.ts";
-import { type Index, type KeyPart, type Keys, keyParts, type Table } from "./tables.ts";
+import type { Path } from "./paths.ts";
+import { type Index, type KeyPart, type Keys, keyNames, keyParts, type Table } from "./tables.ts";
 import { type AttributeValue, attributeOf, equalValues, type Item, typeOf } from "./values.ts";
 
 /** A key value in the storage form: text for S and N, bytes for B. */
@@ -101,6 +102,20 @@ export const indexTypeMismatch = (part: KeyPart, actual: string, index: Index): 
   invalidParameter(
     `Type mismatch for Index Key ${part.name} Expected: ${part.type} Actual: ${actual} IndexName: ${index.name}`,
   );
+
+/** Refuses paths that reach into a key attribute. */
+export function checkScalarKeys(paths: readonly Path[], table: Table): void {
+  if (!paths.some((path) => path.length > 1)) return;
+  const refuse = (names: string[], kind: string) => {
+    for (const [name, ...rest] of paths)
+      if (rest.length > 0 && names.includes(String(name)))
+        throw validation(
+          `Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ${kind}: ${name}`,
+        );
+  };
+  refuse(keyNames(table.keys), "Key");
+  for (const index of table.indexes) refuse(keyNames(index.keys), "IndexKey");
+}
 
 const isEmpty = (value: AttributeValue): boolean => value.S === "" || value.B === "";
 const kindOf = (part: KeyPart): string => (part.type === "S" ? "string" : "binary");

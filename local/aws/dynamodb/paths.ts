@@ -20,14 +20,19 @@ export interface Faults {
   unknownFunction?: string;
   misusedFunction?: string;
   reserved?: string;
+  range?: string;
 }
+
+const MAX_INDEX = 2_147_483_647;
 
 export function readPath(cursor: Cursor, faults: Faults): Path {
   const path: (string | number)[] = [readName(cursor, faults)];
   for (;;) {
     if (cursor.takes(".")) path.push(readName(cursor, faults));
     else if (cursor.takes("[")) {
-      path.push(Number(cursor.expectKind("number").text));
+      const index = Number(cursor.expectKind("number").text);
+      if (index > MAX_INDEX) faults.range ??= `List index is not within the allowable range; index: [${index}]`;
+      path.push(index);
       cursor.expect("]");
     } else return path;
   }

@@ -73,12 +73,12 @@ function bindOperand(operand: Operand, binding: Binding): Bound {
   const args = bindAll(operand.args, binding);
   checkArity(operand.name, args);
   const [measured] = args;
-  const type = constantType(measured!.constant);
+  const type = measured!.call ? "N" : constantType(measured!.constant);
   if (type && SIZELESS.has(type)) refuseType("size", type);
   return { call: operand.name, read: (item) => sizeValue(measured!.read(item)) };
 }
 
-export function checkArity(name: string, args: readonly unknown[]): void {
+function checkArity(name: string, args: readonly unknown[]): void {
   if (args.length !== ARITY[name])
     throw expressionFault(
       `Incorrect number of operands for operator or function; operator or function: ${name}, number of operands: ${args.length}`,
@@ -92,7 +92,7 @@ function refuseType(operator: string, type: string): never {
 }
 
 /** Refuses a constant of a type that no value of the operator could have. */
-export function checkOperand(operator: string, constant: AttributeValue | undefined, types: string[]): void {
+function checkOperand(operator: string, constant: AttributeValue | undefined, types: string[]): void {
   const type = constantType(constant);
   if (type && !types.includes(type)) refuseType(operator, type);
 }
@@ -142,6 +142,7 @@ const orderOf = (a: AttributeValue | undefined, b: AttributeValue | undefined): 
   a && b ? compareValues(a, b) : undefined;
 
 function between(operand: Bound, low: Bound, high: Bound): Predicate {
+  checkDistinct("BETWEEN", [operand, low, high]);
   for (const { constant } of [low, high]) checkOperand("BETWEEN", constant, ["S", "N", "B"]);
   if (low.constant && high.constant) checkBounds(low.constant, high.constant);
   return (item) => {
@@ -151,7 +152,7 @@ function between(operand: Bound, low: Bound, high: Bound): Predicate {
   };
 }
 
-export function checkBounds(low: AttributeValue, high: AttributeValue): void {
+function checkBounds(low: AttributeValue, high: AttributeValue): void {
   const operands = `lower bound operand: ${boundText(low)}, upper bound operand: ${boundText(high)}`;
   if (typeOf(low) !== typeOf(high))
     throw expressionFault(`The BETWEEN operator requires same data type for lower and upper bounds; ${operands}`);
@@ -168,6 +169,7 @@ function oneOf(operand: Bound, choices: Bound[]): Predicate {
     throw expressionFault(
       `Invalid number of operands for operator or function; operator: IN, number of operands: ${choices.length + 1}`,
     );
+  checkDistinct("IN", [operand, ...choices]);
   return (item) => {
     const value = operand.read(item);
     if (!value) return false;
@@ -193,7 +195,10 @@ function test(name: string, args: Bound[]): Predicate {
     case "attribute_type":
       return hasType(first, second);
     case "begins_with":
-      for (const { constant } of args) checkOperand("begins_with", constant, ["S", "B"]);
+      for (const { constant, call } of args) {
+        checkOperand("begins_with", constant, ["S", "B"]);
+        if (call) refuseType("begins_with", "N");
+      }
       return (item) => begins(first.read(item), second.read(item));
     default:
       return (item) => contains(first.read(item), second.read(item));
@@ -203,7 +208,10 @@ function test(name: string, args: Bound[]): Predicate {
 function hasType(operand: Bound, wanted: Bound): Predicate {
   const type = wanted.constant?.S;
   if (type === undefined)
-    refuseType("attribute_type", constantType(wanted.constant) ?? "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}");
+    refuseType(
+      "attribute_type",
+      wanted.call ? "N" : (constantType(wanted.constant) ?? "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}"),
+    );
   if (!ATTRIBUTE_TYPES.includes(type))
     throw expressionFault(
       `Invalid attribute type name found; type: ${type}, valid types: {${ATTRIBUTE_TYPES.join(",")}}`,

@@ -9,6 +9,8 @@ import { count, flag, LEGACY, text } from "./parameters.ts";
 import {
   beyond,
   checkAsked,
+  checkFiltered,
+  checkSelect,
   columnsOf,
   type Page,
   positionOf,
@@ -46,11 +48,13 @@ export function queryOperations(engine: Engine): Operations {
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.",
           );
         const { tree, binding } = asked.expressions.keyCondition(String(wire.KeyConditionExpression));
-        const tests = keyTests(tree, binding);
         asked.expressions.finish();
+        const tests = keyTests(tree, binding);
+        checkSelect(input);
         const source = sourceOf(engine, input);
         const { hash, range } = keyRange(tests, source.keys);
         refuseFilterOnKeys(asked.filter?.paths, source);
+        checkFiltered(source, asked);
         checkAsked(source, asked, input);
         if (asked.startKey) checkWithin(asked.startKey, source, hash, range);
         const page = queryPage(source, hash, range, asked.startKey, wire.ScanIndexForward !== false);
@@ -68,6 +72,7 @@ export function queryOperations(engine: Engine): Operations {
         const asked = readAsked(input, SCAN_KINDS, true);
         checkSegments(wire);
         asked.expressions.finish();
+        checkSelect(input);
         const source = sourceOf(engine, input);
         checkAsked(source, asked, input);
         const page = scanPage(source, asked.startKey, wire);

@@ -2,10 +2,10 @@
 import type { Wire } from "../stand-in.ts";
 import { type Bill, readUnits } from "./capacity.ts";
 import type { Engine } from "./engine.ts";
-import { validation } from "./errors.ts";
+import { invalidParameter, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
-import { checkScalarKeys } from "./items.ts";
-import { type Sortable, storedKey } from "./keys.ts";
+import { inHashOrder } from "./hash-order.ts";
+import { checkScalarKeys, type Sortable, storedKey } from "./keys.ts";
 import { CONSUMED, choice, count, flag, ITEM_TABLE, LEGACY, map, type Shape, text } from "./parameters.ts";
 import { branchesOf, type Path, pick } from "./paths.ts";
 import type { Predicate } from "./predicates.ts";
@@ -72,7 +72,6 @@ export function readAsked(input: ReadInput, kinds: readonly string[], older: boo
   const expressions = readExpressions(input, kinds, older);
   const filter = expressions.filter(input.FilterExpression);
   const projection = expressions.projection(input.ProjectionExpression);
-  checkSelect(input);
   return { expressions, filter, projection, startKey };
 }
 
@@ -87,7 +86,8 @@ function readStartKey(key: Item): Item {
   }
 }
 
-function checkSelect({ Select, ProjectionExpression, IndexName }: ReadInput): void {
+/** Refuses a `Select` that does not go with the rest of the request. */
+export function checkSelect({ Select, ProjectionExpression, IndexName }: ReadInput): void {
   if (ProjectionExpression !== undefined && Select !== undefined && Select !== "SPECIFIC_ATTRIBUTES")
     throw validation(
       Select === "COUNT"
@@ -102,23 +102,37 @@ function checkSelect({ Select, ProjectionExpression, IndexName }: ReadInput): vo
     throw validation("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
 }
 
+/** A query's filter sees only what its index holds (a scan's may name anything). */
+export function checkFiltered({ index }: Source, { filter }: Asked): void {
+  const beyond = index ? unprojected(filter?.paths, index).sort() : [];
+  if (beyond.length > 0)
+    throw invalidParameter(
+      `Secondary index ${index!.name} does not project one or more filter attributes: [${beyond.join(", ")}]`,
+    );
+}
+
 /** Checks what was asked against the table and index. */
 export function checkAsked({ table, index, keys }: Source, asked: Asked, input: ReadInput): void {
   if (asked.projection) checkScalarKeys(asked.projection, table);
   if (asked.filter) checkScalarKeys(asked.filter.paths, table);
   if (index && !index.local && index.projected) {
     if (input.Select === "ALL_ATTRIBUTES")
-      throw validation(
-        `One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary index ${index.name} because its projection type is not ALL`,
+      throw invalidParameter(
+        `Select type ALL_ATTRIBUTES is not supported for global secondary index ${index.name} because its projection type is not ALL`,
       );
-    const beyond = asked.projection?.filter(([name]) => !index.projected!.has(String(name))) ?? [];
+    const beyond = unprojected(asked.projection, index);
     if (beyond.length > 0)
-      throw validation(
-        `One or more parameter values were invalid: Global secondary index ${index.name} does not project [${beyond.map(([name]) => name).join(", ")}]`,
+      throw invalidParameter(
+        `Global secondary index ${index.name} does not project [${inHashOrder(beyond).join(", ")}]`,
       );
   }
   if (asked.startKey) checkStartKey(asked.startKey, table, keys);
 }
+
+/** The attributes of these paths that an index does not hold. */
+const unprojected = (paths: readonly Path[] | undefined, { projected }: Index): string[] => [
+  ...new Set(paths?.map(([name]) => String(name)).filter((name) => projected && !projected.has(name))),
+];
 
 function checkStartKey(key: Item, table: Table, keys: Keys): void {
   const wanted = new Map([...keyPartsOf(table.keys), ...keyPartsOf(keys)]);

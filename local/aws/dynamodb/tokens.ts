@@ -20,10 +20,10 @@ export interface Token {
 const MAX_EXPRESSION_BYTES = 4096;
 const SPACE = /[ \t\r\n]*/y;
 const PATTERNS: [Token["kind"], RegExp][] = [
-  ["word", /[A-Za-z_][A-Za-z0-9_]*/y],
+  ["word", /[A-Za-z][A-Za-z0-9_]*/y],
   ["name", /#[A-Za-z0-9_]+/y],
   ["value", /:[A-Za-z0-9_]+/y],
-  ["number", /[0-9]+/y],
+  ["number", /0|[1-9][0-9]*/y],
   ["symbol", /<>|<=|>=|./suy],
 ];
 
@@ -36,7 +36,7 @@ function tokenAt(text: string, from: number): Token {
     const match = pattern.exec(text);
     if (match) return { kind, text: match[0], start, end: start + match[0].length };
   }
-  return { kind: "end", text: "<EOF>", start: from, end: from };
+  return { kind: "end", text: "<EOF>", start, end: start };
 }
 
 export interface Cursor {
@@ -90,7 +90,7 @@ export function readTokens(text: string, tellsSize = true): Cursor {
     expectKind: (kind) => (token(at).kind === kind ? token(at++) : cursor.fail()),
     fail: (refused = token(at)) => {
       const index = tokens.indexOf(refused);
-      const near = text.slice(token(Math.max(0, index - 1)).start, token(index + 1).end);
+      const near = text.slice(index === 0 ? 0 : token(index - 1).start, token(index + 1).end);
       throw expressionFault(`Syntax error; token: "${refused.text}", near: "${near}"`);
     },
   };

@@ -56,7 +56,7 @@ function bindAction(action: UpdateAction, binding: Binding, faults: string[]): A
   const refused = LONG_NAMES[type];
   if (refused && !(action.kind === "add" && type === "N"))
     faults.push(
-      `Incorrect operand type for operator or function; operator: ${action.kind.toUpperCase()}, operand type: ${refused}`,
+      `Incorrect operand type for operator or function; operator: ${action.kind.toUpperCase()}, operand type: ${refused}, typeSet: ALLOWED_FOR_${action.kind.toUpperCase()}_OPERAND`,
     );
   return { kind: action.kind, path, value, type };
 }

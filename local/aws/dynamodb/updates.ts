@@ -1,4 +1,5 @@
 // Reads update expressions into a list of actions.
+import { CONDITION_FUNCTIONS } from "./conditions.ts";
 import { type Faults, type Path, readPath } from "./paths.ts";
 import { type Cursor, expressionFault, readTokens } from "./tokens.ts";
 
@@ -28,7 +29,7 @@ export function readUpdate(text: string): UpdateAction[] {
     do actions.push(readAction(section, cursor, faults));
     while (cursor.takes(","));
   }
-  const fault = faults.reserved ?? faults.unknownFunction ?? faults.section;
+  const fault = faults.reserved ?? faults.unknownFunction ?? faults.misusedFunction ?? faults.section ?? faults.range;
   if (fault) throw expressionFault(fault);
   return actions;
 }
@@ -62,7 +63,9 @@ function readOperand(cursor: Cursor, faults: Faults): UpdateOperand {
 
   const { text: name } = cursor.next();
   cursor.expect("(");
-  if (!FUNCTIONS.has(name)) faults.unknownFunction ??= `Invalid function name; function: ${name}`;
+  if (CONDITION_FUNCTIONS.has(name))
+    faults.misusedFunction ??= `The function is not allowed in an update expression; function: ${name}`;
+  else if (!FUNCTIONS.has(name)) faults.unknownFunction ??= `Invalid function name; function: ${name}`;
   const args = [readOperand(cursor, faults)];
   while (cursor.takes(",")) args.push(readOperand(cursor, faults));
   cursor.expect(")");

@@ -5,6 +5,7 @@ import { type ExpressionInput, readExpressions } from "./expressions.ts";
 import {
   checkItemKeys,
   checkKey,
+  checkScalarKeys,
   checkUpdatedIndexKeys,
   indexTypeMismatch,
   type StoredKey,
@@ -56,7 +57,7 @@ export function preparePut(input: WriteInput, older = false): PreparedWrite {
   const item = normalizeItem(input.Item!);
   const expressions = readExpressions(input, CONDITION, older);
   const condition = expressions.condition(input.ConditionExpression);
-  expressions.finish();
+  const nested = expressions.finish();
   const size = sizeOfItem(item);
   if (size > MAX_ITEM_BYTES) throw unenveloped("Item size has exceeded the maximum allowed size");
   return {
@@ -64,6 +65,7 @@ export function preparePut(input: WriteInput, older = false): PreparedWrite {
     given: item,
     on: (table) => {
       checkItemKeys(item, table);
+      checkScalarKeys(nested, table);
       const stored = freeze(item, size);
       return { ...target(table, item, input), condition, after: () => stored };
     },
@@ -82,12 +84,13 @@ function prepareByKey(input: WriteInput, older: boolean, checkOnly: boolean, aft
   const key = normalizeItem(input.Key!);
   const expressions = readExpressions(input, CONDITION, older);
   const condition = expressions.condition(input.ConditionExpression);
-  expressions.finish();
+  const nested = expressions.finish();
   return {
     tableName: input.TableName,
     given: key,
     on: (table) => {
       checkKey(key, table);
+      checkScalarKeys(nested, table);
       return { ...target(table, key, input), condition, after, checkOnly };
     },
   };
@@ -98,13 +101,14 @@ export function prepareUpdate(input: WriteInput, older = false): PreparedWrite {
   const expressions = readExpressions(input, UPDATE, older);
   const update = expressions.update(input.UpdateExpression);
   const condition = expressions.condition(input.ConditionExpression);
-  expressions.finish();
+  const nested = expressions.finish();
   return {
     tableName: input.TableName,
     given: key,
     on: (table) => {
       checkKey(key, table);
       if (update) checkUpdatedPaths(update, table);
+      checkScalarKeys(nested, table);
       const after = (before: Stored | undefined): Stored => updated(before, key, update, table);
       return { ...target(table, key, input), condition, after, ...(update && { update }) };
     },
@@ -133,9 +137,9 @@ function updated(before: Stored | undefined, key: Item, update: UpdatePlan | und
 
 function checkUpdatedPaths({ types }: UpdatePlan, table: Table): void {
   const own = keyNames(table.keys);
-  for (const { path } of types)
-    if (own.includes(String(path[0])))
-      throw invalidParameter(`Cannot update attribute ${path[0]}. This attribute is part of the key`);
+  for (const name of own)
+    if (types.some(({ path }) => path[0] === name))
+      throw invalidParameter(`Cannot update attribute ${name}. This attribute is part of the key`);
   for (const index of table.indexes)
     for (const part of keyParts(index.keys))
       for (const { path, type } of types)

@@ -128,7 +128,7 @@ const TYPE = "Incorrect operand type for operator or function; operator or funct
 
 test.each<[string, string, Record<string, Value>?]>([
   ["", "The expression can not be empty;"],
-  ["a = ", 'Syntax error; token: "<EOF>", near: "="'],
+  ["a = ", 'Syntax error; token: "<EOF>", near: "= "'],
   ["a = = b", 'Syntax error; token: "=", near: "= = b"'],
   ["attribute_not_exists(", 'Syntax error; token: "<EOF>", near: "("'],
   ["a AND b", 'Syntax error; token: "AND", near: "a AND b"'],

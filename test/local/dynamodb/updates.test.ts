@@ -87,7 +87,7 @@ test.each<[string, string, Value?]>([
     N(1),
   ],
   ["SET name = :v", "Attribute name is a reserved keyword; reserved keyword: name", N(1)],
-  ["SET a = size(b)", "Invalid function name; function: size"],
+  ["SET a = size(b)", "The function is not allowed in an update expression; function: size"],
   ["SET a = :w", "An expression attribute value used in expression is not defined; attribute value: :w", N(1)],
   ["SET #a = :v", "An expression attribute name used in the document path is not defined; attribute name: #a", N(1)],
   [
@@ -101,8 +101,8 @@ test.each<[string, string, Value?]>([
   ],
   ["SET a = list_append(b, :v)", `${TYPE} or function: list_append, operand type: N`, N(1)],
   ["SET a = b + :v", `${TYPE} or function: +, operand type: S`, S("x")],
-  ["ADD a :v", `${TYPE}: ADD, operand type: STRING`, S("x")],
-  ["DELETE a :v", `${TYPE}: DELETE, operand type: NUMBER`, N(1)],
+  ["ADD a :v", `${TYPE}: ADD, operand type: STRING, typeSet: ALLOWED_FOR_ADD_OPERAND`, S("x")],
+  ["DELETE a :v", `${TYPE}: DELETE, operand type: NUMBER, typeSet: ALLOWED_FOR_DELETE_OPERAND`, N(1)],
 ])("the update %o is refused: %s", async (UpdateExpression, message, value) => {
   const { refused } = await world();
   const more = value ? { ExpressionAttributeValues: { ":v": value } } : {};

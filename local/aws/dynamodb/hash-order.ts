@@ -1,0 +1,17 @@
+// The order in which the real service lists a set of names: that of a Java hash table.
+
+const LEAST_BUCKETS = 16;
+const LOAD = 0.75;
+
+/** Texts by their buckets; those of one bucket as they came. */
+export function inHashOrder(texts: readonly string[]): string[] {
+  let buckets = LEAST_BUCKETS;
+  while (texts.length > buckets * LOAD) buckets *= 2;
+  return texts.toSorted((a, b) => bucketOf(a, buckets) - bucketOf(b, buckets));
+}
+
+function bucketOf(text: string, buckets: number): number {
+  let hash = 0;
+  for (let at = 0; at < text.length; at++) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;
+  return (hash ^ (hash >>> 16)) & (buckets - 1);
+}

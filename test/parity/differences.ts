@@ -1,0 +1,222 @@
+// Where engines are known to differ: each difference with the reason, and who answers as AWS does (docs/local.md).
+import { normalizeNumber } from "../../local/aws/dynamodb/numbers.ts";
+import type { Wire } from "../../local/aws/stand-in.ts";
+import { type Outcome, sameOutcome } from "./answers.ts";
+import { BROKEN, type Engine } from "./engines.ts";
+import { faultsInOrder, inOwnWords } from "./refusals.ts";
+import type { Request } from "./requests.ts";
+
+interface Case {
+  request: Request;
+  ours: Outcome;
+  theirs: Outcome;
+}
+
+interface Difference {
+  why: string;
+  engines: Engine["name"][];
+  /** It is about the form of an answer, not about who refuses what. */
+  form?: boolean;
+  /** The two outcomes with this difference taken away; the same case when it is not there. */
+  without(found: Case): Case;
+}
+
+const LOCAL: Engine["name"][] = ["dynamodb-local"];
+const BOTH: Engine["name"][] = ["dynamodb-local", "dynalite"];
+const ENVELOPE = "ValidationException: 1 validation error detected: ";
+
+const isObject = (value: unknown): value is Wire =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A copy of a JSON value with every object in it changed, the innermost first. */
+function mapped(value: unknown, change: (object: Wire) => Wire): unknown {
+  if (Array.isArray(value)) return value.map((member) => mapped(member, change));
+  if (!isObject(value)) return value;
+  return change(Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mapped(member, change)])));
+}
+
+const omit = (object: unknown, ...names: string[]): unknown =>
+  isObject(object) ? Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name))) : object;
+
+const inTheirs = (found: Case, change: (object: Wire) => Wire): Case => ({
+  ...found,
+  theirs: { ...found.theirs, answer: mapped(found.theirs.answer, change) },
+});
+
+const inBoth = (found: Case, change: (answer: unknown) => unknown): Case => ({
+  ...found,
+  ours: { ...found.ours, answer: change(found.ours.answer) },
+  theirs: { ...found.theirs, answer: change(found.theirs.answer) },
+});
+
+const settled = (found: Case): Case => ({ ...found, theirs: found.ours });
+
+/** They take, or refuse in other words, what we refuse by `ours`. */
+const refusedByUs =
+  (ours: RegExp, applies: (found: Case) => boolean = () => true): Difference["without"] =>
+  (found) =>
+    found.ours.refused && ours.test(found.ours.refused) && applies(found) ? settled(found) : found;
+
+/** Both refuse, ours by `ours` and theirs by `theirs`. */
+const otherRefusal = (ours: RegExp, theirs: RegExp): Difference["without"] =>
+  refusedByUs(ours, (found) => found.theirs.refused !== undefined && theirs.test(found.theirs.refused));
+
+const reasonsOf = ({ answer }: Outcome): string[] =>
+  ((answer as { CancellationReasons?: { Code: string; Message?: string }[] })?.CancellationReasons ?? []).flatMap(
+    ({ Code, Message }) => (Code === "ValidationError" ? [`ValidationException: ${Message}`] : []),
+  );
+
+const isEmptyMap = (held: unknown) => isObject(held) && Object.keys(held).length === 0;
+
+function wholeNumbers(object: Wire): Wire {
+  const normal = (text: unknown) => (typeof text === "string" ? normalizeNumber(text) : text);
+  if (typeof object.N === "string") return { ...object, N: normal(object.N) };
+  return Array.isArray(object.NS) ? { ...object, NS: object.NS.map(normal).sort() } : object;
+}
+
+const differences: Difference[] = [
+  {
+    why: "dynalite dies of some requests",
+    engines: ["dynalite"],
+    without: (found) => (found.theirs.refused?.startsWith(BROKEN) ? settled(found) : found),
+  },
+  {
+    why: "AWS puts `1 validation error detected: ` before what is wrong with the request of a single write",
+    engines: BOTH,
+    form: true,
+    without: (found) => {
+      const { ours, theirs } = found;
+      const lacks = ours.refused?.startsWith(ENVELOPE) && !theirs.refused?.startsWith(ENVELOPE);
+      if (!lacks || !theirs.refused?.startsWith("ValidationException: ")) return found;
+      return { ...found, theirs: { ...theirs, refused: theirs.refused.replace("ValidationException: ", ENVELOPE) } };
+    },
+  },
+  {
+    why: "a failed condition in a transaction: DynamoDB Local ends the message with a full stop",
+    engines: LOCAL,
+    form: true,
+    without: (found) =>
+      inTheirs(found, (object) => {
+        const message = "The conditional request failed";
+        return object.Message === `${message}.` ? { ...object, Message: message } : object;
+      }),
+  },
+  {
+    why: "numbers: DynamoDB Local answers some as they were written (`007`, `1e-130`, `.5`); AWS knows one form of a number",
+    engines: LOCAL,
+    form: true,
+    without: (found) => inTheirs(found, wholeNumbers),
+  },
+  {
+    why: "capacity: DynamoDB Local and dynalite bill otherwise than documented (reads that find nothing, batches, indexes, transactions, unasked deletes)",
+    engines: BOTH,
+    form: true,
+    without: (found) => (found.ours.refused ? found : inBoth(found, (answer) => omit(answer, "ConsumedCapacity"))),
+  },
+  {
+    why: "item collection metrics: DynamoDB Local and dynalite leave those of a put out",
+    engines: BOTH,
+    form: true,
+    without: (found) => inBoth(found, (answer) => omit(answer, "ItemCollectionMetrics")),
+  },
+  {
+    why: "a page that ends where the key condition ends has no last key at DynamoDB Local; AWS gives one whenever the limit was reached",
+    engines: LOCAL,
+    form: true,
+    without: (found) =>
+      found.request.operation === "Query" && found.request.input.Limit !== undefined
+        ? inBoth(found, (answer) => omit(answer, "LastEvaluatedKey"))
+        : found,
+  },
+  {
+    why: "order of refusals: AWS looks at the request by itself (values, then expressions), then at table and keys, then at the condition, then makes the update; the others mix this",
+    engines: BOTH,
+    without: (found) => (faultsInOrder(found.ours.refused, found.theirs.refused) ? settled(found) : found),
+  },
+  {
+    why: "other words: DynamoDB Local has its own for wrong numbers, sets, keys, start keys, `Select`, `Limit`, segments, table names; dynalite those of an older AWS",
+    engines: BOTH,
+    without: (found) => (inOwnWords(found.ours.refused, found.theirs.refused) ? settled(found) : found),
+  },
+  {
+    why: "of several faults in the expressions of a request, another one (DynamoDB Local names paths as overlapping that do not)",
+    engines: BOTH,
+    without: otherRefusal(
+      /Invalid \w+Expression|Either the KeyConditions|The Segment parameter/,
+      /Invalid \w+Expression|unused in expressions|when choosing to get/,
+    ),
+  },
+  {
+    why: "of several faults of an update in the item, another one",
+    engines: BOTH,
+    without: otherRefusal(
+      /refers to an attribute that does not exist in the item|incorrect data type|document path provided/,
+      /refers to an attribute that does not exist in the item|incorrect data type|document path provided/,
+    ),
+  },
+  {
+    why: "a batch with a duplicate and another fault: the duplicate first",
+    engines: BOTH,
+    without: otherRefusal(/./, /Provided list of item keys contains duplicates/),
+  },
+  {
+    why: "a transaction that is wrong about one item is cancelled by AWS with a reason at its place; DynamoDB Local refuses all of it, gives one reason only, or misses the fault",
+    engines: LOCAL,
+    without: (found) => (reasonsOf(found.ours).length > 0 ? settled(found) : found),
+  },
+  {
+    why: "a transaction with two actions on one item and another fault: which is told is not documented",
+    engines: LOCAL,
+    without: otherRefusal(/multiple operations on one item/, /./),
+  },
+  {
+    why: "DynamoDB Local does not check `ReturnConsumedCapacity`",
+    engines: LOCAL,
+    without: refusedByUs(/'SOME' at 'returnConsumedCapacity'/),
+  },
+  {
+    why: "DynamoDB Local takes an empty map of names or values",
+    engines: LOCAL,
+    without: refusedByUs(
+      /must not be empty|can only be specified when using expressions/,
+      ({ request: { input } }) =>
+        isEmptyMap(input.ExpressionAttributeNames) || isEmptyMap(input.ExpressionAttributeValues),
+    ),
+  },
+  {
+    why: "DynamoDB Local takes `size` as the name of an attribute; it is in AWS's list of reserved words",
+    engines: LOCAL,
+    without: refusedByUs(/reserved keyword: size$/i),
+  },
+  {
+    why: "DynamoDB Local takes one key of a batch in two forms of a number (1 and 1.0) for two keys",
+    engines: LOCAL,
+    without: refusedByUs(/Provided list of item keys contains duplicates$/),
+  },
+  {
+    why: "DynamoDB Local lets an update delete from an index key what has another type than it; AWS refuses the type",
+    engines: LOCAL,
+    without: refusedByUs(/Type mismatch for Index Key/, ({ theirs }) => !theirs.refused),
+  },
+];
+
+/** The differences that together explain a case, or nothing. */
+export function explain(
+  engine: Engine,
+  request: Request,
+  ours: Outcome,
+  theirs: Outcome,
+  onlyForm = false,
+): string[] | undefined {
+  let found: Case = { request, ours, theirs };
+  const met: string[] = [];
+  for (const { why, engines, form, without } of differences) {
+    if (sameOutcome(found.ours, found.theirs)) return met;
+    if (!engines.includes(engine.name) || (onlyForm && !form)) continue;
+    const next = without(found);
+    if (sameOutcome(next.theirs, found.theirs) && sameOutcome(next.ours, found.ours)) continue;
+    met.push(why);
+    found = next;
+  }
+  return sameOutcome(found.ours, found.theirs) ? met : undefined;
+}

