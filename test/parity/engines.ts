@@ -2,15 +2,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync } from "node:fs";
-import { Agent, request } from "node:http";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openDatabase } from "../../local/aws/database.ts";
 import { createDynamoDb } from "../../local/aws/dynamodb/index.ts";
-import { awsFailure, isAwsFailure, type StandIn, type Wire } from "../../local/aws/stand-in.ts";
+import { awsFailure, isAwsFailure, type StandIn } from "../../local/aws/stand-in.ts";
 import { createClock } from "../../local/clock.ts";
 import { systemIds } from "../../shared/clock.ts";
+import { remote } from "./remote.ts";
 
 export interface Engine extends StandIn {
   name: "ours" | "dynamodb-local" | "dynalite";
@@ -28,10 +28,6 @@ const HOST = "127.0.0.1";
 /** The name of a refusal that was the end of the process. */
 export const BROKEN = "BrokenConnection";
 const PATIENCE_MS = 30_000;
-/** Nobody checks the signature; the access key is read out of it. */
-const AUTHORIZATION =
-  "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=00";
-
 export function embedded(): Engine {
   const database = openDatabase(":memory:");
   const db = createDynamoDb({
@@ -40,45 +36,6 @@ export function embedded(): Engine {
     database,
   });
   return { name: "ours", operate: db.operate, close: async () => database.close() };
-}
-
-/** Any DynamoDB that listens at a loopback address. */
-export function remote(endpoint: string): StandIn {
-  const agent = new Agent({ keepAlive: true });
-  return {
-    operate: async (operation, input) => {
-      const streams = ["DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"].includes(operation);
-      const target = `${streams ? "DynamoDBStreams" : "DynamoDB"}_20120810.${operation}`;
-      const { status, text } = await post(endpoint, agent, target, JSON.stringify(input));
-      const answer = JSON.parse(text || "{}") as Wire;
-      if (status === 200) return answer;
-      const { __type, message, Message, ...fields } = answer;
-      const name = String(__type).split("#").at(-1)!;
-      throw awsFailure(name, String(message ?? Message ?? ""), { status, fields });
-    },
-  };
-}
-
-function post(endpoint: string, agent: Agent, target: string, body: string): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      "content-type": "application/x-amz-json-1.0",
-      "x-amz-target": target,
-      "x-amz-date": "20260101T000000Z",
-      authorization: AUTHORIZATION,
-    };
-    const sent = request(endpoint, { method: "POST", agent, headers }, async (response) => {
-      try {
-        let text = "";
-        for await (const chunk of response.setEncoding("utf8")) text += chunk;
-        resolve({ status: response.statusCode ?? 0, text });
-      } catch (error) {
-        reject(error);
-      }
-    });
-    sent.on("error", reject);
-    sent.end(body);
-  });
 }
 
 export const startDynamoDbLocal = () =>

@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { type Comparison, compare } from "./compare.ts";
 import { hasEngines, startDynalite, startDynamoDbLocal } from "./engines.ts";
+import { runSuite, type SuiteResult } from "./suite.ts";
 
 const { values } = parseArgs({
   options: {
@@ -19,6 +20,7 @@ if (!hasEngines()) {
 const local = await startDynamoDbLocal();
 const dynalite = await startDynalite();
 try {
+  if (!values.only || values.only === "suite") tellSuite(runSuite(local.endpoint));
   const options = { operations: Number(values.ops), seed: Number(values.seed), most: Number(values.most) };
   for (const engine of [local, dynalite]) {
     if (values.only && values.only !== engine.name) continue;
@@ -27,6 +29,13 @@ try {
   }
 } finally {
   await Promise.all([local.close(), dynalite.close()]);
+}
+
+function tellSuite({ passed, onlyOurs, explained, failed }: SuiteResult): void {
+  console.log(`suite: ${passed} passed by dynamodb-local, ${onlyOurs} only ours, ${failed.length} failed unexplained`);
+  for (const [why, times] of explained) console.log(`  ${String(times).padStart(6)} × ${why}`);
+  for (const { test, message } of failed) console.log(`\n${test}\n  ${message.split("\n    at ")[0]}`);
+  if (failed.length > 0 || passed === 0) process.exitCode = 1;
 }
 
 function tell(name: string, found: Comparison): void {

@@ -2,7 +2,7 @@
 
 /** What is looked at first is refused first: the stages of a request at AWS. */
 const STAGES: RegExp[] = [
-  /failed to satisfy constraint|Supplied AttributeValue|numeric value|into a number|ontains duplicates|may not be empty|should not be empty|number with magnitude|significant digits|Null attribute value|ReturnValues can only|Return values set|(Select|Limit) must be|requests? set|null key|Empty attribute name|table\/index name/i,
+  /failed to satisfy constraint|Supplied AttributeValue|numeric value|into a number|ontains duplicates|may not be empty|should not be empty|number with magnitude|significant digits|Null attribute value|ReturnValues can only|Return values set|(Select|Limit) must be|requests? set|null key|cannot be null|Empty attribute name|table\/index name/i,
   /ExpressionAttribute|can only be specified when using expressions/,
   /Invalid \w*Expression|when choosing to get|ALL_PROJECTED_ATTRIBUTES|KeyCondition|segment|Either the KeyConditions/i,
   /ResourceNotFound|does not have the specified index|Consistent reads/,
@@ -12,7 +12,7 @@ const STAGES: RegExp[] = [
 ];
 
 const OWN_WORDS =
-  /into a number|contains duplicates|failed to satisfy constraint|(Select|Limit) must be|non-existent table|Invalid attribute value type|conditions on the keys|required keys|Type mismatch for (Index )?key$|requests? set|Exclusive Start Key|Query condition missed|Conditions can be|are not valid|were invalid: The AttributeValue|magnitude|significant|numeric value|Invalid attribute type name|starting key|operand type|Return values set|null key|contains invalid value|must be scalars|can only be specified when using expressions|The BETWEEN operator/i;
+  /into a number|contains duplicates|failed to satisfy constraint|(Select|Limit) must be|non-existent table|Invalid attribute value type|conditions on the keys|required keys|Type mismatch for (Index )?key$|requests? set|Exclusive Start Key|Query condition missed|Conditions can be|are not valid|were invalid: The AttributeValue|magnitude|significant|numeric value|Invalid attribute type name|starting key|operand type|Return values set|null key|cannot be null|one condition per key|contains invalid value|must be scalars|can only be specified when using expressions|The BETWEEN operator/i;
 
 const stageOf = (refused: string): number => STAGES.findIndex((stage) => stage.test(refused));
 

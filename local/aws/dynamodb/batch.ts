@@ -78,13 +78,14 @@ export function batchOperations(engine: Engine): Operations {
         const unprocessed: Record<string, KeysInput> = {};
         let bytes = 0;
         for (const [position, { name, table, input: asked, key, at, paths }] of wanted.entries()) {
+          const stored =
+            bytes > MAX_RESPONSE_BYTES ? undefined : engine.storage.read(table, storedKey(key, table.keys));
+          bytes += stored?.size ?? 0;
           if (position >= wanted.length - skipped || bytes > MAX_RESPONSE_BYTES) {
             unprocessed[name] ??= { ...asked, Keys: [] };
             unprocessed[name].Keys.push(asked.Keys[at]!);
             continue;
           }
-          const stored = engine.storage.read(table, storedKey(key, table.keys));
-          bytes += stored?.size ?? 0;
           call.bill.spend(table, "read", readUnits(stored?.size ?? 0, asked.ConsistentRead === true));
           if (stored) responses[name]!.push(shownItem(stored, paths));
         }

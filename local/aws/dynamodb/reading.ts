@@ -188,7 +188,10 @@ export function readPage(engine: Engine, bill: Bill, source: Source, page: Page,
 
 function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: Asked, input: ReadInput) {
   const limit = input.Limit ?? Number.POSITIVE_INFINITY;
-  const show = shower(engine, bill, source, asked, input);
+  const { projection, filter } = asked;
+  const shown = reader(engine, bill, source, input, input.Select === "ALL_ATTRIBUTES" ? "all" : projection);
+  const filtered = reader(engine, bill, source, input, filter?.paths);
+  const branches = projection && branchesOf(projection);
   const items: Item[] = [];
   let [bytes, scanned, kept] = [0, 0, 0];
   let last: Stored | undefined;
@@ -197,9 +200,9 @@ function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: 
     if (page.mine && !page.mine(stored)) continue;
     bytes += stored.size;
     scanned++;
-    if (!asked.filter || asked.filter.passes(itemOf(stored))) {
+    if (!filter || filter.passes(filtered(stored))) {
       kept++;
-      if (input.Select !== "COUNT") items.push(show(stored));
+      if (input.Select !== "COUNT") items.push(branches ? pick(shown(stored), branches) : shown(stored));
     }
     if (scanned >= limit || bytes > PAGE_BYTES) {
       last = stored;
@@ -209,22 +212,22 @@ function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: 
   return { items, bytes, scanned, count: kept, last };
 }
 
-/** How a row is shown: whole, projected, or fetched from the table for a local index. */
-function shower(engine: Engine, bill: Bill, { table, index }: Source, { projection }: Asked, input: ReadInput) {
-  const fetches =
-    index?.local === true &&
-    index.projected !== undefined &&
-    (input.Select === "ALL_ATTRIBUTES" || projection?.some(([name]) => !index.projected!.has(String(name))));
-  const whole = (stored: Stored): Item => {
+/** Reads the item of a row; from the table itself where a local index does not hold all that is `wanted`. */
+function reader(
+  engine: Engine,
+  bill: Bill,
+  { table, index }: Source,
+  input: ReadInput,
+  wanted: readonly Path[] | "all" | undefined,
+): (stored: Stored) => Item {
+  const fetches = index?.local && (wanted === "all" ? index.projected : unprojected(wanted, index).length > 0);
+  if (!fetches) return itemOf;
+  return (stored) => {
     const item = itemOf(stored);
-    if (!fetches) return item;
     const base = engine.storage.read(table, storedKey(item, table.keys));
     bill.spend(table, "read", readUnits(base?.size ?? 0, input.ConsistentRead === true));
     return base ? itemOf(base) : item;
   };
-  if (!projection) return whole;
-  const branches = branchesOf(projection);
-  return (stored: Stored) => pick(whole(stored), branches);
 }
 
 const lastKey = (item: Item, { table, index }: Source): Item => ({

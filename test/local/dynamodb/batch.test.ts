@@ -102,7 +102,7 @@ test("a batch read stops at 16 MB and leaves the rest to ask for again", async (
   const read = (answer.Responses as Record<string, Item[]>).things!;
   const left = (answer.UnprocessedKeys as Record<string, { Keys: Item[]; ConsistentRead: boolean }>).things!;
   expect(read.length + left.Keys.length).toBe(50);
-  expect(read.length).toBe(43);
+  expect(read.length).toBe(42);
   expect(left.ConsistentRead).toBe(true);
 });
 

@@ -1,9 +1,10 @@
 // A DynamoDB of its own for each test: empty, in memory, on a frozen clock.
 import { type Database, openDatabase } from "../../../local/aws/database.ts";
-import { createDynamoDb, type DynamoDbFaults } from "../../../local/aws/dynamodb/index.ts";
+import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "../../../local/aws/dynamodb/index.ts";
 import { isAwsFailure, type Wire } from "../../../local/aws/stand-in.ts";
 import { createClock } from "../../../local/clock.ts";
 import { systemIds } from "../../../shared/clock.ts";
+import { ONLY_OURS, remote } from "../../parity/remote.ts";
 
 export const START = Date.UTC(2026, 0, 1);
 
@@ -61,7 +62,10 @@ export interface WorldOptions {
 
 export async function world({ table = {}, faults, database = openDatabase(":memory:") }: WorldOptions = {}) {
   const clock = createClock({ start: START, ticking: false });
-  const db = createDynamoDb({ clock, ids: systemIds, database, ...(faults && { faults }) });
+  const endpoint = process.env.PARITY_ENDPOINT;
+  const db = endpoint
+    ? await elsewhere(endpoint)
+    : createDynamoDb({ clock, ids: systemIds, database, ...(faults && { faults }) });
 
   const call = async (operation: string, input: Wire = {}): Promise<Answer> => {
     const named = table !== false && ITEM_OPERATIONS.has(operation) ? { TableName: table.name ?? "things" } : {};
@@ -101,6 +105,18 @@ export async function world({ table = {}, faults, database = openDatabase(":memo
   return { db, clock, database, call, refused, failure, put, get, update };
 }
 
+/** Another engine in place of ours (`npm run parity`): emptied, and without what only ours has. */
+async function elsewhere(endpoint: string): Promise<DynamoDb> {
+  const { operate } = remote(endpoint);
+  const { TableNames } = await operate("ListTables", {});
+  for (const TableName of TableNames as string[]) await operate("DeleteTable", { TableName });
+  const onlyOurs = () => {
+    throw new Error(ONLY_OURS);
+  };
+  const absent = { records: onlyOurs, keepRecords: onlyOurs, onWrite: onlyOurs, expire: onlyOurs };
+  return { operate, ...absent, meter: onlyOurs, resetMeter: onlyOurs };
+}
+
 const ITEM_OPERATIONS = new Set(["PutItem", "GetItem", "UpdateItem", "DeleteItem", "Query", "Scan"]);
 
 /** The members of answers that tests look at. */
@@ -117,4 +133,5 @@ export interface Answer extends Wire {
 export const key = (pk: string, sk = "1"): Item => ({ pk: S(pk), sk: S(sk) });
 export const invalid = (message: string): string => `Validation: ${message}`;
 /** How PutItem, UpdateItem and DeleteItem word what is wrong with the request itself. */
-export const enveloped = (message: string): string => `Validation: 1 validation error detected: ${message}`;
+export const enveloped = (message: string): string =>
+  invalid(process.env.PARITY_ENDPOINT ? message : `1 validation error detected: ${message}`);

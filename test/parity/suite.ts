@@ -1,0 +1,76 @@
+// The tests of our DynamoDB, run against another engine: what fails there must be known to differ.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ONLY_OURS } from "./remote.ts";
+
+export interface SuiteResult {
+  passed: number;
+  /** How many of the failed are known to differ, by the reason. */
+  explained: Map<string, number>;
+  /** Tests that need what only the embedded service has. */
+  onlyOurs: number;
+  failed: { test: string; message: string }[];
+}
+
+interface Report {
+  testResults: { assertionResults: { fullName: string; status: string; failureMessages: string[] }[] }[];
+}
+
+/** Files about the engine from within: its storage, its SDK client, its numbers. */
+const INTERNAL = ["client", "durability", "numbers", "model"];
+
+/** Tests that DynamoDB Local is known not to pass, and why. */
+const KNOWN: [tests: RegExp, why: string][] = [
+  [
+    /refused|refuse |refuses|reported together|serialization fault|is a reason|says which|free again|not found|stand in the order|checked first/,
+    "refuses in its own words, or not at all",
+  ],
+  [/UPDATED_(OLD|NEW)/, "answers the whole attribute where a part of it was updated"],
+  [/doubles the table|batch rounds/, "bills otherwise"],
+  [/does not mind its absence/, "tells the capacity of a delete that nobody asked for"],
+  [/client token|use its token up/, "remembers client tokens across tables of one name"],
+  [
+    /fault leaves|made to lag|hottest keys|filled from what is there|fetches what it does not hold/,
+    "is without faults, meter, quick indexes, item collection metrics",
+  ],
+  [
+    /streams API describes|being made|switched there and back|tags are put|backups, limits/,
+    "describes streams and tables otherwise, knows no tags, backups and limits",
+  ],
+  [/every type comes back|changes nothing/, "answers sets in an order of its own"],
+];
+
+export function runSuite(endpoint: string): SuiteResult {
+  const folder = mkdtempSync(join(tmpdir(), "parity-"));
+  const file = join(folder, "report.json");
+  const words = ["run", "test/local/dynamodb", "--reporter=json", `--outputFile=${file}`, "--no-file-parallelism"];
+  const excluded = INTERNAL.map((name) => `--exclude=test/local/dynamodb/${name}.test.ts`);
+  try {
+    spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", ...words, ...excluded], {
+      env: { ...process.env, PARITY_ENDPOINT: endpoint },
+      stdio: "ignore",
+    });
+    const { testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
+    const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+    const failed = tests.filter(({ status }) => status === "failed");
+    const ours = failed.filter(({ failureMessages }) => failureMessages.join().includes(ONLY_OURS));
+    const explained = new Map<string, number>();
+    const known = failed.filter((test) => {
+      const why = !ours.includes(test) && KNOWN.find(([tests]) => tests.test(test.fullName))?.[1];
+      if (why) explained.set(why, (explained.get(why) ?? 0) + 1);
+      return why;
+    });
+    return {
+      explained,
+      passed: tests.filter(({ status }) => status === "passed").length,
+      onlyOurs: ours.length,
+      failed: failed
+        .filter((test) => !ours.includes(test) && !known.includes(test))
+        .map(({ fullName, failureMessages }) => ({ test: fullName, message: failureMessages[0] ?? "" })),
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
