@@ -10,6 +10,7 @@ import { hooks } from "./api/hooks/index.ts";
 import { inbox } from "./api/inbox/index.ts";
 import { lists } from "./api/lists/index.ts";
 import { notifications } from "./api/notifications/index.ts";
+import { schedules } from "./api/schedules/index.ts";
 import { service } from "./api/service/index.ts";
 import { subscribers } from "./api/subscribers/index.ts";
 import { team } from "./api/team/index.ts";
@@ -24,6 +25,7 @@ import { erase } from "./workers/erase/index.ts";
 import { fanOut } from "./workers/fan-out/index.ts";
 import { postWebhook } from "./workers/post-webhook/index.ts";
 import { react } from "./workers/react/index.ts";
+import { runSchedule } from "./workers/run-schedule/index.ts";
 import { verifyChannel } from "./workers/verify-channel/index.ts";
 
 /** In the order of the specification. */
@@ -32,6 +34,7 @@ export const groups: readonly Group[] = [
   devices,
   notifications,
   templates,
+  schedules,
   channels,
   inbox,
   hooks,
@@ -44,6 +47,17 @@ export const groups: readonly Group[] = [
   service,
 ];
 
-export const workers: readonly Worker[] = [react, due, fanOut, deliver, postWebhook, erase, disband, verifyChannel];
+export const workers: readonly Worker[] = [
+  // One a line.
+  react,
+  due,
+  fanOut,
+  deliver,
+  postWebhook,
+  runSchedule,
+  verifyChannel,
+  disband,
+  erase,
+];
 
 export { operator, stream };

@@ -3,10 +3,6 @@ import * as v from "valibot";
 
 const id = v.pipe(v.string(), v.maxLength(128));
 
-/** Kinds of timers: what the due worker sends where when a due row's time has come. */
-export const dueKinds = ["job", "job-watch", "erasure", "disband", "verification"] as const;
-export type DueKind = (typeof dueKinds)[number];
-
 export const queues = {
   /** A job to dispatch or to look after, or one of its ranges to plan. */
   "fan-out": {
@@ -55,6 +51,11 @@ export const queues = {
   /** A deleted list or segment whose members must go. */
   disband: {
     message: v.object({ tenant: id, kind: v.picklist(["list", "segment"]), id }),
+    batch: 10,
+  },
+  /** A tick of a schedule, by the instant it is due. */
+  "run-schedule": {
+    message: v.object({ tenant: id, schedule: id, revision: v.number(), tick: v.number() }),
     batch: 10,
   },
 } as const;

@@ -2,6 +2,7 @@
 // Plain objects, so that a bundle holds only what its function names.
 import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { type Clock, type Ids, MINUTE } from "./clock.ts";
+import { dueQueues } from "./due-kinds.ts";
 import { type Egress, openEgress } from "./egress/egress.ts";
 import type { Message, QueueName } from "./messages.ts";
 import { type Capability, type Parts, setting } from "./parts.ts";
@@ -209,6 +210,20 @@ export const disbandQueue = /* @__PURE__ */ sender("disband", "disbandQueue");
 export const verifyChannelQueue = /* @__PURE__ */ sender("verify-channel", "verifyChannelQueue");
 
 export const postWebhookQueue = /* @__PURE__ */ sender("post-webhook", "postWebhookQueue");
+
+/** The right to send to every queue that a timer leads to. */
+export const dueTargets: Capability<
+  "dueTargets",
+  { send(queue: QueueName, messages: readonly unknown[], options: { delaySeconds: number }): Promise<void> }
+> = {
+  as: "dueTargets",
+  env: dueQueues.map(variable),
+  grants: dueQueues.map((queue) => ({ actions: ["sqs:SendMessage"], on: `queue:${queue}` })),
+  open: (parts) => {
+    const opened = new Map(dueQueues.map((queue) => [queue, openQueue(parts, queue) as Queue<unknown>]));
+    return () => ({ send: (queue, messages, options) => opened.get(queue)!.send(messages, options) });
+  },
+};
 
 /** The env variable that holds a queue's URL. */
 export const queueVariable = variable;

@@ -29,6 +29,13 @@ export const routes: RouteTable = {
     update: {"route":"PATCH /api/v1/templates/:id","credentials":["dashboard"],"body":"json"},
     delete: {"route":"DELETE /api/v1/templates/:id","credentials":["dashboard"]},
   },
+  schedules: {
+    create: {"route":"POST /api/v1/schedules","credentials":["dashboard"],"body":"json"},
+    list: {"route":"GET /api/v1/schedules","credentials":["dashboard"],"query":true},
+    get: {"route":"GET /api/v1/schedules/:id","credentials":["dashboard"]},
+    update: {"route":"PATCH /api/v1/schedules/:id","credentials":["dashboard"],"body":"json"},
+    delete: {"route":"DELETE /api/v1/schedules/:id","credentials":["dashboard"]},
+  },
   channels: {
     create: {"route":"POST /api/v1/channels","credentials":["dashboard"],"body":"json"},
     list: {"route":"GET /api/v1/channels","credentials":["dashboard"]},

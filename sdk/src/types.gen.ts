@@ -218,6 +218,26 @@ export interface Notification {
   completed_at: string | null;
 }
 
+export interface Schedule {
+  id: string;
+  cron_expression: string;
+  timezone: string;
+  template_id: string;
+  channel_ids: string[];
+  target: {
+    type: "all";
+  };
+  active: boolean;
+  /** RFC 3339. */
+  next_run_at: string | null;
+  /** RFC 3339. */
+  last_missed_at: string | null;
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  updated_at: string;
+}
+
 export interface ServerKey {
   id: string;
   name: string;
@@ -550,6 +570,37 @@ export interface TemplatesUpdateBody {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     body?: string | undefined;
   } | undefined;
+}
+
+export interface SchedulesCreateBody {
+  cron_expression: string;
+  timezone: string;
+  template_id: string;
+  channel_ids: string[];
+  active?: boolean | undefined;
+  target: {
+    type: "all";
+  };
+}
+
+export interface SchedulesListQuery {
+  page?: number | undefined;
+  per_page?: number | undefined;
+  active?: "true" | "false" | undefined;
+}
+
+export interface SchedulesListAnswer {
+  data: Schedule[];
+  total: number;
+  page: number;
+}
+
+export interface SchedulesUpdateBody {
+  cron_expression?: string | undefined;
+  timezone?: string | undefined;
+  template_id?: string | undefined;
+  channel_ids?: string[] | undefined;
+  active?: boolean | undefined;
 }
 
 export interface ChannelsCreateBody {
@@ -979,6 +1030,18 @@ export interface Endpoints {
     /** Change a template: supplied fields overwrite, others stay. `PATCH /api/v1/templates/:id` */
     update(id: string, body: TemplatesUpdateBody, options?: CallOptions): Promise<Template>;
     /** Delete a template: scheduled jobs that refer to it will fail. `DELETE /api/v1/templates/:id` */
+    delete(id: string, options?: CallOptions): Promise<void>;
+  };
+  schedules: {
+    /** Create a schedule. `POST /api/v1/schedules` */
+    create(body: SchedulesCreateBody, options?: CallOptions): Promise<Schedule>;
+    /** List schedules, newest first. `GET /api/v1/schedules` */
+    list(query?: SchedulesListQuery, options?: CallOptions): Promise<SchedulesListAnswer>;
+    /** Get a schedule. `GET /api/v1/schedules/:id` */
+    get(id: string, options?: CallOptions): Promise<Schedule>;
+    /** Change a schedule, switch it off or on. `PATCH /api/v1/schedules/:id` */
+    update(id: string, body: SchedulesUpdateBody, options?: CallOptions): Promise<Schedule>;
+    /** Delete a schedule: it does not fire any more. `DELETE /api/v1/schedules/:id` */
     delete(id: string, options?: CallOptions): Promise<void>;
   };
   channels: {

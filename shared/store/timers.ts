@@ -1,5 +1,5 @@
 // Timers are due rows: put just before the state they belong to, harmless alone (decision 13).
-import type { DueKind } from "../messages.ts";
+import type { DueKind, DueTimer } from "../due-kinds.ts";
 import type { Parts } from "../parts.ts";
 import { platform } from "./keys.ts";
 import type { Item, TenantId } from "./model.ts";
@@ -18,14 +18,7 @@ export interface Timers {
   set(timers: readonly Timer[]): Promise<void>;
 }
 
-export interface DueRow extends Item {
-  tenant: string;
-  kind: DueKind;
-  id: string;
-  at: number;
-  /** When the timer was set: its state may appear up to 60 s later. */
-  since: number;
-}
+export type DueRow = Item & DueTimer & { kind: DueKind };
 
 /** Rows live a week past their time if nobody consumes them: the sweep has looked long before. */
 const KEPT_SECONDS = 7 * 86_400;

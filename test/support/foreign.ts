@@ -46,6 +46,17 @@ const serverKey: Make = async (world, tenant) => {
   return (await createServerKey(tenant.store, platform, { name: "foreign" })).id;
 };
 
+const schedule: Make = async (world, tenant) => {
+  const body = {
+    cron_expression: "0 9 * * *",
+    timezone: "UTC",
+    template_id: await template(world, tenant),
+    channel_ids: [await channel(world, tenant)],
+    target: { type: "all" },
+  };
+  return (await world.call("POST /api/v1/schedules", { as: await tenant.dashboard(), body })).body.id;
+};
+
 const webhook: Make = async (world, tenant) => {
   const body = { target_url: "https://example.com/hooks", events: ["subscriber.created"] };
   return (await world.call("POST /v1/hooks", { as: tenant.server, body })).body.id;
@@ -59,6 +70,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/notifications/", notification],
   ["/v1/in-app/messages/", message],
   ["/api/v1/templates/", template],
+  ["/api/v1/schedules/", schedule],
   ["/api/v1/channels/", channel],
   ["/api/v1/lists/", list],
   ["/api/v1/server-keys/", serverKey],

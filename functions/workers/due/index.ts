@@ -1,10 +1,11 @@
 // Timers: when a minute comes, each of its due rows becomes one message, held back to the second it is due.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
-import type { DueKind, Message } from "../../../shared/messages.ts";
+import { dueKinds } from "../../../shared/due-kinds.ts";
+import type { QueueName } from "../../../shared/messages.ts";
 import type { Context } from "../../../shared/parts.ts";
-import { disbandQueue, eraseQueue, fanOutQueue, platformWrite, verifyChannelQueue } from "../../../shared/resources.ts";
+import { dueTargets, platformWrite } from "../../../shared/resources.ts";
 import { absent, any, atMost } from "../../../shared/store/conditions.ts";
-import { DUE_SHARDS, dueBucket, type Grouping, platform as keys, minuteOf } from "../../../shared/store/keys.ts";
+import { DUE_SHARDS, dueBucket, platform as keys, minuteOf } from "../../../shared/store/keys.ts";
 import type { Key } from "../../../shared/store/model.ts";
 import { refused } from "../../../shared/store/refusals.ts";
 import type { DueRow } from "../../../shared/store/timers.ts";
@@ -17,7 +18,7 @@ const MOST_MINUTES = 7 * 24 * 60;
 /** Minutes of one sweep message; the next one goes on from there. */
 const MINUTES_A_SWEEP = 60;
 
-const uses = [platformWrite, fanOutQueue, eraseQueue, disbandQueue, verifyChannelQueue] as const;
+const uses = [platformWrite, dueTargets] as const;
 type Bound = Context<typeof uses> & { clock: { now(): number } };
 
 export const due = queueWorker("due", "Forwards due rows at their time.", uses, async (message, context) => {
@@ -52,23 +53,18 @@ async function forwardBucket(context: Bound, pk: string): Promise<number> {
 }
 
 /** Sends first, then drops the rows: a crash between the two repeats a message, and its handler does nothing twice. */
-async function forward(context: Bound, rows: DueRow[]): Promise<void> {
-  const { platform, fanOutQueue, eraseQueue, disbandQueue, verifyChannelQueue, clock } = context;
-  const send: Record<DueKind, (row: DueRow, delaySeconds: number) => Promise<void>> = {
-    job: ({ tenant, id: job, since }, delaySeconds) =>
-      fanOutQueue.send([{ tenant, job, since, due: true }], { delaySeconds }),
-    "job-watch": ({ tenant, id: job, since }, delaySeconds) =>
-      fanOutQueue.send([{ tenant, job, since, watch: true }], { delaySeconds }),
-    erasure: ({ tenant, id: subscriber, since }, delaySeconds) =>
-      eraseQueue.send([{ tenant, subscriber, since, pass: 2 } satisfies Message<"erase">], { delaySeconds }),
-    disband: ({ tenant, id }, delaySeconds) => {
-      const [kind, group] = id.split("#") as [Grouping, string];
-      return disbandQueue.send([{ tenant, kind, id: group }], { delaySeconds });
-    },
-    verification: ({ tenant, id: channel }, delaySeconds) =>
-      verifyChannelQueue.send([{ tenant, channel }], { delaySeconds }),
-  };
-  await Promise.all(rows.map((row) => send[row.kind](row, Math.max(0, Math.ceil((row.at - clock.now()) / SECOND)))));
+async function forward({ platform, dueTargets, clock }: Bound, rows: DueRow[]): Promise<void> {
+  const sendings = Map.groupBy(rows, ({ kind, at }) => {
+    const delaySeconds = Math.max(0, Math.ceil((at - clock.now()) / SECOND));
+    return `${dueKinds[kind].queue} ${delaySeconds}`;
+  });
+  await Promise.all(
+    [...sendings].map(([sending, together]) => {
+      const [queue, delay] = sending.split(" ") as [QueueName, string];
+      const messages = together.map((row) => dueKinds[row.kind].message(row));
+      return dueTargets.send(queue, messages, { delaySeconds: Number(delay) });
+    }),
+  );
   await platform.writeAll(rows.map(({ pk, sk }) => ({ remove: { pk, sk } })));
 }
 

@@ -1,0 +1,163 @@
+// Cron schedules: a template sent to everybody again and again, in a time zone of its own.
+import * as v from "valibot";
+import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { pageFields } from "../../../shared/http/paging.ts";
+import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import type { PlanName } from "../../../shared/plans.ts";
+import { type Store, storeWrite, timers } from "../../../shared/resources.ts";
+import { requireChannels } from "../../../shared/store/channels.ts";
+import {
+  changeSchedule,
+  createSchedule,
+  deleteSchedule,
+  getSchedule,
+  listSchedules,
+  readCron,
+  type ScheduleItem,
+} from "../../../shared/store/schedules.ts";
+import { requireTemplate } from "../../../shared/store/templates.ts";
+
+const MOST_CHANNELS = 20;
+
+const Schedule = v.object({
+  id: v.string(),
+  cron_expression: v.string(),
+  timezone: v.string(),
+  template_id: v.string(),
+  channel_ids: v.array(v.string()),
+  target: v.object({ type: v.literal("all") }),
+  active: v.boolean(),
+  next_run_at: v.nullable(Timestamp),
+  last_missed_at: v.nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+const fields = {
+  cron_expression: v.string("must be a cron expression of five fields"),
+  timezone: v.string("must be an IANA time zone"),
+  template_id: Uuid,
+  channel_ids: v.pipe(
+    v.array(Uuid, "must be an array of channel ids"),
+    v.minLength(1, "must name at least one channel"),
+    v.maxLength(MOST_CHANNELS, `must name at most ${MOST_CHANNELS} channels`),
+  ),
+  active: v.boolean("must be true or false"),
+};
+
+const NewSchedule = v.strictObject({
+  ...fields,
+  target: v.strictObject({ type: v.literal("all", "must be all") }),
+  active: v.optional(fields.active, true),
+});
+
+const ScheduleChange = v.pipe(
+  v.partial(v.strictObject(fields)),
+  v.check((change) => Object.keys(change).length > 0, "at least one field is required"),
+);
+
+const shown = ({ revision, ...schedule }: ScheduleItem) => schedule;
+
+/** @throws 422 for a template or channel that is not this workspace's. */
+async function requireReferences(
+  store: Store,
+  plan: PlanName,
+  { template_id, channel_ids }: { template_id?: string | undefined; channel_ids?: readonly string[] | undefined },
+): Promise<void> {
+  if (template_id !== undefined) await requireTemplate(store, template_id);
+  if (channel_ids) await requireChannels(store, plan, channel_ids);
+}
+
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite] });
+const writing = endpoints({
+  credentials: ["dashboard"],
+  permission: "content:write",
+  feature: "schedules",
+  uses: [storeWrite, timers],
+});
+
+export const schedules = group("schedules", "Cron schedules.", [
+  writing(
+    "POST /api/v1/schedules",
+    {},
+    {
+      summary: "Create a schedule",
+      description:
+        "Five numeric cron fields, evaluated in `timezone`. A time that a change of clocks skips fires right after it, " +
+        "one that comes twice fires once; where the hour is `*`, real time counts.",
+      body: NewSchedule,
+      returns: Schedule,
+      status: 201,
+      example: {
+        body: {
+          cron_expression: "0 9 * * 1-5",
+          timezone: "Europe/Berlin",
+          template_id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60",
+          channel_ids: ["5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b61"],
+          target: { type: "all" },
+        },
+      },
+      errors: ["TEMPLATE_NOT_FOUND", "QUOTA_EXCEEDED"],
+    },
+    async ({ store, timers, caller, body }) => {
+      readCron(body);
+      await requireReferences(store, workspaceOf(caller).plan, body);
+      const { target, ...spec } = body;
+      return shown(await createSchedule(store, timers, spec));
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/schedules",
+    {},
+    {
+      summary: "List schedules, newest first",
+      query: v.object({
+        ...pageFields("per_page"),
+        active: v.optional(
+          v.pipe(
+            v.picklist(["true", "false"], "must be true or false"),
+            v.transform((text) => text === "true"),
+          ),
+        ),
+      }),
+      returns: v.object({ data: v.array(Schedule), total: v.number(), page: v.number() }),
+    },
+    async ({ store, query: { page, per_page: size, active } }) => {
+      const { data, ...rest } = await listSchedules(store, { page, size, active });
+      return { data: data.map(shown), ...rest };
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/schedules/:id",
+    {},
+    { summary: "Get a schedule", returns: Schedule, errors: ["NOT_FOUND"] },
+    async ({ store, params }) => shown(await getSchedule(store, params.id)),
+  ),
+
+  writing(
+    "PATCH /api/v1/schedules/:id",
+    {},
+    {
+      summary: "Change a schedule, switch it off or on",
+      body: ScheduleChange,
+      returns: Schedule,
+      example: { body: { active: false } },
+      errors: ["NOT_FOUND", "TEMPLATE_NOT_FOUND"],
+    },
+    async ({ store, timers, caller, params, body }) => {
+      await getSchedule(store, params.id);
+      await requireReferences(store, workspaceOf(caller).plan, body);
+      return shown(await changeSchedule(store, timers, params.id, body));
+    },
+  ),
+
+  endpoint(
+    "DELETE /api/v1/schedules/:id",
+    { permission: "content:write" },
+    { summary: "Delete a schedule: it does not fire any more", errors: ["NOT_FOUND"] },
+    ({ store, params }) => deleteSchedule(store, params.id),
+  ),
+]);

@@ -1,0 +1,41 @@
+// Kinds of timers: the queue that a due row goes to when its time has come, and the message it becomes there.
+import type { Message, QueueName } from "./messages.ts";
+import type { Grouping } from "./store/keys.ts";
+
+export interface DueTimer {
+  tenant: string;
+  /** The entity whose time comes, as the kind writes it. */
+  id: string;
+  /** Service time in milliseconds. */
+  at: number;
+  /** When the timer was set: its state may appear up to 60 s later. */
+  since: number;
+}
+
+const to = <Q extends QueueName>(queue: Q, message: (timer: DueTimer) => Message<Q>) => ({ queue, message });
+
+export const dueKinds = {
+  /** A scheduled send. */
+  job: to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, due: true })),
+  /** A look at whether everything of a job is still moving. */
+  "job-watch": to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, watch: true })),
+  /** The second pass of an erasure. */
+  erasure: to("erase", ({ tenant, id: subscriber, since }) => ({ tenant, subscriber, since, pass: 2 })),
+  /** A deleted list or segment: `<kind>#<id>`. */
+  disband: to("disband", ({ tenant, id }) => {
+    const [kind, group = ""] = id.split("#") as [Grouping, string?];
+    return { tenant, kind, id: group };
+  }),
+  /** A look at whether a channel is still being verified. */
+  verification: to("verify-channel", ({ tenant, id: channel }) => ({ tenant, channel })),
+  /** A tick of a schedule: `<id>:<revision>`. */
+  schedule: to("run-schedule", ({ tenant, id, at }) => {
+    const [schedule = "", revision] = id.split(":");
+    return { tenant, schedule, revision: Number(revision), tick: at };
+  }),
+};
+
+export type DueKind = keyof typeof dueKinds;
+
+/** Every queue that a timer leads to. */
+export const dueQueues: readonly QueueName[] = [...new Set(Object.values(dueKinds).map(({ queue }) => queue))];

@@ -1,0 +1,157 @@
+// Five-field cron expressions, read strictly, and when they next fire in a time zone (SCH-10 to SCH-14).
+import { zoneOffsetMinutes } from "./time-zones.ts";
+
+export interface Cron {
+  minutes: ReadonlySet<number>;
+  hours: ReadonlySet<number>;
+  days: ReadonlySet<number>;
+  months: ReadonlySet<number>;
+  /** Sunday is 0. */
+  weekdays: ReadonlySet<number>;
+  /** Both restricted: either will do (AMB-43). */
+  isEitherDay: boolean;
+  /** The hour field begins with `*`: it follows real time through a change of clocks (AMB-63). */
+  isEveryHour: boolean;
+}
+
+const FIELDS = [
+  { name: "minute", least: 0, most: 59 },
+  { name: "hour", least: 0, most: 23 },
+  { name: "day of month", least: 1, most: 31 },
+  { name: "month", least: 1, most: 12 },
+  { name: "day of week", least: 0, most: 7 },
+] as const;
+
+const LONGEST = 256;
+const PART = /^(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/;
+
+/** @returns the expression, or why it is none (SCH-13, AMB-64): six fields, names, `@daily`, `L`, `#` and `?` are not taken. */
+export function parseCron(text: string): Cron | { problem: string } {
+  if (text.length > LONGEST) return { problem: `must have at most ${LONGEST} characters` };
+  const fields = text.split(/[ \t]+/);
+  if (fields.length !== FIELDS.length || fields.includes(""))
+    return { problem: "must have five fields: minute, hour, day of month, month, day of week" };
+  const sets: Set<number>[] = [];
+  for (const [i, { name, least, most }] of FIELDS.entries()) {
+    const set = parseField(fields[i]!, least, most);
+    if (!set) return { problem: `has a ${name} that is not understood (${least} to ${most}, *, lists, ranges, steps)` };
+    sets.push(set);
+  }
+  const [minutes, hours, days, months, weekdays] = sets as [
+    Set<number>,
+    Set<number>,
+    Set<number>,
+    Set<number>,
+    Set<number>,
+  ];
+  if (weekdays.delete(7)) weekdays.add(0);
+  const isEitherDay = fields[2] !== "*" && fields[4] !== "*";
+  const cron = { minutes, hours, days, months, weekdays, isEitherDay, isEveryHour: fields[1]!.startsWith("*") };
+  return canFire(cron) ? cron : { problem: "never fires" };
+}
+
+function parseField(text: string, least: number, most: number): Set<number> | undefined {
+  const values = new Set<number>();
+  for (const part of text.split(",")) {
+    const [, star, first, last, step] = PART.exec(part) ?? [];
+    if (star === undefined && first === undefined) return undefined;
+    const from = star === undefined ? Number(first) : least;
+    const to = star === undefined ? Number(last ?? first) : most;
+    const by = Number(step ?? 1);
+    // A step needs something to step through; `5/10` is no POSIX.
+    if (step !== undefined && star === undefined && last === undefined) return undefined;
+    if (from < least || to > most || from > to || by < 1 || by > most) return undefined;
+    for (let value = from; value <= to; value += by) values.add(value);
+  }
+  return values;
+}
+
+const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** 30 February never comes, 29 February does. */
+const canFire = ({ days, months, isEitherDay }: Cron): boolean =>
+  isEitherDay || [...months].some((month) => Math.min(...days) <= LONGEST_MONTHS[month - 1]!);
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+/** A zone's clocks change twice within two days nowhere. */
+const NEAR = 26 * 60 * MINUTE;
+/** From one 29 February to the next, around 2100. */
+const MOST_DAYS = 9 * 366;
+
+/**
+ * The first instant after `after` (both in milliseconds) at which the expression fires in the zone.
+ * A fixed hour that a change of clocks skips fires at the first instant after the gap; one that comes twice fires the
+ * first time (AMB-43). Where the hour is `*`, real time counts: both halves, and nothing in a gap (AMB-63).
+ * @returns undefined only for an expression that `parseCron` would have refused.
+ */
+export function nextRun(cron: Cron, zone: string, after: number): number | undefined {
+  const firstDay = Math.floor(wallClock(zone, after) / DAY) - 1;
+  let found: number | undefined;
+  for (let day = firstDay; day < firstDay + MOST_DAYS; day++) {
+    if (!matchesDay(cron, day * DAY)) {
+      if (found !== undefined) return found;
+      continue;
+    }
+    const next = firstOfDay(cron, zone, day * DAY, after);
+    // A clock put back over midnight lets a day begin before the one before it has ended: the day after is looked at too.
+    if (found !== undefined) return next !== undefined && next < found ? next : found;
+    found = next;
+  }
+  return found;
+}
+
+function matchesDay({ days, months, weekdays, isEitherDay }: Cron, day: number): boolean {
+  const date = new Date(day);
+  if (!months.has(date.getUTCMonth() + 1)) return false;
+  const [isDay, isWeekday] = [days.has(date.getUTCDate()), weekdays.has(date.getUTCDay())];
+  return isEitherDay ? isDay || isWeekday : isDay && isWeekday;
+}
+
+/** The earliest firing of one local day that comes after `after`. */
+function firstOfDay({ hours, minutes, isEveryHour }: Cron, zone: string, day: number, after: number) {
+  const change = changeNear(zone, day);
+  let earliest: number | undefined;
+  for (const hour of hours)
+    for (const minute of minutes) {
+      const local = day + (hour * 60 + minute) * MINUTE;
+      for (const at of instantsOf(local, change, isEveryHour))
+        if (at > after && (earliest === undefined || at < earliest)) earliest = at;
+    }
+  return earliest;
+}
+
+interface ClockChange {
+  /** The first instant of the new offset. */
+  at: number;
+  /** Milliseconds ahead of UTC. */
+  before: number;
+  after: number;
+}
+
+/** The change of clocks that could concern a local day, or the offset that holds all through it. */
+function changeNear(zone: string, day: number): ClockChange {
+  let from = day - NEAR;
+  let to = day + DAY + NEAR;
+  const [before, after] = [offset(zone, from), offset(zone, to)];
+  if (before === after) return { at: Number.NEGATIVE_INFINITY, before, after };
+  while (to - from > MINUTE) {
+    const middle = Math.floor((from + to) / 2 / MINUTE) * MINUTE;
+    if (offset(zone, middle) === before) from = middle;
+    else to = middle;
+  }
+  return { at: to, before, after };
+}
+
+function instantsOf(local: number, { at, before, after }: ClockChange, all: boolean): number[] {
+  const [earlier, later] = [local - before, local - after];
+  const isBefore = earlier < at;
+  const isAfter = later >= at;
+  if (isBefore && isAfter && before !== after) return all ? [earlier, later] : [earlier];
+  if (isAfter) return [later];
+  if (isBefore) return [earlier];
+  return all ? [] : [at];
+}
+
+const offset = (zone: string, at: number) => zoneOffsetMinutes(zone, at) * MINUTE;
+const wallClock = (zone: string, at: number) => at + offset(zone, at);

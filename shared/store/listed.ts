@@ -1,0 +1,110 @@
+// Authored things without a unique name, listed by page: one row each, and a compact entry that says its state, so
+// that a filtered page with its total costs a query of the entries (decision 10).
+import { ApiError } from "../http/errors.ts";
+import { offsetOf, type PageQuery } from "../http/paging.ts";
+import type { Store, StoreReader } from "../resources.ts";
+import { getEntities, MOST_ENTRIES } from "./catalogue.ts";
+import { absent, all, type Condition, present } from "./conditions.ts";
+import type { Change } from "./expressions.ts";
+import { type Kind, keys } from "./keys.ts";
+import type { Item, Key } from "./model.ts";
+import { refused, refusedSteps } from "./refusals.ts";
+import type { Step } from "./table.ts";
+
+interface Entry {
+  id: string;
+  state: string;
+}
+
+/** Puts a thing and its entry, with the steps `along`, in one transaction. @throws 429 beyond 10,000 of a kind. */
+export async function createListed(
+  store: Store,
+  kind: Kind,
+  id: string,
+  state: string,
+  entity: Record<string, Item[string]>,
+): Promise<Item> {
+  if ((await listStates(store, kind)).length >= MOST_ENTRIES)
+    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MOST_ENTRIES} of these.`);
+  const item: Item = { ...keys.entity(store.tenant, kind, id), ...entity, id };
+  await store.transact([{ put: item, when: absent() }, { put: { ...keys.entry(store.tenant, kind, id), state } }]);
+  return item;
+}
+
+/** The steps that change a thing and, where it comes to another state, its entry. */
+export const listedSteps = (
+  store: Pick<Store, "tenant">,
+  kind: Kind,
+  id: string,
+  change: Change,
+  { state, when }: { state?: string | undefined; when?: Condition | undefined } = {},
+): Step[] => [
+  { update: keys.entity(store.tenant, kind, id), change, when: when ? all(present(), when) : present() },
+  ...(state === undefined ? [] : [{ update: keys.entry(store.tenant, kind, id), change: { set: { state } } }]),
+];
+
+/**
+ * Changes a thing that is there and meets `when`.
+ * @returns it after the change; or as it is (undefined: there is none) where the change was refused.
+ */
+export async function changeListed(
+  store: Store,
+  kind: Kind,
+  id: string,
+  change: Change,
+  options: { state?: string | undefined; when?: Condition | undefined } = {},
+): Promise<{ item: Item } | { current: Item | undefined }> {
+  const steps = listedSteps(store, kind, id, change, options);
+  const key = keys.entity(store.tenant, kind, id);
+  const when = options.when ? all(present(), options.when) : present();
+  if (steps.length === 1)
+    return store.update(key, change, when).then(
+      (item) => ({ item }),
+      refused((current) => ({ current })),
+    );
+  const refusal = await store.transact(steps).then(
+    () => undefined,
+    refusedSteps(([own]) => ({ current: own?.old })),
+  );
+  if (refusal) return refusal;
+  const item = await store.get(key);
+  return item ? { item } : { current: undefined };
+}
+
+/** @returns false if there is no such thing. */
+export function removeListed(store: Store, kind: Kind, id: string): Promise<boolean> {
+  return store
+    .transact([
+      { remove: keys.entity(store.tenant, kind, id), when: present() },
+      { remove: keys.entry(store.tenant, kind, id) },
+    ])
+    .then(
+      () => true,
+      refusedSteps(() => false),
+    );
+}
+
+/** A page of whole things, newest first, and how many there are of the wanted state. */
+export async function listPage(
+  store: StoreReader,
+  kind: Kind,
+  { state, ...page }: PageQuery & { state?: string | undefined },
+): Promise<{ items: Item[]; total: number }> {
+  const entries = await listStates(store, kind);
+  const wanted = state === undefined ? entries : entries.filter((entry) => entry.state === state);
+  const { from, to } = offsetOf(page);
+  const ids = wanted.slice(from, to).map(({ id }) => id);
+  return { items: await getEntities(store, kind, ids, { adjoin: state === undefined }), total: wanted.length };
+}
+
+/** Ids are UUIDv7: their order is the order of creation. */
+async function listStates(store: StoreReader, kind: Kind): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  let after: Key | undefined;
+  do {
+    const page = await store.query({ pk: keys.entries(store.tenant, kind), newestFirst: true, after });
+    for (const { sk, state } of page.items) entries.push({ id: sk, state: String(state) });
+    after = page.next;
+  } while (after);
+  return entries;
+}
