@@ -6,6 +6,7 @@ import { auth } from "./api/auth/index.ts";
 import { billing } from "./api/billing/index.ts";
 import { channels } from "./api/channels/index.ts";
 import { devices } from "./api/devices/index.ts";
+import { events } from "./api/events/index.ts";
 import { hooks } from "./api/hooks/index.ts";
 import { inbox } from "./api/inbox/index.ts";
 import { lists } from "./api/lists/index.ts";
@@ -40,6 +41,7 @@ export const groups: readonly Group[] = [
   hooks,
   webhooks,
   lists,
+  events,
   auth,
   account,
   team,

@@ -8,6 +8,7 @@ import type { Message, QueueName } from "./messages.ts";
 import { type Capability, type Parts, setting } from "./parts.ts";
 import { keys, shardOf } from "./store/keys.ts";
 import type { TenantId } from "./store/model.ts";
+import { nameLearner } from "./store/names.ts";
 import { openSecrets, type Secrets } from "./store/secrets.ts";
 import { countSubscribers } from "./store/subscribers.ts";
 import { chunksOf, openTable, type Reader, type Table } from "./store/table.ts";
@@ -134,6 +135,22 @@ export const egress: Capability<"egress", Egress> = {
   open: (parts) => {
     const opened = openEgress(parts);
     return () => opened;
+  },
+};
+
+export interface AttributeKeys {
+  learn(tenant: string, names: readonly string[]): Promise<void>;
+}
+
+/** Remembers which attribute keys there are, at no cost for those it knows. */
+export const attributeKeys: Capability<"attributeKeys", AttributeKeys> = {
+  as: "attributeKeys",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"], on: "table" }],
+  open: (parts) => {
+    const bind = openStore(parts);
+    const learn = nameLearner();
+    return () => ({ learn: (tenant, names) => learn(bind(tenant as TenantId), "attributes", names) });
   },
 };
 

@@ -15,4 +15,8 @@ export const browserRoutes: RouteTable = {
     readMessage: {"route":"POST /v1/in-app/messages/:id/read","credentials":["sdk","dashboard"],"body":"json"},
     dismissMessage: {"route":"POST /v1/in-app/messages/:id/dismiss","credentials":["sdk","dashboard"],"body":"json"},
   },
+  events: {
+    create: {"route":"POST /v1/events","credentials":["sdk","server"],"body":"json"},
+    identify: {"route":"POST /v1/events/identify","credentials":["sdk","server"],"body":"json"},
+  },
 };

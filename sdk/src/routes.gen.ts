@@ -84,6 +84,11 @@ export const routes: RouteTable = {
     createSubscriber: {"route":"POST /api/v1/lists/:id/subscribers","credentials":["dashboard"],"body":"json"},
     removeSubscribers: {"route":"POST /api/v1/lists/:id/subscribers/remove","credentials":["dashboard"],"body":"json"},
   },
+  events: {
+    create: {"route":"POST /v1/events","credentials":["sdk","server"],"body":"json"},
+    identify: {"route":"POST /v1/events/identify","credentials":["sdk","server"],"body":"json"},
+    getExport: {"route":"GET /v1/events/export","credentials":["server"],"query":true},
+  },
   auth: {
     register: {"route":"POST /api/v1/auth/register","credentials":[],"body":"json"},
     login: {"route":"POST /api/v1/auth/login","credentials":[],"body":"json"},

@@ -114,6 +114,20 @@ export interface DevicesSubscriber {
   last_seen_at: string;
 }
 
+export interface Export {
+  id: string;
+  subscriber_id: string | null;
+  anonymous_id: string | null;
+  event_name: string;
+  platform: string | null;
+  properties: Record<string, unknown>;
+  /** RFC 3339. */
+  occurred_at: string;
+  /** RFC 3339. */
+  received_at: string;
+  source: "client" | "server";
+}
+
 export interface Invitation {
   id: string;
   email: string;
@@ -823,6 +837,70 @@ export interface ListsRemoveSubscribersAnswer {
   not_found: string[];
 }
 
+export type EventsCreateBody = {
+  events: ({
+    event_name: string;
+    subscriber_id?: string | undefined;
+    anonymous_id?: string | undefined;
+    /** Server tier only */
+    external_id?: string | undefined;
+    platform?: string | undefined;
+    /** At most 50 keys; keys and texts of at most 256 characters */
+    properties?: Record<string, unknown> | undefined;
+    /** Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier RFC 3339. */
+    occurred_at?: string | undefined;
+    idempotency_key?: string | undefined;
+    /** Ignored, as `source` and `received_at`: the service's own */
+    id?: unknown | undefined;
+    source?: unknown | undefined;
+    received_at?: unknown | undefined;
+  })[];
+} | {
+  event_name: string;
+  subscriber_id?: string | undefined;
+  anonymous_id?: string | undefined;
+  /** Server tier only */
+  external_id?: string | undefined;
+  platform?: string | undefined;
+  /** At most 50 keys; keys and texts of at most 256 characters */
+  properties?: Record<string, unknown> | undefined;
+  /** Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier RFC 3339. */
+  occurred_at?: string | undefined;
+  idempotency_key?: string | undefined;
+  /** Ignored, as `source` and `received_at`: the service's own */
+  id?: unknown | undefined;
+  source?: unknown | undefined;
+  received_at?: unknown | undefined;
+};
+
+export interface EventsCreateAnswer {
+  accepted: number;
+}
+
+export interface EventsIdentifyBody {
+  anonymous_id: string;
+  subscriber_id: string;
+}
+
+export interface EventsIdentifyAnswer {
+  linked: boolean;
+  backfilled: number;
+}
+
+export interface EventsGetExportQuery {
+  /** RFC 3339. */
+  from?: string | undefined;
+  /** RFC 3339. */
+  to?: string | undefined;
+  cursor?: string | undefined;
+  limit?: number | undefined;
+}
+
+export interface EventsGetExportAnswer {
+  items: Export[];
+  next_cursor: string;
+}
+
 export interface AuthRegisterBody {
   email: string;
   password: string;
@@ -1130,6 +1208,14 @@ export interface Endpoints {
     /** Take up to 1,000 subscribers out of a list. `POST /api/v1/lists/:id/subscribers/remove` */
     removeSubscribers(id: string, body: ListsRemoveSubscribersBody, options?: CallOptions): Promise<ListsRemoveSubscribersAnswer>;
   };
+  events: {
+    /** Ingest one event, or many as `{events: []}`. `POST /v1/events` */
+    create(body: EventsCreateBody, options?: CallOptions): Promise<EventsCreateAnswer>;
+    /** Link an anonymous id, with its events past and to come, to a subscriber. `POST /v1/events/identify` */
+    identify(body: EventsIdentifyBody, options?: CallOptions): Promise<EventsIdentifyAnswer>;
+    /** Export events in the order of (occurred_at, id). `GET /v1/events/export` */
+    getExport(query?: EventsGetExportQuery, options?: CallOptions): Promise<EventsGetExportAnswer>;
+  };
   auth: {
     /** Register a user with a workspace of their own. `POST /api/v1/auth/register` */
     register(body: AuthRegisterBody, options?: CallOptions): Promise<Session>;
@@ -1213,5 +1299,11 @@ export interface BrowserEndpoints {
     readMessage(id: string, body: InboxReadMessageBody, options?: CallOptions): Promise<Message>;
     /** Dismiss a message. `POST /v1/in-app/messages/:id/dismiss` */
     dismissMessage(id: string, body: InboxDismissMessageBody, options?: CallOptions): Promise<Message>;
+  };
+  events: {
+    /** Ingest one event, or many as `{events: []}`. `POST /v1/events` */
+    create(body: EventsCreateBody, options?: CallOptions): Promise<EventsCreateAnswer>;
+    /** Link an anonymous id, with its events past and to come, to a subscriber. `POST /v1/events/identify` */
+    identify(body: EventsIdentifyBody, options?: CallOptions): Promise<EventsIdentifyAnswer>;
   };
 }

@@ -3,6 +3,7 @@ import type { GenericSchema, InferOutput } from "valibot";
 import type { Clock, Ids } from "../clock.ts";
 import type { Context, LogEntry, Uses } from "../parts.ts";
 import type { Feature } from "../plans.ts";
+import type { JsonLimits } from "../rules/json-limits.ts";
 import type { TenantId } from "../store/model.ts";
 import type { Caller } from "./authenticate.ts";
 import type { ErrorCode } from "./errors.ts";
@@ -40,6 +41,10 @@ export interface Shape {
   description?: string;
   query?: GenericSchema;
   body?: GenericSchema;
+  /** The longest body in bytes by who sends it: beyond it 413 FILE_TOO_LARGE, before anything in it is looked at. */
+  mostBytes?: { readonly [C in Credential]?: number };
+  /** Bounds on the JSON of the body where the usual ones are too narrow. */
+  limits?: Partial<JsonLimits>;
   /** A multipart body, declared by `multipart` of upload.ts. */
   form?: { fields: GenericSchema; part: string; read(body: Buffer, contentType: string | undefined): Promise<Upload> };
   returns?: GenericSchema;

@@ -2,6 +2,7 @@
 import jsonBodyParser from "@middy/http-json-body-parser";
 import * as v from "valibot";
 import { checkJson } from "../rules/json-limits.ts";
+import type { Caller } from "./authenticate.ts";
 import type { Shape } from "./endpoint.ts";
 import { ApiError, notFound } from "./errors.ts";
 
@@ -25,6 +26,14 @@ interface Bodied {
   body: unknown;
   headers: Readonly<Record<string, string | undefined>>;
   isBase64Encoded: boolean;
+}
+
+/** EVT-15: judged by its length alone. */
+export function refuseLongBody({ mostBytes }: Pick<Shape, "mostBytes">, caller: Caller, request: Bodied): void {
+  const most = caller.kind === "public" ? undefined : mostBytes?.[caller.kind];
+  if (most === undefined || typeof request.body !== "string") return;
+  const bytes = Buffer.byteLength(request.body, request.isBase64Encoded ? "base64" : "utf8");
+  if (bytes > most) throw new ApiError("FILE_TOO_LARGE", `The body has ${bytes} bytes; ${most} is the most.`);
 }
 
 const jsonParser = jsonBodyParser().before!;
@@ -56,9 +65,9 @@ export async function parseForm(
 }
 
 /** Before any schema: a body is an object, and recursive validators must not meet a deep or very wide value. */
-export function refuseDeepBody(shape: Judged, body: unknown): void {
+export function refuseDeepBody(shape: Judged & Pick<Shape, "limits">, body: unknown): void {
   const isObject = typeof body === "object" && body !== null && !Array.isArray(body);
-  const reason = isObject ? checkJson(body) : "must be a JSON object";
+  const reason = isObject ? checkJson(body, shape.limits) : "must be a JSON object";
   if (reason) throw refusalOf(shape, reason, { body: reason });
 }
 

@@ -11,7 +11,7 @@ import { type Endpoint, type Group, isReply, routeKeyOf, type Shape } from "./en
 import { toApiError } from "./errors.ts";
 import { openToBrowsers } from "./fallback.ts";
 import { limitRequests, requirePermission, requireScope, requireWorkspace, requireWritable } from "./gates.ts";
-import { parseBody, parseForm, parseQuery, readJson, readParams, refuseDeepBody } from "./input.ts";
+import { parseBody, parseForm, parseQuery, readJson, readParams, refuseDeepBody, refuseLongBody } from "./input.ts";
 import { servingUses } from "./serving.ts";
 
 type Event = APIGatewayProxyEventV2;
@@ -74,6 +74,7 @@ function chain(endpoint: Endpoint, parts: Parts, cached: ReturnType<typeof creat
     })
     .before((request) => {
       if (!shape.body) return;
+      refuseLongBody(shape, request.event.caller, request.event);
       readJson(request);
       refuseDeepBody(shape, request.event.body);
       request.event.body = parseBody(shape, request.event.body);

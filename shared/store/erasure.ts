@@ -3,9 +3,10 @@ import { SECOND } from "../clock.ts";
 import type { Store } from "../resources.ts";
 import { present } from "./conditions.ts";
 import { deviceTraces } from "./devices.ts";
+import { eraseEvents } from "./event-erasure.ts";
 import { keys } from "./keys.ts";
 import { forgetMemberships, isMembership } from "./memberships.ts";
-import type { Key } from "./model.ts";
+import type { Item, Key } from "./model.ts";
 import { refused } from "./refusals.ts";
 import { payloadKeysOf } from "./webhook-deliveries.ts";
 
@@ -13,6 +14,9 @@ import { payloadKeysOf } from "./webhook-deliveries.ts";
 export const SECOND_PASS_MS = 120 * SECOND;
 /** Who writes under a subscriber knew it alive no longer ago: with a worker's minute the second pass comes after. */
 export const KNOWN_ALIVE_MS = 30 * SECOND;
+
+/** Events and aliases have their own way (event-erasure.ts): the second pass must still know whose ids they were. */
+const AFTER_ALIASES = "B";
 
 interface Place {
   name: string;
@@ -27,8 +31,9 @@ export const places: readonly Place[] = [
   },
   { name: "webhook payloads", find: payloadKeysOf },
   {
-    name: "inbox, touches, consents, memberships, runs, aliases",
-    find: async (store, subscriber) => (await store.query({ pk: keys.person(store.tenant, subscriber) })).items,
+    name: "inbox, touches, consents, memberships, runs",
+    find: async (store, subscriber) =>
+      (await store.query({ pk: keys.person(store.tenant, subscriber), from: AFTER_ALIASES })).items,
   },
 ];
 
@@ -40,9 +45,16 @@ async function removeTraces(store: Store, subscriber: string, found: readonly Ke
   await store.writeAll(rest.map(({ pk, sk }) => ({ remove: { pk, sk } })));
 }
 
-/** Removes every trace. @returns how many rows went. */
-export async function eraseTraces(store: Store, subscriber: string): Promise<number> {
-  let removed = 0;
+/** Removes every trace. @param pass the first right after the tombstone, the second for what was then under way. */
+export async function eraseTraces(store: Store, subscriber: string, pass: 1 | 2): Promise<number> {
+  const tombstone = await scrubProfile(store, subscriber);
+  let removed = tombstone
+    ? await eraseEvents(store, subscriber, {
+        erasedAt: Date.parse(String(tombstone.erased_at)),
+        eraseProperties: tombstone.erase_properties === true,
+        isLast: pass === 2,
+      })
+    : 0;
   for (const { find } of places)
     for (let found = await find(store, subscriber); found.length > 0; found = await find(store, subscriber)) {
       await removeTraces(store, subscriber, found);
@@ -51,12 +63,13 @@ export async function eraseTraces(store: Store, subscriber: string): Promise<num
   return removed;
 }
 
-/** Leaves of the profile only what the tombstone needs. */
-export async function scrubProfile(store: Store, subscriber: string): Promise<void> {
+/** Leaves of the profile only what the tombstone needs. @returns the tombstone, if there is one. */
+async function scrubProfile(store: Store, subscriber: string): Promise<Item | undefined> {
   const key = keys.subscriber(store.tenant, subscriber);
   const profile = await store.get(key);
-  if (!profile?.erased_at) return;
-  const kept = new Set(["pk", "sk", "id", "erased_at", "erased_by", "react", "next"]);
+  if (!profile?.erased_at) return undefined;
+  const kept = new Set(["pk", "sk", "id", "erased_at", "erased_by", "erase_properties", "react", "next"]);
   const remove = Object.keys(profile).filter((name) => !kept.has(name));
   if (remove.length > 0) await store.update(key, { remove }, present("erased_at")).catch(refused(() => undefined));
+  return profile;
 }

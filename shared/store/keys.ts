@@ -131,12 +131,17 @@ export const keys = {
   channelParts: (t: TenantId, channel: string) => of(t, `channel#${channel}`),
   /** names seen in attributes or events, one conditional add for an unseen one · react */
   names: (t: TenantId, of_: "attributes" | "events") => key(of(t, "NAMES"), of_),
-  /** days that hold events, for sparse exports · events */
-  eventDay: (t: TenantId, day: string) => key(of(t, "DAYS"), day),
-  /** an event by id, the id derived from the idempotency key when given (i1 export, i2 history) · events */
-  event: (t: TenantId, id: string) => key(of(t, `E#${id}`)),
-  /** sends and events of a billing period, reserved before they are used · notifications, events */
+  /** who reacts to events, and a version that every change of it bumps · segments, journeys, conversions */
+  watcher: (t: TenantId, who: string) => key(of(t, "WATCHERS"), who),
+  watchVersion: (t: TenantId) => key(of(t, "WATCHED")),
+  /** shards of days that hold events, for sparse exports · events */
+  eventDay: (t: TenantId, day: string, shard: string) => key(of(t, "DAYS"), `${day}#${shard}`),
+  /** an event by id, the id derived from the idempotency key when given (i1 export, i2 history) · events, erase */
+  event: (t: TenantId, id: string) => key(of(t, `E#${id}`), "e"),
+  /** sends of a billing period, reserved before they are used · notifications, fan-out */
   usage: (t: TenantId, period: string) => key(of(t, "USAGE"), period),
+  /** events of a billing period, in shards that each have their share of the quota · events */
+  usageOfEvents: (t: TenantId, period: string, shard: number) => key(of(t, `USAGE#${shard}`), period),
   /** subscribers of a shard: how many; soft, rewritten by recount · react */
   count: (t: TenantId, of_: string, shard: string) => key(of(t, `COUNT#${of_}`), shard),
   counts: (t: TenantId, of_: string) => of(t, `COUNT#${of_}`),
@@ -164,9 +169,9 @@ export type Kind =
 
 /** Partition keys of the sparse indexes that `definition.ts` names. */
 export const indexes = {
-  /** events of a (tenant, day, shard) by occurred_at#id · whole rows */
+  /** events of a (tenant, day, shard) by occurred_at#id; an erased one stays · whole rows */
   i1: (t: TenantId, day: string, shard: string) => of(t, `D#${day}#${shard}`),
-  /** events of an actor by event_name#occurred_at#id · whole rows */
+  /** events of an actor, `S#<subscriber>` or `A#<anonymous id>`, by event_name#occurred_at; who is erased is out of it · whole rows */
   i2: (t: TenantId, actor: string) => of(t, `H#${actor}`),
   /** subscribers of a shard by created_at#id, newest first · keys only */
   i3: (t: TenantId, shard: string) => of(t, `N${shard}`),

@@ -230,6 +230,12 @@ export function eraseSubscriber(store: Store, id: string): Promise<boolean> {
 /** A profile row, not a tombstone and not a device. */
 export const isLiving = (item: Item): boolean => item.erased_at === undefined && item.external_id !== undefined;
 
+/** The keys of a profile row's attributes. */
+export const attributeKeysOf = (item: Item): string[] =>
+  Object.keys(item)
+    .filter((name) => name.startsWith(ATTRIBUTE))
+    .map((name) => name.slice(ATTRIBUTE.length));
+
 /** The attributes of a profile row, parsed. */
 export function attributesOf(item: Item): Record<string, Value> {
   const attributes: Record<string, Value> = {};

@@ -39,6 +39,8 @@ export interface Reader {
   /** Items in the order of their keys (repeats allowed), 100 a request; nothing is left unprocessed. */
   getAll(keys: readonly Key[], options?: { eventual?: boolean }): Promise<(Item | undefined)[]>;
   query(range: QueryRange): Promise<Page>;
+  /** How many items lie in a range, however many pages they are. */
+  count(range: QueryRange): Promise<number>;
 }
 
 export interface Table extends Reader {
@@ -133,6 +135,19 @@ export function openTable(parts: Parts): (mayTouch: (pk: string) => boolean) => 
         const answer = await client.send(new QueryCommand({ TableName, ...queryInput(range, toWire) }));
         const items = (answer.Items ?? []).map(fromWire);
         return answer.LastEvaluatedKey ? { items, next: fromWire(answer.LastEvaluatedKey) } : { items };
+      },
+
+      count: async (range) => {
+        if (!mayTouch(range.pk)) own({ pk: range.pk, sk: "" });
+        let found = 0;
+        let after = range.after;
+        do {
+          const input = { TableName, ...queryInput({ ...range, after }, toWire), Select: "COUNT" } as const;
+          const { Count = 0, LastEvaluatedKey } = await client.send(new QueryCommand(input));
+          found += Count;
+          after = LastEvaluatedKey && fromWire(LastEvaluatedKey);
+        } while (after);
+        return found;
       },
 
       put: async (item, when) => {

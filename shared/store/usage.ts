@@ -6,7 +6,7 @@ import type { Store, StoreReader } from "../resources.ts";
 import { annotate } from "./annotations.ts";
 import { absent, any, atMost, below } from "./conditions.ts";
 import { keys } from "./keys.ts";
-import type { Item } from "./model.ts";
+import type { Key, Value } from "./model.ts";
 import { refused } from "./refusals.ts";
 import type { Step } from "./table.ts";
 
@@ -40,9 +40,27 @@ export function periodAt(now: number): Period {
 }
 
 export async function usageOf(store: StoreReader): Promise<Record<Metered, number>> {
-  const item = await store.get(keys.usage(store.tenant, periodAt(store.clock.now()).name));
-  return { sends: Number(item?.sends ?? 0), events: Number(item?.events ?? 0) };
+  const { sends, events } = await readUsage(store);
+  return { sends, events };
 }
+
+async function readUsage(store: StoreReader, options?: { eventual?: boolean }) {
+  const [item, ...shards] = await store.getAll([usageKey(store), ...eventUsageKeys(store)], options);
+  const events = shards.reduce((sum, shard) => sum + Number(shard?.events ?? 0), 0);
+  return { item, sends: Number(item?.sends ?? 0), events };
+}
+
+/** Events come by the thousand a second: their usage is counted in shards, so that no row of a workspace is hot. */
+export const EVENT_USAGE_SHARDS = 8;
+
+export const eventUsageKeys = ({ tenant, clock }: Pick<Store, "tenant" | "clock">): Key[] =>
+  Array.from({ length: EVENT_USAGE_SHARDS }, (_, shard) =>
+    keys.usageOfEvents(tenant, periodAt(clock.now()).name, shard),
+  );
+
+/** What a shard gets of a number: the parts add up to it. */
+export const shareOf = (total: number, shard: number): number =>
+  Math.floor(total / EVENT_USAGE_SHARDS) + (shard < total % EVENT_USAGE_SHARDS ? 1 : 0);
 
 /**
  * The step of a transaction that takes `n` of what the period still allows: it stands or falls with what it is for,
@@ -50,7 +68,7 @@ export async function usageOf(store: StoreReader): Promise<Record<Metered, numbe
  */
 export function reservation(
   store: Pick<Store, "tenant" | "clock">,
-  metered: Metered,
+  metered: "sends",
   n: number,
   allowance: Allowance,
 ): Step {
@@ -63,7 +81,7 @@ export function reservation(
 export function usageRefusal(
   metered: Metered,
   n: number,
-  old: Item | undefined,
+  old: { [name: string]: Value | undefined } | undefined,
   { plan, sendCap }: Allowance,
 ): ApiError {
   const used = Number(old?.[metered] ?? 0);
@@ -85,8 +103,7 @@ const usageKey = ({ tenant, clock }: Pick<Store, "tenant" | "clock">) => keys.us
 /** Once per period and threshold: an annotation that says the numbers (F25). */
 export async function warnOfUsage(store: Store, metered: Metered, { plan }: Allowance): Promise<void> {
   const key = usageKey(store);
-  const item = await store.get(key, { eventual: true });
-  const used = Number(item?.[metered] ?? 0);
+  const { item, [metered]: used } = await readUsage(store, { eventual: true });
   const quota = plans[plan][metered];
   const reached = WARNINGS.find((percent) => used >= (quota * percent) / 100);
   const warned = `warned_${metered}`;
@@ -104,8 +121,14 @@ export async function warnOfUsage(store: Store, metered: Metered, { plan }: Allo
 }
 
 /** Sets what counts as used in the current period: an operator's correction. */
-export async function setUsage(store: Store, usage: { [M in Metered]?: number | undefined }): Promise<void> {
-  await store.update(usageKey(store), { set: { ...usage, warned_sends: 0, warned_events: 0 } });
+export async function setUsage(
+  store: Store,
+  { sends, events }: { [M in Metered]?: number | undefined },
+): Promise<void> {
+  await store.update(usageKey(store), { set: { sends, warned_sends: 0, warned_events: 0 } });
+  if (events === undefined) return;
+  const rows = eventUsageKeys(store).map((key, shard) => ({ put: { ...key, events: shareOf(events, shard) } }));
+  await store.writeAll(rows);
 }
 
 /** What the period's end will see at this pace. */

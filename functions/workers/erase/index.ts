@@ -1,7 +1,7 @@
 // Erasure: the tombstone stands already; here go the traces, and a minute later whatever was still under way.
 import { SECOND } from "../../../shared/clock.ts";
 import { eraseQueue, storeWrite } from "../../../shared/resources.ts";
-import { eraseTraces, SECOND_PASS_MS, scrubProfile } from "../../../shared/store/erasure.ts";
+import { eraseTraces, SECOND_PASS_MS } from "../../../shared/store/erasure.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 export const erase = queueWorker(
@@ -10,8 +10,7 @@ export const erase = queueWorker(
   [storeWrite, eraseQueue],
   async ({ tenant, subscriber, pass }, { store, eraseQueue: queue, clock, log }) => {
     const startedAt = clock.now();
-    await scrubProfile(store, subscriber);
-    const removed = await eraseTraces(store, subscriber);
+    const removed = await eraseTraces(store, subscriber, pass);
     if (pass === 1) await queue.send([{ tenant, subscriber, pass: 2 }], { delaySeconds: SECOND_PASS_MS / SECOND });
     log({ level: "info", message: "erased", tenant, pass, removed, seconds: (clock.now() - startedAt) / SECOND });
   },

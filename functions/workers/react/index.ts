@@ -3,6 +3,7 @@ import { streamWorker } from "../../../shared/worker.ts";
 import { changesOf } from "./change.ts";
 import { channelUses, verifyQueued } from "./channels.ts";
 import { disbandDeleted, groupUses } from "./groups.ts";
+import { learnAttributeKeys, nameUses } from "./names.ts";
 import { dispatchQueued, sendUses } from "./sends.ts";
 import { followSubscribers, subscriberUses } from "./subscribers.ts";
 import { timerUses, wakeAtTheirTime } from "./timers.ts";
@@ -11,7 +12,7 @@ import { tellWebhooks, webhookUses } from "./webhooks.ts";
 export const react = streamWorker(
   "react",
   "Turns writes into the messages that must follow from them.",
-  [...timerUses, ...sendUses, ...subscriberUses, ...groupUses, ...webhookUses, ...channelUses],
+  [...timerUses, ...sendUses, ...subscriberUses, ...groupUses, ...nameUses, ...webhookUses, ...channelUses],
   async (records, context) => {
     const changes = changesOf(records);
     await wakeAtTheirTime(changes, context);
@@ -20,5 +21,6 @@ export const react = streamWorker(
     await disbandDeleted(changes, context);
     await tellWebhooks(changes, context);
     await verifyQueued(changes, context);
+    await learnAttributeKeys(changes, context);
   },
 );

@@ -1,0 +1,121 @@
+// Behavioral events: taken in from clients and servers, linked to people, exported.
+import * as v from "valibot";
+import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { invalid } from "../../../shared/http/errors.ts";
+import { Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { SERVER_BODY_BYTES, tiers } from "../../../shared/rules/event-limits.ts";
+import { linkAlias } from "../../../shared/store/aliases.ts";
+import { exportEvents } from "../../../shared/store/event-export.ts";
+import { eventIntake, takeIn } from "../../../shared/store/event-intake.ts";
+import { AnonymousId, EventsBody, readEvents } from "./input.ts";
+
+const ExportedEvent = v.object({
+  id: v.string(),
+  subscriber_id: v.nullable(v.string()),
+  anonymous_id: v.nullable(v.string()),
+  event_name: v.string(),
+  platform: v.nullable(v.string()),
+  properties: v.record(v.string(), v.any()),
+  occurred_at: Timestamp,
+  received_at: Timestamp,
+  source: v.picklist(["client", "server"]),
+});
+
+const MOST_EXPORTED = 1_000;
+
+/** EXP-5: what is out of range is refused, not cut. */
+const ExportLimit = v.optional(
+  v.pipe(
+    v.string(),
+    v.regex(/^[0-9]{1,9}$/, "must be a whole number"),
+    v.transform(Number),
+    v.minValue(1, "must be at least 1"),
+    v.maxValue(MOST_EXPORTED, `must be at most ${MOST_EXPORTED}`),
+  ),
+  String(MOST_EXPORTED),
+);
+
+/** A batch of 1,000 has more keys and text than other bodies; each event is judged by itself. */
+const BATCH_LIMITS = { keys: 200_000, characters: 4 * 1_048_576 };
+
+const sending = endpoints({ credentials: ["sdk", "server"], scope: "events:write", uses: [storeWrite] });
+const exporting = endpoints({
+  credentials: ["server"],
+  forbidden: ["sdk"],
+  scope: "events:read",
+  uses: [storeRead, secrets],
+});
+
+export const events = group("events", "What people do: ingestion, identity, export.", [
+  sending(
+    "POST /v1/events",
+    { cachesCredentials: true, uses: [secrets, eventIntake] },
+    {
+      summary: "Ingest one event, or many as `{events: []}`",
+      description:
+        `With an SDK key at most ${tiers.client.eventsPerRequest} events; with a server key ` +
+        `${tiers.server.eventsPerRequest}, 500 KB, 32 KB each. All are stored before the answer, or none is. ` +
+        "A repeat of an `idempotency_key` counts in `accepted` and stores nothing. A 503 is safe to repeat for events " +
+        "that have one.",
+      body: EventsBody,
+      mostBytes: { server: SERVER_BODY_BYTES },
+      limits: BATCH_LIMITS,
+      returns: v.object({ accepted: v.number() }),
+      status: 202,
+      errors: ["FILE_TOO_LARGE", "PAYMENT_REQUIRED"],
+      example: {
+        body: { events: [{ event_name: "signed_up", anonymous_id: "device-7", properties: { plan: "pro" } }] },
+        returns: { accepted: 1 },
+      },
+    },
+    async ({ store, secrets, intake, caller, body, clock }) => {
+      const receivedAt = clock.now();
+      const source = caller.kind === "server" ? "server" : "client";
+      const { events: given, name } = readEvents(body, source, receivedAt);
+      const { plan, sendCap } = workspaceOf(caller);
+      const allowance = { plan, sendCap };
+      await takeIn(store, await secrets.root(), intake, { events: given, source, receivedAt, allowance, name });
+      return { accepted: given.length };
+    },
+  ),
+
+  sending(
+    "POST /v1/events/identify",
+    {},
+    {
+      summary: "Link an anonymous id, with its events past and to come, to a subscriber",
+      description: "The first link wins: `linked` is false where the id is another subscriber's already.",
+      body: v.strictObject({ anonymous_id: AnonymousId, subscriber_id: Uuid }),
+      returns: v.object({ linked: v.boolean(), backfilled: v.number() }),
+      status: 200,
+      example: { body: { anonymous_id: "device-7", subscriber_id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60" } },
+    },
+    async ({ store, body }) => {
+      const link = await linkAlias(store, body.anonymous_id, body.subscriber_id);
+      if (!link) throw invalid({ subscriber_id: "names no subscriber" });
+      return link;
+    },
+  ),
+
+  exporting(
+    "GET /v1/events/export",
+    {},
+    {
+      summary: "Export events in the order of (occurred_at, id)",
+      description:
+        "`from` is included, `to` is not. An empty `next_cursor` marks the last page. What arrives late and lies before " +
+        "the cursor is not seen by this pass, and an event may take a moment to appear: to be sure of all, export again " +
+        "from 90 days before the end of the last window, and drop ids already seen.",
+      query: v.object({
+        from: v.optional(TimestampInput),
+        to: v.optional(TimestampInput),
+        cursor: v.optional(v.string()),
+        limit: ExportLimit,
+      }),
+      returns: v.object({ items: v.array(ExportedEvent), next_cursor: v.string() }),
+    },
+    async ({ store, secrets, query }) => exportEvents(store, await secrets.root(), query),
+  ),
+]);

@@ -1,0 +1,126 @@
+// What an event may be, by who sends it: checked event by event, each complaint under the event's own name (AMB-22).
+import * as v from "valibot";
+import { invalid } from "../../../shared/http/errors.ts";
+import { fieldsOf } from "../../../shared/http/input.ts";
+import { JsonObject, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import {
+  MOST_NAME_CHARACTERS,
+  propertiesProblem,
+  type Tier,
+  tiers,
+  timeProblem,
+} from "../../../shared/rules/event-limits.ts";
+
+const MOST_ID_CHARACTERS = 256;
+const MOST_EXTERNAL_ID_CHARACTERS = 512;
+const MOST_FIELDS = 20;
+
+const text = (most: number) =>
+  v.pipe(
+    v.string("must be a string"),
+    v.nonEmpty("must not be empty"),
+    v.maxLength(most, `must have at most ${most} characters`),
+  );
+
+export const AnonymousId = text(MOST_ID_CHARACTERS);
+
+const Event = v.strictObject({
+  event_name: v.pipe(
+    text(MOST_NAME_CHARACTERS),
+    v.check((name) => !name.startsWith("$"), "must not begin with $: such names are the service's own"),
+  ),
+  subscriber_id: v.optional(Uuid),
+  anonymous_id: v.optional(AnonymousId),
+  external_id: v.pipe(v.optional(text(MOST_EXTERNAL_ID_CHARACTERS)), v.description("Server tier only")),
+  platform: v.optional(v.pipe(v.string("must be a string"), v.maxLength(128, "must have at most 128 characters"))),
+  properties: v.optional(
+    v.pipe(
+      JsonObject,
+      v.rawCheck(({ dataset, addIssue }) => {
+        const problem = dataset.typed ? propertiesProblem(dataset.value) : undefined;
+        if (problem) addIssue({ message: problem });
+      }),
+      v.description("At most 50 keys; keys and texts of at most 256 characters"),
+    ),
+  ),
+  occurred_at: v.pipe(
+    v.optional(TimestampInput),
+    v.description(
+      "Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier",
+    ),
+  ),
+  idempotency_key: v.optional(text(255)),
+  id: v.pipe(v.optional(v.any()), v.description("Ignored, as `source` and `received_at`: the service's own")),
+  source: v.optional(v.any()),
+  received_at: v.optional(v.any()),
+});
+
+export type EventInput = v.InferOutput<typeof Event>;
+
+const Events = v.union([v.strictObject({ events: v.array(Event) }), Event]);
+
+/** For the reference: what is right depends on who sends it, so `readEvents` judges. */
+export const EventsBody: v.GenericSchema<v.InferInput<typeof Events>, Record<string, unknown>> = {
+  ...(Events as unknown as v.GenericSchema<v.InferInput<typeof Events>, Record<string, unknown>>),
+  "~run": (dataset) => ({ ...dataset, typed: true }) as v.OutputDataset<Record<string, unknown>, never>,
+};
+
+interface Read {
+  events: EventInput[];
+  name(n: number, field: string): string;
+}
+
+/** @throws 422 naming `events[i].field` (or the field of a single event) for everything that is wrong. */
+export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt: number): Read {
+  const isBatch = Object.hasOwn(body, "events");
+  const given = isBatch ? body.events : [body];
+  if (!Array.isArray(given)) throw invalid({ events: "must be an array of events" });
+  const unknown = isBatch ? Object.keys(body).find((key) => key !== "events") : undefined;
+  if (unknown !== undefined) throw invalid({ [unknown]: "is unknown beside events" });
+  const { eventsPerRequest } = tiers[tier];
+  if (given.length === 0) throw invalid({ events: "must hold at least one event" });
+  if (given.length > eventsPerRequest) throw invalid({ events: `must hold at most ${eventsPerRequest} events` });
+
+  const name = (n: number, field: string) => {
+    if (!isBatch) return field || "body";
+    return field ? `events[${n}].${field}` : `events[${n}]`;
+  };
+  const problems = new Map<string, string>();
+  const events = given.flatMap((one, n) => {
+    if (problems.size >= MOST_FIELDS) return [];
+    const parsed = v.safeParse(Event, one, { abortPipeEarly: true });
+    if (!parsed.success) {
+      const isObject = typeof one === "object" && one !== null && !Array.isArray(one);
+      const fields = isObject ? fieldsOf(parsed.issues) : { "": "must be an object" };
+      for (const [field, reason] of Object.entries(fields)) problems.set(name(n, field), reason);
+      return [];
+    }
+    for (const [field, reason] of wholeProblems(parsed.output, one, tier, receivedAt))
+      problems.set(name(n, field), reason);
+    return [parsed.output];
+  });
+  if (problems.size > 0) throw invalid(Object.fromEntries([...problems].slice(0, MOST_FIELDS)));
+  return { events, name };
+}
+
+/** What only the event as a whole, its tier and the time can tell. */
+function wholeProblems(
+  event: EventInput,
+  raw: unknown,
+  tier: Tier,
+  receivedAt: number,
+): [field: string, reason: string][] {
+  const problems: [string, string][] = [];
+  const { subscriber_id, anonymous_id, external_id, occurred_at } = event;
+  const actors = [subscriber_id, anonymous_id, external_id].filter((id) => id !== undefined);
+  if (external_id !== undefined && tier === "client")
+    problems.push(["external_id", "is understood from server keys only"]);
+  else if (actors.length !== 1)
+    problems.push(["subscriber_id", "exactly one of subscriber_id, anonymous_id and external_id is required"]);
+  const late = occurred_at === undefined ? undefined : timeProblem(Date.parse(occurred_at), receivedAt, tier);
+  if (late) problems.push(["occurred_at", late]);
+  const { eventBytes } = tiers[tier];
+  if (Buffer.byteLength(JSON.stringify(raw)) > eventBytes)
+    problems.push(["", `must have at most ${eventBytes} bytes as JSON`]);
+  return problems;
+}

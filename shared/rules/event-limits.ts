@@ -1,0 +1,54 @@
+// What an event may hold and how old it may be, by the tier of who sends it (EVT-2, EVT-6, EVT-14 to EVT-17).
+
+/** `client` = SDK key, `server` = server key. */
+export type Tier = "client" | "server";
+
+interface TierLimits {
+  eventsPerRequest: number;
+  /** One event as JSON. The client tier's lets through all that 50 flat properties can hold. */
+  eventBytes: number;
+  /** How far back `occurred_at` may lie. */
+  backdatedMs: number;
+}
+
+const HOUR = 3_600_000;
+const KB = 1_024;
+
+export const tiers: Record<Tier, TierLimits> = {
+  client: { eventsPerRequest: 50, eventBytes: 128 * KB, backdatedMs: 48 * HOUR },
+  server: { eventsPerRequest: 1_000, eventBytes: 32 * KB, backdatedMs: 90 * 24 * HOUR },
+};
+
+/** EVT-15: the whole body, server tier. */
+export const SERVER_BODY_BYTES = 500 * KB;
+
+export const MOST_NAME_CHARACTERS = 128;
+export const MOST_PROPERTIES = 50;
+export const MOST_PROPERTY_CHARACTERS = 256;
+
+/** AMB-24. */
+const MOST_AHEAD_MS = 5 * 60_000;
+
+/** Why an event of this time is refused, or undefined; both ends of the window are in it. */
+export function timeProblem(occurredAt: number, receivedAt: number, tier: Tier): string | undefined {
+  if (occurredAt > receivedAt + MOST_AHEAD_MS) return "must not be more than 5 minutes in the future";
+  const { backdatedMs } = tiers[tier];
+  if (occurredAt < receivedAt - backdatedMs) return `must not be more than ${backdatedMs / HOUR} hours ago`;
+  return undefined;
+}
+
+/** Why properties are refused, or undefined: too many, or a key or text too long, at any depth. */
+export function propertiesProblem(properties: Readonly<Record<string, unknown>>): string | undefined {
+  if (Object.keys(properties).length > MOST_PROPERTIES) return `must have at most ${MOST_PROPERTIES} keys`;
+  const waiting: unknown[] = [properties];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value === "string" && value.length > MOST_PROPERTY_CHARACTERS)
+      return `must have texts of at most ${MOST_PROPERTY_CHARACTERS} characters`;
+    if (typeof value !== "object" || value === null) continue;
+    if (!Array.isArray(value) && Object.keys(value).some(({ length }) => length > MOST_PROPERTY_CHARACTERS))
+      return `must have keys of at most ${MOST_PROPERTY_CHARACTERS} characters`;
+    for (const part of Object.values(value)) waiting.push(part);
+  }
+  return undefined;
+}

@@ -1,0 +1,239 @@
+// Ingestion of behavioral events: what either tier may send, and what stays of it (EVT).
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { exportAll, ingest, someEvents } from "../support/events.ts";
+import { addPeople } from "../support/people.ts";
+import { START } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const event = (more: object = {}) => ({ event_name: "seen", anonymous_id: "visitor", ...more });
+
+describe("what is stored", () => {
+  it("EVT-1 EVT-3 EVT-5 EVT-7 EVT-9 EVT-11 EXP-10 an event comes back as it was sent, with what the service adds", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    const sent = {
+      ...{ event_name: "bought", subscriber_id: id, platform: "kiosk", source: "forged", id: "mine", received_at: "x" },
+      properties: { price: 1_999, currency: "EUR", items: [{ sku: "a" }], gift: true, note: null },
+      occurred_at: "2026-11-20T09:00:00.5+01:00",
+    };
+    const answer = await ingest(world, tenant, sent, "sdk");
+    expect([answer.status, answer.body]).toEqual([202, { accepted: 1 }]);
+    expect((await ingest(world, tenant, event())).body).toEqual({ accepted: 1 });
+    expect((await ingest(world, tenant, event({ event_name: "left" }), "sdk")).status).toBe(202);
+    await world.advance(SECOND);
+    const received_at = timestamp(START);
+    const [bought, ...others] = await exportAll(world, tenant);
+    expect(bought).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      subscriber_id: id,
+      anonymous_id: null,
+      event_name: "bought",
+      platform: "kiosk",
+      properties: sent.properties,
+      occurred_at: "2026-11-20T08:00:00.500Z",
+      received_at,
+      source: "client",
+    });
+    expect(others).toHaveLength(2);
+    const rest = {
+      subscriber_id: null,
+      anonymous_id: "visitor",
+      properties: {},
+      occurred_at: received_at,
+      received_at,
+    };
+    expect(others.find(({ event_name }) => event_name === "seen")).toMatchObject({
+      ...rest,
+      platform: "server",
+      source: "server",
+    });
+    expect(others.find(({ event_name }) => event_name === "left")).toMatchObject({
+      ...rest,
+      platform: null,
+      source: "client",
+    });
+  });
+
+  it("EVT-8 AMB-23 AMB-98 a repeat of an idempotency key counts and stores nothing new, within a request and after", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const keyed = (properties: object) => event({ idempotency_key: "order-1", properties });
+    expect((await ingest(world, tenant, { events: [keyed({ n: 1 }), keyed({ n: 2 }), event()] })).body).toEqual({
+      accepted: 3,
+    });
+    await world.advance(DAY);
+    expect((await ingest(world, tenant, keyed({ n: 3 }), "sdk")).body).toEqual({ accepted: 1 });
+    expect((await ingest(world, other, keyed({ n: 4 }))).body).toEqual({ accepted: 1 });
+    await world.advance(SECOND);
+    const stored = await exportAll(world, tenant);
+    expect(stored.map(({ properties }) => properties)).toEqual(expect.arrayContaining([{ n: 1 }, {}]));
+    expect(stored).toHaveLength(2);
+    expect(await exportAll(world, other)).toMatchObject([{ properties: { n: 4 } }]);
+    expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.events).toBe(2);
+  });
+
+  it("EVT-8 requests that race with one key store one row, and both are accepted", async () => {
+    const { world, tenant } = await withTenant();
+    const race = Array.from({ length: 5 }, () => ingest(world, tenant, event({ idempotency_key: "once" })));
+    expect((await Promise.all(race)).map(({ body }) => body)).toEqual(Array(5).fill({ accepted: 1 }));
+    await world.advance(SECOND);
+    expect(await exportAll(world, tenant)).toHaveLength(1);
+  });
+
+  it("EVT-8 an event without a key is stored every time", async () => {
+    const { world, tenant } = await withTenant();
+    for (let n = 0; n < 3; n++) await ingest(world, tenant, event());
+    await world.advance(SECOND);
+    expect(new Set((await exportAll(world, tenant)).map(({ id }) => id)).size).toBe(3);
+  });
+
+  it("EVT-4 an external_id is resolved by the server tier, also of somebody erased and created anew", async () => {
+    const { world, tenant } = await withTenant();
+    const upsert = async () =>
+      (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada" } })).body.id;
+    const first = await upsert();
+    expect((await ingest(world, tenant, event({ anonymous_id: undefined, external_id: "ada" }))).status).toBe(202);
+    await world.call(`DELETE /api/v1/subscribers/${first}`, { as: await tenant.dashboard() });
+    const gone = await ingest(world, tenant, event({ anonymous_id: undefined, external_id: "ada" }));
+    expect([gone.status, gone.body.fields]).toEqual([422, { external_id: "names no subscriber" }]);
+    const second = await upsert();
+    await ingest(world, tenant, event({ anonymous_id: undefined, external_id: "ada" }));
+    await world.advance(SECOND);
+    const actors = (await exportAll(world, tenant)).map(({ subscriber_id }) => subscriber_id);
+    expect(actors).toHaveLength(2);
+    expect(actors).toEqual(expect.arrayContaining([null, second]));
+  });
+});
+
+describe("what is refused, whole", () => {
+  const cases: [string, object, string, ("sdk" | "server")?][] = [
+    ["EVT-2 no name", { event_name: undefined }, "event_name"],
+    ["EVT-2 an empty name", { event_name: "" }, "event_name"],
+    ["EVT-2 a name of 129 characters", { event_name: "x".repeat(129) }, "event_name"],
+    ["EVT-2 a name that is no text", { event_name: 7 }, "event_name"],
+    ["D-EVTYPE a reserved name", { event_name: "$bounced" }, "event_name"],
+    ["EVT-10 no actor", { anonymous_id: undefined }, "subscriber_id"],
+    ["EVT-10 two actors", { subscriber_id: UNKNOWN }, "subscriber_id"],
+    ["EVT-10 two other actors", { external_id: "ada" }, "subscriber_id"],
+    ["EVT-3 a subscriber_id that is no UUID", { anonymous_id: undefined, subscriber_id: "ada" }, "subscriber_id"],
+    ["AMB-58 an unknown subscriber", { anonymous_id: undefined, subscriber_id: UNKNOWN }, "subscriber_id"],
+    ["EVT-4 an unknown external_id", { anonymous_id: undefined, external_id: "nobody" }, "external_id"],
+    ["AMB-25 an external_id from the client", { anonymous_id: undefined, external_id: "ada" }, "external_id", "sdk"],
+    [
+      "EVT-6 51 properties",
+      { properties: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, n])) },
+      "properties",
+    ],
+    ["EVT-6 a key of 257 characters", { properties: { ["k".repeat(257)]: 1 } }, "properties"],
+    ["EVT-6 a text of 257 characters", { properties: { k: "x".repeat(257) } }, "properties"],
+    ["EVT-6 such a text deeper down", { properties: { k: [{ k: "x".repeat(257) }] } }, "properties"],
+    ["EVT-6 properties that are an array", { properties: [] }, "properties"],
+    ["EVT-7 a time that is none", { occurred_at: "yesterday" }, "occurred_at"],
+    ["EVT-8 an empty key", { idempotency_key: "" }, "idempotency_key"],
+    ["GEN-12 an unknown field", { colour: "red" }, "colour"],
+    ["EVT-16 AMB-21 an event over 32 KB", { properties: { k: Array(300).fill("x".repeat(250)) } }, ""],
+  ];
+
+  it.each(cases)(
+    "AMB-22 %s: 422 naming it, alone and in a batch, and nothing is stored",
+    async (_, more, field, tier = "server") => {
+      const { world, tenant } = await withTenant();
+      const single = await ingest(world, tenant, event(more), tier);
+      expect([single.status, single.body.code, Object.keys(single.body.fields)]).toEqual([
+        422,
+        "VALIDATION_ERROR",
+        [field || "body"],
+      ]);
+      const batch = await ingest(world, tenant, { events: [event(), event(more), event()] }, tier);
+      const named = field ? `events[1].${field}` : "events[1]";
+      expect([batch.status, Object.keys(batch.body.fields)]).toEqual([422, [named]]);
+      await world.advance(SECOND);
+      expect(await exportAll(world, tenant)).toEqual([]);
+      expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.events).toBe(0);
+    },
+  );
+
+  it.each([
+    ["no events", { events: [] }, "events"],
+    ["events that are no array", { events: {} }, "events"],
+    ["an event that is no object", { events: [event(), "x"] }, "events[1]"],
+    ["a list in an event's place", { events: [[]] }, "events[0]"],
+    ["something beside the events", { events: [event()], source: "x" }, "source"],
+  ])("EVT-11 %s: 422", async (_, body, field) => {
+    const { world, tenant } = await withTenant();
+    const answer = await ingest(world, tenant, body);
+    expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [field]]);
+  });
+
+  it("EVT-13 AMB-58 an erased subscriber is refused, another workspace's is as unknown as any", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const [mine] = (await addPeople(world, tenant, 1)) as [string];
+    const [foreign] = (await addPeople(world, other, 1)) as [string];
+    await world.call(`DELETE /api/v1/subscribers/${mine}`, { as: await tenant.dashboard() });
+    const bodies = [];
+    for (const subscriber_id of [mine, foreign, UNKNOWN])
+      bodies.push((await ingest(world, tenant, event({ anonymous_id: undefined, subscriber_id }), "sdk")).body);
+    expect(bodies[0].fields).toEqual({ subscriber_id: "names no subscriber" });
+    expect([bodies[1], bodies[2]]).toEqual([bodies[0], bodies[0]]);
+  });
+});
+
+describe("limits", () => {
+  it("EVT-2 EVT-6 what is just within is taken", async () => {
+    const { world, tenant } = await withTenant();
+    const properties = Object.fromEntries(
+      Array.from({ length: 50 }, (_, n) => [`${n}`.padEnd(256, "k"), "v".repeat(256)]),
+    );
+    for (const tier of ["sdk", "server"] as const)
+      expect((await ingest(world, tenant, event({ event_name: "n".repeat(128), properties }), tier)).status).toBe(202);
+  });
+
+  it.each([
+    ["sdk", 50],
+    ["server", 1_000],
+  ] as const)("EVT-14 %s: %i events in a request, not one more", async (tier, most) => {
+    const { world, tenant } = await withTenant();
+    const beyond = await ingest(world, tenant, { events: someEvents(most + 1) }, tier);
+    expect([beyond.status, beyond.body.code, Object.keys(beyond.body.fields)]).toEqual([
+      422,
+      "VALIDATION_ERROR",
+      ["events"],
+    ]);
+    expect((await ingest(world, tenant, { events: someEvents(most) }, tier)).body).toEqual({ accepted: most });
+    await world.advance(SECOND);
+    expect(await exportAll(world, tenant)).toHaveLength(most);
+  });
+
+  it("EVT-15 AMB-20 a body of 500 KB is taken from a server key, one byte more is 413, from a client it is judged by its events", async () => {
+    const { world, tenant } = await withTenant();
+    const body = (bytes: number) => {
+      const text = JSON.stringify({ events: someEvents(100) });
+      return Buffer.from(text.padEnd(bytes, " "));
+    };
+    const send = (raw: Buffer, as = tenant.server) =>
+      world.call("POST /v1/events", { as, raw, headers: { "content-type": "application/json" } });
+    expect((await send(body(512_000))).status).toBe(202);
+    const beyond = await send(body(512_001));
+    expect([beyond.status, beyond.body.code]).toEqual([413, "FILE_TOO_LARGE"]);
+    const broken = await send(Buffer.alloc(512_001, "{"));
+    expect(broken.status).toBe(413);
+    expect((await send(body(512_001), tenant.sdk)).status).toBe(422);
+    const most = { events: someEvents(50, () => ({ properties: { k: Array(40).fill("x".repeat(256)) } })) };
+    expect((await ingest(world, tenant, most, "sdk")).status).toBe(202);
+  });
+
+  it.each([
+    ["sdk", 48 * HOUR],
+    ["server", 90 * DAY],
+  ] as const)("EVT-17 AMB-24 %s: back to the millisecond, ahead by five minutes", async (tier, window) => {
+    const { world, tenant } = await withTenant();
+    const at = async (ms: number) =>
+      (await ingest(world, tenant, event({ occurred_at: timestamp(START + ms) }), tier)).status;
+    expect([await at(-window), await at(-window - 1)]).toEqual([202, 422]);
+    expect([await at(5 * MINUTE), await at(5 * MINUTE + 1)]).toEqual([202, 422]);
+  });
+});
