@@ -59,6 +59,8 @@ function allowances(stack: Stack, { storage, queues, schedules }: Places): Reado
         ),
       ],
     ],
+    // Which addresses a workspace sends from is known only when it does.
+    ["email-identities", (actions) => allow(actions, stack.formatArn({ service: "ses", resource: "*" }))],
     ["assets", (actions) => allow(actions, storage.assets.arnForObjects(`${ASSETS_PATH.slice(1)}*`))],
     ["encryption-key", forPurpose("root-secrets")],
     ["credentials-key", forPurpose("channel-credentials")],

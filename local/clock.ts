@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
 import type { EventEmitter } from "node:events";
+import { Socket } from "node:net";
 import type { Clock } from "../shared/clock.ts";
 
 /** Someone who runs on service time, as the Lambda host sees an invocation. */
@@ -23,9 +24,18 @@ subscribe("http.client.request.created", (message) => {
   if (!caller) return;
   caller.outside++;
   caller.changed();
-  (message as { request: EventEmitter }).request.once("close", () => {
+  let isOpen = true;
+  const ended = () => {
+    if (!isOpen) return;
+    isOpen = false;
     caller.outside--;
     caller.changed();
+  };
+  const { request } = message as { request: EventEmitter };
+  request.once("close", ended);
+  // An embedded provider answers within the process, at once or never.
+  request.once("socket", (socket: unknown) => {
+    if (!(socket instanceof Socket)) ended();
   });
 });
 

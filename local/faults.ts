@@ -5,7 +5,7 @@ import { awsFailure } from "./aws/stand-in.ts";
 
 export const outcomes = ["permanent", "invalid_token", "transient", "timeout"] as const;
 
-const services: readonly ServiceName[] = ["dynamodb", "sqs", "scheduler", "kms", "s3"];
+const services: readonly ServiceName[] = ["dynamodb", "sqs", "scheduler", "kms", "s3", "ses"];
 
 type FaultChannel = ChannelType | `verify:${ChannelType}` | "stream" | `aws:${(typeof services)[number]}`;
 

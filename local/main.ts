@@ -28,7 +28,8 @@ async function start(): Promise<void> {
 
   const { hooks } = faults;
   const begin = Date.now() + folder.offset;
-  const options = { start: begin, ticking: true, plan, log, hooks, dynamodbEndpoint, env: passedOn };
+  const given = { plan, log, hooks, providerFaults: faults, dynamodbEndpoint, env: passedOn };
+  const options = { start: begin, ticking: true, ...given };
   let url = "";
   const baseUrl = () => url;
   const world = await createWorld({ file: folder.file, baseUrl, ...options }).catch(refuseEndpoint(dynamodbEndpoint));

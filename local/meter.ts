@@ -8,6 +8,8 @@ export interface Metered {
   scheduler: { meter(): { created: number; deleted: number; fired: number }; resetMeter(): void };
   kms: { meter(): { requests: number }; resetMeter(): void };
   s3: { meter(): { requests: number }; resetMeter(): void };
+  ses: { meter(): { requests: number }; resetMeter(): void };
+  providers: { meter(): { requests: number }; resetMeter(): void };
 }
 
 export interface Meter {
@@ -19,7 +21,7 @@ const MB = 1_048_576;
 const KB_PER_MB = 1_024;
 const MICROSECONDS = 1_000;
 
-export function openMeter({ dynamodb, sqs, scheduler, kms, s3 }: Metered): Meter {
+export function openMeter({ dynamodb, sqs, scheduler, kms, s3, ses, providers }: Metered): Meter {
   let since = process.cpuUsage();
   return {
     read: () => {
@@ -31,7 +33,7 @@ export function openMeter({ dynamodb, sqs, scheduler, kms, s3 }: Metered): Meter
         scheduler: scheduler.meter(),
         s3: s3.meter(),
         kms: kms.meter(),
-        providers: { requests: 0 },
+        providers: { requests: providers.meter().requests + ses.meter().requests },
         process: {
           cpu_ms: Math.round((user + system) / MICROSECONDS),
           rss_mb,
@@ -40,7 +42,7 @@ export function openMeter({ dynamodb, sqs, scheduler, kms, s3 }: Metered): Meter
       };
     },
     reset: () => {
-      for (const service of [dynamodb, sqs, scheduler, kms, s3]) service.resetMeter();
+      for (const service of [dynamodb, sqs, scheduler, kms, s3, ses, providers]) service.resetMeter();
       since = process.cpuUsage();
       forgetPeak();
     },

@@ -27,6 +27,8 @@ export interface TimeParts {
   sqs: Pick<Sqs, "onSend" | "nextVisible">;
   dynamodb: Pick<DynamoDb, "onWrite" | "expire">;
   log: Log;
+  /** Rung from elsewhere too, whenever something happens. */
+  bell?: ReturnType<typeof createBell>;
 }
 
 export interface Time {
@@ -53,7 +55,7 @@ const STOP_ROUNDS = 20;
 
 export function createTime(parts: TimeParts): Time {
   const { clock, host, scheduler, sqs, dynamodb, log } = parts;
-  const bell = createBell();
+  const { bell = createBell() } = parts;
   const stillSince = new WeakMap<Run, { changes: number; since: number }>();
   let rounds = 0;
   let turn: Promise<unknown> = Promise.resolve();

@@ -19,12 +19,17 @@ import { type Hooks, requestHandler, type Services } from "./aws/protocol.ts";
 import { createRemoteDynamoDb } from "./aws/remote-dynamodb.ts";
 import { createS3, type S3 } from "./aws/s3.ts";
 import { createScheduler, type Scheduler } from "./aws/scheduler.ts";
+import { createSes, type Ses } from "./aws/ses.ts";
 import { createSqs, type Sqs } from "./aws/sqs.ts";
+import { createBell } from "./bell.ts";
 import { createClock, type ServiceClock } from "./clock.ts";
+import type { Faults } from "./faults.ts";
 import { createGateway, type Gateway, type GatewayRoute } from "./gateway.ts";
 import { createLambdaHost, type LambdaHost, REGION } from "./lambda.ts";
 import { awslambda } from "./lambda-stream.ts";
 import { createMappings, type StreamSource } from "./mappings.ts";
+import { openOutbox } from "./outbox.ts";
+import { createLocalNetwork, type LocalNetwork } from "./providers/network.ts";
 import { openState } from "./state.ts";
 import { createTime, type Time } from "./time.ts";
 import { createWakes } from "./wakes.ts";
@@ -51,10 +56,12 @@ export interface WorldOptions {
   dynamodbEndpoint?: string | undefined;
   /** Between every SDK client and the embedded services; by function, so that a fault can concern one of them. */
   hooks?(functionName: string): Hooks;
+  /** What the embedded providers answer otherwise than they would. */
+  providerFaults?: Pick<Faults, "take">;
   /** What clients call; asked when it is needed, for a server knows its port only once it listens. */
   baseUrl?(): string;
   env?: Record<string, string>;
-  /** What lies below the egress client; nothing is reached if absent. */
+  /** What webhooks reach; this machine alone, and only if allowed, if absent. */
   network?: Network | undefined;
 }
 
@@ -64,6 +71,8 @@ export interface World extends Services {
   scheduler: Scheduler;
   kms: Kms;
   s3: S3;
+  ses: Ses;
+  providers: LocalNetwork;
   clock: ServiceClock;
   ids: Ids;
   time: Time;
@@ -94,7 +103,15 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       await sqs.operate("SendMessage", { QueueUrl, MessageBody: input, MessageGroupId: messageGroupId });
     },
   });
-  const services: Services = { dynamodb, sqs, scheduler, kms, s3 };
+  const bell = createBell();
+  const sinkParts = { clock, ids, outbox: openOutbox(database), faults: options.providerFaults ?? NO_FAULTS };
+  const ses = createSes(sinkParts);
+  const allowLoopback = options.env?.WEBHOOK_ALLOW_LOOPBACK === "1";
+  const providers = createLocalNetwork({
+    ...{ ...sinkParts, database, allowLoopback, ring: bell.ring },
+    webhooks: options.network,
+  });
+  const services: Services = { dynamodb, sqs, scheduler, kms, s3, ses };
   const table = remote ? await remoteTable(services, openState(database), ids) : TABLE;
   const { baseUrl = () => HOST } = options;
   const env = {
@@ -114,8 +131,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     ids,
     env,
     log,
+    network: providers.network,
     wake: wakes.signal,
-    ...(options.network && { network: options.network }),
   });
 
   const host = createLambdaHost({ clock, ids });
@@ -129,11 +146,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       const stream = await remote?.streamArn(table);
       mappings.mapTableStream({ table, stream, function: worker.name, batchSize: 100, filter: wantsReaction });
     }
-  const time = createTime({ clock, host, mappings, scheduler, sqs, dynamodb, log: noteLine });
+  const time = createTime({ clock, host, mappings, scheduler, sqs, dynamodb, bell, log: noteLine });
   const gateway = withAssets(createGateway({ clock, ids, host, routes, log: noteLine, enter: time.enter }), s3);
 
   return {
-    ...{ dynamodb, sqs, scheduler, kms, s3, clock, ids, time, host, gateway, database, env, partsFor },
+    ...{ dynamodb, sqs, scheduler, kms, s3, ses, providers, clock, ids, time, host, gateway, database, env, partsFor },
     close: async () => {
       await time.stop();
       remote?.close();
@@ -141,6 +158,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
   };
 }
+
+const NO_FAULTS = { take: () => undefined };
 
 /** Registers every function of the product with the host. @returns the gateway's routes to them. */
 function hostFunctions(host: LambdaHost, partsFor: (name: string) => Parts): GatewayRoute[] {

@@ -10,6 +10,7 @@ export interface Services {
   scheduler: StandIn;
   kms: StandIn;
   s3?: S3;
+  ses?: StandIn;
 }
 export type ServiceName = keyof Services;
 

@@ -16,6 +16,9 @@ const restRoutes: [service: ServiceName, method: string, path: string, operation
   ["scheduler", "POST", "/tags/{ResourceArn}", "TagResource"],
   ["scheduler", "DELETE", "/tags/{ResourceArn}", "UntagResource"],
   ["scheduler", "GET", "/tags/{ResourceArn}", "ListTagsForResource"],
+  ["ses", "POST", "/v2/email/outbound-emails", "SendEmail"],
+  ["ses", "GET", "/v2/email/identities/{EmailIdentity}", "GetEmailIdentity"],
+  ["ses", "GET", "/v2/email/account", "GetAccount"],
 ];
 
 /** Query parameters whose name differs from the member they carry; the others carry their own name. */

@@ -70,6 +70,7 @@ export async function testWorld(options: Partial<WorldOptions> = {}): Promise<Te
     signingKey: String(signingKey),
     log: (entry) => void logs.push(entry),
     hooks: faults.hooks,
+    providerFaults: faults,
     ...options,
   });
   const control = createControl({ world, tenancy: openTenancy(world.partsFor(UNDISTURBED)), faults });

@@ -53,6 +53,7 @@ export function placesOf(template: Template): Record<string, string> {
     "credentials-key": `<${only("AWS::KMS::Key", ({ KeySpec }) => KeySpec === undefined)}.Arn>`,
     "signing-key": `<${only("AWS::KMS::Key", ({ KeySpec }) => KeySpec === "RSA_2048")}.Arn>`,
     assets: `<${only("AWS::S3::Bucket", ({ NotificationConfiguration }) => NotificationConfiguration === undefined)}.Arn>/assets/*`,
+    "email-identities": "arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:*",
     "schedule-group": schedules,
     "scheduler-role": `<${only("AWS::IAM::Role", ({ Description }) => String(Description).startsWith("Lets schedules"))}.Arn>`,
     ...Object.fromEntries(queueNames.map((name) => [`queue:${name}`, queueArn(name)])),

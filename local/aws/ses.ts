@@ -1,0 +1,127 @@
+// The embedded SES: takes raw mails into the outbox; the simulator's addresses bounce and complain.
+import { itemOf } from "../providers/mail.ts";
+import { faultOf, record, refusedCredentials, type SinkParts } from "../providers/sink.ts";
+import { isRecord, membersOf, type Operations, operateOn, readers } from "./members.ts";
+import { awsFailure, type StandIn, type Wire } from "./stand-in.ts";
+
+/** What SES tells of a mail later, by SNS or EventBridge. */
+export interface SesEvent {
+  eventType: "Send" | "Delivery" | "Bounce" | "Complaint";
+  mail: {
+    timestamp: string;
+    messageId: string;
+    source: string;
+    destination: string[];
+    tags: Record<string, string[]>;
+  };
+  bounce?: { bounceType: "Permanent"; bounceSubType: "General"; bouncedRecipients: { emailAddress: string }[] };
+  complaint?: { complaintFeedbackType: "abuse"; complainedRecipients: { emailAddress: string }[] };
+  delivery?: { recipients: string[]; smtpResponse: string };
+}
+
+export interface Ses extends StandIn {
+  meter(): { requests: number };
+  resetMeter(): void;
+  /** @returns an end to listening. */
+  onEvent(listener: (event: SesEvent) => void): () => void;
+}
+
+const members = membersOf({
+  SendEmail: "FromEmailAddress Destination ReplyToAddresses Content EmailTags ConfigurationSetName",
+  GetEmailIdentity: "EmailIdentity",
+  GetAccount: "",
+});
+const read = readers("BadRequestException", "BadRequestException");
+const SIMULATOR = /^(bounce|complaint)(\+[^@]*)?@simulator\.amazonses\.com$/i;
+const MOST_TAGS = 50;
+
+const failures = {
+  permanent: () => awsFailure("MessageRejected", "Email address is not verified."),
+  invalid_token: () => awsFailure("BadRequestException", "Invalid destination address"),
+  transient: () => awsFailure("TooManyRequestsException", "Maximum sending rate exceeded.", { status: 429 }),
+};
+
+export function createSes(parts: SinkParts): Ses {
+  const { clock } = parts;
+  const listeners = new Set<(event: SesEvent) => void>();
+  let requests = 0;
+
+  const tell = (messageId: string, source: string, to: string, tags: Record<string, string[]>) => {
+    const mail = { timestamp: new Date(clock.now()).toISOString(), messageId, source, destination: [to], tags };
+    const send = (event: SesEvent) => {
+      for (const listener of listeners) listener(event);
+    };
+    send({ eventType: "Send", mail });
+    const fate = SIMULATOR.exec(to)?.[1]?.toLowerCase();
+    if (fate !== "bounce")
+      send({ eventType: "Delivery", mail, delivery: { recipients: [to], smtpResponse: "250 ok" } });
+    const people = [{ emailAddress: to }];
+    if (fate === "bounce") {
+      const bounce = { bounceType: "Permanent", bounceSubType: "General", bouncedRecipients: people } as const;
+      send({ eventType: "Bounce", mail, bounce });
+    }
+    if (fate === "complaint")
+      send({
+        eventType: "Complaint",
+        mail,
+        complaint: { complaintFeedbackType: "abuse", complainedRecipients: people },
+      });
+  };
+
+  const operations: Operations = {
+    SendEmail: (input) => {
+      requests++;
+      const from = read.needed(input, "FromEmailAddress");
+      const [to, more] = read.texts(read.record(input, "Destination") ?? {}, "ToAddresses");
+      if (!to || more) throw read.refuse("The embedded SES takes one destination a message.");
+      const raw = read.record(read.record(input, "Content") ?? {}, "Raw");
+      if (!raw) throw read.refuse("The embedded SES takes raw content only.");
+      const source = Buffer.from(read.needed(raw, "Data"), "base64").toString();
+      const tags = tagsOf(read.list(input, "EmailTags"));
+      const item = itemOf(source, to);
+      const fault = faultOf(parts, "email", item.subscriber_id);
+      if (fault === "timeout") return new Promise<Wire>(() => undefined);
+      if (fault) throw failures[fault]();
+      const messageId = record(parts, item);
+      tell(messageId, from, to, tags);
+      return { MessageId: messageId };
+    },
+    GetEmailIdentity: (input) => {
+      requests++;
+      read.needed(input, "EmailIdentity");
+      const refused = refusedCredentials(parts, "email", "The identity is not verified.");
+      if (typeof refused === "symbol") return new Promise<Wire>(() => undefined);
+      if (refused) throw awsFailure("BadRequestException", refused.said);
+      return { IdentityType: "EMAIL_ADDRESS", VerifiedForSendingStatus: true, FeedbackForwardingStatus: true };
+    },
+    GetAccount: () => {
+      requests++;
+      const SendQuota = { Max24HourSend: 50_000, MaxSendRate: 14, SentLast24Hours: 0 };
+      return { ProductionAccessEnabled: true, SendingEnabled: true, EnforcementStatus: "HEALTHY", SendQuota };
+    },
+  };
+
+  return {
+    operate: operateOn(members, operations),
+    meter: () => ({ requests }),
+    resetMeter: () => {
+      requests = 0;
+    },
+    onEvent: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function tagsOf(list: readonly unknown[]): Record<string, string[]> {
+  if (list.length > MOST_TAGS) throw read.refuse(`At most ${MOST_TAGS} tags are allowed.`);
+  return Object.fromEntries(
+    list.map((tag) => {
+      const { Name, Value } = isRecord(tag) ? tag : {};
+      for (const word of [Name, Value])
+        if (typeof word !== "string" || !/^[\w.@-]{1,256}$/.test(word)) throw read.refuse("Invalid tag.");
+      return [String(Name), [String(Value)]];
+    }),
+  );
+}

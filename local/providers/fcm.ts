@@ -1,0 +1,103 @@
+// The embedded Firebase Cloud Messaging, HTTP v1, with Google's token endpoint before it.
+import { HOUR, SECOND } from "../../shared/clock.ts";
+import {
+  faultOf,
+  HANGS,
+  readJson,
+  readToken,
+  record,
+  refusedCredentials,
+  type Sink,
+  type SinkAnswer,
+  type SinkParts,
+  type SinkRequest,
+} from "./sink.ts";
+
+const TOKEN_HOST = "oauth2.googleapis.com";
+const SCOPE = "https://www.googleapis.com/auth/firebase.messaging";
+const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+const MOST_PAYLOAD_BYTES = 4_096;
+const TYPE = "type.googleapis.com";
+/** Words that data must not use as keys. */
+const RESERVED = /^(from|message_type|google.*|gcm.*)$/;
+
+interface Message {
+  token?: string;
+  notification?: { title?: string; body?: string };
+  data?: Record<string, unknown>;
+  android?: { collapse_key?: string };
+}
+
+const refuse = (status: number, word: string, message: string, detail?: object): SinkAnswer => ({
+  status,
+  body: { error: { code: status, message, status: word, ...(detail && { details: [detail] }) } },
+});
+const fcmError = (errorCode: string) => ({ "@type": `${TYPE}/google.firebase.fcm.v1.FcmError`, errorCode });
+const invalid = (field: string, description: string) =>
+  refuse(400, "INVALID_ARGUMENT", description, {
+    "@type": `${TYPE}/google.rpc.BadRequest`,
+    fieldViolations: [{ field, description }],
+  });
+
+const answers = {
+  permanent: refuse(403, "PERMISSION_DENIED", "SenderId mismatch", fcmError("SENDER_ID_MISMATCH")),
+  invalid_token: refuse(404, "NOT_FOUND", "Requested entity was not found.", fcmError("UNREGISTERED")),
+  transient: refuse(503, "UNAVAILABLE", "The service is currently unavailable.", fcmError("UNAVAILABLE")),
+};
+
+export function fcmSink(parts: SinkParts): Sink {
+  const { clock, ids } = parts;
+  const issued = new Map<string, number>();
+
+  const issue = ({ body }: SinkRequest): SinkAnswer => {
+    const form = new URLSearchParams(body.toString());
+    const assertion = readToken(form.get("assertion") ?? "");
+    const no = (error: string, error_description: string): SinkAnswer => ({
+      status: 400,
+      body: { error, error_description },
+    });
+    if (form.get("grant_type") !== GRANT) return no("unsupported_grant_type", "Invalid grant_type");
+    const { iss, scope, aud, iat, exp } = assertion?.claims ?? {};
+    const now = clock.now() / SECOND;
+    if (assertion?.header.alg !== "RS256" || typeof iss !== "string" || aud !== `https://${TOKEN_HOST}/token`)
+      return no("invalid_grant", "Invalid JWT Signature.");
+    if (scope !== SCOPE) return no("invalid_scope", "Empty or missing scope not allowed.");
+    if (!(Number(iat) <= now + 60 && Number(exp) > now && Number(exp) - Number(iat) <= HOUR / SECOND))
+      return no("invalid_grant", "Invalid JWT: Token must be a short-lived token and in a reasonable timeframe.");
+    const access_token = `ya29.${ids.uuid()}`;
+    issued.set(access_token, clock.now() + HOUR);
+    return { status: 200, body: { access_token, expires_in: HOUR / SECOND, token_type: "Bearer" } };
+  };
+
+  const send = ({ path, headers, body }: SinkRequest): SinkAnswer | typeof HANGS => {
+    const [, project] = /^\/v1\/projects\/([^/]+)\/messages:send$/.exec(path) ?? [];
+    if (!project) return refuse(404, "NOT_FOUND", "Requested entity was not found.");
+    const token = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1] ?? "";
+    if (!((issued.get(token) ?? 0) > clock.now()))
+      return refuse(401, "UNAUTHENTICATED", "Request had invalid authentication credentials.");
+    const { message, validate_only } = (readJson(body) ?? {}) as { message?: Message; validate_only?: boolean };
+    if (!message?.token) return invalid("message.token", "Recipient of the message is not set.");
+    if (validate_only) {
+      const refused = refusedCredentials(parts, "android", "Permission 'cloudmessaging.messages.create' denied");
+      if (refused === HANGS) return HANGS;
+      if (refused) return refuse(403, "PERMISSION_DENIED", refused.said);
+      return invalid("message.token", "The registration token is not a valid FCM registration token");
+    }
+    const { notification = {}, data = {}, android } = message;
+    const wrong = Object.entries(data).find(([name, value]) => typeof value !== "string" || RESERVED.test(name));
+    if (wrong) return invalid(`message.data[${wrong[0]}]`, `Invalid value at 'message.data': ${wrong[0]}`);
+    if (Buffer.byteLength(JSON.stringify([notification, data])) > MOST_PAYLOAD_BYTES)
+      return invalid("message", "Android message is too big");
+    const fault = faultOf(parts, "android", data.subscriber_id);
+    if (fault === "timeout") return HANGS;
+    if (fault) return answers[fault];
+    const whose = { subscriber_id: data.subscriber_id, job_id: android?.collapse_key };
+    const { title, body: text } = notification;
+    const id = record(parts, {
+      ...{ channel: "android", to: message.token, ...whose, title, body: text, payload: message, headers },
+    });
+    return { status: 200, body: { name: `projects/${project}/messages/${id}` } };
+  };
+
+  return (request) => (request.host === TOKEN_HOST ? issue(request) : send(request));
+}

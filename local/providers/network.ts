@@ -1,0 +1,169 @@
+// The network of the local service: providers answer in the process, loopback webhooks if allowed, nothing else.
+import { lookup } from "node:dns/promises";
+import { createServer as createHttp, type Server } from "node:http";
+import { performServerHandshake } from "node:http2";
+import { connectSocket, type Network, type Purpose } from "../../shared/egress/network.ts";
+import type { Database } from "../aws/database.ts";
+import { apnsSink } from "./apns.ts";
+import { type ChatTemplates, chatAppSink, openChatTemplates } from "./chat-app.ts";
+import { fcmSink } from "./fcm.ts";
+import { openLine } from "./lines.ts";
+import { HANGS, type Sink, type SinkAnswer, type SinkParts } from "./sink.ts";
+import { smsSink } from "./sms.ts";
+import { converse } from "./smtp.ts";
+import { webPushSink } from "./web-push.ts";
+
+export interface LocalNetwork {
+  network: Network;
+  /** Templates at the chat app's provider. */
+  templates: ChatTemplates;
+  meter(): { requests: number };
+  resetMeter(): void;
+}
+
+export interface LocalNetworkParts extends SinkParts {
+  database: Database;
+  /** `WEBHOOK_ALLOW_LOOPBACK`. */
+  allowLoopback: boolean;
+  /** Where webhooks go instead. */
+  webhooks?: Network | undefined;
+  /** Told whenever something happens on a connection. */
+  ring(): void;
+}
+
+type Served = Exclude<Purpose, "webhook" | "smtp">;
+/** What every provider's host resolves to: a public address that is never dialled. */
+const ANYWHERE = ["1.1.1.1"];
+const LOOPBACK = new Set(["localhost", "127.0.0.1"]);
+const SMTP_TLS_PORT = 465;
+
+export function createLocalNetwork(parts: LocalNetworkParts): LocalNetwork {
+  const { database, allowLoopback, ring } = parts;
+  const templates = openChatTemplates(database);
+  const makers: Record<Served, () => Sink> = {
+    apns: () => apnsSink(parts),
+    fcm: () => fcmSink(parts),
+    "web-push": () => webPushSink(parts),
+    sms: () => smsSink(parts),
+    "chat-app": () => chatAppSink({ ...parts, templates }),
+  };
+  const sinks = new Map<Served, Sink>();
+  const servers = new Map<Served, Server>();
+  let requests = 0;
+
+  const sinkOf = (purpose: Served): Sink => {
+    const sink = sinks.get(purpose) ?? makers[purpose]();
+    sinks.set(purpose, sink);
+    return (request) => {
+      requests++;
+      return sink(request);
+    };
+  };
+  const serverOf = (purpose: Served): Server => {
+    const server = servers.get(purpose) ?? serveHttp1(sinkOf(purpose));
+    servers.set(purpose, server);
+    return server;
+  };
+
+  const webhooks = parts.webhooks ?? (allowLoopback ? loopback : nowhere);
+  const network: Network = {
+    exempts: (host, port, purpose) => purpose === "webhook" && (webhooks.exempts?.(host, port, purpose) ?? false),
+    resolve: async (host, purpose) => (purpose === "webhook" ? webhooks.resolve(host, purpose) : ANYWHERE),
+    connect: async (wish, signal) => {
+      const { purpose } = wish;
+      if (purpose === "webhook") return webhooks.connect(wish, signal);
+      const [near, far] = openLine(ring);
+      if (purpose === "smtp") {
+        requests++;
+        converse(parts, far, wish.port === SMTP_TLS_PORT);
+      } else if (wish.tls?.includes("h2")) serveHttp2(far, sinkOf(purpose));
+      else serverOf(purpose).emit("connection", far);
+      return near;
+    },
+    secure: async (line) => line,
+  };
+
+  return {
+    network,
+    templates,
+    meter: () => ({ requests }),
+    resetMeter: () => {
+      requests = 0;
+    },
+  };
+}
+
+/** Nothing of the local service leaves the machine. */
+const nowhere: Network = {
+  resolve: async () => {
+    throw new Error("the local service sends nothing to other machines");
+  },
+  connect: async () => {
+    throw new Error("the local service sends nothing to other machines");
+  },
+  secure: async (line) => line,
+};
+
+/** `WEBHOOK_ALLOW_LOOPBACK`: receivers on this machine, whatever their certificates. */
+const loopback: Network = {
+  ...nowhere,
+  exempts: (host) => LOOPBACK.has(host),
+  resolve: async (host, purpose) => {
+    if (!LOOPBACK.has(host)) return nowhere.resolve(host, purpose);
+    return host === "localhost" ? (await lookup(host, { all: true })).map(({ address }) => address) : [host];
+  },
+  connect: (wish, signal) => connectSocket(wish, signal, { verify: false }),
+};
+
+/** A server that listens nowhere: connections are handed to it. */
+function serveHttp1(sink: Sink): Server {
+  return createHttp({ keepAliveTimeout: 0 }, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("error", () => undefined);
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const { method = "GET", url = "/", headers } = request;
+      const answer = ask(sink, method, url, flat(headers), Buffer.concat(chunks));
+      if (answer === HANGS) return;
+      const [body, more] = written(answer);
+      response.writeHead(answer.status, { ...more, "content-length": body.length }).end(body);
+    });
+  });
+}
+
+function serveHttp2(line: Parameters<typeof performServerHandshake>[0], sink: Sink): void {
+  const session = performServerHandshake(line);
+  session.on("error", () => undefined);
+  session.on("stream", (stream, headers) => {
+    const chunks: Buffer[] = [];
+    stream.on("error", () => undefined);
+    stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+    stream.on("end", () => {
+      const { ":method": method = "", ":path": path = "", ...rest } = headers;
+      const plain = flat({ ...rest, host: headers[":authority"] });
+      const answer = ask(sink, method, path, plain, Buffer.concat(chunks));
+      if (answer === HANGS) return;
+      const [body, more] = written(answer);
+      stream.respond({ ":status": answer.status, ...more });
+      stream.end(body);
+    });
+  });
+}
+
+function ask(sink: Sink, method: string, url: string, headers: Record<string, string>, body: Buffer) {
+  const { pathname, searchParams, host } = new URL(url, `https://${headers.host}`);
+  return sink({ method, host, path: pathname, query: searchParams, headers, body });
+}
+
+function written({ body, headers }: SinkAnswer): [body: Buffer, headers: Record<string, string>] {
+  if (body === undefined) return [Buffer.alloc(0), { ...headers }];
+  if (typeof body === "string") return [Buffer.from(body), { ...headers }];
+  return [Buffer.from(JSON.stringify(body)), { "content-type": "application/json", ...headers }];
+}
+
+const flat = (headers: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      name.startsWith(":") || value === undefined ? [] : [[name, String(value)]],
+    ),
+  );

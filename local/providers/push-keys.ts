@@ -1,0 +1,35 @@
+// Opens Web Push messages that were sealed in this process, so that the outbox can show what they say.
+import { createDecipheriv } from "node:crypto";
+import { keyLog, type LoggedKey } from "../../shared/providers/web-push-encryption.ts";
+
+const SALT_BYTES = 16;
+const TAG_BYTES = 16;
+const HEADER_BYTES = 86;
+const MOST_KEPT = 1_024;
+
+/** By salt; the oldest go first. */
+const known = new Map<string, LoggedKey>();
+
+keyLog.subscribe((logged) => {
+  const found = logged as LoggedKey;
+  known.set(found.salt.toString("hex"), found);
+  for (const oldest of known.keys()) {
+    if (known.size <= MOST_KEPT) return;
+    known.delete(oldest);
+  }
+});
+
+/** The text of a message; undefined where it was sealed by somebody else. */
+export function openPush(message: Buffer): Buffer | undefined {
+  const keys = known.get(message.subarray(0, SALT_BYTES).toString("hex"));
+  if (!keys || message.length <= HEADER_BYTES + TAG_BYTES) return undefined;
+  const decipher = createDecipheriv("aes-128-gcm", keys.key, keys.nonce);
+  decipher.setAuthTag(message.subarray(-TAG_BYTES));
+  try {
+    const opened = Buffer.concat([decipher.update(message.subarray(HEADER_BYTES, -TAG_BYTES)), decipher.final()]);
+    // The last byte that is not padding ends the text.
+    return opened.subarray(0, opened.lastIndexOf(2));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+// What every embedded provider is: an answer to a request, spoilt by faults, with what it accepted in the outbox.
+import type { Clock, Ids } from "../../shared/clock.ts";
+import { timestamp } from "../../shared/clock.ts";
+import type { Fault, Faults } from "../faults.ts";
+import type { Outbox, OutboxItem } from "../outbox.ts";
+
+export interface SinkRequest {
+  method: string;
+  host: string;
+  /** Without the query. */
+  path: string;
+  query: URLSearchParams;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+export interface SinkAnswer {
+  status: number;
+  headers?: Record<string, string>;
+  /** JSON unless it is text. */
+  body?: object | string;
+}
+
+/** No answer, ever: the caller gives up when its time is over. */
+export const HANGS = Symbol("hangs");
+export type Hangs = typeof HANGS;
+
+export type Sink = (request: SinkRequest) => SinkAnswer | Hangs;
+
+type SinkChannel = OutboxItem["channel"];
+
+export interface SinkParts {
+  clock: Clock;
+  ids: Ids;
+  outbox: Pick<Outbox, "add">;
+  faults: Pick<Faults, "take">;
+}
+
+/** Puts one accepted message into the outbox. */
+export function record(
+  { clock, ids, outbox }: SinkParts,
+  item: Omit<OutboxItem, "id" | "at" | "subscriber_id" | "job_id" | "title" | "body"> &
+    Partial<Record<"subscriber_id" | "job_id" | "title" | "body", unknown>>,
+): string {
+  const id = ids.uuidAt(clock.now());
+  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : null);
+  const { subscriber_id, job_id, title, body, ...rest } = item;
+  const whose = { subscriber_id: text(subscriber_id), job_id: text(job_id), title: text(title), body: text(body) };
+  outbox.add({ id, ...rest, ...whose, at: timestamp(clock.now()) });
+  return id;
+}
+
+/** How the provider is to answer this message, if a fault concerns it. */
+export const faultOf = (
+  { faults }: Pick<SinkParts, "faults">,
+  channel: SinkChannel,
+  subscriber: unknown,
+): Fault["outcome"] | undefined =>
+  faults.take(channel, typeof subscriber === "string" ? subscriber : undefined)?.outcome;
+
+/** What is wrong with the credentials, if a fault says so; a fault without words has those of the provider. */
+export function refusedCredentials(
+  { faults }: SinkParts,
+  channel: SinkChannel,
+  words: string,
+): { said: string } | Hangs | undefined {
+  const fault = faults.take(`verify:${channel}`);
+  if (!fault) return undefined;
+  return fault.outcome === "timeout" ? HANGS : { said: fault.message ?? words };
+}
+
+/** The parts of a JWT, unverified; undefined where it is none. */
+export function readToken(
+  token: string,
+): { header: Record<string, unknown>; claims: Record<string, unknown> } | undefined {
+  const [header, claims, signature, more] = token.split(".");
+  if (!header || !claims || !signature || more !== undefined) return undefined;
+  try {
+    const read = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString());
+    return { header: read(header), claims: read(claims) };
+  } catch {
+    return undefined;
+  }
+}
+
+export function readJson(body: Buffer): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString());
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,56 @@
+// The embedded SMS provider, of the Vonage shape.
+import { faultOf, HANGS, record, refusedCredentials, type Sink, type SinkAnswer, type SinkParts } from "./sink.ts";
+
+const answers = {
+  permanent: ["6", "The message was invalid"],
+  invalid_token: ["33", "Number De-activated"],
+  transient: ["1", "Throughput Rate Exceeded"],
+} as const;
+
+const PART_CHARACTERS = { text: [160, 153], unicode: [70, 67] } as const;
+
+export function smsSink(parts: SinkParts): Sink {
+  return ({ method, path, query, headers, body }) => {
+    if (path === "/account/get-balance") {
+      const refused = refusedCredentials(parts, "sms", "authentication failed");
+      if (refused === HANGS) return HANGS;
+      const isAsked = query.get("api_key") && query.get("api_secret");
+      if (!refused && isAsked) return { status: 200, body: { value: 10.28, autoReload: false } };
+      return {
+        status: 401,
+        body: { "error-code": "401", "error-code-label": refused?.said ?? "authentication failed" },
+      };
+    }
+    if (method !== "POST" || path !== "/sms/json") return { status: 404, body: { title: "Not found" } };
+    const form = Object.fromEntries(new URLSearchParams(body.toString()));
+    const refuse = (status: string, text: string): SinkAnswer => ({
+      status: 200,
+      body: { "message-count": "1", messages: [{ status, "error-text": text }] },
+    });
+    if (!form.api_key || !form.api_secret) return refuse("2", "Missing api_key");
+    if (!form.to || !form.from || !form.text) return refuse("2", `Missing ${form.to ? "text or from" : "to"} param`);
+    if (!/^\d{7,15}$/.test(form.to)) return refuse("3", "Invalid value for param: to");
+    const [job_id, subscriber_id] = (form["client-ref"] ?? "").split(":");
+    const fault = faultOf(parts, "sms", subscriber_id);
+    if (fault === "timeout") return HANGS;
+    if (fault) {
+      const [status, text] = answers[fault];
+      return refuse(status, text);
+    }
+    const lineEnd = form.text.indexOf("\n");
+    const title = lineEnd < 0 ? null : form.text.slice(0, lineEnd);
+    // What the account is called by is no part of the message.
+    const { api_secret: _, ...payload } = form;
+    const to = `+${form.to}`;
+    const id = record(parts, {
+      ...{ channel: "sms", to, subscriber_id, job_id, title, body: form.text.slice(lineEnd + 1), payload, headers },
+    });
+    const [whole, part] = PART_CHARACTERS[form.type === "unicode" ? "unicode" : "text"];
+    const count = form.text.length <= whole ? 1 : Math.ceil(form.text.length / part);
+    const messages = Array.from({ length: count }, (_part, i) => ({
+      ...{ to: form.to, "message-id": `${id}-${i}`, status: "0", "remaining-balance": "10.28" },
+      ...{ "message-price": "0.03", network: "26201", "client-ref": form["client-ref"] },
+    }));
+    return { status: 200, body: { "message-count": String(count), messages } };
+  };
+}

@@ -1,0 +1,90 @@
+// The embedded Web Push service for every endpoint: VAPID verified, limits kept, opened where the keys are at hand.
+import { createPublicKey, verify } from "node:crypto";
+import { DAY, SECOND } from "../../shared/clock.ts";
+import { openPush } from "./push-keys.ts";
+import {
+  faultOf,
+  HANGS,
+  readJson,
+  readToken,
+  record,
+  refusedCredentials,
+  type Sink,
+  type SinkAnswer,
+  type SinkParts,
+} from "./sink.ts";
+
+const MOST_BODY_BYTES = 4_096;
+const VAPID = /^vapid t=([\w.-]+), ?k=([\w-]{87})$/;
+const TOPIC = /^[\w-]{1,32}$/;
+const CHECK = /\/credentials-check$/;
+
+const refuse = (code: number, message: string): SinkAnswer => ({
+  status: code,
+  body: { code, errno: 999, error: "Refused", message },
+});
+const answers = {
+  permanent: refuse(400, "Bad request"),
+  invalid_token: refuse(410, "Subscription has expired"),
+  transient: refuse(503, "Service unavailable"),
+};
+
+export function webPushSink(parts: SinkParts): Sink {
+  const { clock } = parts;
+  const verified = new Map<string, string>();
+
+  /** Whether the signature is good for this push service, now; what was verified once is not verified again. */
+  const vapidError = (authorization: string, origin: string): string | undefined => {
+    const [, text = "", key = ""] = VAPID.exec(authorization) ?? [];
+    const token = readToken(text);
+    if (!token || !key) return "Missing VAPID token";
+    const { aud, exp, sub } = token.claims;
+    const left = Number(exp) - clock.now() / SECOND;
+    if (aud !== origin || typeof sub !== "string" || !(left > 0 && left <= DAY / SECOND)) return "Invalid VAPID token";
+    if (verified.get(key) === text) return undefined;
+    if (!isSigned(text, key)) return "VAPID public key mismatch";
+    verified.set(key, text);
+    return undefined;
+  };
+
+  return ({ method, host, path, headers, body }) => {
+    const origin = `https://${host}`;
+    if (method !== "POST") return refuse(405, "Method not allowed");
+    const wrong = vapidError(headers.authorization ?? "", origin);
+    if (wrong) return refuse(403, wrong);
+    if (!/^\d{1,9}$/.test(headers.ttl ?? "")) return refuse(400, "Missing TTL header");
+    if (CHECK.test(path)) {
+      const refused = refusedCredentials(parts, "web_push", "VAPID public key mismatch");
+      if (refused === HANGS) return HANGS;
+      return refused ? refuse(403, refused.said) : refuse(404, "No such subscription");
+    }
+    if (headers["content-encoding"] !== "aes128gcm") return refuse(400, "Invalid content encoding");
+    if (headers.topic !== undefined && !TOPIC.test(headers.topic)) return refuse(400, "Invalid topic");
+    if (body.length > MOST_BODY_BYTES) return refuse(413, "Payload too large");
+    const opened = openPush(body);
+    const message = opened && readJson(opened);
+    const { subscriber_id, notification_id: job_id } = (message?.data ?? {}) as Record<string, unknown>;
+    const fault = faultOf(parts, "web_push", subscriber_id);
+    if (fault === "timeout") return HANGS;
+    if (fault) return answers[fault];
+    const { title, body: words } = (message ?? {}) as Record<string, unknown>;
+    const payload = { ...message, encrypted: body.toString("base64url") };
+    const to = `${origin}${path}`;
+    const id = record(parts, { channel: "web_push", to, subscriber_id, job_id, title, body: words, payload, headers });
+    return { status: 201, headers: { location: `${origin}/m/${id}` } };
+  };
+}
+
+function isSigned(token: string, key: string): boolean {
+  const point = Buffer.from(key, "base64url");
+  const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((half) => half.toString("base64url"));
+  const at = token.lastIndexOf(".");
+  const signature = Buffer.from(token.slice(at + 1), "base64url");
+  try {
+    const publicKey = createPublicKey({ key: { kty: "EC", crv: "P-256", x: x!, y: y! }, format: "jwk" });
+    const signed = Buffer.from(token.slice(0, at));
+    return verify("sha256", signed, { key: publicKey, dsaEncoding: "ieee-p1363" }, signature);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,106 @@
+// The two bodies of an e-mail: HTML if it starts with a tag, else text with paragraphs; a text part always (D-EMAIL).
+
+const STARTS_WITH_TAG = /^\s*<[a-z!]/i;
+const SILENT = new Set(["head", "script", "style", "title", "template"]);
+const BREAKS = new Set(["br", "tr", "li", "div", "hr"]);
+const PARAGRAPHS = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "blockquote", "section"]);
+const ENTITIES: Readonly<Record<string, string>> = {
+  ...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", copy: "©", reg: "®", euro: "€", hellip: "…" },
+  ...{ ndash: "–", mdash: "—", lsquo: "‘", rsquo: "’", ldquo: "“", rdquo: "”", bull: "•", middot: "·", shy: "" },
+};
+const LONGEST_ENTITY = 10;
+const LAST_CODE_POINT = 0x10ffff;
+
+/** The text and the HTML of a body. */
+export function mailBodies(body: string): { text: string; html: string } {
+  return STARTS_WITH_TAG.test(body) ? { text: textOfHtml(body), html: body } : { text: body, html: htmlOfText(body) };
+}
+
+/** Paragraphs where lines are empty, breaks where they end. */
+export function htmlOfText(text: string): string {
+  const paragraphs = text
+    .replaceAll("\r\n", "\n")
+    .split(/\n{2,}/)
+    .filter((paragraph) => paragraph.trim() !== "")
+    .map((paragraph) => `<p>${escapeHtml(paragraph.trim()).replaceAll("\n", "<br>\n")}</p>`);
+  return `<!doctype html>\n<html><body>\n${paragraphs.join("\n")}\n</body></html>`;
+}
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+
+/** What is left of HTML without its tags: one pass, the target behind each link. */
+export function textOfHtml(html: string): string {
+  const page = openPage();
+  let silentUntil: string | undefined;
+  let link: { href: string; label(): string } | undefined;
+
+  for (let at = 0; at < html.length; ) {
+    const open = html.indexOf("<", at);
+    if (!silentUntil) page.say(decode(html.slice(at, open < 0 ? html.length : open)));
+    if (open < 0) break;
+    const comment = html.startsWith("<!--", open);
+    const close = comment ? html.indexOf("-->", open) : html.indexOf(">", open);
+    if (close < 0) break;
+    at = close + (comment ? 3 : 1);
+    const [, slash = "", name = ""] = /^<(\/?)([a-z][a-z0-9]{0,20})/i.exec(html.slice(open, open + 24)) ?? [];
+    const tag = name.toLowerCase();
+    if (silentUntil) {
+      if (slash && tag === silentUntil) silentUntil = undefined;
+    } else if (SILENT.has(tag) && !slash) silentUntil = tag;
+    else if (PARAGRAPHS.has(tag)) page.breakLine(2);
+    else if (BREAKS.has(tag)) page.breakLine(1);
+    else if (tag === "a" && !slash) link = { href: hrefOf(html.slice(open, close)), label: page.mark() };
+    else if (tag === "a" && link) {
+      if (link.href && link.label() !== link.href) page.say(` (${link.href})`);
+      link = undefined;
+    }
+  }
+  return page.text();
+}
+
+/** Words one after another, runs of spaces as one, none at the ends of lines. */
+function openPage() {
+  const pieces: string[] = [];
+  let breaks = 0;
+  return {
+    say: (said: string) => {
+      const words = said.replaceAll(/\s+/g, " ");
+      const isAtStart = breaks > 0 || pieces.length === 0 || pieces.at(-1)?.endsWith(" ");
+      const text = isAtStart ? words.trimStart() : words;
+      if (!text) return;
+      if (breaks > 0 && pieces.length > 0) pieces.push(`${pieces.pop()!.trimEnd()}${"\n".repeat(breaks)}`);
+      pieces.push(text);
+      breaks = 0;
+    },
+    breakLine: (count: number) => {
+      breaks = Math.max(breaks, count);
+    },
+    /** What is said from here on. */
+    mark: () => {
+      const from = pieces.length;
+      return () => pieces.slice(from).join("").trim();
+    },
+    text: () => pieces.join("").trim(),
+  };
+}
+
+function hrefOf(tag: string): string {
+  const at = tag.search(/\shref\s{0,5}=/i);
+  if (at < 0) return "";
+  const value = tag.slice(tag.indexOf("=", at) + 1).trimStart();
+  const quote = value[0] === '"' || value[0] === "'" ? value[0] : undefined;
+  const end = quote ? value.indexOf(quote, 1) : value.search(/\s/);
+  const href = decode(value.slice(quote ? 1 : 0, end < 0 ? value.length : end));
+  return /^(https?:|mailto:)/i.test(href) ? href : "";
+}
+
+function decode(text: string): string {
+  if (!text.includes("&")) return text;
+  return text.replaceAll(/&(#x?[0-9a-f]{1,8}|[a-z]{1,10});/gi, (whole, name: string) => {
+    if (!name.startsWith("#")) return (name.length <= LONGEST_ENTITY && ENTITIES[name]) || whole;
+    const hex = name[1]?.toLowerCase() === "x";
+    const point = Number.parseInt(name.slice(hex ? 2 : 1), hex ? 16 : 10);
+    return point > 0 && point <= LAST_CODE_POINT ? String.fromCodePoint(point) : whole;
+  });
+}

@@ -1,0 +1,106 @@
+// The MIME source of one e-mail, made whole by us: what reaches a header cannot begin another one (reliability.md).
+import { createHash } from "node:crypto";
+import { isEmailAddress } from "../rules/contacts.ts";
+import { mailBodies } from "./mail-body.ts";
+import type { Addresses, CredentialsFor, Outgoing } from "./provider.ts";
+
+type Email = CredentialsFor<"email">;
+
+const MOST_LINE = 998;
+const QP_LINE = 76;
+const WORD_BYTES = 45;
+const PRINTABLE = /^[\x20-\x7e]*$/;
+/** Besides what is not ASCII, what would be taken for an encoded word. */
+const PLAIN = /^(?!.*=\?)[\x20-\x7e]*$/;
+const UNSUBSCRIBE_URL = /^https:\/\/[\x21-\x3b\x3d\x3f-\x7e]{1,2000}$/;
+
+/** The source of a message, or why there can be none. */
+export function mailSource(
+  credentials: Email,
+  message: Outgoing<Addresses["email"]>,
+  now: number,
+): { source: string } | { refused: string } {
+  const { from_email, from_name, reply_to } = credentials;
+  const { address, title, body, job, subscriber, target, variant, unsubscribeUrl } = message;
+  if (!isEmailAddress(address.email)) return { refused: "invalid_address" };
+  if (unsubscribeUrl !== undefined && !UNSUBSCRIBE_URL.test(unsubscribeUrl))
+    return { refused: "invalid_unsubscribe_url" };
+  const domain = from_email.slice(from_email.lastIndexOf("@") + 1);
+  const id = createHash("sha256").update(`${job}/${target}/${subscriber}`).digest("hex").slice(0, 32);
+  const headers = [
+    `From: ${from_name ? `${phrase(from_name)} <${from_email}>` : from_email}`,
+    `To: ${address.email}`,
+    ...(reply_to ? [`Reply-To: ${reply_to}`] : []),
+    `Subject: ${encodedText(title)}`,
+    `Date: ${new Date(now).toUTCString().replace("GMT", "+0000")}`,
+    `Message-ID: <${id}@${domain}>`,
+    `X-Notification-Id: ${oneLine(job)}`,
+    `X-Subscriber-Id: ${oneLine(subscriber)}`,
+    ...(variant ? [`X-Variant-Id: ${variant}`] : []),
+    ...(unsubscribeUrl
+      ? [`List-Unsubscribe: <${unsubscribeUrl}>`, "List-Unsubscribe-Post: List-Unsubscribe=One-Click"]
+      : []),
+    "MIME-Version: 1.0",
+    `Content-Type: multipart/alternative; boundary="=_${id}"`,
+  ];
+  const { text, html } = mailBodies(body);
+  const parts = [partOf("text/plain", text), partOf("text/html", html)];
+  const lines = [...headers, "", ...parts.flatMap((part) => [`--=_${id}`, part]), `--=_${id}--`, ""];
+  return { source: lines.join("\r\n") };
+}
+
+/** Control characters and line breaks become a space. */
+const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
+
+/** RFC 2047: text as it is where it can be, else encoded words of at most 75 characters, folded. */
+export function encodedText(text: string): string {
+  const line = oneLine(text);
+  if (PLAIN.test(line) && line.length <= QP_LINE - "Subject: ".length) return line;
+  const words: string[] = [];
+  let bytes = Buffer.alloc(0);
+  for (const character of line) {
+    const next = Buffer.concat([bytes, Buffer.from(character)]);
+    if (next.length > WORD_BYTES) {
+      words.push(bytes.toString("base64"));
+      bytes = Buffer.from(character);
+    } else bytes = next;
+  }
+  words.push(bytes.toString("base64"));
+  return words.map((word) => `=?UTF-8?B?${word}?=`).join("\r\n ");
+}
+
+const phrase = (name: string): string =>
+  /^[A-Za-z0-9 ]{1,64}$/.test(name)
+    ? name
+    : PLAIN.test(name)
+      ? `"${name.replaceAll(/["\\]/g, "\\$&")}"`
+      : encodedText(name);
+
+function partOf(type: string, content: string): string {
+  const lines = content.replaceAll(/\r\n|\r|\n/g, "\n").split("\n");
+  const isPlain = lines.every((line) => line.length <= MOST_LINE && PRINTABLE.test(line.replaceAll("\t", " ")));
+  const [encoding, encoded] = isPlain ? ["7bit", lines] : ["quoted-printable", lines.map(quotedPrintable)];
+  const headers = [`Content-Type: ${type}; charset=utf-8`, `Content-Transfer-Encoding: ${encoding}`, ""];
+  return [...headers, ...encoded].join("\r\n");
+}
+
+/** One line of text in quoted-printable, with soft breaks. */
+function quotedPrintable(line: string): string {
+  const bytes = [...Buffer.from(line)];
+  const units = bytes.map((byte, i) => {
+    const isLastSpace = (byte === 0x20 || byte === 0x09) && i === bytes.length - 1;
+    const isPlain = (byte >= 0x20 && byte <= 0x7e && byte !== 0x3d) || byte === 0x09;
+    return isPlain && !isLastSpace ? String.fromCharCode(byte) : `=${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  });
+  let text = "";
+  let width = 0;
+  for (const unit of units) {
+    if (width + unit.length > QP_LINE - 1) {
+      text += "=\r\n";
+      width = 0;
+    }
+    text += unit;
+    width += unit.length;
+  }
+  return text;
+}

@@ -1,0 +1,88 @@
+// Each channel against its embedded provider: accepted messages, faults, timeouts and the proof of credentials.
+import { describe, expect, it } from "vitest";
+import { providers as capability } from "../../shared/providers/providers.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { addresses, channels, JOB, SUBSCRIBER, sendBy, verifyBy } from "../support/provider-messages.ts";
+import type { TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+const providersOf = (world: TestWorld) => capability.open(world.partsFor("test"))("" as TenantId);
+const outbox = async (world: TestWorld, query = "") => (await world.call(`GET /_local/outbox${query}`)).body.items;
+const fault = (world: TestWorld, body: object) => world.call("POST /_local/faults", { body });
+
+/** E-mail goes both ways. */
+const ways = [
+  ...channels.map((channel) => [channel, channel, {}] as const),
+  ["email by SMTP", "email", { provider: "smtp", host: "smtp.example.com", username: "u", password: "p" }] as const,
+  ["email by SMTP over TLS", "email", { provider: "smtp", host: "smtp.example.com", port: 465 }] as const,
+];
+
+describe.each(ways)("%s", (_, channel, own) => {
+  it("NTF-23 D-PROV delivers, and the outbox says what to whom", async () => {
+    const world = await fresh();
+    expect(await sendBy(providersOf(world), channel, {}, own)).toMatchObject({ status: "accepted" });
+    const [item, more] = await outbox(world, `?channel=${channel}&job_id=${JOB}&subscriber_id=${SUBSCRIBER}`);
+    expect(more).toBeUndefined();
+    expect(item).toMatchObject({
+      ...{ channel, subscriber_id: SUBSCRIBER, job_id: JOB, title: "Hello Ada", body: "The sale begins – today." },
+      ...{ id: expect.any(String), at: "2026-11-20T12:00:00.000Z" },
+    });
+    expect((await world.call("GET /_local/meter")).body.providers.requests).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["permanent", "rejected"],
+    ["invalid_token", "rejected"],
+    ["transient", "retryable"],
+  ])("D-PROV answers the fault %s: %s, and nothing is in the outbox", async (outcome, status) => {
+    const world = await fresh();
+    const providers = providersOf(world);
+    await fault(world, { channel, outcome, times: 1, subscriber_id: SUBSCRIBER });
+    expect(await sendBy(providers, channel, { subscriber: "somebody-else" }, own)).toMatchObject({
+      status: "accepted",
+    });
+    expect(await sendBy(providers, channel, {}, own)).toMatchObject({ status, reason: expect.any(String) });
+    expect(await outbox(world, `?subscriber_id=${SUBSCRIBER}`)).toEqual([]);
+    expect(await sendBy(providers, channel, {}, own)).toMatchObject({ status: "accepted" });
+  });
+
+  it("D-PROV a provider that never answers leaves it unknown, in service time alone", async () => {
+    const world = await fresh();
+    await fault(world, { channel, outcome: "timeout", times: 1 });
+    const sending = sendBy(providersOf(world), channel, {}, own);
+    await world.advance(30_000);
+    expect(await sending).toEqual({ status: "unknown", reason: "no answer in time" });
+    expect(await outbox(world)).toEqual([]);
+  });
+
+  it("CRD-8 proves credentials by a real call that sends nothing", async () => {
+    const world = await fresh();
+    const providers = providersOf(world);
+    expect(await verifyBy(providers, channel, own)).toEqual({ ok: true });
+    await fault(world, { channel: `verify:${channel}`, message: "The key was revoked", times: 1 });
+    expect(await verifyBy(providers, channel, own)).toMatchObject({ ok: false, error: "The key was revoked" });
+    await fault(world, { channel: `verify:${channel}`, outcome: "timeout", times: 1 });
+    const verifying = verifyBy(providers, channel, own);
+    await world.advance(30_000);
+    expect(await verifying).toMatchObject({ ok: false, mayPass: true });
+    expect(await outbox(world)).toEqual([]);
+  });
+});
+
+describe("dead addresses", () => {
+  it.each(["ios", "android", "web_push", "sms"] as const)("DEV-1 %s says when not to use it again", async (channel) => {
+    const world = await fresh();
+    await fault(world, { channel, outcome: "invalid_token" });
+    expect(await sendBy(providersOf(world), channel)).toMatchObject({ status: "rejected", addressDead: true });
+  });
+
+  it("D-DEV an endpoint inside a network is dead without a request", async () => {
+    const world = await fresh();
+    const address = { ...addresses.web_push, endpoint: "https://169.254.169.254/push" };
+    expect(await sendBy(providersOf(world), "web_push", { address })).toMatchObject({
+      ...{ status: "rejected", addressDead: true },
+    });
+    expect((await world.call("GET /_local/meter")).body.providers.requests).toBe(0);
+  });
+});

@@ -1,0 +1,40 @@
+// Templates of the chat app at its provider: submitted, reviewed, filled in and sent.
+import { expect, it } from "vitest";
+import { chatApp, openProviders } from "../../shared/providers/providers.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { credentials, sendBy } from "../support/provider-messages.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+const WELCOME = { name: "welcome", language: "en_US", category: "MARKETING", body: "Hi {{1}}, {{2}} waits." } as const;
+
+async function withTemplates() {
+  const world = await fresh();
+  return { world, app: chatApp.open(world.partsFor("test"))("" as TenantId) };
+}
+
+it("WAT-4 WAT-5 submits a template and reads what became of it, approved if nobody objects", async () => {
+  const { world, app } = await withTemplates();
+  const created = await app.createTemplate(credentials.chat_app, WELCOME);
+  if (!created.ok) throw new Error(created.error);
+  const { id } = created.template;
+  expect(created.template).toEqual({ id: expect.stringMatching(/^\d+$/), status: "PENDING" });
+  expect(await app.createTemplate(credentials.chat_app, WELCOME)).toMatchObject({ ok: false, mayPass: false });
+  expect(await app.readTemplate(credentials.chat_app, id)).toEqual({ ok: true, template: { id, status: "APPROVED" } });
+  world.providers.templates.decide(id, "REJECTED", "INVALID_FORMAT");
+  expect(await app.readTemplate(credentials.chat_app, id)).toEqual({
+    ...{ ok: true, template: { id, status: "REJECTED", reason: "INVALID_FORMAT" } },
+  });
+});
+
+it("NTF-23 sends an approved template with its words filled in", async () => {
+  const { world, app } = await withTemplates();
+  await app.createTemplate(credentials.chat_app, WELCOME);
+  const template = { name: "welcome", language: "en_US", parameters: ["Ada\n  L.", "a sale"] };
+  expect(await sendBy(openProviders(world.partsFor("test")), "chat_app", { template })).toMatchObject({
+    status: "accepted",
+  });
+  const [item] = (await world.call("GET /_local/outbox?channel=chat_app")).body.items;
+  expect(item).toMatchObject({ to: "+4915112345678", title: "welcome", body: "Hi Ada L., a sale waits." });
+  expect(item.payload).toMatchObject({ type: "template", template: { name: "welcome", language: { code: "en_US" } } });
+});

@@ -1,0 +1,86 @@
+// One message per channel type, with credentials that are whole, for tests of providers.
+import { createECDH, generateKeyPairSync } from "node:crypto";
+import type {
+  Addresses,
+  CredentialsFor,
+  Outgoing,
+  ProvidedChannel,
+  Providers,
+} from "../../shared/providers/provider.ts";
+
+const pem = { format: "pem", type: "pkcs8" } as const;
+const p256 = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
+const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
+
+const pair = () => {
+  const ecdh = createECDH("prime256v1");
+  ecdh.generateKeys();
+  return ecdh;
+};
+const vapid = pair();
+/** The browser's side of the subscription. */
+export const browser = { keys: pair(), auth: Buffer.alloc(16, 7).toString("base64url") };
+
+export const credentials: { [T in ProvidedChannel]: CredentialsFor<T> } = {
+  ios: {
+    ...{ type: "ios_push", key: p256().privateKey.export(pem) as string, key_id: "ABCDE12345", team_id: "TEAM123456" },
+    ...{ bundle_id: "com.example.app", environment: "production" },
+  },
+  android: {
+    ...{ type: "android_push", project_id: "shop-1", client_email: "push@shop-1.iam.gserviceaccount.com" },
+    private_key: rsa.privateKey.export(pem) as string,
+  },
+  web_push: {
+    ...{ type: "vapid", public_key: vapid.getPublicKey("base64url"), subject: "mailto:ops@example.com" },
+    private_key: vapid.getPrivateKey("base64url"),
+  },
+  email: { type: "email", provider: "ses", from_email: "news@example.com", from_name: "Shop" },
+  sms: { type: "sms", api_key: "abcd", api_secret: "secret", sender_id: "Shop" },
+  chat_app: { type: "chat_app", access_token: "EAAG", phone_number_id: "1001", waba_id: "2002" },
+};
+
+export const addresses: Addresses = {
+  ios: { token: "a1".repeat(32) },
+  android: { token: "fcm:token-1" },
+  web_push: {
+    endpoint: "https://push.example.com/send/abc",
+    keys: { p256dh: browser.keys.getPublicKey("base64url"), auth: browser.auth },
+  },
+  email: { email: "ada@example.org" },
+  sms: { phone: "+4915112345678" },
+  chat_app: { phone: "+4915112345678" },
+};
+
+export const channels = Object.keys(addresses) as ProvidedChannel[];
+
+export const JOB = "0193b0a0-0000-7000-8000-000000000001";
+export const SUBSCRIBER = "0193b0a0-0000-8000-8000-0000000000aa";
+
+export function messageFor<T extends ProvidedChannel>(
+  channel: T,
+  more: Partial<Outgoing<Addresses[T]>> = {},
+): Outgoing<Addresses[T]> {
+  return {
+    ...{ tenant: "tenant-1", job: JOB, subscriber: SUBSCRIBER, target: channel, address: addresses[channel] },
+    ...{ title: "Hello Ada", body: "The sale begins – today." },
+    ...more,
+  };
+}
+
+/** Sends by channel type; the compiler cannot see that the three belong together. */
+export const sendBy = <T extends ProvidedChannel>(
+  providers: Providers,
+  channel: T,
+  more: Partial<Outgoing<Addresses[T]>> = {},
+  own: Partial<CredentialsFor<T>> = {},
+) =>
+  (providers[channel] as Providers["sms"]).send(
+    { ...credentials[channel], ...own } as never,
+    messageFor(channel, more) as never,
+  );
+
+export const verifyBy = <T extends ProvidedChannel>(
+  providers: Providers,
+  channel: T,
+  own: Partial<CredentialsFor<T>> = {},
+) => (providers[channel] as Providers["sms"]).verify({ ...credentials[channel], ...own } as never);
