@@ -28,7 +28,7 @@ const still = {
 export function sampleEvents({ groups, workers, stream, operator }: Contents): Map<string, unknown> {
   const events = new Map<string, unknown>();
   for (const { name, endpoints } of groups) {
-    const first = endpoints.find(({ route }) => !route.includes("/:")) ?? endpoints[0];
+    const first = endpoints.find(standsAlone) ?? endpoints[0];
     if (first) events.set(`api-${name}`, requestEvent(first));
   }
   events.set("fallback", gatewayEvent("GET", "/nowhere", {}, "$default"));
@@ -38,6 +38,12 @@ export function sampleEvents({ groups, workers, stream, operator }: Contents): M
     events.set(worker.name, worker.wokenBy === "queue" ? queueEvent(worker.name) : tableEvent());
   return events;
 }
+
+const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+
+/** A request that a workspace without anything in it answers well: it names no ids. */
+const standsAlone = ({ route, shape }: Endpoint): boolean =>
+  !route.includes("/:") && !UUID.test(JSON.stringify(shape.example ?? {}));
 
 /** A request to an endpoint, with the first credential it takes. */
 export function requestEvent({ route, access, shape }: Endpoint, functionUrl = false) {
