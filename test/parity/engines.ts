@@ -79,7 +79,11 @@ async function startEngine(
     endpoint,
     operate: async (operation, input) => {
       try {
-        return await operate(operation, input);
+        // A connection that was kept may be closed just when it is used again.
+        return await operate(operation, input).catch((error) => {
+          if (isAwsFailure(error)) throw error;
+          return operate(operation, input);
+        });
       } catch (error) {
         if (isAwsFailure(error)) throw error;
         // It died of this request: the next one finds a new process, without its tables.

@@ -45,7 +45,14 @@ const KNOWN: [tests: RegExp, why: string][] = [
 export function runSuite(endpoint: string): SuiteResult {
   const folder = mkdtempSync(join(tmpdir(), "parity-"));
   const file = join(folder, "report.json");
-  const words = ["run", "test/local/dynamodb", "--reporter=json", `--outputFile=${file}`, "--no-file-parallelism"];
+  const words = [
+    "run",
+    "test/local/dynamodb",
+    "--reporter=json",
+    `--outputFile=${file}`,
+    "--no-file-parallelism",
+    "--testTimeout=120000",
+  ];
   const excluded = INTERNAL.map((name) => `--exclude=test/local/dynamodb/${name}.test.ts`);
   try {
     spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", ...words, ...excluded], {

@@ -6,12 +6,12 @@ import { inOlderWords, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
 import { commit, shownItem } from "./items.ts";
 import { checkKey, checkScalarKeys, schemaMismatch, storedKey } from "./keys.ts";
+import { ATTRIBUTES_TO_GET } from "./legacy-shapes.ts";
 import {
   COLLECTION_METRICS,
   CONSUMED,
   checkParameters,
   flag,
-  LEGACY,
   list,
   map,
   NAME,
@@ -37,7 +37,7 @@ const KEYS_SHAPE = {
   ConsistentRead: flag,
   ProjectionExpression: text,
   ExpressionAttributeNames: map,
-  AttributesToGet: LEGACY,
+  AttributesToGet: ATTRIBUTES_TO_GET,
 } satisfies Shape;
 
 interface KeysInput extends ExpressionInput, Wire {

@@ -4,6 +4,14 @@ import type { Wire } from "../stand-in.ts";
 import { type Condition, readCondition } from "./conditions.ts";
 import { inOlderWords, validation } from "./errors.ts";
 import { inHashOrder } from "./hash-order.ts";
+import {
+  type AttributeUpdates,
+  type Comparisons,
+  readAttributesToGet,
+  readAttributeUpdates,
+  readExpected,
+  readFilter,
+} from "./legacy.ts";
 import { isAbsent } from "./parameters.ts";
 import { type Binding, type Faults, type Path, readPath, refuseOverlaps } from "./paths.ts";
 import { bindCondition, type Predicate } from "./predicates.ts";
@@ -105,18 +113,26 @@ export function readExpressions(input: ExpressionInput, kinds: readonly string[]
 
   return {
     condition: (text) =>
-      text === undefined ? undefined : named("ConditionExpression", () => bindCondition(conditionOf(text), binding)),
+      text === undefined
+        ? readExpected(input.Expected as Comparisons | undefined, input.ConditionalOperator)
+        : named("ConditionExpression", () => bindCondition(conditionOf(text), binding)),
     filter: (text) => {
-      if (text === undefined) return undefined;
+      if (text === undefined)
+        return readFilter(
+          (input.QueryFilter ?? input.ScanFilter) as Comparisons | undefined,
+          input.ConditionalOperator,
+        );
       seen = [];
       const passes = named("FilterExpression", () => bindCondition(conditionOf(text), binding));
       return { passes, paths: [...seen] };
     },
     update: (text) =>
-      text === undefined ? undefined : named("UpdateExpression", () => bindUpdate(updateOf(text), binding)),
+      text === undefined
+        ? readAttributeUpdates((input.AttributeUpdates ?? {}) as AttributeUpdates)
+        : named("UpdateExpression", () => bindUpdate(updateOf(text), binding)),
     projection: (text) =>
       text === undefined
-        ? undefined
+        ? readAttributesToGet(input.AttributesToGet as string[] | undefined)
         : named("ProjectionExpression", () => {
             const paths = projectionOf(text).map(binding.path);
             refuseOverlaps(paths);
@@ -156,10 +172,10 @@ const LEGACY_PARAMETERS = [
   "KeyConditions",
 ];
 
-/** Refuses legacy parameters, and names and values without an expression that could use them. */
+/** Refuses parameters of both kinds together, and names and values without an expression that could use them. */
 function checkUse(input: ExpressionInput, kinds: readonly string[], older: boolean): void {
   const present = kinds.filter((kind) => !isAbsent(input[kind]));
-  for (const legacy in input) if (LEGACY_PARAMETERS.includes(legacy)) throw legacyRefusal(input, present);
+  if (present.length > 0) refuseMixture(input, present);
   if (present.length > 0 && !input.ExpressionAttributeValues) return;
   if (input.ExpressionAttributeNames && present.length === 0)
     throw validation("ExpressionAttributeNames can only be specified when using expressions");
@@ -170,13 +186,15 @@ function checkUse(input: ExpressionInput, kinds: readonly string[], older: boole
     );
 }
 
-function legacyRefusal(input: ExpressionInput, present: string[]) {
-  const legacy = LEGACY_PARAMETERS.filter((name) => !isAbsent(input[name])).join(", ");
-  return validation(
-    present.length > 0
-      ? `Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {${legacy}} Expression parameters: {${present.join(", ")}}`
-      : `The embedded service does not support the legacy parameters ${legacy}; use expressions.`,
+/** Refuses both kinds of parameters together; only key conditions go with the expressions of other things. */
+function refuseMixture(input: ExpressionInput, present: string[]): void {
+  const legacy = LEGACY_PARAMETERS.filter(
+    (name) => !isAbsent(input[name]) && (name !== "KeyConditions" || present.includes("KeyConditionExpression")),
   );
+  if (legacy.length > 0)
+    throw validation(
+      `Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {${legacy.join(", ")}} Expression parameters: {${present.join(", ")}}`,
+    );
 }
 
 function checkForm(map: object | undefined, member: string, form: RegExp): void {

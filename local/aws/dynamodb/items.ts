@@ -5,13 +5,13 @@ import type { Call, Engine, Operation, Operations } from "./engine.ts";
 import { conditionFailed, enveloped, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
 import { checkKey, checkScalarKeys, type StoredKey, storedKey } from "./keys.ts";
+import { ATTRIBUTE_UPDATES, ATTRIBUTES_TO_GET, CONDITIONAL_OPERATOR, EXPECTED } from "./legacy-shapes.ts";
 import {
   COLLECTION_METRICS,
   CONSUMED,
   checkParameters,
   flag,
   ITEM_TABLE,
-  LEGACY,
   map,
   needed,
   ON_FAILURE,
@@ -34,8 +34,8 @@ const WRITE = {
   ConditionExpression: text,
   ExpressionAttributeNames: map,
   ExpressionAttributeValues: map,
-  Expected: LEGACY,
-  ConditionalOperator: LEGACY,
+  Expected: EXPECTED,
+  ConditionalOperator: CONDITIONAL_OPERATOR,
 } satisfies Shape;
 
 export interface GetInput extends ExpressionInput, Wire {
@@ -140,7 +140,7 @@ export function itemOperations(engine: Engine): Operations {
     PutItem: { shape: { ...WRITE, Item: needed(map) }, writes: true, run: replace(preparePut) },
     DeleteItem: { shape: { ...WRITE, Key: needed(map) }, writes: true, run: replace(prepareDelete) },
     UpdateItem: {
-      shape: { ...WRITE, Key: needed(map), UpdateExpression: text, AttributeUpdates: LEGACY },
+      shape: { ...WRITE, Key: needed(map), UpdateExpression: text, AttributeUpdates: ATTRIBUTE_UPDATES },
       writes: true,
       before: ({ ReturnValues }) => checkParameters({ ReturnValues }, { ReturnValues: RETURN_VALUES }, "UpdateItem"),
       run: (input, call) => {
@@ -163,7 +163,7 @@ export function itemOperations(engine: Engine): Operations {
         ProjectionExpression: text,
         ExpressionAttributeNames: map,
         ReturnConsumedCapacity: CONSUMED,
-        AttributesToGet: LEGACY,
+        AttributesToGet: ATTRIBUTES_TO_GET,
       },
       writes: false,
       run: (input, call) => {

@@ -20,6 +20,8 @@ export interface Rule {
   keys?: Rule;
   /** The members of a structure. */
   inside?: Shape;
+  /** What every value of a map must be. */
+  values?: Rule;
   /** What every element of a list must be. */
   each?: Rule;
 }
@@ -42,9 +44,6 @@ export const count = (least: number, most?: number): Rule => ({
   least,
   ...(most !== undefined && { most }),
 });
-
-/** A parameter of the days before expressions; `readExpressions` refuses it with the right words. */
-export const LEGACY: Rule = { type: "Map" };
 
 export const ITEM_TABLE: Rule = {
   type: "String",
@@ -84,9 +83,10 @@ function checkMembers(input: Wire, shape: Shape, owner: string): void {
 }
 
 function checkHeld(held: unknown, rule: Rule, name: string): void {
-  if (isAbsent(held) || rule === LEGACY) return;
+  if (isAbsent(held)) return;
   checkType(held, rule.type);
   if (rule.inside) checkMembers(held as Wire, rule.inside, name);
+  if (rule.values) for (const member of Object.values(held as Wire)) checkHeld(member, rule.values, name);
   if (rule.each) for (const member of held as unknown[]) checkHeld(member, rule.each, name);
 }
 
@@ -111,8 +111,7 @@ function faultsIn(input: Wire, shape: Shape, at: string): string[] {
   return faults;
 }
 
-const isPlain = (rule: Rule): boolean =>
-  rule === text || rule === map || rule === flag || rule === list || rule === LEGACY;
+const isPlain = (rule: Rule): boolean => rule === text || rule === map || rule === flag || rule === list;
 
 function faultsAt(held: unknown, rule: Rule, where: string): string[] {
   if (isAbsent(held)) return [`Value null at '${where}' failed to satisfy constraint: Member must not be null`];
@@ -127,7 +126,11 @@ function faultsAt(held: unknown, rule: Rule, where: string): string[] {
       ? (held as unknown[]).flatMap((member, position) =>
           faultsAt(member, rule.each!, `${where}.${position + 1}.member`),
         )
-      : [];
+      : rule.values
+        ? Object.entries(held as Wire).flatMap(([key, value]) =>
+            faultsAt(value, rule.values!, `${where}.${key}.member`),
+          )
+        : [];
   return [...own, ...inner];
 }
 

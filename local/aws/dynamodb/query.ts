@@ -5,8 +5,12 @@ import type { Engine, Operations } from "./engine.ts";
 import { validation } from "./errors.ts";
 import { type KeyTest, keyRange, keyTests, stretchOf } from "./key-conditions.ts";
 import { type Sortable, sortable } from "./keys.ts";
-import { count, flag, LEGACY, text } from "./parameters.ts";
+import { type Comparisons, readKeyConditions } from "./legacy.ts";
+import { CONDITIONS } from "./legacy-shapes.ts";
+import { count, flag, text } from "./parameters.ts";
+import type { Path } from "./paths.ts";
 import {
+  type Asked,
   beyond,
   checkAsked,
   checkFiltered,
@@ -36,24 +40,22 @@ export function queryOperations(engine: Engine): Operations {
         Limit: { type: "Integer", ahead: { least: 1 } },
         KeyConditionExpression: text,
         ScanIndexForward: flag,
-        KeyConditions: LEGACY,
-        QueryFilter: LEGACY,
+        KeyConditions: CONDITIONS,
+        QueryFilter: CONDITIONS,
       },
       writes: false,
       run: (wire, call) => {
         const input = wire as ReadInput;
         const asked = readAsked(input, QUERY_KINDS, false);
-        if (wire.KeyConditionExpression === undefined)
+        if (wire.KeyConditionExpression === undefined && wire.KeyConditions === undefined)
           throw validation(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.",
           );
-        const { tree, binding } = asked.expressions.keyCondition(String(wire.KeyConditionExpression));
-        asked.expressions.finish();
-        const tests = keyTests(tree, binding);
+        const tests = testsAsked(asked, wire);
         checkSelect(input);
         const source = sourceOf(engine, input);
         const { hash, range } = keyRange(tests, source.keys);
-        refuseFilterOnKeys(asked.filter?.paths, source);
+        refuseFilterOnKeys(asked.filter?.paths, source, wire.QueryFilter ? "QueryFilter" : "Filter Expression");
         checkFiltered(source, asked);
         checkAsked(source, asked, input);
         if (asked.startKey) checkWithin(asked.startKey, source, hash, range);
@@ -65,7 +67,7 @@ export function queryOperations(engine: Engine): Operations {
       },
     },
     Scan: {
-      shape: { ...READ_SHAPE, Segment: count(0), TotalSegments: count(1, MAX_SEGMENTS), ScanFilter: LEGACY },
+      shape: { ...READ_SHAPE, Segment: count(0), TotalSegments: count(1, MAX_SEGMENTS), ScanFilter: CONDITIONS },
       writes: false,
       run: (wire, call) => {
         const input = wire as ReadInput;
@@ -85,12 +87,20 @@ export function queryOperations(engine: Engine): Operations {
   };
 }
 
-function refuseFilterOnKeys(paths: readonly (readonly (string | number)[])[] | undefined, { keys }: Source): void {
+function testsAsked({ expressions }: Asked, { KeyConditionExpression, KeyConditions }: Wire): KeyTest[] {
+  if (KeyConditionExpression === undefined) {
+    expressions.finish();
+    return readKeyConditions(KeyConditions as Comparisons);
+  }
+  const { tree, binding } = expressions.keyCondition(String(KeyConditionExpression));
+  expressions.finish();
+  return keyTests(tree, binding);
+}
+
+function refuseFilterOnKeys(paths: readonly Path[] | undefined, { keys }: Source, kind: string): void {
   for (const part of [keys.hash, keys.range])
     if (part && paths?.some(([name]) => name === part.name))
-      throw validation(
-        `Filter Expression can only contain non-primary key attributes: Primary key attribute: ${part.name}`,
-      );
+      throw validation(`${kind} can only contain non-primary key attributes: Primary key attribute: ${part.name}`);
 }
 
 function checkWithin(start: Item, { keys }: Source, hash: AttributeValue, range: KeyTest | undefined): void {

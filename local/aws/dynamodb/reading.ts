@@ -6,7 +6,8 @@ import { invalidParameter, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
 import { inHashOrder } from "./hash-order.ts";
 import { checkScalarKeys, type Sortable, storedKey } from "./keys.ts";
-import { CONSUMED, choice, count, flag, ITEM_TABLE, LEGACY, map, type Shape, text } from "./parameters.ts";
+import { ATTRIBUTES_TO_GET, CONDITIONAL_OPERATOR } from "./legacy-shapes.ts";
+import { CONSUMED, choice, count, flag, ITEM_TABLE, map, type Shape, text } from "./parameters.ts";
 import { branchesOf, type Path, pick } from "./paths.ts";
 import type { Predicate } from "./predicates.ts";
 import { itemOf, type Stored, storedOf } from "./stored.ts";
@@ -25,8 +26,8 @@ export const READ_SHAPE = {
   ProjectionExpression: text,
   ExpressionAttributeNames: map,
   ExpressionAttributeValues: map,
-  AttributesToGet: LEGACY,
-  ConditionalOperator: LEGACY,
+  AttributesToGet: ATTRIBUTES_TO_GET,
+  ConditionalOperator: CONDITIONAL_OPERATOR,
 } satisfies Shape;
 
 export interface ReadInput extends ExpressionInput, Wire {
@@ -87,14 +88,15 @@ function readStartKey(key: Item): Item {
 }
 
 /** Refuses a `Select` that does not go with the rest of the request. */
-export function checkSelect({ Select, ProjectionExpression, IndexName }: ReadInput): void {
-  if (ProjectionExpression !== undefined && Select !== undefined && Select !== "SPECIFIC_ATTRIBUTES")
+export function checkSelect({ Select, ProjectionExpression, AttributesToGet, IndexName }: ReadInput): void {
+  const given = ProjectionExpression !== undefined ? "ProjectionExpression" : AttributesToGet && "AttributesToGet";
+  if (given && Select !== undefined && Select !== "SPECIFIC_ATTRIBUTES")
     throw validation(
       Select === "COUNT"
-        ? "Cannot specify the ProjectionExpression when choosing to get only the Count"
-        : `Cannot specify the ProjectionExpression when choosing to get ${Select}`,
+        ? `Cannot specify the ${given} when choosing to get only the Count`
+        : `Cannot specify the ${given} when choosing to get ${Select}`,
     );
-  if (Select === "SPECIFIC_ATTRIBUTES" && ProjectionExpression === undefined)
+  if (Select === "SPECIFIC_ATTRIBUTES" && !given)
     throw validation(
       "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES",
     );

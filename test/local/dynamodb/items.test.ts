@@ -183,9 +183,6 @@ test("what the embedded service does not know is refused loudly", async () => {
   expect(await refused("PutItem", { Item: key("a"), Surprise: 1 })).toBe(
     invalid("The embedded service does not support the parameter Surprise of PutItem."),
   );
-  expect(await refused("GetItem", { Key: key("a"), AttributesToGet: ["a"] })).toBe(
-    invalid("The embedded service does not support the legacy parameters AttributesToGet; use expressions."),
-  );
   expect(await refused("ExecuteStatement", { Statement: "SELECT * FROM things" })).toBe(
     "UnknownOperation: The embedded service does not know the operation ExecuteStatement.",
   );

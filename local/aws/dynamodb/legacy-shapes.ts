@@ -1,0 +1,36 @@
+// The parameters of the days before expressions, as the real service still takes them.
+import { choice, flag, list, map, needed, type Rule, structure } from "./parameters.ts";
+
+const COMPARISON = choice(
+  "IN",
+  "NULL",
+  "BETWEEN",
+  "LT",
+  "NOT_CONTAINS",
+  "EQ",
+  "GT",
+  "NOT_NULL",
+  "NE",
+  "LE",
+  "BEGINS_WITH",
+  "GE",
+  "CONTAINS",
+);
+
+export const EXPECTED: Rule = {
+  type: "Map",
+  values: structure({ Value: map, Exists: flag, ComparisonOperator: COMPARISON, AttributeValueList: list }),
+};
+
+export const CONDITIONS: Rule = {
+  type: "Map",
+  values: structure({ ComparisonOperator: needed(COMPARISON), AttributeValueList: list }),
+};
+
+export const ATTRIBUTE_UPDATES: Rule = {
+  type: "Map",
+  values: structure({ Value: map, Action: choice("ADD", "PUT", "DELETE") }),
+};
+
+export const ATTRIBUTES_TO_GET: Rule = { type: "List", least: 1, most: 255 };
+export const CONDITIONAL_OPERATOR = choice("OR", "AND");
