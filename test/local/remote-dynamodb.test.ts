@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import { createRemoteDynamoDb } from "../../local/aws/remote-dynamodb.ts";
 import { startAwsPort } from "../../local/aws-port.ts";
+import { hasEngines, startDynamoDbLocal } from "../parity/engines.ts";
 import { aws, ownerOf } from "../support/crash.ts";
 import { cleanUp, newFolder, type ServiceProcess, startService } from "../support/service-process.ts";
 import { testWorld } from "../support/world.ts";
@@ -61,6 +62,31 @@ test("upsert, send now and later, inbox: the data lies in the other process, and
   expect(JSON.stringify(Items)).toContain(`U#${id}`);
   expect((await inboxOf(store, id)).messages).toEqual([]);
 }, 60_000);
+
+test.skipIf(!hasEngines())(
+  "Amazon's DynamoDB Local serves too: upsert, send now and later, inbox (skipped until tools/install-parity.sh has run)",
+  async () => {
+    const local = await startDynamoDbLocal();
+    try {
+      const service = await startService({ DATA_DIR: newFolder(), AWS_ENDPOINT_URL_DYNAMODB: local.endpoint });
+      const { id } = await post(service, "/api/v1/subscribers/upsert", service.sdk, { external_id: "grace" });
+      const owner = await ownerOf(service);
+      const send = { title: "Now", body: "Hi", subscriberIds: [id] };
+      await post(service, "/api/v1/notifications", owner, send);
+      const { now } = await json(await fetch(`${service.url}/_local/clock`));
+      const scheduled_at = new Date(Date.parse(now) + 5 * 60_000).toISOString();
+      await post(service, "/api/v1/notifications", owner, { ...send, title: "Later", scheduled_at });
+      await post(service, "/_local/settle", {});
+      expect((await inboxOf(service, id)).messages).toHaveLength(1);
+      await post(service, "/_local/clock", {}, { advance: "10m" });
+      expect((await inboxOf(service, id)).messages).toHaveLength(2);
+      expect(service.complaints()).toBe("");
+    } finally {
+      await local.close();
+    }
+  },
+  120_000,
+);
 
 test("an endpoint where nobody answers is refused at the start", async () => {
   const env = { DATA_DIR: ":memory:", AWS_ENDPOINT_URL_DYNAMODB: "http://127.0.0.1:9" };
