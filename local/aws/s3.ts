@@ -92,7 +92,9 @@ export function createS3(parts: Parts & { keys?: Keys }): S3 {
     claims: (request) => {
       const { authorization = "" } = request.headers;
       const credential = /Credential=([^,\s]+)/.exec(authorization)?.[1] ?? "";
-      const inQuery = queryOf(request).some(([name, value]) => name === "X-Amz-Credential" && value.includes("/s3/"));
+      const inQuery = queryOf(request).some(
+        ([name, value]) => (name === "X-Amz-Credential" && value.includes("/s3/")) || name === "AWSAccessKeyId",
+      );
       return credential.includes("/s3/") || inQuery || isFormUpload(request);
     },
     handle: async (request, run = operate) => {

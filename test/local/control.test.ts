@@ -1,12 +1,9 @@
-// The control surface, called in process: what each call promises, and how it refuses.
+// The control surface, called in process: health, time, outbox, faults and meter (workspaces: control-workspaces.test.ts).
 import { afterEach, describe, expect, test } from "vitest";
 import type { ServiceName } from "../../local/aws/protocol.ts";
 import { createFaults, UNDISTURBED } from "../../local/faults.ts";
 import { openOutbox } from "../../local/outbox.ts";
-import { platformWrite } from "../../shared/resources.ts";
-import { platform as rows } from "../../shared/store/keys.ts";
-import type { TenantId } from "../../shared/store/model.ts";
-import { START, type TestWorld, testWorld } from "../support/world.ts";
+import { type TestWorld, testWorld } from "../support/world.ts";
 
 const worlds: TestWorld[] = [];
 const fresh = async (options = {}) => {
@@ -24,7 +21,6 @@ const make = async (world: TestWorld, body: object = {}) => {
   return answer.body;
 };
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-const platformOf = (world: TestWorld) => platformWrite.open(world.partsFor("control"))("" as TenantId);
 
 describe("health and unknown calls", () => {
   test("health says ready", async () => {
@@ -54,126 +50,6 @@ describe("health and unknown calls", () => {
     });
     const unknown = await world.call("POST /_local/workspaces", { body: { colour: "red" } });
     expect(unknown.status).toBe(422);
-  });
-});
-
-describe("workspaces", () => {
-  test("carry every credential, and each of them works", async () => {
-    const world = await fresh();
-    const made = await make(world, { name: "Acme", plan: "growth" });
-    expect(made).toMatchObject({ name: "Acme", plan: "growth" });
-    const sdk = { "x-sdk-key": made.sdk_key };
-    const upsert = await world.call("POST /api/v1/subscribers/upsert", { as: sdk, body: { external_id: "a" } });
-    expect(upsert.status).toBe(200);
-    const whoami = await world.call("GET /v1/whoami", { as: bearer(made.server_key) });
-    expect(whoami.body).toMatchObject({ tenant_id: made.tenant_id, plan: "growth", key: { id: made.server_key_id } });
-    const key = await world.call("GET /api/v1/sdk-key", { as: bearer(made.access_token) });
-    expect(key.body).toEqual({ sdk_key: made.sdk_key });
-    const { email, password, user_id } = made.owner;
-    const login = await world.call("POST /api/v1/auth/login", { body: { email, password } });
-    expect(login).toMatchObject({ status: 200, body: { user: { id: user_id }, tenant: { role: "owner" } } });
-  });
-
-  test("take the default plan and a name of their own", async () => {
-    const world = await fresh({ plan: "starter" });
-    const [one, two] = [await make(world), await make(world)];
-    expect(one.plan).toBe("starter");
-    expect(one.name).not.toBe(two.name);
-    expect(one.owner.email).not.toBe(two.owner.email);
-  });
-
-  test("their refresh token is good for a new pair, and its text is stored nowhere", async () => {
-    const world = await fresh();
-    const { refresh_token } = await make(world);
-    const [family, secret] = refresh_token.split(".");
-    expect(secret).toMatch(/^[A-Za-z0-9_-]{43}$/);
-    const row = await platformOf(world).get(rows.refresh(family));
-    expect(row?.expires).toBe(START / 1_000 + 30 * 86_400);
-    expect(JSON.stringify(row)).not.toContain(secret);
-    const refreshed = await world.call("POST /api/v1/auth/refresh", { body: { refresh_token } });
-    expect(refreshed).toMatchObject({ status: 200, body: { access_token: expect.any(String) } });
-  });
-
-  test("can be changed as an operator does, and the change shows at once", async () => {
-    const world = await fresh();
-    const { tenant_id, sdk_key, access_token } = await make(world);
-    const path = `PATCH /_local/workspaces/${tenant_id}`;
-    const change = { plan: "free", kind: "agency", monthly_send_cap: 10, usage: { sends: 7 } };
-    const changed = await world.call(path, { body: change });
-    expect(changed).toMatchObject({ status: 200, body: { tenant_id, ...change, usage: { sends: 7, events: 0 } } });
-    const inbox = await world.call(`GET /v1/in-app/messages?subscriber_id=${tenant_id}`, {
-      as: { "x-sdk-key": sdk_key },
-    });
-    expect(inbox.status).toBe(403);
-    await world.call(path, { body: { status: "suspended", monthly_send_cap: null } });
-    const suspended = await world.call("GET /api/v1/templates", { as: bearer(access_token) });
-    expect(suspended).toMatchObject({ status: 403, body: { code: "TENANT_SUSPENDED" } });
-    const row = await platformOf(world).get(rows.tenant(tenant_id));
-    expect(row).toMatchObject({ plan: "free", kind: "agency", status: "suspended" });
-    const bill = await world.call("GET /api/v1/billing", { as: bearer(access_token) });
-    expect(bill.body.usage.sends).toBe(7);
-    expect(row).not.toHaveProperty("monthly_send_cap");
-  });
-
-  test("an empty change shows the workspace; an unknown workspace is 404", async () => {
-    const world = await fresh();
-    const { tenant_id } = await make(world);
-    const same = await world.call(`PATCH /_local/workspaces/${tenant_id}`, { body: {} });
-    expect(same).toMatchObject({ status: 200, body: { status: "active" } });
-    for (const body of [{}, { plan: "free" }])
-      expect((await world.call("PATCH /_local/workspaces/nobody", { body })).status).toBe(404);
-  });
-});
-
-describe("tokens", () => {
-  test("of every role, the member made once", async () => {
-    const world = await fresh();
-    const { tenant_id, owner } = await make(world);
-    const token = async (body: object) => {
-      const answer = await world.call("POST /_local/tokens", { body: { tenant_id, ...body } });
-      expect(answer.status).toBe(201);
-      return answer.body.access_token as string;
-    };
-    expect(claimsOf(await token({}))).toMatchObject({ sub: owner.user_id, role: "owner", ro: false });
-    const [one, two] = await Promise.all([token({ role: "analyst" }), token({ role: "analyst" })]);
-    expect(claimsOf(one).sub).toBe(claimsOf(two).sub);
-    const { pk, sk } = rows.member(tenant_id, "");
-    const { items } = await platformOf(world).query({ pk, prefix: sk });
-    expect(items.map(({ role }) => role).sort()).toEqual(["analyst", "owner"]);
-    expect((await world.call("GET /api/v1/templates", { as: bearer(one) })).status).toBe(200);
-    const denied = await world.call("POST /api/v1/notifications", { as: bearer(one), body: {} });
-    expect(denied).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
-  });
-
-  test("read-only ones and those of a viewer may not write", async () => {
-    const world = await fresh();
-    const { tenant_id } = await make(world);
-    for (const wish of [{ read_only: true }, { role: "viewer" }]) {
-      const { body } = await world.call("POST /_local/tokens", { body: { tenant_id, ...wish } });
-      const answer = await world.call("POST /api/v1/templates", { as: bearer(body.access_token), body: {} });
-      expect(answer).toMatchObject({ status: 403, body: { code: "READ_ONLY_TOKEN" } });
-    }
-  });
-
-  test("of an agency's member act in the client's workspace", async () => {
-    const world = await fresh();
-    const [client, agency] = [await make(world), await make(world)];
-    const body = { tenant_id: client.tenant_id, agency_id: agency.tenant_id, role: "marketer" };
-    const { access_token } = (await world.call("POST /_local/tokens", { body })).body;
-    expect(claimsOf(access_token)).toMatchObject({ tid: client.tenant_id, agency: agency.tenant_id });
-    const key = await world.call("GET /api/v1/sdk-key", { as: bearer(access_token) });
-    expect(key.body).toEqual({ sdk_key: client.sdk_key });
-  });
-
-  test("live for 15 minutes of service time; an unknown workspace is 404", async () => {
-    const world = await fresh();
-    const { tenant_id } = await make(world);
-    const { access_token } = (await world.call("POST /_local/tokens", { body: { tenant_id } })).body;
-    await world.call("POST /_local/clock", { body: { advance: "14m" } });
-    expect((await world.call("GET /api/v1/sdk-key", { as: bearer(access_token) })).status).toBe(200);
-    await world.call("POST /_local/clock", { body: { advance: "1m" } });
-    expect((await world.call("GET /api/v1/sdk-key", { as: bearer(access_token) })).status).toBe(401);
-    expect((await world.call("POST /_local/tokens", { body: { tenant_id: "nobody" } })).status).toBe(404);
   });
 });
 
@@ -330,5 +206,3 @@ describe("meter", () => {
     expect(process.rss_peak_mb).toBeGreaterThanOrEqual(process.rss_mb);
   });
 });
-
-const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString());

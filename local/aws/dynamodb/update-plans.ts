@@ -1,7 +1,7 @@
 // Checks an update against the request's names and values, and applies it to an item.
 import { validation } from "./errors.ts";
 import { addNumbers } from "./numbers.ts";
-import { type Binding, follow, type Path, refuseOverlaps } from "./paths.ts";
+import { type Binding, follow, type Path, pathText, refuseOverlaps, samePath } from "./paths.ts";
 import { expressionFault } from "./tokens.ts";
 import type { UpdateAction, UpdateOperand } from "./updates.ts";
 import { type AttributeValue, attributeOf, constantType, type Item, typeOf, type ValueType } from "./values.ts";
@@ -88,6 +88,10 @@ function bindOperand(operand: UpdateOperand, binding: Binding, faults: string[])
   if (name === "if_not_exists") {
     const { path } = first;
     if (!path) faults.push(`Operator or function requires a document path; operator or function: ${name}`);
+    if (path && second.path && samePath(path, second.path))
+      faults.push(
+        `The first operand must be distinct from the remaining operands for this operator or function; operator: ${name}, first operand: ${pathText(path)}`,
+      );
     return { type: second.type, read: (item) => (path && follow(item, path)) ?? second.read(item) };
   }
   const wanted = name === "list_append" ? "L" : "N";

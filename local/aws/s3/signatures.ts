@@ -109,6 +109,11 @@ export function requireSame(expected: string, given: string): void {
 /** Lets a request pass that a presigned URL or a header vouches for. @throws 403. */
 export function authenticate(request: Signed, keys: Keys, now: number): void {
   const query = new Map(request.query);
+  if (query.has("AWSAccessKeyId"))
+    throw awsFailure(
+      "InvalidRequest",
+      `The authorization mechanism you have provided is not supported. Please use ${ALGORITHM}.`,
+    );
   if (query.has("X-Amz-Signature")) checkPresigned(request, query, keys, now);
   else checkHeader(request, keys);
 }
