@@ -4,6 +4,7 @@ import type { Worker } from "../shared/worker.ts";
 import { account } from "./api/account/index.ts";
 import { auth } from "./api/auth/index.ts";
 import { billing } from "./api/billing/index.ts";
+import { campaigns } from "./api/campaigns/index.ts";
 import { channels } from "./api/channels/index.ts";
 import { devices } from "./api/devices/index.ts";
 import { events } from "./api/events/index.ts";
@@ -26,6 +27,7 @@ import { erase } from "./workers/erase/index.ts";
 import { fanOut } from "./workers/fan-out/index.ts";
 import { postWebhook } from "./workers/post-webhook/index.ts";
 import { react } from "./workers/react/index.ts";
+import { runCampaign } from "./workers/run-campaign/index.ts";
 import { runSchedule } from "./workers/run-schedule/index.ts";
 import { verifyChannel } from "./workers/verify-channel/index.ts";
 
@@ -36,6 +38,7 @@ export const groups: readonly Group[] = [
   notifications,
   templates,
   schedules,
+  campaigns,
   channels,
   inbox,
   hooks,
@@ -57,6 +60,7 @@ export const workers: readonly Worker[] = [
   deliver,
   postWebhook,
   runSchedule,
+  runCampaign,
   verifyChannel,
   disband,
   erase,

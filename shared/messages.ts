@@ -58,6 +58,11 @@ export const queues = {
     message: v.object({ tenant: id, schedule: id, revision: v.number(), tick: v.number() }),
     batch: 10,
   },
+  /** A campaign whose state, jobs or schedules changed. */
+  "run-campaign": {
+    message: v.object({ tenant: id, campaign: id }),
+    batch: 10,
+  },
 } as const;
 
 export type QueueName = keyof typeof queues;

@@ -228,6 +228,8 @@ export const verifyChannelQueue = /* @__PURE__ */ sender("verify-channel", "veri
 
 export const postWebhookQueue = /* @__PURE__ */ sender("post-webhook", "postWebhookQueue");
 
+export const runCampaignQueue = /* @__PURE__ */ sender("run-campaign", "runCampaignQueue");
+
 /** The right to send to every queue that a timer leads to. */
 export const dueTargets: Capability<
   "dueTargets",

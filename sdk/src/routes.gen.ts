@@ -36,6 +36,14 @@ export const routes: RouteTable = {
     update: {"route":"PATCH /api/v1/schedules/:id","credentials":["dashboard"],"body":"json"},
     delete: {"route":"DELETE /api/v1/schedules/:id","credentials":["dashboard"]},
   },
+  campaigns: {
+    create: {"route":"POST /api/v1/campaigns","credentials":["dashboard"],"body":"json"},
+    list: {"route":"GET /api/v1/campaigns","credentials":["dashboard"],"query":true},
+    get: {"route":"GET /api/v1/campaigns/:id","credentials":["dashboard"]},
+    replace: {"route":"PUT /api/v1/campaigns/:id","credentials":["dashboard"],"body":"json"},
+    update: {"route":"PATCH /api/v1/campaigns/:id","credentials":["dashboard"],"body":"json"},
+    release: {"route":"POST /api/v1/campaigns/:id/release","credentials":["dashboard"]},
+  },
   channels: {
     create: {"route":"POST /api/v1/channels","credentials":["dashboard"],"body":"json"},
     list: {"route":"GET /api/v1/channels","credentials":["dashboard"]},

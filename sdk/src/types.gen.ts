@@ -55,6 +55,42 @@ export interface Billing {
   };
 }
 
+export interface Campaign {
+  id: string;
+  name: string;
+  status: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived";
+  category: "transactional" | "marketing";
+  target: {
+    type: string;
+  };
+  content?: {
+    title: string;
+    body: string;
+  } | undefined;
+  template_id?: string | undefined;
+  channel_ids: string[];
+  /** RFC 3339. */
+  scheduled_at?: string | undefined;
+  holdout_percentage: number;
+  messages: ({
+    id: string;
+    content?: {
+      title: string;
+      body: string;
+    } | undefined;
+    template_id?: string | undefined;
+    channel_ids: string[];
+    /** RFC 3339. */
+    scheduled_at?: string | undefined;
+    position: number;
+    job_id: string;
+  })[];
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  updated_at: string;
+}
+
 export interface Channel {
   id: string;
   type: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
@@ -241,6 +277,7 @@ export interface Schedule {
   target: {
     type: "all";
   };
+  campaign_id: string | null;
   active: boolean;
   /** RFC 3339. */
   next_run_at: string | null;
@@ -595,6 +632,7 @@ export interface SchedulesCreateBody {
   target: {
     type: "all";
   };
+  campaign_id?: string | undefined;
 }
 
 export interface SchedulesListQuery {
@@ -615,6 +653,89 @@ export interface SchedulesUpdateBody {
   template_id?: string | undefined;
   channel_ids?: string[] | undefined;
   active?: boolean | undefined;
+}
+
+export interface CampaignsCreateBody {
+  name: string;
+  category?: "transactional" | "marketing" | undefined;
+  target?: {
+    type: "all";
+  } | {
+    type: "list";
+    list_id: string;
+  } | {
+    type: "segment";
+    segment_id: string;
+  } | undefined;
+  holdout_percentage?: number | undefined;
+  /** RFC 3339. */
+  scheduled_at?: string | undefined;
+  content?: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body: string;
+  } | undefined;
+  template_id?: string | undefined;
+  channel_ids?: string[] | undefined;
+  messages?: ({
+    content?: {
+      /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+      title: string;
+      /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+      body: string;
+    } | undefined;
+    template_id?: string | undefined;
+    channel_ids: string[];
+    /** RFC 3339. */
+    scheduled_at?: string | undefined;
+  })[] | undefined;
+}
+
+export interface CampaignsListQuery {
+  page?: number | undefined;
+  page_size?: number | undefined;
+  status?: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived" | undefined;
+}
+
+export interface CampaignsListAnswer {
+  items: Campaign[];
+  total: number;
+  page: number;
+  page_size: number;
+}
+
+export interface CampaignsReplaceBody {
+  name: string;
+  category?: "transactional" | "marketing" | undefined;
+  target?: {
+    type: "all";
+  } | {
+    type: "list";
+    list_id: string;
+  } | {
+    type: "segment";
+    segment_id: string;
+  } | undefined;
+  holdout_percentage?: number | undefined;
+  /** RFC 3339. */
+  scheduled_at?: string | undefined;
+  messages: ({
+    content?: {
+      /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+      title: string;
+      /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+      body: string;
+    } | undefined;
+    template_id?: string | undefined;
+    channel_ids: string[];
+    /** RFC 3339. */
+    scheduled_at?: string | undefined;
+  })[];
+}
+
+export interface CampaignsUpdateBody {
+  action: "pause" | "resume" | "archive" | "unarchive";
 }
 
 export interface ChannelsCreateBody {
@@ -1121,6 +1242,20 @@ export interface Endpoints {
     update(id: string, body: SchedulesUpdateBody, options?: CallOptions): Promise<Schedule>;
     /** Delete a schedule: it does not fire any more. `DELETE /api/v1/schedules/:id` */
     delete(id: string, options?: CallOptions): Promise<void>;
+  };
+  campaigns: {
+    /** Create a campaign as a draft. `POST /api/v1/campaigns` */
+    create(body: CampaignsCreateBody, options?: CallOptions): Promise<Campaign>;
+    /** List campaigns, newest first. `GET /api/v1/campaigns` */
+    list(query?: CampaignsListQuery, options?: CallOptions): Promise<CampaignsListAnswer>;
+    /** Get a campaign with its messages. `GET /api/v1/campaigns/:id` */
+    get(id: string, options?: CallOptions): Promise<Campaign>;
+    /** Replace a draft: what is omitted goes back to its default. `PUT /api/v1/campaigns/:id` */
+    replace(id: string, body: CampaignsReplaceBody, options?: CallOptions): Promise<Campaign>;
+    /** Pause, resume, archive or unarchive a campaign. `PATCH /api/v1/campaigns/:id` */
+    update(id: string, body: CampaignsUpdateBody, options?: CallOptions): Promise<Campaign>;
+    /** Release a draft: every message becomes a notification job. `POST /api/v1/campaigns/:id/release` */
+    release(id: string, options?: CallOptions): Promise<Campaign>;
   };
   channels: {
     /** Create a channel. `POST /api/v1/channels` */

@@ -4,11 +4,12 @@ import { conflict, notFound } from "../http/errors.ts";
 import { pageRoom } from "../http/paging.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { type Counts, type JobStatus, jobMoves, NO_COUNTS, outcomeOf } from "../rules/job-states.ts";
-import type { Condition } from "./conditions.ts";
+import { absent, all, type Condition, is, present } from "./conditions.ts";
 import type { Change } from "./expressions.ts";
 import { keys } from "./keys.ts";
 import { move } from "./lifecycle.ts";
 import type { Item, Key, Value } from "./model.ts";
+import { refused } from "./refusals.ts";
 
 export type Target = { type: "all" } | { type: "list"; list_id: string } | { type: "segment"; segment_id: string };
 type Json = { [name: string]: Value };
@@ -52,6 +53,10 @@ export interface JobItem extends Job {
   /** Set once the ranges are known: at creation for a small audience, else at dispatch. */
   ranges: string[] | undefined;
   ranges_closed: number;
+  /** Its campaign is paused or archived: it does not fire. */
+  held: boolean;
+  /** When it was last let go, in milliseconds: it is not late before. */
+  letGoAt: number | undefined;
   /** Sends taken from the quota for this job; undefined until they are. */
   reserved: number | undefined;
 }
@@ -134,12 +139,32 @@ export function jobOf(item: Item): JobItem {
     ranges: item.ranges as string[] | undefined,
     ranges_closed: Number(item.ranges_closed ?? 0),
     reserved: item.reserved as number | undefined,
+    held: item.held === true,
+    letGoAt: item.let_go_at as number | undefined,
   };
 }
 
 export async function findJob(store: StoreReader, id: string): Promise<JobItem | undefined> {
   const item = await store.get(keys.job(store.tenant, id));
   return item && jobOf(item);
+}
+
+/** Jobs by their ids, in their order. */
+export async function findJobs(store: StoreReader, ids: readonly string[]): Promise<(JobItem | undefined)[]> {
+  const items = await store.getAll(ids.map((id) => keys.job(store.tenant, id)));
+  return items.map((item) => item && jobOf(item));
+}
+
+/** Keeps a scheduled job from firing until it is let go. Nothing changes for one that is dispatched, or held already. */
+export async function holdJob(store: Store, id: string): Promise<void> {
+  const when = all(is("status", "scheduled"), absent("held"));
+  await store.update(keys.job(store.tenant, id), { set: { held: true } }, when).catch(refused(() => undefined));
+}
+
+/** Lets a held job go: what came due meanwhile fires at once. */
+export async function letGoJob(store: Store, id: string): Promise<void> {
+  const change = { set: { let_go_at: store.clock.now() }, remove: ["held"] };
+  await store.update(keys.job(store.tenant, id), change, present("held")).catch(refused(() => undefined));
 }
 
 /** @throws 404, also for another workspace's job. */

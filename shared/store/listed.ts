@@ -44,7 +44,7 @@ export const listedSteps = (
 ];
 
 /**
- * Changes a thing that is there and meets `when`.
+ * Changes a thing that is there and meets `when`, with the steps `along`, which must not be refused by themselves.
  * @returns it after the change; or as it is (undefined: there is none) where the change was refused.
  */
 export async function changeListed(
@@ -52,9 +52,9 @@ export async function changeListed(
   kind: Kind,
   id: string,
   change: Change,
-  options: { state?: string | undefined; when?: Condition | undefined } = {},
+  options: { state?: string | undefined; when?: Condition | undefined; along?: readonly Step[] } = {},
 ): Promise<{ item: Item } | { current: Item | undefined }> {
-  const steps = listedSteps(store, kind, id, change, options);
+  const steps = [...listedSteps(store, kind, id, change, options), ...(options.along ?? [])];
   const key = keys.entity(store.tenant, kind, id);
   const when = options.when ? all(present(), options.when) : present();
   if (steps.length === 1)

@@ -4,6 +4,7 @@ import { timestamp, uuidV7 } from "../clock.ts";
 import { invalid, notFound } from "../http/errors.ts";
 import type { PageQuery } from "../http/paging.ts";
 import type { Store, StoreReader } from "../resources.ts";
+import type { CampaignStatus } from "../rules/campaign-states.ts";
 import { type Cron, nextRun, parseCron } from "../rules/cron.ts";
 import { isTimeZone } from "../rules/time-zones.ts";
 import { all, atMost, is } from "./conditions.ts";
@@ -20,6 +21,8 @@ export interface Schedule {
   template_id: string;
   channel_ids: string[];
   target: { type: "all" };
+  /** The campaign that it belongs to (AMB-15). */
+  campaign_id: string | null;
   active: boolean;
   /** Null while inactive (AMB-64). */
   next_run_at: string | null;
@@ -30,9 +33,16 @@ export interface Schedule {
 }
 
 /** `revision` grows with every change of when it fires: a timer of an earlier one does nothing. */
-export type ScheduleItem = Schedule & { revision: number };
+export type ScheduleItem = Schedule & { revision: number; heldBy: "pause" | "archive" | undefined };
 
-export type ScheduleSpec = Pick<Schedule, "cron_expression" | "timezone" | "template_id" | "channel_ids" | "active">;
+export type ScheduleSpec = Pick<Schedule, "cron_expression" | "timezone" | "template_id" | "channel_ids" | "active"> & {
+  campaign_id?: string | undefined;
+};
+
+/** What a change may say; `held_by` names the move of its campaign that switched it off. */
+type ScheduleChange = { [F in keyof Omit<ScheduleSpec, "campaign_id">]?: ScheduleSpec[F] | undefined } & {
+  held_by?: "pause" | "archive" | undefined;
+};
 
 /** @throws 422 naming the field (SCH-4, SCH-8). */
 export function readCron({ cron_expression, timezone }: Pick<Schedule, "cron_expression" | "timezone">): Cron {
@@ -51,9 +61,11 @@ export async function createSchedule(store: Store, timers: Timers, spec: Schedul
   const next = spec.active ? nextRun(readCron(spec), spec.timezone, now) : undefined;
   readCron(spec);
   await setTick(timers, id, 1, next);
+  if (spec.campaign_id !== undefined) await store.put({ ...ownedKey(store, spec.campaign_id, id) });
   const item = await createListed(store, "schedule", id, stateOf(spec.active), {
     ...spec,
     ...(next !== undefined && { next }),
+    ...(spec.campaign_id !== undefined && { react: "schedule" }),
     revision: 1,
     created_at: timestamp(now),
     updated_at: timestamp(now),
@@ -88,7 +100,7 @@ export async function changeSchedule(
   store: Store,
   timers: Timers,
   id: string,
-  change: { [F in keyof ScheduleSpec]?: ScheduleSpec[F] | undefined },
+  change: ScheduleChange,
 ): Promise<ScheduleItem> {
   for (;;) {
     const current = await getSchedule(store, id);
@@ -107,7 +119,10 @@ export async function changeSchedule(
       id,
       {
         set: { ...change, ...moved, updated_at: timestamp(now) },
-        ...(isMoved && next === undefined && { remove: ["next"] }),
+        remove: [
+          ...(isMoved && next === undefined ? ["next"] : []),
+          ...(change.active !== undefined && change.held_by === undefined ? ["held_by"] : []),
+        ],
       },
       { when: is("revision", current.revision), ...(active !== current.active && { state: stateOf(active) }) },
     );
@@ -119,6 +134,35 @@ export async function changeSchedule(
 /** SCH-9. @throws 404. */
 export async function deleteSchedule(store: Store, id: string): Promise<void> {
   if (!(await removeListed(store, "schedule", id))) throw notFound("schedule");
+}
+
+const ownedKey = ({ tenant }: Pick<Store, "tenant">, campaign: string, id: string) =>
+  keys.part(tenant, "campaign", campaign, `S#${id}`);
+
+/** The schedules that belong to a campaign, those deleted since left out. */
+export async function ownedSchedules(store: StoreReader, campaign: string): Promise<ScheduleItem[]> {
+  const { pk, sk } = ownedKey(store, campaign, "");
+  const { items } = await store.query({ pk, prefix: sk });
+  const found = await store.getAll(items.map((row) => keys.entity(store.tenant, "schedule", row.sk.slice(sk.length))));
+  return found.flatMap((item) => (item ? [scheduleOf(item)] : []));
+}
+
+/**
+ * Switches a campaign's schedules off while it is paused or archived, and on again those that this switched off, never
+ * those that the user did (CMP-21 to CMP-23, AMB-67).
+ */
+export async function switchOwned(
+  store: Store,
+  timers: Timers,
+  campaign: string,
+  status: CampaignStatus,
+): Promise<void> {
+  const holder = status === "paused" ? "pause" : status === "archived" ? "archive" : undefined;
+  for (const { id, active, heldBy } of await ownedSchedules(store, campaign)) {
+    if (holder && active) await changeSchedule(store, timers, id, { active: false, held_by: holder });
+    const isOver = heldBy !== undefined && !active && (!holder || (holder === "pause" && heldBy === "archive"));
+    if (isOver) await changeSchedule(store, timers, id, { active: true });
+  }
 }
 
 /** The job of a tick: its id is derived, so a tick that comes twice meets its own job. */
@@ -152,11 +196,13 @@ function scheduleOf(item: Item): ScheduleItem {
     template_id: String(item.template_id),
     channel_ids: item.channel_ids as string[],
     target: { type: "all" },
+    campaign_id: (item.campaign_id as string | undefined) ?? null,
     active: item.active === true,
     next_run_at: item.next === undefined ? null : timestamp(Number(item.next)),
     last_missed_at: (item.last_missed_at as string | undefined) ?? null,
     created_at: String(item.created_at),
     updated_at: String(item.updated_at),
     revision: Number(item.revision),
+    heldBy: item.held_by as ScheduleItem["heldBy"],
   };
 }

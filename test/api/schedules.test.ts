@@ -48,6 +48,7 @@ describe("create", () => {
     expect(made.body).toEqual({
       ...spec,
       id: expect.any(String),
+      campaign_id: null,
       active: true,
       next_run_at: "2026-11-21T08:00:00.000Z",
       last_missed_at: null,

@@ -57,6 +57,11 @@ const schedule: Make = async (world, tenant) => {
   return (await world.call("POST /api/v1/schedules", { as: await tenant.dashboard(), body })).body.id;
 };
 
+const campaign: Make = async (world, tenant) => {
+  const body = { name: "foreign", content: { title: "t", body: "b" }, channel_ids: [await channel(world, tenant)] };
+  return (await world.call("POST /api/v1/campaigns", { as: await tenant.dashboard(), body })).body.id;
+};
+
 const webhook: Make = async (world, tenant) => {
   const body = { target_url: "https://example.com/hooks", events: ["subscriber.created"] };
   return (await world.call("POST /v1/hooks", { as: tenant.server, body })).body.id;
@@ -71,6 +76,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/v1/in-app/messages/", message],
   ["/api/v1/templates/", template],
   ["/api/v1/schedules/", schedule],
+  ["/api/v1/campaigns/", campaign],
   ["/api/v1/channels/", channel],
   ["/api/v1/lists/", list],
   ["/api/v1/server-keys/", serverKey],

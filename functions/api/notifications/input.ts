@@ -1,12 +1,12 @@
 // What a send may ask for (D-NTF), checked field by field and then as a whole.
 import * as v from "valibot";
 import { MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
-import { JsonObject, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { JsonObject, TimestampInput } from "../../../shared/http/schemas.ts";
+import { ChannelIds, Percentage, Target } from "../../../shared/http/send-input.ts";
 import { validatePredicate } from "../../../shared/rules/predicates.ts";
 import { validateDevicePredicate } from "../../../shared/rules/versions.ts";
 
 export const MOST_GIVEN_IDS = 10_000;
-const MOST_CHANNELS = 20;
 const MOST_KEY_CHARACTERS = 255;
 /** So that a job with all its texts is one item of the table, and so is each message of it. */
 const MOST_OBJECT_BYTES = 65_536;
@@ -28,24 +28,6 @@ const Filter = (judge: (value: unknown) => Verdict) =>
       const problem = dataset.typed ? judge(dataset.value) : undefined;
       if (problem) addIssue({ message: problem.path ? `${problem.path}: ${problem.reason}` : problem.reason });
     }),
-  );
-
-const Target = v.variant(
-  "type",
-  [
-    v.strictObject({ type: v.literal("all") }),
-    v.strictObject({ type: v.literal("list"), list_id: Uuid }),
-    v.strictObject({ type: v.literal("segment"), segment_id: Uuid }),
-  ],
-  "must be all, list or segment",
-);
-
-const Percentage = (from: number) =>
-  v.pipe(
-    v.number("must be a number"),
-    v.integer("must be a whole number"),
-    v.minValue(from, `must be at least ${from}`),
-    v.maxValue(99, "must be at most 99"),
   );
 
 export const IdempotencyKey = v.pipe(
@@ -75,13 +57,7 @@ export const NewNotification = v.pipe(
     body: v.optional(MessageBody),
     template_id: v.optional(v.string("must be a string")),
     data: v.optional(SmallObject),
-    channel_ids: v.optional(
-      v.pipe(
-        v.array(v.string("must be a string"), "must be an array"),
-        v.minLength(1, "must name at least one channel"),
-        v.maxLength(MOST_CHANNELS, `must name at most ${MOST_CHANNELS} channels`),
-      ),
-    ),
+    channel_ids: v.optional(ChannelIds),
     category: v.optional(v.picklist(["marketing", "transactional"], "must be marketing or transactional"), "marketing"),
     scheduled_at: v.optional(TimestampInput),
     channel_arbitration_mode: v.optional(v.picklist(["explicit", "smart"], "must be explicit or smart"), "explicit"),

@@ -2,10 +2,12 @@
 import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { invalid } from "../../../shared/http/errors.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
 import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import type { PlanName } from "../../../shared/plans.ts";
 import { type Store, storeWrite, timers } from "../../../shared/resources.ts";
+import { findCampaign } from "../../../shared/store/campaigns.ts";
 import { requireChannels } from "../../../shared/store/channels.ts";
 import {
   changeSchedule,
@@ -27,6 +29,7 @@ const Schedule = v.object({
   template_id: v.string(),
   channel_ids: v.array(v.string()),
   target: v.object({ type: v.literal("all") }),
+  campaign_id: v.nullable(v.string()),
   active: v.boolean(),
   next_run_at: v.nullable(Timestamp),
   last_missed_at: v.nullable(Timestamp),
@@ -50,6 +53,7 @@ const NewSchedule = v.strictObject({
   ...fields,
   target: v.strictObject({ type: v.literal("all", "must be all") }),
   active: v.optional(fields.active, true),
+  campaign_id: v.optional(Uuid),
 });
 
 const ScheduleChange = v.pipe(
@@ -57,7 +61,7 @@ const ScheduleChange = v.pipe(
   v.check((change) => Object.keys(change).length > 0, "at least one field is required"),
 );
 
-const shown = ({ revision, ...schedule }: ScheduleItem) => schedule;
+const shown = ({ revision, heldBy, ...schedule }: ScheduleItem) => schedule;
 
 /** @throws 422 for a template or channel that is not this workspace's. */
 async function requireReferences(
@@ -103,6 +107,8 @@ export const schedules = group("schedules", "Cron schedules.", [
     async ({ store, timers, caller, body }) => {
       readCron(body);
       await requireReferences(store, workspaceOf(caller).plan, body);
+      if (body.campaign_id !== undefined && !(await findCampaign(store, body.campaign_id)))
+        throw invalid({ campaign_id: "no such campaign in this workspace" });
       const { target, ...spec } = body;
       return shown(await createSchedule(store, timers, spec));
     },

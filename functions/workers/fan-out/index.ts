@@ -52,15 +52,15 @@ export const fanOut = queueWorker(
 /** A scheduled job's time has come. The queued job then comes back through the table's stream. */
 async function fire(context: Bound, job: JobItem): Promise<void> {
   const { store, clock, timers } = context;
-  if (job.status !== "scheduled" || job.scheduled_at === null) return;
+  if (job.status !== "scheduled" || job.scheduled_at === null || job.held) return;
   const now = clock.now();
-  const at = Date.parse(job.scheduled_at);
+  const at = Math.max(Date.parse(job.scheduled_at), job.letGoAt ?? 0);
   if (now < at) return waitFor(context, job.id, at - now);
   if (now - at > TOO_LATE_MS) return fail(store, job.id, "expired");
   const workspace = await context.workspace();
   if (workspace?.status !== "active") return timers.set([{ kind: "job", id: job.id, at: now + HELD_RETRY_MS }]);
   await timers.set([{ kind: "job-watch", id: job.id, at: now + WATCH_AFTER_MS }]);
-  await moveJob(store, job.id, "fire");
+  await moveJob(store, job.id, "fire", { when: absent("held") });
 }
 
 /**

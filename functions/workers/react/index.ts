@@ -1,5 +1,6 @@
 // What must follow from a write follows from the table's stream, here: small messages with ids, nothing else.
 import { streamWorker } from "../../../shared/worker.ts";
+import { campaignUses, followCampaigns } from "./campaigns.ts";
 import { changesOf } from "./change.ts";
 import { channelUses, verifyQueued } from "./channels.ts";
 import { disbandDeleted, groupUses } from "./groups.ts";
@@ -12,12 +13,22 @@ import { tellWebhooks, webhookUses } from "./webhooks.ts";
 export const react = streamWorker(
   "react",
   "Turns writes into the messages that must follow from them.",
-  [...timerUses, ...sendUses, ...subscriberUses, ...groupUses, ...nameUses, ...webhookUses, ...channelUses],
+  [
+    ...timerUses,
+    ...sendUses,
+    ...subscriberUses,
+    ...campaignUses,
+    ...groupUses,
+    ...nameUses,
+    ...webhookUses,
+    ...channelUses,
+  ],
   async (records, context) => {
     const changes = changesOf(records);
     await wakeAtTheirTime(changes, context);
     await dispatchQueued(changes, context);
     await followSubscribers(changes, context);
+    await followCampaigns(changes, context);
     await disbandDeleted(changes, context);
     await tellWebhooks(changes, context);
     await verifyQueued(changes, context);

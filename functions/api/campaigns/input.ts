@@ -1,0 +1,115 @@
+// What a campaign may be made of (CMP-12, CMP-16), and how its parts become the messages that are stored.
+import * as v from "valibot";
+import { invalid } from "../../../shared/http/errors.ts";
+import { MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
+import { TimestampInput } from "../../../shared/http/schemas.ts";
+import { ChannelIds, Percentage, Target } from "../../../shared/http/send-input.ts";
+import type { PlanName } from "../../../shared/plans.ts";
+import type { Store } from "../../../shared/resources.ts";
+import type { CampaignMessage, CampaignSpec } from "../../../shared/store/campaigns.ts";
+import { requireChannels } from "../../../shared/store/channels.ts";
+import { requireTarget } from "../../../shared/store/targets.ts";
+import { requireTemplate } from "../../../shared/store/templates.ts";
+
+const MOST_NAME_CHARACTERS = 200;
+/** So that a campaign with all its texts is one item of the table. */
+const MOST_MESSAGES = 50;
+const MOST_BYTES = 262_144;
+
+const Content = v.strictObject({ title: MessageTitle, body: MessageBody });
+const TemplateId = v.string("must be a string");
+
+const Message = v.pipe(
+  v.strictObject({
+    content: v.optional(Content),
+    template_id: v.optional(TemplateId),
+    channel_ids: ChannelIds,
+    scheduled_at: v.optional(TimestampInput),
+  }),
+  v.check(
+    ({ content, template_id }) => content !== undefined || template_id !== undefined,
+    "must have content or a template_id",
+  ),
+);
+
+const Messages = v.pipe(
+  v.array(Message, "must be an array of messages"),
+  v.minLength(1, "must have at least one message"),
+  v.maxLength(MOST_MESSAGES, `must have at most ${MOST_MESSAGES} messages`),
+);
+
+const common = {
+  name: v.pipe(
+    v.string("must be a string"),
+    v.trim(),
+    v.nonEmpty("must not be empty"),
+    v.maxLength(MOST_NAME_CHARACTERS, `must have at most ${MOST_NAME_CHARACTERS} characters`),
+  ),
+  category: v.optional(v.picklist(["transactional", "marketing"], "must be transactional or marketing"), "marketing"),
+  target: v.optional(Target, { type: "all" }),
+  holdout_percentage: v.optional(Percentage(0), 0),
+  scheduled_at: v.optional(TimestampInput),
+};
+
+export const NewCampaign = v.pipe(
+  v.strictObject({
+    ...common,
+    content: v.optional(Content),
+    template_id: v.optional(TemplateId),
+    channel_ids: v.optional(ChannelIds),
+    messages: v.optional(Messages),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { value } = dataset;
+    const blame = (key: "messages" | "content" | "channel_ids", message: string) =>
+      addIssue({ message, path: [{ type: "object", origin: "value", input: value, key, value: value[key] }] });
+    const isSingle = value.content !== undefined || value.template_id !== undefined || value.channel_ids !== undefined;
+    if (value.messages) {
+      if (isSingle) blame("messages", "must not be combined with content, template_id or channel_ids");
+    } else if (value.content === undefined && value.template_id === undefined)
+      blame("content", "messages, or content (or template_id) and channel_ids, are required");
+    else if (value.channel_ids === undefined)
+      blame("channel_ids", "messages, or content (or template_id) and channel_ids, are required");
+  }),
+);
+
+export const CampaignReplacement = v.strictObject({ ...common, messages: Messages });
+
+type Input = v.InferOutput<typeof NewCampaign> | v.InferOutput<typeof CampaignReplacement>;
+
+/**
+ * The campaign that a request describes; what it refers to exists and is this workspace's.
+ * @throws 422 naming the field, 403 for a channel type outside the plan.
+ */
+export async function specOf(store: Store, plan: PlanName, input: Input): Promise<CampaignSpec> {
+  const { name, category, target, holdout_percentage, scheduled_at } = input;
+  const isSingle = input.messages === undefined;
+  const given = input.messages ?? [messageOf(input as v.InferOutput<typeof NewCampaign>)];
+  if (Buffer.byteLength(JSON.stringify(given)) > MOST_BYTES)
+    throw invalid({ messages: `must have at most ${MOST_BYTES} bytes in all` });
+  for (const [i, { channel_ids }] of given.entries())
+    await requireChannels(store, plan, channel_ids, isSingle ? "channel_ids" : `messages.${i}.channel_ids`);
+  for (const template of new Set(given.flatMap(({ template_id }) => template_id ?? [])))
+    await requireTemplate(store, template);
+  await requireTarget(store, target);
+  const now = store.clock.now();
+  const messages = given.map(
+    ({ content, template_id, channel_ids, scheduled_at: at }, position): CampaignMessage => ({
+      id: store.ids.uuidAt(now),
+      ...(template_id === undefined ? { content } : { template_id }),
+      channel_ids,
+      ...(at !== undefined && { scheduled_at: at }),
+      position,
+      job_id: "",
+    }),
+  );
+  return { name, category, target, holdout_percentage, scheduled_at, messages };
+}
+
+const messageOf = ({ content, template_id, channel_ids = [] }: v.InferOutput<typeof NewCampaign>) => ({
+  content,
+  template_id,
+  channel_ids,
+  scheduled_at: undefined,
+});

@@ -1,0 +1,433 @@
+// Campaigns: authoring, release, the states and their moves, what is held and what goes on by itself (CMP).
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
+import { campaignStatuses } from "../../shared/rules/campaign-states.ts";
+import { START, type Tenant } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const at = (ms: number) => timestamp(START + ms);
+const text = (title: string) => ({ title, body: "Body" });
+
+async function setting() {
+  const world = await fresh();
+  const tenant = await world.tenant();
+  const as = () => tenant.dashboard();
+  const call = async (route: string, body?: object) => world.call(route, { as: await as(), ...(body && { body }) });
+  const channel = async (of: Tenant = tenant) =>
+    (await world.call("GET /api/v1/channels", { as: await of.dashboard() })).body.channels[0].id as string;
+  const template = async (of: Tenant = tenant) => {
+    const body = { name: world.ids.uuid(), content: text("Template") };
+    return (await world.call("POST /api/v1/templates", { as: await of.dashboard(), body })).body.id as string;
+  };
+  const person = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "u1" } }))
+    .body.id as string;
+  const channel_ids = [await channel()];
+  const create = (body: object = {}) =>
+    call("POST /api/v1/campaigns", { name: "Spring", content: text("Hello"), channel_ids, ...body });
+  /** A campaign with a message per time: `undefined` goes with the campaign. */
+  const several = async (...times: (string | undefined)[]) => {
+    const messages = times.map((scheduled_at, n) => ({ content: text(`M${n}`), channel_ids, scheduled_at }));
+    return (await call("POST /api/v1/campaigns", { name: "Several", messages })).body;
+  };
+  const get = async (id: string) => (await call(`GET /api/v1/campaigns/${id}`)).body;
+  const act = (id: string, action: string) => call(`PATCH /api/v1/campaigns/${id}`, { action });
+  const release = (id: string) => call(`POST /api/v1/campaigns/${id}/release`);
+  const job = async (id: string) => (await call(`GET /api/v1/notifications/${id}`)).body;
+  const inbox = async (): Promise<string[]> => {
+    const { messages } = (
+      await world.call(`GET /v1/in-app/messages?subscriber_id=${person}&limit=200`, { as: tenant.sdk })
+    ).body;
+    return messages.map(({ content }: { content: { title: string } }) => content.title).reverse();
+  };
+  return { world, tenant, call, channel, template, channel_ids, create, several, get, act, release, job, inbox };
+}
+
+describe("create", () => {
+  it("CMP-1 CMP-3 CMP-4 CMP-9 CMP-11 CMP-12 a draft with its defaults, and one message of its content", async () => {
+    const { create, get, channel_ids } = await setting();
+    const made = await create();
+    expect(made.status).toBe(201);
+    expect(made.body).toEqual({
+      id: expect.any(String),
+      name: "Spring",
+      status: "draft",
+      category: "marketing",
+      target: { type: "all" },
+      content: text("Hello"),
+      channel_ids,
+      holdout_percentage: 0,
+      messages: [{ id: expect.any(String), content: text("Hello"), channel_ids, position: 0, job_id: "" }],
+      created_at: at(0),
+      updated_at: at(0),
+    });
+    expect(await get(made.body.id)).toEqual(made.body);
+  });
+
+  it("CMP-5 CMP-7 AMB-65 a template supplies the content", async () => {
+    const { create, template, channel_ids } = await setting();
+    const template_id = await template();
+    const { status, body } = await create({ content: undefined, template_id });
+    expect([status, body.template_id, body.content, body.channel_ids]).toEqual([
+      201,
+      template_id,
+      undefined,
+      channel_ids,
+    ]);
+  });
+
+  it("CMP-10 AMB-66 the top level mirrors the first message, its time the campaign's if that has one", async () => {
+    const { several, call, channel_ids } = await setting();
+    const own = await several(at(HOUR), at(2 * HOUR));
+    expect(own).toMatchObject({ content: text("M0"), channel_ids, scheduled_at: at(HOUR) });
+    expect(own.messages.map(({ position }: { position: number }) => position)).toEqual([0, 1]);
+    const messages = [{ content: text("A"), channel_ids, scheduled_at: at(2 * HOUR) }];
+    const { body } = await call("POST /api/v1/campaigns", { name: "x", scheduled_at: at(HOUR), messages });
+    expect(body.scheduled_at).toBe(at(HOUR));
+  });
+
+  it("CMP-13 AMB-65 refuses each bad field, naming it", async () => {
+    const { create, channel_ids, call } = await setting();
+    const cases: [string, object][] = [
+      ["name", { name: undefined }],
+      ["name", { name: "" }],
+      ["content", { content: undefined }],
+      ["channel_ids", { channel_ids: undefined }],
+      ["channel_ids", { channel_ids: [] }],
+      ["channel_ids.0", { channel_ids: [UNKNOWN] }],
+      ["scheduled_at", { scheduled_at: "tomorrow" }],
+      ["category", { category: "spam" }],
+      ["target.type", { target: { type: "everyone" } }],
+      ["target.list_id", { target: { type: "list" } }],
+      ["target.list_id", { target: { type: "list", list_id: UNKNOWN } }],
+      ["holdout_percentage", { holdout_percentage: 100 }],
+      ["messages", { messages: [{ content: text("x"), channel_ids }] }],
+      ["messages", { messages: [], content: undefined, channel_ids: undefined }],
+      ["messages.0", { messages: [{ channel_ids }], content: undefined, channel_ids: undefined }],
+    ];
+    for (const [field, change] of cases) {
+      const refused = await create(change);
+      expect(refused, JSON.stringify(change)).toMatchObject({ status: 422, body: { code: "VALIDATION_ERROR" } });
+      expect(Object.keys(refused.body.fields), JSON.stringify(change)).toEqual([field]);
+    }
+    expect((await call("GET /api/v1/campaigns")).body.total).toBe(0);
+  });
+
+  it("CMP-6 CMP-13 AMB-89 GEN-8 another workspace's template or channel is as one that is not there", async () => {
+    const { world, create, template, channel } = await setting();
+    const other = await world.tenant();
+    const unknown = await create({ template_id: UNKNOWN, content: undefined });
+    expect(unknown).toMatchObject({ status: 422, body: { code: "TEMPLATE_NOT_FOUND" } });
+    expect((await create({ template_id: await template(other), content: undefined })).body).toEqual(unknown.body);
+    expect((await create({ channel_ids: [await channel(other)] })).body.fields).toHaveProperty("channel_ids.0");
+  });
+});
+
+describe("list and replace", () => {
+  it("CMP-14 CMP-15 pages newest first, filters by status, and counts what it filtered", async () => {
+    const { world, create, call, release } = await setting();
+    const ids: string[] = [];
+    for (let n = 0; n < 4; n++) {
+      ids.unshift((await create({ name: `c${n}`, scheduled_at: at(DAY) })).body.id);
+      await world.advance(1_000);
+    }
+    await release(ids[2]!);
+    const page = (await call("GET /api/v1/campaigns?page=2&page_size=3")).body;
+    expect(page).toMatchObject({ total: 4, page: 2, page_size: 3, items: [{ id: ids[3] }] });
+    const scheduled = (await call("GET /api/v1/campaigns?status=scheduled")).body;
+    expect(scheduled).toMatchObject({ total: 1, items: [{ id: ids[2], status: "scheduled" }] });
+    expect((await call("GET /api/v1/campaigns?status=draft")).body.total).toBe(3);
+    expect((await call("GET /api/v1/campaigns?status=unknown")).status).toBe(422);
+    expect((await call(`GET /api/v1/campaigns/${UNKNOWN}`)).status).toBe(404);
+  });
+
+  it("CMP-16 AMB-65 PUT replaces the whole draft: what is omitted goes back to its default", async () => {
+    const { create, call, get, channel_ids } = await setting();
+    const { id } = (await create({ category: "transactional", holdout_percentage: 10, scheduled_at: at(DAY) })).body;
+    const messages = [
+      { content: text("One"), channel_ids },
+      { content: text("Two"), channel_ids, scheduled_at: at(HOUR) },
+    ];
+    const put = await call(`PUT /api/v1/campaigns/${id}`, { name: "Anew", messages });
+    expect(put).toMatchObject({
+      status: 200,
+      body: {
+        name: "Anew",
+        category: "marketing",
+        holdout_percentage: 0,
+        messages: [{ position: 0 }, { position: 1 }],
+      },
+    });
+    expect(put.body.scheduled_at).toBeUndefined();
+    expect(await get(id)).toEqual(put.body);
+  });
+
+  it("CMP-16 refuses empty messages, a bad time, what is not there, and what is not a draft", async () => {
+    const { create, call, release, channel_ids } = await setting();
+    const { id } = (await create()).body;
+    const messages = [{ content: text("One"), channel_ids }];
+    const put = (id: string, body: object) => call(`PUT /api/v1/campaigns/${id}`, body);
+    expect((await put(id, { name: "x", messages: [] })).status).toBe(422);
+    expect((await put(id, { name: "x" })).status).toBe(422);
+    expect((await put(id, { name: "x", messages: [{ ...messages[0], scheduled_at: "soon" }] })).status).toBe(422);
+    expect((await put(UNKNOWN, { name: "x", messages })).status).toBe(404);
+    await release(id);
+    expect(await put(id, { name: "x", messages })).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+  });
+});
+
+describe("release", () => {
+  it("CMP-18 CMP-19 ARC-11 one job per message, each at its own time, its id on the message at once", async () => {
+    const { world, several, release, get, job, inbox } = await setting();
+    const { id } = await several(undefined, at(HOUR), at(2 * HOUR));
+    const released = await release(id);
+    expect(released).toMatchObject({ status: 200, body: { status: "live" } });
+    const jobs = released.body.messages.map(({ job_id }: { job_id: string }) => job_id);
+    expect(new Set(jobs).size).toBe(3);
+    expect(await job(jobs[1])).toMatchObject({
+      status: "scheduled",
+      scheduled_at: at(HOUR),
+      name: "Several",
+      source: { type: "campaign", id },
+    });
+    await world.settle();
+    expect(await inbox()).toEqual(["M0"]);
+    await world.advance(90 * MINUTE);
+    expect(await inbox()).toEqual(["M0", "M1"]);
+    expect((await get(id)).status).toBe("live");
+    await world.advance(HOUR);
+    expect(await inbox()).toEqual(["M0", "M1", "M2"]);
+    expect((await get(id)).status).toBe("completed");
+  });
+
+  it("CMP-20 a second release is a 409, and racing ones make one job per message", async () => {
+    const { world, several, release, call, inbox } = await setting();
+    const { id } = await several(undefined, undefined);
+    const answers = await Promise.all([release(id), release(id), release(id)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    await world.settle();
+    expect((await inbox()).sort()).toEqual(["M0", "M1"]);
+    expect((await call("GET /api/v1/notifications?source_type=campaign")).body.items).toHaveLength(2);
+    expect((await release(UNKNOWN)).status).toBe(404);
+  });
+
+  it("AMB-65 D-CMP-AUTO a time that is past goes out at release; one ahead makes it scheduled", async () => {
+    const { world, create, release, inbox } = await setting();
+    const past = (await create({ scheduled_at: at(-HOUR) })).body;
+    expect((await release(past.id)).body.status).toBe("live");
+    const ahead = (await create({ scheduled_at: at(HOUR) })).body;
+    expect((await release(ahead.id)).body.status).toBe("scheduled");
+    await world.settle();
+    expect(await inbox()).toEqual(["Hello"]);
+  });
+
+  it("CMP-8 ABH-2 the share held out receives nothing", async () => {
+    const { create, release, world, job } = await setting();
+    const { id } = (await create({ holdout_percentage: 99 })).body;
+    const { messages } = (await release(id)).body;
+    await world.settle();
+    expect(await job(messages[0].job_id)).toMatchObject({ holdout_percentage: 99, counts: { total: 1 } });
+  });
+
+  it("CMP-26 D-CMP-AUTO scheduled becomes live with its first job, and completed with its last, failed ones too", async () => {
+    const { world, call, template, channel_ids, release, get } = await setting();
+    const template_id = await template();
+    const messages = [
+      { template_id, channel_ids, scheduled_at: at(HOUR) },
+      { template_id, channel_ids, scheduled_at: at(DAY) },
+    ];
+    const { id } = (await call("POST /api/v1/campaigns", { name: "x", messages })).body;
+    expect((await release(id)).body.status).toBe("scheduled");
+    await world.advance(2 * HOUR);
+    expect((await get(id)).status).toBe("live");
+    await call(`DELETE /api/v1/templates/${template_id}`);
+    await world.advance(DAY);
+    expect((await get(id)).status).toBe("completed");
+  });
+
+  it("D-CMP-AUTO a message whose job was canceled counts as ended", async () => {
+    const { world, several, release, get, call } = await setting();
+    const { id } = await several(undefined, at(HOUR));
+    const { messages } = (await release(id)).body;
+    await call(`POST /api/v1/notifications/${messages[1].job_id}/cancel`);
+    await world.settle();
+    expect((await get(id)).status).toBe("completed");
+  });
+});
+
+describe("moves", () => {
+  it("CMP-17 CMP-21 CMP-22 AMB-13 AMB-14 paused messages are held, overdue ones go out on resume, in-flight ones finish", async () => {
+    const { world, several, release, act, inbox, get } = await setting();
+    const { id } = await several(at(HOUR), at(3 * HOUR), at(9 * DAY));
+    await release(id);
+    expect((await act(id, "pause")).body.status).toBe("paused");
+    await world.advance(2 * HOUR);
+    expect(await inbox()).toEqual([]);
+    await world.advance(2 * DAY);
+    expect((await act(id, "resume")).body.status).toBe("scheduled");
+    await world.settle();
+    expect((await inbox()).sort()).toEqual(["M0", "M1"]);
+    expect((await get(id)).status).toBe("live");
+    await world.advance(9 * DAY);
+    expect(await inbox()).toHaveLength(3);
+  });
+
+  it("CMP-21 a pause that came before the time keeps everything back, whoever is quicker", async () => {
+    const { world, several, release, act, inbox } = await setting();
+    const { id } = await several(at(HOUR), at(DAY));
+    await release(id);
+    await world.advance(HOUR - 1);
+    const paused = act(id, "pause");
+    await world.advance(1);
+    const seen = (await inbox()).length;
+    expect((await paused).status).toBe(200);
+    await world.advance(2 * DAY);
+    expect(await inbox()).toHaveLength(seen);
+  });
+
+  /** A campaign in each status. */
+  const reach = async (status: string, here: Awaited<ReturnType<typeof setting>>): Promise<string> => {
+    const { create, release, act, world } = here;
+    const scheduled_at = timestamp(world.clock.now() + 5 * DAY);
+    const { id } = (await create(status === "completed" ? {} : { scheduled_at })).body;
+    if (status === "draft") return id;
+    if (status === "live") {
+      const messages = (await here.several(undefined, scheduled_at)).id;
+      await release(messages);
+      return messages;
+    }
+    await release(id);
+    await world.settle();
+    if (status === "paused") await act(id, "pause");
+    if (status === "archived") await act(id, "archive");
+    return id;
+  };
+
+  it("CMP-2 CMP-25 the whole matrix: an action that a status does not allow is a 409 naming it", async () => {
+    const here = await setting();
+    const allowed: Record<string, Record<string, string>> = {
+      draft: { archive: "archived" },
+      scheduled: { pause: "paused", archive: "archived" },
+      live: { pause: "paused", archive: "archived" },
+      completed: { archive: "archived" },
+      paused: { resume: "scheduled", archive: "archived" },
+      archived: { unarchive: "scheduled" },
+    };
+    for (const status of campaignStatuses)
+      for (const action of ["pause", "resume", "archive", "unarchive"]) {
+        const id = await reach(status, here);
+        const answer = await here.act(id, action);
+        const expected = allowed[status]?.[action];
+        if (expected)
+          expect(answer, `${action} from ${status}`).toMatchObject({ status: 200, body: { status: expected } });
+        else {
+          expect(answer, `${action} from ${status}`).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+          expect(answer.body.message).toContain(status);
+          expect((await here.get(id)).status).toBe(status);
+        }
+      }
+  }, 60_000);
+
+  it("CMP-17 an unknown action is a 422, an unknown campaign a 404", async () => {
+    const { create, act } = await setting();
+    const { id } = (await create()).body;
+    expect((await act(id, "explode")).status).toBe(422);
+    expect((await act(UNKNOWN, "pause")).status).toBe(404);
+  });
+
+  it("CMP-23 CMP-24 unarchive leads back to exactly where it was, from each of the five", async () => {
+    const here = await setting();
+    for (const status of campaignStatuses.filter((status) => status !== "archived")) {
+      const id = await reach(status, here);
+      await here.act(id, "archive");
+      expect((await here.act(id, "unarchive")).body.status, status).toBe(status);
+    }
+  });
+
+  it("AMB-54 AMB-67 what came due in the archive waits for pause and resume; what is ahead goes out at its time", async () => {
+    const { world, several, release, act, inbox } = await setting();
+    const { id } = await several(at(HOUR), at(2 * DAY));
+    await release(id);
+    await act(id, "archive");
+    await world.advance(DAY);
+    expect((await act(id, "unarchive")).body.status).toBe("scheduled");
+    await world.advance(HOUR);
+    expect(await inbox()).toEqual([]);
+    await world.advance(2 * DAY);
+    expect(await inbox()).toEqual(["M1"]);
+    await act(id, "pause");
+    await act(id, "resume");
+    await world.settle();
+    expect(await inbox()).toEqual(["M1", "M0"]);
+  });
+});
+
+describe("recurring schedules of a campaign", () => {
+  async function withSchedules(n: number) {
+    const here = await setting();
+    const { id } = (await here.create()).body;
+    const schedules: string[] = [];
+    for (let i = 0; i < n; i++) {
+      const body = {
+        cron_expression: "0 * * * *",
+        timezone: "UTC",
+        template_id: await here.template(),
+        channel_ids: here.channel_ids,
+        target: { type: "all" },
+        campaign_id: id,
+      };
+      schedules.push((await here.call("POST /api/v1/schedules", body)).body.id);
+    }
+    const isActive = async (schedule: string) => (await here.call(`GET /api/v1/schedules/${schedule}`)).body.active;
+    const actives = () => Promise.all(schedules.map(isActive));
+    const set = (schedule: string, active: boolean) => here.call(`PATCH /api/v1/schedules/${schedule}`, { active });
+    return { ...here, id, schedules, actives, set };
+  }
+
+  it("CMP-21 CMP-22 AMB-15 AMB-67 pause switches them off, resume switches on those, never what the user had off", async () => {
+    const { id, schedules, actives, set, act, release, world, inbox } = await withSchedules(2);
+    await release(id);
+    await world.settle();
+    await set(schedules[1]!, false);
+    await act(id, "pause");
+    expect(await actives()).toEqual([false, false]);
+    const before = (await inbox()).length;
+    await world.advance(3 * HOUR);
+    expect(await inbox()).toHaveLength(before);
+    await act(id, "resume");
+    expect(await actives()).toEqual([true, false]);
+  });
+
+  it("CMP-23 CMP-24 AMB-67 archive switches off, unarchive on, a pause before it stays a pause", async () => {
+    const { id, actives, act, release } = await withSchedules(1);
+    await release(id);
+    await act(id, "archive");
+    expect(await actives()).toEqual([false]);
+    await act(id, "unarchive");
+    expect(await actives()).toEqual([true]);
+    await act(id, "pause");
+    await act(id, "archive");
+    await act(id, "unarchive");
+    expect(await actives()).toEqual([false]);
+    await act(id, "resume");
+    expect(await actives()).toEqual([true]);
+  });
+
+  it("D-CMP-AUTO AMB-67 it is not completed before its last schedule is switched off", async () => {
+    const { id, schedules, set, release, world, get } = await withSchedules(1);
+    await release(id);
+    await world.advance(HOUR);
+    expect((await get(id)).status).toBe("live");
+    await set(schedules[0]!, false);
+    await world.settle();
+    expect((await get(id)).status).toBe("completed");
+  });
+
+  it("GEN-8 AMB-15 another workspace's campaign is a 422 naming the field", async () => {
+    const { call, channel_ids, template } = await setting();
+    const body = { cron_expression: "0 * * * *", timezone: "UTC", template_id: await template(), channel_ids };
+    const refused = await call("POST /api/v1/schedules", { ...body, target: { type: "all" }, campaign_id: UNKNOWN });
+    expect(refused).toMatchObject({ status: 422, body: { fields: { campaign_id: expect.any(String) } } });
+  });
+});
