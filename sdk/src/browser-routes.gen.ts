@@ -9,6 +9,9 @@ export const browserRoutes: RouteTable = {
     create: {"route":"POST /api/v1/devices","credentials":["sdk"],"body":"json"},
     delete: {"route":"DELETE /api/v1/devices/:id","credentials":["sdk","dashboard"],"query":true},
   },
+  notifications: {
+    createInteraction: {"route":"POST /api/v1/notifications/interactions","credentials":["sdk"],"body":"json"},
+  },
   inbox: {
     listMessages: {"route":"GET /v1/in-app/messages","credentials":["sdk","dashboard"],"query":true},
     readMessages: {"route":"POST /v1/in-app/messages/read","credentials":["sdk","dashboard"],"body":"json"},

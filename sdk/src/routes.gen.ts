@@ -21,6 +21,7 @@ export const routes: RouteTable = {
     list: {"route":"GET /api/v1/notifications","credentials":["dashboard"],"query":true},
     get: {"route":"GET /api/v1/notifications/:id","credentials":["dashboard"]},
     cancel: {"route":"POST /api/v1/notifications/:id/cancel","credentials":["dashboard"]},
+    createInteraction: {"route":"POST /api/v1/notifications/interactions","credentials":["sdk"],"body":"json"},
   },
   templates: {
     create: {"route":"POST /api/v1/templates","credentials":["dashboard"],"body":"json"},

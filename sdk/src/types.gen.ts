@@ -591,6 +591,20 @@ export interface NotificationsListAnswer {
   next_cursor: string;
 }
 
+export interface NotificationsCreateInteractionBody {
+  /** `notification_id` of the payload */
+  job_id: string;
+  interaction: "foreground_received" | "tapped" | "action_tapped" | "dismissed" | "email_opened" | "email_clicked" | "inapp_impression" | "inapp_click" | "inapp_dismiss";
+  platform: "ios" | "android" | "web" | "email" | "server";
+  /** RFC 3339. */
+  occurred_at: string;
+  action_id?: string | undefined;
+  url?: string | undefined;
+  subscriber_id?: string | undefined;
+  device_id?: string | undefined;
+  variant_id?: string | undefined;
+}
+
 export interface TemplatesCreateBody {
   name: string;
   content: {
@@ -1218,6 +1232,8 @@ export interface Endpoints {
     get(id: string, options?: CallOptions): Promise<Notification>;
     /** Cancel a scheduled notification: nobody is reached after this. `POST /api/v1/notifications/:id/cancel` */
     cancel(id: string, options?: CallOptions): Promise<Notification>;
+    /** Report what a recipient did with a message. `POST /api/v1/notifications/interactions` */
+    createInteraction(body: NotificationsCreateInteractionBody, options?: CallOptions): Promise<void>;
   };
   templates: {
     /** Create a template. `POST /api/v1/templates` */
@@ -1424,6 +1440,10 @@ export interface BrowserEndpoints {
     create(body: DevicesCreateBody, options?: CallOptions): Promise<DevicesSubscriber>;
     /** Remove a device, as at a logout. `DELETE /api/v1/devices/:id` */
     delete(id: string, query: DevicesDeleteQuery, options?: CallOptions): Promise<void>;
+  };
+  notifications: {
+    /** Report what a recipient did with a message. `POST /api/v1/notifications/interactions` */
+    createInteraction(body: NotificationsCreateInteractionBody, options?: CallOptions): Promise<void>;
   };
   inbox: {
     /** List a subscriber's messages, newest first. `GET /v1/in-app/messages` */

@@ -97,10 +97,17 @@ export const keys = {
   chunk: (t: TenantId, job: string, range: string, n: number) => key(keys.jobParts(t, job), `C#${range}#${pad(n)}`),
   /** group claim of a chunk: owner, lease, position, outcome · deliver */
   claim: (t: TenantId, job: string, range: string, n: number) => key(keys.jobParts(t, job), `K#${range}#${pad(n)}`),
-  /** an interaction already counted · notifications */
-  interaction: (t: TenantId, job: string, digest: string) => key(keys.jobParts(t, job), `I#${digest}`),
-  /** interactions of a job, in shards · notifications */
-  interactions: (t: TenantId, job: string, shard: number) => key(keys.jobParts(t, job), `N#${shard}`),
+  // Interactions with a job: rows and counters in partitions of their own by the digest, so a burst has no hot key.
+  /** an interaction, once however often it is reported · notifications */
+  interaction: (t: TenantId, job: string, digest: string) =>
+    key(keys.interactionRows(t, job, digest.slice(0, 2)), `I#${digest}`),
+  interactionRows: (t: TenantId, job: string, part: string) => of(t, `JI#${job}#${part}`),
+  /** interactions of a job in 16 shards, changed together with the rows · notifications */
+  interactions: (t: TenantId, job: string, shard: string) => key(of(t, `JN#${job}#${shard}`), "n"),
+  /** how far a recipient has gone with a job: each stage once, so that recipients are counted and not reports · notifications */
+  engagement: (t: TenantId, id: string, job: string) => key(keys.person(t, id), `E#${job}`),
+  /** first opens of a day by the hour · notifications */
+  hours: (t: TenantId, shard: string, day: string) => key(of(t, `HOURS#${shard}`), day),
   /** an idempotency key of the last 24 hours · notifications */
   idempotency: (t: TenantId, text: string) => key(of(t, `IDEM#${hash(text)}`)),
 

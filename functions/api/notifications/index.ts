@@ -11,6 +11,7 @@ import { cancelJob, getJob, type JobItem, listJobs } from "../../../shared/store
 import type { Key } from "../../../shared/store/model.ts";
 import { createNotification } from "./create.ts";
 import { IdempotencyKey, NewNotification } from "./input.ts";
+import { reportInteraction } from "./interactions.ts";
 
 const Counts = v.object({
   total: v.number(),
@@ -130,4 +131,6 @@ export const notifications = group("notifications", "One-off sends with audience
     },
     async ({ store, params }) => shown(await cancelJob(store, params.id)),
   ),
+
+  reportInteraction,
 ]);

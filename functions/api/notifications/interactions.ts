@@ -1,0 +1,40 @@
+// What clients report of their messages: seen, tapped, clicked, dismissed (INT).
+import * as v from "valibot";
+import { endpoints } from "../../../shared/http/endpoint.ts";
+import { TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { storeWrite } from "../../../shared/resources.ts";
+import { interactions, platforms } from "../../../shared/rules/interactions.ts";
+import { countInteraction } from "../../../shared/store/interactions.ts";
+
+const text = (most: number) =>
+  v.optional(v.pipe(v.string("must be a string"), v.maxLength(most, `must have at most ${most} characters`)));
+
+const Interaction = v.strictObject({
+  job_id: v.pipe(Uuid, v.description("`notification_id` of the payload")),
+  interaction: v.picklist(interactions, `must be one of ${interactions.join(", ")}`),
+  platform: v.picklist(platforms, `must be one of ${platforms.join(", ")}`),
+  occurred_at: TimestampInput,
+  action_id: text(256),
+  url: text(2_048),
+  subscriber_id: v.optional(v.pipe(v.string("must be a string"), v.maxLength(128), v.toLowerCase())),
+  device_id: text(128),
+  variant_id: text(128),
+});
+
+const reporting = endpoints({ credentials: ["sdk"], uses: [storeWrite] });
+
+export const reportInteraction = reporting(
+  "POST /api/v1/notifications/interactions",
+  {},
+  {
+    summary: "Report what a recipient did with a message",
+    description:
+      "Counts in stats, funnels and reports and fires the webhook event `notification.interaction`. A report equal to " +
+      "an earlier one in every field, `occurred_at` included, counts once.",
+    body: Interaction,
+    status: 202,
+  },
+  async ({ store, body }) => {
+    await countInteraction(store, body);
+  },
+);

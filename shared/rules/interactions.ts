@@ -1,0 +1,46 @@
+// What recipients do with a message, and how far it says they have come (INT-3, AMB-68).
+
+export const interactions = [
+  "foreground_received",
+  "tapped",
+  "action_tapped",
+  "dismissed",
+  "email_opened",
+  "email_clicked",
+  "inapp_impression",
+  "inapp_click",
+  "inapp_dismiss",
+] as const;
+export type Interaction = (typeof interactions)[number];
+
+/** INT-4. */
+export const platforms = ["ios", "android", "web", "email", "server"] as const;
+export type Platform = (typeof platforms)[number];
+
+/** `reached`: an in-app message was seen (`unique_reach`); every click is an open too. */
+export const stages = ["reached", "opened", "clicked"] as const;
+export type Stage = (typeof stages)[number];
+
+const clicks: readonly Stage[] = ["opened", "clicked"];
+
+const stagesByInteraction: Record<Interaction, readonly Stage[]> = {
+  foreground_received: ["opened"],
+  tapped: clicks,
+  action_tapped: clicks,
+  dismissed: [],
+  email_opened: ["opened"],
+  email_clicked: clicks,
+  inapp_impression: ["reached", "opened"],
+  inapp_click: clicks,
+  inapp_dismiss: [],
+};
+
+/** The stages a recipient has come to by an interaction. */
+export const stagesOf = (interaction: Interaction): readonly Stage[] => stagesByInteraction[interaction];
+
+/** The type of the channel it came by, where that can be told (AMB-68). */
+export function channelOf(interaction: Interaction, platform: Platform): string | undefined {
+  if (interaction.startsWith("inapp_")) return "in_app";
+  if (interaction.startsWith("email_")) return "email";
+  return { ios: "ios", android: "android", web: "web_push", email: "email", server: undefined }[platform];
+}

@@ -1,0 +1,243 @@
+// What clients report of messages: taken, counted once, and for people rather than reports where it matters (INT).
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { channelOf, interactions, platforms } from "../../shared/rules/interactions.ts";
+import { interactionTotals, recountInteractions } from "../../shared/store/interaction-totals.ts";
+import { countInteraction } from "../../shared/store/interactions.ts";
+import { addPeople, quickStore, send, wholeTable } from "../support/people.ts";
+import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const ROUTE = "POST /api/v1/notifications/interactions";
+
+const report = (world: TestWorld, tenant: Tenant, body: object) => world.call(ROUTE, { as: tenant.sdk, body });
+const seen = (job_id: string, more: object = {}) => ({
+  ...{ job_id, interaction: "inapp_impression", platform: "ios", occurred_at: timestamp(START) },
+  ...more,
+});
+
+async function withJob(options: object = {}) {
+  const { world, tenant } = await withTenant();
+  const people = (await addPeople(world, tenant, 4)) as [string, string, string, string];
+  const { job } = await send(world, tenant, { target: { type: "all" }, ...options });
+  const totals = async () => {
+    const store = quickStore(world, tenant);
+    const found = await interactionTotals(store, job.id);
+    expect(await recountInteractions(store, job.id)).toEqual(found);
+    return found;
+  };
+  return { world, tenant, people, job: String(job.id), totals, say: (body: object) => report(world, tenant, body) };
+}
+
+describe("reporting", () => {
+  it("INT-1 INT-6 INT-7 INT-8 every field is taken, and the answer is 202 without a body", async () => {
+    const { job, people, say } = await withJob();
+    const more = {
+      interaction: "inapp_click",
+      action_id: "buy",
+      url: "https://example.com/x",
+      subscriber_id: people[0],
+    };
+    const answer = await say(seen(job, { ...more, device_id: "phone", variant_id: "a" }));
+    expect([answer.status, answer.body]).toEqual([202, ""]);
+    expect((await say(seen(job))).status).toBe(202);
+  });
+
+  it("INT-3 INT-4 INT-10 every interaction counts under its name, from every platform", async () => {
+    const { job, totals, say } = await withJob();
+    for (const interaction of interactions)
+      for (const platform of platforms) expect((await say(seen(job, { interaction, platform }))).status).toBe(202);
+    const found = await totals();
+    expect(found.interactions).toEqual(Object.fromEntries(interactions.map((one) => [one, platforms.length])));
+    expect(found.channels.in_app?.interactions.inapp_click).toBe(platforms.length);
+    expect(found.channels.web_push?.interactions.tapped).toBe(1);
+    expect(found.recipients).toEqual({ reached: 0, opened: 0, clicked: 0 });
+  });
+
+  it.each([
+    ["INT-2 no job_id", { job_id: undefined }, "job_id"],
+    ["INT-2 a job_id that is no UUID", { job_id: "x" }, "job_id"],
+    ["AMB-41 an unknown job", { job_id: UNKNOWN }, "job_id"],
+    ["INT-3 no interaction", { interaction: undefined }, "interaction"],
+    ["INT-3 another interaction", { interaction: "opened" }, "interaction"],
+    ["INT-4 no platform", { platform: undefined }, "platform"],
+    ["INT-4 another platform", { platform: "windows" }, "platform"],
+    ["INT-5 no time", { occurred_at: undefined }, "occurred_at"],
+    ["INT-5 a time that is none", { occurred_at: "2026-02-30T00:00:00Z" }, "occurred_at"],
+    ["INT-6 an action_id that is no text", { action_id: 7 }, "action_id"],
+    ["INT-8 a variant_id that is no text", { variant_id: {} }, "variant_id"],
+    ["GEN-12 an unknown field", { colour: "red" }, "colour"],
+  ])("INT-9 %s is 422 naming it, and nothing counts", async (_, more, field) => {
+    const { job, totals, say } = await withJob();
+    const { status, body } = await say(seen(job, more));
+    expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
+    expect((await totals()).interactions.inapp_impression).toBe(0);
+  });
+
+  it("AMB-41 GEN-8 another workspace's job is as unknown as any", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    await addPeople(world, tenant, 1);
+    const { job } = await send(world, tenant, { target: { type: "all" } });
+    const answers = await Promise.all([job.id, UNKNOWN].map((id) => report(world, other, seen(id))));
+    expect(answers.map(({ status, body }) => [status, body])).toEqual(Array(2).fill([422, answers[1]!.body]));
+  });
+});
+
+describe("counting", () => {
+  it("AMB-106 a report equal in every field counts once, any other counts again, recipients count once", async () => {
+    const { job, people, totals, say } = await withJob();
+    const [ada, bob] = people;
+    const click = { interaction: "inapp_click", subscriber_id: ada };
+    await Promise.all(Array.from({ length: 5 }, () => say(seen(job, click))));
+    await say(seen(job, click));
+    expect((await totals()).interactions.inapp_click).toBe(1);
+    for (const more of [
+      { action_id: "a" },
+      { url: "https://x.test" },
+      { occurred_at: timestamp(START + 1) },
+      { device_id: "d" },
+    ])
+      await say(seen(job, { ...click, ...more }));
+    await say(seen(job, { ...click, platform: "web" }));
+    for (const subscriber_id of [ada, bob, undefined]) await say(seen(job, { subscriber_id }));
+    expect(await totals()).toMatchObject({
+      interactions: { inapp_click: 6, inapp_impression: 3 },
+      recipients: { clicked: 1, opened: 2, reached: 2 },
+      channels: { in_app: { recipients: { clicked: 1, opened: 2, reached: 2 } } },
+    });
+  });
+
+  it("AMB-68 an open on two channels is one recipient in all and one in each", async () => {
+    const { job, people, totals, say } = await withJob();
+    for (const interaction of ["email_opened", "email_clicked", "tapped", "dismissed"])
+      await say(seen(job, { interaction, platform: "android", subscriber_id: people[0] }));
+    const { recipients, channels } = await totals();
+    expect(recipients).toEqual({ reached: 0, opened: 1, clicked: 1 });
+    expect(
+      Object.entries(channels)
+        .map(([name, { recipients: one }]) => [name, one.opened, one.clicked])
+        .sort(),
+    ).toEqual([
+      ["android", 1, 1],
+      ["email", 1, 1],
+    ]);
+  });
+
+  it("ABH-3 the arm is kept for A/B sends alone, and only what is an arm", async () => {
+    const plain = await withJob();
+    await plain.say(seen(plain.job, { variant_id: "a" }));
+    expect((await plain.totals()).variants).toEqual({});
+    const split = await withJob({ variant_b: { title: "B", body: "B" }, split_percentage: 50 });
+    for (const [n, variant_id] of ["a", "b", "b", "z", undefined].entries())
+      await split.say(seen(split.job, { variant_id, subscriber_id: split.people[n] }));
+    const { variants, recipients } = await split.totals();
+    expect(
+      Object.entries(variants)
+        .map(([arm, one]) => [arm, one.interactions.inapp_impression, one.recipients.opened])
+        .sort(),
+    ).toEqual([
+      ["a", 1, 1],
+      ["b", 2, 2],
+    ]);
+    expect(recipients.opened).toBe(4);
+  });
+
+  it("INT-8 a known device stands for its subscriber; strangers and the erased are counted and not kept", async () => {
+    const { world, tenant, job, people, totals, say } = await withJob();
+    const device = { subscriber_id: people[0], platform: "ios", token: "token", device_id: "phone" };
+    expect((await world.call("POST /api/v1/devices", { as: tenant.sdk, body: device })).status).toBe(201);
+    await say(seen(job, { device_id: "phone" }));
+    await say(seen(job, { device_id: "another" }));
+    await world.call(`DELETE /api/v1/subscribers/${people[1]}`, { as: await tenant.dashboard() });
+    await say(seen(job, { subscriber_id: people[1] }));
+    await say(seen(job, { subscriber_id: "stranger-canary" }));
+    expect(await totals()).toMatchObject({ interactions: { inapp_impression: 4 }, recipients: { reached: 1 } });
+    await world.advance(5 * MINUTE);
+    const table = JSON.stringify(await wholeTable(world));
+    expect(table).not.toContain("stranger-canary");
+    expect(table.split(`E#${job}`).length - 1).toBe(1);
+  });
+
+  it("SUB-8 erasure takes how far somebody came, and leaves the counts", async () => {
+    const { world, tenant, job, people, totals, say } = await withJob();
+    await say(seen(job, { interaction: "tapped", subscriber_id: people[0] }));
+    const before = await totals();
+    await world.call(`DELETE /api/v1/subscribers/${people[0]}`, { as: await tenant.dashboard() });
+    await world.advance(5 * MINUTE);
+    expect(JSON.stringify(await wholeTable(world))).not.toContain(`E#${job}`);
+    expect(await totals()).toEqual(before);
+  });
+
+  it("ISG-5 first opens are kept by day and hour, of a far-off clock by when they were heard of", async () => {
+    const { world, tenant, job, people, say } = await withJob();
+    const times = ["2026-11-20T03:59:59.999Z", "2026-11-19T23:00:00Z", "1999-01-01T00:00:00Z", "2039-01-01T00:00:00Z"];
+    for (const [n, occurred_at] of times.entries()) await say(seen(job, { occurred_at, subscriber_id: people[n] }));
+    await say(seen(job, { occurred_at: "2026-11-20T05:00:00Z", subscriber_id: people[0] }));
+    await world.advance(SECOND);
+    const hours = (await wholeTable(world)).filter(({ pk }) => pk.S.startsWith(`T#${tenant.id}#HOURS#`));
+    const opened = new Map<string, number>();
+    for (const { pk: _, sk, ...counts } of hours)
+      for (const [hour, n] of Object.entries(counts))
+        opened.set(`${sk.S} ${hour}`, (opened.get(`${sk.S} ${hour}`) ?? 0) + Number(n.N));
+    expect(Object.fromEntries(opened)).toEqual({
+      "2026-11-20 opened:03": 1,
+      "2026-11-19 opened:23": 1,
+      "2026-11-20 opened:12": 2,
+    });
+  });
+
+  it("INT-10 the counters agree with the rows and with a plain count, whatever comes in whatever order", async () => {
+    const { job, people, totals, say } = await withJob({ variant_b: { title: "B", body: "B" } });
+    const anyReport = fc.record({
+      interaction: fc.constantFrom(...interactions),
+      platform: fc.constantFrom(...platforms),
+      subscriber_id: fc.constantFrom(...people, undefined),
+      occurred_at: fc.constantFrom(timestamp(START), timestamp(START - SECOND)),
+      variant_id: fc.constantFrom("a", "b", undefined),
+    });
+    const reports = fc.sample(anyReport, { numRuns: 150, seed: 7 });
+    for (let from = 0; from < reports.length; from += 10)
+      await Promise.all(reports.slice(from, from + 10).map((one) => say(seen(job, one))));
+    const distinct = [...new Map(reports.map((one) => [JSON.stringify(Object.entries(one)), one])).values()];
+    const found = await totals();
+    for (const name of interactions)
+      expect(found.interactions[name]).toBe(distinct.filter(({ interaction }) => interaction === name).length);
+    const clicked = distinct.filter(({ interaction: one }) =>
+      ["tapped", "action_tapped", "email_clicked", "inapp_click"].includes(one),
+    );
+    const known = (some: typeof distinct) => new Set(some.flatMap(({ subscriber_id }) => subscriber_id ?? [])).size;
+    expect(found.recipients.clicked).toBe(known(clicked));
+    for (const [channel, { recipients }] of Object.entries(found.channels)) {
+      const by = clicked.filter(({ interaction, platform }) => channelOf(interaction, platform) === channel);
+      expect([channel, recipients.clicked]).toEqual([channel, known(by)]);
+    }
+    expect(found.variants.a!.interactions.tapped).toBe(
+      distinct.filter(({ interaction, variant_id }) => interaction === "tapped" && variant_id === "a").length,
+    );
+  });
+
+  it("no key takes more than 5 % of a burst's writes", async () => {
+    const { world, tenant, job, people } = await withJob();
+    const store = quickStore(world, tenant);
+    const before = new Set((await wholeTable(world)).map(({ pk }) => pk.S));
+    const count = 1_000;
+    for (let n = 0; n < count; n++) {
+      const occurred_at = timestamp(START - n);
+      const one = { interaction: "inapp_impression", platform: "ios", job_id: job, occurred_at } as const;
+      await countInteraction(store, { ...one, subscriber_id: people[n % 4] });
+    }
+    const written = new Map<string, number>();
+    for (const { pk, sk, ...item } of await wholeTable(world)) {
+      if (before.has(pk.S)) continue;
+      const writes = sk.S === "n" ? Number(item["i|inapp_impression"].N) : 1;
+      written.set(pk.S, (written.get(pk.S) ?? 0) + writes);
+    }
+    const all = [...written.values()].reduce((sum, n) => sum + n, 0);
+    expect(all).toBeGreaterThanOrEqual(2 * count);
+    expect(Math.max(...written.values()) / all).toBeLessThanOrEqual(0.05);
+  });
+});
