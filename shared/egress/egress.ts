@@ -66,6 +66,8 @@ export type Connect = (target: Target, tls: readonly string[], signal: AbortSign
 export const TIMEOUT_MS = 10 * SECOND;
 const MAIL_PORTS = [25, 465, 587, 2525];
 const NOTHING = new Uint8Array();
+/** A reason made once: one of its own for each request would cost a stack trace. */
+export const DONE = Symbol("done");
 
 export function openEgress({ clock, network = systemNetwork }: { clock: Clock; network?: Network }): Egress {
   const exempts = (purpose: Purpose) => (host: string, port: number) => network.exempts?.(host, port, purpose) ?? false;
@@ -116,7 +118,7 @@ export function openEgress({ clock, network = systemNetwork }: { clock: Clock; n
     try {
       return await (wanted.http2 ? http2(outgoing) : http1(outgoing));
     } finally {
-      done.abort();
+      done.abort(DONE);
     }
   };
 

@@ -32,12 +32,12 @@ const escapeHtml = (text: string): string =>
 /** What is left of HTML without its tags: one pass, the target behind each link. */
 export function textOfHtml(html: string): string {
   const page = openPage();
-  let silentUntil: string | undefined;
+  const lower = html.toLowerCase();
   let link: { href: string; label(): string } | undefined;
 
   for (let at = 0; at < html.length; ) {
     const open = html.indexOf("<", at);
-    if (!silentUntil) page.say(decode(html.slice(at, open < 0 ? html.length : open)));
+    page.say(decode(html.slice(at, open < 0 ? html.length : open)));
     if (open < 0) break;
     const comment = html.startsWith("<!--", open);
     const close = comment ? html.indexOf("-->", open) : html.indexOf(">", open);
@@ -45,10 +45,11 @@ export function textOfHtml(html: string): string {
     at = close + (comment ? 3 : 1);
     const [, slash = "", name = ""] = /^<(\/?)([a-z][a-z0-9]{0,20})/i.exec(html.slice(open, open + 24)) ?? [];
     const tag = name.toLowerCase();
-    if (silentUntil) {
-      if (slash && tag === silentUntil) silentUntil = undefined;
-    } else if (SILENT.has(tag) && !slash) silentUntil = tag;
-    else if (PARAGRAPHS.has(tag)) page.breakLine(2);
+    if (SILENT.has(tag) && !slash) {
+      const end = lower.indexOf(`</${tag}`, at);
+      if (end < 0) break;
+      at = end;
+    } else if (PARAGRAPHS.has(tag)) page.breakLine(2);
     else if (BREAKS.has(tag)) page.breakLine(1);
     else if (tag === "a" && !slash) link = { href: hrefOf(html.slice(open, close)), label: page.mark() };
     else if (tag === "a" && link) {

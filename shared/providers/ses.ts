@@ -1,7 +1,7 @@
 // E-mail by Amazon SES: the source as we made it, tagged with what its events are told by (D-EMAIL).
 import { GetEmailIdentityCommand, SESv2Client, SendEmailCommand } from "@aws-sdk/client-sesv2";
 import type { Clock } from "../clock.ts";
-import { TIMEOUT_MS } from "../egress/egress.ts";
+import { DONE, TIMEOUT_MS } from "../egress/egress.ts";
 import type { Parts } from "../parts.ts";
 import type { Addresses, CredentialsFor, Outcome, Outgoing, Verification } from "./provider.ts";
 import { rejected, retryable } from "./provider.ts";
@@ -83,7 +83,7 @@ async function inTime<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>
   try {
     return await Promise.race([work(limit.signal), late]);
   } finally {
-    done.abort();
+    done.abort(DONE);
   }
 }
 

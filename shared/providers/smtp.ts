@@ -1,7 +1,7 @@
 // E-mail by any SMTP server, always over TLS. Own, because it must know at which byte a message may have been accepted.
 import type { Duplex } from "node:stream";
 import { type Clock, SECOND } from "../clock.ts";
-import type { Egress } from "../egress/egress.ts";
+import { DONE, type Egress } from "../egress/egress.ts";
 import type { CredentialsFor, Outcome, Verification } from "./provider.ts";
 import { rejected, retryable } from "./provider.ts";
 
@@ -71,7 +71,7 @@ export function openSmtp({ egress, clock }: { egress: Egress; clock: Clock }): S
       const reason = limit.signal.aborted ? "no answer in time" : "the connection broke off";
       return mayBeAccepted ? { status: "unknown", reason } : retryable(reason);
     } finally {
-      done.abort();
+      done.abort(DONE);
       socket?.end();
     }
   };

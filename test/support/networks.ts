@@ -1,6 +1,9 @@
 // Networks for tests of the egress client: names that resolve as a test says, connections that are only counted.
-import { duplexPair } from "node:stream";
-import type { Network } from "../../shared/egress/network.ts";
+import { type Duplex, duplexPair } from "node:stream";
+import { openLine } from "../../local/providers/lines.ts";
+import { serveHttp1, serveHttp2 } from "../../local/providers/serving.ts";
+import type { Sink } from "../../local/providers/sink.ts";
+import type { Network, Wish } from "../../shared/egress/network.ts";
 
 export interface CountedNetwork extends Network {
   /** Addresses that were connected to. */
@@ -18,5 +21,30 @@ export function countedNetwork(resolve: Network["resolve"]): CountedNetwork {
       throw Object.assign(new Error("closed"), { code: "ECONNREFUSED" });
     },
     secure: async () => duplexPair()[0],
+  };
+}
+
+/** Every request gets the answer of a function, over HTTP/1.1 or HTTP/2 as it was asked for. */
+export function answeringNetwork(sink: Sink): CountedNetwork {
+  const server = serveHttp1(sink);
+  return onLines((line, { tls }) => {
+    if (tls?.includes("h2")) serveHttp2(line, sink);
+    else server.emit("connection", line);
+  });
+}
+
+/** Every connection is handed to a function as bytes. */
+export function onLines(serve: (line: Duplex, wish: Wish) => void): CountedNetwork {
+  const connects: string[] = [];
+  return {
+    connects,
+    resolve: async () => ["93.184.215.14"],
+    connect: async (wish) => {
+      connects.push(wish.host);
+      const [near, far] = openLine(() => undefined);
+      serve(far, wish);
+      return near;
+    },
+    secure: async (line) => line,
   };
 }

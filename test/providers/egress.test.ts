@@ -1,0 +1,189 @@
+// The egress client on the wire: redirects, limits, pools, names that change their minds, and receivers on loopback.
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { HANGS, type SinkRequest } from "../../local/providers/sink.ts";
+import { systemClock } from "../../shared/clock.ts";
+import { openEgress } from "../../shared/egress/egress.ts";
+import { MOST_READ_BYTES } from "../../shared/egress/http1.ts";
+import type { Network } from "../../shared/egress/network.ts";
+import { egress as capability } from "../../shared/resources.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { answeringNetwork, countedNetwork, onLines } from "../support/networks.ts";
+import { selfSigned } from "../support/self-signed.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+const purpose = "webhook";
+const url = "https://hooks.example.com/in?a=1";
+const PUBLIC = "93.184.215.14";
+const clientOn = (network: Network) => openEgress({ clock: systemClock, network });
+
+describe("answers", () => {
+  it.each([300, 301, 302, 303, 307, 308])("T4 never follows a redirect (%i)", async (status) => {
+    const asked: SinkRequest[] = [];
+    const network = answeringNetwork((request) => {
+      asked.push(request);
+      return { status, headers: { location: "https://169.254.169.254/latest/meta-data/" }, body: "" };
+    });
+    expect(await clientOn(network).request({ purpose, url })).toMatchObject({ outcome: "answered", status });
+    expect([asked.length, network.connects]).toEqual([1, ["hooks.example.com"]]);
+  });
+
+  it.each([false, true])("sends what it is given, and reads what comes back (HTTP/2: %s)", async (http2) => {
+    const asked: SinkRequest[] = [];
+    const network = answeringNetwork((request) => {
+      asked.push(request);
+      return { status: 418, headers: { "x-tea": "green" }, body: { short: true } };
+    });
+    const exchange = await clientOn(network).request({
+      ...{ purpose, url, http2, method: "PUT", headers: { "x-a": "b" }, body: "hällo" },
+    });
+    expect(exchange).toMatchObject({ outcome: "answered", status: 418, body: '{"short":true}' });
+    expect(exchange).toMatchObject({ headers: { "x-tea": "green" } });
+    expect(asked[0]).toMatchObject({ method: "PUT", host: "hooks.example.com", path: "/in" });
+    expect([asked[0]?.headers["x-a"], asked[0]?.body.toString()]).toEqual(["b", "hällo"]);
+  });
+
+  it.each([false, true])("T4 reads at most 64 KB (HTTP/2: %s)", async (http2) => {
+    const network = answeringNetwork(() => ({ status: 200, body: "x".repeat(10 * MOST_READ_BYTES) }));
+    const exchange = await clientOn(network).request({ purpose, url, http2 });
+    expect(exchange).toMatchObject({ outcome: "answered", status: 200 });
+    expect(exchange.outcome === "answered" && exchange.body.length).toBe(MOST_READ_BYTES);
+  });
+
+  it("T4 takes no proxy from the environment", async () => {
+    const names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"];
+    for (const name of names) process.env[name] = "http://127.0.0.1:9";
+    const network = answeringNetwork(() => ({ status: 200 }));
+    expect(await clientOn(network).request({ purpose, url })).toMatchObject({ outcome: "answered" });
+    for (const name of names) delete process.env[name];
+    expect(network.connects).toEqual(["hooks.example.com"]);
+  });
+});
+
+describe("what is known of a request", () => {
+  const saying = (text: string) => (line: Duplex) => line.once("data", () => (text ? line.end(text) : line.destroy()));
+
+  it.each<[string, Network, object]>([
+    ["a refused connection", countedNetwork(async () => [PUBLIC]), { outcome: "not_sent", isRefused: false }],
+    ["a cut after the request", onLines(saying("")), { outcome: "unknown" }],
+    ["an end without an answer", onLines(saying("HTTP")), { outcome: "unknown" }],
+    ["what is no HTTP", onLines(saying("220 hi\r\n\r\n")), { outcome: "unknown" }],
+    [
+      "a cut within the body",
+      onLines(saying("HTTP/1.1 202 Ok\r\ncontent-length: 9\r\n\r\nhalf")),
+      { outcome: "answered", status: 202, body: "half" },
+    ],
+  ])("T4 %s", async (_, network, expected) => {
+    expect(await clientOn(network).request({ purpose, url })).toMatchObject(expected);
+  });
+
+  it("T4 gives up after 10 seconds of service time, wherever it waits", async () => {
+    const world = await fresh();
+    const never = new Promise<never>(() => undefined);
+    const waits: [string, Network, string][] = [
+      ["for a name", countedNetwork(() => never), "not_sent"],
+      ["for an answer", answeringNetwork(() => HANGS), "unknown"],
+    ];
+    for (const [, network, outcome] of waits) {
+      const asking = openEgress({ clock: world.clock, network }).request({ purpose, url });
+      await world.advance(10_000);
+      expect(await asking).toMatchObject({ outcome });
+    }
+  });
+});
+
+describe("names", () => {
+  const answers: [string, readonly (readonly string[] | Error)[], number][] = [
+    ["public", [[PUBLIC]], 1],
+    ["public, twice", [[PUBLIC, "1.1.1.1"]], 1],
+    ["IPv6", [["2606:4700:4700::1111"]], 1],
+    ["inside", [["10.0.0.1"]], 0],
+    ["public and inside", [[PUBLIC, "10.0.0.1"]], 0],
+    ["inside and public", [["10.0.0.1", PUBLIC]], 0],
+    ["mapped", [["::ffff:10.0.0.1"]], 0],
+    ["translated", [["64:ff9b::a00:1"]], 0],
+    ["with a zone", [["fe80::1%eth0"]], 0],
+    ["none", [[]], 0],
+    ["no such name", [Object.assign(new Error("no"), { code: "ENOTFOUND" })], 0],
+    ["an answer that is no address", [["evil.example.com"]], 0],
+    ["public first, inside when asked again", [[PUBLIC], ["127.0.0.1"]], 1],
+  ];
+  it.each(answers)("T4 a name that resolves to %s", async (_, script, connects) => {
+    let asked = 0;
+    const network = countedNetwork(async () => {
+      const answer = script[Math.min(asked++, script.length - 1)]!;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    });
+    const client = clientOn(network);
+    await client.request({ purpose, url });
+    expect(network.connects.filter((address) => script.flat().includes(address)).length).toBeGreaterThanOrEqual(
+      connects,
+    );
+    // The name is asked once a connection, and the address that was judged is the one connected to.
+    expect(asked).toBe(1);
+    await client.request({ purpose, url });
+    expect(network.connects.every((address) => [PUBLIC, "1.1.1.1", "2606:4700:4700::1111"].includes(address))).toBe(
+      true,
+    );
+    if (connects === 0) expect(network.connects).toEqual([]);
+  });
+
+  it("T4 a pooled connection is one that was judged, and is not kept for long", async () => {
+    const world = await fresh();
+    const network = answeringNetwork(() => ({ status: 200, body: "" }));
+    const client = openEgress({ clock: world.clock, network });
+    for (const name of ["a", "a", "b"]) await client.request({ purpose, url: `https://${name}.example.com/` });
+    expect(network.connects).toEqual(["a.example.com", "b.example.com"]);
+    // Not shared with what is for somebody else.
+    await client.request({ purpose: "sms", url: "https://a.example.com/" });
+    expect(network.connects).toHaveLength(3);
+    await world.advance(5_000);
+    await client.request({ purpose, url: "https://a.example.com/" });
+    expect(network.connects).toHaveLength(4);
+  });
+});
+
+describe("the local service", () => {
+  const listen = async () => {
+    const server = createServer(selfSigned, (request, response) => response.end(`heard ${request.url}`));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const close = () => {
+      server.closeAllConnections();
+      server.close();
+    };
+    return { port, close };
+  };
+  const clientOf = (world: Awaited<ReturnType<typeof fresh>>) =>
+    capability.open(world.partsFor("test"))("" as TenantId);
+
+  it("D-PROV reaches receivers on loopback where that is allowed, whatever their certificates", async () => {
+    const { port, close } = await listen();
+    const world = await fresh({ env: { WEBHOOK_ALLOW_LOOPBACK: "1" } });
+    const client = clientOf(world);
+    for (const host of ["localhost", "127.0.0.1"]) {
+      const target = `https://${host}:${port}/x`;
+      expect(client.refusal(target, purpose)).toBeUndefined();
+      expect(await client.request({ purpose, url: target })).toMatchObject({ status: 200, body: "heard /x" });
+    }
+    const refused = ["https://127.0.0.2/", "https://[::1]/", "https://10.0.0.1/", `http://localhost:${port}/`];
+    for (const target of refused)
+      expect(await client.request({ purpose, url: target })).toMatchObject({ outcome: "not_sent", isRefused: true });
+    expect(client.refusal(`https://localhost:${port}/`, "web-push")).toBeTypeOf("string");
+    close();
+  });
+
+  it("T4 reaches no loopback where that is not allowed, and no other machine ever", async () => {
+    const { port, close } = await listen();
+    const client = clientOf(await fresh());
+    expect(await client.request({ purpose, url: `https://localhost:${port}/` })).toMatchObject({ isRefused: true });
+    expect(await client.request({ purpose, url: "https://example.com/" })).toEqual({
+      ...{ outcome: "not_sent", isRefused: false, reason: "the local service sends nothing to other machines" },
+    });
+    close();
+  });
+});

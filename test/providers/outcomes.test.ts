@@ -1,0 +1,265 @@
+// The outcome tables: each documented answer of a provider, row by row, against what becomes of the message.
+import { expect, it } from "vitest";
+import { HANGS, type SinkAnswer, type SinkRequest } from "../../local/providers/sink.ts";
+import type { Outcome, ProvidedChannel } from "../../shared/providers/provider.ts";
+import { openProviders } from "../../shared/providers/providers.ts";
+import { answeringNetwork, onLines } from "../support/networks.ts";
+import { channels, sendBy, verifyBy } from "../support/provider-messages.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+const TOKEN = { status: 200, body: { access_token: "ya29.x", expires_in: 3_600 } };
+
+/** A message of a channel whose provider answers so. */
+async function sendTo(channel: ProvidedChannel, answer: SinkAnswer) {
+  const world = await fresh();
+  const sink = ({ host }: SinkRequest) => (host === "oauth2.googleapis.com" ? TOKEN : answer);
+  const providers = openProviders({ ...world.partsFor("test"), network: answeringNetwork(sink) });
+  return { addressDead: false, ...(await sendBy(providers, channel)) };
+}
+
+type Row = [answer: string, status: Outcome["status"], more?: object];
+const dead = { addressDead: true };
+const alive = { addressDead: false };
+
+const apns: Row[] = [
+  ["200", "accepted", { providerId: expect.any(String) }],
+  ["400 BadDeviceToken", "rejected", dead],
+  ["400 BadTopic", "rejected", alive],
+  ["400 DeviceTokenNotForTopic", "rejected", alive],
+  ["400 BadCollapseId", "rejected", alive],
+  ["400 PayloadEmpty", "rejected", alive],
+  ["400 TopicDisallowed", "rejected", alive],
+  ["400 IdleTimeout", "retryable"],
+  ["403 InvalidProviderToken", "rejected", alive],
+  ["403 MissingProviderToken", "rejected", alive],
+  ["403 ExpiredProviderToken", "retryable"],
+  ["404 BadPath", "rejected", alive],
+  ["405 MethodNotAllowed", "rejected", alive],
+  ["410 Unregistered", "rejected", dead],
+  ["410 ExpiredToken", "rejected", dead],
+  ["413 PayloadTooLarge", "rejected", alive],
+  ["429 TooManyProviderTokenUpdates", "retryable"],
+  ["429 TooManyRequests", "retryable"],
+  ["500 InternalServerError", "retryable"],
+  ["503 ServiceUnavailable", "retryable"],
+  ["503 Shutdown", "retryable"],
+  ["502 ", "unknown"],
+  ["504 ", "unknown"],
+];
+
+it.each(apns)("NTF-23 APNs %s: %s", async (answer, status, more = {}) => {
+  const [code, reason] = answer.split(" ");
+  const body = reason === undefined ? "" : { reason };
+  expect(await sendTo("ios", { status: Number(code), body })).toMatchObject({ status, ...more });
+});
+
+const fcm: Row[] = [
+  ["400 INVALID_ARGUMENT message.token", "rejected", dead],
+  ["400 INVALID_ARGUMENT message.data", "rejected", alive],
+  ["401 THIRD_PARTY_AUTH_ERROR", "rejected", alive],
+  ["401 UNAUTHENTICATED", "retryable"],
+  ["403 SENDER_ID_MISMATCH", "rejected", alive],
+  ["403 PERMISSION_DENIED", "rejected", alive],
+  ["404 UNREGISTERED", "rejected", dead],
+  ["404 NOT_FOUND", "rejected", alive],
+  ["429 QUOTA_EXCEEDED", "retryable"],
+  ["500 INTERNAL", "retryable"],
+  ["503 UNAVAILABLE", "retryable"],
+  ["502 BAD_GATEWAY", "unknown"],
+];
+
+it.each(fcm)("NTF-23 FCM %s: %s", async (answer, status, more = {}) => {
+  const [code, word, field] = answer.split(" ");
+  const details = [{ errorCode: word }, ...(field ? [{ fieldViolations: [{ field }] }] : [])];
+  const body = { error: { code: Number(code), status: word, message: word, details } };
+  expect(await sendTo("android", { status: Number(code), body })).toMatchObject({ status, ...more });
+});
+
+const webPush: Row[] = [
+  ["200", "accepted"],
+  ["201", "accepted"],
+  ["202", "accepted"],
+  ["301", "rejected", alive],
+  ["307", "rejected", alive],
+  ["400", "rejected", alive],
+  ["401", "rejected", alive],
+  ["403", "rejected", alive],
+  ["404", "rejected", dead],
+  ["410", "rejected", dead],
+  ["413", "rejected", { reason: "payload_too_large" }],
+  ["429", "retryable"],
+  ["500", "retryable"],
+  ["502", "unknown"],
+  ["503", "retryable"],
+  ["504", "unknown"],
+];
+
+it.each(webPush)("NTF-23 Web Push %s: %s", async (code, status, more = {}) => {
+  expect(await sendTo("web_push", { status: Number(code), body: "" })).toMatchObject({ status, ...more });
+});
+
+const sms: Row[] = [
+  ["0", "accepted", { providerId: "m-1" }],
+  ["1", "retryable", { reason: "throttled" }],
+  ["2", "rejected", alive],
+  ["3", "rejected", alive],
+  ["4", "rejected", { reason: "invalid_credentials" }],
+  ["5", "retryable"],
+  ["6", "rejected", alive],
+  ["7", "rejected", dead],
+  ["8", "rejected", alive],
+  ["9", "rejected", { reason: "quota_violation" }],
+  ["10", "retryable"],
+  ["11", "rejected"],
+  ["12", "rejected", { reason: "message_too_long" }],
+  ["14", "rejected"],
+  ["15", "rejected", { reason: "invalid_sender" }],
+  ["22", "rejected"],
+  ["23", "rejected"],
+  ["29", "rejected", { reason: "destination_not_permitted" }],
+  ["32", "rejected"],
+  ["33", "rejected", dead],
+  ["77", "rejected", { reason: "status_77" }],
+];
+
+it.each(sms)("NTF-23 SMS status %s: %s", async (code, status, more = {}) => {
+  const messages = [{ status: code, "message-id": "m-1" }];
+  expect(await sendTo("sms", { status: 200, body: { messages } })).toMatchObject({ status, ...more });
+});
+
+it.each([
+  [429, "retryable"],
+  [503, "retryable"],
+  [401, "rejected"],
+  [500, "unknown"],
+  [502, "unknown"],
+  [200, "unknown"],
+])("NTF-23 SMS without a status, HTTP %i: %s", async (code, status) => {
+  expect(await sendTo("sms", { status: code, body: "<html>" })).toMatchObject({ status });
+});
+
+it("NTF-23 SMS one part that was taken is a message that was sent", async () => {
+  const messages = [{ status: "1" }, { status: "0", "message-id": "m-2" }];
+  expect(await sendTo("sms", { status: 200, body: { messages } })).toMatchObject({
+    ...{ status: "accepted", providerId: "m-2" },
+  });
+});
+
+const chatApp: Row[] = [
+  ["400 100", "rejected"],
+  ["401 0", "rejected"],
+  ["401 190", "rejected"],
+  ["403 10", "rejected"],
+  ["403 200", "rejected"],
+  ["503 2", "retryable"],
+  ["400 4", "retryable"],
+  ["400 80007", "retryable"],
+  ["429 130429", "retryable"],
+  ["500 131000", "unknown"],
+  ["500 1", "unknown"],
+  ["403 131005", "rejected"],
+  ["400 131008", "rejected"],
+  ["400 131009", "rejected"],
+  ["500 131016", "retryable"],
+  ["400 131021", "rejected"],
+  ["400 131026", "rejected"],
+  ["400 131047", "rejected"],
+  ["400 131048", "retryable"],
+  ["400 131051", "rejected"],
+  ["400 131056", "retryable"],
+  ["400 132000", "rejected"],
+  ["404 132001", "rejected"],
+  ["400 132015", "rejected"],
+  ["503 133004", "retryable"],
+  ["500", "unknown"],
+  ["502", "unknown"],
+  ["503", "retryable"],
+];
+
+it.each(chatApp)("NTF-23 chat app %s: %s", async (answer, status) => {
+  const [http, code] = answer.split(" ");
+  const body = code === undefined ? "" : { error: { code: Number(code), message: "…" } };
+  expect(await sendTo("chat_app", { status: Number(http), body })).toMatchObject({ status });
+});
+
+it.each(["ios", "android", "web_push", "sms", "chat_app"] as const)(
+  "NTF-23 %s says how long to wait where the provider does",
+  async (channel) => {
+    const answer = { status: 429, headers: { "retry-after": "17" }, body: {} };
+    expect(await sendTo(channel, answer)).toMatchObject({ status: "retryable", retryAfterSeconds: 17 });
+  },
+);
+
+it.each([
+  [400, { error: "invalid_grant" }, "rejected"],
+  [401, { error: "invalid_client" }, "rejected"],
+  [429, {}, "retryable"],
+  [500, {}, "retryable"],
+  [200, {}, "retryable"],
+])("NTF-23 Google's token endpoint %i: the message is %s, for nothing of it was sent", async (code, body, status) => {
+  const world = await fresh();
+  const network = answeringNetwork(() => ({ status: code, body }));
+  const providers = openProviders({ ...world.partsFor("test"), network });
+  expect(await sendBy(providers, "android")).toMatchObject({ status });
+});
+
+it("NTF-23 a token is asked for once, and anew when it is refused or too old", async () => {
+  const world = await fresh();
+  const asked: string[] = [];
+  let status = 200;
+  const sink = ({ host }: SinkRequest) => {
+    asked.push(host);
+    return host === "oauth2.googleapis.com" ? TOKEN : { status, body: {} };
+  };
+  const providers = openProviders({ ...world.partsFor("test"), network: answeringNetwork(sink) });
+  const tokens = () => asked.filter((host) => host === "oauth2.googleapis.com").length;
+  await sendBy(providers, "android");
+  await sendBy(providers, "android");
+  expect(tokens()).toBe(1);
+  await world.advance(3_600_000);
+  await sendBy(providers, "android");
+  expect(tokens()).toBe(2);
+  status = 401;
+  await sendBy(providers, "android");
+  await sendBy(providers, "android");
+  expect(tokens()).toBe(3);
+});
+
+const overHttp = channels.filter((channel) => channel !== "email");
+
+it.each(overHttp)("NTF-23 %s: a connection that breaks off after the request leaves it unknown", async (channel) => {
+  const world = await fresh();
+  const cut = onLines((line) => line.once("data", () => line.destroy()));
+  const tokenThenCut = answeringNetwork(() => TOKEN);
+  const network = {
+    ...cut,
+    connect: (wish: Parameters<typeof cut.connect>[0], signal: AbortSignal) =>
+      (wish.host === "oauth2.googleapis.com" ? tokenThenCut : cut).connect(wish, signal),
+  };
+  const providers = openProviders({ ...world.partsFor("test"), network });
+  expect(await sendBy(providers, channel)).toMatchObject({ status: "unknown" });
+});
+
+it.each([...overHttp])("NTF-23 %s: a connection that never was lets it be tried again", async (channel) => {
+  const world = await fresh();
+  const refused = { ...onLines(() => undefined), connect: async () => Promise.reject(new Error("refused")) };
+  const providers = openProviders({ ...world.partsFor("test"), network: refused });
+  expect(await sendBy(providers, channel)).toMatchObject({ status: "retryable" });
+  expect(await verifyBy(providers, channel)).toMatchObject({ ok: false, mayPass: true });
+});
+
+it.each(overHttp)("NTF-23 %s: silence is unknown when the time is over, not before", async (channel) => {
+  const world = await fresh();
+  const sink = ({ host }: SinkRequest) => (host === "oauth2.googleapis.com" ? TOKEN : HANGS);
+  const providers = openProviders({ ...world.partsFor("test"), network: answeringNetwork(sink) });
+  let outcome: Outcome | undefined;
+  const sending = sendBy(providers, channel).then((found) => {
+    outcome = found;
+  });
+  await world.advance(9_999);
+  expect(outcome).toBeUndefined();
+  await world.advance(1);
+  await sending;
+  expect(outcome).toEqual({ status: "unknown", reason: "no answer in time" });
+});
