@@ -2,6 +2,7 @@
 import type { Group } from "../shared/http/endpoint.ts";
 import type { Worker } from "../shared/worker.ts";
 import { account } from "./api/account/index.ts";
+import { assets } from "./api/assets/index.ts";
 import { auth } from "./api/auth/index.ts";
 import { billing } from "./api/billing/index.ts";
 import { campaigns } from "./api/campaigns/index.ts";
@@ -22,6 +23,7 @@ import { operator } from "./operator/index.ts";
 import { stream } from "./stream/index.ts";
 import { deliver } from "./workers/deliver/index.ts";
 import { disband } from "./workers/disband/index.ts";
+import { discardAsset } from "./workers/discard-asset/index.ts";
 import { due } from "./workers/due/index.ts";
 import { erase } from "./workers/erase/index.ts";
 import { fanOut } from "./workers/fan-out/index.ts";
@@ -40,6 +42,7 @@ export const groups: readonly Group[] = [
   schedules,
   campaigns,
   channels,
+  assets,
   inbox,
   hooks,
   webhooks,
@@ -64,6 +67,7 @@ export const workers: readonly Worker[] = [
   verifyChannel,
   disband,
   erase,
+  discardAsset,
 ];
 
 export { operator, stream };

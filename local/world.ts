@@ -3,7 +3,7 @@ import { groups, operator, stream, workers } from "../functions/index.ts";
 import { awsClients } from "../shared/aws.ts";
 import { type Ids, systemIds } from "../shared/clock.ts";
 import type { Network } from "../shared/egress/network.ts";
-import { routeKeyOf } from "../shared/http/endpoint.ts";
+import { type Endpoint, routeKeyOf } from "../shared/http/endpoint.ts";
 import { answerUnknown } from "../shared/http/fallback.ts";
 import { serve } from "../shared/http/serve.ts";
 import { queues, WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
@@ -37,6 +37,8 @@ import { createWakes } from "./wakes.ts";
 export const API_TIMEOUT_SECONDS = 29;
 const STREAM_TIMEOUT_SECONDS = 900;
 const STREAM_CONCURRENCY = 1_000;
+/** Here a file gets to its function whatever its size, which refuses it in its own words (docs/local.md). */
+const UPLOAD_LIMIT = 64 * 1024 * 1024;
 const FALLBACK = "fallback";
 const HOST = "http://127.0.0.1";
 
@@ -160,14 +162,21 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 }
 
 const NO_FAULTS = { take: () => undefined };
+const takesFile = ({ shape }: Endpoint) => shape.form !== undefined;
 
 /** Registers every function of the product with the host. @returns the gateway's routes to them. */
 function hostFunctions(host: LambdaHost, partsFor: (name: string) => Parts): GatewayRoute[] {
   const routes: GatewayRoute[] = [];
   for (const group of groups) {
     const name = `api-${group.name}`;
-    host.register({ name, timeoutSeconds: API_TIMEOUT_SECONDS, create: () => serve(group, partsFor(name)) });
-    for (const { route } of group.endpoints) routes.push({ routeKey: routeKeyOf(route), function: name });
+    const sizes = group.endpoints.some(takesFile) ? { payloadLimit: false } : {};
+    const create = () => serve(group, partsFor(name));
+    host.register({ name, timeoutSeconds: API_TIMEOUT_SECONDS, ...sizes, create });
+    for (const endpoint of group.endpoints)
+      routes.push({
+        ...{ routeKey: routeKeyOf(endpoint.route), function: name },
+        ...(takesFile(endpoint) && { bodyLimitBytes: UPLOAD_LIMIT }),
+      });
   }
   for (const worker of workers) {
     const { name } = worker;

@@ -1,5 +1,5 @@
 // Uploaded images as objects of S3: written once under a random key, read by everybody through the edge.
-import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { DeleteObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { type Capability, setting } from "./parts.ts";
 
 /** Where assets lie under the base URL; with the slash before it left out, the beginning of every object's key. */
@@ -35,6 +35,23 @@ export const assetWriting: Capability<"assetFiles", AssetWriting> = {
       put: async (name, bytes, contentType) => {
         const about = { ContentType: contentType, CacheControl: FOR_GOOD };
         await client.send(new PutObjectCommand({ Bucket, Key: keyOf(name), Body: bytes, ...about }));
+      },
+    };
+    return () => files;
+  },
+};
+
+export const assetRemoval: Capability<"assetFiles", { remove(name: string): Promise<void> }> = {
+  as: "assetFiles",
+  env: ["ASSETS_BUCKET"],
+  grants: [{ actions: ["s3:DeleteObject"], on: "assets" }],
+  open: (parts) => {
+    const client = parts.aws(S3Client);
+    const Bucket = setting(parts, "ASSETS_BUCKET");
+    const files = {
+      /** Gone already is gone. */
+      remove: async (name: string) => {
+        await client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(name) }));
       },
     };
     return () => files;

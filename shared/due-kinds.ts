@@ -26,6 +26,8 @@ export const dueKinds = {
     const [kind, group = ""] = id.split("#") as [Grouping, string?];
     return { tenant, kind, id: group };
   }),
+  /** An upload that broke off. */
+  "asset-upload": to("discard-asset", ({ tenant, id: asset }) => ({ tenant, asset, over: true })),
   /** A look at whether a channel is still being verified. */
   verification: to("verify-channel", ({ tenant, id: channel }) => ({ tenant, channel })),
   /** A tick of a schedule: `<id>:<revision>`. */

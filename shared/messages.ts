@@ -63,6 +63,11 @@ export const queues = {
     message: v.object({ tenant: id, campaign: id }),
     batch: 10,
   },
+  /** An image that was deleted, or whose upload's time is `over`: its object must go. */
+  "discard-asset": {
+    message: v.object({ tenant: id, asset: id, over: v.optional(v.boolean()) }),
+    batch: 10,
+  },
 } as const;
 
 export type QueueName = keyof typeof queues;

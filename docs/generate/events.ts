@@ -41,9 +41,9 @@ export function sampleEvents({ groups, workers, stream, operator }: Contents): M
 
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
-/** A request that a workspace without anything in it answers well: it names no ids. */
+/** A request that a workspace without anything in it answers well: it names no ids and brings no file. */
 const standsAlone = ({ route, shape }: Endpoint): boolean =>
-  !route.includes("/:") && !UUID.test(JSON.stringify(shape.example ?? {}));
+  !route.includes("/:") && !shape.form && !UUID.test(JSON.stringify(shape.example ?? {}));
 
 /** A request to an endpoint, with the first credential it takes. */
 export function requestEvent({ route, access, shape }: Endpoint, functionUrl = false) {

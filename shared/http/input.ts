@@ -60,7 +60,10 @@ export async function parseForm(
   { body, headers, isBase64Encoded }: Bodied,
 ) {
   const bytes = Buffer.from(typeof body === "string" ? body : "", isBase64Encoded ? "base64" : "utf8");
-  const { fields, file } = await form.read(bytes, headers["content-type"]);
+  const { fields, file } = await form.read(bytes, headers["content-type"]).catch((error: unknown) => {
+    if (shape.refusal !== 400 || !(error instanceof ApiError) || error.code !== "FILE_TOO_LARGE") throw error;
+    throw refusalOf(shape, error.message, { file: "is too large" });
+  });
   return { fields: parse(shape, form.fields, { ...fields }), file };
 }
 

@@ -116,6 +116,10 @@ export const keys = {
   entities: (t: TenantId, kind: Kind) => of(t, kind),
   entry: (t: TenantId, kind: Kind, name: string) => key(of(t, `${kind}:names`), name),
   entries: (t: TenantId, kind: Kind) => of(t, `${kind}:names`),
+  /** the status of a thing whose name may repeat, for lists, totals and the inbox: experiences, assets · its group */
+  listed: (t: TenantId, kind: Kind, id: string) => key(of(t, `${kind}:ids`), id),
+  /** bytes and number of stored assets: claimed before the object is written · assets */
+  stored: (t: TenantId) => key(of(t, "STORED")),
   /** a row of a thing that has parts: campaign messages, journey versions, import chunks, webhook deliveries */
   part: (t: TenantId, kind: Kind, id: string, sk: string) => key(of(t, `${kind}#${id}`), sk),
   // Members of lists and segments: a row under the subscriber, one in a shard of the list, a counter per shard.

@@ -10,6 +10,24 @@ export type Lifecycle<Status extends string> = Record<string, { from: readonly S
 
 export type Moved = { item: Item } | { current: Item | undefined };
 
+interface MoveOptions {
+  change?: Change;
+  when?: Condition;
+}
+
+/** A move as a step of a transaction. */
+export function moveStep<L extends Lifecycle<string>>(
+  key: Key,
+  lifecycle: L,
+  action: keyof L & string,
+  { change = {}, when }: MoveOptions = {},
+): { update: Key; change: Change; when: Condition } {
+  const { from, to } = lifecycle[action]!;
+  const inPlace = oneOf("status", from);
+  const moving = { ...change, set: { ...change.set, status: to } };
+  return { update: key, change: moving, when: when ? all(inPlace, when) : inPlace };
+}
+
 /**
  * Takes an action if the thing is where the action begins, in one conditional write.
  * @returns the item after the move, or as it is (undefined if there is none) where the move was refused.
@@ -19,11 +37,10 @@ export function move<L extends Lifecycle<string>>(
   key: Key,
   lifecycle: L,
   action: keyof L & string,
-  { change = {}, when }: { change?: Change; when?: Condition } = {},
+  options: MoveOptions = {},
 ): Promise<Moved> {
-  const { from, to } = lifecycle[action]!;
-  const inPlace = oneOf("status", from);
-  return store.update(key, { ...change, set: { ...change.set, status: to } }, when ? all(inPlace, when) : inPlace).then(
+  const { change, when } = moveStep(key, lifecycle, action, options);
+  return store.update(key, change, when).then(
     (item): Moved => ({ item }),
     refused((current): Moved => ({ current })),
   );

@@ -2,6 +2,7 @@
 import { platformWrite } from "../../shared/resources.ts";
 import { createServerKey } from "../../shared/store/identity.ts";
 import type { TenantId } from "../../shared/store/model.ts";
+import { formOf, pictures } from "./pictures.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 
 type Make = (world: TestWorld, tenant: Tenant) => Promise<string>;
@@ -69,6 +70,11 @@ const webhook: Make = async (world, tenant) => {
 
 const owner: Make = async (_, tenant) => tenant.owner;
 
+const asset: Make = async (world, tenant) => {
+  const { body, headers } = formOf({ file: pictures.png });
+  return (await world.call("POST /api/v1/in-app/assets", { as: await tenant.dashboard(), raw: body, headers })).body.id;
+};
+
 const makers: [prefix: string, make: Make][] = [
   ["/api/v1/subscribers/", subscriber],
   ["/api/v1/devices/", device],
@@ -77,6 +83,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/templates/", template],
   ["/api/v1/schedules/", schedule],
   ["/api/v1/campaigns/", campaign],
+  ["/api/v1/in-app/assets/", asset],
   ["/api/v1/channels/", channel],
   ["/api/v1/lists/", list],
   ["/api/v1/server-keys/", serverKey],

@@ -1,5 +1,6 @@
 // What must follow from a write follows from the table's stream, here: small messages with ids, nothing else.
 import { streamWorker } from "../../../shared/worker.ts";
+import { assetUses, discardRemoved } from "./assets.ts";
 import { campaignUses, followCampaigns } from "./campaigns.ts";
 import { changesOf } from "./change.ts";
 import { channelUses, verifyQueued } from "./channels.ts";
@@ -22,6 +23,7 @@ export const react = streamWorker(
     ...nameUses,
     ...webhookUses,
     ...channelUses,
+    ...assetUses,
   ],
   async (records, context) => {
     const changes = changesOf(records);
@@ -33,5 +35,6 @@ export const react = streamWorker(
     await tellWebhooks(changes, context);
     await verifyQueued(changes, context);
     await learnAttributeKeys(changes, context);
+    await discardRemoved(changes, context);
   },
 );

@@ -1,0 +1,14 @@
+// Images that were deleted: their objects go.
+import type { Context } from "../../../shared/parts.ts";
+import { discardAssetQueue } from "../../../shared/resources.ts";
+import { becomes, type Changes } from "./change.ts";
+
+export const assetUses = [discardAssetQueue] as const;
+
+export async function discardRemoved(
+  changes: Changes,
+  { discardAssetQueue }: Context<typeof assetUses>,
+): Promise<void> {
+  const removed = changes.of("asset").filter(becomes("removed"));
+  await discardAssetQueue.send(removed.map(({ tenant, after }) => ({ tenant, asset: String(after.id) })));
+}

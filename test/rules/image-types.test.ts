@@ -1,0 +1,44 @@
+// What is taken for a picture (AST-2): by its bytes and nothing else, and never more than the four kinds.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { imageTypeOf } from "../../shared/rules/image-types.ts";
+import { hostileFiles } from "../support/hostile-files.ts";
+import { pictures } from "../support/pictures.ts";
+
+it.each([
+  ["png", "image/png", "png"],
+  ["gif", "image/gif", "gif"],
+  ["webp", "image/webp", "webp"],
+  ["jpeg", "image/jpeg", "jpg"],
+] as const)("AST-2 knows a %s by its bytes", (kind, contentType, extension) => {
+  expect(imageTypeOf(pictures[kind])).toEqual({ contentType, extension });
+});
+
+describe("AST-2 hostile files", () => {
+  it("are more than 40, each another trick", () => {
+    expect(hostileFiles.length).toBeGreaterThanOrEqual(40);
+    expect(new Set(hostileFiles.map(({ bytes }) => bytes.toString("latin1"))).size).toBe(hostileFiles.length);
+  });
+
+  it.each(hostileFiles.map(({ about, bytes }) => [about, bytes] as const))("%s is no picture", (_, bytes) => {
+    expect(imageTypeOf(bytes)).toBeUndefined();
+  });
+});
+
+it("AST-2 takes no bytes for a picture but those that begin as one, and never fails on any", () => {
+  const beginnings = [/^89504e470d0a1a0a/, /^ffd8ff/, /^47494638(37|39)61/, /^52494646.{8}57454250/];
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 64 }),
+    fc
+      .tuple(fc.constantFrom(...Object.values(pictures)), fc.nat(40), fc.nat(255))
+      .map(([picture, at, byte]) => Buffer.from(picture).fill(byte, at % picture.length, (at % picture.length) + 1)),
+    fc.tuple(fc.constantFrom(...Object.values(pictures)), fc.nat(200)).map(([picture, to]) => picture.subarray(0, to)),
+  );
+  fc.assert(
+    fc.property(bytes, (given) => {
+      const file = Buffer.from(given);
+      const type = imageTypeOf(file);
+      if (type) expect(beginnings.some((beginning) => beginning.test(file.toString("hex")))).toBe(true);
+    }),
+  );
+});
