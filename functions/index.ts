@@ -9,6 +9,7 @@ import { campaigns } from "./api/campaigns/index.ts";
 import { channels } from "./api/channels/index.ts";
 import { devices } from "./api/devices/index.ts";
 import { events } from "./api/events/index.ts";
+import { experiences } from "./api/experiences/index.ts";
 import { hooks } from "./api/hooks/index.ts";
 import { inbox } from "./api/inbox/index.ts";
 import { lists } from "./api/lists/index.ts";
@@ -25,6 +26,7 @@ import { deliver } from "./workers/deliver/index.ts";
 import { disband } from "./workers/disband/index.ts";
 import { discardAsset } from "./workers/discard-asset/index.ts";
 import { due } from "./workers/due/index.ts";
+import { endExperiences } from "./workers/end-experience/index.ts";
 import { erase } from "./workers/erase/index.ts";
 import { fanOut } from "./workers/fan-out/index.ts";
 import { postWebhook } from "./workers/post-webhook/index.ts";
@@ -42,6 +44,7 @@ export const groups: readonly Group[] = [
   schedules,
   campaigns,
   channels,
+  experiences,
   assets,
   inbox,
   hooks,
@@ -68,6 +71,7 @@ export const workers: readonly Worker[] = [
   disband,
   erase,
   discardAsset,
+  endExperiences,
 ];
 
 export { operator, stream };

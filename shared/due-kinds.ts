@@ -28,6 +28,8 @@ export const dueKinds = {
   }),
   /** An upload that broke off. */
   "asset-upload": to("discard-asset", ({ tenant, id: asset }) => ({ tenant, asset, over: true })),
+  /** The end_at of an experience. */
+  "experience-end": to("end-experience", ({ tenant, id: experience, since }) => ({ tenant, experience, since })),
   /** A look at whether a channel is still being verified. */
   verification: to("verify-channel", ({ tenant, id: channel }) => ({ tenant, channel })),
   /** A tick of a schedule: `<id>:<revision>`. */

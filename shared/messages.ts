@@ -68,6 +68,11 @@ export const queues = {
     message: v.object({ tenant: id, asset: id, over: v.optional(v.boolean()) }),
     batch: 10,
   },
+  /** An experience whose end_at has come; `since` when its timer was set. */
+  "end-experience": {
+    message: v.object({ tenant: id, experience: id, since: v.number() }),
+    batch: 10,
+  },
 } as const;
 
 export type QueueName = keyof typeof queues;

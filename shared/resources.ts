@@ -227,6 +227,7 @@ export const disbandQueue = /* @__PURE__ */ sender("disband", "disbandQueue");
 export const verifyChannelQueue = /* @__PURE__ */ sender("verify-channel", "verifyChannelQueue");
 
 export const postWebhookQueue = /* @__PURE__ */ sender("post-webhook", "postWebhookQueue");
+export const endExperienceQueue = /* @__PURE__ */ sender("end-experience", "endExperienceQueue");
 export const discardAssetQueue = /* @__PURE__ */ sender("discard-asset", "discardAssetQueue");
 
 export const runCampaignQueue = /* @__PURE__ */ sender("run-campaign", "runCampaignQueue");

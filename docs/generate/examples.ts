@@ -72,7 +72,7 @@ function objectOf(
 
 function textOf({ format = "", pattern, minLength = 0, maxLength = 1_000 }: JsonSchema, name: string): string {
   const [, known] = byName.find(([names]) => names.test(name)) ?? [];
-  const candidates = [byFormat[format], known, "22:00", "text", EXAMPLE_ID, "a".repeat(minLength)];
+  const candidates = [byFormat[format], known, "22:00", "text", "/home", EXAMPLE_ID, "a".repeat(minLength)];
   const fits = (text: string | undefined) =>
     text !== undefined &&
     text.length >= minLength &&

@@ -7,6 +7,7 @@ import type { Platform, Store } from "../../shared/resources.ts";
 import { MESSAGE_LIFETIME_MS, messagesSince } from "../../shared/store/inbox.ts";
 import { keys, platform as platformKeys } from "../../shared/store/keys.ts";
 import type { Item, Value } from "../../shared/store/model.ts";
+import { visibilityIn } from "../../shared/store/visibility.ts";
 
 const POLL_MS = SECOND;
 const KEEPALIVE_MS = 30 * SECOND;
@@ -83,11 +84,15 @@ export async function runFeed(feed: Feed, write: (text: string) => void): Promis
   write(`retry: ${RETRY_MS}\n\n`);
   while (clock.now() < feed.endsAt) {
     const woken = wake?.(partition);
-    for (const row of await rowsOf(feed)) {
+    const fresh = (await rowsOf(feed)).filter(({ sk }) => !feed.seen.has(idOf(sk)));
+    const visibility = visibilityIn(store);
+    await visibility.look(fresh);
+    for (const row of fresh) {
       const id = idOf(row.sk);
-      if (feed.seen.has(id)) continue;
       feed.seen.add(id);
       feed.cursor = Math.max(feed.cursor, timeOfUuid(id));
+      // Hidden or recalled (D-INBOXRECALL): the stream tells what comes, the inbox what is there.
+      if (!visibility.shows(row)) continue;
       write(`id: ${id}\ndata: ${JSON.stringify(frameOf(id, row))}\n\n`);
     }
     forgetOld(feed);

@@ -59,6 +59,23 @@ export const routes: RouteTable = {
     chatAppCredentials: {"route":"POST /api/v1/channels/:id/credentials/chat_app","credentials":["dashboard"],"body":"json"},
     emailCredentials: {"route":"POST /api/v1/channels/:id/credentials/email","credentials":["dashboard"],"body":"json"},
   },
+  experiences: {
+    create: {"route":"POST /api/v1/in-app/experiences","credentials":["dashboard"],"body":"json"},
+    list: {"route":"GET /api/v1/in-app/experiences","credentials":["dashboard"],"query":true},
+    get: {"route":"GET /api/v1/in-app/experiences/:id","credentials":["dashboard"]},
+    update: {"route":"PATCH /api/v1/in-app/experiences/:id","credentials":["dashboard"],"body":"json"},
+    publish: {"route":"POST /api/v1/in-app/experiences/:id/publish","credentials":["dashboard"]},
+    pause: {"route":"POST /api/v1/in-app/experiences/:id/pause","credentials":["dashboard"]},
+    resume: {"route":"POST /api/v1/in-app/experiences/:id/resume","credentials":["dashboard"]},
+    end: {"route":"POST /api/v1/in-app/experiences/:id/end","credentials":["dashboard"]},
+    archive: {"route":"POST /api/v1/in-app/experiences/:id/archive","credentials":["dashboard"]},
+    duplicate: {"route":"POST /api/v1/in-app/experiences/:id/duplicate","credentials":["dashboard"],"body":"json"},
+  },
+  assets: {
+    create: {"route":"POST /api/v1/in-app/assets","credentials":["dashboard"],"body":"form"},
+    list: {"route":"GET /api/v1/in-app/assets","credentials":["dashboard"],"query":true},
+    delete: {"route":"DELETE /api/v1/in-app/assets/:id","credentials":["dashboard"]},
+  },
   inbox: {
     listMessages: {"route":"GET /v1/in-app/messages","credentials":["sdk","dashboard"],"query":true},
     readMessages: {"route":"POST /v1/in-app/messages/read","credentials":["sdk","dashboard"],"body":"json"},

@@ -24,6 +24,19 @@ export interface GatewayError {
   message: string;
 }
 
+export interface Asset {
+  id: string;
+  /** As it was sent, without folders */
+  filename: string;
+  /** By its bytes, whatever was said at the upload */
+  content_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+  size_bytes: number;
+  /** Public and immutable */
+  url: string;
+  /** RFC 3339. */
+  created_at: string;
+}
+
 export interface Billing {
   plan: "free" | "starter" | "growth" | "pro" | "premium" | "enterprise";
   status: "active" | "past_due" | "canceled";
@@ -148,6 +161,66 @@ export interface DevicesSubscriber {
   updated_at: string;
   /** RFC 3339. */
   last_seen_at: string;
+}
+
+export interface Experience {
+  id: string;
+  name: string;
+  format: "banner" | "modal" | "inbox_only" | "card" | "fullscreen";
+  status: "draft" | "live" | "paused" | "ended" | "archived";
+  content: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body?: string | undefined;
+    /** An http or https address, of an uploaded asset for example */
+    image_url?: string | undefined;
+    actions?: ({
+      id: string;
+      title: string;
+      /** An empty one dismisses the message */
+      url: string;
+    })[] | undefined;
+  };
+  display?: {
+    trigger?: "immediate" | "session_start" | "event" | undefined;
+    trigger_event?: string | undefined;
+    frequency?: "once" | "once_per_session" | undefined;
+    priority?: number | undefined;
+    screens?: string[] | undefined;
+  } | undefined;
+  audience?: {
+    type: "all";
+  } | {
+    type: "list";
+    list_id: string;
+  } | {
+    type: "segment";
+    segment_id: string;
+  } | undefined;
+  /** RFC 3339. */
+  start_at?: string | undefined;
+  /** RFC 3339. */
+  end_at?: string | undefined;
+  /** The send that publishing began */
+  notification_id?: string | undefined;
+  /** The whole of arm B's texts: what it leaves out, arm B has not */
+  variant_b?: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body?: string | undefined;
+    /** An http or https address, of an uploaded asset for example */
+    image_url?: string | undefined;
+  } | undefined;
+  split_percentage?: number | undefined;
+  holdout_percentage: number;
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  updated_at: string;
+  /** RFC 3339. */
+  archived_at?: string | undefined;
 }
 
 export interface Export {
@@ -800,6 +873,134 @@ export interface ChannelsEmailCredentialsBody {
   configuration_set?: string | undefined;
 }
 
+export interface ExperiencesCreateBody {
+  name: string;
+  format: "banner" | "modal" | "inbox_only" | "card" | "fullscreen";
+  content: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body?: string | undefined;
+    /** An http or https address, of an uploaded asset for example */
+    image_url?: string | undefined;
+    actions?: ({
+      id: string;
+      title: string;
+      /** An empty one dismisses the message */
+      url: string;
+    })[] | undefined;
+  };
+  display?: {
+    trigger?: "immediate" | "session_start" | "event" | undefined;
+    trigger_event?: string | undefined;
+    frequency?: "once" | "once_per_session" | undefined;
+    priority?: number | undefined;
+    screens?: string[] | undefined;
+  } | undefined;
+  audience?: {
+    type: "all";
+  } | {
+    type: "list";
+    list_id: string;
+  } | {
+    type: "segment";
+    segment_id: string;
+  } | undefined;
+  start_at?: "" | string | undefined;
+  end_at?: "" | string | undefined;
+  /** The whole of arm B's texts: what it leaves out, arm B has not */
+  variant_b?: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body?: string | undefined;
+    /** An http or https address, of an uploaded asset for example */
+    image_url?: string | undefined;
+  } | undefined;
+  /** Arm A's share */
+  split_percentage?: number | undefined;
+  holdout_percentage?: number | undefined;
+}
+
+export interface ExperiencesListQuery {
+  page?: number | undefined;
+  page_size?: number | undefined;
+  status?: "draft" | "live" | "paused" | "ended" | "archived" | undefined;
+}
+
+export interface ExperiencesListAnswer {
+  items: Experience[];
+  total: number;
+  page: number;
+  page_size: number;
+}
+
+export interface ExperiencesUpdateBody {
+  name?: string | undefined;
+  format?: "banner" | "modal" | "inbox_only" | "card" | "fullscreen" | undefined;
+  content?: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body?: string | undefined;
+    /** An http or https address, of an uploaded asset for example */
+    image_url?: string | undefined;
+    actions?: ({
+      id: string;
+      title: string;
+      /** An empty one dismisses the message */
+      url: string;
+    })[] | undefined;
+  } | undefined;
+  display?: {
+    trigger?: "immediate" | "session_start" | "event" | undefined;
+    trigger_event?: string | undefined;
+    frequency?: "once" | "once_per_session" | undefined;
+    priority?: number | undefined;
+    screens?: string[] | undefined;
+  } | undefined;
+  audience?: {
+    type: "all";
+  } | {
+    type: "list";
+    list_id: string;
+  } | {
+    type: "segment";
+    segment_id: string;
+  } | undefined;
+  start_at?: "" | string | undefined;
+  end_at?: "" | string | undefined;
+  /** The whole of arm B's texts: what it leaves out, arm B has not */
+  variant_b?: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body?: string | undefined;
+    /** An http or https address, of an uploaded asset for example */
+    image_url?: string | undefined;
+  } | undefined;
+  /** Arm A's share */
+  split_percentage?: number | undefined;
+  holdout_percentage?: number | undefined;
+  remove_variant_b?: boolean | undefined;
+}
+
+export interface ExperiencesDuplicateBody {
+  name?: string | undefined;
+}
+
+export interface AssetsListQuery {
+  page?: number | undefined;
+  page_size?: number | undefined;
+}
+
+export interface AssetsListAnswer {
+  items: Asset[];
+  total: number;
+  page: number;
+  page_size: number;
+}
+
 export interface InboxListMessagesQuery {
   subscriber_id: string;
   status?: "unread" | "read" | "dismissed" | undefined;
@@ -1298,6 +1499,36 @@ export interface Endpoints {
     chatAppCredentials(id: string, body: ChannelsChatAppCredentialsBody, options?: CallOptions): Promise<CredentialConfirmation>;
     /** Store the sender of an e-mail channel. `POST /api/v1/channels/:id/credentials/email` */
     emailCredentials(id: string, body: ChannelsEmailCredentialsBody, options?: CallOptions): Promise<CredentialConfirmation>;
+  };
+  experiences: {
+    /** Create a draft of an experience. `POST /api/v1/in-app/experiences` */
+    create(body: ExperiencesCreateBody, options?: CallOptions): Promise<Experience>;
+    /** List experiences, newest first. `GET /api/v1/in-app/experiences` */
+    list(query?: ExperiencesListQuery, options?: CallOptions): Promise<ExperiencesListAnswer>;
+    /** Get an experience. `GET /api/v1/in-app/experiences/:id` */
+    get(id: string, options?: CallOptions): Promise<Experience>;
+    /** Change a draft: each block that is given replaces its whole block. `PATCH /api/v1/in-app/experiences/:id` */
+    update(id: string, body: ExperiencesUpdateBody, options?: CallOptions): Promise<Experience>;
+    /** Publish a draft: its send begins now, or at start_at. `POST /api/v1/in-app/experiences/:id/publish` */
+    publish(id: string, options?: CallOptions): Promise<Experience>;
+    /** Hide a live experience: its messages are not seen, and a send still ahead is canceled. `POST /api/v1/in-app/experiences/:id/pause` */
+    pause(id: string, options?: CallOptions): Promise<Experience>;
+    /** Show a paused experience again; a send that the pause canceled begins anew. `POST /api/v1/in-app/experiences/:id/resume` */
+    resume(id: string, options?: CallOptions): Promise<Experience>;
+    /** End an experience for good: its messages are recalled. `POST /api/v1/in-app/experiences/:id/end` */
+    end(id: string, options?: CallOptions): Promise<Experience>;
+    /** Archive a draft or an experience that has ended. `POST /api/v1/in-app/experiences/:id/archive` */
+    archive(id: string, options?: CallOptions): Promise<Experience>;
+    /** Make a new draft of what was authored, without its live window and send. `POST /api/v1/in-app/experiences/:id/duplicate` */
+    duplicate(id: string, body: ExperiencesDuplicateBody, options?: CallOptions): Promise<Experience>;
+  };
+  assets: {
+    /** Upload an image of at most 4 MB: png, jpeg, gif or webp. `POST /api/v1/in-app/assets` */
+    create(body: FormData, options?: CallOptions): Promise<Asset>;
+    /** List images, newest first. `GET /api/v1/in-app/assets` */
+    list(query?: AssetsListQuery, options?: CallOptions): Promise<AssetsListAnswer>;
+    /** Delete an image: its address leads nowhere within the hour. `DELETE /api/v1/in-app/assets/:id` */
+    delete(id: string, options?: CallOptions): Promise<void>;
   };
   inbox: {
     /** List a subscriber's messages, newest first. `GET /v1/in-app/messages` */

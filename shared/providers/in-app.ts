@@ -1,6 +1,7 @@
 // The in-app channel: its provider is our own table, so a repeat writes the same rows and nothing is ever unknown.
 import type { Store } from "../resources.ts";
-import { compileTemplate, isRenderError, type RenderScope } from "../rules/render.ts";
+import { type CompiledTemplate, compileTemplate, isRenderError, type RenderScope } from "../rules/render.ts";
+import { checkUrl } from "../rules/safe-url.ts";
 import type { Chunk, Claim } from "../store/chunks.ts";
 import { KNOWN_ALIVE_MS } from "../store/erasure.ts";
 import { messageId, messageRow } from "../store/inbox.ts";
@@ -23,6 +24,7 @@ export async function deliverInApp(
   { recipients, plannedAt }: Chunk,
 ): Promise<{ delivered: number; failed: number }> {
   const render = renderer(job, at);
+  const experience = job.source.type === "experience" ? (job.source.id ?? undefined) : undefined;
   const isLate = store.clock.now() - plannedAt > KNOWN_ALIVE_MS;
   const ids = recipients.map(({ subscriber }) => subscriber);
   const profiles = render.isStatic && !isLate ? undefined : await getProfiles(store, ids);
@@ -31,7 +33,7 @@ export async function deliverInApp(
     const profile = profiles?.[i];
     if (profiles && !profile) continue;
     const rendered = render.for(arm, render.isStatic ? undefined : scopeOf(profile!, job));
-    if (rendered) rows.push(messageRow(store.tenant, job.id, at, { subscriber, ...rendered }));
+    if (rendered) rows.push(messageRow(store.tenant, job.id, at, { subscriber, experience, ...rendered }));
   }
   const there = repeats ? await written(store, job.id, at, ids) : new Set<string>();
   const missing = rows.filter(({ pk }) => !there.has(pk));
@@ -46,23 +48,38 @@ async function written(store: Store, job: string, at: number, ids: readonly stri
   return new Set(rows.flatMap((row) => row?.pk ?? []));
 }
 
-/** Renders title and body per arm; a send without personalisation is rendered once. */
+/** Renders what is read and followed, per arm; a send without personalisation is rendered once. */
 function renderer(job: Job, now: number) {
+  const { in_app: look } = job;
   const texts = {
-    a: { title: compileTemplate(job.title ?? ""), body: compileTemplate(job.body ?? "") },
-    b: job.variant_b && { title: compileTemplate(job.variant_b.title), body: compileTemplate(job.variant_b.body) },
+    a: armOf(job.title ?? "", job.body ?? "", look?.image_url),
+    b: job.variant_b && armOf(job.variant_b.title, job.variant_b.body, job.variant_b.image_url),
   };
+  const actions = look?.actions?.map(({ id, title, url }) => ({
+    ...{ id, title: compileTemplate(title), url: compileTemplate(url) },
+  }));
   const data = job.data ? JSON.stringify(job.data) : undefined;
-  const isStatic = [texts.a, texts.b].every((arm) => !arm || (arm.title.isStatic && arm.body.isStatic));
+  const templates = [texts.a, texts.b].flatMap((arm) => (arm ? [arm.title, arm.body, arm.image] : []));
+  const isStatic = [...templates, ...(actions ?? []).flatMap(({ title, url }) => [title, url])].every(
+    (template) => template?.isStatic !== false,
+  );
   const known = new Map<string, Rendered | undefined>();
 
   const render = (arm: "a" | "b" | undefined, scope: RenderScope): Rendered | undefined => {
-    const { title, body } = (arm === "b" && texts.b) || texts.a;
+    const fill = (template: CompiledTemplate) => template.render(scope, { now, escape: "none" }).text;
+    const { title, body, image } = (arm === "b" && texts.b) || texts.a;
     try {
-      const options = { now, escape: "none" } as const;
-      const content = { title: title.render(scope, options).text, body: body.render(scope, options).text };
-      if (isTooLarge(content)) return undefined;
-      return { content: arm ? { ...content, variant_id: arm } : content, data };
+      const image_url = image && fill(image);
+      const content = {
+        ...{ title: fill(title), body: fill(body) },
+        ...(look && { format: look.format }),
+        // An address that became unsafe or unusable by what was filled in is left out, never sent.
+        ...(image_url !== undefined && checkUrl(image_url, "image") === undefined && { image_url }),
+        ...(actions && { actions: actions.map(filledBy(fill)).filter(({ url }) => url === "" || !checkUrl(url)) }),
+        ...(look?.display && { display: look.display }),
+        ...(arm && { variant_id: arm }),
+      };
+      return isTooLarge(content) ? undefined : { content: content as Rendered["content"], data };
     } catch (error) {
       if (isRenderError(error)) return undefined;
       throw error;
@@ -79,13 +96,31 @@ function renderer(job: Job, now: number) {
   };
 }
 
+const armOf = (title: string, body: string, image: string | undefined) => ({
+  ...{ title: compileTemplate(title), body: compileTemplate(body) },
+  image: image === undefined ? undefined : compileTemplate(image),
+});
+
+/** An action that was written with an address never becomes one that dismisses: it goes where that turns out empty. */
+const filledBy =
+  (fill: (template: CompiledTemplate) => string) =>
+  ({ id, title, url }: { id: string; title: CompiledTemplate; url: CompiledTemplate }) => ({
+    ...{ id, title: fill(title), url: url.isStatic ? fill(url) : fill(url) || NOWHERE },
+  });
+
+/** No address that `checkUrl` would let pass. */
+const NOWHERE = "about:blank";
+
 /** A row of the inbox holds 400 KB: what grew beyond by what it was filled with must not stop the others. */
 const MOST_CONTENT_BYTES = 262_144;
 const CERTAINLY_SMALL_CHARACTERS = MOST_CONTENT_BYTES / 6;
 
-const isTooLarge = (content: { title: string; body: string }): boolean =>
-  content.title.length + content.body.length > CERTAINLY_SMALL_CHARACTERS &&
-  Buffer.byteLength(JSON.stringify(content)) > MOST_CONTENT_BYTES;
+function isTooLarge(content: { title: string; body: string; actions?: { title: string; url: string }[] }): boolean {
+  const { title, body, actions = [] } = content;
+  const characters = actions.reduce((sum, action) => sum + action.title.length + action.url.length, 0);
+  if (title.length + body.length + characters <= CERTAINLY_SMALL_CHARACTERS / 2) return false;
+  return Buffer.byteLength(JSON.stringify(content)) > MOST_CONTENT_BYTES;
+}
 
 /** A send without personalisation reads nothing of its recipient. */
 const NOBODY: RenderScope = { subscriber: { id: "", attributes: {} }, data: {} };

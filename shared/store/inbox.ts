@@ -6,6 +6,7 @@ import { notFound } from "../http/errors.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { keys } from "./keys.ts";
 import type { Item, Key, TenantId, Value } from "./model.ts";
+import { type Visibility, visibilityIn } from "./visibility.ts";
 
 /** INB-4. */
 export const MESSAGE_LIFETIME_MS = 30 * DAY;
@@ -33,16 +34,20 @@ export interface Delivery {
   content: { [name: string]: Value };
   /** Custom values of the send, for the stream's frame. */
   data?: string | undefined;
+  /** The experience that it belongs to, which may be hidden or recalled. */
+  experience?: string | undefined;
 }
 
 /** The immutable row of one delivery (its own ledger entry, decision 7). `at` is the time of the claim. */
-export function messageRow(tenant: TenantId, job: string, at: number, { subscriber, content, data }: Delivery): Item {
+export function messageRow(tenant: TenantId, job: string, at: number, delivery: Delivery): Item {
+  const { subscriber, content, data, experience } = delivery;
   const id = messageId(at, job, subscriber);
   return {
     ...keys.message(tenant, subscriber, id),
     job,
     content: JSON.stringify(content),
     ...(data !== undefined && { data }),
+    ...(experience !== undefined && { experience }),
     expires: Math.ceil((at + MESSAGE_LIFETIME_MS) / SECOND),
   };
 }
@@ -50,21 +55,24 @@ export function messageRow(tenant: TenantId, job: string, at: number, { subscrib
 interface Marks {
   /** By message id. */
   states: Map<string, Item>;
-  /** Read-all marks, oldest first: a message was read by the first mark at or above its id. */
-  readAlls: { upTo: string; at: string }[];
+  /** Read-all marks, oldest first: a message was read by the first mark at or above its id that it was seen under. */
+  readAlls: { upTo: string; at: string; except: string[] }[];
 }
 
 const PAGE_ROWS = 100;
 
-/** INB-6: newest first; expired ones are not listed. `takes` may close the list before the limit. */
+interface ListOptions {
+  status?: InboxStatus | undefined;
+  limit: number;
+  takes?: (message: InboxMessage) => boolean;
+  visibility?: Visibility;
+}
+
+/** INB-6: newest first; expired, hidden and recalled ones are not listed. `takes` may close the list before the limit. */
 export async function listMessages(
   store: StoreReader,
   subscriber: string,
-  {
-    status,
-    limit,
-    takes = () => true,
-  }: { status?: InboxStatus | undefined; limit: number; takes?: (message: InboxMessage) => boolean },
+  { status, limit, takes = () => true, visibility = visibilityIn(store) }: ListOptions,
 ): Promise<InboxMessage[]> {
   const oldest = oldestId(store);
   const marks = await readMarks(store, subscriber, oldest);
@@ -77,7 +85,8 @@ export async function listMessages(
       limit: status === undefined ? limit - found.length : PAGE_ROWS,
       after,
     });
-    for (const row of page.items) {
+    await visibility.look(page.items);
+    for (const row of page.items.filter(visibility.shows)) {
       const message = messageOf(store, row, marks);
       if (!message || (status !== undefined && message.status !== status)) continue;
       if (!takes(message)) return found;
@@ -112,10 +121,20 @@ const rangeFrom = (tenant: TenantId, subscriber: string, id: string) => ({
 
 /** INB-7: every unread message becomes read, with one write however many they are. @returns how many. */
 export async function readAll(store: Store, subscriber: string): Promise<number> {
-  const unread = await listMessages(store, subscriber, { status: "unread", limit: Number.POSITIVE_INFINITY });
+  const visibility = visibilityIn(store);
+  const unread = await listMessages(store, subscriber, {
+    ...{ status: "unread", limit: Number.POSITIVE_INFINITY },
+    visibility,
+  });
   const newest = unread[0]?.id;
   if (newest !== undefined) {
-    const initial = { at: timestamp(store.clock.now()), expires: expiryOf(newest) };
+    // What is hidden was not seen: shown again, it is unread.
+    const except = visibility.hidden();
+    const initial = {
+      at: timestamp(store.clock.now()),
+      expires: expiryOf(newest),
+      ...(except.length > 0 && { except }),
+    };
     await store.update(keys.readMark(store.tenant, subscriber, newest), { initial });
   }
   return unread.length;
@@ -134,11 +153,14 @@ export async function markMessage(
       pk: keys.person(store.tenant, subscriber),
       from: keys.readMark(store.tenant, subscriber, id).sk,
       to: keys.readMark(store.tenant, subscriber, "~").sk,
-      limit: 1,
+      limit: MARKS_LOOKED_AT,
     }),
   ]);
+  const visibility = visibilityIn(store);
+  if (row) await visibility.look([row]);
   const readAlls = items.map(readAllOf);
-  const current = row && messageOf(store, row, { states: new Map(state && [[id, state]]), readAlls });
+  const isSeen = row && visibility.shows(row);
+  const current = isSeen && messageOf(store, row, { states: new Map(state && [[id, state]]), readAlls });
   if (!row || !current) throw notFound("message");
   const done = mark === "read" ? current.read_at !== undefined : current.status === "dismissed";
   if (done) return current;
@@ -150,7 +172,12 @@ export async function markMessage(
 const STATE = "IS#";
 const READ_ALL = "IW#";
 
-const readAllOf = ({ sk, at }: Item) => ({ upTo: sk.slice(READ_ALL.length), at: String(at) });
+/** Of the marks above a message the first one tells, unless the message was hidden at that time. */
+const MARKS_LOOKED_AT = 20;
+
+const readAllOf = ({ sk, at, except = [] }: Item) => ({
+  ...{ upTo: sk.slice(READ_ALL.length), at: String(at), except: except as string[] },
+});
 
 async function readMarks(store: StoreReader, subscriber: string, oldest: string): Promise<Marks> {
   const marks: Marks = { states: new Map(), readAlls: [] };
@@ -177,7 +204,7 @@ function messageOf(store: StoreReader, row: Item, { states, readAlls }: Marks): 
   if (expires <= store.clock.now()) return undefined;
   const state = states.get(id);
   const dismissedAt = state?.dismissed_at as string | undefined;
-  const readAll = readAlls.find(({ upTo }) => upTo >= id)?.at;
+  const readAll = readAlls.find(({ upTo, except }) => upTo >= id && !except.includes(String(row.experience)))?.at;
   const readAt =
     state?.read_at ?? (dismissedAt === undefined || (readAll && readAll <= dismissedAt) ? readAll : undefined);
   return {

@@ -14,6 +14,22 @@ import { refused } from "./refusals.ts";
 export type Target = { type: "all" } | { type: "list"; list_id: string } | { type: "segment"; segment_id: string };
 type Json = { [name: string]: Value };
 
+/** The look of an authored experience (INB-2), the same for both arms but for the image. */
+export interface InAppContent {
+  format: string;
+  image_url?: string | undefined;
+  actions?: { id: string; title: string; url: string }[] | undefined;
+  display?:
+    | {
+        trigger: string;
+        frequency: string;
+        trigger_event?: string | undefined;
+        priority?: number | undefined;
+        screens?: string[] | undefined;
+      }
+    | undefined;
+}
+
 /** What was asked for; it never changes after creation, but that a template's content is copied in at dispatch. */
 export interface JobSpec {
   name: string | null;
@@ -31,7 +47,9 @@ export interface JobSpec {
   channel_arbitration_mode: "explicit" | "smart";
   holdout_percentage: number;
   split_percentage: number | null;
-  variant_b: { title: string; body: string } | null;
+  variant_b: { title: string; body: string; image_url?: string | undefined } | null;
+  /** Only of experiences. */
+  in_app?: InAppContent;
   bypass_quiet_hours: boolean;
   source: { type: "api" | "campaign" | "journey" | "schedule" | "experience"; id: string | null };
 }
@@ -89,13 +107,13 @@ export function newJobItem(
   spec: JobSpec,
   plan: { sent: number; reserved?: number; ranges?: string[] },
 ): Item {
-  const { target, source, data, device_filters, subscriber_filters, variant_b, ...plain } = spec;
+  const { target, source, data, device_filters, subscriber_filters, variant_b, in_app, ...plain } = spec;
   return {
     ...keys.job(store.tenant, id),
     ...plain,
     react: "job",
     id,
-    json: JSON.stringify({ target, source, data, device_filters, subscriber_filters, variant_b }),
+    json: JSON.stringify({ target, source, data, device_filters, subscriber_filters, variant_b, in_app }),
     source_type: source.type,
     ...(source.id !== null && { source_id: source.id }),
     status: spec.scheduled_at === null ? "queued" : "scheduled",
@@ -107,7 +125,7 @@ export function newJobItem(
 }
 
 export function jobOf(item: Item): JobItem {
-  const { target, source, data, device_filters, subscriber_filters, variant_b } = JSON.parse(String(item.json));
+  const { target, source, data, device_filters, subscriber_filters, variant_b, in_app } = JSON.parse(String(item.json));
   const text = (name: string) => (item[name] === undefined ? null : (item[name] as string | null));
   return {
     id: String(item.id),
@@ -128,6 +146,7 @@ export function jobOf(item: Item): JobItem {
     holdout_percentage: Number(item.holdout_percentage),
     split_percentage: item.split_percentage as number | null,
     variant_b,
+    ...(in_app !== undefined && { in_app }),
     bypass_quiet_hours: item.bypass_quiet_hours === true,
     source,
     sent: Number(item.sent),

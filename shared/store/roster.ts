@@ -11,6 +11,10 @@ export const rosterStep = ({ tenant }: Pick<StoreReader, "tenant">, kind: Kind, 
   put: { ...keys.listed(tenant, kind, id), status },
 });
 
+/** How many there are of a kind, whatever their status. */
+export const countListed = async (store: StoreReader, kind: Kind): Promise<number> =>
+  (await listed(store, kind)).length;
+
 /** A page of whole entities, newest first, of one status or of all; `total` counts all pages. */
 export async function listPage(
   store: StoreReader,

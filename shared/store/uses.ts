@@ -9,9 +9,18 @@ import type { Step } from "./table.ts";
 /** Whether a user of this kind still needs what it names. */
 const stillNeeds = {
   notification: async (store: StoreReader, id: string) => (await findJob(store, id))?.status === "scheduled",
+  experience: async (store: StoreReader, id: string) => {
+    const row = await store.get(keys.listed(store.tenant, "experience", id));
+    return row?.status === "live" || row?.status === "paused";
+  },
 } satisfies Record<string, (store: StoreReader, id: string) => Promise<boolean>>;
 
 type UserKind = keyof typeof stillNeeds;
+
+interface User {
+  kind: UserKind;
+  id: string;
+}
 
 const KEPT_MS = 7 * DAY;
 
@@ -19,12 +28,20 @@ const KEPT_MS = 7 * DAY;
 export function useSteps(
   store: Pick<Store, "tenant">,
   target: Target | null,
-  user: { kind: UserKind; id: string; until: string },
+  user: User & { until: string | undefined },
 ): Step[] {
   if (target?.type !== "list") return [];
-  const key = keys.use(store.tenant, "list", target.list_id, `${user.kind}#${user.id}`);
-  return [{ put: { ...key, expires: Math.ceil((Date.parse(user.until) + KEPT_MS) / SECOND) } }];
+  const { until } = user;
+  const expires = until === undefined ? {} : { expires: Math.ceil((Date.parse(until) + KEPT_MS) / SECOND) };
+  return [{ put: { ...keyOf(store, target, user), ...expires } }];
 }
+
+/** The steps with which something that needs its list no longer says so. */
+export const withoutUse = (store: Pick<Store, "tenant">, target: Target | null, user: User): Step[] =>
+  target?.type === "list" ? [{ remove: keyOf(store, target, user) }] : [];
+
+const keyOf = ({ tenant }: Pick<Store, "tenant">, { list_id }: { list_id: string }, { kind, id }: User) =>
+  keys.use(tenant, "list", list_id, `${kind}#${id}`);
 
 /** Those who still need a thing, as `notification <id>`. */
 export async function usersOf(store: StoreReader, kind: Kind, id: string): Promise<string[]> {

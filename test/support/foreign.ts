@@ -75,6 +75,11 @@ const asset: Make = async (world, tenant) => {
   return (await world.call("POST /api/v1/in-app/assets", { as: await tenant.dashboard(), raw: body, headers })).body.id;
 };
 
+const experience: Make = async (world, tenant) => {
+  const body = { name: "foreign", format: "banner", content: { title: "t" } };
+  return (await world.call("POST /api/v1/in-app/experiences", { as: await tenant.dashboard(), body })).body.id;
+};
+
 const makers: [prefix: string, make: Make][] = [
   ["/api/v1/subscribers/", subscriber],
   ["/api/v1/devices/", device],
@@ -83,6 +88,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/templates/", template],
   ["/api/v1/schedules/", schedule],
   ["/api/v1/campaigns/", campaign],
+  ["/api/v1/in-app/experiences/", experience],
   ["/api/v1/in-app/assets/", asset],
   ["/api/v1/channels/", channel],
   ["/api/v1/lists/", list],

@@ -1,0 +1,149 @@
+// Experiences as their readers see them: content and frame (INB-2, SSE-6, AMB-1, AMB-2), arms and holdout (ABH).
+import { describe, expect, it } from "vitest";
+import { HOUR, SECOND } from "../../shared/clock.ts";
+import { armOf, isHeldOut } from "../../shared/rules/split.ts";
+import { draft, take } from "../support/experiences.ts";
+import { addPeople, inboxOf, wholeTable } from "../support/people.ts";
+import { openStream } from "../support/sse.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+async function withPeople(count: number, attributes: Record<string, string> = {}) {
+  const { world, tenant } = await withTenant();
+  return { world, tenant, people: await addPeople(world, tenant, count, () => ({ attributes })) };
+}
+
+const rich = {
+  format: "modal",
+  content: {
+    title: "Hello {{ subscriber.first_name }}",
+    body: "Only today",
+    image_url: "https://example.com/{{ subscriber.picture }}",
+    actions: [
+      { id: "go", title: "For {{ subscriber.first_name }}", url: "https://example.com/{{ subscriber.external_id }}" },
+      { id: "own", title: "Yours", url: "{{ subscriber.link }}" },
+      { id: "no", title: "Later", url: "" },
+    ],
+  },
+  display: { trigger: "event", trigger_event: "cart", frequency: "once", priority: 7, screens: ["/cart"] },
+};
+
+describe("content", () => {
+  it("INB-2 INX-14 the inbox has everything that was authored, filled in for its reader", async () => {
+    const ada = { first_name: "Ada", picture: "ada.png", link: "myapp://ada" };
+    const { world, tenant, people } = await withPeople(1, ada);
+    const { notification_id } = await take(world, tenant, await draft(world, tenant, rich), "publish");
+    const [message] = await inboxOf(world, tenant, people[0]!);
+    expect(message).toMatchObject({
+      notification_id,
+      status: "unread",
+      content: {
+        ...{ title: "Hello Ada", body: "Only today", format: "modal" },
+        image_url: "https://example.com/ada.png",
+        actions: [
+          { id: "go", title: "For Ada", url: "https://example.com/p0" },
+          { id: "own", title: "Yours", url: "myapp://ada" },
+          { id: "no", title: "Later", url: "" },
+        ],
+        display: rich.display,
+      },
+    });
+    expect(message.content).not.toHaveProperty("variant_id");
+  });
+
+  it("D-LIQUID an address that what it was filled with made unsafe or empty is left out, never sent", async () => {
+    const { world, tenant, people } = await withPeople(1, { picture: "a b.png", link: "javascript:alert(1)" });
+    const empty = { ...rich.content, actions: [{ id: "own", title: "Yours", url: "{{ subscriber.nothing }}" }] };
+    await take(world, tenant, await draft(world, tenant, rich), "publish");
+    await world.advance(SECOND);
+    await take(world, tenant, await draft(world, tenant, { ...rich, content: empty }), "publish");
+    const [second, first] = await inboxOf(world, tenant, people[0]!);
+    expect(first.content.actions.map(({ id }: { id: string }) => id)).toEqual(["go", "no"]);
+    expect(first.content).not.toHaveProperty("image_url");
+    expect(second.content.actions).toEqual([]);
+  });
+
+  it("INB-2 what was not authored is not there", async () => {
+    const { world, tenant, people } = await withPeople(1);
+    await take(world, tenant, await draft(world, tenant), "publish");
+    const [{ content }] = await inboxOf(world, tenant, people[0]!);
+    expect(content).toEqual({ title: "Sale", body: "20 % off", format: "banner" });
+  });
+
+  it("SSE-6 AMB-1 AMB-2 the frame: actions carry labels, display has two keys, all of it is in data", async () => {
+    const { world, tenant, people } = await withPeople(1, { first_name: "Ada", picture: "a.png", link: "tel:1" });
+    const stream = await openStream(world, `?subscriber_id=${people[0]}`, tenant.sdk);
+    const { notification_id } = await take(world, tenant, await draft(world, tenant, rich), "publish");
+    expect(stream.frames().map(({ data }) => data)).toEqual([
+      {
+        ...{ id: expect.any(String), notification_id, sent_at: expect.any(String) },
+        ...{ title: "Hello Ada", body: "Only today", format: "modal", image_url: "https://example.com/a.png" },
+        actions: [
+          { id: "go", label: "For Ada", url: "https://example.com/p0" },
+          { id: "own", label: "Yours", url: "tel:1" },
+          { id: "no", label: "Later", url: "" },
+        ],
+        display: { trigger: "event", frequency: "once" },
+        data: { display: rich.display },
+      },
+    ]);
+  });
+});
+
+describe("arms and holdout", () => {
+  const variant_b = { title: "B for {{ subscriber.external_id }}", body: "Bb", image_url: "https://example.com/b.png" };
+
+  it("ABH-1 ABH-2 AMB-101 D-AB each reader has one arm or is held out, drawn by the notification's id", async () => {
+    const { world, tenant, people } = await withPeople(60);
+    const shares = { split_percentage: 30, holdout_percentage: 20 };
+    const content = { title: "A", body: "Aa", image_url: "https://example.com/a.png" };
+    const id = await draft(world, tenant, { variant_b, content, ...shares });
+    const { notification_id: unit } = await take(world, tenant, id, "publish");
+    const seen = new Set<string>();
+    for (const [n, person] of people.entries()) {
+      const messages = await inboxOf(world, tenant, person);
+      const fate = isHeldOut(unit, person, 20) ? "held out" : armOf(unit, person, 30);
+      seen.add(fate);
+      const a = { title: "A", body: "Aa", image_url: "https://example.com/a.png", variant_id: "a" };
+      const b = { ...variant_b, title: `B for p${n}`, variant_id: "b" };
+      const expected = { "held out": [], a: [{ ...a, format: "banner" }], b: [{ ...b, format: "banner" }] }[fate];
+      expect(messages.map((message) => message.content)).toEqual(expected);
+    }
+    expect([...seen].sort()).toEqual(["a", "b", "held out"]);
+  });
+
+  it("INX-18 AMB-101 arm B has its own image or none, and the frame's data says the arm", async () => {
+    const { world, tenant, people } = await withPeople(30);
+    const id = await draft(world, tenant, {
+      content: { title: "A", body: "a", image_url: "https://example.com/a.png" },
+      variant_b: { title: "B", body: "b" },
+    });
+    const unit = (await take(world, tenant, id, "publish")).notification_id;
+    const reader = people.find((person) => armOf(unit, person, 50) === "b")!;
+    const [{ content }] = await inboxOf(world, tenant, reader);
+    expect(content).toEqual({ title: "B", body: "b", format: "banner", variant_id: "b" });
+    const stream = await openStream(world, `?subscriber_id=${reader}`, { ...tenant.sdk, "last-event-id": lowest });
+    expect(stream.frames()[0]!.data).toMatchObject({ title: "B", image_url: null, data: { variant_id: "b" } });
+  });
+
+  const lowest = "00000000-0000-7000-8000-000000000000";
+
+  it("ABH-4 without holdout nobody is held out, and without a B arm nobody has one", async () => {
+    const { world, tenant, people } = await withPeople(40);
+    await take(world, tenant, await draft(world, tenant), "publish");
+    for (const person of people) {
+      const [{ content }] = await inboxOf(world, tenant, person);
+      expect(content).not.toHaveProperty("variant_id");
+    }
+  });
+});
+
+it("SUB-9 rule 20 erasing a reader leaves nothing of an experience's messages", async () => {
+  const { world, tenant, people } = await withPeople(1, { first_name: "Adelaide" });
+  const id = await draft(world, tenant, rich);
+  await take(world, tenant, id, "publish");
+  await world.call(`DELETE /api/v1/subscribers/${people[0]}`, { as: await tenant.dashboard() });
+  await world.advance(HOUR);
+  expect(JSON.stringify(await wholeTable(world))).not.toContain("Adelaide");
+});

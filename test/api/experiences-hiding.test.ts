@@ -1,0 +1,176 @@
+// Hiding, showing again and recalling an experience (INX-33 to INX-35, D-INBOXRECALL, AMB-108), which cost the same for
+// one reader as for all.
+import { describe, expect, it } from "vitest";
+import { SECOND } from "../../shared/clock.ts";
+import { draft, take } from "../support/experiences.ts";
+import { addPeople, inboxOf, send } from "../support/people.ts";
+import { spent, spentByCall } from "../support/spending.ts";
+import { openStream } from "../support/sse.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+async function withPeople(count: number, attributes: Record<string, string> = {}) {
+  const { world, tenant } = await withTenant();
+  return { world, tenant, people: await addPeople(world, tenant, count, () => ({ attributes })) };
+}
+
+const mark = (world: TestWorld, tenant: Tenant, person: string, what: string) =>
+  world.call(`POST /v1/in-app/messages/${what}`, { as: tenant.sdk, body: { subscriber_id: person } });
+const statusesOf = async (world: TestWorld, tenant: Tenant, person: string) =>
+  (await inboxOf(world, tenant, person)).map(({ status }) => status);
+
+describe("hiding and recalling", () => {
+  it("INX-33 INX-34 INX-35 D-INBOXRECALL paused is hidden, resumed is back as it was, ended is gone for good", async () => {
+    const { world, tenant, people } = await withPeople(3);
+    const [reader] = people as [string];
+    const id = await draft(world, tenant);
+    await take(world, tenant, id, "publish");
+    await send(world, tenant, { target: { type: "all" }, title: "Plain" });
+    const before = await inboxOf(world, tenant, reader);
+    expect(before.map(({ content }) => content.title).sort()).toEqual(["Plain", "Sale"]);
+    await take(world, tenant, id, "pause");
+    for (const person of people) expect(await inboxOf(world, tenant, person)).toHaveLength(1);
+    await take(world, tenant, id, "resume");
+    expect(await inboxOf(world, tenant, reader)).toEqual(before);
+    await take(world, tenant, id, "end");
+    for (const person of people)
+      expect((await inboxOf(world, tenant, person)).map(({ content }) => content.title)).toEqual(["Plain"]);
+    await take(world, tenant, id, "archive");
+    expect(await inboxOf(world, tenant, reader)).toHaveLength(1);
+  });
+
+  it("AMB-108 reading or dismissing what is hidden or recalled is 404 and leaves no mark", async () => {
+    const { world, tenant, people } = await withPeople(1);
+    const [reader] = people as [string];
+    const id = await draft(world, tenant);
+    await take(world, tenant, id, "publish");
+    const [message] = await inboxOf(world, tenant, reader);
+    const both = async () => [
+      (await mark(world, tenant, reader, `${message.id}/read`)).status,
+      (await mark(world, tenant, reader, `${message.id}/dismiss`)).status,
+    ];
+    await take(world, tenant, id, "pause");
+    expect(await both()).toEqual([404, 404]);
+    await take(world, tenant, id, "resume");
+    expect(await inboxOf(world, tenant, reader)).toEqual([message]);
+    expect(await both()).toEqual([200, 200]);
+    await take(world, tenant, id, "end");
+    expect(await both()).toEqual([404, 404]);
+  });
+
+  it("INB-7 AMB-37 read-all counts and marks what is seen: what was hidden comes back unread", async () => {
+    const { world, tenant, people } = await withPeople(1);
+    const [reader] = people as [string];
+    const ids = [await draft(world, tenant, { name: "one" }), await draft(world, tenant, { name: "two" })];
+    for (const id of ids) await take(world, tenant, id, "publish");
+    await send(world, tenant, { subscriberIds: [reader] });
+    await world.advance(SECOND);
+    await take(world, tenant, ids[0]!, "pause");
+    expect((await mark(world, tenant, reader, "read")).body).toEqual({ updated: 2 });
+    expect(await statusesOf(world, tenant, reader)).toEqual(["read", "read"]);
+    await take(world, tenant, ids[0]!, "resume");
+    expect((await statusesOf(world, tenant, reader)).sort()).toEqual(["read", "read", "unread"]);
+    expect((await inboxOf(world, tenant, reader, "&status=unread")).map(({ status }) => status)).toEqual(["unread"]);
+    const [unread] = await inboxOf(world, tenant, reader, "&status=unread");
+    expect((await mark(world, tenant, reader, `${unread.id}/dismiss`)).body).not.toHaveProperty("read_at");
+    expect((await mark(world, tenant, reader, "read")).body).toEqual({ updated: 0 });
+  });
+
+  it("INB-7 a second read-all marks what was hidden at the first", async () => {
+    const { world, tenant, people } = await withPeople(1);
+    const [reader] = people as [string];
+    const id = await draft(world, tenant);
+    await take(world, tenant, id, "publish");
+    await world.advance(SECOND);
+    await send(world, tenant, { subscriberIds: [reader] });
+    await take(world, tenant, id, "pause");
+    expect((await mark(world, tenant, reader, "read")).body).toEqual({ updated: 1 });
+    await take(world, tenant, id, "resume");
+    expect((await mark(world, tenant, reader, "read")).body).toEqual({ updated: 1 });
+    expect(await statusesOf(world, tenant, reader)).toEqual(["read", "read"]);
+  });
+
+  it("INB-6 a limit counts what is seen, and a filter by status leaves hidden ones out", async () => {
+    const { world, tenant, people } = await withPeople(1);
+    const [reader] = people as [string];
+    await send(world, tenant, { subscriberIds: [reader], title: "old" });
+    for (let n = 0; n < 5; n++) {
+      await world.advance(SECOND);
+      await take(world, tenant, await draft(world, tenant), "publish", "pause");
+    }
+    const titles = async (query: string) =>
+      (await inboxOf(world, tenant, reader, query)).map(({ content }) => content.title);
+    expect(await titles("&limit=1")).toEqual(["old"]);
+    expect(await titles("&limit=3&status=unread")).toEqual(["old"]);
+  });
+
+  it("D-INBOXRECALL a stream says nothing of what is hidden or recalled, not even to one who resumes", async () => {
+    const { world, tenant, people } = await withPeople(1);
+    const query = `?subscriber_id=${people[0]}`;
+    const shown = await draft(world, tenant, { name: "shown" });
+    const hidden = await draft(world, tenant, { content: { title: "Hidden", body: "b" } });
+    await take(world, tenant, shown, "publish");
+    const [{ id: last }] = await inboxOf(world, tenant, people[0]!);
+    await world.advance(SECOND);
+    await take(world, tenant, hidden, "publish", "pause");
+    await send(world, tenant, { target: { type: "all" }, title: "Plain" });
+    const titles = async () => {
+      const stream = await openStream(world, query, { ...tenant.sdk, "last-event-id": last });
+      return stream
+        .frames()
+        .map(({ data }) => data.title)
+        .sort();
+    };
+    expect(await titles()).toEqual(["Plain"]);
+    await take(world, tenant, hidden, "resume");
+    expect(await titles()).toEqual(["Hidden", "Plain"]);
+    await take(world, tenant, hidden, "end");
+    expect(await titles()).toEqual(["Plain"]);
+  });
+
+  it("D-INBOXRECALL an open stream does not tell what is delivered while the experience is paused", async () => {
+    const { world, tenant, people } = await withPeople(1);
+    const stream = await openStream(world, `?subscriber_id=${people[0]}`, tenant.sdk);
+    const id = await draft(world, tenant);
+    const as = await tenant.dashboard();
+    await world.call(`POST /api/v1/in-app/experiences/${id}/publish`, { as });
+    await world.call(`POST /api/v1/in-app/experiences/${id}/pause`, { as });
+    await world.advance(5 * SECOND);
+    expect(stream.frames()).toEqual([]);
+    expect(await inboxOf(world, tenant, people[0]!)).toEqual([]);
+    await take(world, tenant, id, "resume");
+    expect(await inboxOf(world, tenant, people[0]!)).toHaveLength(1);
+  });
+});
+
+describe("cost", () => {
+  const hide = async (count: number) => {
+    const { world, tenant } = await withPeople(count);
+    const id = await draft(world, tenant);
+    await take(world, tenant, id, "publish");
+    const costs: number[] = [];
+    for (const action of ["pause", "resume", "end"])
+      costs.push((await spent(world, () => take(world, tenant, id, action))).wcu);
+    return costs;
+  };
+
+  it("hiding, showing and recalling write the same few rows for 3 readers and for 150", async () => {
+    const few = await hide(3);
+    expect(await hide(150)).toEqual(few);
+    expect(Math.max(...few)).toBeLessThanOrEqual(10);
+  });
+
+  it("an inbox without experiences costs what it did, and each experience on a page one read unit more", async () => {
+    const { world, tenant, people } = await withPeople(1);
+    const route = `GET /v1/in-app/messages?subscriber_id=${people[0]}`;
+    const refused = { route: "GET /v1/in-app/messages" };
+    const read = async () => (await spentByCall(world, { as: tenant.sdk, route, refused })).rcu;
+    await send(world, tenant, { target: { type: "all" } });
+    const plain = await read();
+    const [first, second] = [await draft(world, tenant), await draft(world, tenant)];
+    for (const id of [first, second]) await take(world, tenant, id, "publish");
+    expect((await read()) - plain).toBeLessThanOrEqual(2 + 1);
+  });
+});

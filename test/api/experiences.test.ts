@@ -1,0 +1,261 @@
+// In-app experiences as they are authored (INX-1 to INX-29, INX-39 to INX-40): fields, refusals, list, changes, copies.
+import { describe, expect, it } from "vitest";
+import { SECOND } from "../../shared/clock.ts";
+import { keys } from "../../shared/store/keys.ts";
+import {
+  act,
+  createExperience as create,
+  draft,
+  listExperiences as list,
+  patchExperience as patch,
+  READY,
+  readExperience as read,
+  take,
+} from "../support/experiences.ts";
+import { quickStore } from "../support/people.ts";
+import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const at = (seconds: number) => new Date(START + seconds * SECOND).toISOString();
+const content = READY.content;
+const base = { name: "a", format: "card", content };
+
+const makeList = async (world: TestWorld, tenant: Tenant): Promise<string> =>
+  (await world.call("POST /api/v1/lists", { as: await tenant.dashboard(), body: { name: "VIP" } })).body.id;
+
+describe("create", () => {
+  it("INX-2 INX-22 answers 201 with a draft of what is required, and GET the same", async () => {
+    const { world, tenant } = await withTenant();
+    const answer = await create(world, tenant, { name: " Spring ", format: "modal", content: { title: "Hi" } });
+    expect([answer.status, answer.body]).toEqual([
+      201,
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        name: "Spring",
+        format: "modal",
+        status: "draft",
+        content: { title: "Hi" },
+        holdout_percentage: 0,
+        created_at: at(0),
+        updated_at: at(0),
+      },
+    ]);
+    const again = await read(world, tenant, answer.body.id);
+    expect([again.status, again.body]).toEqual([200, answer.body]);
+  });
+
+  it("INX-2 INX-7 INX-8 INX-12 INX-13 INX-18 INX-19 INX-20 keeps every field as it was given", async () => {
+    const { world, tenant } = await withTenant();
+    const list_id = await makeList(world, tenant);
+    const whole = {
+      name: "x".repeat(200),
+      format: "fullscreen",
+      content: {
+        title: "Hello {{ subscriber.first_name }}",
+        body: "Body",
+        image_url: "http://127.0.0.1/assets/a.png",
+        actions: [
+          { id: "go", title: "Go", url: "https://example.com/{{ subscriber.id }}" },
+          { id: "app", title: "App", url: "myapp://sale" },
+          { id: "call", title: "Call", url: "tel:+4912345" },
+          { id: "no", title: "No, thanks", url: "" },
+        ],
+      },
+      display: {
+        ...{ trigger: "event", trigger_event: "cart_opened", frequency: "once_per_session", priority: 10 },
+        screens: Array.from({ length: 20 }, (_, n) => `/shop/${n}/*`),
+      },
+      audience: { type: "list", list_id },
+      start_at: at(60),
+      end_at: at(120),
+      variant_b: { title: "B", body: "Body B", image_url: "https://example.com/b.png" },
+      split_percentage: 99,
+      holdout_percentage: 99,
+    };
+    const { status, body } = await create(world, tenant, whole);
+    expect([status, body]).toEqual([201, expect.objectContaining({ ...whole, status: "draft" })]);
+    expect((await read(world, tenant, body.id)).body).toEqual(body);
+  });
+
+  it.each(["banner", "modal", "inbox_only", "card", "fullscreen"])("INX-4 takes the format %s", async (format) => {
+    const { world, tenant } = await withTenant();
+    expect((await create(world, tenant, { ...base, format })).body.format).toBe(format);
+  });
+
+  it("INX-9 INX-11 takes each trigger and frequency; what display leaves out is immediate and once", async () => {
+    const { world, tenant } = await withTenant();
+    const shown = async (display: object) => (await create(world, tenant, { ...base, display })).body.display;
+    expect(await shown({})).toEqual({ trigger: "immediate", frequency: "once" });
+    for (const trigger of ["immediate", "session_start"]) expect((await shown({ trigger })).trigger).toBe(trigger);
+    expect(await shown({ trigger: "event", trigger_event: "e" })).toMatchObject({ trigger_event: "e" });
+    for (const frequency of ["once", "once_per_session"])
+      expect((await shown({ frequency })).frequency).toBe(frequency);
+  });
+
+  it("INX-19 the share of arm A is 50 where there is a B arm and nothing is said", async () => {
+    const { world, tenant } = await withTenant();
+    const { body } = await create(world, tenant, { ...base, variant_b: { title: "B" } });
+    expect([body.variant_b, body.split_percentage]).toEqual([{ title: "B" }, 50]);
+  });
+
+  const action = { id: "a", title: "A", url: "" };
+  it.each<[field: string, body: object]>([
+    ["name", { format: "card", content }],
+    ["name", { ...base, name: "" }],
+    ["name", { ...base, name: "   " }],
+    ["name", { ...base, name: "x".repeat(201) }],
+    ["format", { name: "a", content }],
+    ["format", { ...base, format: "popup" }],
+    ["content", { name: "a", format: "card" }],
+    ["content.title", { ...base, content: {} }],
+    ["content.title", { ...base, content: { title: "" } }],
+    ["content.title", { ...base, content: { title: "{% if %}" } }],
+    ["content.body", { ...base, content: { title: "t", body: 7 } }],
+    ["content.subtitle", { ...base, content: { title: "t", subtitle: "s" } }],
+    ["content.image_url", { ...base, content: { title: "t", image_url: "javascript:alert(1)" } }],
+    ["content.image_url", { ...base, content: { title: "t", image_url: "myapp://picture" } }],
+    ["content.image_url", { ...base, content: { title: "t", image_url: "" } }],
+    [
+      "content.actions",
+      {
+        ...base,
+        content: {
+          title: "t",
+          actions: Array(5)
+            .fill(action)
+            .map((one, n) => ({ ...one, id: `${n}` })),
+        },
+      },
+    ],
+    ["content.actions", { ...base, content: { title: "t", actions: [action, action] } }],
+    ["content.actions.0.id", { ...base, content: { title: "t", actions: [{ title: "A", url: "" }] } }],
+    ["content.actions.0.title", { ...base, content: { title: "t", actions: [{ id: "a", url: "" }] } }],
+    ["content.actions.0.url", { ...base, content: { title: "t", actions: [{ id: "a", title: "A" }] } }],
+    [
+      "content.actions.0.url",
+      { ...base, content: { title: "t", actions: [{ ...action, url: "javascript:alert(1)" }] } },
+    ],
+    ["content.actions.0.url", { ...base, content: { title: "t", actions: [{ ...action, url: "data:text/html,x" }] } }],
+    ["display.trigger", { ...base, display: { trigger: "never" } }],
+    ["display.trigger_event", { ...base, display: { trigger: "event" } }],
+    ["display.trigger_event", { ...base, display: { trigger: "immediate", trigger_event: "e" } }],
+    ["display.trigger_event", { ...base, display: { trigger_event: "e" } }],
+    ["display.frequency", { ...base, display: { frequency: "daily" } }],
+    ["display.priority", { ...base, display: { priority: 0 } }],
+    ["display.priority", { ...base, display: { priority: 11 } }],
+    ["display.priority", { ...base, display: { priority: 1.5 } }],
+    ["display.screens", { ...base, display: { screens: Array(21).fill("/") } }],
+    ["display.screens.1", { ...base, display: { screens: ["/", "home"] } }],
+    ["audience.type", { ...base, audience: { type: "everyone" } }],
+    ["audience.list_id", { ...base, audience: { type: "list" } }],
+    ["audience.segment_id", { ...base, audience: { type: "segment" } }],
+    ["audience.list_id", { ...base, audience: { type: "list", list_id: UNKNOWN } }],
+    ["audience.segment_id", { ...base, audience: { type: "segment", segment_id: UNKNOWN } }],
+    ["start_at", { ...base, start_at: "tomorrow" }],
+    ["end_at", { ...base, end_at: "2026-13-01T00:00:00Z" }],
+    ["end_at", { ...base, start_at: at(60), end_at: at(60) }],
+    ["end_at", { ...base, start_at: at(60), end_at: at(59) }],
+    ["variant_b.title", { ...base, variant_b: { body: "b" } }],
+    ["split_percentage", { ...base, variant_b: { title: "B" }, split_percentage: 0 }],
+    ["split_percentage", { ...base, variant_b: { title: "B" }, split_percentage: 100 }],
+    ["split_percentage", { ...base, split_percentage: 50 }],
+    ["holdout_percentage", { ...base, holdout_percentage: -1 }],
+    ["holdout_percentage", { ...base, holdout_percentage: 100 }],
+    ["status", { ...base, status: "live" }],
+  ])("INX-3 to INX-22 AMB-3 AMB-102 ABH-4 answers 400 naming %s", async (field, body) => {
+    const { world, tenant } = await withTenant();
+    const answer = await create(world, tenant, body);
+    expect([answer.status, answer.body.code, Object.keys(answer.body.fields)]).toEqual([400, "BAD_REQUEST", [field]]);
+    expect(answer.body.message).toContain(field);
+    expect((await list(world, tenant)).body.total).toBe(0);
+  });
+
+  it("GEN-8 another workspace's list is as good as none", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const audience = { type: "list", list_id: await makeList(world, other) };
+    const [foreign, missing] = [
+      await create(world, tenant, { ...base, audience }),
+      await create(world, tenant, { ...base, audience: { type: "list", list_id: UNKNOWN } }),
+    ];
+    expect([foreign.status, foreign.body]).toEqual([400, missing.body]);
+  });
+
+  it("decision 10 the experience after the 10,000th is refused", async () => {
+    const { world, tenant } = await withTenant();
+    const rows = Array.from({ length: 9_999 }, (_, n) => ({
+      put: { ...keys.listed(tenant.id, "experience", world.ids.uuidAt(START - n)), status: "draft" },
+    }));
+    await quickStore(world, tenant).writeAll(rows);
+    expect((await create(world, tenant, base)).status).toBe(201);
+    expect(await create(world, tenant, base)).toMatchObject({ status: 429, body: { code: "QUOTA_EXCEEDED" } });
+  });
+});
+
+describe("list", () => {
+  it("INX-23 AMB-29 pages newest first with a total, one status or all; sizes are clamped, nonsense is 400", async () => {
+    const { world, tenant } = await withTenant();
+    const ids: string[] = [];
+    for (let n = 0; n < 25; n++) {
+      ids.unshift(await draft(world, tenant, { name: `e${n}` }));
+      await world.advance(SECOND);
+    }
+    const pages = [await list(world, tenant), await list(world, tenant, "?page=2")];
+    expect(pages.map(({ body }) => [body.total, body.page, body.page_size, body.items.length])).toEqual([
+      [25, 1, 20, 20],
+      [25, 2, 20, 5],
+    ]);
+    expect(pages.flatMap(({ body }) => body.items.map(({ id }: { id: string }) => id))).toEqual(ids);
+    expect(Object.keys(pages[0]!.body).sort()).toEqual(["items", "page", "page_size", "total"]);
+
+    await take(world, tenant, ids[3]!, "publish");
+    await take(world, tenant, ids[7]!, "publish", "pause");
+    await take(world, tenant, ids[9]!, "archive");
+    for (const [status, expected] of Object.entries({ live: [3], paused: [7], archived: [9], ended: [] })) {
+      const { body } = await list(world, tenant, `?status=${status}`);
+      expect([status, body.total, body.items.map(({ id }: { id: string }) => id)]).toEqual([
+        ...[status, expected.length],
+        expected.map((n) => ids[n]),
+      ]);
+      for (const item of body.items) expect(item.status).toBe(status);
+    }
+    expect((await list(world, tenant, "?status=draft&page=2&page_size=20")).body).toMatchObject({ total: 22 });
+    expect((await list(world, tenant, "?page_size=101")).body.page_size).toBe(100);
+    for (const [field, value] of Object.entries({ page: "0", page_size: "0", status: "gone" })) {
+      const { status, body } = await list(world, tenant, `?${field}=${value}`);
+      expect([status, body.code, Object.keys(body.fields)]).toEqual([400, "BAD_REQUEST", [field]]);
+    }
+  });
+});
+
+it("INX-24 GEN-8 an unknown and another workspace's experience are 404 on every route", async () => {
+  const world = await fresh();
+  const [tenant, other] = [await world.tenant(), await world.tenant()];
+  const foreign = await draft(world, other);
+  for (const id of [foreign, UNKNOWN, "nonsense"]) {
+    const answers = [await read(world, tenant, id), await patch(world, tenant, id, { name: "mine" })];
+    for (const action of ["publish", "pause", "resume", "end", "archive", "duplicate"])
+      answers.push(await act(world, tenant, id, action));
+    for (const { status, body } of answers) expect([id, status, body.code]).toEqual([id, 404, "NOT_FOUND"]);
+  }
+  expect((await read(world, other, foreign)).body.status).toBe("draft");
+});
+
+it("INX-1 a plan without in-app messaging refuses every route with its own body", async () => {
+  const { world, tenant } = await withTenant({ plan: "free" });
+  const answers = [
+    await create(world, tenant, base),
+    await list(world, tenant),
+    await read(world, tenant, UNKNOWN),
+    await patch(world, tenant, UNKNOWN, {}),
+  ];
+  for (const action of ["publish", "pause", "resume", "end", "archive", "duplicate"])
+    answers.push(await act(world, tenant, UNKNOWN, action));
+  for (const { status, body } of answers)
+    expect([status, body]).toEqual([
+      403,
+      { error: "in_app_not_permitted", message: expect.any(String), upgrade_required: true },
+    ]);
+});

@@ -1,0 +1,46 @@
+// Experiences for tests: made as drafts, taken through their moves, and read as their readers see them.
+import type { Answer, Tenant, TestWorld } from "./world.ts";
+
+export const READY = {
+  name: "Spring sale",
+  format: "banner",
+  content: { title: "Sale", body: "20 % off" },
+  audience: { type: "all" },
+};
+
+const path = (id = "") => `/api/v1/in-app/experiences${id && `/${id}`}`;
+
+export const createExperience = async (world: TestWorld, tenant: Tenant, body: unknown): Promise<Answer> =>
+  world.call(`POST ${path()}`, { as: await tenant.dashboard(), body });
+
+export const readExperience = async (world: TestWorld, tenant: Tenant, id: string): Promise<Answer> =>
+  world.call(`GET ${path(id)}`, { as: await tenant.dashboard() });
+
+export const patchExperience = async (world: TestWorld, tenant: Tenant, id: string, body: unknown): Promise<Answer> =>
+  world.call(`PATCH ${path(id)}`, { as: await tenant.dashboard(), body });
+
+export const listExperiences = async (world: TestWorld, tenant: Tenant, query = ""): Promise<Answer> =>
+  world.call(`GET ${path()}${query}`, { as: await tenant.dashboard() });
+
+export const act = async (world: TestWorld, tenant: Tenant, id: string, action: string, body?: unknown) =>
+  world.call(`POST ${path(id)}/${action}`, { as: await tenant.dashboard(), ...(body !== undefined && { body }) });
+
+/** A draft that is ready to be published, but for what is said. @returns its id. */
+export async function draft(world: TestWorld, tenant: Tenant, changes: object = {}): Promise<string> {
+  const { status, body } = await createExperience(world, tenant, { ...READY, ...changes });
+  if (status !== 201) throw new Error(`The draft was refused: ${JSON.stringify(body)}`);
+  return body.id;
+}
+
+/** Takes it through these moves, each of which must succeed. @returns the last answer's body. */
+export async function take(world: TestWorld, tenant: Tenant, id: string, ...actions: string[]) {
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever JSON came back
+  let last: any;
+  for (const action of actions) {
+    const { status, body } = await act(world, tenant, id, action);
+    if (status !== 200) throw new Error(`${action} was refused: ${JSON.stringify(body)}`);
+    last = body;
+  }
+  await world.settle();
+  return last;
+}
