@@ -116,13 +116,17 @@ async function audience(world: TestWorld): Promise<Figure[]> {
       } while (after);
     }
   };
-  const rules = audienceRules("bench", {
-    holdout_percentage: 0,
-    split_percentage: null,
-    variant_b: null,
-    device_filters: null,
-    subscriber_filters: { city: { $eq: "London" }, visits: { $gt: 3 } },
-  });
+  const rules = audienceRules(
+    "bench",
+    {
+      holdout_percentage: 0,
+      split_percentage: null,
+      variant_b: null,
+      device_filters: null,
+      subscriber_filters: { city: { $eq: "London" }, visits: { $gt: 3 } },
+    },
+    { reach: { channels: ["in_app"], category: "marketing", emailConsent: "opt_out" } },
+  );
   const plans = async () => {
     for (const shard of SHARDS)
       await planRange(tenant.store, "bench", `s${shard}`, rules, {

@@ -332,6 +332,8 @@ export interface Notification {
     held_out: number;
   };
   skip_reasons: Record<string, number>;
+  fail_reasons: Record<string, number>;
+  delivered_by_channel: Record<string, number>;
   error: string | null;
   /** RFC 3339. */
   created_at: string;
@@ -339,6 +341,17 @@ export interface Notification {
   dispatched_at: string | null;
   /** RFC 3339. */
   completed_at: string | null;
+  channel_arbitration?: {
+    chosen: ({
+      class: "push" | "email" | "web_push" | "chat_app" | "sms" | "in_app";
+      source: "personal" | "tenant" | "default";
+      subscribers: number;
+    })[];
+    suppressed_devices: number;
+    rank_errors: number;
+    fallback_steps: number;
+    fallback_dedup_errors: number;
+  } | undefined;
 }
 
 export interface Schedule {

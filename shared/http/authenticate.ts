@@ -19,6 +19,8 @@ export interface Workspace {
   kind: "standard" | "agency";
   /** The workspace's own cap on sends a month. */
   sendCap: number | null;
+  /** Marketing e-mail goes to whoever has not said no, or only to whoever has said yes (D-CONSENT). */
+  emailConsent: "opt_out" | "opt_in";
 }
 
 export type Caller =
@@ -140,6 +142,7 @@ const workspaceOfRow = (row: Item): Workspace => ({
   status: row.status as Workspace["status"],
   kind: row.kind === "agency" ? "agency" : "standard",
   sendCap: row.monthly_send_cap === undefined ? null : Number(row.monthly_send_cap),
+  emailConsent: row.email_consent_mode === "opt_in" ? "opt_in" : "opt_out",
 });
 
 const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;

@@ -1,7 +1,9 @@
 // Who gets a send and why not: one judgement per candidate, the same wherever an audience is planned.
+import { byRank, type Engagements, type RankSource, rankClasses } from "./arbitration.ts";
+import { type Contact, classOf, type ReachRules, reachOf, type Target, unreachableReasons } from "./reach.ts";
 import { armOf, isHeldOut } from "./split.ts";
 
-export const skipReasons = ["unknown_subscriber", "template_error"] as const;
+export const skipReasons = ["unknown_subscriber", ...unreachableReasons] as const;
 export type SkipReason = (typeof skipReasons)[number];
 
 export interface AudienceRules {
@@ -13,27 +15,63 @@ export interface AudienceRules {
   matchesSubscriber: (attributes: Record<string, unknown>) => boolean;
   /** Compiled from `device_filters`; absent when there are none. */
   matchesDevice: ((device: Record<string, unknown>) => boolean) | undefined;
+  reach: ReachRules;
+  /** A smart send: what the workspace's people answered to. */
+  tenant?: Engagements | undefined;
 }
 
 export interface Candidate {
   id: string;
   /** Absent when an id that was given belongs to nobody (AMB-57). */
-  subscriber?: { attributes: Record<string, unknown>; devices: readonly Record<string, unknown>[] } | undefined;
+  subscriber?: CandidateSubscriber | undefined;
+}
+
+export interface CandidateSubscriber {
+  /** What `subscriber_filters` see. */
+  attributes: Record<string, unknown>;
+  /** What `device_filters` see, with the ids that `contact` names. */
+  devices: readonly Record<string, unknown>[];
+  contact: Contact;
+  /** For a smart send; undefined where it could not be read. */
+  engagement?: Engagements | undefined;
 }
 
 export type Judgement =
-  | { verdict: "send"; arm?: "a" | "b" }
+  | {
+      verdict: "send";
+      arm?: "a" | "b";
+      targets: Target[];
+      /** A smart send: where the choice of its first class comes from. */
+      source?: RankSource;
+      /** Its history could not be read: the default order decided. */
+      rankFailed?: true;
+    }
   | { verdict: "held_out" }
   | { verdict: "skip"; reason: SkipReason }
   /** The filters leave it out: it is no part of the audience. */
   | { verdict: "excluded" };
 
-/** Filters decide who is in the audience; holdout is drawn from the audience; the rest is sent to (ABH-1, ABH-2). */
+/**
+ * Filters decide who is in the audience; holdout is drawn from the audience (ABH-1, ABH-2); whoever no selected
+ * channel reaches is skipped; the rest is sent to.
+ */
 export function judge({ id, subscriber }: Candidate, rules: AudienceRules): Judgement {
   if (!subscriber) return { verdict: "skip", reason: "unknown_subscriber" };
-  if (!rules.matchesSubscriber(subscriber.attributes)) return { verdict: "excluded" };
-  if (rules.matchesDevice && !subscriber.devices.some(rules.matchesDevice)) return { verdict: "excluded" };
+  const { attributes, devices, contact, engagement } = subscriber;
+  const { matchesDevice } = rules;
+  if (!rules.matchesSubscriber(attributes)) return { verdict: "excluded" };
+  const matching = matchesDevice && devices.filter(matchesDevice);
+  if (matching?.length === 0) return { verdict: "excluded" };
   if (isHeldOut(rules.job, id, rules.holdoutPercentage)) return { verdict: "held_out" };
-  if (rules.splitPercentage === undefined) return { verdict: "send" };
-  return { verdict: "send", arm: armOf(rules.job, id, rules.splitPercentage) };
+  const allowed = matching && new Set(matching.map((device) => device.id));
+  const reach = reachOf(contact, rules.reach, (device) => allowed?.has(device.id) ?? true);
+  if ("reason" in reach) return { verdict: "skip", reason: reach.reason };
+  const arm = rules.splitPercentage === undefined ? {} : { arm: armOf(rules.job, id, rules.splitPercentage) };
+  if (!rules.tenant) return { verdict: "send", ...arm, targets: reach.targets };
+  const classes = reach.targets.map(({ channel }) => classOf(channel));
+  const known = engagement ? { personal: engagement, tenant: rules.tenant } : { personal: {}, tenant: {} };
+  const ranked = rankClasses(classes, known);
+  const { source } = ranked[0]!;
+  const failed = engagement ? {} : { rankFailed: true as const };
+  return { verdict: "send", ...arm, targets: byRank(reach.targets, ranked), source, ...failed };
 }

@@ -1,36 +1,30 @@
-// Where candidates come from: the shards of a workspace, or ids that the caller gave.
+// How an audience is planned: who is in it, judged candidate by candidate and packed into chunks.
 import type { Store, StoreReader } from "../resources.ts";
-import { type AudienceRules, type Candidate, judge } from "../rules/audience.ts";
+import { type AudienceRules, judge } from "../rules/audience.ts";
 import { compilePredicate } from "../rules/predicates.ts";
 import { compileDevicePredicate } from "../rules/versions.ts";
-import { CHUNK_SIZE, type Chunk, getRange, notePlanned, packChunk, type RangeState, settleChunk } from "./chunks.ts";
+import { candidatesById, candidatesOf, everyMember, everyone, type Placed } from "./candidates.ts";
+import {
+  CHUNK_SIZE,
+  getRange,
+  notePlanned,
+  type PlannedChunk,
+  packChunk,
+  type RangeState,
+  settleChunk,
+} from "./chunks.ts";
+import { personalEngagements } from "./engagement.ts";
 import type { JobSpec } from "./jobs.ts";
-import { type Grouping, keys, SHARDS } from "./keys.ts";
-import { type Group, memberPage, memberShard } from "./memberships.ts";
+import { keys, SHARDS } from "./keys.ts";
+import type { Group } from "./memberships.ts";
 import type { Item } from "./model.ts";
-import { attributesOf, getProfiles, isLiving, subscriberOf } from "./subscribers.ts";
 import { chunksOf } from "./table.ts";
 import { groupOf } from "./targets.ts";
 
 /** An audience up to this size is planned within the request, so that `sent` is exact (decision 11). */
 export const SMALL_AUDIENCE = 1_000;
-/** Rows of a shard read at a time for such an audience. */
-const SMALL_PAGE_ROWS = 252;
-/** Rows of a shard that a worker reads at a time: five chunks and the row that says whether more follow, not 1 MB. */
-const PAGE_ROWS = 501;
-/** Queries for devices of given subscribers that run at once. */
-const DEVICES_AT_ONCE = 50;
 /** Ids in one row of given ids. */
 const GIVEN_PER_ROW = 1_000;
-
-/** A candidate and where its range goes on after it. */
-type Placed = Candidate & { cursor: string };
-
-interface CandidatePage {
-  candidates: Placed[];
-  /** Where the next page begins; undefined at the end. */
-  next: string | undefined;
-}
 
 export function audienceRules(
   job: string,
@@ -38,8 +32,10 @@ export function audienceRules(
     JobSpec,
     "holdout_percentage" | "split_percentage" | "variant_b" | "device_filters" | "subscriber_filters"
   >,
+  choice: Pick<AudienceRules, "reach" | "tenant">,
 ): AudienceRules {
   return {
+    ...choice,
     job,
     holdoutPercentage: spec.holdout_percentage,
     splitPercentage: spec.variant_b ? (spec.split_percentage ?? 50) : undefined,
@@ -72,177 +68,45 @@ export function givenRows(store: Pick<Store, "tenant">, job: string, ids: readon
   }));
 }
 
-/** A page for a worker, which comes a while after the job: its reads need not see the last moment's writes. */
-const candidatesOf = (
-  store: StoreReader,
-  job: string,
-  range: string,
-  cursor: string | undefined,
-  rules: AudienceRules,
-): Promise<CandidatePage> =>
-  range.includes(":")
-    ? membersPage(store, range, cursor, rules)
-    : range.startsWith("s")
-      ? shardPage(store, range.slice(1), cursor, { eventual: true, limit: PAGE_ROWS })
-      : givenPage(store, job, Number(range.slice(1)), cursor, rules);
-
-/** Profiles and devices of a shard, up to 1 MB a page; a subscriber cut by the page's end belongs to the next one. */
-async function shardPage(
-  store: StoreReader,
-  shard: string,
-  cursor: string | undefined,
-  options: { eventual?: boolean; limit?: number },
-): Promise<CandidatePage> {
-  const pk = keys.audience(store.tenant, shard);
-  const page = await store.query({
-    pk,
-    ...options,
-    ...(cursor !== undefined && { after: { pk, sk: `${cursor}#~` } }),
-  });
-  const groups = Map.groupBy(page.items, ({ sk }) => sk.slice(0, 36));
-  if (page.next && groups.size > 1) groups.delete([...groups.keys()].at(-1)!);
-  const candidates: Placed[] = [];
-  for (const [id, rows] of groups) {
-    const profile = rows.find(({ sk }) => sk === id);
-    if (profile && isLiving(profile))
-      candidates.push(
-        placed(
-          profile,
-          rows.filter((row) => row !== profile),
-          id,
-        ),
-      );
-  }
-  return { candidates, next: page.next && [...groups.keys()].at(-1) };
-}
-
-/** Members of a shard; whoever is being erased at the moment is no member any more. */
-async function membersPage(
-  store: StoreReader,
-  range: string,
-  cursor: string | undefined,
-  rules: AudienceRules,
-): Promise<CandidatePage> {
-  const [kind, id, shard] = range.split(":") as [Grouping, string, string];
-  const { members, next } = await memberShard(store, { kind, id }, shard, cursor, { limit: PAGE_ROWS });
-  const candidates = await membersById(
-    store,
-    members.map(({ subscriber }) => subscriber),
-    rules,
-  );
-  return { candidates: candidates.map((candidate) => ({ ...candidate, cursor: candidate.id })), next };
-}
-
-const membersById = async (store: StoreReader, ids: readonly string[], rules: AudienceRules): Promise<Candidate[]> =>
-  (await candidatesById(store, ids, rules)).filter(({ subscriber }) => subscriber);
-
-async function givenPage(
-  store: StoreReader,
-  job: string,
-  row: number,
-  cursor = "0",
-  rules: AudienceRules,
-): Promise<CandidatePage> {
-  const item = await store.get(keys.given(store.tenant, job, row));
-  const ids = item ? String(item.ids).split(" ") : [];
-  const from = Number(cursor);
-  const candidates = await candidatesById(store, ids.slice(from), rules);
-  return {
-    candidates: candidates.map((candidate, i) => ({ ...candidate, cursor: String(from + i + 1) })),
-    next: undefined,
-  };
-}
-
-/** Given ids in their order; their devices are looked up only where a filter asks for them. */
-async function candidatesById(
-  store: StoreReader,
-  ids: readonly string[],
-  { matchesDevice }: AudienceRules,
-): Promise<Candidate[]> {
-  const profiles = await getProfiles(store, ids);
-  const candidates: Candidate[] = [];
-  for (const batch of chunksOf([...ids.entries()], DEVICES_AT_ONCE))
-    candidates.push(
-      ...(await Promise.all(
-        batch.map(async ([i, id]) => {
-          const profile = profiles[i];
-          return profile ? placed(profile, matchesDevice ? await devicesOf(store, id) : [], id) : { id };
-        }),
-      )),
-    );
-  return candidates;
-}
-
-async function devicesOf(store: StoreReader, subscriber: string): Promise<Item[]> {
-  const { pk, sk } = keys.device(store.tenant, subscriber, "");
-  return (await store.query({ pk, prefix: sk })).items;
-}
-
-const placed = (profile: Item, devices: Item[], cursor: string): Placed => ({
-  id: String(profile.id),
-  subscriber: { attributes: attributesForFilters(profile), devices },
-  cursor,
-});
-
-/** What a filter sees: the attributes, and the fields of the subscriber itself. */
-function attributesForFilters(profile: Item): Record<string, unknown> {
-  const { external_id, email, created_at } = subscriberOf(profile);
-  return { external_id, ...(email !== undefined && { email }), created_at, ...attributesOf(profile) };
-}
-
 /**
  * Everyone of a small audience, judged and packed into chunks.
  * @returns undefined if it turns out not to be small.
  */
 export async function planSmall(
   store: StoreReader,
-  job: string,
-  spec: JobSpec,
+  spec: Pick<JobSpec, "target">,
+  rules: AudienceRules,
   given: readonly string[] | undefined,
-): Promise<Chunk[] | undefined> {
+): Promise<PlannedChunk[] | undefined> {
   const now = store.clock.now();
-  const rules = audienceRules(job, spec);
   const group = groupOf(spec.target);
   const candidates = given
     ? await candidatesById(store, given, rules)
-    : await (group ? everyMember(store, group, rules) : everyone(store));
+    : await (group ? everyMember(store, group, rules, SMALL_AUDIENCE) : everyone(store, SMALL_AUDIENCE));
   if (!candidates) return undefined;
-  const kept = keep(candidates, rules);
+  const kept = await keep(store, candidates, rules);
   return chunksOf(kept, CHUNK_SIZE).map((judged) => packChunk(judged, undefined, now));
 }
 
-/** All shards side by side, given up as soon as there are too many. */
-async function everyone(store: StoreReader): Promise<Candidate[] | undefined> {
-  const candidates: Candidate[] = [];
-  await Promise.all(
-    SHARDS.map(async (shard) => {
-      let next: string | undefined;
-      do {
-        const page = await shardPage(store, shard, next, { limit: SMALL_PAGE_ROWS });
-        candidates.push(...page.candidates);
-        next = page.next;
-      } while (next !== undefined && candidates.length <= SMALL_AUDIENCE);
-    }),
-  );
-  if (candidates.length > SMALL_AUDIENCE) return undefined;
-  return candidates.sort((a, b) => (a.id < b.id ? -1 : 1));
-}
-
-/** All members, given up as soon as there are too many. */
-async function everyMember(store: StoreReader, group: Group, rules: AudienceRules): Promise<Candidate[] | undefined> {
-  const { members } = await memberPage(store, group, { after: undefined, limit: SMALL_AUDIENCE + 1 });
-  if (members.length > SMALL_AUDIENCE) return undefined;
-  return membersById(
-    store,
-    members.map(({ subscriber }) => subscriber),
-    rules,
-  );
-}
-
-const keep = <C extends Candidate>(candidates: readonly C[], rules: AudienceRules) =>
-  candidates
+/** Judges candidates and leaves out those whom the filters do; a smart send looks into the history of the rest. */
+async function keep(store: StoreReader, candidates: readonly Placed[], rules: AudienceRules) {
+  const kept = candidates
     .map((candidate) => ({ ...candidate, judgement: judge(candidate, rules) }))
     .filter(({ judgement }) => judgement.verdict !== "excluded");
+  if (!rules.tenant) return kept;
+  const ranked = kept.filter(({ judgement }) => judgement.verdict === "send");
+  const found = await personalEngagements(
+    store,
+    ranked.map(({ profile }) => profile!),
+  );
+  const engagements = new Map(ranked.map(({ id }, i) => [id, found[i]]));
+  return kept.map((one) => {
+    const engagement = engagements.get(one.id);
+    return engagement
+      ? { ...one, judgement: judge({ id: one.id, subscriber: { ...one.subscriber!, engagement } }, rules) }
+      : one;
+  });
+}
 
 /**
  * Plans a range onwards from where it stands, chunk by chunk, until it ends or `isTimeUp`.
@@ -276,7 +140,7 @@ async function planPage(
 ) {
   const now = store.clock.now();
   const page = await candidatesOf(store, job, range, cursor, rules);
-  const kept = keep(page.candidates, rules);
+  const kept = await keep(store, page.candidates, rules);
   let n = chunks;
   let from = 0;
   while (from < kept.length || (page.next === undefined && from === kept.length)) {

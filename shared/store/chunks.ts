@@ -1,32 +1,39 @@
 // How an audience lies in the table: ranges cut into chunks of at most 100 candidates, each chunk an immutable
 // snapshot that says where the next one begins. A chain has no gaps and no overlaps, whoever writes it (decision 7).
-import { SECOND } from "../clock.ts";
+import { DAY, SECOND } from "../clock.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import type { Judgement } from "../rules/audience.ts";
-import { type Counts, NO_COUNTS } from "../rules/job-states.ts";
-import { absent, all, any, below, is, present } from "./conditions.ts";
-import { countChanges, type JobItem, jobOf } from "./jobs.ts";
+import { NO_COUNTS } from "../rules/job-states.ts";
+import { classOf } from "../rules/reach.ts";
+import { absent, all, any, below, type Condition, is, lessThan, present } from "./conditions.ts";
+import { type JobItem, jobOf } from "./jobs.ts";
 import { keys } from "./keys.ts";
 import type { Item } from "./model.ts";
+import { packId, packRecipient, type Recipient, unpackId, unpackRecipient } from "./recipients.ts";
 import { refused, refusedSteps } from "./refusals.ts";
+import { addends, addendsOf, NO_TALLY, type Tally } from "./tallies.ts";
 
 export const CHUNK_SIZE = 100;
 /** A worker's time limit and 10 s: when it is over, nobody works on the group any more. */
 export const LEASE_MS = 70 * SECOND;
-
-export interface Recipient {
-  subscriber: string;
-  arm?: "a" | "b" | undefined;
-}
+/** How long it is kept who was skipped: no erasure finds them, for they have no other row. */
+const SKIPPED_KEPT_MS = 30 * DAY;
 
 export interface Chunk {
   recipients: Recipient[];
   heldOut: string[];
-  skipped: Record<string, string[]>;
+  /** How many were skipped, by reason. */
+  skipped: Record<string, number>;
   /** Where the next chunk of the range begins; undefined at its end. */
   next: string | undefined;
   /** When its candidates were known to be alive, in milliseconds. */
   plannedAt: number;
+}
+
+/** A chunk as it is planned: with the ids of those who are skipped, which lie beside it. */
+export interface PlannedChunk {
+  chunk: Chunk;
+  skippedIds: Record<string, string[]>;
 }
 
 /** Packs judged candidates; those the filters left out are no part of it. */
@@ -34,38 +41,49 @@ export function packChunk(
   judged: readonly { id: string; judgement: Judgement }[],
   next: string | undefined,
   plannedAt: number,
-): Chunk {
+): PlannedChunk {
   const chunk: Chunk = { recipients: [], heldOut: [], skipped: {}, next, plannedAt };
+  const skippedIds: Record<string, string[]> = {};
   for (const { id, judgement } of judged)
-    if (judgement.verdict === "send") chunk.recipients.push({ subscriber: id, arm: judgement.arm });
-    else if (judgement.verdict === "held_out") chunk.heldOut.push(id);
+    if (judgement.verdict === "send") {
+      const { verdict, ...how } = judgement;
+      chunk.recipients.push({ subscriber: id, ...how });
+    } else if (judgement.verdict === "held_out") chunk.heldOut.push(id);
     else if (judgement.verdict === "skip") {
-      chunk.skipped[judgement.reason] ??= [];
-      chunk.skipped[judgement.reason]!.push(id);
+      const { reason } = judgement;
+      chunk.skipped[reason] = (chunk.skipped[reason] ?? 0) + 1;
+      skippedIds[reason] ??= [];
+      skippedIds[reason].push(id);
     }
-  return chunk;
+  return { chunk, skippedIds };
 }
 
-export function chunkItem(store: Pick<Store, "tenant">, job: string, range: string, n: number, chunk: Chunk): Item {
+export function chunkItems(
+  store: Pick<Store, "tenant">,
+  job: string,
+  range: string,
+  n: number,
+  { chunk, skippedIds }: PlannedChunk,
+): Item[] {
   const { recipients, heldOut, skipped, next, plannedAt } = chunk;
-  return {
+  const item: Item = {
     ...keys.chunk(store.tenant, job, range, n),
     at: plannedAt,
-    to: recipients.map(({ subscriber, arm }) => (arm ? `${subscriber}:${arm}` : subscriber)).join(" "),
-    ...(heldOut.length > 0 && { held: heldOut.join(" ") }),
+    to: recipients.map(packRecipient).join(" "),
+    ...(heldOut.length > 0 && { held: heldOut.map(packId).join(" ") }),
     ...(Object.keys(skipped).length > 0 && { skipped: JSON.stringify(skipped) }),
     ...(next !== undefined && { next }),
   };
+  if (Object.keys(skippedIds).length === 0) return [item];
+  const expires = Math.ceil((plannedAt + SKIPPED_KEPT_MS) / SECOND);
+  return [item, { ...keys.skipped(store.tenant, job, range, n), ids: JSON.stringify(skippedIds), expires }];
 }
 
 export function chunkOf(item: Item): Chunk {
   const words = (text: Item[string]) => (text ? String(text).split(" ") : []);
   return {
-    recipients: words(item.to).map((word) => {
-      const [subscriber, arm] = word.split(":");
-      return { subscriber: subscriber!, arm: arm as "a" | "b" | undefined };
-    }),
-    heldOut: words(item.held),
+    recipients: words(item.to).map(unpackRecipient),
+    heldOut: words(item.held).map(unpackId),
     skipped: item.skipped ? JSON.parse(String(item.skipped)) : {},
     next: item.next as string | undefined,
     plannedAt: Number(item.at),
@@ -73,10 +91,22 @@ export function chunkOf(item: Item): Chunk {
 }
 
 /** Puts a chunk, or takes the one that somebody put there first. */
-export async function settleChunk(store: Store, job: string, range: string, n: number, chunk: Chunk): Promise<Chunk> {
-  return store.put(chunkItem(store, job, range, n, chunk), absent()).then(
-    () => chunk,
-    refused((old) => chunkOf(old!)),
+export async function settleChunk(
+  store: Store,
+  job: string,
+  range: string,
+  n: number,
+  planned: PlannedChunk,
+): Promise<Chunk> {
+  const [item, ...beside] = chunkItems(store, job, range, n, planned);
+  if (beside.length === 0)
+    return store.put(item!, absent()).then(
+      () => planned.chunk,
+      refused((old) => chunkOf(old!)),
+    );
+  return store.transact([{ put: item!, when: absent() }, ...beside.map((put) => ({ put }))]).then(
+    () => planned.chunk,
+    refusedSteps(([step]) => chunkOf(step!.old!)),
   );
 }
 
@@ -91,17 +121,32 @@ export async function getChunk(
   return whole && part && { job: jobOf(whole), chunk: chunkOf(part) };
 }
 
-export const sizeOf = ({ recipients, heldOut, skipped }: Chunk): Counts => {
-  const skippedCount = Object.values(skipped).reduce((sum, ids) => sum + ids.length, 0);
+/** What a chunk says of itself before anything was sent. */
+export function tallyOfChunk({ recipients, heldOut, skipped }: Chunk): Tally {
+  const skippedCount = Object.values(skipped).reduce((sum, n) => sum + n, 0);
   const sent = recipients.length;
+  const chosen: Record<string, number> = {};
+  let suppressed_devices = 0;
+  for (const { targets, source } of recipients) {
+    if (!source) continue;
+    const first = classOf(targets[0]!.channel);
+    chosen[`${first}:${source}`] = (chosen[`${first}:${source}`] ?? 0) + 1;
+    suppressed_devices += targets.filter(({ channel, device }) => device && classOf(channel) !== first).length;
+  }
+  const rank_errors = recipients.filter(({ rankFailed }) => rankFailed).length;
   return {
-    ...NO_COUNTS,
-    total: sent + heldOut.length + skippedCount,
-    sent,
-    skipped: skippedCount,
-    held_out: heldOut.length,
+    ...NO_TALLY,
+    counts: {
+      ...NO_COUNTS,
+      total: sent + heldOut.length + skippedCount,
+      sent,
+      skipped: skippedCount,
+      held_out: heldOut.length,
+    },
+    skip_reasons: skipped,
+    arbitration: { ...NO_TALLY.arbitration, chosen, suppressed_devices, rank_errors },
   };
-};
+}
 
 export interface Claim {
   owner: string;
@@ -129,36 +174,39 @@ export function claimChunk(store: Store, job: string, range: string, n: number, 
 }
 
 /**
- * Closes a chunk into its range, once: both change together or not at all.
- * @returns false if somebody else closed it first.
+ * Closes a chunk into its range, once: both change together or not at all. `isFinal`: no chunk follows it in the range.
+ * @returns whether the range may be complete with it, or was closed by others: nobody need look before.
  */
-export function closeChunk(
+export async function closeChunk(
   store: Store,
   job: string,
   range: string,
   n: number,
-  { owner }: Claim,
-  result: { counts: Counts; skip_reasons: Record<string, number> },
+  { owner, isFinal }: { owner: string; isFinal: boolean },
+  tally: Tally,
 ): Promise<boolean> {
-  const added = countChanges(result.counts, result.skip_reasons);
-  return store
-    .transact([
-      {
-        update: keys.claim(store.tenant, job, range, n),
-        change: { set: { closed: true }, add: added },
-        when: all(is("owner", owner), absent("closed")),
-      },
-      {
-        update: keys.range(store.tenant, job, range),
-        change: { add: { ...added, chunks_closed: 1 } },
-        when: absent("closed"),
-      },
-    ])
-    .then(
-      () => true,
-      refusedSteps(() => false),
-    );
+  const added = addends(tally);
+  const attempt = (when: Condition): Promise<"closed" | "refused"> =>
+    store
+      .transact([
+        {
+          update: keys.claim(store.tenant, job, range, n),
+          change: { set: { closed: true }, add: added, remove: ["progress"] },
+          when: all(is("owner", owner), absent("closed")),
+        },
+        { update: keys.range(store.tenant, job, range), change: { add: { ...added, chunks_closed: 1 } }, when },
+      ])
+      .then(
+        () => "closed" as const,
+        refusedSteps(() => "refused" as const),
+      );
+  if (!isFinal && (await attempt(all(absent("closed"), isNotLast))) === "closed") return false;
+  await attempt(absent("closed"));
+  return true;
 }
+
+/** Others will close after this chunk, or it is not known yet how many there are: then the planner looks. */
+const isNotLast: Condition = any(absent("last"), lessThan("chunks_closed", "last"));
 
 export interface RangeState {
   /** Chunks known so far, and where planning goes on. */
@@ -188,18 +236,18 @@ export async function notePlanned(
   range: string,
   { chunks, cursor, planned }: Pick<RangeState, "chunks" | "cursor" | "planned">,
 ): Promise<RangeState> {
-  const change = { set: { chunks, planned, ...(cursor !== undefined && { cursor }) } };
+  const set = { chunks, planned, ...(cursor !== undefined && { cursor }), ...(planned && { last: chunks - 1 }) };
   return store
     .update(
       keys.range(store.tenant, job, range),
-      change,
+      { set, initial: { chunks_closed: 0 } },
       all(absent("closed"), any(absent("chunks"), below("chunks", chunks), is("chunks", chunks))),
     )
     .then(rangeOf, refused(rangeOf));
 }
 
 export function rangeItem(store: Pick<Store, "tenant">, job: string, range: string, chunks: number): Item {
-  return { ...keys.range(store.tenant, job, range), chunks, planned: true };
+  return { ...keys.range(store.tenant, job, range), chunks, chunks_closed: 0, planned: true, last: chunks - 1 };
 }
 
 /**
@@ -212,9 +260,7 @@ export async function closeRange(store: Store, job: string, range: string): Prom
   const state = rangeOf(item);
   if (state.closed) return true;
   if (!item || !isComplete(state)) return false;
-  const added = Object.fromEntries(
-    Object.entries(item).filter(([name]) => name.startsWith("n:") || name.startsWith("skip:")),
-  ) as Record<string, number>;
+  const added = addendsOf(item);
   return store
     .transact([
       {

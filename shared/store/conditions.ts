@@ -24,6 +24,11 @@ export const below =
   (attribute: string, value: Value): Condition =>
   (n) =>
     `${n.name(attribute)} < ${n.value(value)}`;
+/** One attribute is there and below another one. */
+export const lessThan =
+  (attribute: string, other: string): Condition =>
+  (n) =>
+    `${n.name(attribute)} < ${n.name(other)}`;
 export const atMost =
   (attribute: string, value: Value): Condition =>
   (n) =>

@@ -3,13 +3,16 @@ import { timestamp } from "../clock.ts";
 import { conflict, notFound } from "../http/errors.ts";
 import { pageRoom } from "../http/paging.ts";
 import type { Store, StoreReader } from "../resources.ts";
-import { type Counts, type JobStatus, jobMoves, NO_COUNTS, outcomeOf } from "../rules/job-states.ts";
-import { absent, all, type Condition, is, present } from "./conditions.ts";
+import { type JobStatus, jobMoves, outcomeOf } from "../rules/job-states.ts";
+import { absent, all, type Condition, is, oneOf, present } from "./conditions.ts";
+import { deliveredStep } from "./engagement.ts";
 import type { Change } from "./expressions.ts";
 import { keys } from "./keys.ts";
 import { move } from "./lifecycle.ts";
 import type { Item, Key, Value } from "./model.ts";
-import { refused } from "./refusals.ts";
+import type { Means } from "./planning.ts";
+import { refused, refusedSteps } from "./refusals.ts";
+import { type Tally, tallyOf } from "./tallies.ts";
 
 export type Target = { type: "all" } | { type: "list"; list_id: string } | { type: "segment"; segment_id: string };
 type Json = { [name: string]: Value };
@@ -54,12 +57,10 @@ export interface JobSpec {
   source: { type: "api" | "campaign" | "journey" | "schedule" | "experience"; id: string | null };
 }
 
-export interface Job extends JobSpec {
+export interface Job extends JobSpec, Tally {
   id: string;
   status: JobStatus;
   sent: number;
-  counts: Counts;
-  skip_reasons: Record<string, number>;
   error: string | null;
   created_at: string;
   dispatched_at: string | null;
@@ -75,29 +76,10 @@ export interface JobItem extends Job {
   held: boolean;
   /** When it was last let go, in milliseconds: it is not late before. */
   letGoAt: number | undefined;
+  /** Set at dispatch. */
+  means: Means | undefined;
   /** Sends taken from the quota for this job; undefined until they are. */
   reserved: number | undefined;
-}
-
-/** Attributes that a range closes into its job, and a chunk into its range: each number is added once. */
-const COUNT = "n:";
-const SKIP = "skip:";
-
-export function countChanges(counts: Counts, skipReasons: Record<string, number>): Record<string, number> {
-  const added: Record<string, number> = {};
-  for (const [name, n] of Object.entries(counts)) if (n > 0) added[COUNT + name] = n;
-  for (const [reason, n] of Object.entries(skipReasons)) if (n > 0) added[SKIP + reason] = n;
-  return added;
-}
-
-export function countsOf(item: Item): { counts: Counts; skip_reasons: Record<string, number> } {
-  const counts = { ...NO_COUNTS };
-  const skip_reasons: Record<string, number> = {};
-  for (const [name, n] of Object.entries(item)) {
-    if (name.startsWith(COUNT)) counts[name.slice(COUNT.length) as keyof Counts] = Number(n);
-    if (name.startsWith(SKIP)) skip_reasons[name.slice(SKIP.length)] = Number(n);
-  }
-  return { counts, skip_reasons };
 }
 
 /** The item of a new job. Its insertion into the table is what sets everything in motion. */
@@ -150,7 +132,7 @@ export function jobOf(item: Item): JobItem {
     bypass_quiet_hours: item.bypass_quiet_hours === true,
     source,
     sent: Number(item.sent),
-    ...countsOf(item),
+    ...tallyOf(item),
     error: text("error"),
     created_at: String(item.created_at),
     dispatched_at: text("dispatched_at"),
@@ -160,6 +142,7 @@ export function jobOf(item: Item): JobItem {
     reserved: item.reserved as number | undefined,
     held: item.held === true,
     letGoAt: item.let_go_at as number | undefined,
+    means: item.means === undefined ? undefined : JSON.parse(String(item.means)),
   };
 }
 
@@ -215,19 +198,20 @@ export async function cancelJob(store: Store, id: string): Promise<JobItem> {
   return job;
 }
 
-/** Ends a job whose ranges are all closed, once; anybody may ask at any time. */
+/** Ends a job whose ranges are all closed, once, with its deliveries told to the workspace; anybody may ask any time. */
 export async function finishJob(store: Store, id: string): Promise<void> {
   const job = await findJob(store, id);
   if (job?.status !== "processing" || !job.ranges || job.ranges_closed < job.ranges.length) return;
   const outcome = outcomeOf(job.counts);
-  await moveJob(store, id, outcome === "completed" ? "complete" : "fail", {
-    change: {
-      set: {
-        completed_at: timestamp(store.clock.now()),
-        ...(outcome === "failed" && { error: "no delivery succeeded" }),
-      },
-    },
-  });
+  const { from, to } = jobMoves[outcome === "completed" ? "complete" : "fail"];
+  const set = {
+    status: to,
+    completed_at: timestamp(store.clock.now()),
+    ...(outcome === "failed" && { error: "no delivery succeeded" }),
+  };
+  const end = { update: keys.job(store.tenant, id), change: { set }, when: oneOf("status", from) };
+  const told = deliveredStep(store, job.delivered_by_channel);
+  await store.transact(told ? [end, told] : [end]).catch(refusedSteps(() => undefined));
 }
 
 export interface JobFilter {

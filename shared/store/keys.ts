@@ -93,9 +93,11 @@ export const keys = {
   given: (t: TenantId, job: string, n: number) => key(keys.jobParts(t, job), `A#${pad(n)}`),
   /** planning position and closed chunks of one shard (or of the given ids) · fan-out, deliver */
   range: (t: TenantId, job: string, range: string) => key(keys.jobParts(t, job), `R#${range}`),
-  /** up to 100 recipients, immutable, and where the next chunk begins · notifications, fan-out */
+  /** up to 100 recipients and where the next chunk begins; only an erasure changes it, naming nobody · fan-out */
   chunk: (t: TenantId, job: string, range: string, n: number) => key(keys.jobParts(t, job), `C#${range}#${pad(n)}`),
-  /** group claim of a chunk: owner, lease, position, outcome · deliver */
+  /** ids of a chunk's skipped recipients by reason, 30 days: nothing else would find them for an erasure · fan-out */
+  skipped: (t: TenantId, job: string, range: string, n: number) => key(keys.jobParts(t, job), `X#${range}#${pad(n)}`),
+  /** group claim of a chunk: owner, lease, group under way, outcome · deliver */
   claim: (t: TenantId, job: string, range: string, n: number) => key(keys.jobParts(t, job), `K#${range}#${pad(n)}`),
   // Interactions with a job: rows and counters in partitions of their own by the digest, so a burst has no hot key.
   /** an interaction, once however often it is reported · notifications */
@@ -153,6 +155,8 @@ export const keys = {
   usage: (t: TenantId, period: string) => key(of(t, "USAGE"), period),
   /** events of a billing period, in shards that each have their share of the quota · events */
   usageOfEvents: (t: TenantId, period: string, shard: number) => key(of(t, `USAGE#${shard}`), period),
+  /** deliveries and answers by channel class and week: deliveries in one shard, answers by subscriber · deliver */
+  prior: (t: TenantId, shard: string) => key(of(t, `PRIOR#${shard}`)),
   /** subscribers of a shard: how many; soft, rewritten by recount · react */
   count: (t: TenantId, of_: string, shard: string) => key(of(t, `COUNT#${of_}`), shard),
   counts: (t: TenantId, of_: string) => of(t, `COUNT#${of_}`),

@@ -3,10 +3,11 @@ import { MINUTE } from "../clock.ts";
 import type { Store } from "../resources.ts";
 import { isHeldOut } from "../rules/split.ts";
 import { givenRows, PLANNED_RANGE, planSmall, SMALL_AUDIENCE } from "./audiences.ts";
-import { type Chunk, chunkItem, rangeItem } from "./chunks.ts";
+import { chunkItems, type PlannedChunk, rangeItem } from "./chunks.ts";
 import { absent } from "./conditions.ts";
 import { type JobSpec, newJobItem } from "./jobs.ts";
 import type { Item } from "./model.ts";
+import { planningRules, selectedChannels } from "./planning.ts";
 import { refusedSteps } from "./refusals.ts";
 import type { Step } from "./table.ts";
 import { countTarget } from "./targets.ts";
@@ -45,7 +46,7 @@ export async function startSend(
   const audience: Audience =
     spec.scheduled_at !== null || isRepeatable
       ? { rows: given ? givenRows(store, id, given) : [], sent: 0 }
-      : await prepareAudience(store, id, spec, given);
+      : await prepareAudience(store, id, spec, given, allowance.emailConsent ?? "opt_out");
   await store.writeAll(audience.rows.map((put) => ({ put })));
   await timers.set([
     spec.scheduled_at === null
@@ -87,9 +88,13 @@ async function prepareAudience(
   job: string,
   spec: JobSpec,
   given: readonly string[] | undefined,
+  emailConsent: "opt_out" | "opt_in",
 ): Promise<Audience> {
   const estimate = given ? given.length : await countTarget(store, spec.target);
-  const chunks = estimate <= SMALL_AUDIENCE ? await planSmall(store, job, spec, given) : undefined;
+  const chunks =
+    estimate <= SMALL_AUDIENCE
+      ? await planSmall(store, spec, await rulesNow(store, job, spec, emailConsent), given)
+      : undefined;
   if (chunks) return planned(store, job, chunks);
   const size = given ? given.length : Math.max(estimate, SMALL_AUDIENCE);
   const treated = given
@@ -98,9 +103,12 @@ async function prepareAudience(
   return { rows: given ? givenRows(store, job, given) : [], sent: treated, reserved: treated };
 }
 
-function planned(store: Store, job: string, chunks: readonly Chunk[]): Audience {
-  const sent = chunks.reduce((sum, { recipients }) => sum + recipients.length, 0);
-  const rows = chunks.map((chunk, n) => chunkItem(store, job, PLANNED_RANGE, n, chunk));
+const rulesNow = async (store: Store, job: string, spec: JobSpec, emailConsent: "opt_out" | "opt_in") =>
+  planningRules(store, job, spec, { via: await selectedChannels(store, spec), emailConsent });
+
+function planned(store: Store, job: string, chunks: readonly PlannedChunk[]): Audience {
+  const sent = chunks.reduce((sum, { chunk }) => sum + chunk.recipients.length, 0);
+  const rows = chunks.flatMap((chunk, n) => chunkItems(store, job, PLANNED_RANGE, n, chunk));
   return {
     rows: [...rows, rangeItem(store, job, PLANNED_RANGE, chunks.length)],
     sent,

@@ -16,6 +16,8 @@ export interface Allowance {
   plan: PlanName;
   /** The workspace's own cap on sends; null for none. */
   sendCap: number | null;
+  /** The workspace's rule for marketing e-mail (D-CONSENT); without it whoever has not said no is sent to. */
+  emailConsent?: "opt_out" | "opt_in" | undefined;
 }
 
 export interface Period {

@@ -62,6 +62,8 @@ describe("create", () => {
       sent: 2,
       counts: { total: 2, sent: 2, delivered: 2, failed: 0, skipped: 0, held_out: 0 },
       skip_reasons: {},
+      fail_reasons: {},
+      delivered_by_channel: { in_app: 2 },
       error: null,
       created_at: now,
       dispatched_at: now,

@@ -34,7 +34,8 @@ export interface Parts {
 export function partsOf({ under }: Mirror, tenant: string, job: string): Parts {
   const parts: Parts = { chunks: [], claims: [], ranges: [] };
   for (const [sk, item] of under(`T#${tenant}#J#${job}`))
-    if (sk.startsWith("C#")) parts.chunks.push(item);
+    if (sk.startsWith("C#"))
+      parts.chunks.push({ ...item, ids: under(`T#${tenant}#J#${job}`).get(sk.replace("C", "X"))?.ids });
     else if (sk.startsWith("K#")) parts.claims.push(item);
     else if (sk.startsWith("R#")) parts.ranges.push(item);
   return parts;
@@ -53,7 +54,7 @@ export function audienceOf(chunks: readonly Item[]): Audience {
   const seen = new Set<string>();
   const meet = (id: string) => (seen.has(id) ? void audience.twice.push(id) : void seen.add(id));
   for (const item of chunks) {
-    const { recipients, heldOut, skipped } = chunkOf(item);
+    const { recipients, heldOut } = chunkOf(item);
     for (const { subscriber, arm } of recipients) {
       meet(subscriber);
       audience.sent.set(subscriber, arm);
@@ -62,6 +63,7 @@ export function audienceOf(chunks: readonly Item[]): Audience {
       meet(id);
       audience.heldOut.add(id);
     }
+    const skipped: Record<string, string[]> = item.ids ? JSON.parse(String(item.ids)) : {};
     for (const id of Object.values(skipped).flat()) {
       meet(id);
       audience.skipped.add(id);

@@ -7,8 +7,10 @@ import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { isTerminal, jobStatuses } from "../../../shared/rules/job-states.ts";
+import { channelClasses } from "../../../shared/rules/reach.ts";
 import { cancelJob, getJob, type JobItem, listJobs } from "../../../shared/store/jobs.ts";
 import type { Key } from "../../../shared/store/model.ts";
+import { readoutOf } from "../../../shared/store/tallies.ts";
 import { createNotification } from "./create.ts";
 import { IdempotencyKey, NewNotification } from "./input.ts";
 import { reportInteraction } from "./interactions.ts";
@@ -20,6 +22,21 @@ const Counts = v.object({
   failed: v.number(),
   skipped: v.number(),
   held_out: v.number(),
+});
+
+/** SMA-7: aggregates only; absent for explicit sends (SMA-9). */
+const Arbitration = v.object({
+  chosen: v.array(
+    v.object({
+      class: v.picklist(channelClasses),
+      source: v.picklist(["personal", "tenant", "default"]),
+      subscribers: v.number(),
+    }),
+  ),
+  suppressed_devices: v.number(),
+  rank_errors: v.number(),
+  fallback_steps: v.number(),
+  fallback_dedup_errors: v.number(),
 });
 
 const Notification = v.object({
@@ -45,16 +62,20 @@ const Notification = v.object({
   sent: v.number(),
   counts: Counts,
   skip_reasons: v.record(v.string(), v.number()),
+  fail_reasons: v.record(v.string(), v.number()),
+  delivered_by_channel: v.record(v.string(), v.number()),
   error: v.nullable(v.string()),
   created_at: Timestamp,
   dispatched_at: v.nullable(Timestamp),
   completed_at: v.nullable(Timestamp),
+  channel_arbitration: v.optional(Arbitration),
 });
 
 /** `sent` is what was promised at creation until the job runs, then what was accepted into delivery. */
 const shown = (job: JobItem) => ({
   ...job,
   sent: isTerminal(job.status) ? job.counts.sent : Math.max(job.sent, job.counts.sent),
+  ...(job.channel_arbitration_mode === "smart" && { channel_arbitration: readoutOf(job.arbitration) }),
 });
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, secrets] });
@@ -80,12 +101,18 @@ export const notifications = group("notifications", "One-off sends with audience
       errors: ["CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "PAYMENT_REQUIRED", "SEND_CAP_REACHED"],
     },
     async ({ store, timers, caller, body, headers }) => {
-      const { plan, sendCap } = workspaceOf(caller);
+      const { plan, sendCap, emailConsent } = workspaceOf(caller);
       const header = headers["idempotency-key"];
       if (header !== undefined && !v.is(IdempotencyKey, header))
         throw invalid({ "Idempotency-Key": "must have 1 to 255 characters" });
       const key = header ?? body.idempotency_key;
-      const { replayed, ...answer } = await createNotification(store, timers, { plan, sendCap }, body, key);
+      const { replayed, ...answer } = await createNotification(
+        store,
+        timers,
+        { plan, sendCap, emailConsent },
+        body,
+        key,
+      );
       return replayed ? existing(answer, { "idempotent-replayed": "true" }) : answer;
     },
   ),

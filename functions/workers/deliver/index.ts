@@ -2,7 +2,7 @@
 import { SECOND } from "../../../shared/clock.ts";
 import { deliverInApp } from "../../../shared/providers/in-app.ts";
 import { deliverQueue, storeWrite } from "../../../shared/resources.ts";
-import { claimChunk, closeChunk, closeRange, getChunk, sizeOf } from "../../../shared/store/chunks.ts";
+import { claimChunk, closeChunk, closeRange, getChunk, tallyOfChunk } from "../../../shared/store/chunks.ts";
 import { finishJob } from "../../../shared/store/jobs.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
@@ -22,11 +22,18 @@ export const deliver = queueWorker(
     }
     if ("claim" in claiming) {
       const { delivered, failed } = await deliverInApp(store, job, claiming.claim, chunk);
-      const counts = { ...sizeOf(chunk), delivered, failed };
-      const skip_reasons = Object.fromEntries(
-        Object.entries(chunk.skipped).map(([reason, { length }]) => [reason, length]),
+      const tally = tallyOfChunk(chunk);
+      const mayBeLast = await closeChunk(
+        store,
+        ...place,
+        { owner: claiming.claim.owner, isFinal: chunk.next === undefined },
+        {
+          ...tally,
+          counts: { ...tally.counts, delivered, failed },
+          delivered_by_channel: { in_app: delivered },
+        },
       );
-      await closeChunk(store, ...place, claiming.claim, { counts, skip_reasons });
+      if (!mayBeLast) return;
     }
     if (await closeRange(store, job.id, message.range)) await finishJob(store, job.id);
   },

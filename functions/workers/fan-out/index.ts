@@ -3,12 +3,12 @@ import { type Clock, HOUR, MINUTE, SECOND, timestamp } from "../../../shared/clo
 import type { Message } from "../../../shared/messages.ts";
 import type { Context } from "../../../shared/parts.ts";
 import { deliverQueue, fanOutQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
-import { audienceRules, PLANNED_RANGE, planRange, rangesOf } from "../../../shared/store/audiences.ts";
-import { isUsable, listChannels } from "../../../shared/store/channels.ts";
+import { PLANNED_RANGE, planRange, rangesOf } from "../../../shared/store/audiences.ts";
 import { closeRange, getRange, isComplete } from "../../../shared/store/chunks.ts";
 import { absent } from "../../../shared/store/conditions.ts";
 import { findJob, finishJob, type JobItem, moveJob } from "../../../shared/store/jobs.ts";
 import { keys } from "../../../shared/store/keys.ts";
+import { type Means, planningRules, selectedChannels } from "../../../shared/store/planning.ts";
 import { refusedSteps } from "../../../shared/store/refusals.ts";
 import { countTarget, targetExists } from "../../../shared/store/targets.ts";
 import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/usage.ts";
@@ -74,10 +74,10 @@ const waitFor = ({ store, fanOutQueue: queue }: Bound, job: string, ms: number):
 
 /** Fixes content, channels and ranges, then sends the ranges out to be planned. */
 async function dispatch(context: Bound, job: JobItem): Promise<void> {
-  const { store, clock } = context;
+  const { store, clock, workspace } = context;
   if (job.status !== "queued") return announce(context, job);
-  const channels = (await listChannels(store)).filter(({ id }) => job.channel_ids.includes(id));
-  if (!channels.some(isUsable)) return fail(store, job.id, "no usable channel");
+  const via = (await selectedChannels(store, job)).map(({ id, type }) => ({ id, type }));
+  if (via.length === 0) return fail(store, job.id, "no usable channel");
   const template =
     job.template_id === null ? undefined : await store.get(keys.entity(store.tenant, "template", job.template_id));
   if (job.template_id !== null && !template) return fail(store, job.id, "the template no longer exists");
@@ -89,6 +89,10 @@ async function dispatch(context: Bound, job: JobItem): Promise<void> {
       set: {
         dispatched_at: timestamp(clock.now()),
         ranges: job.ranges ?? rangesOf(job),
+        means: JSON.stringify({
+          via,
+          emailConsent: (await workspace())?.email_consent_mode ?? "opt_out",
+        } satisfies Means),
         title: template ? String(template.title) : undefined,
         body: template ? String(template.body) : undefined,
       },
@@ -142,7 +146,9 @@ async function plan(
 ): Promise<void> {
   if (job.status !== "processing") return;
   const until = clock.now() + PLANNING_MS;
-  const state = await planRange(store, job.id, range, audienceRules(job.id, job), {
+  if (!job.means) return;
+  const rules = await planningRules(store, job.id, job, job.means);
+  const state = await planRange(store, job.id, range, rules, {
     announce: (chunks) => deliver.send(chunks.map((chunk) => ({ tenant: store.tenant, job: job.id, range, chunk }))),
     isTimeUp: () => clock.now() >= until,
   });

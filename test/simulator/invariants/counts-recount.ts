@@ -1,5 +1,5 @@
 // The numbers of a job are those of its rows: of its chunks, of its claims, of the inboxes; and usage is their sum.
-import { countsOf } from "../../../shared/store/jobs.ts";
+import { tallyOf } from "../../../shared/store/tallies.ts";
 import { audienceOf, itemsOf, partsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
@@ -10,7 +10,7 @@ export const countsRecount: Invariant = {
       const place = placeOf(pk);
       if (place?.kind !== "JOB" || before?.status !== "processing" || !after || after.status === "processing") return;
       const job = String(after.id);
-      const { counts } = countsOf(after);
+      const { counts } = tallyOf(after);
       const { chunks, claims } = partsOf(mirror, place.tenant, job);
       const { sent, heldOut, skipped } = audienceOf(chunks);
       const check = (what: string, shown: number, counted: number) => {
@@ -26,7 +26,7 @@ export const countsRecount: Invariant = {
       const lasting = reached.filter((id) => ledger.people.get(id)?.erasingSince === undefined);
       const within = Math.min(Math.max(counts.delivered, lasting.length), reached.length);
       check("delivered", counts.delivered, within);
-      check("delivered by claims", counts.delivered, sum(claims.map((claim) => countsOf(claim).counts.delivered)));
+      check("delivered by claims", counts.delivered, sum(claims.map((claim) => tallyOf(claim).counts.delivered)));
     },
     end: () => {
       const taken = new Map<string, number>();

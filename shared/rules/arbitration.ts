@@ -1,0 +1,51 @@
+// Smart channel: which class a person answers to best (SMA-2 to SMA-5, D-ARB, AMB-96).
+import { type ChannelClass, channelClasses, classOf, type Target } from "./reach.ts";
+
+/** Deliveries and answers of 90 days. */
+export interface Engagement {
+  delivered: number;
+  engaged: number;
+}
+export type Engagements = Partial<Record<ChannelClass, Engagement>>;
+
+export type RankSource = "personal" | "tenant" | "default";
+
+export interface Ranked {
+  class: ChannelClass;
+  source: RankSource;
+  score: number;
+}
+
+/** SMA-4. */
+export const PERSONAL_FROM = 5;
+/** D-ARB. */
+export const TENANT_FROM = 100;
+const DEFAULT_SCORE = 0.25;
+const DEFAULT_STEP = 0.001;
+
+const placeOf = (one: ChannelClass): number => channelClasses.indexOf(one);
+const scoreOf = ({ delivered, engaged }: Engagement): number => (engaged + 1) / (delivered + 4);
+
+/** The classes given, best first: personal history counts from 5 deliveries, the workspace's from 100. */
+export function rankClasses(
+  classes: Iterable<ChannelClass>,
+  { personal, tenant }: { personal: Engagements; tenant: Engagements },
+): Ranked[] {
+  const ranked = [...new Set(classes)].map((one): Ranked => {
+    const own = personal[one];
+    if (own && own.delivered >= PERSONAL_FROM) return { class: one, source: "personal", score: scoreOf(own) };
+    const all = tenant[one];
+    if (all && all.delivered >= TENANT_FROM) return { class: one, source: "tenant", score: scoreOf(all) };
+    return { class: one, source: "default", score: DEFAULT_SCORE - DEFAULT_STEP * placeOf(one) };
+  });
+  return ranked.sort((a, b) => b.score - a.score || placeOf(a.class) - placeOf(b.class));
+}
+
+/** The targets in the order of their classes. */
+export const byRank = (targets: readonly Target[], ranked: readonly Ranked[]): Target[] =>
+  ranked.flatMap(({ class: one }) => targets.filter(({ channel }) => classOf(channel) === one));
+
+/** Targets of the first class, and of those after it: each class is tried once (SMA-6). */
+export function classesOf(targets: readonly Target[]): Target[][] {
+  return [...Map.groupBy(targets, ({ channel }) => classOf(channel)).values()];
+}

@@ -1,0 +1,79 @@
+// Smart sends: one class a person, the best for them, and a readout of aggregates (SMA-1 to SMA-9, D-ARB, AMB-96).
+import { describe, expect, it } from "vitest";
+import { DAY } from "../../shared/clock.ts";
+import { noteEngagement } from "../../shared/store/engagement.ts";
+import { post } from "../support/notify.ts";
+import { addPeople, send } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const smart = { channel_arbitration_mode: "smart" };
+
+describe("ranking of a send", () => {
+  it("SMA-1 needs Growth or higher, with the body of its own", async () => {
+    for (const plan of ["free", "starter"] as const) {
+      const { world, tenant } = await withTenant({ plan });
+      const { status, body } = await post(world, tenant, { target: { type: "all" }, ...smart });
+      expect([status, body]).toEqual([403, { error: "feature_not_available", feature: "smart_channel" }]);
+    }
+    const { world, tenant } = await withTenant({ plan: "growth" });
+    expect((await post(world, tenant, { target: { type: "all" }, ...smart })).status).toBe(201);
+  });
+
+  it("SMA-3 SMA-4 SMA-5 SMA-7 personal from 5 deliveries within 90 days, else the default", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
+    for (let n = 0; n < 5; n++) await send(world, tenant, { subscriberIds: n < 4 ? [ada, bob] : [ada] });
+    const readout = async () => (await send(world, tenant, { subscriberIds: [ada, bob], ...smart })).job;
+    expect((await readout()).channel_arbitration).toEqual({
+      chosen: [
+        { class: "in_app", source: "default", subscribers: 1 },
+        { class: "in_app", source: "personal", subscribers: 1 },
+      ],
+      suppressed_devices: 0,
+      rank_errors: 0,
+      fallback_steps: 0,
+      fallback_dedup_errors: 0,
+    });
+    // Now bob has five too; when 90 days are over, nobody has any.
+    expect((await readout()).channel_arbitration.chosen).toEqual([
+      { class: "in_app", source: "personal", subscribers: 2 },
+    ]);
+    await world.advance(91 * DAY);
+    expect((await readout()).channel_arbitration.chosen).toEqual([
+      { class: "in_app", source: "default", subscribers: 2 },
+    ]);
+  });
+
+  it("SMA-5 D-ARB the workspace's history counts from 100 deliveries, for whoever has none of their own", async () => {
+    const { world, tenant } = await withTenant();
+    const ids = await addPeople(world, tenant, 100);
+    const readout = async () =>
+      (await send(world, tenant, { subscriberIds: ids.slice(0, 1), ...smart })).job.channel_arbitration.chosen;
+    await send(world, tenant, { subscriberIds: ids.slice(1) });
+    expect(await readout()).toEqual([{ class: "in_app", source: "default", subscribers: 1 }]);
+    expect(await readout()).toEqual([{ class: "in_app", source: "tenant", subscribers: 1 }]);
+  });
+
+  it("SMA-9 an explicit send has no readout", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada] = (await addPeople(world, tenant, 1)) as [string];
+    expect((await send(world, tenant, { subscriberIds: [ada] })).job).not.toHaveProperty("channel_arbitration");
+  });
+
+  it("SMA-7 a history that cannot be read counts as a rank error, and the default order decides", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada] = (await addPeople(world, tenant, 1)) as [string];
+    const steps = noteEngagement(tenant.store, ada, { interaction: "inapp_click", platform: "web" });
+    await tenant.store.transact(steps);
+    const [counted] = steps as [{ update: { pk: string; sk: string }; change: { add: object } }];
+    const name = Object.keys(counted.change.add)[0]!;
+    await tenant.store.update(counted.update, { set: { [name]: "many" } });
+    const { job } = await send(world, tenant, { subscriberIds: [ada], ...smart });
+    expect(job.counts.delivered).toBe(1);
+    expect(job.channel_arbitration).toMatchObject({
+      chosen: [{ class: "in_app", source: "default", subscribers: 1 }],
+      rank_errors: 1,
+    });
+  });
+});
