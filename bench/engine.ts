@@ -4,7 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../local/aws/database.ts";
 import { createDynamoDb } from "../local/aws/dynamodb/index.ts";
+import type { StandIn } from "../local/aws/stand-in.ts";
+import { startAwsPort } from "../local/aws-port.ts";
 import { systemClock, systemIds } from "../shared/clock.ts";
+import { hasEngines, startDynamoDbLocal } from "../test/parity/engines.ts";
+import { remote } from "../test/parity/remote.ts";
 import { type Figure, measurePlain } from "./measure.ts";
 import type { Answer } from "./product.ts";
 
@@ -17,6 +21,7 @@ const BATCH = 25;
 const PARTITION = 100;
 const PAGE = 25;
 const MB = 1_048_576;
+const BESIDE = { items: 25_000, single: 5_000, queries: 2_000, transactions: 2_000 };
 const TableName = "things";
 
 const keyOf = (n: number) => ({
@@ -27,53 +32,89 @@ const itemOf = (n: number) => ({ ...keyOf(n), name: { S: `thing number ${n}` }, 
 /** Numbers all over the range, the same ones every time. */
 const scattered = (n: number, items: number) => (n * 7_919) % items;
 
-export async function benchEngine(tell: (figure: Figure) => void, items = ITEMS): Promise<Answer> {
-  const folder = mkdtempSync(join(tmpdir(), "bench-"));
-  const file = join(folder, "engine.sqlite");
-  const database = openDatabase(file);
-  const { operate } = createDynamoDb({ clock: systemClock, ids: systemIds, database });
+type Operate = StandIn["operate"];
+
+/** Everything that is measured, on one engine; `tell` hears each figure. */
+async function work(
+  operate: Operate,
+  sizes: { items: number; single: number; queries: number; transactions: number },
+  tell: (figure: Figure) => void,
+  on = "",
+): Promise<Figure[]> {
+  const { items, single, queries, transactions } = sizes;
   const figures: Figure[] = [];
   const run = async (scenario: string, count: number, deed: (n: number) => Promise<unknown>, step = 1) => {
-    const figure = await measurePlain(scenario, count, async () => {
+    const figure = await measurePlain(scenario + on, count, async () => {
       for (let n = 0; n < count; n += step) await deed(n);
     });
     figures.push(figure);
     tell(figure);
   };
+  const names = ["pk", "sk"];
+  await operate("CreateTable", {
+    TableName,
+    BillingMode: "PAY_PER_REQUEST",
+    AttributeDefinitions: names.map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+    KeySchema: names.map((AttributeName, at) => ({ AttributeName, KeyType: at ? "RANGE" : "HASH" })),
+  });
+  const batch = (from: number) =>
+    Array.from({ length: Math.min(BATCH, items - from) }, (_, i) => ({ PutRequest: { Item: itemOf(from + i) } }));
+  await run(
+    "put, 25 a batch",
+    items,
+    (n) => operate("BatchWriteItem", { RequestItems: { [TableName]: batch(n) } }),
+    BATCH,
+  );
+  const at = (n: number) => scattered(n, items);
+  await run("put", single, (n) => operate("PutItem", { TableName, Item: itemOf(at(n)) }));
+  await run("get", single, (n) => operate("GetItem", { TableName, Key: keyOf(at(n)) }));
+  await run("update with a condition", single, (n) => operate("UpdateItem", update(at(n))));
+  await run(`query of ${PAGE} items`, queries, (n) => operate("Query", query(at(n))));
+  await run("transaction of 2 writes", transactions, (n) =>
+    operate("TransactWriteItems", {
+      TransactItems: [{ Update: update(at(n)) }, { Put: { TableName, Item: itemOf(items + n) } }],
+    }),
+  );
+  return figures;
+}
+
+export async function benchEngine(tell: (figure: Figure) => void, items = ITEMS): Promise<Answer> {
+  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const file = join(folder, "engine.sqlite");
+  const database = openDatabase(file);
+  const { operate } = createDynamoDb({ clock: systemClock, ids: systemIds, database });
   try {
-    const names = ["pk", "sk"];
-    await operate("CreateTable", {
-      TableName,
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: names.map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
-      KeySchema: names.map((AttributeName, at) => ({ AttributeName, KeyType: at ? "RANGE" : "HASH" })),
-    });
-    const batch = (from: number) =>
-      Array.from({ length: Math.min(BATCH, items - from) }, (_, i) => ({ PutRequest: { Item: itemOf(from + i) } }));
-    await run(
-      "put, 25 a batch",
-      items,
-      (n) => operate("BatchWriteItem", { RequestItems: { [TableName]: batch(n) } }),
-      BATCH,
-    );
-    const at = (n: number) => scattered(n, items);
-    await run("put", SINGLE, (n) => operate("PutItem", { TableName, Item: itemOf(at(n)) }));
-    await run("get", SINGLE, (n) => operate("GetItem", { TableName, Key: keyOf(at(n)) }));
-    await run("update with a condition", SINGLE, (n) => operate("UpdateItem", update(at(n))));
-    await run(`query of ${PAGE} items`, QUERIES, (n) => operate("Query", query(at(n))));
-    await run("transaction of 2 writes", TRANSACTIONS, (n) =>
-      operate("TransactWriteItems", {
-        TransactItems: [{ Update: update(at(n)) }, { Put: { TableName, Item: itemOf(items + n) } }],
-      }),
-    );
+    const sizes = { items, single: SINGLE, queries: QUERIES, transactions: TRANSACTIONS };
+    const figures = await work(operate, sizes, tell);
     const bytes = statSync(file).size;
-    return {
-      figures,
-      notes: [`${items} items in ${Math.round(bytes / MB)} MB of file, ${Math.round(bytes / items)} bytes each`],
-    };
+    const file_mb = `${items} items in ${Math.round(bytes / MB)} MB of file, ${Math.round(bytes / items)} bytes each`;
+    const beside = await benchBeside(tell);
+    return { figures: [...figures, ...beside.figures], notes: [file_mb, ...beside.notes] };
   } finally {
     database.close();
     rmSync(folder, { recursive: true });
+  }
+}
+
+/** A smaller load, over HTTP on both sides, where Amazon's DynamoDB Local is installed. */
+async function benchBeside(tell: (figure: Figure) => void): Promise<Answer> {
+  if (!hasEngines()) return { figures: [], notes: ["DynamoDB Local is not here: sh tools/install-parity.sh"] };
+  const figures: Figure[] = [];
+  const database = openDatabase(":memory:");
+  const ours = createDynamoDb({ clock: systemClock, ids: systemIds, database });
+  // Nobody asks for another service.
+  const port = await startAwsPort({ dynamodb: ours, sqs: ours, scheduler: ours, kms: ours }, 0, () => undefined);
+  const local = await startDynamoDbLocal();
+  try {
+    figures.push(...(await work(remote(port.url).operate, BESIDE, tell, ", ours over HTTP")));
+    figures.push(...(await work(local.operate, BESIDE, tell, ", DynamoDB Local")));
+    return {
+      figures,
+      notes: [`DynamoDB Local took ${Math.round(local.peakMb())} MB for ${BESIDE.items} items in memory`],
+    };
+  } finally {
+    await Promise.all([port.close(), local.close()]);
+    database.close();
   }
 }
 

@@ -4,7 +4,7 @@ import { consumedByTable, readUnits } from "./capacity.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { inOlderWords, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
-import { commit, shownItem } from "./items.ts";
+import { collectionMetricsByTable, commit, shownItem } from "./items.ts";
 import { checkKey, checkScalarKeys, schemaMismatch, storedKey } from "./keys.ts";
 import { ATTRIBUTES_TO_GET } from "./legacy-shapes.ts";
 import {
@@ -116,7 +116,15 @@ export function batchOperations(engine: Engine): Operations {
           const before = engine.storage.read(write.table, write.key);
           commit(engine, call, write, before, write.after(before));
         }
-        return { UnprocessedItems: unprocessed, ...consumedByTable(call.bill, input.ReturnConsumedCapacity) };
+        const done = writes.slice(0, writes.length - skipped);
+        return {
+          UnprocessedItems: unprocessed,
+          ...collectionMetricsByTable(
+            done.map(({ write: { table }, given }) => ({ table, item: given })),
+            input.ReturnItemCollectionMetrics,
+          ),
+          ...consumedByTable(call.bill, input.ReturnConsumedCapacity),
+        };
       },
     },
   };
@@ -146,6 +154,7 @@ const keyText = (key: Item): string => JSON.stringify(Object.entries(key).sort((
 interface NamedWrite {
   name: string;
   request: WriteRequest;
+  given: Item;
   write: Write;
 }
 
@@ -160,6 +169,7 @@ function readWrites(engine: Engine, requests: Record<string, WriteRequest[]>): N
   const writes = prepared.map(({ name, request, prepared: one }) => ({
     name,
     request,
+    given: one.given,
     write: onTable(one, engine.tables.need(name)),
   }));
   const targets = writes.map(({ write: { table, key } }) => targetText(table, key));

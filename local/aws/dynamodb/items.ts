@@ -21,7 +21,7 @@ import {
 } from "./parameters.ts";
 import { branchesOf, type Path, pick } from "./paths.ts";
 import { itemOf, type Stored } from "./stored.ts";
-import type { Table } from "./tables.ts";
+import { partitionOf, type Table } from "./tables.ts";
 import { type Item, normalizeItem } from "./values.ts";
 import { prepareDelete, preparePut, prepareUpdate, type Write, type WriteInput } from "./writes.ts";
 
@@ -110,9 +110,31 @@ export const shownItem = (stored: Stored, paths: Path[] | undefined): Item =>
 
 /** `{ ItemCollectionMetrics }` when asked for and the table has local indexes. */
 function collectionMetrics(table: Table, item: Item, mode: unknown): Wire {
-  if (mode !== "SIZE" || !table.indexes.some(({ local }) => local)) return {};
+  const metrics = mode === "SIZE" ? metricsOf(table, item) : undefined;
+  return metrics ? { ItemCollectionMetrics: metrics } : {};
+}
+
+/** The metrics of the item collection of an item, in a table that has local indexes. */
+function metricsOf(table: Table, item: Item): Wire | undefined {
+  if (!table.indexes.some(({ local }) => local)) return undefined;
   const { name } = table.keys.hash;
-  return { ItemCollectionMetrics: { ItemCollectionKey: { [name]: item[name] }, SizeEstimateRangeGB: [0, 1] } };
+  return { ItemCollectionKey: { [name]: item[name] }, SizeEstimateRangeGB: [0, 1] };
+}
+
+/** `{ ItemCollectionMetrics }` by table, each collection once, for a call that writes many items. */
+export function collectionMetricsByTable(written: { table: Table; item: Item }[], mode: unknown): Wire {
+  if (mode !== "SIZE") return {};
+  const byTable = new Map<string, Map<string, Wire>>();
+  for (const { table, item } of written) {
+    const metrics = metricsOf(table, item);
+    if (!metrics) continue;
+    const known = byTable.get(table.name) ?? new Map<string, Wire>();
+    byTable.set(table.name, known.set(partitionOf(item, table.keys), metrics));
+  }
+  if (byTable.size === 0) return {};
+  return {
+    ItemCollectionMetrics: Object.fromEntries([...byTable].map(([name, known]) => [name, [...known.values()]])),
+  };
 }
 
 const attributes = (item: Item | undefined): Wire => (item && Object.keys(item).length > 0 ? { Attributes: item } : {});

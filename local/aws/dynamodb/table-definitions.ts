@@ -7,7 +7,6 @@ import {
   flag,
   list,
   listOf,
-  map,
   NAME,
   needed,
   type Rule,
@@ -15,6 +14,7 @@ import {
   structure,
   text,
 } from "./parameters.ts";
+import { EXTRAS } from "./table-extras.ts";
 import type { IndexDefinition, KeyElement, StreamView, Throughput } from "./tables.ts";
 import type { KeyType } from "./values.ts";
 
@@ -40,7 +40,7 @@ const PROJECTION = structure({
 });
 
 const LOCAL_INDEX = { IndexName: needed(NAME), KeySchema: KEY_SCHEMA, Projection: needed(PROJECTION) } satisfies Shape;
-export const GLOBAL_INDEX = { ...LOCAL_INDEX, ProvisionedThroughput: THROUGHPUT, WarmThroughput: map } satisfies Shape;
+export const GLOBAL_INDEX = { ...LOCAL_INDEX, ProvisionedThroughput: THROUGHPUT } satisfies Shape;
 
 export const STREAM = structure({
   StreamEnabled: needed(flag),
@@ -59,12 +59,10 @@ export const CREATE_SHAPE = {
   BillingMode: BILLING,
   ProvisionedThroughput: THROUGHPUT,
   StreamSpecification: STREAM,
-  SSESpecification: map,
   Tags: list,
   TableClass: TABLE_CLASS,
   DeletionProtectionEnabled: flag,
-  OnDemandThroughput: map,
-  WarmThroughput: map,
+  ...EXTRAS,
 } satisfies Shape;
 
 export interface StreamInput {

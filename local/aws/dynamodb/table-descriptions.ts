@@ -1,6 +1,7 @@
 // How a table is described to its caller.
 import type { Wire } from "../stand-in.ts";
 import type { Storage } from "./storage.ts";
+import { describeExtras } from "./table-extras.ts";
 import { type IndexDefinition, streamArn, type Table, type TableRecord, type Throughput, tableArn } from "./tables.ts";
 
 const throughputOf = (throughput: Throughput | undefined): Wire => ({
@@ -43,7 +44,8 @@ export function describe(storage: Storage, table: Table, status = "ACTIVE", chan
     ...streamOf(record),
     ...(record.TableClass && { TableClassSummary: { TableClass: record.TableClass } }),
     DeletionProtectionEnabled: record.DeletionProtectionEnabled,
-    WarmThroughput: warmThroughputOf(record.ProvisionedThroughput),
+    ...describeExtras(record),
+    WarmThroughput: { ...warmThroughputOf(record.ProvisionedThroughput), ...record.warmThroughput },
   };
 }
 

@@ -6,6 +6,7 @@ import { resourceInUse, validation } from "./errors.ts";
 import { checkParameters, count, NAME } from "./parameters.ts";
 import { CREATE_SHAPE, type CreateInput, checkCreate, checkTableName } from "./table-definitions.ts";
 import { describe } from "./table-descriptions.ts";
+import { keepExtras } from "./table-extras.ts";
 import { findTable, onTable } from "./table-lookup.ts";
 import { checkedTags } from "./table-settings.ts";
 import { named, setStream, updateTable } from "./table-updates.ts";
@@ -72,6 +73,7 @@ function createTable(engine: Engine, input: CreateInput): Wire {
     indexesMade: 0,
     indexStorage: {},
   };
+  keepExtras(record, input);
   setStream(engine, record, input.StreamSpecification);
   const bare = tables.add(record);
   for (const definition of input.GlobalSecondaryIndexes ?? []) record.globalIndexes.push(named(bare, definition));

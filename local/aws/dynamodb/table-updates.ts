@@ -3,7 +3,7 @@ import { SECOND } from "../../../shared/clock.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import type { Engine, Operation } from "./engine.ts";
 import { invalidParameter, noSuchResource, validation } from "./errors.ts";
-import { flag, listOf, map, NAME, needed, structure } from "./parameters.ts";
+import { flag, listOf, NAME, needed, structure } from "./parameters.ts";
 import {
   ATTRIBUTES,
   BILLING,
@@ -16,6 +16,7 @@ import {
   THROUGHPUT,
 } from "./table-definitions.ts";
 import { describe } from "./table-descriptions.ts";
+import { EXTRAS, keepExtras } from "./table-extras.ts";
 import { findTable, onTable } from "./table-lookup.ts";
 import type { IndexDefinition, Table, TableRecord, Throughput } from "./tables.ts";
 
@@ -26,16 +27,14 @@ const SHAPE = {
   GlobalSecondaryIndexUpdates: listOf(
     structure({
       Create: structure(GLOBAL_INDEX),
-      Update: structure({ IndexName: needed(NAME), ProvisionedThroughput: THROUGHPUT, WarmThroughput: map }),
+      Update: structure({ IndexName: needed(NAME), ProvisionedThroughput: THROUGHPUT }),
       Delete: structure({ IndexName: needed(NAME) }),
     }),
   ),
   StreamSpecification: STREAM,
-  SSESpecification: map,
   TableClass: TABLE_CLASS,
   DeletionProtectionEnabled: flag,
-  OnDemandThroughput: map,
-  WarmThroughput: map,
+  ...EXTRAS,
 };
 
 interface IndexUpdate {
@@ -66,6 +65,7 @@ export const updateTable = (engine: Engine): Operation =>
     if (input.DeletionProtectionEnabled !== undefined)
       record.DeletionProtectionEnabled = input.DeletionProtectionEnabled;
     if (input.TableClass) record.TableClass = input.TableClass;
+    keepExtras(record, input);
     const created = changeIndexes(engine, { ...table, record }, input);
     const updated = engine.tables.save({ ...table, record });
     for (const index of updated.indexes) {

@@ -55,6 +55,10 @@ export interface TableRecord {
   stream?: { label: string; view: StreamView; enabled: boolean };
   timeToLive?: { attribute: string };
   pointInTimeRecovery?: boolean;
+  /** The KMS key an owner asked for. */
+  encryptionKey?: string;
+  onDemandThroughput?: Record<string, number>;
+  warmThroughput?: Record<string, number>;
   tags: Record<string, string>;
   /** Grows with every index, so that a storage name is never used twice. */
   indexesMade: number;

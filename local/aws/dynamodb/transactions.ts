@@ -6,7 +6,7 @@ import { targetText } from "./batch.ts";
 import { consumedByTable, readUnits, TRANSACTION_FACTOR, writeUnits } from "./capacity.ts";
 import type { Call, Engine, Operations } from "./engine.ts";
 import { inOlderWords, validation } from "./errors.ts";
-import { commit, type GetInput, holds, prepareGet, shownItem } from "./items.ts";
+import { collectionMetricsByTable, commit, type GetInput, holds, prepareGet, shownItem } from "./items.ts";
 import { refusesAll } from "./keys.ts";
 import {
   COLLECTION_METRICS,
@@ -105,7 +105,11 @@ export function transactionOperations(engine: Engine): Operations {
           return consumedByTable(call.bill, input.ReturnConsumedCapacity, true);
         const sizes = writeAll(engine, call, prepared);
         if (token !== undefined) tokens.keep(token, input, sizes);
-        return consumedByTable(call.bill, input.ReturnConsumedCapacity, true);
+        const written = prepared.map(({ tableName, given }) => ({ table: engine.tables.need(tableName), item: given }));
+        return {
+          ...collectionMetricsByTable(written, input.ReturnItemCollectionMetrics),
+          ...consumedByTable(call.bill, input.ReturnConsumedCapacity, true),
+        };
       },
     },
     TransactGetItems: {

@@ -175,6 +175,21 @@ test.each<[string, string, Record<string, Value>?]>([
     "The first operand must be distinct from the remaining operands for this operator or function; operator: contains, first operand: [a, b, [0]]",
   ],
   [
+    "a IN (b, a)",
+    "The first operand must be distinct from the remaining operands for this operator or function; operator: IN, first operand: [a]",
+  ],
+  [
+    "a BETWEEN a AND b",
+    "The first operand must be distinct from the remaining operands for this operator or function; operator: BETWEEN, first operand: [a]",
+  ],
+  ["begins_with(a, size(b))", `${TYPE}begins_with, operand type: N`],
+  ["size(size(a)) = b", `${TYPE}size, operand type: N`],
+  ["attribute_type(a, size(b))", `${TYPE}attribute_type, operand type: N`],
+  ["_a = b", 'Syntax error; token: "_", near: "_a"'],
+  ["a[01] = b", 'Syntax error; token: "1", near: "01]"'],
+  ["  ", 'Syntax error; token: "<EOF>", near: "  "'],
+  ["a[2147483648] = b", "List index is not within the allowable range; index: [2147483648]"],
+  [
     "a BETWEEN :v AND :w",
     "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound operand: AttributeValue: {N:5}, upper bound operand: AttributeValue: {N:1}",
     { ":v": N(5), ":w": N(1) },
@@ -251,4 +266,12 @@ test("a failed condition shows the item when asked, and only if there is one", a
   expect(
     (await failure("DeleteItem", { Key: key("a"), ConditionExpression: "attribute_exists(gone)" })).fields,
   ).toEqual({});
+});
+
+test("a condition may not reach into a key, of the table or of an index", async () => {
+  const { refused } = await world({ table: { indexes: { byKind: { hash: ["kind", "S"] } } } });
+  const message = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ";
+  const put = (ConditionExpression: string) => refused("PutItem", { Item: key("a"), ConditionExpression });
+  expect(await put("attribute_exists(pk.x)")).toBe(invalid(`${message}Key: pk`));
+  expect(await put("attribute_exists(kind[0])")).toBe(invalid(`${message}IndexKey: kind`));
 });

@@ -212,3 +212,48 @@ test("the constants of an update of an index key are still checked first for the
     }),
   ).toBe(enveloped("The parameter cannot be converted to a numeric value: x"));
 });
+
+test("a query's filter may only name what its index holds", async () => {
+  const { refused } = await world({
+    table: { indexes: { byKind: { hash: ["kind", "S"], projection: { ProjectionType: "KEYS_ONLY" } } } },
+  });
+  const query = {
+    IndexName: "byKind",
+    KeyConditionExpression: "kind = :k",
+    FilterExpression: "b = :k AND a = :k",
+    ExpressionAttributeValues: { ":k": S("k") },
+  };
+  expect(await refused("Query", query)).toBe(
+    invalid(
+      "One or more parameter values were invalid: Secondary index byKind does not project one or more filter attributes: [a, b]",
+    ),
+  );
+});
+
+test("batches and transactions tell the metrics of item collections, each once", async () => {
+  const { call } = await world({
+    table: {
+      more: {
+        AttributeDefinitions: ["pk", "sk", "at"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+        LocalSecondaryIndexes: [
+          {
+            IndexName: "byAt",
+            KeySchema: [
+              { AttributeName: "pk", KeyType: "HASH" },
+              { AttributeName: "at", KeyType: "RANGE" },
+            ],
+            Projection: { ProjectionType: "ALL" },
+          },
+        ],
+      },
+    },
+  });
+  const metrics = { things: [{ ItemCollectionKey: { pk: S("a") }, SizeEstimateRangeGB: [0, 1] }] };
+  const asked = { ReturnItemCollectionMetrics: "SIZE" };
+  const puts = ["1", "2"].map((sk) => ({ Item: key("a", sk) }));
+  const RequestItems = { things: puts.map((PutRequest) => ({ PutRequest })) };
+  expect((await call("BatchWriteItem", { RequestItems, ...asked })).ItemCollectionMetrics).toEqual(metrics);
+  const TransactItems = puts.map((put) => ({ Put: { TableName: "things", ...put } }));
+  expect((await call("TransactWriteItems", { TransactItems, ...asked })).ItemCollectionMetrics).toEqual(metrics);
+  expect(await call("TransactWriteItems", { TransactItems })).toEqual({});
+});

@@ -248,3 +248,27 @@ test("backups, limits and endpoints are described", async () => {
   expect(await call("DescribeLimits")).toMatchObject({ AccountMaxReadCapacityUnits: 80_000 });
   expect(await call("DescribeEndpoints")).toMatchObject({ Endpoints: [{ CachePeriodInMinutes: 1440 }] });
 });
+
+test("encryption, ceilings and warm throughput are told as they were asked for", async () => {
+  const { call } = await world({
+    table: {
+      more: {
+        SSESpecification: { Enabled: true, KMSMasterKeyId: "k1" },
+        OnDemandThroughput: { MaxReadRequestUnits: 5 },
+      },
+    },
+  });
+  const { Table } = await call("DescribeTable", { TableName: "things" });
+  expect(Table).toMatchObject({
+    SSEDescription: { Status: "ENABLED", SSEType: "KMS", KMSMasterKeyArn: "arn:aws:kms:us-east-1:000000000000:key/k1" },
+    OnDemandThroughput: { MaxReadRequestUnits: 5, MaxWriteRequestUnits: -1 },
+  });
+  const WarmThroughput = { ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 9_000 };
+  const { TableDescription } = await call("UpdateTable", {
+    TableName: "things",
+    SSESpecification: { Enabled: false },
+    WarmThroughput,
+  });
+  expect(TableDescription).toMatchObject({ WarmThroughput });
+  expect(TableDescription).not.toHaveProperty("SSEDescription");
+});
