@@ -1,6 +1,7 @@
 // The embedded KMS: symmetric encryption with context, data keys, signatures, MACs; keys persist with the data.
 import { constants, createHmac, createPublicKey, sign, timingSafeEqual, verify } from "node:crypto";
 import { administration, keyIn, read } from "./kms/administration.ts";
+import { signDigest, verifyDigest } from "./kms/digests.ts";
 import { arnOf, type Key, metadataOf, openKeys, privateKeyOf, SECRET_BYTES, signingAlgorithms } from "./kms/keys.ts";
 import { invalidCiphertext, keyIdOf, newIv, seal, unseal } from "./kms/sealing.ts";
 import { membersOf, type Operations, operateOn } from "./members.ts";
@@ -159,18 +160,21 @@ export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
       const key = keys.use(keyIn(input), "SIGN_VERIFY");
       const algorithm = algorithmFor(key, input);
       const { bytes, isDigest } = message(input);
-      if (isDigest) throw awsFailure("UnsupportedOperationException", "The embedded KMS signs RAW messages only.");
-      const signature = sign("sha256", bytes, { key: privateKeyOf(key), ...paddingOf(algorithm) });
+      const signature = isDigest
+        ? signDigest(privateKeyOf(key), algorithm, bytes)
+        : sign("sha256", bytes, { key: privateKeyOf(key), ...paddingOf(algorithm) });
       return { KeyId: arnOf(key.id), Signature: signature.toString("base64"), SigningAlgorithm: algorithm };
     },
     Verify: (input) => {
       const key = keys.use(keyIn(input), "SIGN_VERIFY");
       const algorithm = algorithmFor(key, input);
       const { bytes, isDigest } = message(input);
-      if (isDigest) throw awsFailure("UnsupportedOperationException", "The embedded KMS verifies RAW messages only.");
       const publicKey = createPublicKey(privateKeyOf(key));
-      if (!verify("sha256", bytes, { key: publicKey, ...paddingOf(algorithm) }, bytesIn(input, "Signature")))
-        throw awsFailure("KMSInvalidSignatureException", "");
+      const signature = bytesIn(input, "Signature");
+      const isValid = isDigest
+        ? verifyDigest(privateKeyOf(key), algorithm, bytes, signature)
+        : verify("sha256", bytes, { key: publicKey, ...paddingOf(algorithm) }, signature);
+      if (!isValid) throw awsFailure("KMSInvalidSignatureException", "");
       return { KeyId: arnOf(key.id), SignatureValid: true, SigningAlgorithm: algorithm };
     },
     GetPublicKey: (input) => {

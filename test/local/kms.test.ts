@@ -233,9 +233,17 @@ describe("signatures", () => {
     const key = createPublicKey({ key: Buffer.from(PublicKey!), format: "der", type: "spki" });
     const padding = SigningAlgorithm === "RSASSA_PSS_SHA_256" ? { padding: 6, saltLength: 32 } : {};
     expect(verify("sha256", Message, { key, ...padding }, Signature!)).toBe(true);
+
+    const digest = { Message: Digest, MessageType: "DIGEST" } as const;
+    expect((await check(digest)).SignatureValid).toBe(true);
+    expect(await nameOf(check({ ...digest, Message: Digest.toReversed() }))).toBe("KMSInvalidSignatureException");
+    expect(await nameOf(check({ ...digest, Signature: Buffer.alloc(70, 1) }))).toBe("KMSInvalidSignatureException");
+    const signed = await client.send(new aws.SignCommand({ ...by, ...digest }));
+    expect(verify("sha256", Message, { key, ...padding }, signed.Signature!)).toBe(true);
+    expect((await check({ Signature: signed.Signature! })).SignatureValid).toBe(true);
   });
 
-  test("need a fitting key and algorithm; digests are not signed here", async () => {
+  test("need a fitting key and algorithm, and a digest of its length", async () => {
     const { client, create } = world();
     const KeyId = await create("ECC_NIST_P256", "SIGN_VERIFY");
     const sign = (more: Partial<aws.SignCommandInput>) =>
@@ -243,7 +251,6 @@ describe("signatures", () => {
     expect(await sign({ SigningAlgorithm: "RSASSA_PSS_SHA_256" })).toBe("InvalidKeyUsageException");
     expect(await sign({ KeyId: await create() })).toBe("InvalidKeyUsageException");
     expect(await sign({ Message: Digest.subarray(1), MessageType: "DIGEST" })).toBe("ValidationException");
-    expect(await sign({ Message: Digest, MessageType: "DIGEST" })).toBe("UnsupportedOperationException");
     await client.send(new aws.DisableKeyCommand({ KeyId }));
     expect(await sign({})).toBe("DisabledException");
     expect(await nameOf(client.send(new aws.GetPublicKeyCommand({ KeyId })))).toBe("DisabledException");
