@@ -11,6 +11,7 @@ import { devices } from "./api/devices/index.ts";
 import { events } from "./api/events/index.ts";
 import { experiences } from "./api/experiences/index.ts";
 import { hooks } from "./api/hooks/index.ts";
+import { inbound } from "./api/inbound/index.ts";
 import { inbox } from "./api/inbox/index.ts";
 import { lists } from "./api/lists/index.ts";
 import { notifications } from "./api/notifications/index.ts";
@@ -46,6 +47,7 @@ export const groups: readonly Group[] = [
   channels,
   experiences,
   assets,
+  inbound,
   inbox,
   hooks,
   webhooks,

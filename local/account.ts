@@ -25,7 +25,8 @@ export async function makeResources(
   table = TABLE,
 ): Promise<Record<string, string>> {
   const urls: Record<string, string> = {};
-  await unlessThere("ResourceInUseException", () => dynamodb.operate("CreateTable", tableInput(table)));
+  const made = await unlessThere("ResourceInUseException", () => dynamodb.operate("CreateTable", tableInput(table)));
+  if (!made) await addIndexes(dynamodb, table);
   await unlessThere("ValidationException", () =>
     dynamodb.operate("UpdateTimeToLive", {
       TableName: table,
@@ -89,6 +90,26 @@ function tableInput(table: string): Wire {
     })),
     StreamSpecification: { StreamEnabled: true, StreamViewType: stream },
   };
+}
+
+/** A table of an earlier version gets the indexes that came since. */
+async function addIndexes(dynamodb: Services["dynamodb"], table: string): Promise<void> {
+  const { Table } = (await dynamodb.operate("DescribeTable", { TableName: table })) as {
+    Table: { GlobalSecondaryIndexes?: { IndexName: string }[] };
+  };
+  const known = new Set(Table.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
+  const { AttributeDefinitions, GlobalSecondaryIndexes } = tableInput(table);
+  for (const index of GlobalSecondaryIndexes as { IndexName: string; KeySchema: { AttributeName: string }[] }[]) {
+    if (known.has(index.IndexName)) continue;
+    const names = new Set(index.KeySchema.map(({ AttributeName }) => AttributeName));
+    await dynamodb.operate("UpdateTable", {
+      TableName: table,
+      AttributeDefinitions: (AttributeDefinitions as { AttributeName: string }[]).filter(({ AttributeName }) =>
+        names.has(AttributeName),
+      ),
+      GlobalSecondaryIndexUpdates: [{ Create: index }],
+    });
+  }
 }
 
 const sweepSchedule = (): Wire => ({

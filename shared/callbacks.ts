@@ -1,10 +1,12 @@
 // Whose channel a provider calls back about: its path names the channel alone, so a row says the workspace.
 import type { Capability, Parts } from "./parts.ts";
+import { type Store, storeWrite } from "./resources.ts";
 import { absent, any, is } from "./store/conditions.ts";
 import { platform as keys } from "./store/keys.ts";
 import type { TenantId } from "./store/model.ts";
 import { refused } from "./store/refusals.ts";
 import { openTable } from "./store/table.ts";
+import { type Opener, vaultOpening } from "./vault.ts";
 
 export interface Callbacks {
   /** Before the credentials that callbacks need: alone it is harmless. */
@@ -32,16 +34,26 @@ export const callbacks: Capability<"callbacks", Callbacks> = {
   },
 };
 
-/** The workspace that a channel's callbacks belong to; it has no credential but the provider's signature. */
-export const callbackOwner: Capability<"ownerOf", (channel: string) => Promise<TenantId | undefined>> = {
-  as: "ownerOf",
-  env: ["TABLE_NAME"],
-  grants: [{ actions: ["dynamodb:GetItem"], on: "table" }],
-  open: (parts) => {
-    const rows = openRows(parts);
-    return () => async (channel) => {
-      const row = await rows.get(keys.callback(channel));
-      return row && (String(row.tenant) as TenantId);
-    };
-  },
-};
+export interface CalledWorkspace {
+  store: Store;
+  vault: Opener;
+}
+
+/** The workspace that a channel's callbacks are about. Its only credential is the provider's signature: check it first. */
+export const calledWorkspace: Capability<"calledWorkspace", (channel: string) => Promise<CalledWorkspace | undefined>> =
+  {
+    as: "calledWorkspace",
+    env: ["TABLE_NAME"],
+    grants: [...storeWrite.grants, ...vaultOpening.grants],
+    open: (parts) => {
+      const rows = openRows(parts);
+      const storeOf = storeWrite.open(parts);
+      const vaultOf = vaultOpening.open(parts);
+      return () => async (channel) => {
+        const row = await rows.get(keys.callback(channel));
+        if (!row) return undefined;
+        const tenant = String(row.tenant) as TenantId;
+        return { store: storeOf(tenant), vault: vaultOf(tenant) };
+      };
+    },
+  };

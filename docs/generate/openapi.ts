@@ -143,6 +143,9 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, kno
     ...(shape.form && {
       requestBody: { required: true, content: { "multipart/form-data": formOf(shape.form) } },
     }),
+    ...(shape.raw !== undefined && {
+      requestBody: { required: true, content: { [shape.raw]: { schema: { type: "object" } } } },
+    }),
     responses: successesOf(endpoint, known, isStream),
   };
 }

@@ -117,11 +117,30 @@ export function chatAppSink(parts: SinkParts & { templates: ChatTemplates }): Si
     return { status: 200, body: { id, status: "PENDING", category } };
   };
 
-  return ({ method, path, headers, body }) => {
+  const changeTemplate = (template: ChatTemplate, body: Buffer): SinkAnswer => {
+    const { category = template.category, components = [] } = (readJson(body) ?? {}) as NewTemplate;
+    const text = components.find(({ type }) => type === "BODY")?.text ?? template.body;
+    templates.add({ ...template, category, body: text, status: "PENDING", rejected_reason: "NONE" });
+    return { status: 200, body: { success: true } };
+  };
+
+  const listTemplates = (account: string, query: URLSearchParams): SinkAnswer => {
+    const found = templates.named(query.get("name") ?? "", query.get("language") ?? "");
+    const { body: text, account: owner, ...shown } = found ?? { body: "", account: "" };
+    return {
+      status: 200,
+      body: { data: owner === account ? [{ ...shown, components: [{ type: "BODY", text }] }] : [] },
+    };
+  };
+
+  return ({ method, path, query, headers, body }) => {
     const [, place = "", edge] = ADDRESSED.exec(path) ?? [];
     if (!/^Bearer \S+$/.test(headers.authorization ?? "")) return refuse(401, 190, "Invalid OAuth access token.");
     if (method === "POST" && edge === "messages") return send(body, headers);
     if (method === "POST" && edge === "message_templates") return createTemplate(place, body);
+    if (method === "GET" && edge === "message_templates") return listTemplates(place, query);
+    const submitted = method === "POST" && !edge ? templates.find(place) : undefined;
+    if (submitted) return changeTemplate(submitted, body);
     if (method !== "GET" || edge) return refuse(400, 100, `Unsupported ${method.toLowerCase()} request.`);
     // Whoever looks finds the review done: approved, unless a test decided otherwise.
     if (templates.find(place)?.status === "PENDING") templates.decide(place, "APPROVED");

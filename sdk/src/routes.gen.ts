@@ -58,6 +58,10 @@ export const routes: RouteTable = {
     smsCredentials: {"route":"POST /api/v1/channels/:id/credentials/sms","credentials":["dashboard"],"body":"json"},
     chatAppCredentials: {"route":"POST /api/v1/channels/:id/credentials/chat_app","credentials":["dashboard"],"body":"json"},
     emailCredentials: {"route":"POST /api/v1/channels/:id/credentials/email","credentials":["dashboard"],"body":"json"},
+    createChatAppTemplate: {"route":"POST /api/v1/channels/:id/chat-app-templates","credentials":["dashboard"],"body":"json"},
+    listChatAppTemplates: {"route":"GET /api/v1/channels/:id/chat-app-templates","credentials":["dashboard"]},
+    submitChatAppTemplate: {"route":"POST /api/v1/channels/:id/chat-app-templates/:templateId/submit","credentials":["dashboard"]},
+    refreshChatAppTemplate: {"route":"POST /api/v1/channels/:id/chat-app-templates/:templateId/refresh","credentials":["dashboard"]},
   },
   experiences: {
     create: {"route":"POST /api/v1/in-app/experiences","credentials":["dashboard"],"body":"json"},
@@ -75,6 +79,9 @@ export const routes: RouteTable = {
     create: {"route":"POST /api/v1/in-app/assets","credentials":["dashboard"],"body":"form"},
     list: {"route":"GET /api/v1/in-app/assets","credentials":["dashboard"],"query":true},
     delete: {"route":"DELETE /api/v1/in-app/assets/:id","credentials":["dashboard"]},
+  },
+  inbound: {
+    createChatApp: {"route":"POST /v1/inbound/chat-app/:channelId","credentials":[],"body":"json"},
   },
   inbox: {
     listMessages: {"route":"GET /v1/in-app/messages","credentials":["sdk","dashboard"],"query":true},

@@ -117,6 +117,26 @@ export interface Channel {
   created_at: string;
 }
 
+export interface ChatApp {
+  status: "received";
+}
+
+export interface ChatAppTemplate {
+  id: string;
+  channel_id: string;
+  name: string;
+  language: string;
+  category: "MARKETING" | "UTILITY" | "AUTHENTICATION";
+  body: string;
+  status: "draft" | "pending" | "approved" | "rejected" | "paused" | "disabled" | "in_appeal" | "archived" | "deleted";
+  provider_template_id?: string | undefined;
+  status_reason?: string | undefined;
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  updated_at: string;
+}
+
 export interface CredentialConfirmation {
   id: string;
   channel_id: string;
@@ -886,6 +906,17 @@ export interface ChannelsEmailCredentialsBody {
   configuration_set?: string | undefined;
 }
 
+export interface ChannelsCreateChatAppTemplateBody {
+  name: string;
+  body: string;
+  language?: string | undefined;
+  category?: "MARKETING" | "UTILITY" | "AUTHENTICATION" | undefined;
+}
+
+export interface ChannelsListChatAppTemplatesAnswer {
+  items: ChatAppTemplate[];
+}
+
 export interface ExperiencesCreateBody {
   name: string;
   format: "banner" | "modal" | "inbox_only" | "card" | "fullscreen";
@@ -1013,6 +1044,8 @@ export interface AssetsListAnswer {
   page: number;
   page_size: number;
 }
+
+export type InboundCreateChatAppBody = Record<string, unknown>;
 
 export interface InboxListMessagesQuery {
   subscriber_id: string;
@@ -1512,6 +1545,14 @@ export interface Endpoints {
     chatAppCredentials(id: string, body: ChannelsChatAppCredentialsBody, options?: CallOptions): Promise<CredentialConfirmation>;
     /** Store the sender of an e-mail channel. `POST /api/v1/channels/:id/credentials/email` */
     emailCredentials(id: string, body: ChannelsEmailCredentialsBody, options?: CallOptions): Promise<CredentialConfirmation>;
+    /** Draft a chat-app template. `POST /api/v1/channels/:id/chat-app-templates` */
+    createChatAppTemplate(id: string, body: ChannelsCreateChatAppTemplateBody, options?: CallOptions): Promise<ChatAppTemplate>;
+    /** List the chat-app templates of a channel, oldest first. `GET /api/v1/channels/:id/chat-app-templates` */
+    listChatAppTemplates(id: string, options?: CallOptions): Promise<ChannelsListChatAppTemplatesAnswer>;
+    /** Submit a chat-app template to the provider for review. `POST /api/v1/channels/:id/chat-app-templates/:templateId/submit` */
+    submitChatAppTemplate(id: string, templateId: string, options?: CallOptions): Promise<ChatAppTemplate>;
+    /** Ask the provider what became of a submitted chat-app template. `POST /api/v1/channels/:id/chat-app-templates/:templateId/refresh` */
+    refreshChatAppTemplate(id: string, templateId: string, options?: CallOptions): Promise<ChatAppTemplate>;
   };
   experiences: {
     /** Create a draft of an experience. `POST /api/v1/in-app/experiences` */
@@ -1542,6 +1583,10 @@ export interface Endpoints {
     list(query?: AssetsListQuery, options?: CallOptions): Promise<AssetsListAnswer>;
     /** Delete an image: its address leads nowhere within the hour. `DELETE /api/v1/in-app/assets/:id` */
     delete(id: string, options?: CallOptions): Promise<void>;
+  };
+  inbound: {
+    /** Take a callback of the chat-app provider. `POST /v1/inbound/chat-app/:channelId` */
+    createChatApp(channelId: string, body: InboundCreateChatAppBody, options?: CallOptions): Promise<ChatApp>;
   };
   inbox: {
     /** List a subscriber's messages, newest first. `GET /v1/in-app/messages` */

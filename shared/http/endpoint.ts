@@ -47,6 +47,8 @@ export interface Shape {
   limits?: Partial<JsonLimits>;
   /** A multipart body, declared by `multipart` of upload.ts. */
   form?: { fields: GenericSchema; part: string; read(body: Buffer, contentType: string | undefined): Promise<Upload> };
+  /** Instead of `body`: the bytes as they came, of this media type, for whom a signature must prove them first. */
+  raw?: string;
   returns?: GenericSchema;
   /** Default: 200 with `returns`, 204 without. */
   status?: 200 | 201 | 202 | 204;
@@ -81,6 +83,7 @@ export interface Call<S extends Shape = Shape> {
   query: OutputOf<S["query"]>;
   body: OutputOf<S["body"]>;
   form: S["form"] extends { fields: infer F } ? { fields: OutputOf<F>; file: UploadedFile | undefined } : undefined;
+  raw: S["raw"] extends string ? Buffer : undefined;
   /** Lower-cased names. */
   headers: Readonly<Record<string, string | undefined>>;
   sourceIp: string;

@@ -53,16 +53,15 @@ export function readJson(request: { event: Bodied }): void {
   }
 }
 
+/** The body as it came. */
+export const bytesOf = ({ body, isBase64Encoded }: Pick<Bodied, "body" | "isBase64Encoded">): Buffer =>
+  Buffer.from(typeof body === "string" ? body : "", isBase64Encoded ? "base64" : "utf8");
+
 /** A multipart body: text fields through their schema, and the file as it came. */
-export async function parseForm(
-  shape: Judged,
-  form: NonNullable<Shape["form"]>,
-  { body, headers, isBase64Encoded }: Bodied,
-) {
-  const bytes = Buffer.from(typeof body === "string" ? body : "", isBase64Encoded ? "base64" : "utf8");
-  const { fields, file } = await form.read(bytes, headers["content-type"]).catch((error: unknown) => {
+export async function parseForm(shape: Judged, form: NonNullable<Shape["form"]>, { headers, ...sent }: Bodied) {
+  const { fields, file } = await form.read(bytesOf(sent), headers["content-type"]).catch((error: unknown) => {
     if (shape.refusal !== 400 || !(error instanceof ApiError) || error.code !== "FILE_TOO_LARGE") throw error;
-    throw refusalOf(shape, error.message, { file: "is too large" });
+    throw refusalOf(shape, error.message, { [form.part]: "is too large" });
   });
   return { fields: parse(shape, form.fields, { ...fields }), file };
 }

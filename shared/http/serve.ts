@@ -11,7 +11,16 @@ import { type Endpoint, type Group, isReply, routeKeyOf, type Shape } from "./en
 import { toApiError } from "./errors.ts";
 import { openToBrowsers } from "./fallback.ts";
 import { limitRequests, requirePermission, requireScope, requireWorkspace, requireWritable } from "./gates.ts";
-import { parseBody, parseForm, parseQuery, readJson, readParams, refuseDeepBody, refuseLongBody } from "./input.ts";
+import {
+  bytesOf,
+  parseBody,
+  parseForm,
+  parseQuery,
+  readJson,
+  readParams,
+  refuseDeepBody,
+  refuseLongBody,
+} from "./input.ts";
 import { servingUses } from "./serving.ts";
 
 type Event = APIGatewayProxyEventV2;
@@ -92,6 +101,7 @@ function chain(endpoint: Endpoint, parts: Parts, cached: ReturnType<typeof creat
         query: passage.query,
         body: shape.body && passage.body,
         form: passage.form,
+        raw: shape.raw === undefined ? undefined : bytesOf(passage),
         headers: passage.headers,
         sourceIp: addressOf(passage.event),
         requestId: passage.requestId,

@@ -45,6 +45,10 @@ export type TemplateAnswer = { ok: true; template: ChatTemplateState } | { ok: f
 export interface ChatAppProvider extends Provider<ChatApp, Addresses["chat_app"]> {
   /** Submits a template for review (WAT-4). */
   createTemplate(credentials: ChatApp, template: NewChatTemplate): Promise<TemplateAnswer>;
+  /** Submits one that the provider knows already, after it was rejected. */
+  changeTemplate(credentials: ChatApp, id: string, template: NewChatTemplate): Promise<TemplateAnswer>;
+  /** The same template, submitted before by an attempt whose answer was lost; undefined where there is none. */
+  findTemplate(credentials: ChatApp, template: NewChatTemplate): Promise<TemplateAnswer | undefined>;
   /** What became of it (WAT-5). */
   readTemplate(credentials: ChatApp, id: string): Promise<TemplateAnswer>;
 }
@@ -91,19 +95,51 @@ export function chatAppProvider({ egress, clock }: { egress: Egress; clock: Cloc
       const { message: error, code } = errorOf(exchange);
       return AGAIN.has(code) || exchange.status >= 500 ? { ok: false, error, mayPass: true } : { ok: false, error };
     },
-    createTemplate: async (credentials, { name, language, category, body }) => {
-      const variables = new Set(body.match(/\{\{\d{1,2}\}\}/g)).size;
-      // A reviewer wants to see something in place of each variable.
-      const example = variables > 0 && { example: { body_text: [Array.from({ length: variables }, () => "example")] } };
-      const components = [{ type: "BODY", text: body, ...example }];
-      const template = { name, language, category, components };
-      return templateFrom(await ask(credentials, "POST", `${credentials.waba_id}/message_templates`, template));
+    createTemplate: async (credentials, template) => {
+      const { name, language, category } = template;
+      const wanted = { name, language, category, components: componentsOf(template) };
+      return templateFrom(await ask(credentials, "POST", `${credentials.waba_id}/message_templates`, wanted));
+    },
+    changeTemplate: async (credentials, id, template) => {
+      const wanted = { category: template.category, components: componentsOf(template) };
+      const exchange = await ask(credentials, "POST", encodeURIComponent(id), wanted);
+      const isTaken = exchange.outcome === "answered" && exchange.status === 200;
+      return isTaken ? { ok: true, template: { id, status: "PENDING" } } : templateFrom(exchange);
+    },
+    findTemplate: async (credentials, { name, language, body }) => {
+      const query = new URLSearchParams({
+        name,
+        language,
+        fields: "id,name,language,status,rejected_reason,components",
+      });
+      const exchange = await ask(credentials, "GET", `${credentials.waba_id}/message_templates?${query}`);
+      if (exchange.outcome !== "answered" || exchange.status !== 200) return undefined;
+      const { data } = jsonOf(exchange.body);
+      const same = (Array.isArray(data) ? (data as ListedTemplate[]) : []).find(
+        (known) => known.name === name && known.language === language && bodyOf(known) === body,
+      );
+      return same && templateFrom({ ...exchange, body: JSON.stringify(same) });
     },
     readTemplate: async (credentials, id) => {
       const path = `${encodeURIComponent(id)}?fields=id,name,status,rejected_reason`;
       return templateFrom(await ask(credentials, "GET", path), id);
     },
   };
+}
+
+interface ListedTemplate {
+  name?: string;
+  language?: string;
+  components?: { type?: string; text?: string }[];
+}
+
+const bodyOf = ({ components = [] }: ListedTemplate) => components.find(({ type }) => type === "BODY")?.text;
+
+function componentsOf({ body }: NewChatTemplate): object[] {
+  const variables = new Set(body.match(/\{\{\d{1,2}\}\}/g)).size;
+  // A reviewer wants to see something in place of each variable.
+  const example = variables > 0 && { example: { body_text: [Array.from({ length: variables }, () => "example")] } };
+  return [{ type: "BODY", text: body, ...example }];
 }
 
 function contentOf({ template, title, body }: Outgoing<Addresses["chat_app"]>) {

@@ -3,9 +3,10 @@ import { type Egress, openEgress } from "../egress/egress.ts";
 import type { Capability, Parts } from "../parts.ts";
 import { androidProvider } from "./android.ts";
 import { type ChatAppProvider, chatAppProvider } from "./chat-app.ts";
+import type { Credentials } from "./credentials.ts";
 import { emailProvider } from "./email.ts";
 import { iosProvider } from "./ios.ts";
-import type { Providers } from "./provider.ts";
+import type { ProvidedChannel, Provider, Providers, Verification } from "./provider.ts";
 import { openSes } from "./ses.ts";
 import { smsProvider } from "./sms.ts";
 import { openSmtp } from "./smtp.ts";
@@ -32,6 +33,21 @@ export const providers: Capability<"providers", Providers> = {
   open: (parts) => {
     const opened = openProviders(parts);
     return () => opened;
+  },
+};
+
+/** Proving credentials to their providers, without the right to send. */
+export const credentialProof: Capability<
+  "proof",
+  (type: ProvidedChannel, credentials: Credentials) => Promise<Verification>
+> = {
+  as: "proof",
+  env: [],
+  grants: [{ actions: ["ses:GetEmailIdentity"], on: "email-identities" }],
+  open: (parts) => {
+    const opened = openProviders(parts);
+    // A channel takes only credentials of its own type (AMB-19), so they fit its provider.
+    return () => (type, credentials) => (opened[type] as Provider<Credentials, never>).verify(credentials);
   },
 };
 

@@ -9,6 +9,7 @@ export const tableDefinition = {
     i1: { name: "events-by-time", projection: "ALL" },
     i2: { name: "events-by-actor", projection: "ALL" },
     i3: { name: "subscribers-by-age", projection: "KEYS_ONLY" },
+    i4: { name: "subscribers-by-phone", projection: "KEYS_ONLY" },
   },
   /** Only items that carry this wake the react worker. */
   reactAttribute: "react",

@@ -1,7 +1,7 @@
 // The whole data model on one screen: every item of the one table, its key and its one writer.
 //
 // A tenant's items begin `T#<tenant>#`; items without a tenant (platform) begin with their kind.
-// Cost: 1 WCU a write unless said; (i1..i3) = also carries that sparse index, +1 WCU when the index view changes.
+// Cost: 1 WCU a write unless said; (i1..i4) = also carries that sparse index, +1 WCU when the index view changes.
 import { createHash } from "node:crypto";
 import { type Key, MINUTE_MS, type TenantId } from "./model.ts";
 
@@ -54,7 +54,7 @@ export const dueBucket = (minute: number, shard: number): string => `DUE#${minut
 
 export const keys = {
   // What an audience page reads (decision 1): profiles and devices of one shard, together.
-  /** profile with attributes `a:<key>`, newest consent, weekly channel counters; tombstone once erased (i3) · subscribers */
+  /** profile with attributes `a:<key>`, newest consent, weekly channel counters; tombstone once erased (i3, i4) · subscribers */
   subscriber: (t: TenantId, id: string) => key(of(t, `S${shardOf(id)}`), id),
   /** platform, token or subscription, versions parsed, status; beside the profile of its subscriber · devices, deliver */
   device: (t: TenantId, id: string, device: string) => key(of(t, `S${shardOf(id)}`), `${id}#D#${device}`),
@@ -190,6 +190,8 @@ export const indexes = {
   i2: (t: TenantId, actor: string) => of(t, `H#${actor}`),
   /** subscribers of a shard by created_at#id, newest first · keys only */
   i3: (t: TenantId, shard: string) => of(t, `N${shard}`),
+  /** subscribers by the phone number of their attributes, for those who answer from it · keys only */
+  i4: (t: TenantId, phone: string) => of(t, `P#${hash(phone)}`),
 };
 
 const pad = (n: number) => String(n).padStart(7, "0");

@@ -4,10 +4,12 @@ import { timestamp, uuidOf } from "../clock.ts";
 import { ApiError, invalid } from "../http/errors.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { absent, all, any, atMost, type Condition, present } from "./conditions.ts";
+import { type ConsentAssertion, consentRow, foldedConsent, isNewestConsent } from "./consents.ts";
 import { indexes, keys, shardOf } from "./keys.ts";
 import type { Item, TenantId, Value } from "./model.ts";
 import { refused, refusedSteps, tooLarge } from "./refusals.ts";
 import type { RootSecrets } from "./secrets.ts";
+import { phonePlace } from "./subscriber-phones.ts";
 
 /** SUB-1: `attributes` is a JSON-encoded object. */
 export interface Subscriber {
@@ -17,16 +19,6 @@ export interface Subscriber {
   attributes: string;
   created_at: string;
   updated_at: string;
-}
-
-export interface ConsentAssertion {
-  channel: string;
-  status: "opted_in" | "opted_out";
-  /** RFC 3339. */
-  consented_at: string;
-  source?: string | undefined;
-  ip?: string | undefined;
-  text?: string | undefined;
 }
 
 export interface SubscriberInput {
@@ -46,8 +38,6 @@ export function subscriberId({ idKey }: IdKey, tenant: TenantId, externalId: str
 }
 
 const ATTRIBUTE = "a:";
-const consentAt = (channel: string) => `ct:${channel}`;
-const consentStatus = (channel: string) => `c:${channel}`;
 
 /**
  * Creates or updates a subscriber: one request, 1 WCU (SUB-5, SUB-6). Only a re-created one costs another request.
@@ -101,27 +91,10 @@ async function writeWithConsent(
   tombstoneOf: (old: Item | undefined) => Outcome,
 ): Promise<Outcome> {
   const { consent } = input;
-  const { channel, status, consented_at, source, ip, text } = consent;
   const key = keys.subscriber(store.tenant, id);
-  const consentId = store.ids.uuidAt(store.clock.now());
-  const row: Item = {
-    ...keys.consent(store.tenant, id, consentId),
-    id: consentId,
-    subscriber_id: id,
-    channel,
-    status,
-    express: status === "opted_in",
-    consented_at,
-    source,
-    evidence: JSON.stringify({ ip, text }),
-    recorded_at: timestamp(store.clock.now()),
-  };
+  const row = consentRow(store, id, store.ids.uuidAt(store.clock.now()), consent);
   const plain = profileChange(store, id, input);
-  const folded = {
-    ...plain,
-    set: { ...plain.set, [consentStatus(channel)]: status, [consentAt(channel)]: consented_at },
-  };
-  const isNewest = any(absent(consentAt(channel)), atMost(consentAt(channel), consented_at));
+  const folded = { ...plain, set: { ...plain.set, ...foldedConsent(consent) } };
 
   const attempt = (newest: boolean): Promise<"written" | "older" | Outcome> =>
     store
@@ -129,7 +102,7 @@ async function writeWithConsent(
         {
           update: key,
           change: newest ? folded : plain,
-          when: newest ? all(when, isNewest) : when,
+          when: newest ? all(when, isNewestConsent(consent)) : when,
         },
         { put: row },
       ])
@@ -155,6 +128,11 @@ function profileChange(store: Store, id: string, { external_id, email, attribute
   };
   assign("email", email, email);
   for (const [name, value] of Object.entries(attributes)) assign(ATTRIBUTE + name, value, JSON.stringify(value));
+  if (Object.hasOwn(attributes, "phone")) {
+    const place = phonePlace(store, id, attributes.phone);
+    if (place) Object.assign(set, place);
+    else remove.push("i4pk", "i4sk");
+  }
   const initial = {
     created_at: now,
     i3pk: indexes.i3(store.tenant, shardOf(id)),
@@ -216,7 +194,7 @@ export function eraseSubscriber(store: Store, id: string): Promise<boolean> {
       keys.subscriber(store.tenant, id),
       {
         set: { erased_at: timestamp(store.clock.now()), erased_by, react: "erasure" },
-        remove: ["external_id", "email", "i3pk", "i3sk"],
+        remove: ["external_id", "email", "i3pk", "i3sk", "i4pk", "i4sk"],
       },
       all(present("external_id"), absent("erased_at")),
     )

@@ -2,7 +2,7 @@
 import { createECDH } from "node:crypto";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { callbackOwner } from "../../shared/callbacks.ts";
+import { calledWorkspace } from "../../shared/callbacks.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { redact } from "../../shared/log.ts";
 import { Credentials } from "../../shared/providers/credentials.ts";
@@ -184,7 +184,8 @@ it.each([
 it("CRD-7 with an app secret the provider may call back, and only about a channel that is there", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, call } = await channelCalls(world, tenant);
-  const ownerOf = callbackOwner.open(world.partsFor("test"))("" as TenantId);
+  const called = calledWorkspace.open(world.partsFor("test"))("" as TenantId);
+  const ownerOf = async (channel: string) => (await called(channel))?.store.tenant;
   const [silent, calling] = [await create("chat_app"), await create("chat_app")];
   await upload(silent, "chat_app", { body: { ...CHAT_APP, app_secret: undefined } });
   await upload(calling, "chat_app");

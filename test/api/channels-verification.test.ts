@@ -1,11 +1,93 @@
 // Verification of channels: one cycle at a time, the newest counts, nothing stays queued for ever (CHN-9 to CHN-11).
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
+import { isUsable, listChannels } from "../../shared/store/channels.ts";
 import { keys } from "../../shared/store/keys.ts";
 import { acceptChannel, findVerification, refuseChannel } from "../../shared/store/verifications.ts";
-import { channelCalls } from "../support/channels.ts";
+import { channelCalls, kinds, type UploadPath, uploads } from "../support/channels.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
+
+const fault = (world: TestWorld, body: object) => world.call("POST /_local/faults", { body });
+const noFaults = (world: TestWorld) => world.call("DELETE /_local/faults");
+
+async function notes(tenant: Tenant): Promise<unknown[]> {
+  const { items } = await tenant.store.query({ pk: keys.entities(tenant.id, "annotation") });
+  return items.map(({ kind, ref_id, text, source }) => ({ kind, ref_id, text, source }));
+}
+
+describe.each(Object.keys(uploads) as UploadPath[])("%s", (path) => {
+  const { type } = kinds[path];
+
+  it("CHN-6 CHN-8 CHN-9 CRD-8 pending, and active once the provider took the credentials", async () => {
+    const { world, tenant } = await withTenant();
+    const { create, upload, get } = await channelCalls(world, tenant);
+    const id = await create(type);
+    expect((await upload(id, path)).status).toBe(200);
+    expect(await get(id)).toMatchObject({ status: "pending" });
+    expect(await get(id)).not.toHaveProperty("verified_at");
+    await world.settle();
+    expect(await get(id)).toMatchObject({ status: "active", verified_at: "2026-11-20T12:00:00.000Z" });
+    expect(await get(id)).not.toHaveProperty("verification_error");
+  });
+
+  it("CHN-5 CHN-7 CHN-10 CHN-11 invalid with the provider's words, and active again once they are mended", async () => {
+    const { world, tenant } = await withTenant();
+    const { create, upload, get, call } = await channelCalls(world, tenant);
+    const id = await create(type);
+    await fault(world, { channel: `verify:${type}`, outcome: "permanent", message: "this key was revoked" });
+    await upload(id, path);
+    await world.settle();
+    const invalid = await get(id);
+    expect(invalid).toMatchObject({
+      status: "invalid",
+      verification_error: expect.stringContaining("this key was revoked"),
+    });
+    expect(invalid).not.toHaveProperty("verified_at");
+    await noFaults(world);
+    expect(await call(`POST /${id}/verify`)).toMatchObject({ status: 202, body: { status: "queued" } });
+    expect(await get(id)).toMatchObject({ status: "pending" });
+    await world.settle();
+    expect(await get(id)).toMatchObject({ status: "active", verified_at: expect.any(String) });
+    expect(await get(id)).not.toHaveProperty("verification_error");
+    expect(await notes(tenant)).toEqual([]);
+  });
+});
+
+it("CHN-11 D-ANNAUTO an active channel that becomes invalid is noted on the charts", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload, get, call } = await channelCalls(world, tenant);
+  const id = await create("sms", "Texts");
+  await upload(id, "sms");
+  await world.settle();
+  await fault(world, { channel: "verify:sms", outcome: "permanent", message: "account closed" });
+  await call(`POST /${id}/verify`);
+  const [asked] = (await listChannels(tenant.store)).filter((channel) => channel.id === id);
+  expect([asked!.status, isUsable(asked!)]).toEqual(["pending", true]);
+  await world.settle();
+  expect(await get(id)).toMatchObject({
+    status: "invalid",
+    verification_error: expect.stringContaining("account closed"),
+  });
+  const note = { kind: "channel_invalid", ref_id: id, source: "auto", text: expect.stringContaining("Texts") };
+  expect(await notes(tenant)).toEqual([note]);
+  await call(`POST /${id}/verify`);
+  await world.settle();
+  expect(await notes(tenant)).toEqual([note]);
+});
+
+it("CHN-11 new credentials have to be verified before anything is sent with them", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload } = await channelCalls(world, tenant);
+  const id = await create("sms");
+  await upload(id, "sms");
+  await world.settle();
+  await upload(id, "sms");
+  const [replaced] = (await listChannels(tenant.store)).filter((channel) => channel.id === id);
+  expect([replaced!.status, isUsable(replaced!)]).toEqual(["pending", false]);
+});
 
 it("CHN-11 a late or double outcome changes nothing once the credentials were replaced", async () => {
   const { world, tenant } = await withTenant();
@@ -25,4 +107,87 @@ it("CHN-11 a late or double outcome changes nothing once the credentials were re
   await acceptChannel(tenant.store, now);
   await refuseChannel(tenant.store, now, "twice");
   expect(await row()).toMatchObject({ status: "active", verified_at: "2026-11-20T12:00:00.000Z" });
+});
+
+it("CHN-10 a provider that cannot be asked is asked again, and says in the end what it says", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload, get } = await channelCalls(world, tenant);
+  const id = await create("sms");
+  await fault(world, { channel: "verify:sms", outcome: "timeout", times: 3 });
+  await upload(id, "sms");
+  await world.settle();
+  expect(await get(id)).toMatchObject({ status: "pending" });
+  await world.advance(5 * MINUTE);
+  expect(await get(id)).toMatchObject({ status: "active" });
+});
+
+it("CHN-10 a provider that cannot be asked for a day is asked by the watchdog, then counts as a refusal", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload, get } = await channelCalls(world, tenant);
+  const id = await create("sms");
+  await fault(world, { channel: "verify:sms", outcome: "timeout" });
+  await upload(id, "sms");
+  await world.advance(23 * HOUR);
+  expect(await get(id)).toMatchObject({ status: "pending" });
+  await world.advance(2 * HOUR);
+  expect(await get(id)).toMatchObject({
+    status: "invalid",
+    verification_error: expect.stringContaining("could not be reached"),
+  });
+});
+
+it("CHN-10 the watchdog takes up a verification whose messages were lost, and what it finds done it leaves alone", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload, get } = await channelCalls(world, tenant);
+  const id = await create("sms");
+  await upload(id, "sms");
+  const lost = await findVerification(tenant.store, id, undefined);
+  await world.settle();
+  const { pk, sk } = lost!.channel;
+  await tenant.store.put({ ...lost!.channel, pk, sk, react: "nothing" });
+  await world.advance(HOUR);
+  const taken = await get(id);
+  expect(taken).toMatchObject({ status: "active" });
+  await world.advance(DAY);
+  expect(await get(id)).toEqual(taken);
+});
+
+it("a channel that is deleted meanwhile stays deleted", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload, call } = await channelCalls(world, tenant);
+  const id = await create("sms");
+  await upload(id, "sms");
+  const open = (await findVerification(tenant.store, id, undefined))!;
+  await call(`DELETE /${id}?force=true`);
+  await acceptChannel(tenant.store, open);
+  await refuseChannel(tenant.store, open, "gone");
+  await world.settle();
+  await world.advance(HOUR);
+  expect((await call(`GET /${id}`)).status).toBe(404);
+  expect(await tenant.store.get(keys.entity(tenant.id, "channel", id))).toBeUndefined();
+});
+
+it("CHN-17 a send that names a deleted channel goes on without it", async () => {
+  const { world, tenant } = await withTenant();
+  const { create, upload, call, as } = await channelCalls(world, tenant);
+  const texts = await create("sms");
+  await upload(texts, "sms");
+  await world.settle();
+  const { channels } = (await call("GET /")).body;
+  const inApp = channels.find(({ type }: { type: string }) => type === "in_app").id;
+  const { id: subscriber } = (
+    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "a" } })
+  ).body;
+  const body = {
+    subscriberIds: [subscriber],
+    title: "t",
+    body: "b",
+    channel_ids: [texts, inApp],
+    scheduled_at: "2026-11-20T13:00:00Z",
+  };
+  const { id } = (await world.call("POST /api/v1/notifications", { as, body })).body;
+  expect((await call(`DELETE /${texts}?force=true`)).status).toBe(204);
+  await world.advance(2 * HOUR);
+  const job = (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
+  expect(job).toMatchObject({ status: "completed", counts: { delivered: 1 } });
 });

@@ -75,8 +75,14 @@ export const kinds: Record<UploadPath, { type: string; short: string }> = {
 export async function channelCalls(world: TestWorld, tenant: Tenant) {
   const as = await tenant.dashboard();
   let made = 0;
-  const call = (route: string, options: { body?: unknown; headers?: Headers; raw?: Buffer } = {}): Promise<Answer> =>
-    world.call(route.replace(" /", " /api/v1/channels/").replace(/\/$/, ""), { as, ...options });
+  const call = async (
+    route: string,
+    options: { body?: unknown; headers?: Headers; raw?: Buffer } = {},
+  ): Promise<Answer> =>
+    world.call(route.replace(" /", " /api/v1/channels/").replace(/\/$/, ""), {
+      as: await tenant.dashboard(),
+      ...options,
+    });
   const create = async (type: string, name = `${type} ${++made}`): Promise<string> =>
     (await call("POST /", { body: { type, name } })).body.id;
   const upload = (id: string, path: UploadPath, options: object = uploads[path]()): Promise<Answer> =>

@@ -91,6 +91,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/in-app/experiences/", experience],
   ["/api/v1/in-app/assets/", asset],
   ["/api/v1/channels/", channel],
+  ["/v1/inbound/chat-app/", channel],
   ["/api/v1/lists/", list],
   ["/api/v1/server-keys/", serverKey],
   // An event type is everybody's: there is none that another workspace could have.

@@ -15,6 +15,7 @@ import {
   updateChannel,
 } from "../../../shared/store/channels.ts";
 import { requestVerification } from "../../../shared/store/verifications.ts";
+import { chatAppTemplateEndpoints } from "./chat-app-templates.ts";
 import { credentialEndpoints } from "./credentials.ts";
 
 const MOST_NAME_CHARACTERS = 128;
@@ -131,4 +132,5 @@ export const channels = group("channels", "Through what a workspace sends.", [
   ),
 
   ...credentialEndpoints,
+  ...chatAppTemplateEndpoints,
 ]);

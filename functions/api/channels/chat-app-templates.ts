@@ -1,0 +1,182 @@
+// Templates of the chat app: drafted here, reviewed by its provider (WAT).
+import * as v from "valibot";
+import { endpoints } from "../../../shared/http/endpoint.ts";
+import { ApiError, conflict, invalid } from "../../../shared/http/errors.ts";
+import { Timestamp } from "../../../shared/http/schemas.ts";
+import type { ChatAppProvider, TemplateAnswer } from "../../../shared/providers/chat-app.ts";
+import type { Credentials } from "../../../shared/providers/credentials.ts";
+import { chatApp } from "../../../shared/providers/providers.ts";
+import { storeWrite } from "../../../shared/resources.ts";
+import {
+  chatAppTemplateMoves,
+  chatAppTemplateStatuses,
+  providerName,
+  verdictOf,
+} from "../../../shared/rules/chat-app-template-states.ts";
+import {
+  type ChatAppTemplate,
+  chatAppCategories,
+  createChatAppTemplate,
+  getChatAppTemplate,
+  listChatAppTemplates,
+  noteSubmission,
+  noteVerdict,
+} from "../../../shared/store/chat-app-templates.ts";
+import { openCredentials } from "../../../shared/store/credentials.ts";
+import type { Item } from "../../../shared/store/model.ts";
+import { type Opener, vaultOpening } from "../../../shared/vault.ts";
+
+/** What the provider takes. */
+const MOST_NAME_CHARACTERS = 512;
+const MOST_BODY_CHARACTERS = 1_024;
+const LANGUAGE = /^[a-z]{2,3}(_[A-Z]{2,4})?$/;
+
+const Template = v.pipe(
+  v.object({
+    id: v.string(),
+    channel_id: v.string(),
+    name: v.string(),
+    language: v.string(),
+    category: v.picklist(chatAppCategories),
+    body: v.string(),
+    status: v.picklist(chatAppTemplateStatuses),
+    provider_template_id: v.optional(v.string()),
+    status_reason: v.optional(v.string()),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  }),
+  v.title("ChatAppTemplate"),
+);
+
+const text = (most: number) =>
+  v.pipe(
+    v.string("must be a string"),
+    v.trim(),
+    v.nonEmpty("must not be empty"),
+    v.maxLength(most, `must have at most ${most} characters`),
+  );
+
+const NewTemplate = v.strictObject({
+  name: v.pipe(
+    text(MOST_NAME_CHARACTERS),
+    v.check((name) => providerName(name) !== "", "must have a letter or digit of a to z, 0 to 9"),
+  ),
+  body: text(MOST_BODY_CHARACTERS),
+  language: v.optional(
+    v.pipe(v.string("must be a string"), v.regex(LANGUAGE, "must be a language such as en or en_US")),
+    "en_US",
+  ),
+  category: v.optional(v.picklist(chatAppCategories, `must be one of ${chatAppCategories.join(", ")}`), "MARKETING"),
+});
+
+const endpoint = endpoints({ credentials: ["dashboard"], permission: "channels:write", uses: [storeWrite] });
+const reviewed = [chatApp, vaultOpening] as const;
+
+export const chatAppTemplateEndpoints = [
+  endpoint(
+    "POST /api/v1/channels/:id/chat-app-templates",
+    {},
+    {
+      summary: "Draft a chat-app template",
+      description:
+        "The provider knows it by its name in lower case, with `_` for whatever is no letter or digit, and by its " +
+        "language: no two templates of a channel share both. `{{1}}`, `{{2}}` … stand for what a message fills in.",
+      body: NewTemplate,
+      returns: Template,
+      status: 201,
+      example: { body: { name: "order_shipped", body: "Your order {{1}} is on its way.", category: "UTILITY" } },
+      errors: ["NOT_FOUND", "QUOTA_EXCEEDED"],
+    },
+    ({ store, params, body }) => createChatAppTemplate(store, params.id, body),
+  ),
+
+  endpoint(
+    "GET /api/v1/channels/:id/chat-app-templates",
+    {},
+    {
+      summary: "List the chat-app templates of a channel, oldest first",
+      returns: v.object({ items: v.array(Template) }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params }) => ({ items: await listChatAppTemplates(store, params.id) }),
+  ),
+
+  endpoint(
+    "POST /api/v1/channels/:id/chat-app-templates/:templateId/submit",
+    { uses: reviewed },
+    {
+      summary: "Submit a chat-app template to the provider for review",
+      description:
+        "From `draft` or `rejected`, else 409. What the provider refuses to review at all is a 422 in its own words.",
+      returns: Template,
+      errors: ["NOT_FOUND", "CONFLICT", "VALIDATION_ERROR"],
+    },
+    async ({ store, vault, chatApp, params }) => {
+      const { template, credentials } = await getChatAppTemplate(store, params.id, params.templateId);
+      requireStatus(template);
+      const account = await accountOf(vault, params.id, credentials);
+      const { id, verdict = UNDER_REVIEW } = reviewOf(await submit(chatApp, account, template));
+      const submitted = await noteSubmission(store, template, id, verdict);
+      if (!submitted) throw conflict("Somebody else has submitted this template at the same moment.");
+      return submitted;
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/channels/:id/chat-app-templates/:templateId/refresh",
+    { uses: reviewed },
+    {
+      summary: "Ask the provider what became of a submitted chat-app template",
+      description: "409 before it was submitted.",
+      returns: Template,
+      errors: ["NOT_FOUND", "CONFLICT", "VALIDATION_ERROR"],
+    },
+    async ({ store, vault, chatApp, params }) => {
+      const { template, credentials } = await getChatAppTemplate(store, params.id, params.templateId);
+      const { provider_template_id: known } = template;
+      if (known === undefined) throw conflict("The template was not submitted yet; its status is draft.");
+      const account = await accountOf(vault, params.id, credentials);
+      const { verdict } = reviewOf(await chatApp.readTemplate(account, known));
+      return (verdict && (await noteVerdict(store, template, known, verdict))) ?? template;
+    },
+  ),
+];
+
+const UNDER_REVIEW = { status: chatAppTemplateMoves.submit.to, reason: undefined };
+
+function requireStatus({ status }: ChatAppTemplate): void {
+  const { from } = chatAppTemplateMoves.submit;
+  if (!from.some((known) => known === status))
+    throw conflict(`A template can be submitted when it is ${from.join(" or ")}; it is ${status}.`);
+}
+
+type Account = Extract<Credentials, { type: "chat_app" }>;
+
+async function accountOf(vault: Opener, channel: string, row: Item | undefined): Promise<Account> {
+  if (!row) throw conflict("No credentials are stored for this channel.");
+  const account = await openCredentials(vault, channel, row);
+  if (account.type !== "chat_app") throw new Error("A chat-app channel holds credentials of another type.");
+  return account;
+}
+
+/** A crash may have kept the answer of an earlier attempt from us: the provider then has the template already. */
+async function submit(chatApp: ChatAppProvider, account: Account, template: ChatAppTemplate): Promise<TemplateAnswer> {
+  const { name, language, category, body, provider_template_id: known } = template;
+  const wanted = { name: providerName(name), language, category, body };
+  if (known !== undefined) return chatApp.changeTemplate(account, known, wanted);
+  const answer = await chatApp.createTemplate(account, wanted);
+  if (answer.ok || answer.mayPass) return answer;
+  return (await chatApp.findTemplate(account, wanted)) ?? answer;
+}
+
+function reviewOf(answer: TemplateAnswer) {
+  if (answer.ok) {
+    const { id, status, reason } = answer.template;
+    return { id, verdict: verdictOf(status, reason) };
+  }
+  if (answer.mayPass)
+    throw new ApiError("SERVICE_UNAVAILABLE", `The provider could not be asked: ${answer.error}`, {
+      headers: { "retry-after": "5" },
+    });
+  throw invalid({ template: answer.error });
+}

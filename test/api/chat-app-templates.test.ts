@@ -1,0 +1,192 @@
+// Templates of the chat app: drafted, submitted, reviewed (WAT).
+import { describe, expect, it } from "vitest";
+import { MINUTE } from "../../shared/clock.ts";
+import { openEgress } from "../../shared/egress/egress.ts";
+import { chatAppProvider } from "../../shared/providers/chat-app.ts";
+import { CHAT_APP, channelCalls } from "../support/channels.ts";
+import type { TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const ORDER = { name: "order_shipped", body: "Your order {{1}} is on its way." };
+
+async function chatWorld() {
+  const { world, tenant } = await withTenant();
+  const calls = await channelCalls(world, tenant);
+  const id = await calls.create("chat_app");
+  await calls.upload(id, "chat_app");
+  const draft = async (body: object = ORDER) => (await calls.call(`POST /${id}/chat-app-templates`, { body })).body;
+  const submit = (template: string) => calls.call(`POST /${id}/chat-app-templates/${template}/submit`);
+  const refresh = (template: string) => calls.call(`POST /${id}/chat-app-templates/${template}/refresh`);
+  const list = async () => (await calls.call(`GET /${id}/chat-app-templates`)).body.items;
+  return { world, tenant, id, ...calls, draft, submit, refresh, list };
+}
+
+const decide = (world: TestWorld, template: string, status: string, reason?: string) =>
+  world.providers.templates.decide(template, status, reason);
+
+it("WAT-1 WAT-2 WAT-6 D-WAT a new template is a draft, en_US and MARKETING unless said", async () => {
+  const { id, call, list } = await chatWorld();
+  const { status, body } = await call(`POST /${id}/chat-app-templates`, { body: ORDER });
+  expect(status).toBe(201);
+  expect(body).toEqual({
+    ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), channel_id: id, ...ORDER },
+    ...{ language: "en_US", category: "MARKETING", status: "draft" },
+    ...{ created_at: "2026-11-20T12:00:00.000Z", updated_at: "2026-11-20T12:00:00.000Z" },
+  });
+  expect(await list()).toEqual([body]);
+});
+
+it("WAT-2 name and body are required; language, category and names are checked: 422 naming the field", async () => {
+  const { id, call, draft } = await chatWorld();
+  const post = async (body: object) => {
+    const answer = await call(`POST /${id}/chat-app-templates`, { body });
+    return [answer.status, ...Object.keys(answer.body.fields ?? {})];
+  };
+  expect(await post({ body: "b" })).toEqual([422, "name"]);
+  expect(await post({ name: "n" })).toEqual([422, "body"]);
+  expect(await post({ ...ORDER, name: " " })).toEqual([422, "name"]);
+  expect(await post({ ...ORDER, name: "!!!" })).toEqual([422, "name"]);
+  expect(await post({ ...ORDER, name: "n".repeat(513) })).toEqual([422, "name"]);
+  expect(await post({ ...ORDER, body: "" })).toEqual([422, "body"]);
+  expect(await post({ ...ORDER, body: "b".repeat(1_025) })).toEqual([422, "body"]);
+  expect(await post({ ...ORDER, language: "English" })).toEqual([422, "language"]);
+  expect(await post({ ...ORDER, category: "NEWS" })).toEqual([422, "category"]);
+  expect(await post({ ...ORDER, status: "approved" })).toEqual([422, "status"]);
+  await draft();
+  expect(await post({ ...ORDER, name: "Order Shipped!" })).toEqual([422, "name"]);
+  expect(await post({ ...ORDER, language: "de", category: "UTILITY" })).toEqual([201]);
+});
+
+it("WAT-2 WAT-3 belong to chat_app channels of the workspace", async () => {
+  const { world, id, call, create, draft } = await chatWorld();
+  const sms = await create("sms");
+  expect(await call(`POST /${sms}/chat-app-templates`, { body: ORDER })).toMatchObject({
+    status: 422,
+    body: { fields: { type: expect.any(String) } },
+  });
+  expect((await call(`GET /${sms}/chat-app-templates`)).body).toEqual({ items: [] });
+  const template = await draft();
+  const stranger = await channelCalls(world, await world.tenant());
+  for (const channel of [id, UNKNOWN]) {
+    expect((await stranger.call(`POST /${channel}/chat-app-templates`, { body: ORDER })).status).toBe(404);
+    expect((await stranger.call(`GET /${channel}/chat-app-templates`)).status).toBe(404);
+    for (const action of ["submit", "refresh"])
+      expect((await stranger.call(`POST /${channel}/chat-app-templates/${template.id}/${action}`)).status).toBe(404);
+  }
+  const other = await create("chat_app");
+  for (const action of ["submit", "refresh"]) {
+    expect((await call(`POST /${id}/chat-app-templates/${UNKNOWN}/${action}`)).status).toBe(404);
+    expect((await call(`POST /${other}/chat-app-templates/${template.id}/${action}`)).status).toBe(404);
+  }
+});
+
+it("WAT-4 WAT-5 WAT-6 D-WAT submitted once from draft, refreshed after it, never before", async () => {
+  const { world, draft, submit, refresh, list } = await chatWorld();
+  const template = await draft();
+  expect(await refresh(template.id)).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+  await world.advance(MINUTE);
+  const submitted = await submit(template.id);
+  expect(submitted).toMatchObject({
+    status: 200,
+    body: {
+      id: template.id,
+      status: "pending",
+      provider_template_id: expect.any(String),
+      updated_at: "2026-11-20T12:01:00.000Z",
+    },
+  });
+  const again = await submit(template.id);
+  expect([again.status, again.body.message]).toEqual([409, expect.stringContaining("pending")]);
+  expect(await refresh(template.id)).toMatchObject({ status: 200, body: { status: "approved" } });
+  expect((await submit(template.id)).status).toBe(409);
+  expect((await list())[0]).toMatchObject({ status: "approved" });
+});
+
+it("WAT-5 WAT-6 a rejected template says why, and may be submitted again", async () => {
+  const { world, draft, submit, refresh } = await chatWorld();
+  const template = await draft();
+  const { provider_template_id } = (await submit(template.id)).body;
+  decide(world, provider_template_id, "REJECTED", "INVALID_FORMAT");
+  expect((await refresh(template.id)).body).toMatchObject({ status: "rejected", status_reason: "INVALID_FORMAT" });
+  const again = await submit(template.id);
+  expect(again).toMatchObject({ status: 200, body: { status: "pending", provider_template_id } });
+  expect(again.body).not.toHaveProperty("status_reason");
+});
+
+describe("D-WAT what the provider says", () => {
+  it.each([
+    ["PENDING", "pending", undefined],
+    ["APPROVED", "approved", undefined],
+    ["REINSTATED", "approved", undefined],
+    ["FLAGGED", "approved", "FLAGGED"],
+    ["LOCKED", "paused", "LOCKED"],
+    ["PAUSED", "paused", undefined],
+    ["REJECTED", "rejected", undefined],
+    ["LIMIT_EXCEEDED", "rejected", "LIMIT_EXCEEDED"],
+    ["DISABLED", "disabled", undefined],
+    ["IN_APPEAL", "in_appeal", undefined],
+    ["ARCHIVED", "archived", undefined],
+    ["DELETED", "deleted", undefined],
+    ["PENDING_DELETION", "deleted", "PENDING_DELETION"],
+  ])("%s is %s", async (word, status, reason) => {
+    const { world, draft, submit, refresh } = await chatWorld();
+    const { id } = await draft();
+    const { provider_template_id } = (await submit(id)).body;
+    decide(world, provider_template_id, word);
+    // A look at a pending one ends the embedded provider's review.
+    const { body } = await refresh(id);
+    expect([body.status, body.status_reason]).toEqual(word === "PENDING" ? ["approved", undefined] : [status, reason]);
+  });
+
+  it("a word that we do not know changes nothing", async () => {
+    const { world, draft, submit, refresh } = await chatWorld();
+    const { id } = await draft();
+    const { body } = await submit(id);
+    decide(world, body.provider_template_id, "SOMETHING_NEW");
+    expect((await refresh(id)).body).toEqual(body);
+  });
+});
+
+it("WAT-4 without credentials there is nobody to submit to: 409", async () => {
+  const { call, create } = await chatWorld();
+  const bare = await create("chat_app");
+  const { id } = (await call(`POST /${bare}/chat-app-templates`, { body: ORDER })).body;
+  expect((await call(`POST /${bare}/chat-app-templates/${id}/submit`)).status).toBe(409);
+});
+
+it("WAT-4 a submission whose answer was lost is found again, not made twice", async () => {
+  const { world, draft, submit } = await chatWorld();
+  const template = await draft({ ...ORDER, name: "Order shipped" });
+  const parts = world.partsFor("test");
+  const provider = chatAppProvider({ egress: openEgress(parts), clock: parts.clock });
+  const account = { type: "chat_app" as const, ...CHAT_APP };
+  const lost = await provider.createTemplate(account, { ...ORDER, language: "en_US", category: "MARKETING" });
+  expect(lost.ok).toBe(true);
+  const { status, body } = await submit(template.id);
+  expect([status, body.status]).toEqual([200, "pending"]);
+  expect(lost).toMatchObject({ template: { id: body.provider_template_id } });
+});
+
+it("WAT-4 what the provider refuses is 422 in its words, and the draft stays one", async () => {
+  const { world, draft, submit, list } = await chatWorld();
+  const template = await draft();
+  const parts = world.partsFor("test");
+  const provider = chatAppProvider({ egress: openEgress(parts), clock: parts.clock });
+  const account = { type: "chat_app" as const, ...CHAT_APP };
+  await provider.createTemplate(account, { ...ORDER, body: "Another text", language: "en_US", category: "MARKETING" });
+  expect(await submit(template.id)).toMatchObject({
+    status: 422,
+    body: { fields: { template: expect.stringContaining("already content in this language") } },
+  });
+  expect(await list()).toEqual([template]);
+});
+
+it("CHN-17 a channel's templates go with it", async () => {
+  const { id, call, draft, list, tenant } = await chatWorld();
+  await draft();
+  expect((await call(`DELETE /${id}?force=true`)).status).toBe(204);
+  const { items } = await tenant.store.query({ pk: `T#${tenant.id}#channel#${id}` });
+  expect([items, await list()]).toEqual([[], undefined]);
+});

@@ -1,0 +1,233 @@
+// Callbacks of the chat app: nothing is believed without the signature, and nothing happens twice (D-WAT, AMB-90).
+import { createHmac } from "node:crypto";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { DAY } from "../../shared/clock.ts";
+import { isOptOut } from "../../shared/rules/chat-app-template-states.ts";
+import { keys } from "../../shared/store/keys.ts";
+import { CHAT_APP, channelCalls } from "../support/channels.ts";
+import { type Headers, START } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const PHONE = "+4915123456789";
+
+async function inboundWorld(credentials: object = CHAT_APP) {
+  const { world, tenant } = await withTenant();
+  const calls = await channelCalls(world, tenant);
+  const id = await calls.create("chat_app");
+  await calls.upload(id, "chat_app", { body: credentials });
+  const post = (payload: unknown, { secret = CHAT_APP.app_secret, channel = id, headers = {} as Headers } = {}) => {
+    const raw = Buffer.from(typeof payload === "string" ? payload : JSON.stringify(payload));
+    const signature = `sha256=${createHmac("sha256", secret).update(raw).digest("hex")}`;
+    return world.call(`POST /v1/inbound/chat-app/${channel}`, {
+      headers: { "content-type": "application/json", "x-hub-signature-256": signature, ...headers },
+      raw,
+    });
+  };
+  const person = async (external_id: string, phone: string | null = PHONE): Promise<string> =>
+    (
+      await world.call("POST /api/v1/subscribers/upsert", {
+        as: tenant.sdk,
+        body: { external_id, attributes: { phone } },
+      })
+    ).body.id;
+  const consents = async (subscriber: string) =>
+    (await world.call(`GET /api/v1/subscribers/${subscriber}/consents`, { as: await tenant.dashboard() })).body.items;
+  return { world, tenant, id, ...calls, post, person, consents };
+}
+
+const at = START / 1_000;
+const changed = (field: string, value: object, more: object = {}) => ({
+  object: "whatsapp_business_account",
+  entry: [{ id: CHAT_APP.waba_id, time: at, changes: [{ field, value }], ...more }],
+});
+const wrote = (text: string, { id = "wamid.1", from = PHONE.slice(1), seconds = at } = {}) =>
+  changed("messages", {
+    messaging_product: "whatsapp",
+    metadata: { display_phone_number: "15550100", phone_number_id: CHAT_APP.phone_number_id },
+    messages: [{ from, id, timestamp: String(seconds), type: "text", text: { body: text } }],
+  });
+const reviewed = (event: string, template: string, { reason = "NONE", time = at } = {}) =>
+  changed(
+    "message_template_status_update",
+    {
+      ...{ event, reason, message_template_id: Number(template) },
+      ...{ message_template_name: "order_shipped", message_template_language: "en_US" },
+    },
+    { time },
+  );
+
+it("D-WAT the challenge is answered for the channel's verify token alone", async () => {
+  const { world, id, create, upload } = await inboundWorld();
+  const ask = (channel: string, token: string, challenge = "1158201444", mode = "subscribe") => {
+    const query = new URLSearchParams({ "hub.mode": mode, "hub.verify_token": token, "hub.challenge": challenge });
+    return world.call(`GET /v1/inbound/chat-app/${channel}?${query}`);
+  };
+  const good = await ask(id, CHAT_APP.webhook_verify_token);
+  expect([good.status, good.body, good.headers["content-type"]]).toEqual([
+    200,
+    "1158201444",
+    "text/plain; charset=utf-8",
+  ]);
+  expect((await ask(id, "another")).status).toBe(403);
+  expect((await ask(id, CHAT_APP.webhook_verify_token, "<script>")).status).toBe(422);
+  expect((await ask(id, CHAT_APP.webhook_verify_token, "1", "unsubscribe")).status).toBe(422);
+  expect((await ask(UNKNOWN, CHAT_APP.webhook_verify_token)).status).toBe(404);
+  for (const missing of ["app_secret", "webhook_verify_token"]) {
+    const silent = await create("chat_app");
+    await upload(silent, "chat_app", { body: { ...CHAT_APP, [missing]: undefined } });
+    expect((await ask(silent, CHAT_APP.webhook_verify_token)).status).toBe(404);
+  }
+});
+
+it("D-WAT a callback without the right signature is 401, whatever else it says; without an app secret 404", async () => {
+  const { world, tenant, id, post, person, consents, create, upload } = await inboundWorld();
+  const subscriber = await person("anna");
+  const good = createHmac("sha256", CHAT_APP.app_secret)
+    .update(JSON.stringify(wrote("STOP")))
+    .digest("hex");
+  const bad = [
+    ...[
+      "",
+      "sha256=",
+      `sha1=${good}`,
+      good,
+      `sha256=${good.toUpperCase()}`,
+      `sha256=${good}00`,
+      `sha256=${good.slice(2)}`,
+    ],
+    `sha256=${good.replace(/.$/, (last) => (last === "0" ? "1" : "0"))}`,
+  ];
+  for (const signature of bad)
+    expect([signature, (await post(wrote("STOP"), { headers: { "x-hub-signature-256": signature } })).status]).toEqual([
+      signature,
+      401,
+    ]);
+  expect((await post(wrote("STOP"), { secret: "another" })).status).toBe(401);
+  expect((await world.call(`POST /v1/inbound/chat-app/${id}`, { body: wrote("STOP") })).status).toBe(401);
+  expect((await post("{ not json", { secret: "another" })).status).toBe(401);
+  const silent = await create("chat_app");
+  await upload(silent, "chat_app", { body: { ...CHAT_APP, app_secret: undefined } });
+  for (const channel of [silent, UNKNOWN, await create("sms")])
+    expect(await post(wrote("STOP"), { channel })).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+  expect(await consents(subscriber)).toEqual([]);
+  expect((await post(wrote("STOP"))).status).toBe(200);
+  expect(await consents(subscriber)).toHaveLength(1);
+  await upload(id, "chat_app", { body: { ...CHAT_APP, app_secret: undefined } });
+  expect((await post(wrote("STOP"))).status).toBe(404);
+  expect(tenant.id).toBeTruthy();
+});
+
+it("D-WAT signed nonsense is 400, and what is about others or unknown is passed over", async () => {
+  const { post, person, consents } = await inboundWorld();
+  const subscriber = await person("anna");
+  for (const payload of ["", "{ not json", "[]", "null", '"text"', "{}", '{"entry":7}', '{"__proto__":{},"entry":[]}'])
+    expect((await post(payload)).status).toBe(400);
+  const message = wrote("STOP").entry[0]!;
+  const passed = [
+    { entry: [] },
+    { entry: [{ ...message, id: "another account" }] },
+    changed("messages", { ...(message.changes[0]!.value as object), metadata: { phone_number_id: "another number" } }),
+    changed("messages", {
+      metadata: { phone_number_id: CHAT_APP.phone_number_id },
+      statuses: [{ id: "wamid.1", status: "read" }],
+    }),
+    changed("messages", {
+      metadata: { phone_number_id: CHAT_APP.phone_number_id },
+      messages: [{ from: "x" }, 7, null],
+    }),
+    changed("account_update", { event: "VERIFIED_ACCOUNT" }),
+    changed("message_template_status_update", { event: "APPROVED" }),
+    wrote("STOP", { from: "4915100000000" }),
+  ];
+  for (const payload of passed)
+    expect(await post(payload)).toMatchObject({ status: 200, body: { status: "received" } });
+  expect(await consents(subscriber)).toEqual([]);
+});
+
+it("AMB-90 an opt-out is kept as a consent of the chat app for everybody with that number, however often it comes", async () => {
+  const { tenant, post, person, consents } = await inboundWorld();
+  const [anna, anna2, other] = [
+    await person("anna"),
+    await person("anna at work"),
+    await person("bert", "+4915123456780"),
+  ];
+  for (let repeat = 0; repeat < 3; repeat++)
+    expect((await post(wrote(" Stop\n", { seconds: at - 60 }))).status).toBe(200);
+  for (const subscriber of [anna, anna2]) {
+    expect(await consents(subscriber)).toMatchObject([
+      {
+        ...{ subscriber_id: subscriber, channel: "chat_app", status: "opted_out", express: false },
+        ...{ consented_at: "2026-11-20T11:59:00.000Z", source: "inbound_message" },
+        evidence: { text: " Stop\n" },
+      },
+    ]);
+    expect(await tenant.store.get(keys.subscriber(tenant.id, subscriber))).toMatchObject({ "c:chat_app": "opted_out" });
+  }
+  expect(await consents(other)).toEqual([]);
+  await post(wrote("stop please", { id: "wamid.2" }));
+  expect(await consents(anna)).toHaveLength(1);
+  await post(wrote("UNSUBSCRIBE", { id: "wamid.3" }));
+  expect(await consents(anna)).toHaveLength(2);
+});
+
+it("AMB-90 the newest assertion decides: a late opt-out is in the history and changes nothing else", async () => {
+  const { world, tenant, post, person, consents } = await inboundWorld();
+  const anna = await person("anna");
+  const consent = { channel: "chat_app", status: "opted_in" };
+  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "anna", consent } });
+  await post(wrote("STOP", { seconds: at - 3_600 }));
+  expect((await consents(anna)).map(({ status }: { status: string }) => status).sort()).toEqual([
+    "opted_in",
+    "opted_out",
+  ]);
+  expect(await tenant.store.get(keys.subscriber(tenant.id, anna))).toMatchObject({ "c:chat_app": "opted_in" });
+  await post(wrote("STOP", { id: "wamid.2", seconds: at }));
+  expect(await tenant.store.get(keys.subscriber(tenant.id, anna))).toMatchObject({ "c:chat_app": "opted_out" });
+});
+
+it("AMB-90 a number that changed, went or was erased finds nobody any more", async () => {
+  const { world, tenant, post, person, consents } = await inboundWorld();
+  const [moved, cleared, erased] = [await person("moved"), await person("cleared"), await person("erased")];
+  await person("moved", "+4915123456700");
+  await person("cleared", null);
+  expect((await world.call(`DELETE /api/v1/subscribers/${erased}`, { as: await tenant.dashboard() })).status).toBe(204);
+  await world.advance(DAY);
+  expect((await post(wrote("STOP"))).status).toBe(200);
+  for (const subscriber of [moved, cleared]) expect(await consents(subscriber)).toEqual([]);
+  const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
+  expect(JSON.stringify((Items as object[]).filter((item) => JSON.stringify(item).includes(erased)))).not.toMatch(
+    /i4pk|inbound_message/,
+  );
+});
+
+it("AMB-90 opt-out texts stand alone, in any case", () => {
+  for (const text of ["STOP", "stop", " Stop ", "STOPALL", "unsubscribe", "Cancel", "END", "quit\n"])
+    expect(isOptOut(text)).toBe(true);
+  for (const text of ["", "stop it", "please stop", "stopp", "ends", "no", "s t o p"])
+    expect(isOptOut(text)).toBe(false);
+  fc.assert(fc.property(fc.string({ minLength: 1 }), (more) => more.trim() === "" || !isOptOut(`stop ${more} x`)));
+});
+
+it("WAT-5 D-WAT the review of a template comes by callback: late or repeated ones change nothing", async () => {
+  const { id, call, post } = await inboundWorld();
+  const body = { name: "order_shipped", body: "On its way." };
+  const template = (await call(`POST /${id}/chat-app-templates`, { body })).body;
+  const shown = async () => (await call(`GET /${id}/chat-app-templates`)).body.items[0];
+  await post(reviewed("APPROVED", "4711"));
+  expect(await shown()).toEqual(template);
+  const { provider_template_id } = (await call(`POST /${id}/chat-app-templates/${template.id}/submit`)).body;
+  await post(reviewed("REJECTED", "4711", { reason: "SPAM" }));
+  expect(await shown()).toMatchObject({ status: "pending" });
+  await post(reviewed("REJECTED", provider_template_id, { reason: "SPAM", time: at + 10 }));
+  expect(await shown()).toMatchObject({ status: "rejected", status_reason: "SPAM" });
+  await post(reviewed("APPROVED", provider_template_id, { time: at + 20 }));
+  expect(await shown()).toMatchObject({ status: "approved" });
+  expect(await shown()).not.toHaveProperty("status_reason");
+  for (const time of [at + 10, at + 20])
+    await post(reviewed("REJECTED", provider_template_id, { reason: "SPAM", time }));
+  await post(reviewed("SOMETHING_NEW", provider_template_id, { time: at + 30 }));
+  expect(await shown()).toMatchObject({ status: "approved" });
+});

@@ -1,0 +1,23 @@
+// The resources of the local service: made once, and brought up to date at a later start.
+import { expect, it } from "vitest";
+import { makeResources } from "../../local/account.ts";
+import { tableDefinition } from "../../shared/store/definition.ts";
+import { findByPhone } from "../../shared/store/subscriber-phones.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+it("a table of an earlier version gets the index it lacks, with what lies in the table already", async () => {
+  const { world, tenant } = await withTenant();
+  const body = { external_id: "anna", attributes: { phone: "+4915123456789" } };
+  const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+  const { name } = tableDefinition.indexes.i4;
+  const TableName = String(world.env.TABLE_NAME);
+  await world.dynamodb.operate("UpdateTable", {
+    TableName,
+    GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: name } }],
+  });
+  await expect(findByPhone(tenant.store, "+4915123456789")).rejects.toThrow();
+  await makeResources(world, TableName);
+  expect(await findByPhone(tenant.store, "+4915123456789")).toEqual([id]);
+});
