@@ -16,6 +16,7 @@ import { inbox } from "./api/inbox/index.ts";
 import { lists } from "./api/lists/index.ts";
 import { notifications } from "./api/notifications/index.ts";
 import { schedules } from "./api/schedules/index.ts";
+import { segments } from "./api/segments/index.ts";
 import { service } from "./api/service/index.ts";
 import { subscribers } from "./api/subscribers/index.ts";
 import { team } from "./api/team/index.ts";
@@ -32,8 +33,10 @@ import { erase } from "./workers/erase/index.ts";
 import { fanOut } from "./workers/fan-out/index.ts";
 import { postWebhook } from "./workers/post-webhook/index.ts";
 import { react } from "./workers/react/index.ts";
+import { recomputeSegment } from "./workers/recompute-segment/index.ts";
 import { runCampaign } from "./workers/run-campaign/index.ts";
 import { runSchedule } from "./workers/run-schedule/index.ts";
+import { segment } from "./workers/segment/index.ts";
 import { verifyChannel } from "./workers/verify-channel/index.ts";
 
 /** In the order of the specification. */
@@ -44,6 +47,7 @@ export const groups: readonly Group[] = [
   templates,
   schedules,
   campaigns,
+  segments,
   channels,
   experiences,
   assets,
@@ -74,6 +78,8 @@ export const workers: readonly Worker[] = [
   erase,
   discardAsset,
   endExperiences,
+  segment,
+  recomputeSegment,
 ];
 
 export { operator, stream };

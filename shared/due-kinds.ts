@@ -30,6 +30,13 @@ export const dueKinds = {
   "asset-upload": to("discard-asset", ({ tenant, id: asset }) => ({ tenant, asset, over: true })),
   /** The end_at of an experience. */
   "experience-end": to("end-experience", ({ tenant, id: experience, since }) => ({ tenant, experience, since })),
+  /** The end of a window of a subscriber's dynamic segments. */
+  "segment-window": to("segment", ({ tenant, id: subscriber, at }) => ({
+    ...{ tenant, people: [], events: [], tries: 0 },
+    window: { subscriber, at },
+  })),
+  /** A look at whether a segment is still being computed. */
+  "segment-run": to("recompute-segment", ({ tenant, id: segment }) => ({ tenant, segment, watch: true })),
   /** A look at whether a channel is still being verified. */
   verification: to("verify-channel", ({ tenant, id: channel }) => ({ tenant, channel })),
   /** A tick of a schedule: `<id>:<revision>`. */

@@ -29,6 +29,31 @@ export const queues = {
     message: v.object({ tenant: id, channel: id, verification: v.optional(id), tries: v.optional(v.number()) }),
     batch: 10,
   },
+  /** Subscribers whose segments may have changed: by what was written, by an event, or because a window ends. */
+  segment: {
+    message: v.object({
+      tenant: id,
+      /** Without `segments`, all of them are judged anew. */
+      people: v.optional(v.array(v.object({ id, segments: v.optional(v.array(id)) })), []),
+      events: v.optional(v.array(id), []),
+      window: v.optional(v.object({ subscriber: id, at: v.number() })),
+      /** How often events were not in their history yet. */
+      tries: v.optional(v.number(), 0),
+    }),
+    batch: 10,
+  },
+  /** A shard of subscribers to judge for a segment, or a computation to look after. */
+  "recompute-segment": {
+    message: v.object({
+      tenant: id,
+      segment: id,
+      run: v.optional(v.number()),
+      part: v.optional(id),
+      /** Set by the watchdog: whatever is not done of the run is sent out again. */
+      watch: v.optional(v.boolean()),
+    }),
+    batch: 10,
+  },
   /** A minute of due rows, a single row that is due soon, or the sweep for overdue ones. */
   due: {
     message: v.union([

@@ -225,6 +225,8 @@ export const dueQueue = /* @__PURE__ */ sender("due", "dueQueue");
 export const eraseQueue = /* @__PURE__ */ sender("erase", "eraseQueue");
 export const disbandQueue = /* @__PURE__ */ sender("disband", "disbandQueue");
 export const verifyChannelQueue = /* @__PURE__ */ sender("verify-channel", "verifyChannelQueue");
+export const segmentQueue = /* @__PURE__ */ sender("segment", "segmentQueue");
+export const recomputeQueue = /* @__PURE__ */ sender("recompute-segment", "recomputeQueue");
 
 export const postWebhookQueue = /* @__PURE__ */ sender("post-webhook", "postWebhookQueue");
 export const endExperienceQueue = /* @__PURE__ */ sender("end-experience", "endExperienceQueue");

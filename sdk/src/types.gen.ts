@@ -289,12 +289,13 @@ export interface Me {
 }
 
 export interface Member {
-  user_id: string;
-  email: string;
-  name: string;
-  role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
-  /** RFC 3339. */
-  created_at: string;
+  member: boolean;
+  reasons: ({
+    path: string;
+    matched: boolean;
+    expected: Record<string, unknown>;
+    actual?: unknown | undefined;
+  })[];
 }
 
 export interface Message {
@@ -395,6 +396,26 @@ export interface Schedule {
   updated_at: string;
 }
 
+export interface Segment {
+  id: string;
+  name: string;
+  is_dynamic: boolean;
+  needs_recompute: boolean;
+  count: number;
+  rule?: Record<string, unknown> | undefined;
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  updated_at: string;
+}
+
+export interface SegmentsSegment {
+  subscriber_id: string;
+  external_id: string;
+  /** RFC 3339. */
+  entered_at: string;
+}
+
 export interface ServerKey {
   id: string;
   name: string;
@@ -480,6 +501,15 @@ export interface SubscribersSubscriber {
   };
   /** RFC 3339. */
   recorded_at: string;
+}
+
+export interface TeamMember {
+  user_id: string;
+  email: string;
+  name: string;
+  role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
+  /** RFC 3339. */
+  created_at: string;
 }
 
 export interface Template {
@@ -856,6 +886,56 @@ export interface CampaignsReplaceBody {
 
 export interface CampaignsUpdateBody {
   action: "pause" | "resume" | "archive" | "unarchive";
+}
+
+export interface SegmentsListQuery {
+  cursor?: string | undefined;
+}
+
+export interface SegmentsListAnswer {
+  segments: Segment[];
+  next_cursor: string;
+}
+
+export interface SegmentsCreateBody {
+  name: string;
+  is_dynamic?: boolean | undefined;
+  rule: Record<string, unknown>;
+}
+
+export type SegmentsPreviewBody = Record<string, unknown>;
+
+export interface SegmentsPreviewAnswer {
+  estimated_count: number;
+  sample_subscriber_ids: string[];
+  exact: boolean;
+}
+
+export interface SegmentsListAttributeKeysAnswer {
+  keys: string[];
+}
+
+export interface SegmentsListEventNamesAnswer {
+  names: string[];
+}
+
+export interface SegmentsUpdateBody {
+  name: string;
+  rule: Record<string, unknown>;
+  is_dynamic?: boolean | undefined;
+}
+
+export interface SegmentsRecomputeAnswer {
+  status: "queued";
+}
+
+export interface SegmentsListMembersQuery {
+  cursor?: string | undefined;
+}
+
+export interface SegmentsListMembersAnswer {
+  items: SegmentsSegment[];
+  next_cursor: string;
 }
 
 export interface ChannelsCreateBody {
@@ -1407,7 +1487,7 @@ export interface AccountGetWhoamiAnswer {
 }
 
 export interface TeamListMembersAnswer {
-  items: Member[];
+  items: TeamMember[];
 }
 
 export interface TeamUpdateMemberBody {
@@ -1519,6 +1599,30 @@ export interface Endpoints {
     update(id: string, body: CampaignsUpdateBody, options?: CallOptions): Promise<Campaign>;
     /** Release a draft: every message becomes a notification job. `POST /api/v1/campaigns/:id/release` */
     release(id: string, options?: CallOptions): Promise<Campaign>;
+  };
+  segments: {
+    /** List segments, newest first. `GET /api/v1/segments` */
+    list(query?: SegmentsListQuery, options?: CallOptions): Promise<SegmentsListAnswer>;
+    /** Create a segment. `POST /api/v1/segments` */
+    create(body: SegmentsCreateBody, options?: CallOptions): Promise<Segment>;
+    /** Count whom a rule would choose. `POST /api/v1/segments/preview` */
+    preview(body: SegmentsPreviewBody, options?: CallOptions): Promise<SegmentsPreviewAnswer>;
+    /** List the attribute keys that subscribers have. `GET /api/v1/segments/attribute-keys` */
+    listAttributeKeys(options?: CallOptions): Promise<SegmentsListAttributeKeysAnswer>;
+    /** List the names of events seen so far. `GET /api/v1/segments/event-names` */
+    listEventNames(options?: CallOptions): Promise<SegmentsListEventNamesAnswer>;
+    /** Get a segment. `GET /api/v1/segments/:id` */
+    get(id: string, options?: CallOptions): Promise<Segment>;
+    /** Change a segment's name and rule. `PATCH /api/v1/segments/:id` */
+    update(id: string, body: SegmentsUpdateBody, options?: CallOptions): Promise<Segment>;
+    /** Delete a segment; its subscribers stay. `DELETE /api/v1/segments/:id` */
+    delete(id: string, options?: CallOptions): Promise<void>;
+    /** Compute a segment's members anew. `POST /api/v1/segments/:id/recompute` */
+    recompute(id: string, options?: CallOptions): Promise<SegmentsRecomputeAnswer>;
+    /** List the members of a segment. `GET /api/v1/segments/:id/members` */
+    listMembers(id: string, query?: SegmentsListMembersQuery, options?: CallOptions): Promise<SegmentsListMembersAnswer>;
+    /** Say whether a subscriber is in a segment, and how each clause of the rule stands. `GET /api/v1/segments/:id/members/:subscriberId` */
+    getMember(id: string, subscriberId: string, options?: CallOptions): Promise<Member>;
   };
   channels: {
     /** Create a channel. `POST /api/v1/channels` */
@@ -1696,7 +1800,7 @@ export interface Endpoints {
     /** List members. `GET /api/v1/team/members` */
     listMembers(options?: CallOptions): Promise<TeamListMembersAnswer>;
     /** Change a member's role. `PATCH /api/v1/team/members/:userId` */
-    updateMember(userId: string, body: TeamUpdateMemberBody, options?: CallOptions): Promise<Member>;
+    updateMember(userId: string, body: TeamUpdateMemberBody, options?: CallOptions): Promise<TeamMember>;
     /** Remove a member: access ends at once. `DELETE /api/v1/team/members/:userId` */
     deleteMember(userId: string, options?: CallOptions): Promise<void>;
     /** List open invitations. `GET /api/v1/team/invitations` */

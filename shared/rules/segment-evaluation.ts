@@ -36,6 +36,8 @@ export interface Rule {
   /** Keys of attributes that it mentions. */
   attributes: ReadonlySet<string>;
   events: readonly EventNode[];
+  /** What the attributes alone settle, whatever the events; undefined if the events decide. */
+  settledBy(attributes: Record<string, unknown>): boolean | undefined;
   judge(facts: Facts): Verdict;
   explain(facts: Facts): Reason[];
 }
@@ -62,10 +64,21 @@ export function compileRule(value: unknown): Rule {
     return held.get(node) ?? (node.kind === "event" && isMet(node, facts.times(node), at));
   };
 
+  /** Three-valued: an event condition is open. */
+  const settled = (node: RuleNode, attributes: Record<string, unknown>): boolean | undefined => {
+    if (node.kind === "attribute") return tests.get(node)!(attributes);
+    if (node.kind === "event") return undefined;
+    const parts = node.nodes.map((child) => settled(child, attributes));
+    const decisive = node.op === "or";
+    if (parts.includes(decisive)) return decisive;
+    return parts.includes(undefined) ? undefined : !decisive;
+  };
+
   return {
     root,
     attributes: new Set(keys),
     events,
+    settledBy: (attributes) => settled(root, attributes),
     judge: (facts) => {
       // Attributes do not change by themselves: asked once, whatever the moment.
       const held = new Map([...tests].map(([leaf, test]) => [leaf as RuleLeaf, test(facts.attributes)]));

@@ -24,7 +24,7 @@ export async function linkAlias(store: Store, anonymous: string, subscriber: str
     .transact([
       { check: keys.subscriber(store.tenant, subscriber), when: living },
       { put: { ...keys.alias(store.tenant, anonymous), ...row }, when: absent() },
-      { put: { ...keys.aliasOfPerson(store.tenant, subscriber, anonymous), ...row } },
+      { put: { ...keys.aliasOfPerson(store.tenant, subscriber, anonymous), ...row, react: "alias" } },
     ])
     .then(
       async () => ({ linked: true, backfilled: await store.count(allOf(store, anonymous)) }),

@@ -76,6 +76,8 @@ export const keys = {
   consent: (t: TenantId, id: string, consent: string) => key(keys.person(t, id), `C#${consent}`),
   membershipOfList: (t: TenantId, id: string, list: string) => key(keys.person(t, id), `L#${list}`),
   membershipOfSegment: (t: TenantId, id: string, segment: string) => key(keys.person(t, id), `G#${segment}`),
+  /** when a window of a dynamic segment's rule next ends for this subscriber: the timer that is set · segment workers */
+  segmentCheck: (t: TenantId, id: string) => key(keys.person(t, id), "GC"),
   run: (t: TenantId, id: string, journey: string, run: string) => key(keys.person(t, id), `J#${journey}#${run}`),
   wait: (t: TenantId, id: string, event: string, run: string) => key(keys.person(t, id), `W#${event}#${run}`),
   aliasOfPerson: (t: TenantId, id: string, anonymous: string) => key(keys.person(t, id), `A#${anonymous}`),
@@ -132,6 +134,10 @@ export const keys = {
   memberCount: (t: TenantId, kind: Grouping, id: string, shard: string) =>
     key(keys.memberCounts(t, kind), `${id}#${shard}`),
   memberCounts: (t: TenantId, kind: Grouping) => of(t, `${kind}:counts`),
+  /** how far the computation of a segment has come in a shard of the subscribers · recompute-segment */
+  fill: (t: TenantId, segment: string, part: string) => key(of(t, `FILL#${segment}`), part),
+  /** how many dynamic segments there are, against the plan's cap · segments */
+  dynamicSegments: (t: TenantId) => key(of(t, "DYNAMIC")),
   /** a deleted list or segment whose members are still to go · lists, segments */
   disbanding: (t: TenantId, kind: Grouping, id: string) => key(of(t, "DISBAND"), `${kind}#${id}`),
   /** something that names a list, so that the list must stay while it is to come · whoever names it */

@@ -39,6 +39,11 @@ const list: Make = async (world, tenant) => {
   return (await world.call("POST /api/v1/lists", { as: await tenant.dashboard(), body })).body.id;
 };
 
+const segment: Make = async (world, tenant) => {
+  const body = { name: `foreign ${world.ids.uuid()}`, rule: { attribute: { plan: { $eq: "pro" } } } };
+  return (await world.call("POST /api/v1/segments", { as: await tenant.dashboard(), body })).body.id;
+};
+
 const channel: Make = async (world, tenant) =>
   (await world.call("GET /api/v1/channels", { as: await tenant.dashboard() })).body.channels[0].id;
 
@@ -93,6 +98,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/channels/", channel],
   ["/v1/inbound/chat-app/", channel],
   ["/api/v1/lists/", list],
+  ["/api/v1/segments/", segment],
   ["/api/v1/server-keys/", serverKey],
   // An event type is everybody's: there is none that another workspace could have.
   ["/v1/hooks/samples/", async (world) => world.ids.uuid()],

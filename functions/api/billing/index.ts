@@ -8,6 +8,7 @@ import { type PlanName, planNames, plans } from "../../../shared/plans.ts";
 import { type Platform, platformWrite, type StoreReader, storeWrite } from "../../../shared/resources.ts";
 import { annotate } from "../../../shared/store/annotations.ts";
 import { storedBytes } from "../../../shared/store/assets.ts";
+import { countDynamicSegments } from "../../../shared/store/segments.ts";
 import { countSubscribers } from "../../../shared/store/subscribers.ts";
 import { forecast, periodAt, usageOf } from "../../../shared/store/usage.ts";
 import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces.ts";
@@ -87,11 +88,12 @@ export const billing = group("billing", "Plan, usage and caps.", [
 ]);
 
 async function billOf(store: StoreReader, platform: Platform) {
-  const [workspace, usage, subscribers, asset_bytes] = await Promise.all([
+  const [workspace, usage, subscribers, asset_bytes, dynamic_segments] = await Promise.all([
     getWorkspace(platform, store.tenant),
     usageOf(store),
     countSubscribers(store),
     storedBytes(store),
+    countDynamicSegments(store),
   ]);
   if (!workspace) throw notFound("workspace");
   const now = store.clock.now();
@@ -101,7 +103,7 @@ async function billOf(store: StoreReader, platform: Platform) {
     status: "active" as const,
     period_start: timestamp(start),
     period_end: timestamp(end),
-    usage: { ...usage, subscribers, asset_bytes, dynamic_segments: 0 },
+    usage: { ...usage, subscribers, asset_bytes, dynamic_segments },
     limits: limitsOf(workspace.plan),
     monthly_send_cap: workspace.monthly_send_cap,
     forecast: { sends_at_period_end: forecast(usage.sends, now) },

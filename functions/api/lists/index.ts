@@ -1,9 +1,9 @@
 // Subscriber lists: people gathered by hand or by import, to send to.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { MOST_PER_PAGE, openCursor, pageFields, sealCursor } from "../../../shared/http/paging.ts";
+import { pageFields } from "../../../shared/http/paging.ts";
 import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
-import { type StoreReader, secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import {
   addMembers,
   createList,
@@ -14,9 +14,7 @@ import {
   requireList,
   updateList,
 } from "../../../shared/store/lists.ts";
-import { memberPage } from "../../../shared/store/memberships.ts";
-import type { RootSecrets } from "../../../shared/store/secrets.ts";
-import { getProfiles } from "../../../shared/store/subscribers.ts";
+import { membersOf } from "../../../shared/store/membership-list.ts";
 
 const MOST_NAME_CHARACTERS = 128;
 const MOST_DESCRIPTION_CHARACTERS = 1_000;
@@ -136,7 +134,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
     },
     async ({ store, secrets, params, query }) => {
       await requireList(store, params.id);
-      return membersOf(store, await secrets.root(), params.id, query.cursor);
+      return membersOf(store, await secrets.root(), { kind: "list", id: params.id }, query.cursor);
     },
   ),
 
@@ -171,21 +169,3 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
     },
   ),
 ]);
-
-/** A page of members in the order of their ids; whoever is being erased at the moment is left out. */
-async function membersOf(store: StoreReader, secrets: RootSecrets, id: string, cursor: string | undefined) {
-  const scope = `members:${store.tenant}:${id}`;
-  const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(secrets, scope, cursor));
-  const { members, next } = await memberPage(store, { kind: "list", id }, { after, limit: MOST_PER_PAGE });
-  const profiles = await getProfiles(
-    store,
-    members.map(({ subscriber }) => subscriber),
-  );
-  return {
-    items: members.flatMap(({ subscriber, entered_at }, i) => {
-      const profile = profiles[i];
-      return profile ? [{ subscriber_id: subscriber, external_id: String(profile.external_id), entered_at }] : [];
-    }),
-    next_cursor: next === undefined ? "" : sealCursor(secrets, scope, next),
-  };
-}

@@ -6,6 +6,7 @@ import { changesOf } from "./change.ts";
 import { channelUses, verifyQueued } from "./channels.ts";
 import { disbandDeleted, groupUses } from "./groups.ts";
 import { learnAttributeKeys, nameUses } from "./names.ts";
+import { computeSegments, followSegments, segmentUses } from "./segments.ts";
 import { dispatchQueued, sendUses } from "./sends.ts";
 import { followSubscribers, subscriberUses } from "./subscribers.ts";
 import { timerUses, wakeAtTheirTime } from "./timers.ts";
@@ -20,6 +21,7 @@ export const react = streamWorker(
     ...subscriberUses,
     ...campaignUses,
     ...groupUses,
+    ...segmentUses,
     ...nameUses,
     ...webhookUses,
     ...channelUses,
@@ -32,6 +34,8 @@ export const react = streamWorker(
     await followSubscribers(changes, context);
     await followCampaigns(changes, context);
     await disbandDeleted(changes, context);
+    await computeSegments(changes, context);
+    await followSegments(changes, context);
     await tellWebhooks(changes, context);
     await verifyQueued(changes, context);
     await learnAttributeKeys(changes, context);

@@ -1,0 +1,213 @@
+// Segments: subscribers chosen by a rule over attributes and events, computed once or kept up to date.
+import * as v from "valibot";
+import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { notFound } from "../../../shared/http/errors.ts";
+import { MOST_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { JsonObject, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-rules.ts";
+import { membersOf } from "../../../shared/store/membership-list.ts";
+import { namesOf } from "../../../shared/store/names.ts";
+import { explainMembership } from "../../../shared/store/segment-members.ts";
+import { previewRule } from "../../../shared/store/segment-preview.ts";
+import {
+  createSegment,
+  getSegment,
+  listSegments,
+  recomputeSegment,
+  removeSegment,
+  requireRule,
+  updateSegment,
+} from "../../../shared/store/segments.ts";
+
+const MOST_NAME_CHARACTERS = 128;
+const MOST_RULE_BYTES = 65_536;
+/** A rule may lie deeper and hold more keys than other bodies. */
+const RULE_LIMITS = { depth: RULE_JSON_DEPTH, keys: 60 * RULE_NODES };
+
+const Name = v.pipe(
+  v.string("must be a string"),
+  v.trim(),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(MOST_NAME_CHARACTERS, `must have at most ${MOST_NAME_CHARACTERS} characters`),
+);
+const Rule = v.pipe(
+  JsonObject,
+  v.check(
+    (rule) => Buffer.byteLength(JSON.stringify(rule)) <= MOST_RULE_BYTES,
+    `must have at most ${MOST_RULE_BYTES} bytes as JSON`,
+  ),
+);
+const IsDynamic = v.boolean("must be true or false");
+
+const Segment = v.object({
+  id: v.string(),
+  name: v.string(),
+  is_dynamic: v.boolean(),
+  needs_recompute: v.boolean(),
+  count: v.number(),
+  rule: v.optional(v.record(v.string(), v.any())),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+const Reason = v.object({
+  path: v.string(),
+  matched: v.boolean(),
+  expected: v.record(v.string(), v.any()),
+  actual: v.optional(v.any()),
+});
+
+const cursorQuery = v.object({ cursor: v.optional(v.string()) });
+const rule = { attribute: { plan: { $in: ["pro", "team"] } } };
+
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
+const authoring = endpoints({ credentials: ["dashboard"], permission: "content:write", uses: [storeWrite, timers] });
+
+export const segments = group("segments", "Subscribers chosen by a rule over attributes and events.", [
+  endpoint(
+    "GET /api/v1/segments",
+    { uses: [secrets] },
+    {
+      summary: "List segments, newest first",
+      query: cursorQuery,
+      returns: v.object({ segments: v.array(Segment), next_cursor: v.string() }),
+    },
+    async ({ store, secrets, query: { cursor } }) => {
+      const [root, scope] = [await secrets.root(), `segments:${store.tenant}`];
+      const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
+      const { segments, next } = await listSegments(store, { after, limit: MOST_PER_PAGE });
+      return { segments, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
+    },
+  ),
+
+  authoring(
+    "POST /api/v1/segments",
+    {},
+    {
+      summary: "Create a segment",
+      description:
+        "The rule is a tree, or the flat form of one attribute and one event. Members are computed in the background; " +
+        "a dynamic segment then follows every change of attributes, every event and every window that ends.",
+      body: v.strictObject({ name: Name, is_dynamic: v.optional(IsDynamic, false), rule: Rule }),
+      limits: RULE_LIMITS,
+      returns: Segment,
+      status: 201,
+      errors: ["FEATURE_NOT_AVAILABLE", "CONFLICT", "QUOTA_EXCEEDED"],
+      example: { body: { name: "Paying", is_dynamic: true, rule } },
+    },
+    ({ store, timers, caller, body }) => createSegment(store, timers, workspaceOf(caller).plan, body),
+  ),
+
+  endpoint(
+    "POST /api/v1/segments/preview",
+    { effect: "read" },
+    {
+      summary: "Count whom a rule would choose",
+      description: "The body is the rule itself. Exact up to 10,000 subscribers, else estimated from a sample of them.",
+      body: Rule,
+      limits: RULE_LIMITS,
+      returns: v.object({
+        estimated_count: v.number(),
+        sample_subscriber_ids: v.array(v.string()),
+        exact: v.boolean(),
+      }),
+      status: 200,
+      example: { body: rule },
+    },
+    async ({ store, caller, body }) => previewRule(store, requireRule(workspaceOf(caller).plan, body, "")),
+  ),
+
+  endpoint(
+    "GET /api/v1/segments/attribute-keys",
+    {},
+    { summary: "List the attribute keys that subscribers have", returns: v.object({ keys: v.array(v.string()) }) },
+    async ({ store }) => ({ keys: await namesOf(store, "attributes") }),
+  ),
+
+  endpoint(
+    "GET /api/v1/segments/event-names",
+    {},
+    { summary: "List the names of events seen so far", returns: v.object({ names: v.array(v.string()) }) },
+    async ({ store }) => ({ names: await namesOf(store, "events") }),
+  ),
+
+  endpoint(
+    "GET /api/v1/segments/:id",
+    {},
+    { summary: "Get a segment", returns: Segment, errors: ["NOT_FOUND"] },
+    ({ store, params }) => getSegment(store, params.id),
+  ),
+
+  authoring(
+    "PATCH /api/v1/segments/:id",
+    {},
+    {
+      summary: "Change a segment's name and rule",
+      description: "`is_dynamic` cannot be changed. A static segment keeps its members until it is computed anew.",
+      body: v.strictObject({ name: Name, rule: Rule, is_dynamic: v.optional(IsDynamic) }),
+      limits: RULE_LIMITS,
+      returns: Segment,
+      errors: ["NOT_FOUND", "CONFLICT"],
+      example: { body: { name: "Paying well", rule } },
+    },
+    ({ store, timers, caller, params, body }) =>
+      updateSegment(store, timers, workspaceOf(caller).plan, params.id, body),
+  ),
+
+  authoring(
+    "DELETE /api/v1/segments/:id",
+    {},
+    { summary: "Delete a segment; its subscribers stay", errors: ["NOT_FOUND"] },
+    ({ store, timers, params }) => removeSegment(store, timers, params.id),
+  ),
+
+  authoring(
+    "POST /api/v1/segments/:id/recompute",
+    {},
+    {
+      summary: "Compute a segment's members anew",
+      returns: v.object({ status: v.literal("queued") }),
+      status: 202,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, timers, params }) => {
+      await recomputeSegment(store, timers, params.id);
+      return { status: "queued" };
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/segments/:id/members",
+    { uses: [secrets] },
+    {
+      summary: "List the members of a segment",
+      query: cursorQuery,
+      returns: v.object({
+        items: v.array(v.object({ subscriber_id: v.string(), external_id: v.string(), entered_at: Timestamp })),
+        next_cursor: v.string(),
+      }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, secrets, params, query }) => {
+      await getSegment(store, params.id);
+      return membersOf(store, await secrets.root(), { kind: "segment", id: params.id }, query.cursor);
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/segments/:id/members/:subscriberId",
+    {},
+    {
+      summary: "Say whether a subscriber is in a segment, and how each clause of the rule stands",
+      returns: v.object({ member: v.boolean(), reasons: v.array(Reason) }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params }) => {
+      const answer = await explainMembership(store, params.id, params.subscriberId);
+      if (!answer) throw notFound("segment or subscriber");
+      return answer;
+    },
+  ),
+]);

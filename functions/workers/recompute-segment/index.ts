@@ -1,0 +1,31 @@
+// Computes segments over all subscribers, in parts and pages; the watchdog sends out again what got lost.
+import { SECOND } from "../../../shared/clock.ts";
+import { recomputeQueue, storeWrite, timers } from "../../../shared/resources.ts";
+import { fillPart, openParts } from "../../../shared/store/segment-fill.ts";
+import { findSegment, WATCH_RUN_MS } from "../../../shared/store/segments.ts";
+import { queueWorker } from "../../../shared/worker.ts";
+
+/** Work stops here and goes on in another message. */
+const WORKING_MS = 40 * SECOND;
+
+export const recomputeSegment = queueWorker(
+  "recompute-segment",
+  "Computes the members of a segment.",
+  [storeWrite, timers, recomputeQueue],
+  async (message, { store, timers, recomputeQueue: queue, clock }) => {
+    const { tenant, segment, run, part } = message;
+    if (message.watch) {
+      const item = await findSegment(store, segment);
+      if (!item) return;
+      const open = await openParts(store, item);
+      if (open.length === 0) return;
+      await timers.set([{ kind: "segment-run", id: segment, at: clock.now() + WATCH_RUN_MS }]);
+      await queue.send(open.map((one) => ({ tenant, segment, run: Number(item.run), part: one })));
+      return;
+    }
+    if (run === undefined || part === undefined) return;
+    const until = clock.now() + WORKING_MS;
+    const isDone = await fillPart(store, timers, { segment, run, part }, () => clock.now() >= until);
+    if (!isDone) await queue.send([message]);
+  },
+);

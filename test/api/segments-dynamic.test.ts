@@ -1,0 +1,288 @@
+// Dynamic segments (SEG-14, AMB-71): membership follows attributes, events, identities and time, whatever the order.
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import type { Message } from "../../shared/messages.ts";
+import { segmentQueue } from "../../shared/resources.ts";
+import { keys } from "../../shared/store/keys.ts";
+import { changeMembers, recountMembers } from "../../shared/store/memberships.ts";
+import { identify, ingest, someEvents } from "../support/events.ts";
+import { addPeople, quickParts, quickStore, wholeTable } from "../support/people.ts";
+import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";
+import { spent } from "../support/spending.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const pro = { attribute: { plan: { $eq: "pro" } } };
+const bought = (more: object = {}) => ({ event: { name: "buy", ...more } });
+const buy = { event_name: "buy" };
+
+/** Lets the segment worker look at somebody again, as a late or repeated message would. */
+const again = async (world: TestWorld, tenant: Tenant, message: Partial<Message<"segment">>) => {
+  await segmentQueue
+    .open(quickParts(world))(tenant.id)
+    .send([{ tenant: tenant.id, people: [], events: [], tries: 0, ...message }]);
+  await world.settle();
+};
+
+describe("follows", () => {
+  it("SEG-14 attributes: in when they match, out when they do not, back again, and new subscribers too", async () => {
+    const { world, tenant } = await withTenant();
+    await upsert(world, tenant, "before", { plan: "pro" });
+    const id = await segmentOf(world, tenant, pro);
+    expect(await membersOf(world, tenant, id)).toEqual(["before"]);
+    await upsert(world, tenant, "new", { plan: "pro" });
+    await upsert(world, tenant, "other", { plan: "free" });
+    expect(await membersOf(world, tenant, id)).toEqual(["before", "new"]);
+    await upsert(world, tenant, "before", { plan: null });
+    await upsert(world, tenant, "other", { plan: "pro" });
+    expect(await membersOf(world, tenant, id)).toEqual(["new", "other"]);
+    await upsert(world, tenant, "before", { plan: "pro" });
+    expect(await membersOf(world, tenant, id)).toEqual(["before", "new", "other"]);
+  });
+
+  it("RUL-4 what a new subscriber does not have counts as well", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await segmentOf(world, tenant, { attribute: { plan: { $exists: false } } });
+    await upsert(world, tenant, "ada");
+    expect(await membersOf(world, tenant, id)).toEqual(["ada"]);
+    await upsert(world, tenant, "ada", { plan: "x" });
+    expect(await membersOf(world, tenant, id)).toEqual([]);
+  });
+
+  it("SEG-14 RUL-5 to RUL-8 events, with their counts and properties, by either tier", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
+    const once = await segmentOf(world, tenant, bought());
+    const often = await segmentOf(world, tenant, bought({ frequency: { min: 2 }, where: { total: { $gt: 10 } } }));
+    const never = await segmentOf(world, tenant, bought({ frequency: { max: 0 } }));
+    const all = async () => [
+      await membersOf(world, tenant, once),
+      await membersOf(world, tenant, often),
+      await membersOf(world, tenant, never),
+    ];
+    expect(await all()).toEqual([[], [], ["p0", "p1"]]);
+    await did(world, tenant, ada, { ...buy, properties: { total: 5 } });
+    expect(await all()).toEqual([["p0"], [], ["p1"]]);
+    for (const total of [11, 12]) await did(world, tenant, ada, { ...buy, properties: { total } });
+    expect((await ingest(world, tenant, { subscriber_id: bob, ...buy }, "sdk")).status).toBe(202);
+    await world.settle();
+    expect(await all()).toEqual([["p0", "p1"], ["p0"], []]);
+  });
+
+  it("SEG-14 an anonymous id's events count from the moment it is linked, and those to come", async () => {
+    const { world, tenant } = await withTenant();
+    const ada = await upsert(world, tenant, "ada");
+    const id = await segmentOf(world, tenant, bought({ frequency: { min: 2 } }));
+    await ingest(world, tenant, { anonymous_id: "device", ...buy });
+    await did(world, tenant, ada, buy);
+    expect(await membersOf(world, tenant, id)).toEqual([]);
+    await identify(world, tenant, "device", ada);
+    await world.settle();
+    expect(await membersOf(world, tenant, id)).toEqual(["ada"]);
+    const more = await segmentOf(world, tenant, bought({ frequency: { min: 3 } }));
+    await ingest(world, tenant, { anonymous_id: "device", ...buy });
+    await world.settle();
+    expect(await membersOf(world, tenant, more)).toEqual(["ada"]);
+  });
+
+  it("AMB-71 whoever does nothing leaves within 5 minutes of the end of the window, and not before", async () => {
+    const { world, tenant } = await withTenant();
+    const ada = await upsert(world, tenant, "ada");
+    const recent = await segmentOf(world, tenant, bought({ within: "2h" }));
+    const lapsed = await segmentOf(world, tenant, bought({ within: "2h", frequency: { max: 0 } }));
+    const both = async () => [await membersOf(world, tenant, recent), await membersOf(world, tenant, lapsed)];
+    await did(world, tenant, ada, buy);
+    expect(await both()).toEqual([["ada"], []]);
+    await world.advance(HOUR);
+    await did(world, tenant, ada, buy);
+    await world.advance(2 * HOUR - SECOND);
+    expect(await both()).toEqual([["ada"], []]);
+    await world.advance(5 * MINUTE);
+    expect(await both()).toEqual([[], ["ada"]]);
+  });
+
+  it("AMB-71 windows of different lengths end one after the other, also those found by the first computation", async () => {
+    const { world, tenant } = await withTenant();
+    const ada = await upsert(world, tenant, "ada");
+    await did(world, tenant, ada, buy);
+    const ids: string[] = [];
+    for (const within of ["1d", "30m", "3h"]) ids.push(await segmentOf(world, tenant, bought({ within })));
+    const counts = async () => Promise.all(ids.map(async (id) => (await membersOf(world, tenant, id)).length));
+    expect(await counts()).toEqual([1, 1, 1]);
+    await world.advance(35 * MINUTE);
+    expect(await counts()).toEqual([1, 0, 1]);
+    await world.advance(3 * HOUR);
+    expect(await counts()).toEqual([1, 0, 0]);
+    await world.advance(DAY);
+    expect(await counts()).toEqual([0, 0, 0]);
+  });
+
+  it("SEG-3 AMB-17 a changed rule computes itself anew and is followed from then on", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada, bob] = (await addPeople(world, tenant, 2, (n) => ({ attributes: { plan: n ? "pro" : "free" } }))) as [
+      string,
+      string,
+    ];
+    const id = await segmentOf(world, tenant, pro, { name: "S" });
+    expect(await membersOf(world, tenant, id)).toEqual(["p1"]);
+    const changed = await ask(world, tenant, `PATCH /api/v1/segments/${id}`, { name: "S", rule: bought() });
+    expect(changed.body.needs_recompute).toBe(true);
+    await world.settle();
+    expect(await membersOf(world, tenant, id)).toEqual([]);
+    expect((await ask(world, tenant, `GET /api/v1/segments/${id}`)).body.needs_recompute).toBe(false);
+    await did(world, tenant, ada, buy);
+    await did(world, tenant, bob, { event_name: "sell" });
+    expect(await membersOf(world, tenant, id)).toEqual(["p0"]);
+  });
+});
+
+describe("converges", () => {
+  it("SEG-14 late, repeated and reordered messages end where the rows are", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await segmentOf(world, tenant, pro);
+    const count = await segmentOf(world, tenant, bought({ frequency: { min: 2 } }));
+    const ada = await upsert(world, tenant, "ada", { plan: "pro" });
+    await did(world, tenant, ada, { ...buy, idempotency_key: "one" });
+    await did(world, tenant, ada, { ...buy, idempotency_key: "one" });
+    await upsert(world, tenant, "ada", { plan: "free" });
+    const [event] = (await wholeTable(world)).filter(({ pk }) => pk.S.includes("#E#"));
+    for (let n = 0; n < 3; n++)
+      await again(world, tenant, {
+        people: [{ id: ada, segments: [id] }, { id: ada }],
+        events: [event!.pk.S.split("#E#")[1]],
+      });
+    expect([await membersOf(world, tenant, id), await membersOf(world, tenant, count)]).toEqual([[], []]);
+  });
+
+  it("SEG-14 many changes of one subscriber at once leave it where its last attributes say", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await segmentOf(world, tenant, pro);
+    const change = (plan: string) =>
+      world.call("POST /api/v1/subscribers/upsert", {
+        as: tenant.sdk,
+        body: { external_id: "ada", attributes: { plan } },
+      });
+    for (let n = 0; n < 6; n++) {
+      await Promise.all(["pro", "free", "pro", n % 2 ? "free" : "pro"].map(change));
+      await world.settle();
+      const { items } = (await world.call("GET /v1/subscribers", { as: tenant.server })).body;
+      const isPro = JSON.parse(items[0].attributes).plan === "pro";
+      expect(await membersOf(world, tenant, id)).toEqual(isPro ? ["ada"] : []);
+    }
+  });
+
+  it("the count is changed with the rows: entering and leaving twice count once", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 40);
+    const id = await segmentOf(world, tenant, pro);
+    const store = quickStore(world, tenant);
+    const group = { kind: "segment", id } as const;
+    await Promise.all([changeMembers(store, group, { enter: people }), changeMembers(store, group, { enter: people })]);
+    const { left } = await changeMembers(store, group, { leave: people.slice(0, 15) });
+    expect([left.length, (await changeMembers(store, group, { leave: people.slice(0, 15) })).left]).toEqual([15, []]);
+    const { count } = (await ask(world, tenant, `GET /api/v1/segments/${id}`)).body;
+    expect([count, await recountMembers(store, group)]).toEqual([25, 25]);
+  });
+
+  it("SUB-9 an erased subscriber leaves its segments, the count follows, and no timer brings it back", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada] = (await addPeople(world, tenant, 2)) as [string, string];
+    const id = await segmentOf(world, tenant, bought({ within: "1h" }));
+    const lapsed = await segmentOf(world, tenant, bought({ within: "1h", frequency: { max: 0 } }));
+    await did(world, tenant, ada, buy);
+    expect([await membersOf(world, tenant, id), await membersOf(world, tenant, lapsed)]).toEqual([["p0"], ["p1"]]);
+    await ask(world, tenant, `DELETE /api/v1/subscribers/${ada}`);
+    await world.settle();
+    expect(await membersOf(world, tenant, id)).toEqual([]);
+    await world.advance(2 * HOUR);
+    expect([await membersOf(world, tenant, id), await membersOf(world, tenant, lapsed)]).toEqual([[], ["p1"]]);
+    expect((await wholeTable(world)).filter(({ pk }) => pk.S.endsWith(`#U#${ada}`))).toEqual([]);
+  });
+
+  it("JND-10 entries and exits are told by rows that wake the reactions", async () => {
+    const { world, tenant } = await withTenant();
+    const ada = await upsert(world, tenant, "ada", { plan: "pro" });
+    const id = await segmentOf(world, tenant, pro);
+    const row = () => tenant.store.get(keys.membershipOfSegment(tenant.id, ada, id));
+    const entered_at = new Date(world.clock.now()).toISOString();
+    expect(await row()).toMatchObject({
+      react: "membership",
+      segment_id: id,
+      subscriber_id: ada,
+      member: true,
+      entered_at,
+    });
+    await world.advance(MINUTE);
+    await upsert(world, tenant, "ada", { plan: "free" });
+    const exited_at = new Date(world.clock.now()).toISOString();
+    expect(await row()).toMatchObject({ react: "membership", member: false, exited_at });
+  });
+});
+
+describe("costs", () => {
+  it("data-and-scale: events with 10 dynamic segments cost at most 1.5 times as much as with none", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 12, (n) => ({ attributes: { n } }));
+    // As AWS prices them: a read unit is a fifth of a write unit.
+    const price = ({ wcu, rcu }: { wcu: number; rcu: number }) => wcu + rcu / 5;
+    let sent = 0;
+    const events = () =>
+      someEvents(people.length, (n) => ({
+        event_name: "buy",
+        anonymous_id: undefined,
+        subscriber_id: people[n],
+        properties: { n: ++sent },
+      }));
+    const cost = async () => {
+      await world.advance(HOUR);
+      return price(
+        await spent(world, async () => {
+          expect((await ingest(world, tenant, { events: events() })).status).toBe(202);
+          await world.settle();
+        }),
+      );
+    };
+    await cost();
+    const none = await cost();
+    const rules = [
+      bought(),
+      bought({ within: "30d" }),
+      bought({ within: "7d", frequency: { min: 3 } }),
+      bought({ where: { n: { $gt: 0 } } }),
+      bought({ frequency: { max: 0 } }),
+      { group: { op: "and", nodes: [bought({ within: "1d" }), { attribute: { n: { $lt: 10 } } }] } },
+      pro,
+      { attribute: { n: { $gte: 5 } } },
+      { event: { name: "sell" } },
+      { event: { name: "open", within: "1d" } },
+    ];
+    for (const rule of rules) await segmentOf(world, tenant, rule);
+    for (let warm = 0; warm < 3; warm++) await cost();
+    const ten = await cost();
+    expect(ten / none).toBeLessThanOrEqual(1.5);
+    expect(ten).toBeGreaterThan(none);
+  });
+
+  it("events and attributes that no rule mentions cost no write and at most one read more", async () => {
+    const { world, tenant } = await withTenant();
+    const ada = await upsert(world, tenant, "ada", { age: 1 });
+    const costs = async () => {
+      const work = [
+        () => did(world, tenant, ada, { event_name: "open" }),
+        () => upsert(world, tenant, "ada", { age: world.clock.now() }),
+      ];
+      for (const one of work) await one();
+      const both = [];
+      for (const one of work) both.push(await spent(world, one));
+      return both;
+    };
+    const before = await costs();
+    await segmentOf(world, tenant, bought());
+    const after = await costs();
+    for (const [i, { wcu, requests }] of after.entries()) {
+      expect(wcu).toBeLessThanOrEqual(before[i]!.wcu);
+      expect(requests - before[i]!.requests).toBeLessThanOrEqual(1);
+    }
+  });
+});

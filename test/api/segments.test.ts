@@ -1,0 +1,412 @@
+// Segments (SEG-1 to SEG-13): records, rules, plan caps, static computation, members, previews, names.
+import { describe, expect, it } from "vitest";
+import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { keys } from "../../shared/store/keys.ts";
+import { MOST_EXACT } from "../../shared/store/segment-preview.ts";
+import { ingest } from "../support/events.ts";
+import { addPeople, quickStore, send, wholeTable } from "../support/people.ts";
+import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";
+import { spentByCall } from "../support/spending.ts";
+import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const pro = { attribute: { plan: { $eq: "pro" } } };
+const flat = { attribute: { key: "plan", value: "pro" } };
+
+const create = (world: TestWorld, tenant: Tenant, body: unknown) => ask(world, tenant, "POST /api/v1/segments", body);
+const get = async (world: TestWorld, tenant: Tenant, id: string) =>
+  (await ask(world, tenant, `GET /api/v1/segments/${id}`)).body;
+const preview = (world: TestWorld, tenant: Tenant, rule: unknown) =>
+  ask(world, tenant, "POST /api/v1/segments/preview", rule);
+
+describe("records", () => {
+  it("SEG-1 SEG-2 SEG-6 a new segment has exactly its fields, is static by default, and keeps its rule as given", async () => {
+    const { world, tenant } = await withTenant();
+    const at = new Date(START).toISOString();
+    for (const rule of [pro, flat]) {
+      const made = await create(world, tenant, { name: ` ${JSON.stringify(rule)} `, rule });
+      const fields = { id: expect.any(String), name: JSON.stringify(rule), is_dynamic: false, needs_recompute: true };
+      expect([made.status, made.body]).toEqual([201, { ...fields, count: 0, rule, created_at: at, updated_at: at }]);
+      await world.settle();
+      expect(await get(world, tenant, made.body.id)).toEqual({ ...made.body, needs_recompute: false });
+    }
+  });
+
+  it("SEG-7 SEG-8 a name that is taken is 409, on create and on rename, and free again after a deletion", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await segmentOf(world, tenant, pro, { name: "A" });
+    await segmentOf(world, tenant, pro, { name: "B" });
+    expect((await create(world, tenant, { name: "A", rule: pro })).body.code).toBe("CONFLICT");
+    expect((await ask(world, tenant, `PATCH /api/v1/segments/${id}`, { name: "B", rule: pro })).status).toBe(409);
+    const race = await Promise.all(
+      Array.from({ length: 4 }, () => create(world, tenant, { name: "C", rule: pro, is_dynamic: true })),
+    );
+    expect(race.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+    expect((await ask(world, tenant, `DELETE /api/v1/segments/${id}`)).status).toBe(204);
+    expect((await create(world, tenant, { name: "A", rule: pro })).status).toBe(201);
+  });
+
+  it.each([
+    ["name", { rule: pro }],
+    ["name", { name: "", rule: pro }],
+    ["rule", { name: "a" }],
+    ["rule", { name: "a", rule: "plan" }],
+    ["rule", { name: "a", rule: {} }],
+    ["rule.attribute.plan.$like", { name: "a", rule: { attribute: { plan: { $like: "p" } } } }],
+    ["rule.group.nodes", { name: "a", rule: { group: { op: "and", nodes: [] } } }],
+    ["rule.event.within", { name: "a", rule: { event: { name: "x", within: "0d" } } }],
+    ["is_dynamic", { name: "a", rule: pro, is_dynamic: "yes" }],
+    ["surprise", { name: "a", rule: pro, surprise: 1 }],
+  ])("SEG-7 answers 422 naming %s", async (field, body) => {
+    const { world, tenant } = await withTenant();
+    const { status, body: answer } = await create(world, tenant, body);
+    expect([status, answer.code, Object.keys(answer.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
+  });
+
+  it("RUL-3 reliability: a rule of 10 levels is taken; deeper, wider or endless ones are 422, wherever a rule is given", async () => {
+    const { world, tenant } = await withTenant();
+    const nested = (depth: number): object =>
+      depth === 1 ? pro : { group: { op: "and", nodes: [nested(depth - 1)] } };
+    expect((await create(world, tenant, { name: "deep", rule: nested(10) })).status).toBe(201);
+    expect((await preview(world, tenant, nested(10))).status).toBe(200);
+    const wide = { group: { op: "or", nodes: Array.from({ length: 200 }, () => pro) } };
+    for (const rule of [nested(11), nested(400), wide]) {
+      expect((await create(world, tenant, { name: "x", rule })).status).toBe(422);
+      expect((await preview(world, tenant, rule)).status).toBe(422);
+    }
+  });
+
+  it("SEG-3 SEG-8 AMB-17 AMB-70 a changed rule asks to be recomputed, the same one in another order does not", async () => {
+    const { world, tenant } = await withTenant();
+    await upsert(world, tenant, "ada", { plan: "pro" });
+    const rule = { attribute: { plan: { $eq: "pro" }, age: { $exists: false } } };
+    const id = await segmentOf(world, tenant, rule, { is_dynamic: false });
+    await world.advance(SECOND);
+    const patch = (body: object) => ask(world, tenant, `PATCH /api/v1/segments/${id}`, body);
+    const same = { attribute: { age: { $exists: false }, plan: { $eq: "pro" } } };
+    expect((await patch({ name: "B", rule: same })).body).toMatchObject({
+      name: "B",
+      needs_recompute: false,
+      count: 1,
+    });
+    const other = await patch({ name: "B", rule: { attribute: { plan: { $eq: "free" } } } });
+    expect(other.body).toMatchObject({
+      needs_recompute: true,
+      count: 1,
+      rule: { attribute: { plan: { $eq: "free" } } },
+    });
+    expect(other.body.updated_at > other.body.created_at).toBe(true);
+    await world.settle();
+    expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: true, count: 1 });
+    const queued = await ask(world, tenant, `POST /api/v1/segments/${id}/recompute`);
+    expect([queued.status, queued.body]).toEqual([202, { status: "queued" }]);
+    await world.settle();
+    expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: false, count: 0 });
+  });
+
+  it("SEG-2 SEG-8 AMB-46 PATCH needs name and rule, and cannot change is_dynamic", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await segmentOf(world, tenant, pro, { is_dynamic: false, name: "A" });
+    const patch = (body: object, of = id) => ask(world, tenant, `PATCH /api/v1/segments/${of}`, body);
+    for (const [field, body] of [
+      ["name", { rule: pro }],
+      ["rule", { name: "A" }],
+      ["is_dynamic", { name: "A", rule: pro, is_dynamic: true }],
+    ] as const) {
+      const { status, body: answer } = await patch(body);
+      expect([status, Object.keys(answer.fields)]).toEqual([422, [field]]);
+    }
+    expect((await patch({ name: "A", rule: pro, is_dynamic: false })).status).toBe(200);
+    expect((await patch({ name: "A", rule: pro }, UNKNOWN)).status).toBe(404);
+  });
+
+  it("SEG-5 LIM-8 up to 100 a page, newest first, with counts", async () => {
+    const { world, tenant } = await withTenant();
+    const at = new Date(START).toISOString();
+    const names = Array.from({ length: 103 }, (_, n) => `S${n}`);
+    const rows = names.flatMap((name, n) => {
+      const id = world.ids.uuidAt(START - n);
+      const entity = { id, name, is_dynamic: false, rule: JSON.stringify(pro), created_at: at, updated_at: at };
+      const count = (shard: string) => ({ put: { ...keys.memberCount(tenant.id, "segment", id, shard), n } });
+      return [
+        { put: { ...keys.entity(tenant.id, "segment", id), ...entity, rule_version: 1, computed: 1 } },
+        count("0"),
+        count("f"),
+      ];
+    });
+    await quickStore(world, tenant).writeAll(rows);
+    const first = (await ask(world, tenant, "GET /api/v1/segments")).body;
+    const second = (await ask(world, tenant, `GET /api/v1/segments?cursor=${first.next_cursor}`)).body;
+    expect([first.segments.length, second.segments.length, second.next_cursor]).toEqual([100, 3, ""]);
+    const all = [...first.segments, ...second.segments];
+    expect(all.map(({ name }: { name: string }) => name)).toEqual(names);
+    expect(all.map(({ count }: { count: number }) => count)).toEqual(names.map((_, n) => 2 * n));
+    expect((await ask(world, tenant, "GET /api/v1/segments?cursor=x")).status).toBe(422);
+  });
+
+  it("SEG-9 a deleted segment is 404 at once; its memberships cascade, the subscribers stay", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 30, () => ({ attributes: { plan: "pro" } }));
+    const id = await segmentOf(world, tenant, pro);
+    expect(await membersOf(world, tenant, id)).toHaveLength(30);
+    expect((await ask(world, tenant, `DELETE /api/v1/segments/${id}`)).status).toBe(204);
+    for (const route of ["GET", "DELETE"])
+      expect((await ask(world, tenant, `${route} /api/v1/segments/${id}`)).status).toBe(404);
+    await world.settle();
+    await world.advance(16 * MINUTE);
+    const left = (await wholeTable(world)).filter(
+      ({ pk, sk }) => !pk.S.startsWith("DUE#") && !pk.S.includes("#FILL#") && (pk.S.includes(id) || sk.S.includes(id)),
+    );
+    expect(left).toEqual([]);
+    expect((await ask(world, tenant, `GET /api/v1/subscribers/${people[0]}`)).status).toBe(200);
+  });
+
+  it("SEG-4 GEN-8 the SDK key cannot manage segments, a viewer may only look, another workspace sees nothing", async () => {
+    const world = await fresh();
+    const [mine, theirs] = [await world.tenant(), await world.tenant()];
+    expect((await world.call("GET /api/v1/segments", { as: mine.sdk })).status).toBe(401);
+    expect((await world.call("POST /api/v1/segments", { as: mine.sdk, body: { name: "a", rule: pro } })).status).toBe(
+      401,
+    );
+    const id = await segmentOf(world, theirs, pro);
+    for (const route of [
+      `GET /api/v1/segments/${id}`,
+      `GET /api/v1/segments/${id}/members`,
+      `POST /api/v1/segments/${id}/recompute`,
+    ])
+      expect((await ask(world, mine, route)).status).toBe(404);
+    const as = await mine.dashboard("owner", { readOnly: true });
+    expect((await world.call("POST /api/v1/segments/preview", { as, body: pro })).status).toBe(200);
+    expect((await world.call("POST /api/v1/segments", { as, body: { name: "a", rule: pro } })).body.code).toBe(
+      "READ_ONLY_TOKEN",
+    );
+  });
+});
+
+describe("plan caps", () => {
+  it("SEG-7 SEG-13 dynamic segments: not part of Free, five on Starter, also in a race, and a deletion makes room", async () => {
+    const world = await fresh();
+    const free = await world.tenant({ plan: "free" });
+    const refused = await create(world, free, { name: "a", rule: pro, is_dynamic: true });
+    expect([refused.status, refused.body.code]).toEqual([403, "FEATURE_NOT_AVAILABLE"]);
+    expect((await create(world, free, { name: "a", rule: pro })).status).toBe(201);
+    const starter = await world.tenant({ plan: "starter" });
+    const made = await Promise.all(
+      Array.from({ length: 7 }, (_, n) => create(world, starter, { name: `d${n}`, rule: pro, is_dynamic: true })),
+    );
+    expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 201, 403, 403]);
+    const { body: bill } = await ask(world, starter, "GET /api/v1/billing");
+    expect(bill.usage.dynamic_segments).toBe(5);
+    const [one] = made.filter(({ status }) => status === 201);
+    await ask(world, starter, `DELETE /api/v1/segments/${one!.body.id}`);
+    expect((await create(world, starter, { name: "again", rule: pro, is_dynamic: true })).status).toBe(201);
+  });
+
+  it("SEG-7 SEG-13 RUL-6 look-back and event conditions: 422 saying the cap, on create, change and preview", async () => {
+    const world = await fresh();
+    const tenant = await world.tenant({ plan: "free" });
+    const event = (more: object = {}) => ({ event: { name: "buy", ...more } });
+    const id = await segmentOf(world, tenant, event({ within: "30d" }), { is_dynamic: false });
+    for (const [rule, text] of [
+      [event({ within: "31d" }), "30 days"],
+      [event(), "30 days"],
+      [{ event: { name: "buy", count: 2 } }, "30 days"],
+      [{ group: { op: "or", nodes: [event({ within: "1d" }), event({ within: "2d" })] } }, "at most 1 event"],
+    ] as const)
+      for (const refused of [
+        await create(world, tenant, { name: "x", rule }),
+        await ask(world, tenant, `PATCH /api/v1/segments/${id}`, { name: "x", rule }),
+        await preview(world, tenant, rule),
+      ]) {
+        expect([refused.status, refused.body.code]).toEqual([422, "VALIDATION_ERROR"]);
+        expect(refused.body.message).toContain(text);
+      }
+  });
+});
+
+describe("static segments", () => {
+  it("AMB-17 are computed on create, keep their members whatever happens, and follow a recomputation", async () => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 320, (n) => ({ attributes: { n } }));
+    const id = await segmentOf(world, tenant, { attribute: { n: { $lt: 300 } } }, { is_dynamic: false });
+    expect(await membersOf(world, tenant, id)).toHaveLength(300);
+    await upsert(world, tenant, "p0", { n: 1_000 });
+    await upsert(world, tenant, "late", { n: 1 });
+    expect((await get(world, tenant, id)).count).toBe(300);
+    await ask(world, tenant, `POST /api/v1/segments/${id}/recompute`);
+    await world.settle();
+    const members = await membersOf(world, tenant, id);
+    expect([members.length, members.includes("p0"), members.includes("late")]).toEqual([300, false, true]);
+  });
+
+  it("RUL-5 to RUL-8 count events of the past", async () => {
+    const { world, tenant } = await withTenant();
+    const [a, b, c] = (await addPeople(world, tenant, 3)) as [string, string, string];
+    for (const total of [5, 15, 25]) await did(world, tenant, a, { event_name: "buy", properties: { total } });
+    await did(world, tenant, b, { event_name: "buy", properties: { total: 5 } });
+    await did(world, tenant, c, { event_name: "sell" });
+    const chosen = async (event: object) =>
+      membersOf(
+        world,
+        tenant,
+        await segmentOf(world, tenant, { event: { name: "buy", ...event } }, { is_dynamic: false }),
+      );
+    expect(await chosen({})).toEqual(["p0", "p1"]);
+    expect(await chosen({ frequency: { min: 2 } })).toEqual(["p0"]);
+    expect(await chosen({ frequency: { max: 0 } })).toEqual(["p2"]);
+    expect(await chosen({ where: { total: { $gt: 10 } }, frequency: { min: 2, max: 2 } })).toEqual(["p0"]);
+    await world.advance(2 * 60 * MINUTE);
+    expect(await chosen({ within: "1h" })).toEqual([]);
+    expect(await chosen({ within: "1d" })).toEqual(["p0", "p1"]);
+  });
+
+  it("a lost message of a computation is sent again by the watchdog", async () => {
+    const { world, tenant } = await withTenant();
+    await upsert(world, tenant, "ada", { plan: "pro" });
+    const id = await segmentOf(world, tenant, pro, { is_dynamic: false });
+    // As if the first run's messages had all been lost.
+    const fills = [{ remove: keys.fill(tenant.id, id, "*") }];
+    const store = quickStore(world, tenant);
+    await store.writeAll(fills);
+    await store.update(keys.entity(tenant.id, "segment", id), { set: { parts_done: 0, computed: 0 } });
+    expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: true });
+    await world.advance(16 * MINUTE);
+    expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: false, count: 1 });
+  });
+});
+
+describe("members", () => {
+  it("AMB-72 LIM-8 are listed in pages of 100 with when they entered", async () => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 120, () => ({ attributes: { plan: "pro" } }));
+    const id = await segmentOf(world, tenant, pro);
+    const { body } = await ask(world, tenant, `GET /api/v1/segments/${id}/members`);
+    expect([body.items.length, body.items[0]]).toEqual([
+      100,
+      { subscriber_id: expect.any(String), external_id: expect.any(String), entered_at: new Date(START).toISOString() },
+    ]);
+    expect(await membersOf(world, tenant, id)).toHaveLength(120);
+    expect((await ask(world, tenant, `GET /api/v1/segments/${UNKNOWN}/members`)).status).toBe(404);
+  });
+
+  it("F2 one of them is told with its reasons, clause by clause; strangers are 404", async () => {
+    const { world, tenant } = await withTenant();
+    const ada = await upsert(world, tenant, "ada", { plan: "pro" });
+    const bob = await upsert(world, tenant, "bob", { plan: "free" });
+    await did(world, tenant, ada, { event_name: "buy" });
+    const rule = { group: { op: "and", nodes: [pro, { event: { name: "buy", within: "7d" } }] } };
+    const id = await segmentOf(world, tenant, rule);
+    const explain = async (who: string) => (await ask(world, tenant, `GET /api/v1/segments/${id}/members/${who}`)).body;
+    const clause = { path: "group.nodes[0].attribute.plan", expected: { $eq: "pro" } };
+    const event = { path: "group.nodes[1].event", expected: expect.objectContaining({ name: "buy" }) };
+    expect(await explain(ada)).toEqual({
+      member: true,
+      reasons: [
+        { ...clause, matched: true, actual: "pro" },
+        { ...event, matched: true, actual: 1 },
+      ],
+    });
+    expect(await explain(bob)).toEqual({
+      member: false,
+      reasons: [
+        { ...clause, matched: false, actual: "free" },
+        { ...event, matched: false, actual: 0 },
+      ],
+    });
+    expect((await explain(UNKNOWN)).code).toBe("NOT_FOUND");
+  });
+
+  it("NTF-5 decision 11 a send to a segment reaches its members; `sent` says how many, beyond 1,000 by the count", async () => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 1_100, (n) => ({ attributes: { n } }));
+    for (const size of [3, 1_050]) {
+      const id = await segmentOf(world, tenant, { attribute: { n: { $lt: size } } }, { is_dynamic: false });
+      const { answer, job } = await send(world, tenant, { target: { type: "segment", segment_id: id } });
+      expect([answer.sent, job.status, job.counts.delivered]).toEqual([size, "completed", size]);
+    }
+  });
+
+  it("AMB-93 a send to an unknown segment is 422 naming it", async () => {
+    const { world, tenant } = await withTenant();
+    const body = { target: { type: "segment", segment_id: UNKNOWN }, title: "t", body: "b" };
+    const refused = await ask(world, tenant, "POST /api/v1/notifications", body);
+    expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["target.segment_id"]]);
+  });
+});
+
+describe("preview", () => {
+  it("SEG-10 D-PREVIEW the body is the rule, in either form; the count is exact and ids are a sample of at most 10", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 40, (n) => ({ attributes: { n } }));
+    const few = await preview(world, tenant, { attribute: { n: { $lt: 4 } } });
+    expect([few.status, few.body]).toEqual([
+      200,
+      { estimated_count: 4, sample_subscriber_ids: people.slice(0, 4).sort(), exact: true },
+    ]);
+    const many = (await preview(world, tenant, { attribute: { key: "n", operator: "gte", value: 10 } })).body;
+    expect([many.estimated_count, many.exact, many.sample_subscriber_ids.length]).toEqual([30, true, 10]);
+    await did(world, tenant, people[7]!, { event_name: "buy" });
+    const event = (await preview(world, tenant, { event: { name: "buy" } })).body;
+    expect(event).toEqual({ estimated_count: 1, sample_subscriber_ids: [people[7]], exact: true });
+  });
+
+  it.each([{}, { rule: pro }, { attribute: { plan: { $regex: "p" } } }])("SEG-10 %j is 422", async (rule) => {
+    const { world, tenant } = await withTenant();
+    const { status, body } = await preview(world, tenant, rule);
+    expect([status, body.code]).toEqual([422, "VALIDATION_ERROR"]);
+  });
+
+  it("D-PREVIEW beyond 10,000 a range of ids is extrapolated; either way at most 450 RCU and 20 requests", async () => {
+    const { world, tenant } = await withTenant();
+    const store = quickStore(world, tenant);
+    const at = new Date(START).toISOString();
+    const add = async (from: number, to: number) => {
+      const rows = Array.from({ length: to - from }, (_, i) => {
+        const n = from + i;
+        const id = world.ids.uuid();
+        const profile = { id, external_id: `customer-${n}`, email: `customer-${n}@example.com`, "a:n": String(n % 4) };
+        const more = { "a:first_name": '"Somebody"', "a:city": '"Somewhere"', created_at: at, updated_at: at };
+        return { put: { ...keys.subscriber(tenant.id, id), ...profile, ...more } };
+      });
+      await store.writeAll(rows);
+      await store.update(keys.count(tenant.id, "subscribers", "0"), { set: { n: to } });
+    };
+    const route = "POST /api/v1/segments/preview";
+    const rule = { attribute: { n: { $eq: 1 } } };
+    const measure = async () =>
+      spentByCall(world, { as: await tenant.dashboard(), route, body: rule, refused: { route, body: {} } });
+    await add(0, MOST_EXACT);
+    expect((await preview(world, tenant, rule)).body).toMatchObject({ estimated_count: MOST_EXACT / 4, exact: true });
+    const exact = await measure();
+    await add(MOST_EXACT, 1.2 * MOST_EXACT);
+    const { body } = await preview(world, tenant, rule);
+    expect(body.exact).toBe(false);
+    expect(Math.abs(body.estimated_count - (1.2 * MOST_EXACT) / 4)).toBeLessThan(0.03 * MOST_EXACT);
+    const sampled = await measure();
+    for (const { rcu, requests } of [exact, sampled]) {
+      expect(rcu).toBeLessThanOrEqual(450);
+      expect(requests).toBeLessThanOrEqual(20);
+    }
+  });
+});
+
+describe("names", () => {
+  it("SEG-11 attribute keys are those that subscribers have or had, in order", async () => {
+    const { world, tenant } = await withTenant();
+    const keysOf = async () => (await ask(world, tenant, "GET /api/v1/segments/attribute-keys")).body;
+    expect(await keysOf()).toEqual({ keys: [] });
+    await upsert(world, tenant, "ada", { plan: "pro", age: 3 });
+    await upsert(world, tenant, "bob", { city: "Ulm" });
+    expect(await keysOf()).toEqual({ keys: ["age", "city", "plan"] });
+  });
+
+  it("SEG-12 event names are those that were taken in", async () => {
+    const { world, tenant } = await withTenant();
+    await ingest(world, tenant, { event_name: "signed_up", anonymous_id: "a" });
+    await ingest(world, tenant, { event_name: "bought", anonymous_id: "a" });
+    const { body } = await ask(world, tenant, "GET /api/v1/segments/event-names");
+    expect(body).toEqual({ names: ["bought", "signed_up"] });
+  });
+});

@@ -1,0 +1,55 @@
+// Segments for tests: made as the owner, changed and looked at through the API.
+import { recountMembers } from "../../shared/store/memberships.ts";
+import { ingest } from "./events.ts";
+import type { Answer, Tenant, TestWorld } from "./world.ts";
+
+export const ask = async (world: TestWorld, tenant: Tenant, route: string, body?: unknown): Promise<Answer> =>
+  world.call(route, { as: await tenant.dashboard(), ...(body !== undefined && { body }) });
+
+let named = 0;
+
+/** Creates a segment and lets it be computed. @returns its id. */
+export async function segmentOf(
+  world: TestWorld,
+  tenant: Tenant,
+  rule: object,
+  { is_dynamic = true, name = `Segment ${++named}` } = {},
+): Promise<string> {
+  const { status, body } = await ask(world, tenant, "POST /api/v1/segments", { name, is_dynamic, rule });
+  if (status !== 201) throw new Error(`The segment was refused: ${JSON.stringify(body)}`);
+  await world.settle();
+  return body.id;
+}
+
+/** External ids of the members, and that the count agrees with them. */
+export async function membersOf(world: TestWorld, tenant: Tenant, id: string): Promise<string[]> {
+  const members: string[] = [];
+  for (let cursor = ""; ; ) {
+    const query = cursor ? `?cursor=${encodeURIComponent(cursor)}` : "";
+    const { body } = await ask(world, tenant, `GET /api/v1/segments/${id}/members${query}`);
+    members.push(...body.items.map(({ external_id }: { external_id: string }) => external_id));
+    cursor = body.next_cursor;
+    if (!cursor) break;
+  }
+  const { count } = (await ask(world, tenant, `GET /api/v1/segments/${id}`)).body;
+  const rows = await recountMembers(tenant.store, { kind: "segment", id });
+  if (count !== members.length || rows !== members.length)
+    throw new Error(`count ${count}, rows ${rows}, members ${members.length}`);
+  return members.sort();
+}
+
+export async function upsert(world: TestWorld, tenant: Tenant, external_id: string, attributes: object = {}) {
+  const { body } = await world.call("POST /api/v1/subscribers/upsert", {
+    as: tenant.sdk,
+    body: { external_id, attributes },
+  });
+  await world.settle();
+  return body.id as string;
+}
+
+/** Something a subscriber did, now unless said. */
+export async function did(world: TestWorld, tenant: Tenant, subscriber_id: string, event: object): Promise<void> {
+  const { status, body } = await ingest(world, tenant, { subscriber_id, ...event });
+  if (status !== 202) throw new Error(`The event was refused: ${JSON.stringify(body)}`);
+  await world.settle();
+}
