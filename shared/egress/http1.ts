@@ -3,6 +3,7 @@ import { Agent, type ClientRequestArgs, type IncomingHttpHeaders, request as sta
 import type { Duplex } from "node:stream";
 import { type Clock, SECOND } from "../clock.ts";
 import { type Connect, type Exchange, notSent, type Outgoing, reasonOf } from "./egress.ts";
+import { HTTPS_PORT, type Target } from "./targets.ts";
 
 /** A connection left alone longer may have been closed by the other side while this environment was frozen. */
 const IDLE_MS = 4 * SECOND;
@@ -35,11 +36,10 @@ export function openHttp1(clock: Clock, connect: Connect): (request: Outgoing) =
     return new Promise((resolve) => {
       let isSent = false;
       const { host, port, path } = target;
-      const hostHeader = `${host.includes(":") ? `[${host}]` : host}${port === 443 ? "" : `:${port}`}`;
       const args = {
         ...{ agent, host, port, method, path, signal },
         setHost: false,
-        headers: { host: hostHeader, "content-length": String(body.length), ...headers },
+        headers: { host: hostHeader(target), "content-length": String(body.length), ...headers },
         // Under another name, for the request keeps its signal from the agent.
         limit: signal,
       };
@@ -78,6 +78,10 @@ export function openHttp1(clock: Clock, connect: Connect): (request: Outgoing) =
     });
   };
 }
+
+/** What names the host to itself: its port only where it is not that of https. */
+export const hostHeader = ({ host, port }: Target): string =>
+  `${host.includes(":") ? `[${host}]` : host}${port === HTTPS_PORT ? "" : `:${port}`}`;
 
 /** One text per header. */
 export function flat(headers: IncomingHttpHeaders): Record<string, string> {

@@ -2,7 +2,7 @@
 import { type ClientHttp2Session, constants, connect as startSession } from "node:http2";
 import { type Clock, MINUTE } from "../clock.ts";
 import { type Connect, type Exchange, notSent, type Outgoing, reasonOf } from "./egress.ts";
-import { flat, MOST_READ_BYTES } from "./http1.ts";
+import { flat, hostHeader, MOST_READ_BYTES } from "./http1.ts";
 
 /** A connection left alone longer may have been closed by the other side while this environment was frozen. */
 const IDLE_MS = MINUTE;
@@ -61,7 +61,10 @@ export function openHttp2(clock: Clock, connect: Connect): (request: Outgoing) =
 /** Rejects only where the session takes no request any more. */
 function exchange(session: ClientHttp2Session, { method, target, headers, body, signal }: Outgoing): Promise<Exchange> {
   return new Promise((resolve) => {
-    const stream = session.request({ ":method": method, ":path": target.path, ...headers });
+    const stream = session.request({
+      ...{ ":method": method, ":authority": hostHeader(target), ":path": target.path },
+      ...headers,
+    });
     let status: number | undefined;
     let answerHeaders = {};
     const chunks: Buffer[] = [];

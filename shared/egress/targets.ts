@@ -11,7 +11,7 @@ export interface Target {
 }
 
 const LONGEST_URL = 2_048;
-const HTTPS_PORT = 443;
+export const HTTPS_PORT = 443;
 /** Names that mean the machine itself or its own network. */
 const INSIDE = /(^|\.)(localhost|localdomain|local|internal)$/;
 

@@ -1,13 +1,16 @@
 // The egress client on the wire: redirects, limits, pools, names that change their minds, and receivers on loopback.
+import { createSecureServer, type Http2SecureServer } from "node:http2";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcp } from "node:net";
 import type { Duplex } from "node:stream";
+import { TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { HANGS, type SinkRequest } from "../../local/providers/sink.ts";
 import { systemClock } from "../../shared/clock.ts";
 import { openEgress } from "../../shared/egress/egress.ts";
 import { MOST_READ_BYTES } from "../../shared/egress/http1.ts";
-import type { Network } from "../../shared/egress/network.ts";
+import { connectSocket, type Network, systemNetwork } from "../../shared/egress/network.ts";
+import { openSmtp } from "../../shared/providers/smtp.ts";
 import { egress as capability } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { answeringNetwork, countedNetwork, onLines } from "../support/networks.ts";
@@ -144,6 +147,70 @@ describe("names", () => {
     await world.advance(5_000);
     await client.request({ purpose, url: "https://a.example.com/" });
     expect(network.connects).toHaveLength(4);
+  });
+});
+
+describe("real connections", () => {
+  const onLoopback = (verify: boolean): Network => ({
+    resolve: async () => ["127.0.0.1"],
+    exempts: () => true,
+    connect: (wish, signal) => connectSocket(wish, signal, { verify }),
+    secure: systemNetwork.secure,
+  });
+  const listening = async (server: ReturnType<typeof createServer> | Http2SecureServer) => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+    return `https://localhost:${(server.address() as AddressInfo).port}/`;
+  };
+
+  it("T4 sends nothing to a host whose certificate nobody vouches for", async () => {
+    let heard = 0;
+    const server = createServer(selfSigned, (_, response) => {
+      heard++;
+      response.end();
+    });
+    const target = await listening(server);
+    const exchange = await clientOn(onLoopback(true)).request({ purpose, url: target });
+    expect([exchange, heard]).toMatchObject([{ outcome: "not_sent", isRefused: false }, 0]);
+    server.close();
+  });
+
+  it("speaks HTTP/2 over TLS, and is told when there is nobody", async () => {
+    const server = createSecureServer(selfSigned, (request, response) => response.end(request.httpVersion));
+    const target = await listening(server);
+    const client = clientOn(onLoopback(false));
+    expect(await client.request({ purpose: "apns", url: target, http2: true })).toMatchObject({
+      status: 200,
+      body: "2.0",
+    });
+    server.close();
+    expect(await clientOn(onLoopback(false)).request({ purpose, url: "https://localhost:1/" })).toEqual({
+      ...{ outcome: "not_sent", isRefused: false, reason: "the connection failed (ECONNREFUSED)" },
+    });
+  });
+
+  it("D-EMAIL a mail is not sent where STARTTLS leads to a certificate that nobody vouches for", async () => {
+    const heard: string[] = [];
+    const server = createTcp((socket) => {
+      socket.write("220 hi\r\n");
+      socket.on("error", () => undefined);
+      socket.on("data", (chunk) => {
+        const line = chunk.toString("latin1");
+        heard.push(line.slice(0, 4));
+        if (line.startsWith("EHLO")) socket.write("250-me\r\n250 STARTTLS\r\n");
+        else if (line.startsWith("STARTTLS")) {
+          socket.write("220 go\r\n");
+          socket.removeAllListeners("data");
+          new TLSSocket(socket, { isServer: true, ...selfSigned }).on("error", () => undefined);
+        }
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const { egress, clock } = { egress: clientOn(onLoopback(true)), clock: systemClock };
+    const smtp = { type: "email", provider: "smtp", from_email: "a@example.com", host: "localhost", port } as const;
+    expect(await openSmtp({ egress, clock }).send(smtp, "b@example.com", "x")).toMatchObject({ status: "retryable" });
+    expect(heard).toEqual(["EHLO", "STAR"]);
+    server.close();
   });
 });
 
