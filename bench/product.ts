@@ -10,6 +10,7 @@ import { keys, SHARDS } from "../shared/store/keys.ts";
 import type { Key } from "../shared/store/model.ts";
 import { openStream } from "../test/support/sse.ts";
 import { type Tenant, type TestWorld, testWorld } from "../test/support/world.ts";
+import { eventScenarios } from "./events.ts";
 import { type Budget, type Figure, measure } from "./measure.ts";
 import { fill } from "./people.ts";
 
@@ -47,6 +48,7 @@ export async function benchProduct(tell: (figure: Figure) => void, sizes: readon
     const tenant = await world.tenant();
     for (const scenario of [upserts, audience, timersSet, inbox, idleStream])
       for (const figure of await scenario(world, tenant)) note(figure);
+    for (const figure of await eventScenarios(world)) note(figure);
     const sends: Figure[] = [];
     for (const size of sizes) sends.push(note(await send(world, size)));
     return { figures, notes: ratios(sends) };

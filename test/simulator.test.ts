@@ -18,6 +18,7 @@ const QUICKLY_FOUND = [
   "an upsert revives the erased",
   "a message names another workspace",
   "a batch of inbox rows loses its last one",
+  "a batch of events loses its last one",
 ];
 
 /** Runs one seed and tells the story of what it broke. */

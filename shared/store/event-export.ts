@@ -44,7 +44,7 @@ const BEHIND = "!";
  */
 export async function exportEvents(
   store: StoreReader,
-  root: RootSecrets,
+  root: Pick<RootSecrets, "cursorKey">,
   query: ExportQuery,
 ): Promise<{ items: ExportedEvent[]; next_cursor: string }> {
   const scope = `events:${store.tenant}`;
@@ -65,7 +65,12 @@ export async function exportEvents(
   return { items: await resolve(store, page), next_cursor: "" };
 }
 
-function windowOf(store: StoreReader, root: RootSecrets, scope: string, { from, to, cursor }: ExportQuery): Window {
+function windowOf(
+  store: StoreReader,
+  root: Pick<RootSecrets, "cursorKey">,
+  scope: string,
+  { from, to, cursor }: ExportQuery,
+): Window {
   if (cursor !== undefined) {
     const window = v.parse(Window, openCursor(root, scope, cursor));
     if ((from ?? window.from) !== window.from || (to ?? window.to) !== window.to)

@@ -137,6 +137,20 @@ export const planted: readonly (Planted & { finds: readonly string[] })[] = [
     },
   },
   {
+    name: "a batch of events loses its last one",
+    ...{ scenario: "events", profile: "firstLine", finds: ["events"] },
+    request: (_, operation, input, { name }) => {
+      if (name !== "api-events" || operation !== "BatchWriteItem") return;
+      for (const writes of Object.values(input.RequestItems as Record<string, unknown[]>))
+        if (writes.length > 1) writes.pop();
+    },
+  },
+  {
+    name: "the first link does not win",
+    ...{ scenario: "events", profile: "firstLine", finds: ["events"] },
+    request: inTransactions(/#A#/),
+  },
+  {
     name: "a read is taken back by the next one",
     ...{ scenario: "inbox", profile: "firstLine", finds: ["reads-stay"] },
     request: (_, operation, input) => {

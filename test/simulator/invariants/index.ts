@@ -6,6 +6,7 @@ import { closedBeforeComplete } from "./closed-before-complete.ts";
 import { countsRecount } from "./counts-recount.ts";
 import { deliveredOnce } from "./delivered-once.ts";
 import { erasure } from "./erasure.ts";
+import { eventsExported } from "./events-exported.ts";
 import { jobsEnd } from "./jobs-end.ts";
 import { oneJob } from "./one-job.ts";
 import { queuesDrained } from "./queues-drained.ts";
@@ -24,6 +25,7 @@ export const invariants: readonly Invariant[] = [
   recipients,
   timers,
   erasure,
+  eventsExported,
   readsStay,
   tenantWalls,
   answers,

@@ -1,0 +1,85 @@
+// What events and their export may cost (data-and-scale.md): counted in the embedded table.
+import { expect, it } from "vitest";
+import { SECOND, timestamp } from "../../shared/clock.ts";
+import { exportPage, ingest, someEvents } from "../support/events.ts";
+import { addPeople } from "../support/people.ts";
+import { spent, spentByCall } from "../support/spending.ts";
+import { START } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const properties = { sku: "sku-4711", price: 1_999, currency: "EUR" };
+
+it("EVT-14 1,000 events are at most 3,050 WCU and 65 requests, each with its key and of somebody else", async () => {
+  const { world, tenant } = await withTenant();
+  const people = await addPeople(world, tenant, 1_000);
+  const batch = (key: string) =>
+    someEvents(1_000, (n) => ({
+      anonymous_id: undefined,
+      subscriber_id: people[n],
+      idempotency_key: `${key} ${n}`,
+      properties,
+    }));
+  await ingest(world, tenant, { events: batch("a") });
+  const cost = await spent(world, () => ingest(world, tenant, { events: batch("b") }));
+  expect(cost.wcu).toBeLessThanOrEqual(3_050);
+  expect(cost.requests).toBeLessThanOrEqual(65);
+  const again = await spent(world, () => ingest(world, tenant, { events: batch("b") }));
+  expect(again.wcu).toBe(0);
+});
+
+it("EVT-11 a single event is at most 6 WCU and 4 requests", async () => {
+  const { world, tenant } = await withTenant();
+  const one = () => ingest(world, tenant, { event_name: "seen", anonymous_id: "a", properties }, "sdk");
+  await ingest(world, tenant, { events: someEvents(1) }, "sdk");
+  for (let n = 0; n < 40; n++) await one();
+  const cost = await spent(world, one);
+  expect(cost.wcu).toBeLessThanOrEqual(6);
+  expect(cost.requests).toBeLessThanOrEqual(4);
+});
+
+it("EXP-1 1,000 exported rows are at most 75 RCU and one per distinct actor", async () => {
+  const { world, tenant } = await withTenant();
+  const people = await addPeople(world, tenant, 20);
+  for (let batch = 0; batch < 3; batch++)
+    await ingest(world, tenant, {
+      events: someEvents(1_000, (n) => ({
+        ...{ anonymous_id: undefined, subscriber_id: people[n % 20], properties },
+        occurred_at: timestamp(START - n * 3 * SECOND),
+      })),
+    });
+  await world.advance(SECOND);
+  const { next_cursor: cursor } = await exportPage(world, tenant);
+  for (const query of ["", `?cursor=${cursor}`]) {
+    const cost = await spentByCall(world, {
+      ...{ as: tenant.server, route: `GET /v1/events/export${query}` },
+      refused: { route: "GET /v1/events/export?limit=0" },
+    });
+    expect(cost.rcu).toBeLessThanOrEqual(75 + 20);
+    expect(cost.rcu).toBeGreaterThan(30);
+  }
+});
+
+it("EXP-1 a quiet year is read day by day at less than an RCU a day", async () => {
+  const { world, tenant } = await withTenant();
+  const days = 80;
+  const events = someEvents(days, (n) => ({ occurred_at: timestamp(START - n * 86_400_000) }));
+  for (const event of events) await ingest(world, tenant, event);
+  await world.advance(SECOND);
+  const cost = await spent(world, async () => {
+    expect((await exportPage(world, tenant)).items).toHaveLength(days);
+  });
+  expect(cost.rcu).toBeLessThanOrEqual(days + days + 10);
+});
+
+it("IDN-2 linking is at most 7 WCU, however many events there are", async () => {
+  const { world, tenant } = await withTenant();
+  const [id] = (await addPeople(world, tenant, 1)) as [string];
+  await ingest(world, tenant, { events: someEvents(1_000, () => ({ anonymous_id: "busy", properties })) });
+  await world.advance(SECOND);
+  const route = "POST /v1/events/identify";
+  const body = { anonymous_id: "busy", subscriber_id: id };
+  const cost = await spentByCall(world, { as: tenant.sdk, route, body, refused: { route, body: {} } });
+  expect(cost.wcu).toBeLessThanOrEqual(7);
+  expect(cost.requests).toBeLessThanOrEqual(2);
+});

@@ -1,0 +1,132 @@
+// What events cost a workspace: its quota to the last event, and the faults under which nothing is lost or taken twice.
+import { describe, expect, it } from "vitest";
+import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { giveEventsBack, takeEvents } from "../../shared/store/event-usage.ts";
+import { setUsage, usageOf } from "../../shared/store/usage.ts";
+import { exportAll, ingest, someEvents } from "../support/events.ts";
+import { quickStore } from "../support/people.ts";
+import { patiently } from "../support/stores.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const used = async (world: TestWorld, tenant: Tenant) =>
+  (await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.events;
+
+describe("quota", () => {
+  it("AMB-40 ERR-3 the last event of the quota is taken, the next is 402 and stores nothing, repeats cost nothing", async () => {
+    const { world, tenant } = await withTenant({ plan: "free" });
+    await setUsage(quickStore(world, tenant), { events: 99_990 });
+    const keyed = (from: number, count: number) => ({
+      events: someEvents(count, (n) => ({ idempotency_key: `key ${from + n}` })),
+    });
+    expect((await ingest(world, tenant, keyed(0, 7))).status).toBe(202);
+    const beyond = await ingest(world, tenant, keyed(7, 4));
+    expect([beyond.status, beyond.body.code]).toEqual([402, "PAYMENT_REQUIRED"]);
+    expect(beyond.body.message).toContain("99997 of 100000");
+    expect((await ingest(world, tenant, keyed(0, 10))).status).toBe(202);
+    expect((await ingest(world, tenant, keyed(0, 10))).status).toBe(202);
+    expect((await ingest(world, tenant, keyed(10, 1))).status).toBe(402);
+    await world.advance(SECOND);
+    expect(await exportAll(world, tenant)).toHaveLength(10);
+    expect(await used(world, tenant)).toBe(100_000);
+  });
+
+  it("AMB-40 many at once never take more than the quota, and all of it", async () => {
+    const { world, tenant } = await withTenant({ plan: "free" });
+    const store = quickStore(world, tenant);
+    await setUsage(store, { events: 99_900 });
+    const allowance = { plan: "free", sendCap: null } as const;
+    const takes = Array.from({ length: 40 }, () =>
+      takeEvents(store, 3, allowance).then(
+        () => 3,
+        () => 0,
+      ),
+    );
+    const taken = (await patiently(world, Promise.all(takes))).reduce((sum: number, n) => sum + n, 0);
+    expect((await usageOf(store)).events).toBe(99_900 + taken);
+    while (
+      await takeEvents(store, 1, allowance).then(
+        () => true,
+        () => false,
+      )
+    );
+    expect((await usageOf(store)).events).toBe(100_000);
+    await giveEventsBack(store, 5);
+    expect((await usageOf(store)).events).toBe(99_995);
+  });
+
+  it("F25 at 80 and at 95 % of the quota there is one annotation each", async () => {
+    const { world, tenant } = await withTenant({ plan: "free" });
+    const store = quickStore(world, tenant);
+    const warnings = async () =>
+      (await store.query({ pk: `T#${tenant.id}#annotation` })).items.map(({ text }) => String(text).slice(0, 4));
+    await setUsage(store, { events: 79_999 });
+    for (let n = 0; n < 3; n++) {
+      await ingest(world, tenant, { events: someEvents(1) });
+      await world.advance(MINUTE);
+    }
+    expect(await warnings()).toEqual(["80 %"]);
+    await setUsage(store, { events: 95_000 });
+    await ingest(world, tenant, { events: someEvents(1) });
+    expect(await warnings()).toEqual(["80 %", "95 %"]);
+  });
+});
+
+describe("durability", () => {
+  it("EVT-11 what the table leaves unprocessed is written before the answer", async () => {
+    let left = 6;
+    const unprocessed = (operation: string, count: number) =>
+      operation === "BatchWriteItem" && left-- > 0 ? count - 1 : 0;
+    const { world, tenant } = await withTenant({ faults: { unprocessed } });
+    const answer = await patiently(world, ingest(world, tenant, { events: someEvents(60) }));
+    expect(answer.body).toEqual({ accepted: 60 });
+    await world.advance(SECOND);
+    expect(await exportAll(world, tenant)).toHaveLength(60);
+  });
+
+  it("EVT-11 a batch that could not be stored whole is 503, and repeated with its keys it is whole and paid once", async () => {
+    let broken = false;
+    const unprocessed = (operation: string, count: number) =>
+      broken && operation === "BatchWriteItem" ? Math.min(count, 20) : 0;
+    const { world, tenant } = await withTenant({ faults: { unprocessed } });
+    await ingest(world, tenant, { events: someEvents(1) });
+    const batch = { events: someEvents(25, (n) => ({ idempotency_key: `key ${n}` })) };
+    broken = true;
+    const refused = await patiently(world, ingest(world, tenant, batch));
+    expect([refused.status, refused.body.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+    broken = false;
+    const stored = (await exportAll(world, tenant)).length;
+    expect(stored).toBeLessThan(26);
+    expect(await used(world, tenant)).toBe(stored);
+    expect((await ingest(world, tenant, batch)).body).toEqual({ accepted: 25 });
+    await world.advance(SECOND);
+    expect(await exportAll(world, tenant)).toHaveLength(26);
+    expect(await used(world, tenant)).toBe(26);
+  });
+});
+
+describe("credentials", () => {
+  it("ATH-R6 LIM-14 a revoked key may ingest up to a minute, and nothing else; a new minute is not begun by using it", async () => {
+    const { world, tenant } = await withTenant();
+    const as = await tenant.dashboard();
+    const { body: made } = await world.call("POST /api/v1/server-keys", { as, body: { name: "short" } });
+    const key = { authorization: `Bearer ${made.key}` };
+    const send = async () =>
+      (await world.call("POST /v1/events", { as: key, body: { event_name: "x", anonymous_id: "y" } })).status;
+    const others = async () => [
+      (await world.call("GET /v1/events/export", { as: key })).status,
+      (await world.call("POST /v1/events/identify", { as: key, body: {} })).status,
+    ];
+    expect([await send(), await others()]).toEqual([202, [200, 422]]);
+    await world.call(`DELETE /api/v1/server-keys/${made.id}`, { as });
+    expect(await others()).toEqual([401, 401]);
+    await world.advance(30 * SECOND);
+    expect(await send()).toBe(202);
+    await world.advance(29_900);
+    expect(await send()).toBe(202);
+    await world.advance(200);
+    expect(await send()).toBe(401);
+  });
+});

@@ -1,0 +1,130 @@
+// What clients were told of their events, and the clients: they send, link and export until they are answered.
+import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { type ExportedEvent, exportEvents } from "../../shared/store/event-export.ts";
+import type { Person } from "./ledger.ts";
+import type { Tenant } from "./tenants.ts";
+import type { SimWorld } from "./world.ts";
+
+const SEND = "POST /v1/events";
+const IDENTIFY = "POST /v1/events/identify";
+
+export interface Sent {
+  tenant: string;
+  /** Also its property, so that it is known again in an export. */
+  key: string;
+  person: Person | undefined;
+  anonymous: string | undefined;
+  startedAt: number;
+  /** When the first 202 came. */
+  acceptedAt: number | undefined;
+  /** Sent twice at once: both may find it new, and pay for it. */
+  isRaced: boolean;
+}
+
+export interface Pass {
+  tenant: string;
+  /** Keys of events that must be on one of its pages. */
+  present: string[];
+  rows: ExportedEvent[];
+}
+
+export interface Book {
+  tenants: Tenant[];
+  sent: Map<string, Sent>;
+  /** Anonymous ids and whose they were answered to be, one after the other. */
+  links: Map<string, { person: Person; at: number }[]>;
+  passes: Pass[];
+}
+
+const books = new WeakMap<SimWorld, Book>();
+
+export function bookOf(world: SimWorld): Book {
+  const book = books.get(world) ?? { tenants: [], sent: new Map(), links: new Map(), passes: [] };
+  books.set(world, book);
+  return book;
+}
+
+async function untilAnswered(world: SimWorld, ask: () => Promise<number>): Promise<void> {
+  for (;;) {
+    const status = await ask();
+    if (status > 0 && status < 500) return;
+    await world.kernel.sleep(world.random.between(SECOND, 20 * SECOND));
+  }
+}
+
+/** Sends a batch, perhaps twice at once; somebody's as whom it is signed in, or a visitor's. */
+export async function sendEvents(world: SimWorld, tenant: Tenant, people: readonly Person[]): Promise<void> {
+  const { kernel, random } = world;
+  const { sent } = bookOf(world);
+  const isRaced = random.chance(0.2);
+  const batch = Array.from({ length: random.between(1, 12) }, (): Sent => {
+    const key = `event-${sent.size + 1}`;
+    const person = random.chance(0.4) ? random.pick(people) : undefined;
+    const anonymous = person ? undefined : `device-${random.between(1, 4)}`;
+    const event = {
+      tenant: tenant.id,
+      key,
+      person,
+      anonymous,
+      startedAt: kernel.now(),
+      acceptedAt: undefined,
+      isRaced,
+    };
+    sent.set(key, event);
+    return event;
+  });
+  const events = batch.map(({ key, person, anonymous }) => ({
+    event_name: random.pick(["seen", "bought"]),
+    idempotency_key: key,
+    properties: { key },
+    occurred_at: timestamp(kernel.now() - random.pick([SECOND, 10 * MINUTE, 30 * HOUR])),
+    ...(person ? { subscriber_id: person.id } : { anonymous_id: anonymous }),
+  }));
+  const ask = async () => {
+    const { status } = await world.call(tenant, "sdk", SEND, { body: { events } });
+    if (status === 202) for (const event of batch) event.acceptedAt ??= kernel.now();
+    return status;
+  };
+  await Promise.all(Array.from({ length: isRaced ? 2 : 1 }, () => untilAnswered(world, ask)));
+}
+
+/** A visitor signs in. */
+export async function link(world: SimWorld, tenant: Tenant, person: Person): Promise<void> {
+  const anonymous_id = `device-${world.random.between(1, 4)}`;
+  const { links } = bookOf(world);
+  await untilAnswered(world, async () => {
+    const body = { anonymous_id, subscriber_id: person.id };
+    const answer = await world.call(tenant, "sdk", IDENTIFY, { body });
+    if (answer.status === 200 && answer.body.linked) {
+      const name = `${tenant.id} ${anonymous_id}`;
+      links.set(name, [...(links.get(name) ?? []), { person, at: world.kernel.now() }]);
+    }
+    return answer.status;
+  });
+}
+
+/** Index entries are there by then. */
+const SETTLED_MS = 10 * SECOND;
+const cursorKey = Buffer.alloc(32, 7);
+
+/** Exports everything up to now in small pages, while the others go on. */
+export async function exportSlowly(world: SimWorld, tenant: Tenant, pauseMs: number): Promise<void> {
+  const { kernel, random } = world;
+  const book = bookOf(world);
+  const present = [...book.sent.values()]
+    .filter(
+      (event) =>
+        event.tenant === tenant.id && (event.acceptedAt ?? Number.POSITIVE_INFINITY) < kernel.now() - SETTLED_MS,
+    )
+    .map(({ key }) => key);
+  const rows: ExportedEvent[] = [];
+  let cursor = "";
+  do {
+    const query = { limit: random.between(1, 20), ...(cursor && { cursor }) };
+    const page = await exportEvents(tenant.store, { cursorKey }, query);
+    rows.push(...page.items);
+    cursor = page.next_cursor;
+    if (pauseMs > 0) await kernel.sleep(random.between(1, pauseMs));
+  } while (cursor);
+  book.passes.push({ tenant: tenant.id, present, rows });
+}

@@ -1,0 +1,82 @@
+// Every accepted event is in the export exactly once, under the name of whom it belongs to, or of nobody once erased.
+import type { ExportedEvent } from "../../../shared/store/event-export.ts";
+import { itemsOf } from "../entities.ts";
+import { type Book, bookOf, type Pass, type Sent } from "../event-book.ts";
+import type { Invariant } from "../invariant.ts";
+import type { SimWorld } from "../world.ts";
+
+type Broken = (text: string, ...entities: string[]) => void;
+
+const keyOf = ({ properties }: ExportedEvent): string => String(properties.key);
+const placeOf = ({ occurred_at, id }: ExportedEvent): string => `${occurred_at}#${id}`;
+
+export const eventsExported: Invariant = {
+  name: "events",
+  watch: (world, broken) => ({
+    end: () => {
+      const book = bookOf(world);
+      for (const pass of book.passes) judgePass(book, pass, broken);
+      for (const { id } of book.tenants) {
+        const mine = [...book.sent.values()].filter(({ tenant }) => tenant === id);
+        const last = book.passes.filter(({ tenant }) => tenant === id).at(-1);
+        const rows = new Map((last?.rows ?? []).map((row) => [keyOf(row), row]));
+        for (const event of mine) {
+          const row = rows.get(event.key);
+          if (event.acceptedAt !== undefined && !row) broken(`${event.key} was accepted and is lost`);
+          if (row) judgeActor(book, event, row, broken);
+        }
+        judgeUsage(world, mine, id, rows.size, broken);
+      }
+      for (const [name, [first, ...others]] of book.links)
+        if (first?.person.erasingSince === undefined && others.some(({ person }) => person !== first?.person))
+          broken(`${name} was linked to one and then to another`);
+      for (const { item } of itemsOf(world.mirror, "A")) {
+        const person = world.ledger.people.get(String(item.subscriber));
+        if (person?.erasedAt !== undefined) broken(`${item.pk} still leads to the erased ${person.id}`, person.id);
+      }
+    },
+  }),
+};
+
+function judgePass({ sent }: Book, { present, rows }: Pass, broken: Broken): void {
+  const seen = new Set<string>();
+  for (const [n, row] of rows.entries()) {
+    const key = keyOf(row);
+    if (seen.has(key)) broken(`${key} is in one export twice`, row.id);
+    if (!sent.has(key)) broken(`${key} was never sent`, row.id);
+    if (n > 0 && placeOf(rows[n - 1]!) >= placeOf(row)) broken(`${key} is out of order`, row.id);
+    seen.add(key);
+  }
+  for (const key of present) if (!seen.has(key)) broken(`${key} was accepted and is not in an export begun later`);
+}
+
+function judgeActor({ links }: Book, event: Sent, row: ExportedEvent, broken: Broken): void {
+  const { key, tenant, person, anonymous, acceptedAt = Number.POSITIVE_INFINITY } = event;
+  const owners = person ? [{ person, at: 0 }] : (links.get(`${tenant} ${anonymous}`) ?? []);
+  const { id, subscriber_id, anonymous_id } = row;
+  const isErased = owners.some(
+    ({ person: { erasedAt, erasingSince }, at }) =>
+      erasedAt !== undefined && (person !== undefined || Math.max(at, acceptedAt) < erasingSince!),
+  );
+  if (isErased && (subscriber_id !== null || anonymous_id !== null))
+    broken(`${key} of somebody erased shows ${subscriber_id} ${anonymous_id}`, id);
+  const [owner, ...others] = owners;
+  if (owner && others.every((other) => other.person === owner.person) && owner.person.erasingSince === undefined)
+    if (subscriber_id !== owner.person.id) broken(`${key} is ${owner.person.id}'s and shows ${subscriber_id}`, id);
+}
+
+/** Under faults, or sent twice at once, an event may be paid for twice; never be stored for nothing. */
+function judgeUsage(
+  { mirror, profile }: SimWorld,
+  sent: Sent[],
+  tenant: string,
+  exported: number,
+  broken: Broken,
+): void {
+  const rowsOf = (kind: string) => [...itemsOf(mirror, kind)].filter((row) => row.tenant === tenant);
+  const stored = rowsOf("E").length;
+  const used = rowsOf("USAGE").reduce((sum, { item }) => sum + Number(item.events ?? 0), 0);
+  const most = profile.name === "calm" ? stored + sent.filter(({ isRaced }) => isRaced).length : used;
+  if (stored !== exported) broken(`${stored} events are stored and ${exported} exported`);
+  if (used < stored || used > most) broken(`${stored} events are stored and ${used} paid for`);
+}

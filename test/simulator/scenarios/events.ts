@@ -1,0 +1,30 @@
+// Events under faults: sent, sent again, linked, exported while more come in, and their people erased.
+import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { erase, populate } from "../actors.ts";
+import { bookOf, exportSlowly, link, sendEvents } from "../event-book.ts";
+import type { Scenario } from "../invariant.ts";
+import { FAULTS_END_MS } from "../profiles.ts";
+
+/** By then everything has come to rest. */
+const LAST_PASS_MS = FAULTS_END_MS + 60 * MINUTE;
+
+export const events: Scenario = {
+  name: "events",
+  start: async (world) => {
+    const { random } = world;
+    for (let n = random.between(1, 2); n > 0; n--) {
+      const tenant = await world.tenant();
+      bookOf(world).tenants.push(tenant);
+      const people = await populate(world, tenant, random.between(2, 5));
+      const often = (least: number, most: number, deed: () => Promise<void>) => {
+        for (let times = random.between(least, most); times > 0; times--)
+          world.act(random.between(0, FAULTS_END_MS), deed);
+      };
+      often(5, 14, () => sendEvents(world, tenant, people));
+      often(1, 6, () => link(world, tenant, random.pick(people)));
+      often(0, 2, () => exportSlowly(world, tenant, 20 * SECOND));
+      often(0, 2, () => erase(world, tenant, random.pick(people)));
+      world.act(LAST_PASS_MS, () => exportSlowly(world, tenant, 0));
+    }
+  },
+};
