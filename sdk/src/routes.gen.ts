@@ -4,7 +4,7 @@ import type { RouteTable } from "./transport.ts";
 export const routes: RouteTable = {
   subscribers: {
     upsert: {"route":"POST /api/v1/subscribers/upsert","credentials":["sdk"],"body":"json"},
-    delete: {"route":"DELETE /api/v1/subscribers/:id","credentials":["dashboard"]},
+    delete: {"route":"DELETE /api/v1/subscribers/:id","credentials":["dashboard"],"query":true},
     bulkDelete: {"route":"POST /api/v1/subscribers/bulk-delete","credentials":["dashboard"],"body":"json"},
     listWithServerKey: {"route":"GET /v1/subscribers","credentials":["server"],"query":true},
     list: {"route":"GET /api/v1/subscribers","credentials":["dashboard"],"query":true},

@@ -596,8 +596,13 @@ export interface SubscribersUpsertBody {
   locale?: string | null | undefined;
 }
 
+export interface SubscribersDeleteQuery {
+  erase_properties?: "true" | "false" | undefined;
+}
+
 export interface SubscribersBulkDeleteBody {
   subscriber_ids: string[];
+  erase_properties?: boolean | undefined;
 }
 
 export interface SubscribersBulkDeleteAnswer {
@@ -1530,7 +1535,7 @@ export interface Endpoints {
     /** Create or update a subscriber by external_id. `POST /api/v1/subscribers/upsert` */
     upsert(body: SubscribersUpsertBody, options?: CallOptions): Promise<Subscriber>;
     /** Erase a subscriber, its devices and memberships for good. `DELETE /api/v1/subscribers/:id` */
-    delete(id: string, options?: CallOptions): Promise<void>;
+    delete(id: string, query?: SubscribersDeleteQuery, options?: CallOptions): Promise<void>;
     /** Erase up to 1,000 subscribers. `POST /api/v1/subscribers/bulk-delete` */
     bulkDelete(body: SubscribersBulkDeleteBody, options?: CallOptions): Promise<SubscribersBulkDeleteAnswer>;
     /** List subscribers for an integration, newest first. `GET /v1/subscribers` */

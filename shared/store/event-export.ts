@@ -151,11 +151,13 @@ async function resolve(store: StoreReader, events: readonly StoredEvent[]): Prom
     event.actor && "subscriber" in event.actor ? event.actor.subscriber : owners.get(anonymousOf(event) ?? "");
   const people = distinct(events.map(subscriberOf));
   const profiles = await store.getAll(people.map((id) => keys.subscriber(store.tenant, id)));
-  const erased = new Set(people.filter((_, i) => profiles[i]?.erased_at !== undefined));
+  const tombstones = new Map(people.flatMap((id, i) => (profiles[i]?.erased_at ? [[id, profiles[i]]] : [])));
   return events.map((event) => {
     const { actor: _, ...rest } = event;
     const subscriber = subscriberOf(event);
-    if (subscriber !== undefined && erased.has(subscriber)) return { ...rest, subscriber_id: null, anonymous_id: null };
+    const tombstone = tombstones.get(subscriber ?? "");
+    const bare = tombstone?.erase_properties === true && { properties: {} };
+    if (tombstone) return { ...rest, ...bare, subscriber_id: null, anonymous_id: null };
     return { ...rest, subscriber_id: subscriber ?? null, anonymous_id: anonymousOf(event) ?? null };
   });
 }

@@ -5,6 +5,7 @@ import { invalid } from "../http/errors.ts";
 import type { Store } from "../resources.ts";
 import { channelOf, type Interaction, type Platform, stagesOf } from "../rules/interactions.ts";
 import { absent, all } from "./conditions.ts";
+import { answeredClass, noteEngagement } from "./engagement.ts";
 import { countersOf } from "./interaction-totals.ts";
 import { jobOf } from "./jobs.ts";
 import { keys, SHARDS, shardOf } from "./keys.ts";
@@ -88,6 +89,9 @@ function stepsOf(store: Store, report: Report, digest: string, { job, subscriber
   const variant_id = jobOf(job!).variant_b && isArm(report.variant_id) ? report.variant_id : undefined;
   const reached = stagesOf(interaction).flatMap((stage) => [stage, ...(channel ? [`${stage}@${channel}`] : [])]);
   const firsts = subscriber === undefined ? [] : reached.filter((mark) => engagement?.[mark] === undefined);
+  const answered = answeredClass(interaction, platform);
+  const answer = answered && `answered@${answered}`;
+  const isFirstAnswer = subscriber !== undefined && answer !== undefined && engagement?.[answer] === undefined;
   const row = {
     ...{ job: job_id, interaction, platform, occurred_at, received_at, firsts },
     ...(channel !== undefined && { channel }),
@@ -99,12 +103,15 @@ function stepsOf(store: Store, report: Report, digest: string, { job, subscriber
     { put: { ...keys.interaction(store.tenant, job_id, digest), react: "interaction", ...row }, when: absent() },
     { update: keys.interactions(store.tenant, job_id, shard), change: { add: countersOf(row) } },
   ];
-  if (subscriber !== undefined && firsts.length > 0)
+  const marks = isFirstAnswer ? [...firsts, answer] : firsts;
+  if (subscriber !== undefined && marks.length > 0)
     steps.push({
       update: keys.engagement(store.tenant, subscriber, job_id),
-      change: { set: Object.fromEntries(firsts.map((mark) => [mark, received_at])) },
-      when: all(...firsts.map((mark) => absent(mark))),
+      change: { set: Object.fromEntries(marks.map((mark) => [mark, received_at])) },
+      when: all(...marks.map((mark) => absent(mark))),
     });
+  // A job is one delivery, so it is one answer by each class, however often it is tapped (D-ARB).
+  if (isFirstAnswer) steps.push(...noteEngagement(store, subscriber, report));
   if (firsts.includes("opened")) {
     const at = hourOf(occurred_at, receivedAt);
     const key = keys.hours(store.tenant, SHARDS[Number.parseInt(digest.slice(1, 2), 16)]!, at.slice(0, 10));

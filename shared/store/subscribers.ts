@@ -185,15 +185,23 @@ export async function findByExternalId(
 
 /**
  * Erases a subscriber: the tombstone at once, one request; the traces go with the erase worker (SUB-8 to SUB-10).
+ * @param eraseProperties the properties of its events go as well (D-EXPORTDEL).
  * @returns false if there is no such subscriber.
  */
-export function eraseSubscriber(store: Store, id: string): Promise<boolean> {
+export function eraseSubscriber(
+  store: Store,
+  id: string,
+  { eraseProperties = false }: { eraseProperties?: boolean } = {},
+): Promise<boolean> {
   const erased_by = store.ids.uuid();
   return store
     .update(
       keys.subscriber(store.tenant, id),
       {
-        set: { erased_at: timestamp(store.clock.now()), erased_by, react: "erasure" },
+        set: {
+          ...{ erased_at: timestamp(store.clock.now()), erased_by, react: "erasure" },
+          ...(eraseProperties && { erase_properties: true }),
+        },
         remove: ["external_id", "email", "i3pk", "i3sk", "i4pk", "i4sk"],
       },
       all(present("external_id"), absent("erased_at")),

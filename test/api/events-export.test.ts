@@ -265,6 +265,28 @@ describe("the erased", () => {
     expect((await wholeTable(world)).filter(({ pk }) => pk.S.endsWith(`#U#${ada}`))).toEqual([]);
   });
 
+  it("D-EXPORTDEL properties go too where the workspace asks for it, at either end", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada, bob, eve] = (await addPeople(world, tenant, 3)) as [string, string, string];
+    const events = [ada, bob, eve].map((subscriber_id) => ({
+      event_name: "seen",
+      subscriber_id,
+      properties: { note: "x" },
+    }));
+    await ingest(world, tenant, { events });
+    const as = await tenant.dashboard();
+    const refused = await world.call(`DELETE /api/v1/subscribers/${ada}?erase_properties=yes`, { as });
+    expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["erase_properties"]]);
+    await world.call(`DELETE /api/v1/subscribers/${ada}?erase_properties=true`, { as });
+    const body = { subscriber_ids: [bob], erase_properties: true };
+    expect((await world.call("POST /api/v1/subscribers/bulk-delete", { as, body })).body.deleted).toBe(1);
+    await world.call(`DELETE /api/v1/subscribers/${eve}`, { as });
+    await world.advance(5 * MINUTE);
+    const rows = await exportAll(world, tenant);
+    expect(rows.map(({ properties }) => properties.note).sort()).toEqual(["x", undefined, undefined]);
+    expect(rows.every(({ subscriber_id }) => subscriber_id === null)).toBe(true);
+  });
+
   it("EVT-8 a repeat of an erased subscriber's event is still accepted and stays nobody's", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];

@@ -3,8 +3,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
 import { channelOf, interactions, platforms } from "../../shared/rules/interactions.ts";
+import { personalEngagements, tenantEngagements } from "../../shared/store/engagement.ts";
 import { interactionTotals, recountInteractions } from "../../shared/store/interaction-totals.ts";
 import { countInteraction } from "../../shared/store/interactions.ts";
+import { getProfiles } from "../../shared/store/subscribers.ts";
 import { addPeople, quickStore, send, wholeTable } from "../support/people.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -170,6 +172,30 @@ describe("counting", () => {
     await world.advance(5 * MINUTE);
     expect(JSON.stringify(await wholeTable(world))).not.toContain(`E#${job}`);
     expect(await totals()).toEqual(before);
+  });
+
+  it("SMA-3 D-ARB an answer counts for its subscriber and the workspace once a job and class, a mere sight does not", async () => {
+    const { world, tenant, job, people, say } = await withJob();
+    const [ada, bob] = people;
+    for (const interaction of [
+      "inapp_impression",
+      "inapp_click",
+      "inapp_click",
+      "tapped",
+      "foreground_received",
+    ] as const)
+      for (const n of [1, 2])
+        await say(seen(job, { interaction, subscriber_id: ada, occurred_at: timestamp(START - n) }));
+    await say(seen(job, { subscriber_id: bob }));
+    const store = quickStore(world, tenant);
+    const profiles = await getProfiles(store, [ada, bob]);
+    const [hers, his] = await personalEngagements(
+      store,
+      profiles.filter((one) => one !== undefined),
+    );
+    expect(hers).toMatchObject({ in_app: { engaged: 1 }, push: { engaged: 1 }, email: { engaged: 0 } });
+    expect(his).toMatchObject({ in_app: { engaged: 0 } });
+    expect(await tenantEngagements(store)).toMatchObject({ in_app: { engaged: 1 }, push: { engaged: 1 } });
   });
 
   it("ISG-5 first opens are kept by day and hour, of a far-off clock by when they were heard of", async () => {

@@ -123,9 +123,18 @@ export const subscribers = group("subscribers", "The people a workspace sends to
   erasing(
     "DELETE /api/v1/subscribers/:id",
     {},
-    { summary: "Erase a subscriber, its devices and memberships for good", errors: ["NOT_FOUND"] },
-    async ({ store, params }) => {
-      if (!(await eraseSubscriber(store, params.id))) throw notFound("subscriber");
+    {
+      summary: "Erase a subscriber, its devices and memberships for good",
+      description:
+        "Its events stay in exports without their actor; with `erase_properties=true` without properties too.",
+      query: v.object({
+        erase_properties: v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
+      }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params, query }) => {
+      const eraseProperties = query.erase_properties === "true";
+      if (!(await eraseSubscriber(store, params.id, { eraseProperties }))) throw notFound("subscriber");
     },
   ),
 
@@ -140,6 +149,7 @@ export const subscribers = group("subscribers", "The people a workspace sends to
           v.minLength(1, "must name at least one subscriber"),
           v.maxLength(MOST_BULK, `must name at most ${MOST_BULK} subscribers`),
         ),
+        erase_properties: v.optional(v.boolean("must be true or false"), false),
       }),
       returns: v.object({ deleted: v.number(), not_found: v.array(v.string()) }),
     },
@@ -148,7 +158,9 @@ export const subscribers = group("subscribers", "The people a workspace sends to
       const notFoundIds: string[] = [];
       for (let start = 0; start < ids.length; start += MOST_CONCURRENT_ERASURES) {
         const batch = ids.slice(start, start + MOST_CONCURRENT_ERASURES);
-        const erased = await Promise.all(batch.map((id) => eraseSubscriber(store, id)));
+        const erased = await Promise.all(
+          batch.map((id) => eraseSubscriber(store, id, { eraseProperties: body.erase_properties })),
+        );
         notFoundIds.push(...batch.filter((_, i) => !erased[i]));
       }
       return { deleted: ids.length - notFoundIds.length, not_found: notFoundIds };
