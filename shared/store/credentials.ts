@@ -36,7 +36,8 @@ export interface Confirmation {
 }
 
 /**
- * Seals credentials, replaces what was there, and queues their verification, in one transaction.
+ * Seals credentials, replaces what was there, and queues their verification, in one transaction. `prepare` runs before
+ * it, once nothing speaks against them.
  * @throws 404, 422 for credentials of another type of channel (AMB-19).
  */
 export async function storeCredentials(
@@ -45,12 +46,14 @@ export async function storeCredentials(
   vault: Sealer,
   id: string,
   credentials: Credentials,
+  prepare: () => Promise<void> = async () => undefined,
 ): Promise<Confirmation> {
   const { type } = credentials;
   const channel = await getChannel(store, id);
   if (channel.type !== channelTypeOf[type])
     throw invalid({ type: `${type} credentials belong to a channel of type ${channelTypeOf[type]}` });
   const sealed = await vault.seal({ channel: id, type }, credentials);
+  await prepare();
   await watchVerification(timers, store, id);
   const now = timestamp(store.clock.now());
   const queued = queueing(store);

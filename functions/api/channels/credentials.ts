@@ -114,10 +114,11 @@ export const credentialEndpoints = [
       body: v.strictObject(chatAppFields),
       ...told,
     },
-    async ({ store, timers, vault, callbacks, params, body }) => {
-      const confirmation = await storeCredentials(store, timers, vault, params.id, { type: "chat_app", ...body });
-      if (body.app_secret !== undefined) await callbacks.remember(params.id);
-      return confirmation;
+    ({ store, timers, vault, callbacks, params, body }) => {
+      const prepare = async () => {
+        if (body.app_secret !== undefined) await callbacks.remember(params.id);
+      };
+      return storeCredentials(store, timers, vault, params.id, { type: "chat_app", ...body }, prepare);
     },
   ),
 
