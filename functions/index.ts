@@ -11,6 +11,7 @@ import { devices } from "./api/devices/index.ts";
 import { events } from "./api/events/index.ts";
 import { experiences } from "./api/experiences/index.ts";
 import { hooks } from "./api/hooks/index.ts";
+import { imports } from "./api/imports/index.ts";
 import { inbound } from "./api/inbound/index.ts";
 import { inbox } from "./api/inbox/index.ts";
 import { lists } from "./api/lists/index.ts";
@@ -31,6 +32,7 @@ import { due } from "./workers/due/index.ts";
 import { endExperiences } from "./workers/end-experience/index.ts";
 import { erase } from "./workers/erase/index.ts";
 import { fanOut } from "./workers/fan-out/index.ts";
+import { importRows } from "./workers/import-rows/index.ts";
 import { postWebhook } from "./workers/post-webhook/index.ts";
 import { react } from "./workers/react/index.ts";
 import { recomputeSegment } from "./workers/recompute-segment/index.ts";
@@ -53,6 +55,7 @@ export const groups: readonly Group[] = [
   assets,
   inbound,
   inbox,
+  imports,
   hooks,
   webhooks,
   lists,
@@ -71,6 +74,7 @@ export const workers: readonly Worker[] = [
   fanOut,
   deliver,
   postWebhook,
+  importRows,
   runSchedule,
   runCampaign,
   verifyChannel,

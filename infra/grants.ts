@@ -62,6 +62,8 @@ function allowances(stack: Stack, { storage, queues, schedules }: Places): Reado
     // Which addresses a workspace sends from is known only when it does.
     ["email-identities", (actions) => allow(actions, stack.formatArn({ service: "ses", resource: "*" }))],
     ["assets", (actions) => allow(actions, storage.assets.arnForObjects(`${ASSETS_PATH.slice(1)}*`))],
+    ["imports", (actions) => allow(actions, storage.imports.arnForObjects("*"))],
+    ["imports-bucket", (actions) => allow(actions, storage.imports.bucketArn)],
     ["encryption-key", forPurpose("root-secrets")],
     ["credentials-key", forPurpose("channel-credentials")],
     ["signing-key", (actions) => allow(actions, storage.signingKey.keyArn)],
@@ -119,6 +121,7 @@ export function variablesOf({ storage, queues, schedules }: Places): Record<stri
     TABLE_NAME: storage.table.tableName,
     ENCRYPTION_KEY_ID: storage.encryptionKey.keyId,
     ASSETS_BUCKET: storage.assets.bucketName,
+    IMPORTS_BUCKET: storage.imports.bucketName,
     SIGNING_KEY_ID: storage.signingKey.keyId,
     SCHEDULE_GROUP: schedules.group.ref,
     SCHEDULER_ROLE_ARN: schedules.role.roleArn,

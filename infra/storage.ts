@@ -2,12 +2,13 @@
 import { Duration, Fn, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import { AttributeType, BillingMode, ProjectionType, StreamViewType, Table } from "aws-cdk-lib/aws-dynamodb";
 import { Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
-import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
+import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods, ObjectOwnership } from "aws-cdk-lib/aws-s3";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { Settings } from "./settings.ts";
 
 /** As long as a message waits in a dead-letter queue: time to find out and to send it again. */
 const FAILURES_KEPT = Duration.days(30);
+const IMPORTS_KEPT = Duration.days(7);
 
 export interface Storage {
   table: Table;
@@ -16,6 +17,8 @@ export interface Storage {
   failures: Bucket;
   /** Public through CloudFront alone, under its own key prefix (docs/edge.md). */
   assets: Bucket;
+  /** Uploaded import files, and what was rejected of them. */
+  imports: Bucket;
   /** What CloudFront and the functions alone know, so that the viewer's address can be believed (decision 26). */
   originSecret: string;
 }
@@ -71,9 +74,16 @@ export function createStorage(stack: Stack, { removal }: Settings): Storage {
   // Not versioned: a key is random and written once, so a version could only bring back what was to be gone.
   const assets = new Bucket(stack, "Assets", { ...closed, lifecycleRules: [abandoned] });
 
+  // Uploaded by browsers with a signed form; neither the file nor what was rejected of it is needed for long.
+  const imports = new Bucket(stack, "Imports", {
+    ...closed,
+    lifecycleRules: [{ ...abandoned, expiration: IMPORTS_KEPT }],
+    cors: [{ allowedMethods: [HttpMethods.POST], allowedOrigins: ["*"], allowedHeaders: ["*"] }],
+  });
+
   // Random, made with the stack, written down nowhere else: no secret in the template and none billed by the month.
   const stackUuid = Fn.select(2, Fn.split("/", stack.stackId));
   const originSecret = Fn.join("-", [encryptionKey.keyId, stackUuid]);
 
-  return { table, encryptionKey, signingKey, failures, assets, originSecret };
+  return { table, encryptionKey, signingKey, failures, assets, imports, originSecret };
 }

@@ -10,6 +10,7 @@ import type { State } from "./state.ts";
 
 export const TABLE = "engagement";
 export const ASSETS_BUCKET = "engagement-assets";
+export const IMPORTS_BUCKET = "engagement-imports";
 const SCHEDULE_GROUP = "engagement";
 const SWEEP = "sweep";
 export const SWEEP_EVERY = "rate(5 minutes)";
@@ -44,13 +45,14 @@ export async function makeResources(
   }
   await unlessThere("ConflictException", () => scheduler.operate("CreateScheduleGroup", { Name: SCHEDULE_GROUP }));
   await unlessThere("ConflictException", () => scheduler.operate("CreateSchedule", sweepSchedule()));
-  await s3?.operate("CreateBucket", { Bucket: ASSETS_BUCKET });
+  for (const Bucket of [ASSETS_BUCKET, IMPORTS_BUCKET]) await s3?.operate("CreateBucket", { Bucket });
   await makeKey(kms, ENCRYPTION_ALIAS, { KeySpec: "SYMMETRIC_DEFAULT", KeyUsage: "ENCRYPT_DECRYPT" });
   await makeKey(kms, SIGNING_ALIAS, { KeySpec: "RSA_2048", KeyUsage: "SIGN_VERIFY" });
   return {
     ...urls,
     TABLE_NAME: table,
     ASSETS_BUCKET,
+    IMPORTS_BUCKET,
     ENCRYPTION_KEY_ID: ENCRYPTION_ALIAS,
     SIGNING_KEY_ID: SIGNING_ALIAS,
     SCHEDULE_GROUP,

@@ -11,7 +11,6 @@ import type { Aws, LogEntry, Parts } from "../shared/parts.ts";
 import type { PlanName } from "../shared/plans.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import { makeResources, remoteTable, TABLE } from "./account.ts";
-import { withAssets } from "./assets.ts";
 import { type Database, openDatabase } from "./aws/database.ts";
 import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "./aws/dynamodb/index.ts";
 import { createKms, type Kms } from "./aws/kms.ts";
@@ -24,6 +23,7 @@ import { createSqs, type Sqs } from "./aws/sqs.ts";
 import { createBell } from "./bell.ts";
 import { createClock, type ServiceClock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
+import { withFiles } from "./files.ts";
 import { createGateway, type Gateway, type GatewayRoute } from "./gateway.ts";
 import { createLambdaHost, type LambdaHost, REGION } from "./lambda.ts";
 import { awslambda } from "./lambda-stream.ts";
@@ -128,7 +128,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   };
   const wakes = createWakes(dynamodb, table);
   const partsFor = (functionName: string): Parts => ({
-    aws: localClients(services, options.hooks?.(functionName)),
+    aws: localClients(services, options.hooks?.(functionName), baseUrl),
     clock,
     ids,
     env,
@@ -149,7 +149,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       mappings.mapTableStream({ table, stream, function: worker.name, batchSize: 100, filter: wantsReaction });
     }
   const time = createTime({ clock, host, mappings, scheduler, sqs, dynamodb, bell, log: noteLine });
-  const gateway = withAssets(createGateway({ clock, ids, host, routes, log: noteLine, enter: time.enter }), s3);
+  const gateway = withFiles(createGateway({ clock, ids, host, routes, log: noteLine, enter: time.enter }), {
+    ...services,
+    s3,
+  });
 
   return {
     ...{ dynamodb, sqs, scheduler, kms, s3, ses, providers, clock, ids, time, host, gateway, database, env, partsFor },
@@ -206,12 +209,25 @@ function hostFunctions(host: LambdaHost, partsFor: (name: string) => Parts): Gat
 }
 
 /** Real SDK clients whose requests reach the embedded services without a socket. */
-export const localClients = (services: Services, hooks?: Hooks): Aws =>
-  awsClients({
+export function localClients(services: Services, hooks?: Hooks, baseUrl: () => string = () => HOST): Aws {
+  const clients = awsClients({
     region: REGION,
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
     requestHandler: requestHandler(services, hooks),
   });
+  // Signed links and forms lead back to this process, which serves the bucket of imports beside the gateway.
+  const s3 = {
+    forcePathStyle: true,
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    endpoint: () => addressOf(baseUrl()),
+  };
+  return (clientClass, own) => clients(clientClass, clientClass.name === "S3Client" ? { ...s3, ...own } : own);
+}
+
+async function addressOf(baseUrl: string) {
+  const { protocol, hostname, port } = new URL(baseUrl);
+  return { protocol, hostname, path: "/", ...(port && { port: Number(port) }) };
+}
 
 /** The filter that the stack puts on the table's stream: only items that need a reaction wake the react worker. */
 const wantsReaction = (record: { dynamodb?: { NewImage?: object } }) =>

@@ -39,6 +39,8 @@ export const dueKinds = {
   "segment-run": to("recompute-segment", ({ tenant, id: segment }) => ({ tenant, segment, watch: true })),
   /** A look at whether a channel is still being verified. */
   verification: to("verify-channel", ({ tenant, id: channel }) => ({ tenant, channel })),
+  /** A look at whether an import is still going on. */
+  "import-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, watch: true })),
   /** A tick of a schedule: `<id>:<revision>`. */
   schedule: to("run-schedule", ({ tenant, id, at }) => {
     const [schedule = "", revision] = id.split(":");

@@ -98,6 +98,11 @@ export const queues = {
     message: v.object({ tenant: id, experience: id, since: v.number() }),
     batch: 10,
   },
+  /** An import job to begin, to go on with, or to look after. */
+  "import-rows": {
+    message: v.object({ tenant: id, import: id, watch: v.optional(v.boolean()) }),
+    batch: 1,
+  },
 } as const;
 
 export type QueueName = keyof typeof queues;

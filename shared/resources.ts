@@ -155,7 +155,13 @@ export const attributeKeys: Capability<"attributeKeys", AttributeKeys> = {
 };
 
 /** How many subscribers a workspace has, looked up at most once a minute per environment, oftener near the cap. */
-export const audienceSize: Capability<"audienceSize", { hasRoom(most: number): Promise<boolean> }> = {
+export interface AudienceSize {
+  hasRoom(most: number): Promise<boolean>;
+  /** How many more there may be, looked up now; those of the last second or two are not counted yet. */
+  room(most: number): Promise<number>;
+}
+
+export const audienceSize: Capability<"audienceSize", AudienceSize> = {
   as: "audienceSize",
   env: ["TABLE_NAME"],
   grants: [{ actions: ["dynamodb:Query"], on: "table" }],
@@ -172,6 +178,7 @@ export const audienceSize: Capability<"audienceSize", { hasRoom(most: number): P
         known.set(tenant, state);
         return state.count < most;
       },
+      room: async (most) => Math.max(0, most - (await countSubscribers(bind(tenant)))),
     });
   },
 };
@@ -233,6 +240,8 @@ export const endExperienceQueue = /* @__PURE__ */ sender("end-experience", "endE
 export const discardAssetQueue = /* @__PURE__ */ sender("discard-asset", "discardAssetQueue");
 
 export const runCampaignQueue = /* @__PURE__ */ sender("run-campaign", "runCampaignQueue");
+
+export const importRowsQueue = /* @__PURE__ */ sender("import-rows", "importRowsQueue");
 
 /** The right to send to every queue that a timer leads to. */
 export const dueTargets: Capability<

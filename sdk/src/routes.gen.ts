@@ -102,6 +102,11 @@ export const routes: RouteTable = {
     readMessage: {"route":"POST /v1/in-app/messages/:id/read","credentials":["sdk","dashboard"],"body":"json"},
     dismissMessage: {"route":"POST /v1/in-app/messages/:id/dismiss","credentials":["sdk","dashboard"],"body":"json"},
   },
+  imports: {
+    importLists: {"route":"POST /api/v1/lists/import","credentials":["dashboard"],"body":"form"},
+    createListsImportUpload: {"route":"POST /api/v1/lists/import/uploads","credentials":["dashboard"]},
+    getListsImport: {"route":"GET /api/v1/lists/import/:jobId","credentials":["dashboard"]},
+  },
   hooks: {
     create: {"route":"POST /v1/hooks","credentials":["server"],"body":"json"},
     list: {"route":"GET /v1/hooks","credentials":["server"]},

@@ -257,6 +257,20 @@ export interface Export {
   source: "client" | "server";
 }
 
+export interface Import {
+  import_job_id: string;
+  status: "pending" | "processing" | "completed" | "failed";
+  processed_rows: number;
+  total_rows?: number | undefined;
+  failed_rows: number;
+  error_message?: string | undefined;
+  dry_run: boolean;
+  consent_summary: Record<string, number>;
+  rejected_rows_url?: string | undefined;
+  /** RFC 3339. */
+  created_at: string;
+}
+
 export interface Invitation {
   id: string;
   email: string;
@@ -1158,6 +1172,18 @@ export interface InboxDismissMessageBody {
   subscriber_id: string;
 }
 
+export interface ImportsImportListsAnswer {
+  import_job_id: string;
+  status: "pending";
+}
+
+export interface ImportsCreateListsImportUploadAnswer {
+  upload_id: string;
+  url: string;
+  fields: Record<string, string>;
+  expires_in: number;
+}
+
 export interface HooksCreateBody {
   target_url: string;
   events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
@@ -1706,6 +1732,14 @@ export interface Endpoints {
     readMessage(id: string, body: InboxReadMessageBody, options?: CallOptions): Promise<Message>;
     /** Dismiss a message. `POST /v1/in-app/messages/:id/dismiss` */
     dismissMessage(id: string, body: InboxDismissMessageBody, options?: CallOptions): Promise<Message>;
+  };
+  imports: {
+    /** Import a CSV file into a list. `POST /api/v1/lists/import` */
+    importLists(body: FormData, options?: CallOptions): Promise<ImportsImportListsAnswer>;
+    /** Get a form with which to upload a file of up to 50 MB. `POST /api/v1/lists/import/uploads` */
+    createListsImportUpload(options?: CallOptions): Promise<ImportsCreateListsImportUploadAnswer>;
+    /** Get an import job. `GET /api/v1/lists/import/:jobId` */
+    getListsImport(jobId: string, options?: CallOptions): Promise<Import>;
   };
   hooks: {
     /** Create a webhook endpoint. `POST /v1/hooks` */

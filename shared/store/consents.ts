@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { timestamp, uuidV7 } from "../clock.ts";
 import type { Bound, Store, StoreReader } from "../resources.ts";
-import { absent, all, any, atMost, type Condition, present } from "./conditions.ts";
+import { absent, all, any, atMost, type Condition, is, present } from "./conditions.ts";
 import { keys } from "./keys.ts";
 import type { Item } from "./model.ts";
 import { refusedSteps } from "./refusals.ts";
@@ -21,12 +21,14 @@ export interface Consent {
 
 export interface ConsentAssertion {
   channel: string;
-  status: "opted_in" | "opted_out";
+  /** Only an import or a provider suppresses. */
+  status: "opted_in" | "opted_out" | "suppressed";
   /** RFC 3339. */
   consented_at: string;
   source?: string | undefined;
   ip?: string | undefined;
   text?: string | undefined;
+  import_job_id?: string | undefined;
 }
 
 const MOST_SHOWN = 1_000;
@@ -39,12 +41,12 @@ export function consentRow(
   { tenant, clock }: Pick<Bound, "tenant" | "clock">,
   subscriber: string,
   id: string,
-  { channel, status, consented_at, source, ip, text }: ConsentAssertion,
+  { channel, status, consented_at, source, ip, text, import_job_id }: ConsentAssertion,
 ): Item {
   return {
     ...keys.consent(tenant, subscriber, id),
     ...{ id, subscriber_id: subscriber, channel, status, express: status === "opted_in", consented_at, source },
-    evidence: JSON.stringify({ ip, text }),
+    evidence: JSON.stringify({ ip, text, import_job_id }),
     recorded_at: timestamp(clock.now()),
   };
 }
@@ -54,6 +56,10 @@ export const foldedConsent = ({ channel, status, consented_at }: ConsentAssertio
   [statusIn(channel)]: status,
   [timeIn(channel)]: consented_at,
 });
+
+/** Nobody has opted out, and nothing was suppressed. */
+export const isOpenConsent = (channel: string): Condition =>
+  any(absent(statusIn(channel)), is(statusIn(channel), "opted_in"));
 
 /** No later assertion of the channel is known. */
 export const isNewestConsent = ({ channel, consented_at }: ConsentAssertion): Condition =>

@@ -50,6 +50,9 @@ async function requireItem(store: StoreReader, id: string): Promise<Item> {
 }
 
 /** @throws 404, also for another workspace's list. */
+export const listExists = async (store: StoreReader, id: string): Promise<boolean> =>
+  (await store.get(keys.entity(store.tenant, "list", id))) !== undefined;
+
 export const requireList = async (store: StoreReader, id: string): Promise<void> => void (await requireItem(store, id));
 
 /** @throws 404. */

@@ -1,5 +1,6 @@
 // One real thing of a workspace per kind of route, for asking whether another workspace can tell that it is there.
 import { platformWrite } from "../../shared/resources.ts";
+import { createImport } from "../../shared/store/imports.ts";
 import { createServerKey } from "../../shared/store/identity.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { formOf, pictures } from "./pictures.ts";
@@ -68,6 +69,13 @@ const campaign: Make = async (world, tenant) => {
   return (await world.call("POST /api/v1/campaigns", { as: await tenant.dashboard(), body })).body.id;
 };
 
+const importJob: Make = async (world, tenant) => {
+  const id = world.ids.uuidAt(world.clock.now());
+  const timers = { set: async () => undefined };
+  await createImport(tenant.store, timers, { id, list: id, source: "csv", dryRun: false, bytes: 0 });
+  return id;
+};
+
 const webhook: Make = async (world, tenant) => {
   const body = { target_url: "https://example.com/hooks", events: ["subscriber.created"] };
   return (await world.call("POST /v1/hooks", { as: tenant.server, body })).body.id;
@@ -97,6 +105,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/in-app/assets/", asset],
   ["/api/v1/channels/", channel],
   ["/v1/inbound/chat-app/", channel],
+  ["/api/v1/lists/import/", importJob],
   ["/api/v1/lists/", list],
   ["/api/v1/segments/", segment],
   ["/api/v1/server-keys/", serverKey],

@@ -5,6 +5,7 @@ import { campaignUses, followCampaigns } from "./campaigns.ts";
 import { changesOf } from "./change.ts";
 import { channelUses, verifyQueued } from "./channels.ts";
 import { disbandDeleted, groupUses } from "./groups.ts";
+import { importUses, startImports } from "./imports.ts";
 import { learnAttributeKeys, nameUses } from "./names.ts";
 import { computeSegments, followSegments, segmentUses } from "./segments.ts";
 import { dispatchQueued, sendUses } from "./sends.ts";
@@ -20,6 +21,7 @@ export const react = streamWorker(
     ...sendUses,
     ...subscriberUses,
     ...campaignUses,
+    ...importUses,
     ...groupUses,
     ...segmentUses,
     ...nameUses,
@@ -33,6 +35,7 @@ export const react = streamWorker(
     await dispatchQueued(changes, context);
     await followSubscribers(changes, context);
     await followCampaigns(changes, context);
+    await startImports(changes, context);
     await disbandDeleted(changes, context);
     await computeSegments(changes, context);
     await followSegments(changes, context);

@@ -1,6 +1,7 @@
-// What CloudFront does under /assets/ (docs/edge.md): objects of the assets bucket, read by path alone.
+// What lies beside the gateway: assets as CloudFront serves them (docs/edge.md), and the bucket of imports as S3 does.
 import { ASSETS_PATH, assetHeaders } from "../shared/asset-files.ts";
-import { ASSETS_BUCKET } from "./account.ts";
+import { ASSETS_BUCKET, IMPORTS_BUCKET } from "./account.ts";
+import { handleAwsRequest, type Services } from "./aws/protocol.ts";
 import { readRequest } from "./aws/s3/requests.ts";
 import { refuse, respond } from "./aws/s3/responses.ts";
 import type { S3 } from "./aws/s3.ts";
@@ -11,12 +12,39 @@ import type { GatewayRequest } from "./gateway-event.ts";
 /** The few headers that reach the bucket; no query, no cookie, no credential does. */
 const PASSED_ON = ["if-none-match", "if-modified-since", "range"];
 
-/** The gateway with the assets beside it, as one address serves both. */
-export function withAssets(gateway: Gateway, s3: S3): Gateway {
+/** Room for an uploaded file and the form around it. */
+const UPLOAD_LIMIT_BYTES = 64 * 1024 * 1024;
+
+/** The gateway with the files beside it, as one address serves all. */
+export function withFiles(gateway: Gateway, services: Services & { s3: S3 }): Gateway {
   return {
     ...gateway,
-    handle: (request) => (isAsset(request) ? readAsset(s3, request) : gateway.handle(request)),
+    plan: (method, path) =>
+      isImport({ path }) ? { streaming: false, bodyLimitBytes: UPLOAD_LIMIT_BYTES } : gateway.plan(method, path),
+    handle: (request) => {
+      if (isAsset(request)) return readAsset(services.s3, request);
+      return isImport(request) ? askBucket(services, request) : gateway.handle(request);
+    },
   };
+}
+
+const isImport = ({ path }: Pick<GatewayRequest, "path">) =>
+  pathOf(path) === `/${IMPORTS_BUCKET}` || pathOf(path).startsWith(`/${IMPORTS_BUCKET}/`);
+
+/** A signed link or form: judged and answered by the embedded S3 itself. */
+async function askBucket(
+  services: Services,
+  { method, path, headers, body }: GatewayRequest,
+): Promise<GatewayResponse> {
+  const { pathname, searchParams } = new URL(path, "http://127.0.0.1");
+  const answer = await handleAwsRequest(services, {
+    method,
+    path: pathname,
+    query: Object.fromEntries(searchParams),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    body,
+  });
+  return { ...answer, body: Buffer.from(answer.body as string) };
 }
 
 const isAsset = ({ path }: GatewayRequest) => pathOf(path).startsWith(ASSETS_PATH);

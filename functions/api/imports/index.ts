@@ -1,0 +1,125 @@
+// Imports of CSV files into lists, from our own format and from two other platforms' exports.
+import * as v from "valibot";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { ApiError, notFound } from "../../../shared/http/errors.ts";
+import { isUuid, Timestamp } from "../../../shared/http/schemas.ts";
+import { multipart, type UploadedFile } from "../../../shared/http/upload.ts";
+import { importUploads } from "../../../shared/import-files.ts";
+import { storeWrite, timers } from "../../../shared/resources.ts";
+import { importSources } from "../../../shared/rules/import-columns.ts";
+import { importStatuses } from "../../../shared/rules/import-states.ts";
+import { createImport, getImport, type ImportJob } from "../../../shared/store/imports.ts";
+import { listExists } from "../../../shared/store/lists.ts";
+
+/** LIM-6, AMB-83. */
+export const MOST_FILE_BYTES = 52_428_800;
+const FORM_SECONDS = 900;
+
+const Form = v.object({
+  listId: v.optional(v.string()),
+  source: v.optional(v.picklist(importSources, `must be one of ${importSources.join(", ")}`), "csv"),
+  upload_id: v.optional(v.string()),
+  dry_run: v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
+});
+
+const Job = v.object({
+  import_job_id: v.string(),
+  status: v.picklist(importStatuses),
+  processed_rows: v.number(),
+  total_rows: v.optional(v.number()),
+  failed_rows: v.number(),
+  error_message: v.optional(v.string()),
+  dry_run: v.boolean(),
+  consent_summary: v.record(v.string(), v.number()),
+  rejected_rows_url: v.optional(v.string()),
+  created_at: Timestamp,
+});
+
+const shown = (job: ImportJob) => ({
+  import_job_id: job.id,
+  status: job.status,
+  processed_rows: job.processed,
+  ...(job.total !== undefined && { total_rows: job.total }),
+  failed_rows: job.failed,
+  ...(job.error !== undefined && { error_message: job.error }),
+  dry_run: job.dryRun,
+  consent_summary: job.consents,
+  created_at: job.createdAt,
+});
+
+const bad = (field: string, reason: string) =>
+  new ApiError("BAD_REQUEST", `${field}: ${reason}`, { fields: { [field]: reason } });
+
+const isCsv = ({ filename, contentType }: UploadedFile) =>
+  contentType.split(";")[0]!.trim().toLowerCase() === "text/csv" || filename.toLowerCase().endsWith(".csv");
+
+const importing = endpoints({
+  credentials: ["dashboard"],
+  permission: "subscribers:write",
+  uses: [storeWrite, timers, importUploads],
+});
+
+export const imports = group("imports", "CSV files into lists.", [
+  importing(
+    "POST /api/v1/lists/import",
+    {},
+    {
+      summary: "Import a CSV file into a list",
+      description:
+        "`source` is `csv` for our own columns, `platform_a` or `platform_b` for another platform's export as it is. " +
+        "A file of more than a few megabytes is uploaded first, see `POST /api/v1/lists/import/uploads`. With `dry_run` " +
+        "everything is checked and counted and nothing is written.",
+      form: multipart(Form, { fileBytes: MOST_FILE_BYTES }),
+      returns: v.object({ import_job_id: v.string(), status: v.literal("pending") }),
+      status: 202,
+      errors: ["BAD_REQUEST", "NOT_FOUND", "FILE_TOO_LARGE"],
+    },
+    async ({ store, timers, uploads, form: { fields, file }, clock, ids }) => {
+      const { listId: list, source, upload_id, dry_run } = fields;
+      if (list === undefined || !isUuid(list)) throw bad("listId", "must be the UUID of a list");
+      if (!file === (upload_id === undefined)) throw bad("file", "a CSV file, or the upload_id of one, is required");
+      if (file && !isCsv(file)) throw bad("file", "must be text/csv or be named .csv");
+      if (!(await listExists(store, list))) throw notFound("list");
+      const id = upload_id ?? ids.uuidAt(clock.now());
+      const bytes = file ? file.bytes.length : isUuid(id) ? await uploads.sizeOf(id) : undefined;
+      if (bytes === undefined) throw bad("upload_id", "nothing was uploaded under this id");
+      if (bytes > MOST_FILE_BYTES)
+        throw new ApiError("FILE_TOO_LARGE", `The file is larger than ${MOST_FILE_BYTES} bytes.`);
+      if (file) await uploads.put(id, file.bytes);
+      await createImport(store, timers, { id, list, source, dryRun: dry_run === "true", bytes });
+      return { import_job_id: id, status: "pending" };
+    },
+  ),
+
+  importing(
+    "POST /api/v1/lists/import/uploads",
+    {},
+    {
+      summary: "Get a form with which to upload a file of up to 50 MB",
+      description:
+        "POST the `fields` and then `file` to `url` as multipart/form-data, then import with the `upload_id`.",
+      returns: v.object({
+        upload_id: v.string(),
+        url: v.string(),
+        fields: v.record(v.string(), v.string()),
+        expires_in: v.number(),
+      }),
+      status: 201,
+    },
+    async ({ uploads, clock, ids }) => {
+      const upload_id = ids.uuidAt(clock.now());
+      return { upload_id, ...(await uploads.form(upload_id, MOST_FILE_BYTES)), expires_in: FORM_SECONDS };
+    },
+  ),
+
+  importing(
+    "GET /api/v1/lists/import/:jobId",
+    {},
+    { summary: "Get an import job", returns: Job, errors: ["NOT_FOUND"] },
+    async ({ store, uploads, params }) => {
+      const job = await getImport(store, params.jobId);
+      const rejected_rows_url = job.rejectedFile ? await uploads.rejectedUrl(job.id) : undefined;
+      return { ...shown(job), ...(rejected_rows_url && { rejected_rows_url }) };
+    },
+  ),
+]);

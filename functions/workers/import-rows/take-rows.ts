@@ -1,0 +1,82 @@
+// A hundred rows become subscribers, members and consents; what cannot be taken is counted with its reason.
+import { ApiError } from "../../../shared/http/errors.ts";
+import { type Columns, type ImportedRow, readRow } from "../../../shared/rules/import-columns.ts";
+import { recordImportedConsent } from "../../../shared/store/imported-consents.ts";
+import { type ConsentSummary, type ImportJob, NO_CONSENTS, type Rejected } from "../../../shared/store/imports.ts";
+import { addMembers } from "../../../shared/store/lists.ts";
+import type { RootSecrets } from "../../../shared/store/secrets.ts";
+import { getProfiles, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers.ts";
+import { chunksOf } from "../../../shared/store/table.ts";
+import type { Bound } from "./index.ts";
+import type { Record } from "./records.ts";
+
+/** Upserts that run at once. */
+const AT_ONCE = 25;
+const LONGEST_CELL = 200;
+
+interface Taken {
+  failed: number;
+  rejected: Rejected[];
+  consents: ConsentSummary;
+}
+
+export async function takeRows(
+  context: Bound,
+  job: ImportJob,
+  columns: Columns,
+  batch: readonly Record[],
+  /** How many new subscribers there may be. */
+  room: number,
+): Promise<Taken> {
+  const taken: Taken = { failed: 0, rejected: [], consents: { ...NO_CONSENTS } };
+  const reject = ({ line, cells }: Record, reason: string) => {
+    taken.failed++;
+    taken.rejected.push({ line: job.line + line, reason, cells: cells.map((cell) => cell.slice(0, LONGEST_CELL)) });
+  };
+  const good: { row: ImportedRow; record: Record }[] = [];
+  for (const record of batch) {
+    const row = readRow(columns, record.cells);
+    if ("problem" in row) reject(record, row.problem);
+    else good.push({ row, record });
+  }
+  // Repeats in one file: the last one wins.
+  const last = new Map(good.map((each) => [each.row.external_id, each]));
+  if (job.dryRun) {
+    for (const { row } of last.values()) if (row.consent) taken.consents[row.consent.status]++;
+    return taken;
+  }
+  const { store, secrets } = context;
+  const root = await secrets.root();
+  const allowed = await mayCreate(context, root, [...last.keys()], room);
+  const members: string[] = [];
+  const take = async ({ row, record }: { row: ImportedRow; record: Record }) => {
+    const { external_id, email, attributes, consent } = row;
+    try {
+      const input = { external_id, email, attributes };
+      const { id } = await upsertSubscriber(store, root, input, { mayCreate: allowed.has(external_id) });
+      members.push(id);
+      if (consent) taken.consents[await recordImportedConsent(store, id, job.id, consent)]++;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      reject(record, error.code === "QUOTA_EXCEEDED" ? "quota" : error.message);
+    }
+  };
+  for (const some of chunksOf([...last.values()], AT_ONCE)) await Promise.all(some.map(take));
+  await addMembers(store, job.list, members);
+  return taken;
+}
+
+/** Whose rows may make a new subscriber: all where there is room for all, else the first new ones. */
+async function mayCreate(
+  { store }: Bound,
+  root: Pick<RootSecrets, "idKey">,
+  externalIds: readonly string[],
+  room: number,
+): Promise<ReadonlySet<string>> {
+  if (externalIds.length <= room) return new Set(externalIds);
+  const profiles = await getProfiles(
+    store,
+    externalIds.map((externalId) => subscriberId(root, store.tenant, externalId, 0)),
+  );
+  return new Set(externalIds.filter((_, i) => !profiles[i]).slice(0, Math.max(0, room)));
+}

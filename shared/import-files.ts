@@ -1,0 +1,115 @@
+// Uploaded import files and what was rejected of them, as objects of S3 that go by themselves after a week.
+import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { DAY, MINUTE, SECOND } from "./clock.ts";
+import { type Capability, type Parts, setting } from "./parts.ts";
+import type { TenantId } from "./store/model.ts";
+
+const UPLOAD_SECONDS = (15 * MINUTE) / SECOND;
+const LINK_SECONDS = DAY / SECOND;
+
+const uploadKey = (tenant: TenantId, id: string) => `imports/${tenant}/${id}.csv`;
+const rejectedKey = (tenant: TenantId, id: string) => `rejected/${tenant}/${id}.csv`;
+
+export interface ImportUploads {
+  /** Keeps a file that came with the request. */
+  put(id: string, bytes: Buffer): Promise<void>;
+  /** A form with which a browser or server puts a file of at most `mostBytes` itself (ARC-1). */
+  form(id: string, mostBytes: number): Promise<{ url: string; fields: Record<string, string> }>;
+  /** Bytes of an uploaded file; undefined if there is none. */
+  sizeOf(id: string): Promise<number | undefined>;
+  /** A link to the rejected rows, good for 24 hours (AMB-88). */
+  rejectedUrl(id: string): Promise<string>;
+}
+
+export interface ImportReading {
+  /** The file from a byte on; undefined if there is none. */
+  read(id: string, from: number): Promise<AsyncIterable<Uint8Array> | undefined>;
+  putRejected(id: string, csv: string): Promise<void>;
+}
+
+const bucketOf = (parts: Parts) => ({ client: parts.aws(S3Client), Bucket: setting(parts, "IMPORTS_BUCKET") });
+const isMissing = (error: unknown) =>
+  error instanceof Error && ["NoSuchKey", "NotFound", "NoSuchBucket"].includes(error.name);
+
+/** What the endpoint does with files. */
+export const importUploads: Capability<"uploads", ImportUploads> = {
+  as: "uploads",
+  env: ["IMPORTS_BUCKET"],
+  grants: [
+    { actions: ["s3:PutObject", "s3:GetObject"], on: "imports" },
+    { actions: ["s3:ListBucket"], on: "imports-bucket" },
+  ],
+  open: (parts) => {
+    const { client, Bucket } = bucketOf(parts);
+    const signingDate = () => new Date(parts.clock.now());
+    return (tenant) => ({
+      put: async (id, bytes) => {
+        const object = { Bucket, Key: uploadKey(tenant, id), Body: bytes, ContentType: "text/csv" };
+        await client.send(new PutObjectCommand(object));
+      },
+      form: (id, mostBytes) =>
+        createPresignedPost(client as S3Client, {
+          Bucket,
+          Key: uploadKey(tenant, id),
+          Conditions: [["content-length-range", 0, mostBytes]],
+          Expires: UPLOAD_SECONDS,
+        }),
+      sizeOf: async (id) => {
+        try {
+          const { ContentLength } = await client.send(new HeadObjectCommand({ Bucket, Key: uploadKey(tenant, id) }));
+          return ContentLength;
+        } catch (error) {
+          if (isMissing(error)) return undefined;
+          throw error;
+        }
+      },
+      rejectedUrl: (id) =>
+        getSignedUrl(
+          client as S3Client,
+          new GetObjectCommand({
+            Bucket,
+            Key: rejectedKey(tenant, id),
+            ResponseContentDisposition: `attachment; filename="rejected-${id}.csv"`,
+          }),
+          { expiresIn: LINK_SECONDS, signingDate: signingDate() },
+        ),
+    });
+  },
+};
+
+/** What the worker does with them. */
+export const importReading: Capability<"files", ImportReading> = {
+  as: "files",
+  env: ["IMPORTS_BUCKET"],
+  grants: [
+    { actions: ["s3:PutObject", "s3:GetObject"], on: "imports" },
+    { actions: ["s3:ListBucket"], on: "imports-bucket" },
+  ],
+  open: (parts) => {
+    const { client, Bucket } = bucketOf(parts);
+    return (tenant) => ({
+      read: async (id, from) => {
+        try {
+          const Range = from > 0 ? `bytes=${from}-` : undefined;
+          const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: uploadKey(tenant, id), Range }));
+          return Body as AsyncIterable<Uint8Array>;
+        } catch (error) {
+          if (isMissing(error)) return undefined;
+          // Beyond the last byte: everything was read.
+          if (error instanceof Error && error.name === "InvalidRange") return nothing();
+          throw error;
+        }
+      },
+      putRejected: async (id, csv) => {
+        const object = { Bucket, Key: rejectedKey(tenant, id), Body: csv, ContentType: "text/csv; charset=utf-8" };
+        await client.send(new PutObjectCommand(object));
+      },
+    });
+  },
+};
+
+async function* nothing(): AsyncGenerator<Uint8Array> {
+  // Ends at once.
+}

@@ -1,0 +1,238 @@
+// What the columns of an import mean: the standard contract and the exports of two other platforms (D-CSV).
+import { isEmailAddress, isLocale, isPhoneNumber } from "./contacts.ts";
+import { isTimeZone } from "./time-zones.ts";
+import { parseTimestamp } from "./timestamps.ts";
+
+export const importSources = ["csv", "platform_a", "platform_b"] as const;
+export type ImportSource = (typeof importSources)[number];
+
+export type ImportedConsent = {
+  status: "opted_in" | "opted_out" | "suppressed" | "unknown";
+  /** RFC 3339; absent where the file does not say. */
+  at?: string | undefined;
+  source?: string | undefined;
+  ip?: string | undefined;
+  /** What the file said, where it was not enough for an opt-in. */
+  said?: string | undefined;
+};
+
+export interface ImportedRow {
+  external_id: string;
+  email?: string | undefined;
+  attributes: Record<string, string | number | boolean | string[]>;
+  consent?: ImportedConsent | undefined;
+}
+
+type Standard =
+  | "external_id"
+  | "email"
+  | "phone"
+  | "first_name"
+  | "last_name"
+  | "timezone"
+  | "locale"
+  | "consent_status"
+  | "consent_at"
+  | "consent_source"
+  | "tags";
+
+const names: Record<ImportSource, Record<string, Standard>> = {
+  csv: {
+    external_id: "external_id",
+    email: "email",
+    phone: "phone",
+    first_name: "first_name",
+    last_name: "last_name",
+    timezone: "timezone",
+    locale: "locale",
+    consent_status: "consent_status",
+    consent_at: "consent_at",
+    consent_source: "consent_source",
+    tags: "tags",
+  },
+  platform_a: {
+    "external id": "external_id",
+    email: "email",
+    "phone number": "phone",
+    "first name": "first_name",
+    "last name": "last_name",
+    timezone: "timezone",
+    locale: "locale",
+    "email marketing consent": "consent_status",
+    "email marketing consent timestamp": "consent_at",
+    source: "consent_source",
+  },
+  platform_b: {
+    "email address": "email",
+    email: "email",
+    "phone number": "phone",
+    phone: "phone",
+    "first name": "first_name",
+    fname: "first_name",
+    "last name": "last_name",
+    lname: "last_name",
+    timezone: "timezone",
+    language: "locale",
+    status: "consent_status",
+    source: "consent_source",
+    tags: "tags",
+  },
+};
+
+/** Columns that say something about consent beside the standard ones; they become attributes only where listed there. */
+const EVIDENCE: Record<ImportSource, readonly string[]> = {
+  csv: [],
+  platform_a: ["email suppressions"],
+  platform_b: ["unsub_time", "clean_time", "confirm_time", "optin_time", "optin_ip", "confirm_ip"],
+};
+/** Evidence that is kept as an attribute as well. */
+const KEPT = ["optin_ip", "confirm_ip"];
+
+export const MOST_EXTRA_COLUMNS = 100;
+const LONGEST_VALUE_BYTES = 4_096;
+const LONGEST_KEY = 128;
+const REFUSED_KEYS = ["__proto__", "constructor", "prototype"];
+
+export interface Columns {
+  source: ImportSource;
+  /** Of each cell: a standard field, evidence of consent, or an attribute. */
+  cells: readonly { standard?: Standard; evidence?: string; attribute?: string }[];
+}
+
+/** Reads a header. @returns why the file cannot be imported, or what its columns mean. */
+export function readHeader(header: readonly string[], source: ImportSource): Columns | { problem: string } {
+  const known = names[source];
+  const taken = new Set<string>();
+  const cells = header.map((name): Columns["cells"][number] => {
+    const wanted = name.trim().toLowerCase();
+    const standard = Object.hasOwn(known, wanted) ? known[wanted] : undefined;
+    if (standard && !taken.has(standard)) {
+      taken.add(standard);
+      return { standard };
+    }
+    const evidence = EVIDENCE[source].includes(wanted) ? wanted : undefined;
+    const attribute = evidence && !KEPT.includes(evidence) ? undefined : snakeCase(name);
+    return { ...(evidence && { evidence }), ...(attribute && { attribute }) };
+  });
+  if (!taken.has("external_id") && !taken.has("email"))
+    return { problem: "the header has neither an external_id nor an email column" };
+  const extra = cells.flatMap(({ attribute }) => attribute ?? []);
+  if (extra.length > MOST_EXTRA_COLUMNS)
+    return { problem: `the header has ${extra.length} extra columns; at most ${MOST_EXTRA_COLUMNS} become attributes` };
+  const refused = extra.find((key) => REFUSED_KEYS.includes(key));
+  if (refused) return { problem: `the header has a column named ${refused}` };
+  const twice = extra.find((key, i) => extra.indexOf(key) !== i);
+  if (twice) return { problem: `the header has two columns that become ${twice}` };
+  return { source, cells };
+}
+
+const snakeCase = (name: string): string =>
+  name
+    .trim()
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean)
+    .join("_")
+    .slice(0, LONGEST_KEY);
+
+/** Reads a row. @returns why it is rejected, or whom it describes (IMP-9 to IMP-12). */
+export function readRow({ source, cells }: Columns, row: readonly string[]): ImportedRow | { problem: string } {
+  if (row.length !== cells.length) return { problem: `has ${row.length} cells, the header ${cells.length}` };
+  const standard: Partial<Record<Standard, string>> = {};
+  const evidence: Record<string, string> = {};
+  const attributes: ImportedRow["attributes"] = {};
+  for (const [i, { standard: field, evidence: sign, attribute }] of cells.entries()) {
+    const value = row[i]!.trim();
+    if (Buffer.byteLength(value) > LONGEST_VALUE_BYTES)
+      return { problem: `has a value of more than ${LONGEST_VALUE_BYTES} bytes` };
+    if (value === "") continue;
+    if (field) standard[field] = value;
+    if (sign) evidence[sign] = value;
+    if (attribute) attributes[attribute] = typed(value);
+  }
+  const { email } = standard;
+  if (email !== undefined && !isEmailAddress(email)) return { problem: "has a bad email address" };
+  const external_id = standard.external_id ?? email?.toLowerCase();
+  if (external_id === undefined) return { problem: "has neither an external_id nor an email" };
+  if (external_id.length > 512) return { problem: "has an external_id of more than 512 characters" };
+  const { first_name, last_name, phone, timezone, locale, tags } = standard;
+  if (first_name) attributes.first_name = first_name;
+  if (last_name) attributes.last_name = last_name;
+  // A phone number, zone or locale that is not one is kept out, the rest of the row is good.
+  if (phone && isPhoneNumber(compactPhone(phone))) attributes.phone = compactPhone(phone);
+  if (timezone && isTimeZone(timezone)) attributes.timezone = timezone;
+  if (locale && isLocale(locale.replace("_", "-"))) attributes.locale = locale.replace("_", "-");
+  if (tags) attributes.tags = listOf(tags);
+  const consent = translators[source](standard, evidence);
+  if (consent?.said !== undefined) attributes.imported_consent = consent.said;
+  return { external_id, ...(email !== undefined && { email }), attributes, consent };
+}
+
+const PLAIN_NUMBER = /^-?(0|[1-9]\d{0,14})(\.\d{1,10})?$/;
+
+/** `true`, `false` and plain numbers are typed; a number with a leading zero stays text (AMB-88). */
+function typed(value: string): string | number | boolean {
+  if (value === "true" || value === "false") return value === "true";
+  return PLAIN_NUMBER.test(value) ? Number(value) : value;
+}
+
+const compactPhone = (text: string) => text.replaceAll(/[\s().-]/g, "");
+const listOf = (text: string) =>
+  text
+    .split(/[,;|]/)
+    .map((tag) => tag.trim().replaceAll(/^"|"$/g, ""))
+    .filter(Boolean);
+
+type Translator = (
+  standard: Partial<Record<Standard, string>>,
+  evidence: Record<string, string>,
+) => ImportedConsent | undefined;
+
+const OPTED_IN = ["opted_in", "subscribed", "true", "yes", "1"];
+const OPTED_OUT = ["opted_out", "unsubscribed", "false", "no", "0"];
+
+/** Conservative: what the file does not prove is no opt-in (IMP-12). */
+const translators: Record<ImportSource, Translator> = {
+  csv: ({ consent_status, consent_at, consent_source: source }) => {
+    if (consent_status === undefined) return undefined;
+    const status = consent_status.toLowerCase();
+    const at = timeOf(consent_at);
+    if (OPTED_OUT.includes(status)) return { status: "opted_out", at, source };
+    if (OPTED_IN.includes(status) && at !== undefined) return { status: "opted_in", at, source };
+    return { status: "unknown", said: consent_status };
+  },
+  platform_a: ({ consent_status, consent_at, consent_source: source }, { "email suppressions": suppressions }) => {
+    const at = timeOf(consent_at);
+    if (suppressions && suppressions !== "[]") return { status: "suppressed", source };
+    if (consent_status === undefined) return undefined;
+    const status = consent_status.toUpperCase();
+    if (status === "UNSUBSCRIBED") return { status: "opted_out", at, source };
+    const isIn = status === "SUBSCRIBED" || status === "SUBSCRIBE";
+    if (isIn && at !== undefined) return { status: "opted_in", at, source };
+    return isIn ? { status: "unknown", said: consent_status } : { status: "unknown" };
+  },
+  platform_b: ({ consent_status = "", consent_source: source = "import" }, evidence) => {
+    const status = consent_status.toLowerCase();
+    const { unsub_time, clean_time, confirm_time, optin_time, optin_ip, confirm_ip } = evidence;
+    if (clean_time || status === "cleaned") return { status: "suppressed", at: timeOf(clean_time), source };
+    if (unsub_time || status === "unsubscribed") return { status: "opted_out", at: timeOf(unsub_time), source };
+    if (status === "nonsubscribed" || status === "transactional") return { status: "unknown" };
+    const confirmed = timeOf(confirm_time);
+    if (confirmed !== undefined) return { status: "opted_in", at: confirmed, source, ip: confirm_ip ?? optin_ip };
+    const optedIn = timeOf(optin_time);
+    if (optedIn !== undefined) return { status: "opted_in", at: optedIn, source, ip: optin_ip };
+    return { status: "unknown" };
+  },
+};
+
+const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}(?::\d{2})?)$/;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** RFC 3339, or the platforms' `2025-03-01 09:30:00` and `2025-03-01`, which are taken as UTC. */
+function timeOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const local = LOCAL_TIME.exec(text);
+  const full = local ? `${local[1]}T${local[2]!.length === 5 ? `${local[2]}:00` : local[2]}Z` : text;
+  const at = parseTimestamp(DAY.test(text) ? `${text}T00:00:00Z` : full);
+  return at === undefined ? undefined : new Date(at).toISOString();
+}

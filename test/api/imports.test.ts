@@ -1,0 +1,242 @@
+// CSV imports: what is refused, what becomes of each row, consent, crashes, and the rejected rows (IMP, D-CSV, F13).
+import { describe, expect, it } from "vitest";
+import { DAY } from "../../shared/clock.ts";
+import { type FilePart, multipartBody } from "../support/multipart.ts";
+import { operate } from "../support/people.ts";
+import type { Tenant } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+
+async function setting(options: Parameters<typeof withTenant>[0] = {}) {
+  const { world, tenant } = await withTenant(options);
+  const as = () => tenant.dashboard();
+  const listOf = async (of: Tenant = tenant) =>
+    (await world.call("POST /api/v1/lists", { as: await of.dashboard(), body: { name: world.ids.uuid() } })).body
+      .id as string;
+  const list = await listOf();
+  const post = async (fields: Record<string, string>, file?: FilePart) =>
+    world.call("POST /api/v1/lists/import", { as: await as(), ...multipartBody(fields, file) });
+  const job = async (id: string) => (await world.call(`GET /api/v1/lists/import/${id}`, { as: await as() })).body;
+  /** Imports a file and waits for its end. */
+  const run = async (content: string | Buffer, fields: Record<string, string> = {}) => {
+    const { body } = await post({ listId: list, ...fields }, { filename: "people.csv", content });
+    await world.settle();
+    return job(body.import_job_id);
+  };
+  const members = async () => {
+    const found: { id: string; external_id: string }[] = [];
+    for (let cursor = ""; ; ) {
+      const query = `limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
+      const page = (await world.call(`GET /api/v1/lists/${list}/subscribers?${query}`, { as: await as() })).body;
+      found.push(...page.items);
+      cursor = page.next_cursor;
+      if (!cursor) return found;
+    }
+  };
+  const attributes = async (external_id: string) => {
+    const { items } = (await world.call(`GET /api/v1/subscribers?external_id=${external_id}`, { as: await as() })).body;
+    return JSON.parse(items[0].attributes);
+  };
+  const consents = async (external_id: string) => {
+    const { items } = (await world.call(`GET /api/v1/subscribers?external_id=${external_id}`, { as: await as() })).body;
+    return (await world.call(`GET /api/v1/subscribers/${items[0].id}/consents`, { as: await as() })).body.items;
+  };
+  return { world, tenant, as, list, listOf, post, job, run, members, attributes, consents };
+}
+
+const people = (n: number, from = 0) =>
+  `external_id,email\n${Array.from({ length: n }, (_, i) => `u${from + i},u${from + i}@example.com\n`).join("")}`;
+
+describe("what is refused", () => {
+  it("IMP-5 IMP-1 answers 202 with a pending job", async () => {
+    const { post, list } = await setting();
+    const answer = await post({ listId: list }, { filename: "a.csv", content: people(1) });
+    expect(answer.status).toBe(202);
+    expect(answer.body).toEqual({ import_job_id: expect.any(String), status: "pending" });
+  });
+
+  it("IMP-6 IMP-7 AMB-34 GEN-6 GEN-11 each bad request by its own status", async () => {
+    const { world, as, post, list, listOf } = await setting();
+    const file = { filename: "a.csv", content: people(1) };
+    const statusOf = async (fields: Record<string, string>, part?: FilePart) => (await post(fields, part)).status;
+    expect(await statusOf({}, file)).toBe(400);
+    expect(await statusOf({ listId: "not-a-uuid" }, file)).toBe(400);
+    expect(await statusOf({ listId: list })).toBe(400);
+    expect(await statusOf({ listId: list }, { ...file, filename: "a.pdf", type: "application/pdf" })).toBe(400);
+    expect(await statusOf({ listId: UNKNOWN }, file)).toBe(404);
+    expect(await statusOf({ listId: await listOf(await world.tenant()) }, file)).toBe(404);
+    for (const source of ["mailchimp", "klaviyo", "platform_c"])
+      expect(await statusOf({ listId: list, source }, file)).toBe(422);
+    for (const source of ["csv", "platform_a", "platform_b"])
+      expect(await statusOf({ listId: list, source }, file)).toBe(202);
+    expect(
+      await statusOf({ listId: list }, { filename: "a.CSV", type: "application/octet-stream", content: "email\n" }),
+    ).toBe(202);
+    expect(
+      await statusOf({ listId: list }, { filename: "people", type: "text/csv; charset=utf-8", content: "email\n" }),
+    ).toBe(202);
+    const json = await world.call("POST /api/v1/lists/import", { as: await as(), body: { listId: list } });
+    expect(json.status).toBe(400);
+  });
+
+  it("IMP-7 LIM-6 AMB-83 a byte more than 50 MB is FILE_TOO_LARGE", async () => {
+    const { post, list } = await setting();
+    const content = Buffer.alloc(52_428_801, "a");
+    const answer = await post({ listId: list }, { filename: "a.csv", content });
+    expect(answer).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE" } });
+  });
+
+  it("IMP-8 GEN-8 another workspace's job is not there", async () => {
+    const { world, run } = await setting();
+    const { import_job_id } = await run(people(1));
+    const as = await (await world.tenant()).dashboard();
+    expect((await world.call(`GET /api/v1/lists/import/${import_job_id}`, { as })).status).toBe(404);
+    expect((await world.call(`GET /api/v1/lists/import/${UNKNOWN}`, { as })).status).toBe(404);
+  });
+});
+
+describe("what becomes of the rows", () => {
+  it("IMP-2 IMP-13 AMB-107 rows become subscribers and members, counted", async () => {
+    const { run, members, world, tenant } = await setting();
+    const done = await run(people(250));
+    expect(done).toMatchObject({ status: "completed", processed_rows: 250, total_rows: 250, failed_rows: 0 });
+    expect(done.error_message).toBeUndefined();
+    expect(await members()).toHaveLength(250);
+    const listed = await world.call("GET /v1/subscribers?limit=1000", { as: tenant.server });
+    expect(listed.body.items).toHaveLength(250);
+  });
+
+  it("IMP-3 AMB-49 F13 bad rows are counted and named with line and reason, the rest goes in", async () => {
+    const { world, run, members } = await setting();
+    const done = await run(
+      'external_id,email,=note\nu1,u1@x.co,fine\nu2,not-an-email,"=cmd, ""x"""\n\nu3,u3@x.co\n,,\nu4,u4@x.co,ok\n',
+    );
+    expect(done).toMatchObject({ status: "completed", processed_rows: 5, total_rows: 5, failed_rows: 3 });
+    expect((await members()).map(({ external_id }) => external_id).sort()).toEqual(["u1", "u4"]);
+    const url = new URL(done.rejected_rows_url);
+    const headers = { host: url.host };
+    const file = await world.call(`GET ${url.pathname}${url.search}`, { headers });
+    expect(file.status).toBe(200);
+    expect(file.body.split("\r\n")).toEqual([
+      "line,reason,external_id,email,'=note",
+      `3,has a bad email address,u2,not-an-email,"'=cmd, ""x"""`,
+      '5,"has 2 cells, the header 3",u3,u3@x.co',
+      "6,has neither an external_id nor an email,,,",
+      "",
+    ]);
+    await world.advance(DAY + 1_000);
+    expect((await world.call(`GET ${url.pathname}${url.search}`, { headers })).status).toBe(403);
+  });
+
+  it("IMP-4 AMB-49 what cannot be read at all fails with its reason", async () => {
+    const { run } = await setting();
+    const cases: [string | Buffer, RegExp][] = [
+      ["", /empty/],
+      ["name,age\nx,1\n", /neither/],
+      ['email\n"never closed\n', /CSV/],
+      [Buffer.from([0xff, 0xfe, 0x65, 0x00]), /UTF-8/],
+      [Buffer.from("email\na\u0000b@x.co\n"), /no text/],
+      [`email,${Array.from({ length: 101 }, (_, i) => `c${i}`)}\n`, /100/],
+    ];
+    for (const [content, why] of cases) {
+      const done = await run(content);
+      expect(done.status, String(content).slice(0, 20)).toBe("failed");
+      expect(done.error_message).toMatch(why);
+    }
+  });
+
+  it("D-CSV takes a BOM, other separators, CRLF, quoted line breaks; of repeats the last wins", async () => {
+    const { run, members, attributes } = await setting();
+    await run('\uFEFFemail;first_name;note\r\nA@x.co;Ada;"two\r\nlines"\r\nb@x.co;Bob;\r\na@x.co;Anna;last\r\n');
+    const found = await members();
+    expect(found.map(({ external_id }) => external_id).sort()).toEqual(["a@x.co", "b@x.co"]);
+    expect(await attributes("a@x.co")).toEqual({ first_name: "Anna", note: "last" });
+  });
+
+  it("IMP-4 AMB-49 a list that is deleted meanwhile fails the job", async () => {
+    const { world, as, post, job, list } = await setting();
+    const { body } = await post({ listId: list }, { filename: "a.csv", content: people(3) });
+    await world.call(`DELETE /api/v1/lists/${list}`, { as: await as() });
+    await world.settle();
+    expect(await job(body.import_job_id)).toMatchObject({
+      status: "failed",
+      error_message: expect.stringContaining("list"),
+    });
+  });
+
+  it("AMB-88 AMB-40 rows beyond the plan's subscribers fail with the reason quota", async () => {
+    const { world, tenant, run, job } = await setting();
+    await operate(world, tenant, { plan: "free" });
+    const { import_job_id } = await run(people(1_010));
+    await world.advance(60_000);
+    const done = await job(import_job_id);
+    expect(done).toMatchObject({ status: "completed", processed_rows: 1_010, failed_rows: 10 });
+  });
+
+  it("F13 a dry run counts everything and writes nothing", async () => {
+    const { run, members, world, tenant } = await setting();
+    const content = "email,consent_status,consent_at\na@x.co,yes,2025-01-01T00:00:00Z\nb@x.co,no,\nbad,,\n";
+    const done = await run(content, { dry_run: "true" });
+    expect(done).toMatchObject({ status: "completed", dry_run: true, processed_rows: 3, failed_rows: 1 });
+    expect(done.consent_summary).toMatchObject({ opted_in: 1, opted_out: 1 });
+    expect(await members()).toEqual([]);
+    expect((await world.call("GET /v1/subscribers", { as: tenant.server })).body.items).toEqual([]);
+  });
+});
+
+describe("consent", () => {
+  it("IMP-12 is noted with its evidence, and never brings back who has left", async () => {
+    const { world, tenant, run, consents } = await setting();
+    const out = { external_id: "left", consent: { status: "opted_out" } };
+    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: out });
+    const at = "2025-03-01T09:30:00Z";
+    const content = `external_id,consent_status,consent_at,consent_source\nleft,yes,${at},form\nnew,yes,${at},form\n`;
+    const done = await run(content);
+    expect(done.consent_summary).toMatchObject({ opted_in: 1, unchanged: 1 });
+    expect(await consents("left")).toMatchObject([{ status: "opted_out" }]);
+    expect(await consents("new")).toMatchObject([
+      {
+        status: "opted_in",
+        express: true,
+        consented_at: "2025-03-01T09:30:00.000Z",
+        source: "form",
+        evidence: { import_job_id: done.import_job_id },
+      },
+    ]);
+  });
+});
+
+describe("however it is interrupted", () => {
+  it("IMP-2 a file that was uploaded by itself, and a repeat of every message, change nothing", async () => {
+    const { world, as, list, job, post, members } = await setting();
+    const form = (await world.call("POST /api/v1/lists/import/uploads", { as: await as() })).body;
+    const upload = multipartBody(form.fields, { filename: "big.csv", content: people(120) });
+    const { pathname } = new URL(form.url);
+    expect((await world.call(`POST ${pathname}`, upload)).status).toBeLessThan(300);
+    const missing = await post({ listId: list, upload_id: UNKNOWN });
+    expect(missing).toMatchObject({ status: 400, body: { fields: { upload_id: expect.any(String) } } });
+    const started = await post({ listId: list, upload_id: form.upload_id });
+    expect(started.status).toBe(202);
+    await world.settle();
+    const done = await job(form.upload_id);
+    expect(done).toMatchObject({ status: "completed", processed_rows: 120 });
+    await world.advance(DAY);
+    expect(await job(form.upload_id)).toEqual(done);
+    expect(await members()).toHaveLength(120);
+  });
+
+  it("IMP-2 a reader that is thrown out again and again ends with every row counted once", async () => {
+    const { world, post, list, job, members } = await setting();
+    const { body } = await post({ listId: list }, { filename: "a.csv", content: people(450) });
+    for (const times of [40, 75, 110, 60]) {
+      await world.call("POST /_local/faults", { body: { channel: "aws:dynamodb", times } });
+      await world.advance(10 * 60_000);
+    }
+    await world.call("DELETE /_local/faults");
+    await world.advance(60 * 60_000);
+    expect(await job(body.import_job_id)).toMatchObject({ status: "completed", processed_rows: 450, failed_rows: 0 });
+    expect(await members()).toHaveLength(450);
+  });
+});

@@ -1,0 +1,175 @@
+// Columns of imports: headers, rows, and the conservative translation of consent (IMP-9 to IMP-12, D-CSV).
+import { describe, expect, it } from "vitest";
+import { type ImportSource, readHeader, readRow } from "../../shared/rules/import-columns.ts";
+
+const columns = (header: string[], source: ImportSource = "csv") => {
+  const read = readHeader(header, source);
+  if ("problem" in read) throw new Error(read.problem);
+  return read;
+};
+/** A row given by its columns. */
+const row = (cells: Record<string, string>, source: ImportSource = "csv") => {
+  const read = readRow(columns(Object.keys(cells), source), Object.values(cells));
+  if ("problem" in read) throw new Error(read.problem);
+  return read;
+};
+const AT = "2025-03-01T09:30:00Z";
+const INSTANT = "2025-03-01T09:30:00.000Z";
+
+describe("header", () => {
+  it.each([
+    [["name"], "neither an external_id nor an email"],
+    [["email", ...Array.from({ length: 101 }, (_, i) => `c${i}`)], "at most 100"],
+    [["email", "constructor"], "constructor"],
+    [["email", "Fav Colour", "fav-colour"], "fav_colour"],
+  ])("IMP-9 AMB-88 refuses %j", (header, why) => {
+    const read = readHeader(header, "csv");
+    expect(read).toMatchObject({ problem: expect.stringContaining(why) });
+  });
+
+  it("IMP-9 takes headers in any case and with spaces around", () => {
+    expect(row({ " Email ": "a@b.co", EXTERNAL_ID: "x" })).toMatchObject({ external_id: "x", email: "a@b.co" });
+  });
+});
+
+describe("standard columns", () => {
+  it("IMP-9 IMP-11 standard fields, typed extras, tags", () => {
+    const read = row({
+      external_id: "u1",
+      email: "Ada@Example.com",
+      phone: "+49 151 2345-6789",
+      first_name: "Ada",
+      last_name: "L",
+      timezone: "Europe/Berlin",
+      locale: "de-DE",
+      tags: "vip; beta",
+      "Fav Colour": "blue",
+      age: "36",
+      zip: "01234",
+      active: "true",
+      empty: "",
+      formula: "=1+1",
+    });
+    expect(read).toEqual({
+      external_id: "u1",
+      email: "Ada@Example.com",
+      attributes: {
+        first_name: "Ada",
+        last_name: "L",
+        phone: "+4915123456789",
+        timezone: "Europe/Berlin",
+        locale: "de-DE",
+        tags: ["vip", "beta"],
+        fav_colour: "blue",
+        age: 36,
+        zip: "01234",
+        active: true,
+        formula: "=1+1",
+      },
+      consent: undefined,
+    });
+  });
+
+  it("D-CSV without an external_id the lower-cased email is it", () => {
+    expect(row({ email: "Ada@Example.com" })).toMatchObject({
+      external_id: "ada@example.com",
+      email: "Ada@Example.com",
+    });
+  });
+
+  it.each([
+    [["", ""], "neither"],
+    [["u1", "not-an-email"], "bad email"],
+    [["u1"], "cells"],
+    [["u1", "a@b.co", "more"], "cells"],
+    [["x".repeat(513), ""], "512"],
+    [["u1", `a@${"b".repeat(5_000)}.co`], "bytes"],
+  ])("IMP-3 rejects %j", (cells, why) => {
+    const read = readRow(
+      columns(["external_id", "email"]),
+      cells.map((cell) => cell.slice(0, 6_000)),
+    );
+    expect((read as { problem: string }).problem).toContain(why);
+  });
+});
+
+describe("IMP-12 consent is translated conservatively", () => {
+  const csv = (consent_status: string, consent_at = "") => row({ email: "a@b.co", consent_status, consent_at }).consent;
+  it.each(["opted_in", "subscribed", "true", "yes", "1", "YES"])("csv %s is an opt-in only with a time", (status) => {
+    expect(csv(status, AT)).toMatchObject({ status: "opted_in", at: INSTANT });
+    expect(csv(status)).toMatchObject({ status: "unknown", said: status });
+  });
+  it.each(["opted_out", "unsubscribed", "false", "no", "0"])("AMB-88 csv %s is an opt-out", (status) => {
+    expect(csv(status)).toMatchObject({ status: "opted_out" });
+  });
+  it("csv anything else is unknown, nothing is nothing", () => {
+    expect(csv("maybe", AT)).toMatchObject({ status: "unknown" });
+    expect(row({ email: "a@b.co" }).consent).toBeUndefined();
+  });
+
+  const a = (cells: Record<string, string>) => row({ Email: "a@b.co", ...cells }, "platform_a");
+  it("IMP-10 platform_a: headers are aliased, its other columns become attributes", () => {
+    expect(
+      a({ "External ID": "x1", "First Name": "Ada", "Klaviyo ID": "01H", "Historic Customer Lifetime Value": "12.5" }),
+    ).toMatchObject({
+      external_id: "x1",
+      attributes: { first_name: "Ada", klaviyo_id: "01H", historic_customer_lifetime_value: 12.5 },
+    });
+  });
+  it.each([
+    ["SUBSCRIBED", "2025-03-01 09:30:00", "", { status: "opted_in", at: INSTANT }],
+    ["Subscribe", AT, "", { status: "opted_in" }],
+    ["SUBSCRIBED", "", "", { status: "unknown", said: "SUBSCRIBED" }],
+    ["NEVER_SUBSCRIBED", AT, "", { status: "unknown" }],
+    ["UNSUBSCRIBED", AT, "", { status: "opted_out" }],
+    ["SUBSCRIBED", AT, "USER_SUPPRESSED", { status: "suppressed" }],
+    ["", "", "HARD_BOUNCE", { status: "suppressed" }],
+  ])("platform_a %s %s %s", (status, at, suppressions, expected) => {
+    const { consent } = a({
+      "Email Marketing Consent": status,
+      "Email Marketing Consent Timestamp": at,
+      "Email Suppressions": suppressions,
+    });
+    expect(consent).toMatchObject(expected);
+  });
+  it("platform_a keeps what it only claimed as an attribute", () => {
+    expect(a({ "Email Marketing Consent": "SUBSCRIBED" }).attributes).toEqual({ imported_consent: "SUBSCRIBED" });
+    expect(a({ "Email Marketing Consent": "" }).consent).toBeUndefined();
+  });
+
+  const b = (cells: Record<string, string>) => row({ "Email Address": "a@b.co", ...cells }, "platform_b");
+  it("IMP-10 platform_b: headers are aliased, merge fields become attributes", () => {
+    expect(
+      b({ FNAME: "Ada", LNAME: "L", MEMBER_RATING: "2", TAGS: '"vip","beta"', BIRTHDAY: "03/01", OPTIN_IP: "1.2.3.4" }),
+    ).toMatchObject({
+      external_id: "a@b.co",
+      attributes: {
+        first_name: "Ada",
+        last_name: "L",
+        member_rating: 2,
+        tags: ["vip", "beta"],
+        birthday: "03/01",
+        optin_ip: "1.2.3.4",
+      },
+    });
+  });
+  it.each([
+    [
+      { CONFIRM_TIME: "2025-03-01 09:30:00", CONFIRM_IP: "1.2.3.4", OPTIN_TIME: "" },
+      { status: "opted_in", at: INSTANT, ip: "1.2.3.4" },
+    ],
+    [
+      { OPTIN_TIME: "2025-03-01 09:30:00", OPTIN_IP: "1.2.3.4", CONFIRM_TIME: "" },
+      { status: "opted_in", ip: "1.2.3.4" },
+    ],
+    [{ OPTIN_TIME: AT, UNSUB_TIME: AT }, { status: "opted_out" }],
+    [{ OPTIN_TIME: AT, CLEAN_TIME: AT }, { status: "suppressed" }],
+    [{ Status: "cleaned", CONFIRM_TIME: AT }, { status: "suppressed" }],
+    [{ Status: "unsubscribed", CONFIRM_TIME: AT }, { status: "opted_out" }],
+    [{ Status: "nonsubscribed", CONFIRM_TIME: AT }, { status: "unknown" }],
+    [{ Status: "transactional" }, { status: "unknown" }],
+    [{ OPTIN_TIME: "" }, { status: "unknown" }],
+  ])("platform_b %j", (cells, expected) => {
+    expect(b(cells as Record<string, string>).consent).toMatchObject(expected);
+  });
+});
