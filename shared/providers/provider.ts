@@ -100,6 +100,7 @@ export function retryAfter(headers: Readonly<Record<string, string>>, now: numbe
 
 /** A JSON object, or an empty one for anything else. */
 export function jsonOf(text: string): Record<string, unknown> {
+  if (text === "") return {};
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
