@@ -16,6 +16,7 @@ describe("guard", () => {
     () => store.getAll([at("a"), at("a", pk)]),
     () => store.query({ pk }),
     () => store.query({ pk, index: "i3" }),
+    () => store.count({ pk }),
     () => store.put(at("a", pk)),
     () => store.update(at("a", pk), { set: { n: 1 } }),
     () => store.remove(at("a", pk)),
@@ -68,6 +69,16 @@ describe("reading", () => {
     const found = await patiently(world, store.getAll(Array.from({ length: 60 }, (_, n) => at(`${n}`))));
     expect(found.map((item) => item?.n)).toEqual(Array.from({ length: 60 }, (_, n) => n));
     expect(left).toBeLessThan(1);
+  });
+
+  it("count is of the whole range, however many pages it is", async () => {
+    const { store } = await withStore();
+    const text = "x".repeat(90_000);
+    await store.writeAll(Array.from({ length: 30 }, (_, n) => ({ put: { ...at(`${10 + n}`), text } })));
+    expect((await store.query({ pk: "T#shop#X" })).next).toBeDefined();
+    expect(await store.count({ pk: "T#shop#X" })).toBe(30);
+    expect(await store.count({ pk: "T#shop#X", from: "20", to: "29" })).toBe(10);
+    expect(await store.count({ pk: "T#shop#none" })).toBe(0);
   });
 
   it("query takes ranges, both directions, and pages that go on where they ended", async () => {
