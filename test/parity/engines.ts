@@ -27,7 +27,7 @@ export const hasEngines = (): boolean => JAR !== undefined && existsSync(DYNALIT
 const HOST = "127.0.0.1";
 /** The name of a refusal that was the end of the process. */
 export const BROKEN = "BrokenConnection";
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 export function embedded(): Engine {
   const database = openDatabase(":memory:");
   const db = createDynamoDb({

@@ -1,5 +1,5 @@
 // Reads condition, filter and key condition expressions into a tree.
-import { type Faults, type Path, readPath } from "./paths.ts";
+import { countOperator, type Faults, type Path, readPath } from "./paths.ts";
 import { type Cursor, expressionFault, readTokens, type Token } from "./tokens.ts";
 
 export type Comparator = "=" | "<>" | "<" | "<=" | ">" | ">=";
@@ -69,6 +69,7 @@ function conditionReader(cursor: Cursor, faults: Faults) {
     let left = both();
     while (cursor.sees("OR")) {
       const token = cursor.next();
+      countOperator(faults);
       left = { kind: "or", left: condition(left, token), right: condition(both(), cursor.peek()) };
     }
     return left;
@@ -78,6 +79,7 @@ function conditionReader(cursor: Cursor, faults: Faults) {
     let left = negated();
     while (cursor.sees("AND")) {
       const token = cursor.next();
+      countOperator(faults);
       left = { kind: "and", left: condition(left, token), right: condition(negated(), cursor.peek()) };
     }
     return left;
@@ -85,6 +87,7 @@ function conditionReader(cursor: Cursor, faults: Faults) {
 
   const negated = (): Node => {
     if (!cursor.takes("NOT")) return compared();
+    countOperator(faults);
     return { kind: "not", condition: condition(negated(), cursor.peek()) };
   };
 
@@ -94,16 +97,19 @@ function conditionReader(cursor: Cursor, faults: Faults) {
     if (token.kind === "symbol" && COMPARATORS.has(token.text)) {
       const left = operand(first, token);
       cursor.next();
+      countOperator(faults);
       const right = operand(primary(), cursor.peek());
       return { kind: "compare", comparator: token.text as Comparator, left, right };
     }
     if (cursor.takes("BETWEEN")) {
+      countOperator(faults);
       const low = operand(primary(), cursor.peek());
       cursor.expect("AND");
       return { kind: "between", operand: operand(first, token), low, high: operand(primary(), cursor.peek()) };
     }
     if (cursor.takes("IN")) {
       cursor.expect("(");
+      countOperator(faults);
       return { kind: "in", operand: operand(first, token), choices: operands() };
     }
     return first;
@@ -134,6 +140,7 @@ function conditionReader(cursor: Cursor, faults: Faults) {
   const call = (): Node => {
     const { text: name } = cursor.next();
     cursor.expect("(");
+    countOperator(faults);
     if (!CONDITION_FUNCTIONS.has(name)) faults.unknownFunction ??= `Invalid function name; function: ${name}`;
     return { kind: "call", name, args: operands() };
   };

@@ -18,7 +18,7 @@ import { bindCondition, type Predicate } from "./predicates.ts";
 import { expressionFault, isExpressionFault, readTokens } from "./tokens.ts";
 import { bindUpdate, type UpdatePlan } from "./update-plans.ts";
 import { readUpdate } from "./updates.ts";
-import { type AttributeValue, type Item, normalizeValue } from "./values.ts";
+import { type AttributeValue, type Item, MAX_NAME_BYTES, normalizeValue, TOO_LONG } from "./values.ts";
 
 /** The members of a request that expressions are made of. */
 export interface ExpressionInput extends Wire {
@@ -27,6 +27,7 @@ export interface ExpressionInput extends Wire {
 }
 
 const CACHE_SIZE = 2000;
+const MAX_REFERENCE = 255;
 
 /** Remembers what `read` made of the texts used last. */
 function remembered<T>(read: (text: string) => T): (text: string) => T {
@@ -77,6 +78,7 @@ export function readExpressions(input: ExpressionInput, kinds: readonly string[]
   checkUse(input, kinds, older);
   checkForm(names, "ExpressionAttributeNames", NAME_FORM);
   checkForm(given, "ExpressionAttributeValues", VALUE_FORM);
+  for (const ref in names) checkName(names[ref]!, ref);
   const values: Item = {};
   for (const ref in given)
     values[ref] = older ? wrapped(ref, () => normalizeValue(given[ref]!)) : normalizeValue(given[ref]!);
@@ -203,6 +205,19 @@ function checkForm(map: object | undefined, member: string, form: RegExp): void 
   if (keys.length === 0) throw validation(`${member} must not be empty`);
   for (const key of keys)
     if (!form.test(key)) throw validation(`${member} contains invalid key: Syntax error; key: "${key}"`);
+  const long = keys.find((key) => key.length > MAX_REFERENCE);
+  if (long)
+    throw validation(
+      `${member} contains invalid key: The expression attribute map contains a key that is too long; size of key: ${long.length}`,
+    );
+}
+
+/** Refuses a name that no attribute can have. */
+function checkName(name: string, ref: string): void {
+  const refuse = (what: string) =>
+    validation(`ExpressionAttributeNames contains invalid value: ${what} for key ${ref}`);
+  if (name === "") throw refuse("Empty attribute name");
+  if (name.length > MAX_NAME_BYTES) throw refuse(TOO_LONG);
 }
 
 /** The older layer says which value it refuses. */

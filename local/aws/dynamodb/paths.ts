@@ -21,7 +21,20 @@ export interface Faults {
   misusedFunction?: string;
   reserved?: string;
   range?: string;
+  /** How many operators and functions there were so far. */
+  operators?: number;
 }
+
+const MAX_OPERATORS = 300;
+
+/** Counts one more operator or function. */
+export function countOperator(faults: Faults): void {
+  faults.operators = (faults.operators ?? 0) + 1;
+  if (faults.operators > MAX_OPERATORS)
+    faults.range ??= `The expression contains too many operators; operator count: ${MAX_OPERATORS + 1}`;
+}
+
+const MAX_DEPTH = 32;
 
 const MAX_INDEX = 2_147_483_647;
 
@@ -34,7 +47,11 @@ export function readPath(cursor: Cursor, faults: Faults): Path {
       if (index > MAX_INDEX) faults.range ??= `List index is not within the allowable range; index: [${index}]`;
       path.push(index);
       cursor.expect("]");
-    } else return path;
+    } else {
+      if (path.length > MAX_DEPTH)
+        faults.range ??= `The document path has too many nesting levels; nesting levels: ${path.length}`;
+      return path;
+    }
   }
 }
 

@@ -166,9 +166,7 @@ const boundText = (value: AttributeValue) => `AttributeValue: {${typeOf(value)}:
 
 function oneOf(operand: Bound, choices: Bound[]): Predicate {
   if (choices.length > MAX_CHOICES)
-    throw expressionFault(
-      `Invalid number of operands for operator or function; operator: IN, number of operands: ${choices.length + 1}`,
-    );
+    throw expressionFault(`The IN operator is provided with too many operands; number of operands: ${choices.length}`);
   checkDistinct("IN", [operand, ...choices]);
   return (item) => {
     const value = operand.read(item);

@@ -1,4 +1,4 @@
-// The streams API: every stream has one shard, which never ends.
+// The streams API: every stream has one shard, which ends when the stream is switched off.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import type { Engine, Operations } from "./engine.ts";
@@ -54,11 +54,18 @@ export function streamOperations(engine: Engine): Operations {
       writes: false,
       run: ({ StreamArn, ExclusiveStartShardId }) => {
         const { table, stream } = find(StreamArn);
-        const shard = { ShardId: SHARD, SequenceNumberRange: { StartingSequenceNumber: sequenceText(1) } };
+        const isOpen = table.record.stream?.enabled === true;
+        const shard = {
+          ShardId: SHARD,
+          SequenceNumberRange: {
+            StartingSequenceNumber: sequenceText(1),
+            ...(!isOpen && { EndingSequenceNumber: streams.latest() }),
+          },
+        };
         return {
           StreamDescription: {
             ...summary(stream),
-            StreamStatus: table.record.stream?.enabled ? "ENABLED" : "DISABLED",
+            StreamStatus: isOpen ? "ENABLED" : "DISABLED",
             StreamViewType: stream.view,
             CreationRequestDateTime: Date.parse(`${stream.label}Z`) / SECOND,
             KeySchema: keyNames(table.keys).map((name, at) => ({
@@ -100,9 +107,14 @@ export function streamOperations(engine: Engine): Operations {
         const [arn, after, at] = readIterator(String(ShardIterator));
         if (at + ITERATOR_LIFE < clock.now())
           throw awsFailure("ExpiredIteratorException", "The iterator has expired; ask for a new one.");
-        const records = streams.read(find(arn).stream, after, Number(Limit ?? MAX_RECORDS));
+        const { table, stream } = find(arn);
+        const records = streams.read(stream, after, Number(Limit ?? MAX_RECORDS));
         const next = records.at(-1)?.dynamodb.SequenceNumber ?? after;
-        return { Records: records.map(apiRecord), NextShardIterator: iteratorText(arn, next, clock.now()) };
+        const isOver = records.length === 0 && !table.record.stream?.enabled;
+        return {
+          Records: records.map(apiRecord),
+          ...(!isOver && { NextShardIterator: iteratorText(arn, next, clock.now()) }),
+        };
       },
     },
   };

@@ -1,6 +1,6 @@
 // Reads update expressions into a list of actions.
 import { CONDITION_FUNCTIONS } from "./conditions.ts";
-import { type Faults, type Path, readPath } from "./paths.ts";
+import { countOperator, type Faults, type Path, readPath } from "./paths.ts";
 import { type Cursor, expressionFault, readTokens } from "./tokens.ts";
 
 export type UpdateOperand =
@@ -47,7 +47,10 @@ function readAction(section: (typeof SECTIONS)[number], cursor: Cursor, faults: 
 function readSum(cursor: Cursor, faults: Faults): UpdateOperand {
   const left = readOperand(cursor, faults);
   for (const name of ["+", "-"])
-    if (cursor.takes(name)) return { kind: "call", name, args: [left, readOperand(cursor, faults)] };
+    if (cursor.takes(name)) {
+      countOperator(faults);
+      return { kind: "call", name, args: [left, readOperand(cursor, faults)] };
+    }
   return left;
 }
 
@@ -63,6 +66,7 @@ function readOperand(cursor: Cursor, faults: Faults): UpdateOperand {
 
   const { text: name } = cursor.next();
   cursor.expect("(");
+  countOperator(faults);
   if (CONDITION_FUNCTIONS.has(name))
     faults.misusedFunction ??= `The function is not allowed in an update expression; function: ${name}`;
   else if (!FUNCTIONS.has(name)) faults.unknownFunction ??= `Invalid function name; function: ${name}`;

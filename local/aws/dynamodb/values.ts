@@ -22,6 +22,8 @@ export type KeyType = "S" | "N" | "B";
 
 const TYPES = new Set<string>(["S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"]);
 const MAX_NESTING = 32;
+export const MAX_NAME_BYTES = 65_535;
+export const TOO_LONG = "Attribute name is too large, must be less than 65536 bytes";
 export const MAX_ITEM_BYTES = 400 * 1024;
 
 /** The attribute called `name`, never something inherited. */
@@ -101,6 +103,7 @@ export function normalizeItem(item: Item, depth = 1): Item {
   if (Object.hasOwn(item, "")) throw validation("Empty attribute name");
   let copy: Item | undefined;
   for (const name in item) {
+    if (name.length > MAX_NAME_BYTES) throw validation(TOO_LONG);
     const value = item[name]!;
     const normal = normalizeValue(value, depth);
     if (normal !== value) {

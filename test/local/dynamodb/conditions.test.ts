@@ -188,6 +188,12 @@ test.each<[string, string, Record<string, Value>?]>([
   ["_a = b", 'Syntax error; token: "_", near: "_a"'],
   ["a[01] = b", 'Syntax error; token: "1", near: "01]"'],
   ["  ", 'Syntax error; token: "<EOF>", near: "  "'],
+  [Array(151).fill("a=b").join(" AND "), "The expression contains too many operators; operator count: 301"],
+  [
+    `a IN (${Array.from({ length: 101 }, (_, at) => `b${at}`).join(", ")})`,
+    "The IN operator is provided with too many operands; number of operands: 101",
+  ],
+  [`a${".b".repeat(32)} = c`, "The document path has too many nesting levels; nesting levels: 33"],
   ["a[2147483648] = b", "List index is not within the allowable range; index: [2147483648]"],
   [
     "a BETWEEN :v AND :w",
@@ -225,6 +231,14 @@ test("names and values nobody uses, or that are not of their form, are refused",
   );
   expect(await put({ ...condition, ExpressionAttributeValues: { a: N(1) } })).toBe(
     enveloped('ExpressionAttributeValues contains invalid key: Syntax error; key: "a"'),
+  );
+  expect(await put({ ...condition, ExpressionAttributeNames: { "#a": "" } })).toBe(
+    enveloped("ExpressionAttributeNames contains invalid value: Empty attribute name for key #a"),
+  );
+  expect(await put({ ...condition, ExpressionAttributeNames: { [`#${"a".repeat(255)}`]: "a" } })).toBe(
+    enveloped(
+      "ExpressionAttributeNames contains invalid key: The expression attribute map contains a key that is too long; size of key: 256",
+    ),
   );
   expect(await put({ ExpressionAttributeNames: { "#a": "a" } })).toBe(
     enveloped("ExpressionAttributeNames can only be specified when using expressions"),

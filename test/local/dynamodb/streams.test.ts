@@ -257,3 +257,29 @@ test("a reader far behind and one close by read the same records", async () => {
   for (const at of [0, 1_000, 1_599, 1_600, 2_000, 2_598, 2_599])
     expect(db.records("things", all[at]!.dynamodb.SequenceNumber, 5)).toEqual(all.slice(at + 1, at + 6));
 });
+
+test("a stream that is switched off ends: what is left is read, then there is no further place", async () => {
+  const { call, put } = await world({ table: { stream: "KEYS_ONLY" } });
+  await put(key("a"));
+  const { TableDescription } = await call("UpdateTable", {
+    TableName: "things",
+    StreamSpecification: { StreamEnabled: false },
+  });
+  const StreamArn = String((TableDescription as Record<string, unknown>).LatestStreamArn);
+  const { StreamDescription } = await call("DescribeStream", { StreamArn });
+  const { Shards, StreamStatus } = StreamDescription as {
+    Shards: { ShardId: string; SequenceNumberRange: Record<string, string> }[];
+    StreamStatus: string;
+  };
+  expect(StreamStatus).toBe("DISABLED");
+  expect(Shards[0]!.SequenceNumberRange).toHaveProperty("EndingSequenceNumber");
+  const { ShardIterator } = await call("GetShardIterator", {
+    StreamArn,
+    ShardId: Shards[0]!.ShardId,
+    ShardIteratorType: "TRIM_HORIZON",
+  });
+  const first = await call("GetRecords", { ShardIterator });
+  expect(first.Records).toHaveLength(1);
+  const last = await call("GetRecords", { ShardIterator: first.NextShardIterator });
+  expect(last).toEqual({ Records: [] });
+});
