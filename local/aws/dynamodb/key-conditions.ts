@@ -95,12 +95,9 @@ export function keyRange(tests: KeyTest[], keys: Keys): { hash: AttributeValue; 
   if (!keys.range && tests.length > 1) throw validation("Query key condition not supported");
   if (!hash) throw validation(`Query condition missed key schema element: ${keys.hash.name}`);
   if (tests.length > 1 && !range) throw validation(`Query condition missed key schema element: ${keys.range!.name}`);
-  for (const [test, part] of [
-    [hash, keys.hash],
-    [range, keys.range],
-  ] as const)
-    if (test && part) checkTypes(test, part);
+  checkTypes(hash, keys.hash);
   if (hash.operator !== "=") throw validation("Query key condition not supported");
+  if (range) checkTypes(range, keys.range!);
   return { hash: hash.values[0]!, range };
 }
 

@@ -127,7 +127,9 @@ function prepareActions(actions: Wire[]): PreparedWrite[] {
   const prepared = actions.map((action, at) => {
     const kinds = Object.keys(action).filter((kind) => action[kind] != null);
     const [kind] = kinds;
-    if (kinds.length !== 1) throw validation("TransactItems can only contain one of Check, Put, Update or Delete");
+    if (kinds.length === 0)
+      throw validation("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request");
+    if (kinds.length > 1) throw validation("TransactItems can only contain one of Check, Put, Update or Delete");
     const { shape, prepare } = KINDS[kind!] ?? unknownKind(kind!);
     const input = action[kind!] as WriteInput;
     checkParameters(
