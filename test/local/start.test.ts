@@ -1,4 +1,5 @@
 // `npm start` as a process of its own: what it prints works when pasted, and its data outlives a `kill -9`.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,6 +9,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
+import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { CreateKeyCommand, DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { ListScheduleGroupsCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
+import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterEach, describe, expect, test } from "vitest";
 import { readSettings } from "../../local/settings.ts";
 
@@ -157,11 +163,37 @@ describe("npm start", () => {
       body: "{}",
     });
     expect(await tables.json()).toEqual({ TableNames: ["engagement"] });
+    await askFromOutside(fact("embedded AWS"));
     expect((await fetch(`${url}/_local/nothing`)).status).toBe(404);
     expect(await kill(child, "SIGINT")).toBe(0);
     expect(existsSync(join(folder, ":memory:"))).toBe(false);
   }, 60_000);
 });
+
+/** The SDK's own clients on the port of another process: each service once. */
+async function askFromOutside(endpoint: string): Promise<void> {
+  const options = { endpoint, region: "us-east-1", credentials: { accessKeyId: "any", secretAccessKey: "any" } };
+  const { Items } = await new DynamoDBClient(options).send(new ScanCommand({ TableName: "engagement", Limit: 1 }));
+  expect(Items).toHaveLength(1);
+  const sqs = new SQSClient({ ...options, useQueueUrlAsEndpoint: false });
+  const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: "outside" }));
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "hello" }));
+  const { Messages } = await sqs.send(new ReceiveMessageCommand({ QueueUrl }));
+  expect(Messages?.[0]?.Body).toBe("hello");
+  const kms = new KMSClient(options);
+  const { KeyMetadata } = await kms.send(new CreateKeyCommand({}));
+  const KeyId = KeyMetadata!.KeyId!;
+  const { CiphertextBlob } = await kms.send(new EncryptCommand({ KeyId, Plaintext: Buffer.from("secret") }));
+  const { Plaintext } = await kms.send(new DecryptCommand({ CiphertextBlob }));
+  expect(Buffer.from(Plaintext!).toString()).toBe("secret");
+  const { ScheduleGroups } = await new SchedulerClient(options).send(new ListScheduleGroupsCommand({}));
+  expect(ScheduleGroups?.map(({ Name }) => Name)).toContain("default");
+  const s3 = new S3Client({ ...options, forcePathStyle: true });
+  await s3.send(new CreateBucketCommand({ Bucket: "outside" }));
+  await s3.send(new PutObjectCommand({ Bucket: "outside", Key: "k", Body: "text" }));
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: "outside", Key: "k" }));
+  expect(await Body!.transformToString()).toBe("text");
+}
 
 describe("a start that cannot be is refused in one line", () => {
   const oneLine = async (env: Record<string, string>, words: string) => {

@@ -4,6 +4,7 @@ import { awsFailure, type StandIn, type Wire } from "../../local/aws/stand-in.ts
 
 /** What a test says that asks another engine for something only ours has. */
 export const ONLY_OURS = "Only the embedded service has this.";
+const TIMEOUT_MS = 20_000;
 /** Nobody checks the signature; the access key is read out of it. */
 const AUTHORIZATION =
   "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=00";
@@ -42,6 +43,7 @@ function post(endpoint: string, agent: Agent, target: string, body: string): Pro
         reject(error);
       }
     });
+    sent.setTimeout(TIMEOUT_MS, () => sent.destroy(new Error("No answer.")));
     sent.on("error", reject);
     sent.end(body);
   });

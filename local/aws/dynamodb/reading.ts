@@ -116,7 +116,6 @@ export function checkFiltered({ index }: Source, { filter }: Asked): void {
 /** Checks what was asked against the table and index. */
 export function checkAsked({ table, index, keys }: Source, asked: Asked, input: ReadInput): void {
   if (asked.projection) checkScalarKeys(asked.projection, table);
-  if (asked.filter) checkScalarKeys(asked.filter.paths, table);
   if (index && !index.local && index.projected) {
     if (input.Select === "ALL_ATTRIBUTES")
       throw invalidParameter(
@@ -128,6 +127,7 @@ export function checkAsked({ table, index, keys }: Source, asked: Asked, input: 
         `Global secondary index ${index.name} does not project [${inHashOrder(beyond).join(", ")}]`,
       );
   }
+  if (asked.filter) checkScalarKeys(asked.filter.paths, table);
   if (asked.startKey) checkStartKey(asked.startKey, table, keys);
 }
 
