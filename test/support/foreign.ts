@@ -1,7 +1,7 @@
 // One real thing of a workspace per kind of route, for asking whether another workspace can tell that it is there.
 import { platformWrite } from "../../shared/resources.ts";
-import { createImport } from "../../shared/store/imports.ts";
 import { createServerKey } from "../../shared/store/identity.ts";
+import { createImport } from "../../shared/store/imports.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { formOf, pictures } from "./pictures.ts";
 import type { Tenant, TestWorld } from "./world.ts";
