@@ -43,4 +43,17 @@ export async function fill(world: TestWorld, tenant: Tenant, count: number): Pro
   return ids;
 }
 
+/** One iOS device for each of these subscribers. */
+export async function equip(world: TestWorld, tenant: Tenant, ids: readonly string[]): Promise<void> {
+  const at = new Date(world.clock.now()).toISOString();
+  const rows = ids.map((id) => {
+    const device = uuidOfText(`device of ${id}`);
+    const token = `${device}${device}`;
+    const times = { created_at: at, updated_at: at, last_seen_at: at };
+    const fields = { platform: "ios", token, address: `ios:${token}`, push_enabled: true, status: "active", rev: 1 };
+    return { put: { ...keys.device(tenant.id, id, device), id: device, subscriber_id: id, ...fields, ...times } };
+  });
+  for (let from = 0; from < rows.length; from += 1_000) await tenant.store.writeAll(rows.slice(from, from + 1_000));
+}
+
 const wireKey = ({ pk, sk }: { pk: string; sk: string }) => ({ pk: { S: pk }, sk: { S: sk } });

@@ -8,11 +8,12 @@ import { audienceRules, planRange } from "../shared/store/audiences.ts";
 import { messageRow } from "../shared/store/inbox.ts";
 import { keys, SHARDS } from "../shared/store/keys.ts";
 import type { Key } from "../shared/store/model.ts";
+import { openChannels } from "../test/support/reached.ts";
 import { openStream } from "../test/support/sse.ts";
 import { type Tenant, type TestWorld, testWorld } from "../test/support/world.ts";
 import { eventScenarios } from "./events.ts";
 import { type Budget, type Figure, measure } from "./measure.ts";
-import { fill } from "./people.ts";
+import { equip, fill } from "./people.ts";
 
 const UPSERTS = 2_000;
 const AUDIENCE = 10_000;
@@ -22,6 +23,8 @@ const LISTS = 200;
 const IDLE_SECONDS = 120;
 const PUTS = 10_000;
 const SENDS = [1_000, 10_000, 100_000];
+/** So many of these sizes are also sent by push, each message through the embedded provider. */
+const PUSH_SIZES = 2;
 const AUTHENTICATION = ["GetItem"];
 
 const budget = (text: string, keeps: Budget["keeps"]): { budget: Budget } => ({ budget: { text, keeps } });
@@ -51,6 +54,7 @@ export async function benchProduct(tell: (figure: Figure) => void, sizes: readon
     for (const figure of await eventScenarios(world)) note(figure);
     const sends: Figure[] = [];
     for (const size of sizes) sends.push(note(await send(world, size)));
+    for (const size of sizes.slice(0, PUSH_SIZES)) note(await push(world, size));
     return { figures, notes: ratios(sends) };
   } finally {
     await world.close();
@@ -241,6 +245,32 @@ async function send(world: TestWorld, size: number): Promise<Figure> {
   const job = (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
   if (job.status !== "completed" || job.counts.delivered !== size)
     throw new Error(`A send to ${size} ended ${job.status} with ${JSON.stringify(job.counts)}.`);
+  return figure;
+}
+
+/** The same by iOS push: a ledger row a recipient, and a call to the provider, which is not counted. */
+async function push(world: TestWorld, size: number): Promise<Figure> {
+  const tenant = await world.tenant();
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  await equip(world, tenant, await fill(world, tenant, size));
+  const as = await tenant.dashboard();
+  const body = { title: "Hello", body: "World", target: { type: "all" }, channel_ids: [ios] };
+  let id = "";
+  const figure = await measure(
+    world,
+    {
+      scenario: "push send, per recipient",
+      items: size,
+      ...budget("≤ 1.2 WCU, ≤ 0.2 requests", ({ wcu, requests }) => most(1.2)(wcu) && most(0.2)(requests)),
+    },
+    async () => {
+      id = (await world.call("POST /api/v1/notifications", { as, body })).body.id;
+      await world.settle();
+    },
+  );
+  const job = (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
+  if (job.status !== "completed" || job.delivered_by_channel.ios !== size)
+    throw new Error(`A push to ${size} ended ${job.status} with ${JSON.stringify(job.counts)}.`);
   return figure;
 }
 

@@ -243,11 +243,11 @@ export const runCampaignQueue = /* @__PURE__ */ sender("run-campaign", "runCampa
 
 export const importRowsQueue = /* @__PURE__ */ sender("import-rows", "importRowsQueue");
 
-/** The right to send to every queue that a timer leads to. */
-export const dueTargets: Capability<
-  "dueTargets",
-  { send(queue: QueueName, messages: readonly unknown[], options: { delaySeconds: number }): Promise<void> }
-> = {
+type DueTargets = {
+  send(queue: QueueName, messages: readonly unknown[], options: { delaySeconds: number }): Promise<void>;
+};
+
+const timerTargets = (): Capability<"dueTargets", DueTargets> => ({
   as: "dueTargets",
   env: dueQueues.map(variable),
   grants: dueQueues.map((queue) => ({ actions: ["sqs:SendMessage"], on: `queue:${queue}` })),
@@ -255,7 +255,10 @@ export const dueTargets: Capability<
     const opened = new Map(dueQueues.map((queue) => [queue, openQueue(parts, queue) as Queue<unknown>]));
     return () => ({ send: (queue, messages, options) => opened.get(queue)!.send(messages, options) });
   },
-};
+});
+
+/** The right to send to every queue that a timer leads to. */
+export const dueTargets = /* @__PURE__ */ timerTargets();
 
 /** The env variable that holds a queue's URL. */
 export const queueVariable = variable;

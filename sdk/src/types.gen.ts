@@ -389,6 +389,63 @@ export interface Notification {
   } | undefined;
 }
 
+export interface Recipient {
+  notification_id: string;
+  subscriber_id: string;
+  decision: "sent" | "held_out" | "skipped" | "not_in_audience" | "pending" | "canceled";
+  state: "pending" | "delivered" | "failed" | "skipped" | "held_out" | "canceled";
+  reason: string | null;
+  holdout: {
+    percentage: number;
+    bucket: number;
+  };
+  held_out: boolean;
+  split: {
+    percentage: number;
+    bucket: number;
+  } | null;
+  variant_id: string | null;
+  attempts: ({
+    channel: string;
+    device_id: string | null;
+    state: "pending" | "delivered" | "failed" | "skipped" | "held_out" | "canceled";
+    reason: string | null;
+    provider_id: string | null;
+    attempted_at: string[];
+  })[];
+  now: {
+    subscriber_filters: ({
+      key: string;
+      condition: unknown;
+      value: unknown;
+      matches: boolean;
+    })[];
+    device_filters: ({
+      device_id: string;
+      clauses: ({
+        key: string;
+        condition: unknown;
+        value: unknown;
+        matches: boolean;
+      })[];
+    })[];
+    channels: ({
+      channel: string;
+      reachable: boolean;
+      reason: string | null;
+      devices: number;
+      consent: string | null;
+    })[];
+    ranking: ({
+      class: string;
+      source: string;
+      score: number;
+    })[] | null;
+  } | null;
+  /** RFC 3339. */
+  evaluated_at: string;
+}
+
 export interface Schedule {
   id: string;
   cron_expression: string;
@@ -1588,6 +1645,8 @@ export interface Endpoints {
     list(query?: NotificationsListQuery, options?: CallOptions): Promise<NotificationsListAnswer>;
     /** Get a notification. `GET /api/v1/notifications/:id` */
     get(id: string, options?: CallOptions): Promise<Notification>;
+    /** Explain why somebody got a notification or did not. `GET /api/v1/notifications/:id/recipients/:subscriberId` */
+    getRecipient(id: string, subscriberId: string, options?: CallOptions): Promise<Recipient>;
     /** Cancel a scheduled notification: nobody is reached after this. `POST /api/v1/notifications/:id/cancel` */
     cancel(id: string, options?: CallOptions): Promise<Notification>;
     /** Report what a recipient did with a message. `POST /api/v1/notifications/interactions` */

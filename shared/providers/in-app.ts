@@ -2,44 +2,60 @@
 import type { Store } from "../resources.ts";
 import { type CompiledTemplate, compileTemplate, isRenderError, type RenderScope } from "../rules/render.ts";
 import { checkUrl } from "../rules/safe-url.ts";
-import type { Chunk, Claim } from "../store/chunks.ts";
 import { KNOWN_ALIVE_MS } from "../store/erasure.ts";
 import { messageId, messageRow } from "../store/inbox.ts";
 import type { Job } from "../store/jobs.ts";
 import { keys } from "../store/keys.ts";
 import type { Item, Value } from "../store/model.ts";
+import { isMark, type Recipient } from "../store/recipients.ts";
 import { attributesOf, getProfiles, subscriberOf } from "../store/subscribers.ts";
+import { type Place, placeText } from "../store/touches.ts";
 
 type Rendered = { content: { [name: string]: Value }; data: string | undefined };
+
+export interface InAppResult {
+  /** Subscribers whose inbox has it. */
+  delivered: Set<string>;
+  /** Subscribers who are not there any more. */
+  gone: string[];
+}
 
 /**
  * Writes one inbox row per recipient, 25 a request. A chunk that comes late looks again who is still there: what is
  * written for somebody erased meanwhile would stay, for the erasure has looked for the last time.
- * @returns how many were delivered, and how many failed: erased since, or nothing could be rendered.
  */
 export async function deliverInApp(
   store: Store,
   job: Job,
-  { at, repeats }: Claim,
-  { recipients, plannedAt }: Chunk,
-): Promise<{ delivered: number; failed: number }> {
+  place: Place,
+  { at, repeats }: { at: number; repeats: boolean },
+  { recipients, plannedAt }: { recipients: readonly Recipient[]; plannedAt: number },
+): Promise<InAppResult> {
   const render = renderer(job, at);
-  const experience = job.source.type === "experience" ? (job.source.id ?? undefined) : undefined;
+  const whence = {
+    place: placeText(place),
+    experience: job.source.type === "experience" ? (job.source.id ?? undefined) : undefined,
+  };
   const isLate = store.clock.now() - plannedAt > KNOWN_ALIVE_MS;
   const ids = recipients.map(({ subscriber }) => subscriber);
   const profiles = render.isStatic && !isLate ? undefined : await getProfiles(store, ids);
   const rows: Item[] = [];
+  const gone: string[] = [];
   for (const [i, { subscriber, arm }] of recipients.entries()) {
     const profile = profiles?.[i];
-    if (profiles && !profile) continue;
+    if (isMark(subscriber)) continue;
+    if (profiles && !profile) {
+      gone.push(subscriber);
+      continue;
+    }
     const rendered = render.for(arm, render.isStatic ? undefined : scopeOf(profile!, job));
-    if (rendered) rows.push(messageRow(store.tenant, job.id, at, { subscriber, experience, ...rendered }));
+    if (rendered) rows.push(messageRow(store.tenant, job.id, at, { subscriber, ...whence, ...rendered }));
   }
   const there = repeats ? await written(store, job.id, at, ids) : new Set<string>();
   const missing = rows.filter(({ pk }) => !there.has(pk));
   await store.writeAll(missing.map((put) => ({ put })));
-  const delivered = there.size + missing.length;
-  return { delivered, failed: recipients.length - delivered };
+  const inboxes = new Set([...there, ...missing.map(({ pk }) => pk)]);
+  return { delivered: new Set(ids.filter((id) => inboxes.has(keys.person(store.tenant, id)))), gone };
 }
 
 /** Whose row an earlier attempt has written: it stays as it is, for what it says may have changed since. */

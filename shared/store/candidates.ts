@@ -134,14 +134,14 @@ const placed = (profile: Item, devices: Item[], cursor: string): Placed => ({
 });
 
 /** What a device filter sees: what the API shows of a device, as far as it is known. */
-const deviceForFilters = (row: Item): Record<string, unknown> => {
+export const deviceForFilters = (row: Item): Record<string, unknown> => {
   const { pk, sk, token, subscription, address, rev, ...fields } = row;
   const { status, push_enabled } = deviceOf(row);
   return { ...fields, status, push_enabled };
 };
 
 /** What a filter sees: the attributes, and the fields of the subscriber itself. */
-function attributesForFilters(profile: Item): Record<string, unknown> {
+export function attributesForFilters(profile: Item): Record<string, unknown> {
   const { external_id, email, created_at } = subscriberOf(profile);
   return { external_id, ...(email !== undefined && { email }), created_at, ...attributesOf(profile) };
 }

@@ -21,6 +21,8 @@ export interface Channel {
   created_at: string;
   /** The credentials it has were accepted before: asking about them again does not stop it. */
   isProven?: boolean;
+  /** Another one with every upload of credentials; never shown. */
+  credentials?: string;
 }
 
 /** They are listed whole, and read whole for every send. */
@@ -183,6 +185,7 @@ export const channelOf = (item: Item): Channel => ({
   ...(item.verification_error !== undefined && { verification_error: String(item.verification_error) }),
   created_at: String(item.created_at),
   isProven: item.verified_credentials !== undefined && item.verified_credentials === credentialsOf(item),
+  ...(item.credentials !== undefined && { credentials: String(item.credentials) }),
 });
 
 /** Which credentials a channel has: every upload is another version. */

@@ -110,15 +110,19 @@ export async function settleChunk(
   );
 }
 
-/** A chunk and the job it belongs to, in one request. */
+/** A chunk, the job it belongs to and who works on it, in one request. */
 export async function getChunk(
   store: StoreReader,
   job: string,
   range: string,
   n: number,
-): Promise<{ job: JobItem; chunk: Chunk } | undefined> {
-  const [whole, part] = await store.getAll([keys.job(store.tenant, job), keys.chunk(store.tenant, job, range, n)]);
-  return whole && part && { job: jobOf(whole), chunk: chunkOf(part) };
+): Promise<{ job: JobItem; chunk: Chunk; claim: Item | undefined } | undefined> {
+  const [whole, part, claim] = await store.getAll([
+    keys.job(store.tenant, job),
+    keys.chunk(store.tenant, job, range, n),
+    keys.claim(store.tenant, job, range, n),
+  ]);
+  return whole && part && { job: jobOf(whole), chunk: chunkOf(part), claim };
 }
 
 /** What a chunk says of itself before anything was sent. */

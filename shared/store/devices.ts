@@ -233,6 +233,14 @@ export async function removeDevice(store: Store, subscriber: string, id: string)
   throw new ApiError("SERVICE_UNAVAILABLE", "This device is being registered just now.");
 }
 
+/** What the provider knows nothing of any more is not used again, unless it has been given a new address since. */
+export async function markInvalid(store: Store, { pk, sk, address }: Item): Promise<void> {
+  await store.update({ pk, sk }, { set: { status: "invalid" } }, all(present("id"), is("address", address ?? ""))).then(
+    () => undefined,
+    refused(() => undefined),
+  );
+}
+
 /** What erasure must remove of a subscriber's devices: the pointers first, so that no crash loses sight of one. */
 export async function deviceTraces(store: StoreReader, subscriber: string): Promise<Item[]> {
   const rows = await deviceRows(store, subscriber);

@@ -5,6 +5,7 @@ import { present } from "./conditions.ts";
 import { deviceTraces } from "./devices.ts";
 import { eraseEvents } from "./event-erasure.ts";
 import { keys } from "./keys.ts";
+import { anonymise, forgetMark, isLedgerRow, markOf } from "./ledger-erasure.ts";
 import { forgetMemberships, isMembership } from "./memberships.ts";
 import type { Item, Key } from "./model.ts";
 import { refused } from "./refusals.ts";
@@ -37,10 +38,12 @@ export const places: readonly Place[] = [
   },
 ];
 
-/** Memberships go from both ends, counts included; everything else is a row of its own. */
+/** Memberships go from both ends, counts included; the ledger stays, nameless; the rest is rows of their own. */
 async function removeTraces(store: Store, subscriber: string, found: readonly Key[]): Promise<void> {
   const memberships = found.filter(isMembership);
   await forgetMemberships(store, subscriber, memberships);
+  const ledger = (found as Item[]).filter(isLedgerRow);
+  if (ledger.length > 0) await anonymise(store, subscriber, await markOf(store, subscriber), ledger);
   const rest = found.filter((row) => !memberships.includes(row));
   await store.writeAll(rest.map(({ pk, sk }) => ({ remove: { pk, sk } })));
 }
@@ -60,6 +63,7 @@ export async function eraseTraces(store: Store, subscriber: string, pass: 1 | 2)
       await removeTraces(store, subscriber, found);
       removed += found.length;
     }
+  if (pass === 2) await forgetMark(store, subscriber);
   return removed;
 }
 
@@ -68,7 +72,7 @@ async function scrubProfile(store: Store, subscriber: string): Promise<Item | un
   const key = keys.subscriber(store.tenant, subscriber);
   const profile = await store.get(key);
   if (!profile?.erased_at) return undefined;
-  const kept = new Set(["pk", "sk", "id", "erased_at", "erased_by", "erase_properties", "react", "next"]);
+  const kept = new Set(["pk", "sk", "id", "erased_at", "erased_by", "erase_properties", "react", "next", "mark"]);
   const remove = Object.keys(profile).filter((name) => !kept.has(name));
   if (remove.length > 0) await store.update(key, { remove }, present("erased_at")).catch(refused(() => undefined));
   return profile;

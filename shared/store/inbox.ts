@@ -36,11 +36,13 @@ export interface Delivery {
   data?: string | undefined;
   /** The experience that it belongs to, which may be hidden or recalled. */
   experience?: string | undefined;
+  /** The chunk it comes from, for an erasure. */
+  place?: string | undefined;
 }
 
 /** The immutable row of one delivery (its own ledger entry, decision 7). `at` is the time of the claim. */
 export function messageRow(tenant: TenantId, job: string, at: number, delivery: Delivery): Item {
-  const { subscriber, content, data, experience } = delivery;
+  const { subscriber, content, data, experience, place } = delivery;
   const id = messageId(at, job, subscriber);
   return {
     ...keys.message(tenant, subscriber, id),
@@ -48,6 +50,7 @@ export function messageRow(tenant: TenantId, job: string, at: number, delivery: 
     content: JSON.stringify(content),
     ...(data !== undefined && { data }),
     ...(experience !== undefined && { experience }),
+    ...(place !== undefined && { place }),
     expires: Math.ceil((at + MESSAGE_LIFETIME_MS) / SECOND),
   };
 }

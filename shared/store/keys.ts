@@ -70,7 +70,7 @@ export const keys = {
   messageState: (t: TenantId, id: string, message: string) => key(keys.person(t, id), `IS#${message}`),
   /** every message up to this id, unread at that time, was read then · inbox */
   readMark: (t: TenantId, id: string, message: string) => key(keys.person(t, id), `IW#${message}`),
-  /** a send that reached the provider: the ledger row and the touch of attribution · deliver */
+  /** an address of a send and what became of it: the ledger row and the touch of attribution · deliver */
   touch: (t: TenantId, id: string, at: string, job: string, target: string) =>
     key(keys.person(t, id), `R#${at}#${job}#${target}`),
   consent: (t: TenantId, id: string, consent: string) => key(keys.person(t, id), `C#${consent}`),

@@ -20,7 +20,7 @@ type Planned = Pick<
 
 /** By which channel of each type a send goes, and whose consent it needs: settled when it is dispatched. */
 export interface Means {
-  via: Pick<Channel, "id" | "type">[];
+  via: { id: string; type: ReachChannel; credentials?: string | undefined }[];
   emailConsent: "opt_out" | "opt_in";
 }
 

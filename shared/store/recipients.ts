@@ -53,7 +53,7 @@ export function unpackId(text: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-const isInAppOnly = (targets: readonly Target[]) => targets.length === 1 && targets[0]!.channel === "in_app";
+export const isInAppOnly = (targets: readonly Target[]) => targets.length === 1 && targets[0]!.channel === "in_app";
 const IN_APP: readonly Target[] = [{ channel: "in_app" }];
 
 /** `id`, or `id:arm:targets:source` up to the last that is there; in-app alone goes without saying. */

@@ -8,6 +8,7 @@ import { Timestamp } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { isTerminal, jobStatuses } from "../../../shared/rules/job-states.ts";
 import { channelClasses } from "../../../shared/rules/reach.ts";
+import { explainRecipient } from "../../../shared/store/explain.ts";
 import { cancelJob, getJob, type JobItem, listJobs } from "../../../shared/store/jobs.ts";
 import type { Key } from "../../../shared/store/model.ts";
 import { readoutOf } from "../../../shared/store/tallies.ts";
@@ -69,6 +70,50 @@ const Notification = v.object({
   dispatched_at: v.nullable(Timestamp),
   completed_at: v.nullable(Timestamp),
   channel_arbitration: v.optional(Arbitration),
+});
+
+const Share = v.object({ percentage: v.number(), bucket: v.number() });
+const Clause = v.object({ key: v.string(), condition: v.any(), value: v.any(), matches: v.boolean() });
+const recipientStates = ["pending", "delivered", "failed", "skipped", "held_out", "canceled"] as const;
+
+const Explanation = v.object({
+  notification_id: v.string(),
+  subscriber_id: v.string(),
+  decision: v.picklist(["sent", "held_out", "skipped", "not_in_audience", "pending", "canceled"]),
+  state: v.picklist(recipientStates),
+  reason: v.nullable(v.string()),
+  holdout: Share,
+  held_out: v.boolean(),
+  split: v.nullable(Share),
+  variant_id: v.nullable(v.string()),
+  attempts: v.array(
+    v.object({
+      channel: v.string(),
+      device_id: v.nullable(v.string()),
+      state: v.picklist(recipientStates),
+      reason: v.nullable(v.string()),
+      provider_id: v.nullable(v.string()),
+      attempted_at: v.array(Timestamp),
+    }),
+  ),
+  /** Null for somebody who is not there any more, or never was. */
+  now: v.nullable(
+    v.object({
+      subscriber_filters: v.array(Clause),
+      device_filters: v.array(v.object({ device_id: v.string(), clauses: v.array(Clause) })),
+      channels: v.array(
+        v.object({
+          channel: v.string(),
+          reachable: v.boolean(),
+          reason: v.nullable(v.string()),
+          devices: v.number(),
+          consent: v.nullable(v.string()),
+        }),
+      ),
+      ranking: v.nullable(v.array(v.object({ class: v.string(), source: v.string(), score: v.number() }))),
+    }),
+  ),
+  evaluated_at: Timestamp,
 });
 
 /** `sent` is what was promised at creation until the job runs, then what was accepted into delivery. */
@@ -145,6 +190,19 @@ export const notifications = group("notifications", "One-off sends with audience
     {},
     { summary: "Get a notification", returns: Notification, errors: ["NOT_FOUND"] },
     async ({ store, params }) => shown(await getJob(store, params.id)),
+  ),
+
+  endpoint(
+    "GET /api/v1/notifications/:id/recipients/:subscriberId",
+    {},
+    {
+      summary: "Explain why somebody got a notification or did not",
+      description:
+        "What the rows of the send say happened, and its rules clause by clause with the values they see now.",
+      returns: Explanation,
+      errors: ["NOT_FOUND"],
+    },
+    ({ store, params }) => explainRecipient(store, params.id, params.subscriberId.toLowerCase()),
   ),
 
   sending(

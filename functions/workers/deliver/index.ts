@@ -1,40 +1,79 @@
 // Hands one chunk of recipients to the providers: claimed first, called at once, closed with its totals (decision 7).
 import { SECOND } from "../../../shared/clock.ts";
+import type { Message } from "../../../shared/messages.ts";
 import { deliverInApp } from "../../../shared/providers/in-app.ts";
+import { providers } from "../../../shared/providers/providers.ts";
 import { deliverQueue, storeWrite } from "../../../shared/resources.ts";
 import { claimChunk, closeChunk, closeRange, getChunk, tallyOfChunk } from "../../../shared/store/chunks.ts";
 import { finishJob } from "../../../shared/store/jobs.ts";
+import { forgetInChunk } from "../../../shared/store/ledger-erasure.ts";
+import { isInAppOnly } from "../../../shared/store/recipients.ts";
+import type { Tally } from "../../../shared/store/tallies.ts";
+import { heldOutItem, type Place } from "../../../shared/store/touches.ts";
+import { vaultOpening } from "../../../shared/vault.ts";
 import { queueWorker } from "../../../shared/worker.ts";
+import { type Bound, type Found, workThrough } from "./rounds.ts";
+
+/** What a queue can hold a message back. */
+const LONGEST_DELAY_SECONDS = 900;
 
 export const deliver = queueWorker(
   "deliver",
   "Delivers one chunk of recipients.",
-  [storeWrite, deliverQueue],
-  async (message, { store, ids, clock, deliverQueue: queue }) => {
-    const found = await getChunk(store, message.job, message.range, message.chunk);
+  [storeWrite, deliverQueue, providers, vaultOpening],
+  async (message, context) => {
+    const { store } = context;
+    const place: Place = { job: message.job, range: message.range, n: message.chunk };
+    const found = await getChunk(store, place.job, place.range, place.n);
     if (found?.job.status !== "processing") return;
-    const { job, chunk } = found;
-    const place = [job.id, message.range, message.chunk] as const;
-    const claiming = await claimChunk(store, ...place, ids.uuid());
-    if ("busyUntil" in claiming) {
-      const seconds = Math.ceil((claiming.busyUntil - clock.now()) / SECOND);
-      return queue.send([message], { delaySeconds: Math.max(1, seconds) });
-    }
-    if ("claim" in claiming) {
-      const { delivered, failed } = await deliverInApp(store, job, claiming.claim, chunk);
-      const tally = tallyOfChunk(chunk);
-      const mayBeLast = await closeChunk(
-        store,
-        ...place,
-        { owner: claiming.claim.owner, isFinal: chunk.next === undefined },
-        {
-          ...tally,
-          counts: { ...tally.counts, delivered, failed },
-          delivered_by_channel: { in_app: delivered },
-        },
-      );
-      if (!mayBeLast) return;
-    }
-    if (await closeRange(store, job.id, message.range)) await finishJob(store, job.id);
+    if (found.claim?.closed) return settle(context, place);
+    const isInbox = found.chunk.recipients.every(({ targets }) => isInAppOnly(targets));
+    const end = isInbox ? await intoInboxes(context, place, found) : await workThrough(context, place, found);
+    if ("again" in end) return again(context, message, end.again);
+    if (end.tally && !(await close(context, place, found, end.tally))) return;
+    return settle(context, place);
   },
 );
+
+type End = { again: number } | { tally?: { at: number; owner: string; tally: Tally } };
+
+/** In-app alone: the rows are their own ledger, so one claim does for the whole chunk. */
+async function intoInboxes({ store, ids, clock }: Bound, place: Place, { job, chunk }: Found): Promise<End> {
+  const claiming = await claimChunk(store, place.job, place.range, place.n, ids.uuid());
+  if ("busyUntil" in claiming) return { again: claiming.busyUntil - clock.now() };
+  if ("closed" in claiming) return {};
+  const { claim } = claiming;
+  const { delivered, gone } = await deliverInApp(store, job, place, claim, chunk);
+  for (const subscriber of gone) await forgetInChunk(store, place, subscriber);
+  const plain = tallyOfChunk(chunk);
+  const failed = chunk.recipients.length - delivered.size;
+  const erased = gone.length;
+  const tally: Tally = {
+    ...plain,
+    counts: { ...plain.counts, delivered: delivered.size, failed },
+    delivered_by_channel: { in_app: delivered.size },
+    fail_reasons: { erased, template_error: failed - erased },
+  };
+  return { tally: { at: claim.at, owner: claim.owner, tally } };
+}
+
+/** The control group joins the ledger, and the chunk closes. @returns whether its range may be complete. */
+async function close(
+  { store }: Bound,
+  place: Place,
+  { chunk }: Found,
+  { at, owner, tally }: { at: number; owner: string; tally: Tally },
+): Promise<boolean> {
+  await store.writeAll(chunk.heldOut.map((id) => ({ put: heldOutItem(store.tenant, at, place, id) })));
+  const tenure = { owner, isFinal: chunk.next === undefined };
+  return closeChunk(store, place.job, place.range, place.n, tenure, tally);
+}
+
+async function settle({ store }: Bound, { job, range }: Place): Promise<void> {
+  if (await closeRange(store, job, range)) await finishJob(store, job);
+}
+
+function again({ deliverQueue: queue }: Bound, message: Message<"deliver">, ms: number): Promise<void> {
+  const delaySeconds = Math.min(LONGEST_DELAY_SECONDS, Math.max(1, Math.ceil(ms / SECOND)));
+  return queue.send([message], { delaySeconds });
+}

@@ -76,7 +76,7 @@ const waitFor = ({ store, fanOutQueue: queue }: Bound, job: string, ms: number):
 async function dispatch(context: Bound, job: JobItem): Promise<void> {
   const { store, clock, workspace } = context;
   if (job.status !== "queued") return announce(context, job);
-  const via = (await selectedChannels(store, job)).map(({ id, type }) => ({ id, type }));
+  const via = (await selectedChannels(store, job)).map(({ id, type, credentials }) => ({ id, type, credentials }));
   if (via.length === 0) return fail(store, job.id, "no usable channel");
   const template =
     job.template_id === null ? undefined : await store.get(keys.entity(store.tenant, "template", job.template_id));

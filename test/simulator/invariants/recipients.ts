@@ -1,5 +1,6 @@
 // Everybody whom a send must reach is in its audience once, in the right arm, with the right words in the inbox.
 import { armOf, isHeldOut } from "../../../shared/rules/split.ts";
+import { isMark } from "../../../shared/store/recipients.ts";
 import { audienceOf, partsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import { mustHold } from "../ledger.ts";
@@ -22,12 +23,14 @@ export const recipients: Invariant = {
           if (mustHold(send, person) && !isIn) broken(`job ${job} left out ${person.id}`, job, person.id);
         }
         for (const id of [...sent.keys(), ...heldOut]) {
+          if (isMark(id)) continue;
           if (ledger.people.get(id)?.tenant !== send.tenant) broken(`job ${job} holds the stranger ${id}`, job, id);
           if (send.ids && !send.ids.includes(id)) broken(`job ${job} holds ${id}, who was not asked for`, job, id);
           if (isHeldOut(job, id, send.holdout) !== heldOut.has(id))
             broken(`job ${job}: holdout of ${id} is wrong`, job, id);
         }
         for (const [id, arm] of sent) {
+          if (isMark(id)) continue;
           const expected = send.splitShare === undefined ? undefined : armOf(job, id, send.splitShare);
           if (arm !== expected) broken(`job ${job}: ${id} is in arm ${arm}, not ${expected}`, job, id);
           if (!delivered.has(id) && Number(item["n:failed"] ?? 0) === 0)

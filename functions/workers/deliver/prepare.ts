@@ -1,0 +1,172 @@
+// Makes a group's messages ready to go: addresses looked up, consent asked once more, texts rendered, keys at hand.
+
+import { deliverInApp } from "../../../shared/providers/in-app.ts";
+import type { ProvidedChannel, Provider } from "../../../shared/providers/provider.ts";
+import { rendererOf } from "../../../shared/providers/texts.ts";
+import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
+import { isReachableDevice, type ReachChannel, reachOf } from "../../../shared/rules/reach.ts";
+import type { Chunk } from "../../../shared/store/chunks.ts";
+import { contactOf, suppressEmail } from "../../../shared/store/contacts.ts";
+import { openCredentials } from "../../../shared/store/credentials.ts";
+import { deviceOf, markInvalid } from "../../../shared/store/devices.ts";
+import { KNOWN_ALIVE_MS } from "../../../shared/store/erasure.ts";
+import type { JobItem } from "../../../shared/store/jobs.ts";
+import { keys } from "../../../shared/store/keys.ts";
+import { forgetInChunk } from "../../../shared/store/ledger-erasure.ts";
+import type { Item } from "../../../shared/store/model.ts";
+import { isMark, type Recipient } from "../../../shared/store/recipients.ts";
+import { attributesOf, getProfiles } from "../../../shared/store/subscribers.ts";
+import type { Place } from "../../../shared/store/touches.ts";
+import type { Bound } from "./rounds.ts";
+
+export interface Prepared {
+  unit: Unit;
+  /** Whose ledger row it is: the subscriber, or the mark of one who was erased. */
+  subscriber: string;
+  device?: Item | undefined;
+  send(): Promise<SendOutcome>;
+}
+
+/** Units whose people and devices are looked up at once. */
+const WINDOW = 100;
+
+/** Credentials opened by this environment, by their version: as they were when the send was dispatched. */
+const opened = new Map<string, unknown>();
+const MOST_OPENED = 100;
+
+const rejected = (reason: string): SendOutcome => ({ status: "rejected", reason });
+const readsProfile: ReadonlySet<ReachChannel> = new Set(["email", "sms", "chat_app"]);
+
+export function openPreparing(context: Bound, job: JobItem, place: Place, chunk: Chunk, at: number) {
+  const { store, vault, providers, clock } = context;
+  const texts = rendererOf(job, at);
+  let people = new Map<string, Item | undefined>();
+  let devices = new Map<string, Item | undefined>();
+  const recipientOf = ({ recipient }: Unit) => chunk.recipients[recipient]!;
+  const targetOf = (unit: Unit) => recipientOf(unit).targets[unit.target]!;
+  const nameOf = (unit: Unit) => `${recipientOf(unit).subscriber}:${targetOf(unit).device}`;
+
+  /** The people and devices of this group and of those after it. */
+  async function look(units: readonly Unit[]): Promise<void> {
+    const isLate = clock.now() - chunk.plannedAt > KNOWN_ALIVE_MS;
+    const asks = (unit: Unit) => isLate || !texts.isStatic || readsProfile.has(targetOf(unit).channel);
+    const ids = [...new Set(units.filter(asks).map((unit) => recipientOf(unit).subscriber))];
+    const withDevice = units.filter((unit) => targetOf(unit).device !== undefined);
+    const [profiles, rows] = await Promise.all([
+      getProfiles(store, ids),
+      store.getAll(
+        withDevice.map((unit) => keys.device(store.tenant, recipientOf(unit).subscriber, targetOf(unit).device!)),
+        { eventual: true },
+      ),
+    ]);
+    people = new Map(ids.map((id, i) => [id, profiles[i]]));
+    devices = new Map(withDevice.map((unit, i) => [nameOf(unit), rows[i]]));
+  }
+
+  const isKnown = (unit: Unit) => {
+    const { subscriber } = recipientOf(unit);
+    return people.has(subscriber) || devices.has(nameOf(unit)) || looked.has(subscriber);
+  };
+  const looked = new Set<string>();
+
+  async function credentialsOf(channel: ReachChannel): Promise<unknown> {
+    const via = job.means?.via.find(({ type }) => type === channel);
+    if (!via) return undefined;
+    const version = `${store.tenant} ${via.id} ${via.credentials}`;
+    const known = opened.get(version);
+    if (known) return known;
+    const row = await store.get(keys.credentials(store.tenant, via.id));
+    if (!row) return undefined;
+    const credentials = await openCredentials(vault, via.id, row);
+    opened.set(version, credentials);
+    if (opened.size > MOST_OPENED) opened.delete(opened.keys().next().value!);
+    return credentials;
+  }
+
+  /** One unit: what to do when the group is claimed. */
+  async function ready(unit: Unit, inbox: ReadonlySet<string>): Promise<Prepared> {
+    const { subscriber, arm } = recipientOf(unit);
+    const { channel, device: deviceId } = targetOf(unit);
+    const refuse = (reason: string, who = subscriber): Prepared => {
+      const outcome = rejected(reason);
+      return { unit, subscriber: who, send: async () => outcome };
+    };
+    if (isMark(subscriber)) return refuse("erased");
+    if (people.has(subscriber) && !people.get(subscriber))
+      return refuse("erased", await forgetInChunk(store, place, subscriber));
+    const profile = people.get(subscriber);
+    if (channel === "in_app") {
+      const outcome: SendOutcome = inbox.has(subscriber) ? { status: "accepted" } : rejected("template_error");
+      return { unit, subscriber, send: async () => outcome };
+    }
+    const device = deviceId === undefined ? undefined : devices.get(nameOf(unit));
+    if (deviceId !== undefined && !(device && isReachableDevice(deviceOf(device)))) return refuse("no_device");
+    if (profile && readsProfile.has(channel)) {
+      const { category, means } = job;
+      const reach = { channels: [channel], category, emailConsent: means?.emailConsent ?? "opt_out" } as const;
+      const reached = reachOf(contactOf(profile, []), reach);
+      if ("reason" in reached) return refuse(reached.reason);
+    }
+    const words = texts.render(arm, profile, { asHtml: channel === "email" });
+    if (!words) return refuse("template_error");
+    const credentials = await credentialsOf(channel);
+    if (!credentials) return refuse("no_credentials");
+    // Each provider takes the credentials and the address of its own channel: both were chosen by it just now.
+    const provider = providers[channel] as Provider<unknown, unknown>;
+    const message = {
+      ...{ tenant: store.tenant, job: job.id, subscriber, target: deviceId ?? channel },
+      ...{ address: addressOf(channel, profile, device), category: job.category },
+      ...words,
+      ...(job.data && { data: job.data }),
+      ...(arm && { variant: arm }),
+    };
+    return { unit, subscriber, device, send: () => provider.send(credentials, message) };
+  }
+
+  return {
+    /** The group's messages; in-app ones are written here, for a repeat of them changes nothing. */
+    prepare: async (units: readonly Unit[], group: readonly Unit[]): Promise<Prepared[]> => {
+      if (!group.every(isKnown)) {
+        const first = units.indexOf(group[0]!);
+        const window = units.slice(first, Math.max(first + group.length, first + WINDOW));
+        looked.clear();
+        for (const unit of window) looked.add(recipientOf(unit).subscriber);
+        await look(window);
+      }
+      const recipients = group.filter((unit) => targetOf(unit).channel === "in_app").map(recipientOf);
+      const inbox = recipients.length > 0 ? await intoInbox(recipients) : new Set<string>();
+      const prepared: Prepared[] = [];
+      for (const unit of group) prepared.push(await ready(unit, inbox));
+      return prepared;
+    },
+
+    /** Addresses that are dead are not used again. */
+    heed: async (prepared: readonly Prepared[], outcomes: readonly SendOutcome[]): Promise<void> => {
+      for (const [i, { unit, subscriber, device }] of prepared.entries()) {
+        const outcome = outcomes[i]!;
+        if (outcome.status !== "rejected" || !outcome.addressDead) continue;
+        if (device) await markInvalid(store, device);
+        else if (targetOf(unit).channel === "email") await suppressEmail(store, subscriber);
+      }
+    },
+  };
+
+  async function intoInbox(recipients: readonly Recipient[]): Promise<Set<string>> {
+    const { plannedAt } = chunk;
+    const { delivered } = await deliverInApp(store, job, place, { at, repeats: true }, { recipients, plannedAt });
+    return delivered;
+  }
+}
+
+function addressOf(channel: ReachChannel, profile: Item | undefined, device: Item | undefined): unknown {
+  const environment = device?.environment as "sandbox" | "production" | undefined;
+  const addresses: Record<ProvidedChannel, () => unknown> = {
+    ios: () => ({ token: String(device?.token), environment }),
+    android: () => ({ token: String(device?.token) }),
+    web_push: () => JSON.parse(String(device?.subscription)),
+    email: () => ({ email: String(profile?.email) }),
+    sms: () => ({ phone: String(profile && attributesOf(profile).phone) }),
+    chat_app: () => ({ phone: String(profile && attributesOf(profile).phone) }),
+  };
+  return addresses[channel as ProvidedChannel]();
+}

@@ -1,0 +1,69 @@
+// The texts of a send: title and body per arm, personalised where they ask for it, rendered once where they do not.
+import { compileTemplate, isRenderError, type RenderScope } from "../rules/render.ts";
+import type { Job } from "../store/jobs.ts";
+import type { Item } from "../store/model.ts";
+import { attributesOf, subscriberOf } from "../store/subscribers.ts";
+
+export interface Texts {
+  title: string;
+  body: string;
+}
+
+export interface Renderer {
+  /** Nothing of the recipient is needed. */
+  isStatic: boolean;
+  /** What a recipient reads; undefined if it cannot be rendered, now or ever. `asHtml`: values in an HTML body. */
+  render(arm: "a" | "b" | undefined, profile: Item | undefined, options?: { asHtml?: boolean }): Texts | undefined;
+}
+
+/** A send without personalisation reads nothing of its recipient. */
+const NOBODY: RenderScope = { subscriber: { id: "", attributes: {} }, data: {} };
+
+export function rendererOf(job: Job, now: number): Renderer {
+  const compiled = ({ title, body }: { title: string | null; body: string | null }) => ({
+    title: compileTemplate(title ?? ""),
+    body: compileTemplate(body ?? ""),
+    isHtml: /^\s*</.test(body ?? ""),
+  });
+  const a = compiled(job);
+  const b = job.variant_b && compiled(job.variant_b);
+  const isStatic = [a, b].every((arm) => !arm || (arm.title.isStatic && arm.body.isStatic));
+  const known = new Map<string, Texts | undefined>();
+
+  const renderOnce = (arm: "a" | "b" | undefined, scope: RenderScope, asHtml: boolean): Texts | undefined => {
+    const { title, body, isHtml } = (arm === "b" && b) || a;
+    try {
+      const inHtml = asHtml && isHtml ? "html" : "none";
+      const texts = {
+        title: title.render(scope, { now, escape: "none" }).text,
+        body: body.render(scope, { now, escape: inHtml }).text,
+      };
+      return isTooLarge(texts) ? undefined : texts;
+    } catch (error) {
+      if (isRenderError(error)) return undefined;
+      throw error;
+    }
+  };
+  return {
+    isStatic,
+    render: (arm, profile, { asHtml = false } = {}) => {
+      if (!isStatic) return profile && renderOnce(arm, scopeOf(profile, job), asHtml);
+      const key = arm ?? "";
+      if (!known.has(key)) known.set(key, renderOnce(arm, NOBODY, asHtml));
+      return known.get(key);
+    },
+  };
+}
+
+/** A row of the inbox holds 400 KB: what grew beyond by what it was filled with must not stop the others. */
+const MOST_CONTENT_BYTES = 262_144;
+const CERTAINLY_SMALL_CHARACTERS = MOST_CONTENT_BYTES / 6;
+
+const isTooLarge = (texts: Texts): boolean =>
+  texts.title.length + texts.body.length > CERTAINLY_SMALL_CHARACTERS &&
+  Buffer.byteLength(JSON.stringify(texts)) > MOST_CONTENT_BYTES;
+
+function scopeOf(profile: Item, job: Job): RenderScope {
+  const { id, external_id, email } = subscriberOf(profile);
+  return { subscriber: { id, external_id, email, attributes: attributesOf(profile) }, data: job.data ?? {} };
+}

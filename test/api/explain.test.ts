@@ -1,0 +1,99 @@
+// Explain (F2): for one person of a send, what was decided, why, and with which values.
+import { expect, it } from "vitest";
+import { skipReasons } from "../../shared/rules/audience.ts";
+import { addPeople, send } from "../support/people.ts";
+import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
+import type { Answer, Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+
+const explain = async (world: TestWorld, tenant: Tenant, job: string, subscriber: string): Promise<Answer> =>
+  world.call(`GET /api/v1/notifications/${job}/recipients/${subscriber}`, { as: await tenant.dashboard() });
+
+it("F2 every reason to skip somebody is reached, and shown with what the rules see of them", async () => {
+  const { world, tenant } = await withTenant();
+  const ids = await openChannels(world, tenant, "ios-push", "email", "sms");
+  const upsert = async (external_id: string, more: object): Promise<string> =>
+    (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...more } })).body.id;
+  const opted = await upsert("opted", { email: "opted@example.com", consent: { status: "opted_out" } });
+  const dead = await upsert("dead", { email: "dead@example.com" });
+  await tenant.store.update({ pk: `T#${tenant.id}#S${dead[0]}`, sk: dead }, { set: { "c:email": "suppressed" } });
+  const odd = await upsert("odd", { attributes: { phone: "0151" } });
+  const bare = await upsert("bare", {});
+  const cases: [who: string, channel: string, reason: string][] = [
+    [opted, "email", "no_consent"],
+    [dead, "email", "suppressed"],
+    [odd, "sms", "invalid_phone"],
+    [bare, "email", "no_address"],
+    [bare, "ios", "no_device"],
+    ["nobody", "ios", "unknown_subscriber"],
+  ];
+  for (const [who, channel, reason] of cases) {
+    const { job } = await send(world, tenant, { subscriberIds: [who], channel_ids: [ids[channel]] });
+    expect(job.skip_reasons).toEqual({ [reason]: 1 });
+    const { body } = await explain(world, tenant, job.id, who);
+    expect(body).toMatchObject({ decision: "skipped", state: "skipped", reason, attempts: [] });
+    if (who === "nobody") expect(body.now).toBeNull();
+    else expect(body.now.channels).toMatchObject([{ channel, reachable: false, reason }]);
+  }
+  expect([...new Set(cases.map(([, , reason]) => reason))].sort()).toEqual([...skipReasons].sort());
+});
+
+it("F2 shows every attempt at every address, the arm and the buckets", async () => {
+  const { world, tenant } = await withTenant();
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const [ada] = (await addPeople(world, tenant, 1)) as [string];
+  const [first, second] = [await addPhone(world, tenant, ada, "ios"), await addPhone(world, tenant, ada, "ios")];
+  await spoil(world, { channel: "ios", outcome: "permanent", times: 1 });
+  const variant_b = { title: "B", body: "B" };
+  const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [ios], variant_b });
+  await mend(world);
+  const { body } = await explain(world, tenant, job.id, ada);
+  expect(body).toMatchObject({ decision: "sent", state: "delivered", held_out: false, split: { percentage: 50 } });
+  expect(["a", "b"]).toContain(body.variant_id);
+  const attempts = body.attempts as {
+    device_id: string;
+    state: string;
+    reason: string | null;
+    attempted_at: string[];
+  }[];
+  expect(attempts.map(({ device_id }) => device_id).sort()).toEqual([first.id, second.id].sort());
+  expect(attempts.map(({ state }) => state).sort()).toEqual(["delivered", "failed"]);
+  expect(attempts.every(({ attempted_at }) => attempted_at.length === 1)).toBe(true);
+  expect(attempts.find(({ state }) => state === "failed")!.reason).toBeTruthy();
+});
+
+it("F2 shows who was held out, whom the filters left out clause by clause, and the ranking", async () => {
+  const { world, tenant } = await withTenant();
+  const people = await addPeople(world, tenant, 30, (n) => ({ attributes: { n } }));
+  const { job } = await send(world, tenant, {
+    ...{ target: { type: "all" }, holdout_percentage: 50, channel_arbitration_mode: "smart" },
+    subscriber_filters: { n: { $gte: 10 }, external_id: { $exists: true } },
+  });
+  const all = await Promise.all(people.map(async (id) => (await explain(world, tenant, job.id, id)).body));
+  expect(all.slice(0, 10).every(({ decision }) => decision === "not_in_audience")).toBe(true);
+  expect(all[3].now.subscriber_filters).toEqual([
+    { key: "n", condition: { $gte: 10 }, value: 3, matches: false },
+    { key: "external_id", condition: { $exists: true }, value: "p3", matches: true },
+  ]);
+  const heldOut = all.filter(({ decision }) => decision === "held_out");
+  expect(heldOut).toHaveLength(job.counts.held_out);
+  expect(heldOut.every(({ holdout }) => holdout.bucket < 5_000)).toBe(true);
+  const sent = all.filter(({ decision }) => decision === "sent");
+  expect(sent).toHaveLength(job.counts.delivered);
+  expect(sent[0].attempts).toMatchObject([{ channel: "in_app", state: "delivered" }]);
+  expect(sent[0].now.ranking).toEqual([{ class: "in_app", source: "default", score: 0.245 }]);
+});
+
+it("F2 GEN-8 is 404 for a send or a person of another workspace, and for nobody", async () => {
+  const world = await fresh();
+  const [tenant, other] = [await world.tenant(), await world.tenant()];
+  const [ada] = (await addPeople(world, tenant, 1)) as [string];
+  const [eve] = (await addPeople(world, other, 1)) as [string];
+  const { job } = await send(world, tenant, { subscriberIds: [ada] });
+  expect((await explain(world, tenant, job.id, ada)).status).toBe(200);
+  expect((await explain(world, other, job.id, ada)).status).toBe(404);
+  expect((await explain(world, tenant, job.id, eve)).status).toBe(404);
+  expect((await explain(world, tenant, "unknown", ada)).status).toBe(404);
+});

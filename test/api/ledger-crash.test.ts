@@ -1,0 +1,83 @@
+// The worker dies between any two of its steps: nobody gets a send twice, and what may have gone out is unconfirmed.
+import { expect, it } from "vitest";
+import { MINUTE } from "../../shared/clock.ts";
+import { jobOf, post } from "../support/notify.ts";
+import { addPeople } from "../support/people.ts";
+import { addPhone, ledgerOf, openChannels, outboxOf } from "../support/reached.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const PEOPLE = 21;
+/** Dozens of crashes, each with the time that queues take to notice. */
+const PATIENCE_MS = 240_000;
+
+/** A deliver worker that dies at its n-th step, before or after it was carried out, and stays dead until revived. */
+function mortal() {
+  let left = Number.POSITIVE_INFINITY;
+  let when: "before" | "after" = "before";
+  let isDead = false;
+  let steps = 0;
+  const step = (moment: "before" | "after") => {
+    if (moment === "before") steps++;
+    if (!isDead && moment === when && --left === 0) isDead = true;
+    if (isDead) throw new Error("the worker died");
+  };
+  return {
+    hooks: (name: string) => (name === "deliver" ? { before: () => step("before"), after: () => step("after") } : {}),
+    dieAt: (n: number, moment: "before" | "after") => {
+      left = n;
+      when = moment;
+      isDead = false;
+      steps = 0;
+    },
+    revive: () => {
+      left = Number.POSITIVE_INFINITY;
+      isDead = false;
+    },
+    steps: () => steps,
+  };
+}
+
+it(
+  "F1 T1 a crash at any step sends nobody anything twice, and leaves at most one group unconfirmed",
+  async () => {
+    const worker = mortal();
+    const { world, tenant } = await withTenant({ hooks: worker.hooks });
+    const { ios } = await openChannels(world, tenant, "ios-push");
+    const people = await addPeople(world, tenant, PEOPLE);
+    for (const id of people) await addPhone(world, tenant, id, "ios");
+    const run = async (n: number, moment: "before" | "after") => {
+      worker.dieAt(n, moment);
+      const { id } = (await post(world, tenant, { subscriberIds: people, channel_ids: [ios] })).body;
+      await world.settle();
+      const taken = worker.steps();
+      worker.revive();
+      await world.advance(9 * MINUTE);
+      const job = await jobOf(world, tenant, id);
+      const given = (await outboxOf(world, `?job_id=${id}`)).map(({ subscriber_id }) => subscriber_id);
+      const rows = (await Promise.all(people.map((one) => ledgerOf(tenant, one))))
+        .flat()
+        .filter((row) => row.job === id);
+      const at = `step ${n} ${moment}`;
+      expect([at, new Set(given).size]).toEqual([at, given.length]);
+      const unconfirmed = job.fail_reasons.delivery_unconfirmed ?? 0;
+      expect([at, job.counts.delivered + unconfirmed, job.counts.failed]).toEqual([at, PEOPLE, unconfirmed]);
+      expect([at, unconfirmed <= 10]).toEqual([at, true]);
+      const states = rows.map(({ state }) => state);
+      expect([at, states.filter((state) => state === "sent").length]).toEqual([at, job.counts.delivered]);
+      expect([at, states.filter((state) => state === "unknown").length]).toEqual([at, unconfirmed]);
+      expect(given.length).toBeGreaterThanOrEqual(job.counts.delivered);
+      return taken;
+    };
+    const steps = await run(1_000, "before");
+    expect(steps).toBeGreaterThan(8);
+    let crashes = 0;
+    for (let n = 1; n <= steps; n++)
+      for (const moment of ["before", "after"] as const) {
+        await run(n, moment);
+        crashes++;
+      }
+    expect(crashes).toBe(2 * steps);
+  },
+  PATIENCE_MS,
+);
