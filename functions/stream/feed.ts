@@ -4,9 +4,11 @@ import { ApiError } from "../../shared/http/errors.ts";
 import { isUuid } from "../../shared/http/schemas.ts";
 import type { Capability, Parts } from "../../shared/parts.ts";
 import type { Platform, Store } from "../../shared/resources.ts";
+import { type Condition, present } from "../../shared/store/conditions.ts";
 import { MESSAGE_LIFETIME_MS, messagesSince } from "../../shared/store/inbox.ts";
 import { keys, platform as platformKeys } from "../../shared/store/keys.ts";
 import type { Item, Value } from "../../shared/store/model.ts";
+import { refused } from "../../shared/store/refusals.ts";
 import { visibilityIn } from "../../shared/store/visibility.ts";
 
 const POLL_MS = SECOND;
@@ -99,8 +101,7 @@ export async function runFeed(feed: Feed, write: (text: string) => void): Promis
     if (clock.now() >= keepaliveAt) {
       write(": keepalive\n\n");
       keepaliveAt += KEEPALIVE_MS;
-      if (await isDisplaced(feed)) return void write(`retry: ${RETRY_DISPLACED_MS}\n\n`);
-      await renewLease(feed);
+      if ((await isDisplaced(feed)) || !(await keepPlace(feed))) return void write(`retry: ${RETRY_DISPLACED_MS}\n\n`);
     }
     await clock.sleep(Math.max(1, Math.min(POLL_MS, keepaliveAt - clock.now())), woken);
   }
@@ -120,11 +121,27 @@ const idOf = (sk: string) => sk.slice("I#".length);
 
 const isLive = (now: number) => (item: Item) => Number(item.lease) > now;
 
-async function renewLease({ parts: { store, platform, clock }, subscriber, connection, limited }: Feed): Promise<void> {
+/** @returns false if the place is gone because the subscriber was erased meanwhile: nothing is written for it again. */
+async function keepPlace(feed: Feed): Promise<boolean> {
+  if (await renewLease(feed, present())) return true;
+  const { store } = feed.parts;
+  const profile = await store.get(keys.subscriber(store.tenant, feed.subscriber));
+  return !profile?.erased_at && renewLease(feed);
+}
+
+/** @returns false if the condition did not hold. */
+async function renewLease(
+  { parts: { store, platform, clock }, subscriber, connection, limited }: Feed,
+  when?: Condition,
+): Promise<boolean> {
   const lease = clock.now() + LEASE_MS;
   const row = { lease, expires: Math.ceil(lease / SECOND) };
-  await store.put({ ...keys.stream(store.tenant, subscriber, connection), ...row });
-  if (limited) await platform.put({ ...platformKeys.openStream(connection), ...row });
+  const isThere = await store.put({ ...keys.stream(store.tenant, subscriber, connection), ...row }, when).then(
+    () => true,
+    refused(() => false),
+  );
+  if (isThere && limited) await platform.put({ ...platformKeys.openStream(connection), ...row });
+  return isThere;
 }
 
 /** Whether as many newer streams of the subscriber are open as may be. */

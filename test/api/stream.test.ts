@@ -1,7 +1,8 @@
 // The live stream of in-app messages (SSE-1 to SSE-6): frames, resumption, keepalive, lifetime, limits.
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE, SECOND } from "../../shared/clock.ts";
-import { addPeople, inboxOf, send } from "../support/people.ts";
+import { keys } from "../../shared/store/keys.ts";
+import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
 import { addReader, openStream } from "../support/sse.ts";
 import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -214,5 +215,15 @@ describe("lifetime", () => {
     const again = await open();
     await world.advance(35 * SECOND);
     expect([streams[2]!.ended, again.ended]).toEqual([true, false]);
+  });
+
+  it("SUB-8 the stream of somebody who was erased ends and leaves nothing of itself", async () => {
+    const { world, tenant, open, id } = await withReader();
+    const stream = await open();
+    const erased = await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+    expect(erased.status).toBe(204);
+    await world.advance(3 * MINUTE);
+    expect([stream.ended, stream.retries()]).toEqual([true, [2_000, 5 * MINUTE]]);
+    expect(await quickStore(world, tenant).query({ pk: keys.person(tenant.id, id) })).toEqual({ items: [] });
   });
 });

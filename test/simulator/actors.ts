@@ -1,8 +1,9 @@
 // What clients do: make and erase people, send, cancel. They repeat what is safe to repeat until it is answered.
 import { SECOND } from "../../shared/clock.ts";
+import type { Answer } from "./front-door.ts";
 import type { Listing, Mark, Person, Send } from "./ledger.ts";
 import type { Tenant } from "./tenants.ts";
-import type { Answer, SimWorld } from "./world.ts";
+import type { SimWorld } from "./world.ts";
 
 const UPSERT = "POST /api/v1/subscribers/upsert";
 const ERASE = "DELETE /api/v1/subscribers/{id}";
@@ -25,10 +26,13 @@ async function untilAnswered(world: SimWorld, ask: () => Promise<Answer>): Promi
 
 const fresh = ({ random, ledger }: SimWorld) => `canary-${ledger.people.size}x${random.bytes(4).toString("hex")}`;
 
-const profileOf = (canary: string) => ({
+export const TIERS = ["gold", "silver"];
+export const PLATFORMS = ["ios", "android"] as const;
+
+const profileOf = (canary: string, tier: string) => ({
   external_id: canary,
   email: `${canary}@example.com`,
-  attributes: { name: canary },
+  attributes: { name: canary, tier },
 });
 
 function remember(world: SimWorld, person: Person): Person {
@@ -42,10 +46,13 @@ export async function populate(world: SimWorld, tenant: Tenant, count: number): 
   const people: Person[] = [];
   for (let n = 0; n < count; n++) {
     const canary = fresh(world);
-    const input = profileOf(canary);
-    const id = await tenant.addSubscriber(input);
+    const tier = world.random.pick(TIERS);
+    const platform = world.random.chance(0.5) ? world.random.pick(PLATFORMS) : undefined;
+    const input = profileOf(canary, tier);
+    const id = await tenant.addSubscriber(input, platform);
     const { external_id } = input;
-    people.push(remember(world, { tenant: tenant.id, id, external_id, canary, since: world.kernel.now() }));
+    const since = world.kernel.now();
+    people.push(remember(world, { tenant: tenant.id, id, external_id, canary, tier, platform, since }));
   }
   return people;
 }
@@ -53,10 +60,12 @@ export async function populate(world: SimWorld, tenant: Tenant, count: number): 
 /** Creates somebody by the SDK's upsert. */
 export async function join(world: SimWorld, tenant: Tenant): Promise<Person> {
   const canary = fresh(world);
-  const body = profileOf(canary);
+  const tier = world.random.pick(TIERS);
+  const body = profileOf(canary, tier);
   const answer = await untilAnswered(world, () => world.call(tenant, "sdk", UPSERT, { body }));
   const { external_id } = body;
-  return remember(world, { tenant: tenant.id, id: answer.body.id, external_id, canary, since: world.kernel.now() });
+  const since = world.kernel.now();
+  return remember(world, { tenant: tenant.id, id: answer.body.id, external_id, canary, tier, since });
 }
 
 /** Changes somebody's profile; whoever is erased in the meantime becomes a new person. */
@@ -83,6 +92,8 @@ export interface Wish {
   scheduledAt?: number;
   holdout?: number;
   splitShare?: number;
+  tier?: string;
+  platform?: string;
   personal?: boolean;
   templateId?: string;
   small?: boolean;
@@ -94,11 +105,12 @@ export interface Wish {
 
 /** Sends; with an idempotency key it is repeated until it is answered, without one it is tried once. */
 export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise<Send> {
-  const { ids, scheduledAt, holdout = 0, splitShare, keyed = false, templateId, repeats = 0 } = wish;
+  const { ids, scheduledAt, holdout = 0, splitShare, tier, platform, keyed = false, templateId, repeats = 0 } = wish;
   const { ledger, kernel } = world;
   const label = `send-${ledger.sends.size + 1}`;
   const record: Send = {
     ...{ tenant: tenant.id, label, startedAt: kernel.now(), ids, scheduledAt, holdout, splitShare },
+    ...{ tier, platform },
     small: wish.small ?? true,
     mustComplete: wish.mustComplete ?? true,
     jobs: new Set(),
@@ -111,6 +123,8 @@ export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise
     ...(ids ? { subscriberIds: ids } : { target: { type: "all" } }),
     ...(templateId === undefined ? { title: text, body: text } : { template_id: templateId }),
     ...(scheduledAt !== undefined && { scheduled_at: new Date(scheduledAt).toISOString() }),
+    ...(tier !== undefined && { subscriber_filters: { tier: { $eq: tier } } }),
+    ...(platform !== undefined && { device_filters: { platform: { $eq: platform } } }),
     ...(holdout > 0 && { holdout_percentage: holdout }),
     ...(splitShare !== undefined && { split_percentage: splitShare, variant_b: { title: "B", body: text } }),
   };
@@ -118,9 +132,13 @@ export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise
   const ask = async () => {
     const answer = await world.call(tenant, "dashboard", SEND, { body, headers });
     if (answer.status === 200 || answer.status === 201) note(world, record, answer);
+    else if (isAnswered(answer)) record.refused = answer.status;
     return answer;
   };
-  if (keyed) for (let time = 0; time <= repeats; time++) await untilAnswered(world, ask);
+  const askAgain = () => untilAnswered(world, ask);
+  // A client that repeats need not have waited for the first answer.
+  if (keyed && repeats > 0 && world.random.chance(0.5)) await Promise.all([askAgain(), askAgain()]);
+  else if (keyed) for (let time = 0; time <= repeats; time++) await askAgain();
   else await ask();
   return record;
 }

@@ -2,9 +2,9 @@
 import { type Hooks, type ServiceName, type Services, sendThrough } from "../../local/aws/protocol.ts";
 import { awsFailure, type Wire } from "../../local/aws/stand-in.ts";
 import type { Aws } from "../../shared/parts.ts";
+import type { Faults } from "./faults.ts";
 import type { Fleet, Process } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";
-import type { Profile } from "./profiles.ts";
 import { keysOf, lineOf } from "./requests.ts";
 import { sdkClients } from "./sdk-clients.ts";
 
@@ -12,11 +12,10 @@ export interface ClientParts {
   kernel: Kernel;
   fleet(): Fleet;
   services: Services;
-  profile: Profile;
-  faultsOn(): boolean;
+  faults: Faults;
   /** Real SDK clients over HTTP in process, rather than straight calls. */
   viaSdk: boolean;
-  /** Looks at a request before it is carried out, and may change it. */
+  /** Looks at a request before it is carried out. */
   inspect(process: Process, service: ServiceName, operation: string, input: Wire): void;
   /** Something was carried out. */
   carriedOut(process: Process, service: ServiceName, operation: string): void;
@@ -72,13 +71,17 @@ const throttles = new Set([
 const isTransient = (error: Error & { $metadata?: { httpStatusCode?: number } }) =>
   throttles.has(error.name) || (error.$metadata?.httpStatusCode ?? 0) >= 500;
 
+const THROTTLED_WHILE_OUT = 0.85;
 const LARGE = /^(T#[^#]+#(S.|U#|J#|JOB)|DUE#)/;
 /** Items of a page cut short. */
-const SHORT_PAGE = 6;
+const SHORT_PAGE = 8;
+/** A page of 1 MB always holds a whole subscriber, its devices included, and the beginning of the next. */
+const LEAST_PAGE = 3;
 const single = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
 
 function hooksOf(process: Process, parts: ClientParts): Hooks {
-  const { kernel, profile, faultsOn, viaSdk } = parts;
+  const { kernel, faults, viaSdk } = parts;
+  const { profile } = faults;
   const { random } = process;
   const applied = new Set<unknown>();
 
@@ -96,16 +99,17 @@ function hooksOf(process: Process, parts: ClientParts): Hooks {
     if (viaSdk) kernel.outside.running--;
     return new Promise<never>(() => undefined);
   };
-  const hits = (probability: number) => faultsOn() && random.chance(probability);
+  const hits = (probability: number) => faults.strikes(random, probability);
 
   return {
     before: async (service, operation, input) => {
       await way();
       if (hits(profile.crash / 2)) return die(`before ${operation}`);
-      if (hits(profile.throttle)) throw awsFailure("ThrottlingException", "Simulated: slow down.");
+      if (hits(faults.isOut(service) ? THROTTLED_WHILE_OUT : profile.throttle))
+        throw awsFailure("ThrottlingException", "Simulated: slow down.");
       if (service === "dynamodb" && hits(profile.conflict)) refuseByConflict(operation, input, applied);
       if (operation === "Query" && LARGE.test(keysOf(operation, input)[0]!.pk) && hits(profile.shortPage))
-        input.Limit = Math.min(Number(input.Limit ?? SHORT_PAGE), random.between(1, SHORT_PAGE));
+        input.Limit = Math.min(Number(input.Limit ?? SHORT_PAGE), random.between(LEAST_PAGE, SHORT_PAGE));
       parts.inspect(process, service, operation, input);
       kernel.note(`${process.label} ${lineOf(service, operation, input)}`);
     },

@@ -25,12 +25,16 @@ export type Handler = (event: any, context: any) => Promise<unknown>;
 export interface Work {
   tenants: Iterable<string>;
   timeoutSeconds: number;
+  /** Told of the process that does it. */
+  begins?(process: Process): void;
 }
 
 export interface Fleet {
   invoke(name: string, event: unknown, work: Work): Promise<Outcome>;
   /** The process is gone at once: whatever it waits for never comes. */
   crash(process: Process, why: string): void;
+  /** Ended from outside, as when a client goes away: no mishap. */
+  stop(process: Process, why: string): void;
   crashes(): number;
 }
 
@@ -42,11 +46,12 @@ export function createFleet(
   { skewMs, create }: { skewMs: number; create(process: Process): Handler },
 ): Fleet {
   const idle = new Map<string, { process: Process; handler: Handler }[]>();
+  const dice = kernel.random.fork();
   let made = 0;
   let crashes = 0;
 
   const start = (name: string) => {
-    const random = kernel.random.fork();
+    const random = dice.fork();
     const skew = random.between(-skewMs, skewMs);
     const process: Process = {
       label: `${name}/${++made}`,
@@ -67,26 +72,31 @@ export function createFleet(
   const take = (name: string) => {
     const pool = idle.get(name) ?? [];
     idle.set(name, pool);
-    if (pool.length === 0 || !kernel.random.chance(WARM)) return start(name);
-    return pool.splice(kernel.random.between(0, pool.length - 1), 1)[0]!;
+    if (pool.length === 0 || !dice.chance(WARM)) return start(name);
+    return pool.splice(dice.between(0, pool.length - 1), 1)[0]!;
   };
 
-  const crash: Fleet["crash"] = (process, why) => {
+  const stop: Fleet["stop"] = (process, why) => {
     if (!process.alive) return;
     process.alive = false;
-    crashes++;
     kernel.note(`${process.label} died: ${why}`);
     process.end?.({ failed: why });
+  };
+  const crash: Fleet["crash"] = (process, why) => {
+    if (process.alive) crashes++;
+    stop(process, why);
   };
 
   return {
     crash,
+    stop,
     crashes: () => crashes,
-    invoke: (name, event, { tenants, timeoutSeconds }) =>
+    invoke: (name, event, { tenants, timeoutSeconds, begins }) =>
       new Promise((resolve) => {
         const place = take(name);
         const { process, handler } = place;
         process.tenants = new Set(tenants);
+        begins?.(process);
         const callOff = kernel.after(timeoutSeconds * SECOND, () => crash(process, "timeout"));
         process.end = (outcome) => {
           callOff();

@@ -1,4 +1,4 @@
-// An invariant: told of every commit and of the end, it says when a promise was broken.
+// What a scenario and an invariant are. Each is one file and one line in its index: see docs/simulator.md.
 import type { Commit } from "./mirror.ts";
 import type { SimWorld } from "./world.ts";
 
@@ -9,6 +9,7 @@ export interface Watch {
   end?(): void | Promise<void>;
 }
 
+/** Told of every commit and of the end, it says when a promise was broken. */
 export interface Invariant {
   name: string;
   watch(world: SimWorld, broken: (text: string, ...entities: string[]) => void): Watch;
@@ -22,6 +23,7 @@ export interface Violation {
   at: number;
 }
 
+/** Makes workspaces and people, and says what clients do when. */
 export interface Scenario {
   name: string;
   start(world: SimWorld): Promise<void>;

@@ -6,6 +6,9 @@ export interface Person {
   external_id: string;
   /** Text found nowhere else: in the e-mail address, the external id and an attribute. */
   canary: string;
+  /** What filters ask for; unknown of somebody who came back. */
+  tier?: string;
+  platform?: string | undefined;
   /** From when on every audience must hold it: its upsert was acknowledged. */
   since: number;
   /** Somebody has begun to erase it. */
@@ -23,6 +26,9 @@ export interface Send {
   scheduledAt: number | undefined;
   holdout: number;
   splitShare: number | undefined;
+  /** Only those of this tier, and with a device of this platform. */
+  tier: string | undefined;
+  platform: string | undefined;
   /** The planned size is exact in the answer. */
   small: boolean;
   /** Nobody touches its template, its channel or its schedule. */
@@ -30,6 +36,8 @@ export interface Send {
   /** Ids answered with 200 or 201. */
   jobs: Set<string>;
   sent: number | undefined;
+  /** The status of a refusal, if the request was refused. */
+  refused?: number;
   canceledAt?: number;
 }
 
@@ -52,6 +60,23 @@ export interface Listing {
   messages: { id: string; status: string; read_at?: string }[];
 }
 
+/** What a client has of an inbox by listing it and by its live streams. */
+export interface Listener {
+  person: string;
+  /** When its first stream and its last one began, and when the last one ended. */
+  from: number;
+  lastFrom: number;
+  until: number;
+  has: Set<string>;
+}
+
+/** A server key, and when its revocation was acknowledged. */
+export interface ServerKey {
+  tenant: string;
+  id: string;
+  revokedAt?: number;
+}
+
 export interface Ledger {
   people: Map<string, Person>;
   sends: Map<string, Send>;
@@ -61,6 +86,17 @@ export interface Ledger {
   canceled: Map<string, number>;
   marks: Mark[];
   listings: Listing[];
+  listeners: Listener[];
+  keys: ServerKey[];
+  /** Uses of a server key: when they set out, and how they ended. */
+  uses: { key: ServerKey; at: number; status: number }[];
+  /** By workspace, from when on it is suspended; absent while it is not. */
+  suspended: Map<string, number>;
+  everSuspended: Set<string>;
+  /** By workspace, the number of sends it may make. */
+  caps: Map<string, number>;
+  /** When each inbox row was written, by message. */
+  writtenAt: Map<string, number>;
   /** Inbox rows ever written: by job, by subscriber, the id of the message. */
   delivered: Map<string, Map<string, string>>;
 }
@@ -72,6 +108,13 @@ export const openLedger = (): Ledger => ({
   canceled: new Map(),
   marks: [],
   listings: [],
+  listeners: [],
+  keys: [],
+  uses: [],
+  suspended: new Map(),
+  everSuspended: new Set(),
+  caps: new Map(),
+  writtenAt: new Map(),
   delivered: new Map(),
 });
 
@@ -79,5 +122,18 @@ export const openLedger = (): Ledger => ({
 export function mustHold(send: Send, person: Person): boolean {
   const from = Math.max(send.startedAt, send.scheduledAt ?? 0);
   const isIn = send.ids ? send.ids.includes(person.id) : true;
-  return person.tenant === send.tenant && isIn && person.erasingSince === undefined && person.since < from;
+  return (
+    person.tenant === send.tenant &&
+    isIn &&
+    fits(send, person) === true &&
+    person.erasingSince === undefined &&
+    person.since < from
+  );
+}
+
+/** Whether the filters of a send let somebody in; undefined of whom that is not known. */
+export function fits({ tier, platform }: Send, person: Person): boolean | undefined {
+  if (tier === undefined && platform === undefined) return true;
+  if (person.tier === undefined) return undefined;
+  return (tier ?? person.tier) === person.tier && (platform ?? person.platform) === person.platform;
 }

@@ -14,6 +14,8 @@ export interface Profile {
   unprocessed: number;
   /** A page of a large collection ends early, as it would at 1 MB. */
   shortPage: number;
+  /** How often at most a service is hardly there for a while. */
+  outages: number;
   /** Probabilities per delivery. */
   duplicate: number;
   reorder: number;
@@ -36,6 +38,7 @@ const calm: Profile = {
   crash: 0,
   unprocessed: 0,
   shortPage: 0.1,
+  outages: 0,
   duplicate: 0.02,
   reorder: 0.1,
   late: 0,
@@ -59,6 +62,7 @@ export const profiles = {
     lostReply: 0.02,
     unprocessed: 0.05,
     shortPage: 0.2,
+    outages: 2,
     duplicate: 0.08,
     reorder: 0.3,
     late: 0.05,
@@ -74,6 +78,7 @@ export const profiles = {
     crash: 0.004,
     unprocessed: 0.05,
     shortPage: 0.2,
+    outages: 2,
     duplicate: 0.08,
     reorder: 0.3,
     late: 0.1,

@@ -2,9 +2,9 @@
 import type { Sqs } from "../../local/aws/sqs.ts";
 import { SECOND } from "../../shared/clock.ts";
 import { type QueueName, queueNames, WORKER_TIMEOUT_SECONDS } from "../../shared/messages.ts";
+import type { Faults } from "./faults.ts";
 import type { Fleet, Outcome } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";
-import type { Profile } from "./profiles.ts";
 
 export interface Received {
   id: string;
@@ -15,13 +15,10 @@ export interface QueueParts {
   kernel: Kernel;
   sqs: Sqs;
   fleet: Fleet;
-  profile: Profile;
-  faultsOn(): boolean;
+  faults: Faults;
   urlOf(queue: QueueName): string;
   /** A batch goes to its worker: trace points hang here. */
   starts(queue: QueueName, messages: Received[]): void;
-  /** Planted: failures are taken for successes. */
-  swallows: boolean;
 }
 
 const MOST_AT_ONCE = 3;
@@ -34,14 +31,15 @@ interface Message {
   Body: string;
 }
 
-export function driveQueues({ kernel, sqs, fleet, profile, faultsOn, ...parts }: QueueParts) {
-  const { random } = kernel;
+export function driveQueues({ kernel, sqs, fleet, faults, ...parts }: QueueParts) {
+  const { profile } = faults;
+  const random = kernel.random.fork();
   const active = new Map<string, number>();
   let armed: { at: number; callOff(): void } | undefined;
   const isWorked = new Set<string>(queueNames);
 
   const pollSoon = (queue: QueueName) => {
-    const isLate = faultsOn() && random.chance(profile.late);
+    const isLate = faults.strikes(random, profile.late);
     kernel.after(random.between(1, isLate ? LATE_MS : SOON_MS), () => void poll(queue));
   };
 
@@ -74,7 +72,7 @@ export function driveQueues({ kernel, sqs, fleet, profile, faultsOn, ...parts }:
     active.set(queue, (active.get(queue) ?? 0) + 1);
     const done = await work(queue, messages);
     // Now and then the deletion comes to nothing: the message is delivered again.
-    const kept = done.filter(() => !(faultsOn() && random.chance(profile.duplicate / 4)));
+    const kept = done.filter(() => !faults.strikes(random, profile.duplicate / 4));
     for (const { ReceiptHandle } of kept) await sqs.operate("DeleteMessage", { QueueUrl, ReceiptHandle });
     active.set(queue, active.get(queue)! - 1);
     arm();
@@ -89,7 +87,7 @@ export function driveQueues({ kernel, sqs, fleet, profile, faultsOn, ...parts }:
     const tenants = received.flatMap(({ body }) => (typeof body.tenant === "string" ? [body.tenant] : []));
     const Records = wanted.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
     const outcome = await fleet.invoke(queue, { Records }, { tenants, timeoutSeconds: WORKER_TIMEOUT_SECONDS });
-    return parts.swallows ? messages : messages.filter(({ MessageId }) => !failedIn(outcome).includes(MessageId));
+    return messages.filter(({ MessageId }) => !failedIn(outcome).includes(MessageId));
 
     function failedIn(result: Outcome): string[] {
       if ("failed" in result) return messages.map(({ MessageId }) => MessageId);

@@ -2,18 +2,15 @@
 import type { Deliver, Scheduler } from "../../local/aws/scheduler.ts";
 import type { Sqs } from "../../local/aws/sqs.ts";
 import { SECOND } from "../../shared/clock.ts";
+import type { Faults } from "./faults.ts";
 import type { Kernel } from "./kernel.ts";
-import type { Profile } from "./profiles.ts";
 
 const LATEST_MS = 60 * SECOND;
 
 /** What the scheduler calls when a schedule fires: the message is sent a while later. */
-export function lateDelivery(
-  kernel: Kernel,
-  sqs: Sqs,
-  { profile, faultsOn }: { profile: Profile; faultsOn(): boolean },
-): Deliver {
-  const { random } = kernel;
+export function lateDelivery(kernel: Kernel, sqs: Sqs, faults: Faults): Deliver {
+  const { profile } = faults;
+  const random = kernel.random.fork();
   const send = async (arn: string, input: string) => {
     kernel.note(`schedule fires ${input}`);
     const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: arn.split(":").at(-1) });
@@ -22,8 +19,8 @@ export function lateDelivery(
   return async ({ arn, input }) => {
     const isSweep = input.includes("sweep");
     if (isSweep && !profile.sweep) return;
-    if (!isSweep && faultsOn() && random.chance(profile.scheduleLost)) return kernel.note(`schedule lost ${input}`);
-    const times = faultsOn() && random.chance(profile.scheduleTwice) ? 2 : 1;
+    if (!isSweep && faults.strikes(random, profile.scheduleLost)) return kernel.note(`schedule lost ${input}`);
+    const times = faults.strikes(random, profile.scheduleTwice) ? 2 : 1;
     for (let time = 0; time < times; time++)
       kernel.after(random.between(0, LATEST_MS - 1), () => void send(arn, input));
   };

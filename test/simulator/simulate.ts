@@ -4,10 +4,11 @@ import { HOUR } from "../../shared/clock.ts";
 import type { Scenario, Violation, Watch } from "./invariant.ts";
 import { invariants } from "./invariants/index.ts";
 import { createKernel } from "./kernel.ts";
-import { drawProfile, type ProfileName, profiles } from "./profiles.ts";
+import { drawProfile, type Profile, type ProfileName, profiles } from "./profiles.ts";
 import { randomFrom } from "./random.ts";
+import { watchReached } from "./reached.ts";
 import { storyOf } from "./story.ts";
-import { createSimWorld, type Planted, type SimWorld } from "./world.ts";
+import { createSimWorld, type Omission, type SimWorld } from "./world.ts";
 
 const START = Date.parse("2026-11-20T12:00:00.000Z");
 /** Whatever is under way when faults end must have come to rest by then. */
@@ -25,8 +26,15 @@ export interface Run {
   story: string;
   hash: string;
   calls: number;
-  events: number;
   crashes: number;
+  /** Faults that struck, and that the dice brought. */
+  faults: number;
+  thrown: number;
+  /** Actors in all, and those that took part. */
+  actors: number;
+  taking: number;
+  /** What came by: see `reached.ts`. */
+  reached: ReadonlySet<string>;
   rescues: { sweep: number; watchdog: number };
 }
 
@@ -35,16 +43,22 @@ export interface RunOptions {
   scenario: Scenario;
   profile?: ProfileName | undefined;
   viaSdk?: boolean;
-  planted?: Planted | undefined;
+  /** Other rates than those of the profile, and actors and faults left out: a shrunk story. */
+  tuned?: Partial<Profile>;
+  without?: Omission;
   /** Invariants that are not looked at. */
   ignore?: readonly string[] | undefined;
 }
 
-export async function simulate({ seed, scenario, viaSdk = false, planted, ...options }: RunOptions): Promise<Run> {
+export async function simulate({ seed, scenario, viaSdk = false, ...options }: RunOptions): Promise<Run> {
   const random = randomFrom(seed);
-  const profile = planted?.profile ?? options.profile ?? drawProfile(random);
+  const profile = options.profile ?? drawProfile(random);
   const kernel = createKernel(START + random.between(0, HOUR), random);
-  const world = await createSimWorld({ kernel, profile: profiles[profile], signingKey, viaSdk, planted });
+  const world = await createSimWorld({
+    ...{ kernel, signingKey, viaSdk, without: options.without },
+    profile: { ...profiles[profile], ...options.tuned },
+  });
+  const reached = watchReached(world);
   try {
     let violation: Violation | undefined;
     const watches = watch(world, (found) => {
@@ -57,11 +71,15 @@ export async function simulate({ seed, scenario, viaSdk = false, planted, ...opt
     if (!violation) for (const { end } of watches) await end?.();
     return {
       ...{ seed, scenario: scenario.name, profile, violation, rescues: world.rescues },
-      story: violation ? storyOf(kernel, world.start, violation.entities, world.names) : "",
+      story: violation ? storyOf(kernel.trace, world.start, violation.entities, world.names) : "",
       hash: kernel.hash(),
       calls: world.calls(),
-      events: kernel.trace.length,
       crashes: world.fleet.crashes(),
+      faults: world.faults.struck(),
+      thrown: world.faults.thrown(),
+      actors: world.actors(),
+      taking: world.taking(),
+      reached,
     };
   } finally {
     world.close();

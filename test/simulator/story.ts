@@ -1,19 +1,31 @@
 // Tells what happened to an entity, in order, from the trace.
 import { SECOND } from "../../shared/clock.ts";
-import type { Kernel } from "./kernel.ts";
+import type { Line } from "./kernel.ts";
 
 const MOST_LINES = 160;
 const MOST_CHARACTERS = 260;
+/** What befell a process: belongs to whatever it was at just then. */
+const MISHAP = /^(\S+\/\d+) (died|got|lost)/;
+const DEED = /^(\S+\/\d+) /;
 
-/** Lines of the trace that name one of the entities, with ids told by their names. */
+/** Lines of the trace that concern one of the entities, with ids told by their names. */
 export function storyOf(
-  { trace }: Pick<Kernel, "trace">,
+  trace: readonly Line[],
   start: number,
   entities: readonly string[],
   names: ReadonlyMap<string, string>,
 ): string {
   const wanted = entities.filter((id) => id !== "");
-  const lines = trace.filter(({ text }) => wanted.length === 0 || wanted.some((id) => text.includes(id)));
+  const concerned = new Set<string>();
+  const lines = trace.filter(({ text }) => {
+    const isNamed = wanted.length === 0 || wanted.some((id) => text.includes(id));
+    const mishap = MISHAP.exec(text);
+    if (mishap) return isNamed || concerned.has(mishap[1]!);
+    const process = DEED.exec(text)?.[1];
+    if (process && isNamed) concerned.add(process);
+    else if (process) concerned.delete(process);
+    return isNamed;
+  });
   return lines
     .slice(-MOST_LINES)
     .map(({ at, text }) => `${((at - start) / SECOND).toFixed(3).padStart(9)}  ${named(text, names)}`)

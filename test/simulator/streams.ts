@@ -4,17 +4,14 @@ import { backoff } from "../../local/stream-mapping.ts";
 import { SECOND } from "../../shared/clock.ts";
 import { WORKER_TIMEOUT_SECONDS } from "../../shared/messages.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
+import type { Faults } from "./faults.ts";
 import type { Fleet, Outcome } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";
-import type { Profile } from "./profiles.ts";
 
 export interface StreamParts {
   kernel: Kernel;
   fleet: Fleet;
-  profile: Profile;
-  faultsOn(): boolean;
-  /** Planted: failures are taken for successes. */
-  swallows: boolean;
+  faults: Faults;
 }
 
 interface Shard {
@@ -28,14 +25,15 @@ const MOST_RECORDS = 20;
 const SOON_MS = 250;
 const LATE_MS = 20 * SECOND;
 
-export function driveStream({ kernel, fleet, profile, faultsOn, swallows }: StreamParts) {
-  const { random } = kernel;
+export function driveStream({ kernel, fleet, faults }: StreamParts) {
+  const { profile } = faults;
+  const random = kernel.random.fork();
   const shards = Array.from({ length: SHARDS }, (): Shard => ({ records: [], busy: false, tries: 0 }));
   let stoppedUntil = 0;
 
   const deliverSoon = (shard: Shard) => {
     shard.busy = true;
-    const isLate = faultsOn() && random.chance(profile.late);
+    const isLate = faults.strikes(random, profile.late);
     const wait = shard.tries > 0 ? backoff(shard.tries) : random.between(20, isLate ? LATE_MS : SOON_MS);
     kernel.after(Math.max(wait, stoppedUntil - kernel.now()), () => void deliver(shard));
   };
@@ -45,8 +43,8 @@ export function driveStream({ kernel, fleet, profile, faultsOn, swallows }: Stre
     const tenants = batch.map(({ dynamodb }) => String(dynamodb.NewImage?.pk?.S).split("#")[1]!);
     const event = { Records: batch };
     const outcome = await fleet.invoke("react", event, { tenants, timeoutSeconds: WORKER_TIMEOUT_SECONDS });
-    const done = swallows ? batch.length : doneOf(batch, outcome);
-    const isForgotten = faultsOn() && random.chance(profile.duplicate / 4);
+    const done = doneOf(batch, outcome);
+    const isForgotten = faults.strikes(random, profile.duplicate / 4);
     if (done > 0 && !isForgotten) shard.records.splice(0, done);
     shard.tries = done > 0 ? 0 : shard.tries + 1;
     shard.busy = false;

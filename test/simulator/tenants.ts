@@ -5,6 +5,7 @@ import { sdkKeyOf } from "../../shared/http/authenticate.ts";
 import type { Parts } from "../../shared/parts.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
+import { type DevicePlatform, registerDevice } from "../../shared/store/devices.ts";
 import { register } from "../../shared/store/identity.ts";
 import { minuteOf, platform as rows } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
@@ -16,7 +17,10 @@ export interface Tenant {
   store: Store;
   headers(credential: "sdk" | "dashboard"): Promise<Record<string, string>>;
   /** A subscriber from before the story. @returns its id. */
-  addSubscriber(input: { external_id: string; email: string; attributes: Record<string, string> }): Promise<string>;
+  addSubscriber(
+    input: { external_id: string; email: string; attributes: Record<string, string> },
+    platform?: DevicePlatform,
+  ): Promise<string>;
 }
 
 /** Tokens live 15 minutes. */
@@ -55,7 +59,12 @@ export function openTenants(parts: Parts) {
       id,
       store,
       headers: async (credential) => (credential === "sdk" ? sdk : { authorization: await authorization() }),
-      addSubscriber: async (input) => (await upsertSubscriber(store, root, input)).id,
+      addSubscriber: async (input, platform) => {
+        const { id: subscriber_id } = await upsertSubscriber(store, root, input);
+        const token = `token-${input.external_id}`;
+        if (platform) await registerDevice(store, { subscriber_id, platform, token });
+        return subscriber_id;
+      },
     };
   };
   return { make };

@@ -1,6 +1,8 @@
 // One simulated service: the product's handlers in mortal processes around the embedded AWS, on virtual time.
-import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import type * as v from "valibot";
 import { groups, workers } from "../../functions/index.ts";
+import { operator } from "../../functions/operator/index.ts";
+import { stream } from "../../functions/stream/index.ts";
 import { makeResources } from "../../local/account.ts";
 import { openDatabase } from "../../local/aws/database.ts";
 import { createDynamoDb, type StreamRecord } from "../../local/aws/dynamodb/index.ts";
@@ -9,15 +11,14 @@ import { type ServiceName, type Services, sendThrough } from "../../local/aws/pr
 import { createScheduler } from "../../local/aws/scheduler.ts";
 import { createSqs } from "../../local/aws/sqs.ts";
 import type { Wire } from "../../local/aws/stand-in.ts";
-import { proxyEvent } from "../../local/gateway-event.ts";
-import { API_TIMEOUT_SECONDS } from "../../local/world.ts";
 import { idsFrom } from "../../shared/clock.ts";
-import { routeKeyOf } from "../../shared/http/endpoint.ts";
 import { serve } from "../../shared/http/serve.ts";
 import type { Parts } from "../../shared/parts.ts";
 import { queueVariable } from "../../shared/resources.ts";
 import { clientsFor } from "./clients.ts";
+import { createFaults, type Faults } from "./faults.ts";
 import { createFleet, type Fleet, type Handler, type Process } from "./fleet.ts";
+import { type Answer, type FrontDoor, openFrontDoor } from "./front-door.ts";
 import type { Kernel } from "./kernel.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
 import { type Commit, createMirror, type Mirror } from "./mirror.ts";
@@ -28,32 +29,7 @@ import { driveSchedules, lateDelivery } from "./schedules.ts";
 import { driveStream } from "./streams.ts";
 import { openTenants, type Tenant } from "./tenants.ts";
 
-/** A bug put in on purpose, to see that the invariants find it. */
-export interface Planted {
-  name: string;
-  scenario: string;
-  profile: "calm" | "firstLine" | "storm";
-  /** Changes requests of the product. */
-  request?(service: ServiceName, operation: string, input: Wire, process: Process): void;
-  /** Failed messages and records are taken for done. */
-  swallows?: boolean;
-}
-
-export interface Answer {
-  /** 0 if no answer came. */
-  status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a scenario reads whatever JSON came back
-  body: any;
-}
-
-export interface Request {
-  params?: Record<string, string>;
-  query?: Record<string, string>;
-  headers?: Record<string, string>;
-  body?: unknown;
-}
-
-export interface SimWorld {
+export interface SimWorld extends FrontDoor {
   kernel: Kernel;
   random: Random;
   profile: Profile;
@@ -63,13 +39,14 @@ export interface SimWorld {
   faultsEnd: number;
   start: number;
   fleet: Fleet;
-  stream: ReturnType<typeof driveStream>;
+  records: ReturnType<typeof driveStream>;
   queues: ReturnType<typeof driveQueues>;
   /** Makes a workspace, without faults. */
   tenant(): Promise<Tenant>;
-  /** A client's request, by the route of its declaration. */
-  call(tenant: Tenant, credential: "sdk" | "dashboard", route: string, request?: Request): Promise<Answer>;
-  /** Runs an actor `ms` from now. */
+  /** What an operator does to a workspace, at once and without faults. */
+  operate(tenant: Tenant, change: Omit<v.InferInput<typeof operator.input>, "tenant_id">): Promise<void>;
+  faults: Faults;
+  /** Runs an actor `ms` from now, unless the story is told without it. */
   act(ms: number, deed: () => Promise<void>): void;
   /** What actors threw: the simulation itself is wrong. */
   errors: readonly unknown[];
@@ -79,13 +56,19 @@ export interface SimWorld {
   /** An AWS request of a process, before it is carried out. */
   onRequest(listener: (process: Process, service: ServiceName, operation: string, input: Wire) => void): void;
   /** An answer of the service to a client. */
-  onAnswer(listener: (route: string, answer: Answer) => void): void;
+  onAnswer(listener: (route: string, answer: Answer, tenant: Tenant) => void): void;
+  /** Trace points: called when a request of a client comes to its function. */
+  onArrival(listener: (route: string, tenant: Tenant) => void): void;
   /** Gives an id a name that the story tells it by. */
   name(id: string, name: string): void;
   names: ReadonlyMap<string, string>;
   /** How much was healed by whoever comes round. */
   rescues: { sweep: number; watchdog: number };
+  /** AWS calls of the product so far. */
   calls(): number;
+  /** Actors so far, and those that took part. */
+  actors(): number;
+  taking(): number;
   close(): void;
 }
 
@@ -94,29 +77,34 @@ export interface WorldOptions {
   profile: Profile;
   signingKey: string;
   viaSdk?: boolean;
-  planted?: Planted | undefined;
+  /** Actors and faults that are left out, by their numbers. */
+  without?: Omission | undefined;
+}
+
+export interface Omission {
+  actors: ReadonlySet<number>;
+  faults: ReadonlySet<number>;
 }
 
 export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
-  const { kernel, profile, signingKey, planted, viaSdk = false } = options;
+  const { kernel, profile, signingKey, without, viaSdk = false } = options;
   const start = kernel.now();
-  const faultsEnd = start + FAULTS_END_MS;
-  const faultsOn = () => kernel.now() < faultsEnd;
+  const faults = createFaults(kernel, profile, without?.faults ?? new Set());
   const random = kernel.random.fork();
   const clock = { now: kernel.now, sleep: kernel.sleep };
   const database = openDatabase(":memory:");
   const base = { clock, ids: idsFrom(kernel.random.fork().bytes), database };
-  const faults = faultsOfTables(kernel, profile, faultsOn);
-  const dynamodb = createDynamoDb({ ...base, faults });
+  const dynamodb = createDynamoDb({ ...base, faults: faultsOfTables(kernel, faults) });
+  const dice = kernel.random.fork();
   const sqs = createSqs({
     ...base,
     faults: {
-      duplicate: () => faultsOn() && kernel.random.chance(profile.duplicate),
-      reorder: () => kernel.random.chance(profile.reorder),
+      duplicate: () => faults.strikes(dice, profile.duplicate),
+      reorder: () => dice.chance(profile.reorder),
     },
   });
   const kms = createKms({ ...base, rsaKey: () => signingKey });
-  const scheduler = createScheduler({ ...base, deliver: lateDelivery(kernel, sqs, { profile, faultsOn }) });
+  const scheduler = createScheduler({ ...base, deliver: lateDelivery(kernel, sqs, faults) });
   const services: Services = { dynamodb, sqs, scheduler, kms };
   const env: Record<string, string> = {
     ...(await makeResources(services)),
@@ -128,11 +116,15 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   const starts: ((queue: string, messages: Received[]) => void)[] = [];
   const commits: ((commit: Commit) => void)[] = [];
   const requests: ((process: Process, service: ServiceName, operation: string, input: Wire) => void)[] = [];
-  const answers: ((route: string, answer: Answer) => void)[] = [];
+  const arrivals: ((route: string, tenant: Tenant) => void)[] = [];
+  const answers: ((route: string, answer: Answer, tenant: Tenant) => void)[] = [];
   const names = new Map<string, string>();
   const errors: unknown[] = [];
   const rescues = { sweep: 0, watchdog: 0 };
   let calls = 0;
+  let workspaces = 0;
+  let actors = 0;
+  let taking = 0;
 
   const log: Parts["log"] = ({ level, message, ...fields }) => {
     if (level === "info") return;
@@ -141,12 +133,10 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   };
   const create = (process: Process): Handler => {
     const aws = clientsFor(process, {
-      ...{ kernel, services, profile, faultsOn, viaSdk },
+      ...{ kernel, services, faults, viaSdk },
       fleet: () => fleet,
       inspect: (...request) => {
         calls++;
-        const [, service, operation, input] = request;
-        planted?.request?.(service, operation, input, process);
         for (const listener of requests) listener(...request);
       },
       carriedOut: (by, service) => {
@@ -156,22 +146,22 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     });
     const parts: Parts = { aws, clock: process.clock, ids: process.ids, env, log };
     const worker = workers.find(({ name }) => name === process.name);
+    if (process.name === stream.name) return streaming(parts);
     if (worker) return worker.create(parts) as Handler;
     return serve(groups.find(({ name }) => `api-${name}` === process.name)!, parts) as Handler;
   };
 
   const fleet = createFleet(kernel, { skewMs: profile.skewMs, create });
-  const swallows = planted?.swallows ?? false;
-  const stream = driveStream({ kernel, fleet, profile, faultsOn, swallows });
+  const records = driveStream({ kernel, fleet, faults });
   const mirror = createMirror(dynamodb, {
-    record: (record: StreamRecord) => stream.take(record),
+    record: (record: StreamRecord) => records.take(record),
     commit: (commit) => {
       for (const listener of commits) listener(commit);
     },
   });
   const schedules = driveSchedules(kernel, scheduler);
   const queues = driveQueues({
-    ...{ kernel, sqs, fleet, profile, faultsOn, swallows },
+    ...{ kernel, sqs, fleet, faults },
     urlOf: (queue) => env[queueVariable(queue)]!,
     starts: (queue, messages) => {
       for (const { body } of messages) if (body.watch) rescues.watchdog++;
@@ -187,77 +177,63 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     log: () => undefined,
   };
   const tenants = openTenants(setupParts);
-  const routes = new Map(
-    groups.flatMap(({ name, endpoints }) => endpoints.map(({ route }) => [routeKeyOf(route), `api-${name}`] as const)),
-  );
-
-  const call: SimWorld["call"] = async (tenant, credential, route, request = {}) => {
-    await kernel.sleep(random.between(5, 100));
-    const event = eventOf(base, route, request, await tenant.headers(credential));
-    kernel.note(`client ${route} ${Object.values(request.params ?? {})} ${event.body ?? ""}`);
-    const work = { tenants: [tenant.id], timeoutSeconds: API_TIMEOUT_SECONDS };
-    const outcome = await fleet.invoke(routes.get(route)!, event, work);
-    await kernel.sleep(random.between(5, 100));
-    const answer = answerOf(outcome);
-    kernel.note(
-      `client got ${answer.status} of ${route} ${Object.values(request.params ?? {})} ${answer.body?.id ?? ""}`,
-    );
-    for (const listener of answers) listener(route, answer);
-    return answer;
-  };
+  const operate = operator.create(setupParts);
+  const door = openFrontDoor({
+    ...{ kernel, fleet, random, base },
+    arrives: (...request) => {
+      for (const listener of arrivals) listener(...request);
+    },
+    answered: (...answer) => {
+      for (const listener of answers) listener(...answer);
+    },
+  });
 
   return {
-    ...{ kernel, random, profile, mirror, faultsEnd, start, fleet, stream, queues, call, names, rescues },
+    ...{ kernel, random, profile, faults, mirror, faultsEnd: start + FAULTS_END_MS, start, fleet, records, queues },
+    ...{ ...door, names, rescues },
     ledger: openLedger(),
     tenant: async () => {
       const made = await tenants.make();
       mirror.sync("setup");
+      names.set(made.id, `workspace-${++workspaces}`);
       return made;
     },
-    act: (ms, deed) => void kernel.after(ms, () => void deed().catch((error: unknown) => void errors.push(error))),
+    operate: async ({ id }, change) => {
+      await operate({ tenant_id: id, ...change });
+      kernel.note(`operator ${JSON.stringify(change)} of ${id}`);
+      mirror.sync("operator");
+    },
+    act: (ms, deed) => {
+      const number = actors++;
+      if (without?.actors.has(number)) return;
+      taking++;
+      kernel.after(ms, () => void deed().catch((error: unknown) => void errors.push(error)));
+    },
     errors,
     onStart: (listener) => void starts.push(listener),
     onCommit: (listener) => void commits.push(listener),
     onRequest: (listener) => void requests.push(listener),
+    onArrival: (listener) => void arrivals.push(listener),
     onAnswer: (listener) => void answers.push(listener),
     name: (id, name) => void names.set(id, name),
     calls: () => calls,
+    actors: () => actors,
+    taking: () => taking,
     close: () => database.close(),
   };
 }
 
-function faultsOfTables({ random }: Kernel, profile: Profile, faultsOn: () => boolean) {
+function faultsOfTables(kernel: Kernel, faults: Faults) {
+  const random = kernel.random.fork();
+  const { unprocessed, indexLagMs } = faults.profile;
   return {
-    unprocessed: (_: string, count: number) =>
-      faultsOn() && random.chance(profile.unprocessed) ? random.between(1, count) : 0,
-    indexLag: () => (faultsOn() ? random.between(0, profile.indexLagMs) : 0),
+    unprocessed: (_: string, count: number) => (faults.strikes(random, unprocessed) ? random.between(1, count) : 0),
+    indexLag: () => (faults.on() ? random.between(0, indexLagMs) : 0),
   };
 }
 
-function eventOf(
-  base: Parameters<typeof proxyEvent>[0],
-  route: string,
-  { params = {}, query = {}, headers = {}, body }: Request,
-  credential: Record<string, string>,
-): APIGatewayProxyEventV2 {
-  const [method = "", template = ""] = route.split(" ");
-  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
-  const search = new URLSearchParams(query).toString();
-  return proxyEvent(
-    base,
-    {
-      method,
-      path: search ? `${path}?${search}` : path,
-      headers: { ...(body !== undefined && { "content-type": "application/json" }), ...credential, ...headers },
-      body: body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body)),
-      sourceIp: "203.0.113.7",
-    },
-    { routeKey: route, parameters: params },
-  );
-}
-
-function answerOf(outcome: { answer: unknown } | { failed: string }): Answer {
-  if ("failed" in outcome) return { status: 0, body: undefined };
-  const { statusCode, body } = outcome.answer as { statusCode: number; body?: string };
-  return { status: statusCode, body: body ? JSON.parse(body) : undefined };
+/** A streaming function takes a response beside its event. */
+function streaming(parts: Parts): Handler {
+  const open = stream.create(parts);
+  return ({ event, response }) => open(event, response);
 }

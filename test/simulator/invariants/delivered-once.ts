@@ -4,7 +4,7 @@ import type { Invariant } from "../invariant.ts";
 
 export const deliveredOnce: Invariant = {
   name: "delivered-once",
-  watch: ({ ledger }, broken) => ({
+  watch: ({ ledger, kernel }, broken) => ({
     commit: ({ pk, sk, before, after }) => {
       const row = inboxRow(pk, sk);
       if (!row || !after) return;
@@ -15,6 +15,7 @@ export const deliveredOnce: Invariant = {
       if (known !== undefined && known !== row.message)
         broken(`subscriber ${row.subscriber} got job ${job} twice: ${known} and ${row.message}`, job);
       reached.set(row.subscriber, row.message);
+      if (!before) ledger.writtenAt.set(row.message, kernel.now());
       if (before) broken(`message ${row.message} of job ${job} changed after it was delivered`, job, row.subscriber);
     },
   }),

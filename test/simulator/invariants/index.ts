@@ -8,10 +8,14 @@ import { deliveredOnce } from "./delivered-once.ts";
 import { erasure } from "./erasure.ts";
 import { eventsExported } from "./events-exported.ts";
 import { jobsEnd } from "./jobs-end.ts";
+import { liveStreams } from "./live-streams.ts";
 import { oneJob } from "./one-job.ts";
 import { queuesDrained } from "./queues-drained.ts";
+import { quota } from "./quota.ts";
 import { readsStay } from "./reads-stay.ts";
 import { recipients } from "./recipients.ts";
+import { revocation } from "./revocation.ts";
+import { suspension } from "./suspension.ts";
 import { tenantWalls } from "./tenant-walls.ts";
 import { timers } from "./timers.ts";
 
@@ -27,6 +31,10 @@ export const invariants: readonly Invariant[] = [
   erasure,
   eventsExported,
   readsStay,
+  liveStreams,
+  quota,
+  suspension,
+  revocation,
   tenantWalls,
   answers,
   queuesDrained,

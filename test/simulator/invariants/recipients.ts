@@ -3,7 +3,7 @@ import { armOf, isHeldOut } from "../../../shared/rules/split.ts";
 import { isMark } from "../../../shared/store/recipients.ts";
 import { audienceOf, partsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
-import { mustHold } from "../ledger.ts";
+import { fits, mustHold } from "../ledger.ts";
 
 export const recipients: Invariant = {
   name: "recipients",
@@ -25,6 +25,9 @@ export const recipients: Invariant = {
         for (const id of [...sent.keys(), ...heldOut]) {
           if (isMark(id)) continue;
           if (ledger.people.get(id)?.tenant !== send.tenant) broken(`job ${job} holds the stranger ${id}`, job, id);
+          const person = ledger.people.get(id);
+          if (person && fits(send, person) === false)
+            broken(`job ${job} holds ${id}, whom its filters leave out`, job, id);
           if (send.ids && !send.ids.includes(id)) broken(`job ${job} holds ${id}, who was not asked for`, job, id);
           if (isHeldOut(job, id, send.holdout) !== heldOut.has(id))
             broken(`job ${job}: holdout of ${id} is wrong`, job, id);

@@ -1,6 +1,6 @@
 // Timers: none early, none lost, and where nothing goes wrong none late.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
-import { isJob } from "../entities.ts";
+import { isJob, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
 /** How late a job may be fired or finished where nothing goes wrong. */
@@ -9,17 +9,18 @@ const FINISHED_WITHIN_MS = MINUTE;
 
 export const timers: Invariant = {
   name: "timers",
-  watch: ({ kernel, profile, mirror }, broken) => ({
+  watch: ({ kernel, profile, mirror, ledger }, broken) => ({
     commit: ({ pk, before, after }) => {
       if (!isJob(pk) || !before || !after || before.status === after.status) return;
       const job = String(after.id);
+      const isPrompt = profile.name === "calm" && !ledger.everSuspended.has(String(placeOf(pk)?.tenant));
       const scheduled = typeof after.scheduled_at === "string" ? Date.parse(after.scheduled_at) : undefined;
       if (before.status === "scheduled" && after.status === "queued") {
         const late = kernel.now() - scheduled!;
         if (late < -profile.skewMs) broken(`job ${job} fired ${-late} ms early`, job);
-        if (profile.name === "calm" && late > FIRED_WITHIN_MS) broken(`job ${job} fired ${late} ms late`, job);
+        if (isPrompt && late > FIRED_WITHIN_MS) broken(`job ${job} fired ${late} ms late`, job);
       }
-      if (before.status === "processing" && profile.name === "calm") {
+      if (before.status === "processing" && isPrompt) {
         const took = kernel.now() - (scheduled ?? Date.parse(String(after.created_at)));
         if (took > FINISHED_WITHIN_MS) broken(`job ${job} took ${took} ms`, job);
       }

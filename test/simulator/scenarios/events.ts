@@ -6,7 +6,7 @@ import type { Scenario } from "../invariant.ts";
 import { FAULTS_END_MS } from "../profiles.ts";
 
 /** By then everything has come to rest. */
-const LAST_PASS_MS = FAULTS_END_MS + 60 * MINUTE;
+const LAST_PASS_MS = FAULTS_END_MS + 15 * MINUTE;
 
 export const events: Scenario = {
   name: "events",

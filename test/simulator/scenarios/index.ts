@@ -2,7 +2,24 @@
 import type { Scenario } from "../invariant.ts";
 import { events } from "./events.ts";
 import { inbox } from "./inbox.ts";
+import { serverKeys } from "./keys.ts";
+import { live } from "./live.ts";
+import { quota } from "./quota.ts";
 import { sends } from "./sends.ts";
+import { suspension } from "./suspension.ts";
 import { timersScenario } from "./timers.ts";
 
-export const scenarios: readonly Scenario[] = [sends, inbox, timersScenario, events];
+/** Some come more often than others: by their place in this list a seed has its scenario. */
+export const scenarios: readonly Scenario[] = [
+  sends,
+  inbox,
+  timersScenario,
+  sends,
+  live,
+  suspension,
+  events,
+  sends,
+  quota,
+  timersScenario,
+  serverKeys,
+];

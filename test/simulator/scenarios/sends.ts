@@ -1,7 +1,7 @@
 // Sends of every kind while people come, change and go, and cancellations race the timers.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { keys } from "../../../shared/store/keys.ts";
-import { cancel, change, erase, join, populate, send, type Wish } from "../actors.ts";
+import { cancel, change, erase, join, PLATFORMS, populate, send, TIERS, type Wish } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";
 import type { Tenant } from "../tenants.ts";
@@ -69,6 +69,8 @@ async function sendSomething(
     }),
     ...(random.chance(0.3) && { holdout: random.between(1, 60) }),
     ...(random.chance(0.3) && { splitShare: random.between(1, 99) }),
+    ...(random.chance(0.25) && { tier: random.pick(TIERS) }),
+    ...(random.chance(0.15) && { platform: random.pick(PLATFORMS) }),
   };
   const record = await send(world, tenant, wish);
   if (!isLater || !random.chance(0.4)) return;
@@ -109,14 +111,14 @@ async function withTemplate(world: SimWorld, tenant: Tenant, people: Person[]): 
   });
 }
 
-/** Trace point: a cancellation sets out exactly when the job is about to be fired. */
+/** Trace point: a cancellation sets out exactly when the job is about to be fired, dispatched or planned. */
 function raceTimers(world: SimWorld, tenant: Tenant): void {
   const { random } = world;
   world.onStart((queue, messages) => {
     if (queue !== "fan-out") return;
     for (const { body } of messages)
-      if (body.due === true && body.tenant === tenant.id && random.chance(0.3))
-        world.act(random.between(0, 60), () => cancel(world, tenant, String(body.job)));
+      if (body.watch !== true && body.tenant === tenant.id && random.chance(0.3))
+        world.act(random.between(0, body.due === true ? 60 : 200), () => cancel(world, tenant, String(body.job)));
   });
 }
 

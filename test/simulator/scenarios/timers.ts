@@ -27,7 +27,7 @@ export const timersScenario: Scenario = {
         if (job && random.chance(0.15)) world.act(around, () => cancel(world, tenant, job));
       });
     if (profile.name !== "calm" && random.chance(0.4))
-      world.act(random.between(0, BUSY_MS), async () => world.stream.stop(random.between(MINUTE, 6 * MINUTE)));
+      world.act(random.between(0, BUSY_MS), async () => world.records.stop(random.between(MINUTE, 6 * MINUTE)));
   },
 };
 

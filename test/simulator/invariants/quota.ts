@@ -1,0 +1,40 @@
+// Nobody sends more than the workspace may: used is never above the cap, and a refusal leaves no job and had a reason.
+import { itemsOf, placeOf } from "../entities.ts";
+import type { Invariant } from "../invariant.ts";
+
+export const quota: Invariant = {
+  name: "quota",
+  watch: ({ ledger, mirror }, broken) => {
+    const used = new Map<string, number>();
+    return {
+      commit: ({ pk, after }) => {
+        const place = placeOf(pk);
+        if (place?.kind !== "USAGE" || !after) return;
+        used.set(place.tenant, Number(after.sends ?? 0));
+        const cap = ledger.caps.get(place.tenant);
+        if (cap !== undefined && Number(after.sends ?? 0) > cap)
+          broken(`workspace ${place.tenant} has used ${after.sends} of ${cap} sends`, place.tenant);
+      },
+      end: () => {
+        const labels = new Map([...itemsOf(mirror, "JOB")].map(({ item }) => [String(item.name), String(item.id)]));
+        for (const { label, refused, tenant, ids, holdout } of ledger.sends.values()) {
+          if (refused !== 402) continue;
+          const job = labels.get(label);
+          if (job !== undefined) broken(`${label} was refused and made job ${job}`, job);
+          const cap = ledger.caps.get(tenant) ?? Number.POSITIVE_INFINITY;
+          const most = ids
+            ? new Set(ids).size
+            : [...ledger.people.values()].filter((one) => one.tenant === tenant).length;
+          if (holdout === 0 && (used.get(tenant) ?? 0) + most <= cap)
+            broken(`${label} was refused though ${most} more would fit into ${cap}`, tenant);
+        }
+        for (const { tenant, item } of itemsOf(mirror, "JOB")) {
+          // With a holdout the share is an estimate (decision 11).
+          if (!ledger.caps.has(tenant) || Number(item.holdout_percentage) > 0) continue;
+          if (Number(item["n:sent"] ?? 0) > Number(item.reserved ?? 0))
+            broken(`job ${item.id} made ${item["n:sent"]} sends of ${item.reserved} that it took`, String(item.id));
+        }
+      },
+    };
+  },
+};

@@ -1,0 +1,6 @@
+// Every planted bug.
+import type { Bug } from "./bug.ts";
+import { followingBugs } from "./following.ts";
+import { sendingBugs } from "./sending.ts";
+
+export const planted: readonly Bug[] = [...sendingBugs, ...followingBugs];

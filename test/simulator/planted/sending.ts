@@ -1,0 +1,102 @@
+// Bugs of the ledger, the claims, the cancellation and the counters of a send.
+import type { Bug } from "./bug.ts";
+
+const chunks = "shared/store/chunks.ts";
+const jobs = "shared/store/jobs.ts";
+const fanOut = "functions/workers/fan-out/index.ts";
+
+export const sendingBugs: readonly Bug[] = [
+  {
+    name: "the time of a claim is drawn anew at every attempt",
+    area: "claims",
+    file: chunks,
+    find: "{ set: { owner, lease: now + LEASE_MS }, initial: { at: now } }",
+    replace: "{ set: { owner, lease: now + LEASE_MS, at: now } }",
+  },
+  {
+    name: "a closed range is closed into its job again",
+    area: "counters",
+    file: chunks,
+    find: 'when: all(present(), absent("closed")),',
+    replace: "when: present(),",
+  },
+  {
+    name: "a range is taken for complete one chunk too early",
+    area: "counters",
+    file: chunks,
+    find: "planned && chunksClosed >= chunks;",
+    replace: "planned && chunksClosed >= chunks - 1;",
+  },
+  {
+    name: "the job ends when the first range is closed",
+    area: "counters",
+    file: jobs,
+    find: "job.ranges_closed < job.ranges.length",
+    replace: "job.ranges_closed < Math.min(1, job.ranges.length)",
+  },
+  {
+    name: "a chunk that somebody else wrote first is not looked at",
+    area: "ledger",
+    file: chunks,
+    find: "refused((old) => chunkOf(old!)),",
+    replace: "refused(() => chunk),",
+    scenario: "sends",
+  },
+  {
+    name: "a canceled job can be fired",
+    area: "cancel",
+    file: "shared/rules/job-states.ts",
+    find: 'fire: { from: ["scheduled"], to: "queued" },',
+    replace: 'fire: { from: ["scheduled", "canceled"], to: "queued" },',
+  },
+  {
+    name: "a job under way can be canceled",
+    area: "cancel",
+    file: "shared/rules/job-states.ts",
+    find: 'cancel: { from: ["scheduled"], to: "canceled" },',
+    replace: 'cancel: { from: ["scheduled", "queued", "processing"], to: "canceled" },',
+  },
+  {
+    name: "states are read first and written without a condition",
+    area: "cancel",
+    file: "shared/store/lifecycle.ts",
+    find: "return { update: key, change: moving, when: when ? all(inPlace, when) : inPlace };",
+    replace: "return { update: key, change: moving, when };",
+  },
+  {
+    name: "a scheduled send takes its share of the quota at every attempt",
+    area: "counters",
+    file: fanOut,
+    find: 'when: absent("reserved"),',
+    replace: "",
+  },
+  {
+    name: "the quota is not looked at when it is used",
+    area: "counters",
+    file: "shared/store/usage.ts",
+    find: "change: { add: { [metered]: n } }, when: fits };",
+    replace: "change: { add: { [metered]: n } } };",
+    scenario: "quota",
+  },
+  {
+    name: "an idempotency key may be remembered twice",
+    area: "ledger",
+    file: "functions/api/notifications/create.ts",
+    find: 'when: any(absent(), below("until", store.clock.now())),',
+    replace: "",
+  },
+  {
+    name: "nobody is held out of a large audience",
+    area: "ledger",
+    file: "shared/store/audiences.ts",
+    find: "holdoutPercentage: spec.holdout_percentage,",
+    replace: "holdoutPercentage: 0,",
+  },
+  {
+    name: "filters are forgotten when the workers plan",
+    area: "ledger",
+    file: "shared/store/audiences.ts",
+    find: "matchesSubscriber: spec.subscriber_filters ? compilePredicate(spec.subscriber_filters) : () => true,",
+    replace: "matchesSubscriber: () => true,",
+  },
+];
