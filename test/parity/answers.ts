@@ -49,7 +49,7 @@ async function walk(engine: Engine, operation: string, input: Wire): Promise<Wir
   return { ...total, ...(pages === 1 && input.Limit === undefined && { ConsumedCapacity: capacity }) };
 }
 
-const byText = (a: unknown, b: unknown): number => {
+export const byText = (a: unknown, b: unknown): number => {
   const [left, right] = [JSON.stringify(a), JSON.stringify(b)];
   return left < right ? -1 : left > right ? 1 : 0;
 };

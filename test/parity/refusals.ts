@@ -12,7 +12,7 @@ const STAGES: RegExp[] = [
 ];
 
 const OWN_WORDS =
-  /into a number|contains duplicates|failed to satisfy constraint|(Select|Limit) must be|non-existent table|Invalid attribute value type|conditions on the keys|required keys|Type mismatch for (Index )?key$|requests? set|Exclusive Start Key|Query condition missed|Conditions can be|are not valid|were invalid: The AttributeValue|magnitude|significant|numeric value|Invalid attribute type name|starting key|operand type|Return values set|null key|cannot be null|one condition per key|contains invalid value|must be scalars|can only be specified when using expressions|The BETWEEN operator/i;
+  /into a number|contains duplicates|failed to satisfy constraint|(Select|Limit) must be|non-existent table|Invalid attribute value type|conditions on the keys|required keys|Type mismatch for (Index )?key$|requests? set|segment must also|Exclusive Start Key|Query condition missed|Conditions can be|are not valid|were invalid: The AttributeValue|magnitude|significant|numeric value|Invalid attribute type name|starting key|operand type|Return values set|null key|cannot be null|one condition per key|contains invalid value|must be scalars|can only be specified when using expressions|The BETWEEN operator/i;
 
 const stageOf = (refused: string): number => STAGES.findIndex((stage) => stage.test(refused));
 
