@@ -13,6 +13,7 @@ import {
   publishExperience,
   resumeExperience,
 } from "../../../shared/store/experience-life.ts";
+import { experienceStats } from "../../../shared/store/experience-stats.ts";
 import {
   createExperience,
   duplicateExperience,
@@ -40,6 +41,22 @@ const Experience = v.object({
   created_at: Timestamp,
   updated_at: Timestamp,
   archived_at: v.optional(Timestamp),
+});
+
+const Counted = v.object({
+  impressions: v.number(),
+  clicks: v.number(),
+  dismissals: v.number(),
+  ctr: v.number(),
+});
+
+const ExperienceStats = v.object({
+  experience_id: v.string(),
+  status: v.picklist(experienceStatuses),
+  ...Counted.entries,
+  unique_reach: v.pipe(v.number(), v.description("Subscribers who have seen it")),
+  dismiss_rate: v.number(),
+  by_variant: v.optional(v.array(v.object({ variant_id: v.picklist(["a", "b"]), ...Counted.entries }))),
 });
 
 const access = { credentials: ["dashboard"], feature: "in_app", refusal: 400, uses: [storeWrite] } as const;
@@ -169,5 +186,17 @@ export const experiences = group("experiences", "In-app experiences, from draft 
       errors: ["NOT_FOUND", "QUOTA_EXCEEDED"],
     },
     ({ store, params, body }) => duplicateExperience(store, params.id, body.name),
+  ),
+
+  endpoint(
+    "GET /api/v1/in-app/experiences/:id/stats",
+    {},
+    {
+      summary: "Get what readers did with an experience",
+      description: "Shares are of impressions, and 0 without any. `by_variant` is there for A/B experiences.",
+      returns: ExperienceStats,
+      errors: ["NOT_FOUND"],
+    },
+    ({ store, params }) => experienceStats(store, params.id),
   ),
 ]);
