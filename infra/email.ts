@@ -26,8 +26,9 @@ const EVENTS = [
 /** Kept as long as a queue can: what it says of a mail stays true. */
 const KEPT = Duration.days(14);
 
-export function createEmail(stack: Stack, { emailIdentity, stackName }: Settings): void {
-  if (emailIdentity === undefined) return;
+/** @returns the dead-letter queues to watch, by what they hold. */
+export function createEmail(stack: Stack, { emailIdentity, stackName }: Settings): Map<string, Queue> {
+  if (emailIdentity === undefined) return new Map();
   const configurationSet = new ConfigurationSet(stack, "EmailSending", {
     configurationSetName: stackName,
     tlsPolicy: ConfigurationSetTlsPolicy.REQUIRE,
@@ -64,4 +65,5 @@ export function createEmail(stack: Stack, { emailIdentity, stackName }: Settings
       description: "For the domain's DNS.",
     });
   });
+  return new Map([["email-events", lost]]);
 }

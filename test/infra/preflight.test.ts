@@ -1,24 +1,53 @@
 // The preflight stops what would fail late, and says why.
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { checkSurroundings } from "../../infra/preflight.ts";
 
-const answering = { send: async () => ({}) };
+const answering = (answer: object) => ({ send: async () => answer });
+const refusing = (name: string) => ({ send: () => Promise.reject(Object.assign(new Error("no"), { name })) });
+const bootstrapped = answering({ Parameter: { Value: "21" } });
+const limitOf = (free: number) => answering({ AccountLimit: { UnreservedConcurrentExecutions: free } });
 
-it("finds nothing wrong where credentials and settings are in order", async () => {
-  const report = await checkSurroundings({ context: {}, region: "eu-west-1", table: answering });
+const inOrder = {
+  ...{ context: {} as Record<string, unknown>, region: "eu-west-1" as string | undefined },
+  ...{ table: answering({}), parameters: bootstrapped, functions: limitOf(1_000) },
+};
+
+it("finds nothing wrong where credentials, bootstrap, limit and settings are in order", async () => {
+  const report = await checkSurroundings({ ...inOrder, context: { streamConcurrency: 900 } });
   expect(report.faults).toEqual([]);
-  expect(report.fine).toEqual(["The credentials work in eu-west-1."]);
+  expect(report.fine).toEqual([
+    "The credentials work in eu-west-1.",
+    "The CDK's bootstrap is there, version 21.",
+    "900 of 1000 invocations at once can be reserved for live streams.",
+  ]);
 });
 
-it("stops without a region, without credentials, and on a setting that no deployment can take", async () => {
-  const refusing = { send: () => Promise.reject(Object.assign(new Error("no"), { name: "CredentialsProviderError" })) };
-  const context = { domain: { name: "a.example", certificateArn: "arn:aws:acm:eu-west-1:1:certificate/x" } };
-  expect(await checkSurroundings({ context, region: undefined, table: answering })).toMatchObject({
-    faults: [expect.stringContaining("us-east-1"), expect.stringContaining("No region")],
+describe("it stops", () => {
+  const domain = { name: "a.example", certificateArn: "arn:aws:acm:eu-west-1:1:certificate/x" };
+  it.each<[about: string, change: Partial<typeof inOrder>, faults: string[]]>([
+    ["without a region", { region: undefined }, ["No region"]],
+    ["on a certificate of another region", { context: { domain } }, ["us-east-1"]],
+    ["on a setting that no deployment can take", { context: { workerConcurrency: 1 } }, ["workerConcurrency"]],
+    ["without credentials", { table: refusing("CredentialsProviderError") }, ["CredentialsProviderError"]],
+    ["without a bootstrap", { parameters: refusing("ParameterNotFound") }, ["bootstrap is missing"]],
+    ["on a bootstrap too old", { parameters: answering({ Parameter: { Value: "5" } }) }, ["of version 5"]],
+    ["where streams would use up the limit", { context: { streamConcurrency: 901 } }, ["cannot be reserved"]],
+    ["on a reservation in a new account", { context: { streamConcurrency: 1 }, functions: limitOf(10) }, ["of 10 "]],
+  ])("%s", async (_, change, faults) => {
+    const report = await checkSurroundings({ ...inOrder, ...change });
+    expect(report.faults).toEqual(faults.map((words) => expect.stringContaining(words)));
   });
-  expect(
-    await checkSurroundings({ context: { workerConcurrency: 1 }, region: "eu-west-1", table: refusing }),
-  ).toMatchObject({
-    faults: [expect.stringContaining("workerConcurrency"), expect.stringContaining("CredentialsProviderError")],
+});
+
+it("notes what it may not look at, and what to do by hand", async () => {
+  const report = await checkSurroundings({
+    ...inOrder,
+    ...{ parameters: refusing("AccessDeniedException"), functions: refusing("AccessDeniedException") },
+    context: { emailIdentity: "mail.example.com", removal: "destroy" },
   });
+  expect(report.faults).toEqual([]);
+  for (const words of ["bootstrap", "Lambda limit", "DkimRecord1", "removal is destroy", "alarmEmail"])
+    expect(report.notes).toContainEqual(expect.stringContaining(words));
+  const fresh = await checkSurroundings({ ...inOrder, functions: limitOf(10) });
+  expect(fresh.notes).toContainEqual(expect.stringContaining("share 10 invocations"));
 });

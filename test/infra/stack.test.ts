@@ -11,6 +11,11 @@ const COMING_ROUTES = 170;
 const COMING_GROUPS = 26;
 
 const template: Template = deployed();
+const EVERYTHING = {
+  domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:1:certificate/x" },
+  emailIdentity: "mail.example.com",
+  alarmEmail: "ops@example.com",
+};
 
 const only = (type: string) => ofType(template, type).map(([, { Properties }]) => Properties);
 
@@ -90,8 +95,19 @@ describe("cost at rest", () => {
       "AWS::Scheduler::ScheduleGroup",
       "AWS::DynamoDB::Table",
     ];
+    const whenAskedFor = [
+      "AWS::SES::ConfigurationSet",
+      "AWS::SES::ConfigurationSetEventDestination",
+      "AWS::SES::EmailIdentity",
+      "AWS::SNS::Subscription",
+      "AWS::SNS::Topic",
+      "AWS::SNS::TopicPolicy",
+    ];
     const byTheMonth = ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::KMS::Key"];
     expect([...types].filter((type) => ![...free, ...byTheMonth].includes(type))).toEqual([]);
+    const whole = synthesize({ context: { ...EVERYTHING, streamConcurrency: 50 } });
+    const more = new Set(Object.values(whole.Resources).flatMap(({ Type }) => (types.has(Type) ? [] : [Type])));
+    expect([...more].sort()).toEqual(whenAskedFor);
     expect(only("AWS::DynamoDB::Table").map(({ BillingMode }) => BillingMode)).toEqual(["PAY_PER_REQUEST"]);
     expect(ofType(template, "AWS::Lambda::Function").filter(([, { Properties }]) => Properties.SnapStart)).toEqual([]);
     expect(only("AWS::KMS::Key")).toHaveLength(2);
@@ -239,5 +255,9 @@ describe("e-mail", () => {
     const queue = mailing.Resources[target.Arn["Fn::GetAtt"][0]]!.Properties;
     expect(queue).toMatchObject({ QueueName: "Engagement-email-events", MessageRetentionPeriod: 1_209_600 });
     expect(queue.RedrivePolicy.deadLetterTargetArn).toEqual(target.DeadLetterConfig.Arn);
+    const alarm = Object.values(mailing.Resources).find(
+      ({ Type, Properties }) => Type === "AWS::CloudWatch::Alarm" && /mails/.test(Properties.AlarmDescription),
+    );
+    expect(JSON.stringify(alarm!.Properties.Dimensions)).toContain(target.DeadLetterConfig.Arn["Fn::GetAtt"][0]);
   });
 });
