@@ -141,7 +141,7 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, kno
     ...(parameters.length > 0 && { parameters }),
     ...(shape.body && { requestBody: { required: true, content: { "application/json": bodyOf(endpoint, known) } } }),
     ...(shape.form && {
-      requestBody: { required: true, content: { "multipart/form-data": formOf(shape.form) } },
+      requestBody: { required: true, content: { "multipart/form-data": formOf(endpoint, known) } },
     }),
     ...(shape.raw !== undefined && {
       requestBody: { required: true, content: { [shape.raw]: { schema: { type: "object" } } } },
@@ -190,10 +190,13 @@ function bodyOf({ shape }: Operation["endpoint"], { schemas }: Known) {
   return { schema, example: shape.example?.body ?? exampleOf(schema, schemas) };
 }
 
-function formOf({ fields, part }: NonNullable<Operation["endpoint"]["shape"]["form"]>) {
-  const { properties, ...schema } = schemaOf(fields, "input");
-  const file = { type: "string", contentMediaType: "application/octet-stream" };
-  return { schema: { ...schema, properties: { ...properties, [part]: file } } };
+function formOf({ shape: { form, example } }: Operation["endpoint"], { schemas }: Known) {
+  const { part, fields } = form!;
+  const { properties, required = [], ...rest } = schemaOf(fields, "input");
+  const file: JsonSchema = { type: "string", contentMediaType: "application/octet-stream" };
+  const schema = { ...rest, properties: { ...properties, [part]: file }, required: [...required, part] };
+  const sample = { ...(exampleOf(schema, schemas) as object), [part]: "the bytes of the file" };
+  return { schema, example: example?.body ?? sample };
 }
 
 function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: Known, isStream: boolean) {
