@@ -196,7 +196,7 @@ function formOf({ shape: { form, example } }: Operation["endpoint"], { schemas }
   const file: JsonSchema = { type: "string", contentMediaType: "application/octet-stream" };
   const schema = { ...rest, properties: { ...properties, [part]: file }, required: [...required, part] };
   const sample = { ...(exampleOf(schema, schemas) as object), [part]: "the bytes of the file" };
-  return { schema, example: example?.body ?? sample };
+  return { schema, example: { ...sample, ...example?.body } };
 }
 
 function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: Known, isStream: boolean) {

@@ -1,5 +1,6 @@
 // The life of an experience (INX-30 to INX-38): every state under every call, what each move takes along, and when
 // time moves it by itself (AMB-4 to AMB-7).
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
 import { experienceStatuses } from "../../shared/rules/experience-states.ts";
@@ -74,6 +75,26 @@ it.each(matrix)("INX-30 to INX-38 %s: %s", async (status, action) => {
     expect(answer.body.message).toContain(status);
     expect(after).toEqual(before);
   }
+});
+
+it("INX-30 to INX-38 whatever is called in whatever order, the status follows the table and one send at most is made", async () => {
+  const { world, tenant } = await withTenant();
+  const calls = fc.array(fc.constantFrom("publish", "pause", "resume", "end", "archive"), { maxLength: 10 });
+  await fc.assert(
+    fc.asyncProperty(calls, async (actions) => {
+      const id = await draft(world, tenant);
+      let status = "draft";
+      for (const action of actions) {
+        const next = allowed[`${status} ${action}`];
+        const answer = await act(world, tenant, id, action);
+        expect([status, action, answer.status]).toEqual([status, action, next ? 200 : 400]);
+        status = next ?? status;
+        expect((await read(world, tenant, id)).body.status).toBe(status);
+      }
+      expect((await jobsOf(world, tenant, id)).length).toBeLessThanOrEqual(1);
+    }),
+    { numRuns: 25 },
+  );
 });
 
 describe("publish", () => {

@@ -1,6 +1,7 @@
 // In-app experiences as they are authored (INX-1 to INX-29, INX-39 to INX-40): fields, refusals, list, changes, copies.
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
+import { listExperiences } from "../../shared/store/experiences.ts";
 import { keys } from "../../shared/store/keys.ts";
 import {
   act,
@@ -13,6 +14,7 @@ import {
   take,
 } from "../support/experiences.ts";
 import { quickStore } from "../support/people.ts";
+import { spent } from "../support/spending.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -228,6 +230,32 @@ describe("list", () => {
       expect([status, body.code, Object.keys(body.fields)]).toEqual([400, "BAD_REQUEST", [field]]);
     }
   });
+});
+
+it.each([
+  [500, 12],
+  [10_000, 130],
+])("decision 10 a page of %i experiences is at most %i RCU", async (count, most) => {
+  const { world, tenant } = await withTenant();
+  const store = quickStore(world, tenant);
+  const pages = Math.ceil(count / 500);
+  for (let page = 0; page < pages; page++) {
+    const ids = Array.from({ length: 500 }, (_, n) => world.ids.uuidAt(START - (page * 500 + n) * SECOND));
+    await store.writeAll(ids.map((id) => ({ put: { ...keys.listed(tenant.id, "experience", id), status: "live" } })));
+    const whole = { ...base, content: JSON.stringify(content), status: "live", holdout_percentage: 0, rev: 1 };
+    const times = { created_at: at(0), updated_at: at(0) };
+    if (page === 0)
+      await store.writeAll(
+        ids
+          .slice(0, 20)
+          .map((id) => ({ put: { ...keys.entity(tenant.id, "experience", id), ...whole, ...times, id } })),
+      );
+  }
+  for (const status of [undefined, "live" as const]) {
+    const list = () => listExperiences(store, { page: 1, size: 20, status });
+    expect(await list()).toMatchObject({ total: count, items: { length: 20 } });
+    expect((await spent(world, list)).rcu).toBeLessThanOrEqual(most);
+  }
 });
 
 it("INX-24 GEN-8 an unknown and another workspace's experience are 404 on every route", async () => {

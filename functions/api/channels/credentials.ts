@@ -56,6 +56,7 @@ export const credentialEndpoints = [
       summary: "Store Apple's token-signing key of an iOS channel",
       description: REPLACES,
       form: multipart(IosFields, { fileBytes: MOST_KEY_FILE_BYTES, part: KEY_FILE }),
+      example: { body: { key_id: "ABC123DEFG", team_id: "DEF123GHIJ", bundle_id: "com.example.app" } },
       ...told,
     },
     ({ store, timers, vault, params, form }) =>
