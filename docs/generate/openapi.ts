@@ -191,10 +191,14 @@ function bodyOf({ shape }: Operation["endpoint"], { schemas }: Known) {
 }
 
 function formOf({ shape: { form, example } }: Operation["endpoint"], { schemas }: Known) {
-  const { part, fields } = form!;
+  const { part, fields, isOptional } = form!;
   const { properties, required = [], ...rest } = schemaOf(fields, "input");
   const file: JsonSchema = { type: "string", contentMediaType: "application/octet-stream" };
-  const schema = { ...rest, properties: { ...properties, [part]: file }, required: [...required, part] };
+  const schema = {
+    ...rest,
+    properties: { ...properties, [part]: file },
+    required: [...required, ...(isOptional ? [] : [part])],
+  };
   const sample = { ...(exampleOf(schema, schemas) as object), [part]: "the bytes of the file" };
   return { schema, example: { ...sample, ...example?.body } };
 }

@@ -88,6 +88,7 @@ export const routes: RouteTable = {
     end: {"route":"POST /api/v1/in-app/experiences/:id/end","credentials":["dashboard"]},
     archive: {"route":"POST /api/v1/in-app/experiences/:id/archive","credentials":["dashboard"]},
     duplicate: {"route":"POST /api/v1/in-app/experiences/:id/duplicate","credentials":["dashboard"],"body":"json"},
+    getStats: {"route":"GET /api/v1/in-app/experiences/:id/stats","credentials":["dashboard"]},
   },
   assets: {
     create: {"route":"POST /api/v1/in-app/assets","credentials":["dashboard"],"body":"form"},

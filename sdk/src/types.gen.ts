@@ -1189,6 +1189,25 @@ export interface ExperiencesDuplicateBody {
   name?: string | undefined;
 }
 
+export interface ExperiencesGetStatsAnswer {
+  experience_id: string;
+  status: "draft" | "live" | "paused" | "ended" | "archived";
+  impressions: number;
+  clicks: number;
+  dismissals: number;
+  ctr: number;
+  /** Subscribers who have seen it */
+  unique_reach: number;
+  dismiss_rate: number;
+  by_variant?: ({
+    variant_id: "a" | "b";
+    impressions: number;
+    clicks: number;
+    dismissals: number;
+    ctr: number;
+  })[] | undefined;
+}
+
 export interface AssetsListQuery {
   page?: number | undefined;
   page_size?: number | undefined;
@@ -1769,6 +1788,8 @@ export interface Endpoints {
     archive(id: string, options?: CallOptions): Promise<Experience>;
     /** Make a new draft of what was authored, without its live window and send. `POST /api/v1/in-app/experiences/:id/duplicate` */
     duplicate(id: string, body: ExperiencesDuplicateBody, options?: CallOptions): Promise<Experience>;
+    /** Get what readers did with an experience. `GET /api/v1/in-app/experiences/:id/stats` */
+    getStats(id: string, options?: CallOptions): Promise<ExperiencesGetStatsAnswer>;
   };
   assets: {
     /** Upload an image of at most 4 MB: png, jpeg, gif or webp. `POST /api/v1/in-app/assets` */

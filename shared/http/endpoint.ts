@@ -46,7 +46,12 @@ export interface Shape {
   /** Bounds on the JSON of the body where the usual ones are too narrow. */
   limits?: Partial<JsonLimits>;
   /** A multipart body, declared by `multipart` of upload.ts. */
-  form?: { fields: GenericSchema; part: string; read(body: Buffer, contentType: string | undefined): Promise<Upload> };
+  form?: {
+    fields: GenericSchema;
+    part: string;
+    isOptional: boolean;
+    read(body: Buffer, contentType: string | undefined): Promise<Upload>;
+  };
   /** Instead of `body`: the bytes as they came, of this media type, for whom a signature must prove them first. */
   raw?: string;
   returns?: GenericSchema;

@@ -28,16 +28,21 @@ export interface Upload {
   file: UploadedFile | undefined;
 }
 
-/**
- * A declared form: its fields, and the part of the file it may bring with the largest size of it. It brings its
- * parser, so others do without.
- */
+interface FilePart {
+  /** Its name in the form. */
+  part?: string;
+  /** The deed can do without it. */
+  isOptional?: boolean;
+}
+
+/** A declared form: its fields, its file and the largest size of that. It brings its parser, so others do without. */
 export const multipart = <F extends GenericSchema>(
   fields: F,
-  { fileBytes, part = "file" }: Pick<UploadLimits, "fileBytes"> & { part?: string },
+  { fileBytes, part = "file", isOptional = false }: Pick<UploadLimits, "fileBytes"> & FilePart,
 ) => ({
   fields,
   part,
+  isOptional,
   read: (body: Buffer, contentType: string | undefined) => readUpload(body, contentType, { fileBytes }),
 });
 

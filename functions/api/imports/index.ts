@@ -69,7 +69,7 @@ export const imports = group("imports", "CSV files into lists.", [
         "`source` is `csv` for our own columns, `platform_a` or `platform_b` for another platform's export as it is. " +
         "A file of more than a few megabytes is uploaded first, see `POST /api/v1/lists/import/uploads`. With `dry_run` " +
         "everything is checked and counted and nothing is written.",
-      form: multipart(Form, { fileBytes: MOST_FILE_BYTES }),
+      form: multipart(Form, { fileBytes: MOST_FILE_BYTES, isOptional: true }),
       returns: v.object({ import_job_id: v.string(), status: v.literal("pending") }),
       status: 202,
       errors: ["BAD_REQUEST", "NOT_FOUND", "FILE_TOO_LARGE"],
