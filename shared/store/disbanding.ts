@@ -9,6 +9,8 @@ import type { Timers } from "./timers.ts";
 
 /** Whoever read the list before it was deleted has long written by then. */
 const SECOND_PASS_MS = 10 * MINUTE;
+/** A pass that comes after this is the second one, whatever the clocks of two processes say. */
+const LATE_PASS_MS = 5 * MINUTE;
 const ROWS_A_PAGE = 200;
 
 /** Sees to it that members that are still being added go too; to be called before the deletion. */
@@ -33,7 +35,7 @@ export async function disbandStep(store: Store, kind: Grouping, id: string, isTi
       await store.writeAll(pairs.map(({ listed }) => ({ remove: listed })));
       members = await pageOf(store, kind, id, shard);
     }
-  if (store.clock.now() >= Number(row.at) + SECOND_PASS_MS) {
+  if (store.clock.now() >= Number(row.at) + LATE_PASS_MS) {
     const counters = SHARDS.map((shard) => ({ remove: keys.memberCount(store.tenant, kind, id, shard) }));
     await store.writeAll([...counters, { remove: keys.disbanding(store.tenant, kind, id) }]);
   }

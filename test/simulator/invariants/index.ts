@@ -9,6 +9,7 @@ import { erasure } from "./erasure.ts";
 import { eventsExported } from "./events-exported.ts";
 import { jobsEnd } from "./jobs-end.ts";
 import { liveStreams } from "./live-streams.ts";
+import { memberships } from "./memberships.ts";
 import { oneJob } from "./one-job.ts";
 import { queuesDrained } from "./queues-drained.ts";
 import { quota } from "./quota.ts";
@@ -30,6 +31,7 @@ export const invariants: readonly Invariant[] = [
   timers,
   erasure,
   eventsExported,
+  memberships,
   readsStay,
   liveStreams,
   quota,

@@ -5,6 +5,7 @@ import { inbox } from "./inbox.ts";
 import { serverKeys } from "./keys.ts";
 import { live } from "./live.ts";
 import { quota } from "./quota.ts";
+import { segments } from "./segments.ts";
 import { sends } from "./sends.ts";
 import { suspension } from "./suspension.ts";
 import { timersScenario } from "./timers.ts";
@@ -22,4 +23,5 @@ export const scenarios: readonly Scenario[] = [
   quota,
   timersScenario,
   serverKeys,
+  segments,
 ];

@@ -1,0 +1,111 @@
+// At rest, who is in a dynamic segment is whom its rule chooses from scratch, and every count is that of the rows.
+
+import { matches } from "../../../shared/rules/predicates.ts";
+import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
+import { eventOf } from "../../../shared/store/events.ts";
+import { indexes } from "../../../shared/store/keys.ts";
+import type { Item, TenantId } from "../../../shared/store/model.ts";
+import { attributesForRules } from "../../../shared/store/segment-facts.ts";
+import { isLiving } from "../../../shared/store/subscribers.ts";
+import { placeOf } from "../entities.ts";
+import type { Invariant } from "../invariant.ts";
+import type { Mirror } from "../mirror.ts";
+
+interface Tenancy {
+  profiles: Item[];
+  segments: Item[];
+  events: Item[];
+  /** By `<kind>#<id>`: members as they are listed. */
+  listed: Map<string, Set<string>>;
+  /** The same as the subscribers' own rows say. */
+  owned: Map<string, Set<string>>;
+  counted: Map<string, number>;
+  /** Subscriber → its anonymous ids. */
+  aliases: Map<string, string[]>;
+}
+
+export const memberships: Invariant = {
+  name: "memberships",
+  watch: ({ mirror, kernel }, broken) => ({
+    end: () => {
+      for (const [tenant, rows] of tenanciesOf(mirror)) {
+        const { listed, owned, counted, segments } = rows;
+        for (const group of new Set([...listed.keys(), ...owned.keys(), ...counted.keys()])) {
+          const [first, second] = [listed.get(group) ?? new Set<string>(), owned.get(group) ?? new Set<string>()];
+          const differing = [...first, ...second].filter((one) => first.has(one) !== second.has(one));
+          if (differing.length > 0) broken(`${group}: ${differing[0]} has one row of two`, differing[0]!, group);
+          const count = counted.get(group) ?? 0;
+          if (count !== first.size)
+            broken(`${group} counts ${count}, its rows are ${first.size}`, group.split("#")[1]!);
+          const isThere = group.startsWith("list#") || segments.some(({ id }) => `segment#${id}` === group);
+          if (!isThere && first.size > 0) broken(`${group} is deleted and has members`, group.split("#")[1]!);
+        }
+        for (const segment of segments) {
+          const id = String(segment.id);
+          if (segment.computed !== segment.run_version) broken(`segment ${id} was never computed`, id);
+          if (segment.is_dynamic !== true) continue;
+          const members = listed.get(`segment#${id}`) ?? new Set();
+          const rule = compileRule(JSON.parse(String(segment.rule)));
+          for (const profile of rows.profiles) {
+            const subscriber = String(profile.id);
+            const history = historyOf(rows, tenant, subscriber);
+            const chosen = rule.judge({
+              attributes: attributesForRules(profile),
+              now: kernel.now(),
+              times: ({ name, where = {} }) =>
+                history
+                  .filter(({ event_name, properties }) => event_name === name && matches(where, properties))
+                  .map(({ occurred_at }) => Date.parse(occurred_at))
+                  .sort((a, b) => b - a),
+            }).matches;
+            if (chosen !== members.has(subscriber))
+              broken(
+                `${subscriber} is ${chosen ? "not in" : "in"} segment ${id}, whose rule is ${segment.rule}`,
+                ...[id, subscriber, ...history.map((event) => event.id)],
+              );
+          }
+        }
+      }
+    },
+  }),
+};
+
+function historyOf({ events, aliases }: Tenancy, tenant: string, subscriber: string) {
+  const actors = [`S#${subscriber}`, ...(aliases.get(subscriber) ?? []).map((anonymous) => `A#${anonymous}`)];
+  const partitions = new Set(actors.map((actor) => indexes.i2(tenant as TenantId, actor)));
+  return events.filter(({ i2pk }) => partitions.has(String(i2pk))).map(eventOf);
+}
+
+function tenanciesOf(mirror: Mirror): Map<string, Tenancy> {
+  const tenancies = new Map<string, Tenancy>();
+  for (const pk of mirror.partitions()) {
+    const place = placeOf(pk);
+    if (!place) continue;
+    const { tenant, kind, id } = place;
+    const rows = tenancies.get(tenant) ?? empty();
+    tenancies.set(tenant, rows);
+    for (const [sk, item] of mirror.under(pk))
+      if (/^S[0-9a-f]$/.test(kind) && sk.length === 36 && isLiving(item)) rows.profiles.push(item);
+      else if (kind === "E") rows.events.push(item);
+      else if (pk.endsWith("#segment")) rows.segments.push(item);
+      else if ((kind === "list" || kind === "segment") && pk.split("#").length === 5)
+        add(rows.listed, `${kind}#${id}`, sk);
+      else if (kind === "list:counts" || kind === "segment:counts") {
+        const group = `${kind.split(":")[0]}#${sk.split("#")[0]}`;
+        rows.counted.set(group, (rows.counted.get(group) ?? 0) + Number(item.n));
+      } else if (kind === "U" && sk.startsWith("L#")) add(rows.owned, `list#${sk.slice(2)}`, id);
+      else if (kind === "U" && sk.startsWith("G#") && item.member === true)
+        add(rows.owned, `segment#${sk.slice(2)}`, id);
+      else if (kind === "U" && sk.startsWith("A#"))
+        rows.aliases.set(id, [...(rows.aliases.get(id) ?? []), String(item.anonymous)]);
+  }
+  return tenancies;
+}
+
+const empty = (): Tenancy => ({
+  ...{ profiles: [], segments: [], events: [] },
+  ...{ listed: new Map(), owned: new Map(), counted: new Map(), aliases: new Map() },
+});
+
+const add = (sets: Map<string, Set<string>>, name: string, member: string) =>
+  void sets.set(name, (sets.get(name) ?? new Set()).add(member));
