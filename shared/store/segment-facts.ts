@@ -1,18 +1,12 @@
 // What rules ask of a subscriber: attributes from the profile, and from the history of events no more than decides.
 import type { StoreReader } from "../resources.ts";
 import { compilePredicate } from "../rules/predicates.ts";
-import { type Facts, occurrencesNeeded } from "../rules/segment-evaluation.ts";
+import { type Facts, occurrencesNeeded, type Rule, type Verdict } from "../rules/segment-evaluation.ts";
 import type { EventNode } from "../rules/segment-rules.ts";
 import { type Actor, eventOf, historyOf, inHistory, type StoredEvent } from "./events.ts";
 import { keys } from "./keys.ts";
 import type { Item, Key } from "./model.ts";
-import { attributesOf, subscriberOf } from "./subscribers.ts";
-
-/** What a rule sees of a profile: the attributes, and the fields of the subscriber itself, as filters do. */
-export function attributesForRules(profile: Item): Record<string, unknown> {
-  const { external_id, email, created_at } = subscriberOf(profile);
-  return { external_id, ...(email !== undefined && { email }), created_at, ...attributesOf(profile) };
-}
+import { attributesForRules } from "./subscribers.ts";
 
 const ATTRIBUTE = "a:";
 const FIELDS = ["external_id", "email", "created_at"];
@@ -132,4 +126,21 @@ async function readNewest(
     after = page.next;
   } while (after && !isDecided() && examined < MOST_EXAMINED);
   return { events, from: after ? (events.at(-1)?.occurred_at ?? from) : from };
+}
+
+/**
+ * Judges a living profile by a rule, as segments and journeys do; the rows of the subscriber and its history are read
+ * only where the attributes do not settle the matter.
+ */
+export async function judgeProfile(
+  store: StoreReader,
+  rule: Rule,
+  profile: Item,
+): Promise<Verdict & { person: Person | undefined }> {
+  const attributes = attributesForRules(profile);
+  const settled = rule.settledBy(attributes);
+  if (settled !== undefined) return { matches: settled, nextChangeAt: undefined, person: undefined };
+  const person = await readPerson(store, String(profile.id));
+  const { times } = await readHistory(store, person.actors, rule.events);
+  return { ...rule.judge({ attributes, times, now: store.clock.now() }), person };
 }

@@ -6,7 +6,7 @@ import { keys, SHARDS } from "./keys.ts";
 import { changeMembers } from "./memberships.ts";
 import type { Item, Key } from "./model.ts";
 import { refused, refusedSteps } from "./refusals.ts";
-import { attributesForRules, changedKeys, type Person, readHistory, readPerson } from "./segment-facts.ts";
+import { changedKeys, judgeProfile, type Person } from "./segment-facts.ts";
 import { settle, wakeAt } from "./segment-settling.ts";
 import { countSubscribers, isLiving } from "./subscribers.ts";
 import { chunksOf } from "./table.ts";
@@ -168,27 +168,23 @@ interface Judged {
   subscriber: string;
   profile: Item;
   /** Read where the events had to decide. */
-  person?: Person;
+  person: Person | undefined;
   matches: boolean;
   nextChangeAt: number | undefined;
 }
 
-/** Histories are read only where the attributes do not settle the matter. */
 async function judgeAll(store: Store, rule: Rule, profiles: readonly Item[]): Promise<Judged[]> {
   const judged: Judged[] = [];
   for (const batch of chunksOf(profiles, AT_ONCE))
-    judged.push(...(await Promise.all(batch.map((profile) => judgeOne(store, rule, profile)))));
+    judged.push(
+      ...(await Promise.all(
+        batch.map(async (profile) => ({
+          ...{ subscriber: String(profile.id), profile },
+          ...(await judgeProfile(store, rule, profile)),
+        })),
+      )),
+    );
   return judged;
-}
-
-async function judgeOne(store: Store, rule: Rule, profile: Item): Promise<Judged> {
-  const subscriber = String(profile.id);
-  const attributes = attributesForRules(profile);
-  const settled = rule.settledBy(attributes);
-  if (settled !== undefined) return { subscriber, profile, matches: settled, nextChangeAt: undefined };
-  const person = await readPerson(store, subscriber);
-  const { times } = await readHistory(store, person.actors, rule.events);
-  return { subscriber, profile, person, ...rule.judge({ attributes, times, now: store.clock.now() }) };
 }
 
 /** Notes that a part is done, once, and with the last one that the segment is computed. */

@@ -2,8 +2,8 @@
 import type { StoreReader } from "../resources.ts";
 import { compileRule, type Reason } from "../rules/segment-evaluation.ts";
 import { keys } from "./keys.ts";
-import { attributesForRules, readHistory, readPerson } from "./segment-facts.ts";
-import { isLiving } from "./subscribers.ts";
+import { readHistory, readPerson } from "./segment-facts.ts";
+import { attributesForRules, isLiving } from "./subscribers.ts";
 
 /** @returns undefined if there is no such segment or no such subscriber. */
 export async function explainMembership(

@@ -3,8 +3,8 @@ import type { StoreReader } from "../resources.ts";
 import type { Rule } from "../rules/segment-evaluation.ts";
 import { keys, SHARDS } from "./keys.ts";
 import type { Item, Key } from "./model.ts";
-import { attributesForRules, readHistory, readPerson } from "./segment-facts.ts";
-import { countSubscribers, isLiving } from "./subscribers.ts";
+import { judgeProfile } from "./segment-facts.ts";
+import { attributesForRules, countSubscribers, isLiving } from "./subscribers.ts";
 import { chunksOf } from "./table.ts";
 
 /** D-PREVIEW. */
@@ -88,17 +88,14 @@ async function someProfiles(store: StoreReader, wanted: number, total: number): 
 /** Ids of those whom the rule chooses; histories are read only where the attributes do not settle the matter. */
 async function choose(store: StoreReader, rule: Rule, profiles: readonly Item[]): Promise<string[]> {
   const judged = profiles.map((profile) => {
-    const attributes = attributesForRules(profile);
-    return { id: String(profile.id), attributes, settled: rule.settledBy(attributes) };
+    return { id: String(profile.id), profile, settled: rule.settledBy(attributesForRules(profile)) };
   });
   const byHistory = new Set<string>();
   const open = judged.filter(({ settled }) => settled === undefined);
   for (const batch of chunksOf(open, AT_ONCE))
     await Promise.all(
-      batch.map(async ({ id, attributes }) => {
-        const { actors } = await readPerson(store, id);
-        const { times } = await readHistory(store, actors, rule.events);
-        if (rule.judge({ attributes, times, now: store.clock.now() }).matches) byHistory.add(id);
+      batch.map(async ({ id, profile }) => {
+        if ((await judgeProfile(store, rule, profile)).matches) byHistory.add(id);
       }),
     );
   return judged.filter(({ id, settled }) => settled ?? byHistory.has(id)).map(({ id }) => id);

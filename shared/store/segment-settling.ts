@@ -9,8 +9,8 @@ import { keys } from "./keys.ts";
 import { changeMembers } from "./memberships.ts";
 import type { Item } from "./model.ts";
 import { refused } from "./refusals.ts";
-import { attributesForRules, readHistory, readPerson } from "./segment-facts.ts";
-import { isLiving } from "./subscribers.ts";
+import { readHistory, readPerson } from "./segment-facts.ts";
+import { attributesForRules, isLiving } from "./subscribers.ts";
 import type { Timers } from "./timers.ts";
 
 /** How often a change by somebody else is followed before the message is to come again. */

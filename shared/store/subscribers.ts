@@ -230,6 +230,12 @@ export function attributesOf(item: Item): Record<string, Value> {
   return attributes;
 }
 
+/** What a filter or a rule sees of a profile row: the attributes, and the fields of the subscriber itself. */
+export function attributesForRules(profile: Item): Record<string, unknown> {
+  const { external_id, email, created_at } = subscriberOf(profile);
+  return { external_id, ...(email !== undefined && { email }), created_at, ...attributesOf(profile) };
+}
+
 export const subscriberOf = (item: Item): Subscriber => ({
   id: String(item.id),
   external_id: String(item.external_id),
