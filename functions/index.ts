@@ -2,6 +2,7 @@
 import type { Group } from "../shared/http/endpoint.ts";
 import type { Worker } from "../shared/worker.ts";
 import { account } from "./api/account/index.ts";
+import { annotations } from "./api/annotations/index.ts";
 import { assets } from "./api/assets/index.ts";
 import { auth } from "./api/auth/index.ts";
 import { billing } from "./api/billing/index.ts";
@@ -14,6 +15,7 @@ import { hooks } from "./api/hooks/index.ts";
 import { imports } from "./api/imports/index.ts";
 import { inbound } from "./api/inbound/index.ts";
 import { inbox } from "./api/inbox/index.ts";
+import { insights } from "./api/insights/index.ts";
 import { lists } from "./api/lists/index.ts";
 import { notifications } from "./api/notifications/index.ts";
 import { schedules } from "./api/schedules/index.ts";
@@ -25,6 +27,7 @@ import { templates } from "./api/templates/index.ts";
 import { webhooks } from "./api/webhooks/index.ts";
 import { operator } from "./operator/index.ts";
 import { stream } from "./stream/index.ts";
+import { attribute } from "./workers/attribute/index.ts";
 import { deliver } from "./workers/deliver/index.ts";
 import { disband } from "./workers/disband/index.ts";
 import { discardAsset } from "./workers/discard-asset/index.ts";
@@ -56,6 +59,8 @@ export const groups: readonly Group[] = [
   inbound,
   inbox,
   imports,
+  insights,
+  annotations,
   hooks,
   webhooks,
   lists,
@@ -75,6 +80,7 @@ export const workers: readonly Worker[] = [
   deliver,
   postWebhook,
   importRows,
+  attribute,
   runSchedule,
   runCampaign,
   verifyChannel,

@@ -103,6 +103,11 @@ export const queues = {
     message: v.object({ tenant: id, import: id, watch: v.optional(v.boolean()) }),
     batch: 1,
   },
+  /** An event that a conversion definition may name. */
+  attribute: {
+    message: v.object({ tenant: id, event: id }),
+    batch: 10,
+  },
 } as const;
 
 export type QueueName = keyof typeof queues;

@@ -242,6 +242,7 @@ export const discardAssetQueue = /* @__PURE__ */ sender("discard-asset", "discar
 export const runCampaignQueue = /* @__PURE__ */ sender("run-campaign", "runCampaignQueue");
 
 export const importRowsQueue = /* @__PURE__ */ sender("import-rows", "importRowsQueue");
+export const attributeQueue = /* @__PURE__ */ sender("attribute", "attributeQueue");
 
 type DueTargets = {
   send(queue: QueueName, messages: readonly unknown[], options: { delaySeconds: number }): Promise<void>;

@@ -45,6 +45,7 @@ export const routes: RouteTable = {
     replace: {"route":"PUT /api/v1/campaigns/:id","credentials":["dashboard"],"body":"json"},
     update: {"route":"PATCH /api/v1/campaigns/:id","credentials":["dashboard"],"body":"json"},
     release: {"route":"POST /api/v1/campaigns/:id/release","credentials":["dashboard"]},
+    getReport: {"route":"GET /api/v1/campaigns/:id/report","credentials":["dashboard"],"query":true},
   },
   segments: {
     list: {"route":"GET /api/v1/segments","credentials":["dashboard"],"query":true},
@@ -108,6 +109,20 @@ export const routes: RouteTable = {
     importLists: {"route":"POST /api/v1/lists/import","credentials":["dashboard"],"body":"form"},
     createListsImportUpload: {"route":"POST /api/v1/lists/import/uploads","credentials":["dashboard"]},
     getListsImport: {"route":"GET /api/v1/lists/import/:jobId","credentials":["dashboard"]},
+  },
+  insights: {
+    getFunnel: {"route":"GET /api/v1/insights/funnel","credentials":["dashboard"],"query":true},
+    getSummary: {"route":"GET /api/v1/insights/summary","credentials":["dashboard"],"query":true},
+    getHeatmap: {"route":"GET /api/v1/insights/heatmap","credentials":["dashboard"],"query":true},
+    getLift: {"route":"GET /api/v1/insights/lift","credentials":["dashboard"],"query":true},
+    getConfig: {"route":"GET /api/v1/insights/config","credentials":["dashboard"]},
+    config: {"route":"POST /api/v1/insights/config","credentials":["dashboard"],"body":"json"},
+    deleteConfig: {"route":"DELETE /api/v1/insights/config","credentials":["dashboard"],"query":true},
+  },
+  annotations: {
+    list: {"route":"GET /api/v1/annotations","credentials":["dashboard"],"query":true},
+    create: {"route":"POST /api/v1/annotations","credentials":["dashboard"],"body":"json"},
+    delete: {"route":"DELETE /api/v1/annotations/:id","credentials":["dashboard"]},
   },
   hooks: {
     create: {"route":"POST /v1/hooks","credentials":["server"],"body":"json"},

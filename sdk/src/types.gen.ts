@@ -24,6 +24,22 @@ export interface GatewayError {
   message: string;
 }
 
+export interface Annotation {
+  id: string;
+  /** RFC 3339. */
+  occurred_at: string;
+  /** RFC 3339. */
+  ends_at?: string | undefined;
+  text: string;
+  source: "auto" | "manual";
+  kind: string;
+  visibility: "tenant" | "agency_only";
+  ref_id?: string | undefined;
+  created_by: string | null;
+  /** RFC 3339. */
+  created_at: string;
+}
+
 export interface Asset {
   id: string;
   /** As it was sent, without folders */
@@ -117,6 +133,13 @@ export interface Channel {
   created_at: string;
 }
 
+export interface ChannelReport {
+  channel: string;
+  delivered: number;
+  opened: number;
+  clicked: number;
+}
+
 export interface ChatApp {
   status: "received";
 }
@@ -135,6 +158,12 @@ export interface ChatAppTemplate {
   created_at: string;
   /** RFC 3339. */
   updated_at: string;
+}
+
+export interface Config {
+  event_name: string;
+  value_property: string | null;
+  window_seconds: number;
 }
 
 export interface CredentialConfirmation {
@@ -257,6 +286,13 @@ export interface Export {
   source: "client" | "server";
 }
 
+export interface Heatmap {
+  weekday: number;
+  hour: number;
+  delivered: number;
+  opened: number;
+}
+
 export interface Import {
   import_job_id: string;
   status: "pending" | "processing" | "completed" | "failed";
@@ -326,6 +362,14 @@ export interface Message {
   expires_at: string;
   /** RFC 3339. */
   read_at?: string | undefined;
+}
+
+export interface MessageReport {
+  position: number;
+  label: string;
+  delivered: number;
+  opened: number;
+  clicked: number;
 }
 
 export interface Notification {
@@ -572,6 +616,12 @@ export interface SubscribersSubscriber {
   };
   /** RFC 3339. */
   recorded_at: string;
+}
+
+export interface Summary {
+  source_id: string;
+  conversions: number;
+  revenue_cents: number;
 }
 
 export interface TeamMember {
@@ -964,6 +1014,24 @@ export interface CampaignsUpdateBody {
   action: "pause" | "resume" | "archive" | "unarchive";
 }
 
+export interface CampaignsGetReportQuery {
+  /** RFC 3339. */
+  start?: string | undefined;
+  /** RFC 3339. */
+  end?: string | undefined;
+}
+
+export interface CampaignsGetReportAnswer {
+  sent: number;
+  delivered: number;
+  opened: number;
+  clicked: number;
+  converted: number;
+  revenue_cents: number;
+  by_channel: ChannelReport[];
+  by_message: MessageReport[];
+}
+
 export interface SegmentsListQuery {
   cursor?: string | undefined;
 }
@@ -1258,6 +1326,106 @@ export interface ImportsCreateListsImportUploadAnswer {
   url: string;
   fields: Record<string, string>;
   expires_in: number;
+}
+
+export interface InsightsGetFunnelQuery {
+  source_type: "campaign" | "journey";
+  source_id: string;
+  /** RFC 3339. */
+  start?: string | undefined;
+  /** RFC 3339. */
+  end?: string | undefined;
+}
+
+export interface InsightsGetFunnelAnswer {
+  sent: number;
+  delivered: number;
+  opened: number;
+  clicked: number;
+  converted: number;
+  revenue_cents: number;
+}
+
+export interface InsightsGetSummaryQuery {
+  group_by: "campaign" | "journey" | "channel";
+  /** RFC 3339. */
+  start?: string | undefined;
+  /** RFC 3339. */
+  end?: string | undefined;
+}
+
+export interface InsightsGetSummaryAnswer {
+  rows: Summary[];
+}
+
+export interface InsightsGetHeatmapQuery {
+  days?: number | undefined;
+}
+
+export interface InsightsGetHeatmapAnswer {
+  window_days: number;
+  cells: Heatmap[];
+}
+
+export interface InsightsGetLiftQuery {
+  job_id: string;
+}
+
+export interface InsightsGetLiftAnswer {
+  job_id: string;
+  treated: {
+    size: number;
+    converters: number;
+    conversion_rate: number;
+    revenue_cents: number;
+  };
+  holdout: {
+    size: number;
+    converters: number;
+    conversion_rate: number;
+    revenue_cents: number;
+  };
+  lift_percentage_points: number;
+  ci_low: number | null;
+  ci_high: number | null;
+  p_value: number | null;
+  significant: boolean;
+  min_detectable_points: number | null;
+  window_days: number;
+  conversion_configured: boolean;
+}
+
+export interface InsightsGetConfigAnswer {
+  definitions: Config[];
+}
+
+export interface InsightsConfigBody {
+  event_name: string;
+  value_property?: string | null | undefined;
+  window_seconds?: number | undefined;
+}
+
+export interface InsightsDeleteConfigQuery {
+  event_name: string;
+}
+
+export interface AnnotationsListQuery {
+  from: string;
+  to: string;
+  kinds?: string | undefined;
+}
+
+export interface AnnotationsListAnswer {
+  annotations: Annotation[];
+}
+
+export interface AnnotationsCreateBody {
+  /** RFC 3339. */
+  occurred_at: string;
+  /** RFC 3339. */
+  ends_at?: string | undefined;
+  text: string;
+  visibility?: "tenant" | "agency_only" | undefined;
 }
 
 export interface HooksCreateBody {
@@ -1708,6 +1876,8 @@ export interface Endpoints {
     update(id: string, body: CampaignsUpdateBody, options?: CallOptions): Promise<Campaign>;
     /** Release a draft: every message becomes a notification job. `POST /api/v1/campaigns/:id/release` */
     release(id: string, options?: CallOptions): Promise<Campaign>;
+    /** Get what a campaign came to. `GET /api/v1/campaigns/:id/report` */
+    getReport(id: string, query?: CampaignsGetReportQuery, options?: CallOptions): Promise<CampaignsGetReportAnswer>;
   };
   segments: {
     /** List segments, newest first. `GET /api/v1/segments` */
@@ -1820,6 +1990,30 @@ export interface Endpoints {
     createListsImportUpload(options?: CallOptions): Promise<ImportsCreateListsImportUploadAnswer>;
     /** Get an import job. `GET /api/v1/lists/import/:jobId` */
     getListsImport(jobId: string, options?: CallOptions): Promise<Import>;
+  };
+  insights: {
+    /** Get the funnel of a campaign or journey. `GET /api/v1/insights/funnel` */
+    getFunnel(query: InsightsGetFunnelQuery, options?: CallOptions): Promise<InsightsGetFunnelAnswer>;
+    /** Get conversions and revenue by campaign, journey or channel. `GET /api/v1/insights/summary` */
+    getSummary(query: InsightsGetSummaryQuery, options?: CallOptions): Promise<InsightsGetSummaryAnswer>;
+    /** Get when messages arrive and when they are opened, by weekday and hour in UTC. `GET /api/v1/insights/heatmap` */
+    getHeatmap(query?: InsightsGetHeatmapQuery, options?: CallOptions): Promise<InsightsGetHeatmapAnswer>;
+    /** Get how much a send changed, against its control group. `GET /api/v1/insights/lift` */
+    getLift(query: InsightsGetLiftQuery, options?: CallOptions): Promise<InsightsGetLiftAnswer>;
+    /** List conversion definitions. `GET /api/v1/insights/config` */
+    getConfig(options?: CallOptions): Promise<InsightsGetConfigAnswer>;
+    /** Define an event as a conversion, or change its definition. `POST /api/v1/insights/config` */
+    config(body: InsightsConfigBody, options?: CallOptions): Promise<void>;
+    /** Remove a conversion definition. `DELETE /api/v1/insights/config` */
+    deleteConfig(query: InsightsDeleteConfigQuery, options?: CallOptions): Promise<void>;
+  };
+  annotations: {
+    /** List annotations of a time range, oldest first. `GET /api/v1/annotations` */
+    list(query: AnnotationsListQuery, options?: CallOptions): Promise<AnnotationsListAnswer>;
+    /** Note something. `POST /api/v1/annotations` */
+    create(body: AnnotationsCreateBody, options?: CallOptions): Promise<Annotation>;
+    /** Delete an annotation that somebody wrote. `DELETE /api/v1/annotations/:id` */
+    delete(id: string, options?: CallOptions): Promise<void>;
   };
   hooks: {
     /** Create a webhook endpoint. `POST /v1/hooks` */

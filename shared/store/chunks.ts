@@ -6,6 +6,7 @@ import type { Judgement } from "../rules/audience.ts";
 import { NO_COUNTS } from "../rules/job-states.ts";
 import { classOf } from "../rules/reach.ts";
 import { absent, all, any, below, type Condition, is, lessThan, present } from "./conditions.ts";
+import { deliveredSteps } from "./hours.ts";
 import { type JobItem, jobOf } from "./jobs.ts";
 import { keys } from "./keys.ts";
 import type { Item } from "./model.ts";
@@ -277,6 +278,7 @@ export async function closeRange(store: Store, job: string, range: string): Prom
         change: { add: { ...added, ranges_closed: 1 } },
         when: is("status", "processing"),
       },
+      ...deliveredSteps(store, `${job}:${range}`, Number(added["n:delivered"] ?? 0)),
     ])
     .then(
       () => true,

@@ -13,6 +13,9 @@ const hash = (text: string) => createHash("sha256").update(text).digest("hex");
 export const SHARDS = [..."0123456789abcdef"];
 export const shardOf = (subscriber: string): string => subscriber[0]!;
 
+/** Counters of conversions lie in 4 parts, so that one source's burst is not one hot item. */
+export const CONVERSION_SHARDS = ["0", "1", "2", "3"];
+
 /** Due rows of one minute lie in 8 buckets, so that a mass delay is not one hot partition (decision 13). */
 export const DUE_SHARDS = 8;
 export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);
@@ -112,6 +115,21 @@ export const keys = {
   engagement: (t: TenantId, id: string, job: string) => key(keys.person(t, id), `E#${job}`),
   /** first opens of a day by the hour · notifications */
   hours: (t: TenantId, shard: string, day: string) => key(of(t, `HOURS#${shard}`), day),
+  // Conversions (D-ATTRIB): a row each, and counters by job and by day that change together with it.
+  /** a conversion and whom it counts for, once; it names nobody · attribute */
+  conversion: (t: TenantId, day: string, place: string) => key(keys.conversions(t, day), place),
+  conversions: (t: TenantId, day: string) => of(t, `CV#${day}`),
+  /** sums of a day by campaign, journey or channel · attribute */
+  conversionDay: (t: TenantId, group: string, day: string, id: string, shard: string) =>
+    key(keys.conversionDays(t, group), `${day}#${id}#${shard}`),
+  conversionDays: (t: TenantId, group: string) => of(t, `CVD#${group}`),
+  /** sums of a job, treated and held out, in 4 shards · attribute */
+  jobConversions: (t: TenantId, job: string, shard: string) => key(keys.jobParts(t, job), `V#${shard}`),
+  /** that a subscriber has converted after a job or source: distinct counts · attribute */
+  converted: (t: TenantId, id: string, mark: string) => key(keys.person(t, id), `X#${mark}`),
+  /** a job of a campaign, journey, schedule or experience, found by its source · whoever starts it */
+  jobOf: (t: TenantId, kind: Kind, id: string, job: string) => keys.part(t, kind, id, `JOB#${job}`),
+
   /** an idempotency key of the last 24 hours · notifications */
   idempotency: (t: TenantId, text: string) => key(of(t, `IDEM#${hash(text)}`)),
 

@@ -76,6 +76,11 @@ const importJob: Make = async (world, tenant) => {
   return id;
 };
 
+const annotation: Make = async (world, tenant) => {
+  const body = { occurred_at: "2026-11-01T00:00:00Z", text: "foreign" };
+  return (await world.call("POST /api/v1/annotations", { as: await tenant.dashboard(), body })).body.id;
+};
+
 const webhook: Make = async (world, tenant) => {
   const body = { target_url: "https://example.com/hooks", events: ["subscriber.created"] };
   return (await world.call("POST /v1/hooks", { as: tenant.server, body })).body.id;
@@ -99,6 +104,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/notifications/", notification],
   ["/v1/in-app/messages/", message],
   ["/api/v1/templates/", template],
+  ["/api/v1/annotations/", annotation],
   ["/api/v1/schedules/", schedule],
   ["/api/v1/campaigns/", campaign],
   ["/api/v1/in-app/experiences/", experience],

@@ -4,9 +4,11 @@ import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
+import { windowFields, windowOf } from "../../../shared/http/window.ts";
 import { storeWrite, timers } from "../../../shared/resources.ts";
 import { campaignStatuses } from "../../../shared/rules/campaign-states.ts";
 import { applyState, makeJobs } from "../../../shared/store/campaign-jobs.ts";
+import { reportOf } from "../../../shared/store/campaign-report.ts";
 import {
   actOnCampaign,
   type Campaign,
@@ -39,6 +41,8 @@ const CampaignShape = v.object({
   created_at: Timestamp,
   updated_at: Timestamp,
 });
+
+const reached = { delivered: v.number(), opened: v.number(), clicked: v.number() };
 
 const message = {
   content: { title: "Hello {{ subscriber.first_name }}", body: "It is spring." },
@@ -145,5 +149,31 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       await makeJobs(store, timers, { plan, sendCap }, campaign);
       return shown(campaign);
     },
+  ),
+
+  reading(
+    "GET /api/v1/campaigns/:id/report",
+    {},
+    {
+      summary: "Get what a campaign came to",
+      description:
+        "Of the messages dispatched between `start` and `end`, by default the last 30 days; each person once a message.",
+      query: v.object(windowFields),
+      returns: v.object({
+        sent: v.number(),
+        delivered: v.number(),
+        opened: v.number(),
+        clicked: v.number(),
+        converted: v.number(),
+        revenue_cents: v.number(),
+        by_channel: v.array(v.pipe(v.object({ channel: v.string(), ...reached }), v.title("ChannelReport"))),
+        by_message: v.array(
+          v.pipe(v.object({ position: v.number(), label: v.string(), ...reached }), v.title("MessageReport")),
+        ),
+      }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, clock, params, query }) =>
+      reportOf(store, await getCampaign(store, params.id), windowOf(query, clock.now())),
   ),
 ]);

@@ -4,6 +4,7 @@ import { assetUses, discardRemoved } from "./assets.ts";
 import { campaignUses, followCampaigns } from "./campaigns.ts";
 import { changesOf } from "./change.ts";
 import { channelUses, verifyQueued } from "./channels.ts";
+import { conversionUses, followConversions } from "./conversions.ts";
 import { disbandDeleted, groupUses } from "./groups.ts";
 import { importUses, startImports } from "./imports.ts";
 import { learnAttributeKeys, nameUses } from "./names.ts";
@@ -22,6 +23,7 @@ export const react = streamWorker(
     ...subscriberUses,
     ...campaignUses,
     ...importUses,
+    ...conversionUses,
     ...groupUses,
     ...segmentUses,
     ...nameUses,
@@ -36,6 +38,7 @@ export const react = streamWorker(
     await followSubscribers(changes, context);
     await followCampaigns(changes, context);
     await startImports(changes, context);
+    await followConversions(changes, context);
     await disbandDeleted(changes, context);
     await computeSegments(changes, context);
     await followSegments(changes, context);

@@ -1,0 +1,173 @@
+// Insights: what sends came to, what they changed, and which events count as conversions.
+import * as v from "valibot";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { Uuid } from "../../../shared/http/schemas.ts";
+import { windowFields, windowOf } from "../../../shared/http/window.ts";
+import { storeRead, storeWrite } from "../../../shared/resources.ts";
+import { conversionGroups } from "../../../shared/store/attribution.ts";
+import {
+  conversionDefinitions,
+  DEFAULT_WINDOW_SECONDS,
+  defineConversion,
+  forgetConversion,
+  MOST_WINDOW_SECONDS,
+} from "../../../shared/store/conversions.ts";
+import { funnelOf, heatmapOf, liftOfJob, summaryOf } from "../../../shared/store/insights.ts";
+
+const MOST_DAYS = 365;
+
+const EventName = v.pipe(
+  v.string("must be a string"),
+  v.minLength(1, "must not be empty"),
+  v.maxLength(128, "must have at most 128 characters"),
+);
+const Count = v.number();
+const Arm = v.object({ size: Count, converters: Count, conversion_rate: v.number(), revenue_cents: Count });
+const Measure = v.nullable(v.number());
+
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
+const configuring = endpoints({ credentials: ["dashboard"], permission: "insights:write", uses: [storeWrite] });
+
+export const insights = group("insights", "What sends came to, and what they changed.", [
+  endpoint(
+    "GET /api/v1/insights/funnel",
+    {},
+    {
+      summary: "Get the funnel of a campaign or journey",
+      description: "Of what was dispatched within the window; conversions that happened within it.",
+      query: v.object({
+        source_type: v.picklist(["campaign", "journey"], "must be campaign or journey"),
+        source_id: Uuid,
+        ...windowFields,
+      }),
+      returns: v.object({
+        sent: Count,
+        delivered: Count,
+        opened: Count,
+        clicked: Count,
+        converted: Count,
+        revenue_cents: Count,
+      }),
+    },
+    ({ store, clock, query: { source_type: type, source_id: id, ...window } }) =>
+      funnelOf(store, { type, id }, windowOf(window, clock.now())),
+  ),
+
+  endpoint(
+    "GET /api/v1/insights/summary",
+    {},
+    {
+      summary: "Get conversions and revenue by campaign, journey or channel",
+      description: "Each conversion counts for the last message delivered before it.",
+      query: v.object({
+        group_by: v.picklist(conversionGroups, `must be one of ${conversionGroups.join(", ")}`),
+        ...windowFields,
+      }),
+      returns: v.object({
+        rows: v.array(v.object({ source_id: v.string(), conversions: Count, revenue_cents: Count })),
+      }),
+    },
+    async ({ store, clock, query: { group_by, ...window } }) => ({
+      rows: await summaryOf(store, group_by, windowOf(window, clock.now())),
+    }),
+  ),
+
+  endpoint(
+    "GET /api/v1/insights/heatmap",
+    {},
+    {
+      summary: "Get when messages arrive and when they are opened, by weekday and hour in UTC",
+      query: v.object({
+        days: v.optional(
+          v.pipe(
+            v.string(),
+            v.regex(/^[0-9]{1,9}$/, "must be a whole number"),
+            v.transform(Number),
+            v.minValue(1, "must be at least 1"),
+            v.transform((days) => Math.min(days, MOST_DAYS)),
+          ),
+          "90",
+        ),
+      }),
+      returns: v.object({
+        window_days: Count,
+        cells: v.array(v.object({ weekday: Count, hour: Count, delivered: Count, opened: Count })),
+      }),
+    },
+    ({ store, query: { days } }) => heatmapOf(store, days),
+  ),
+
+  endpoint(
+    "GET /api/v1/insights/lift",
+    {},
+    {
+      summary: "Get how much a send changed, against its control group",
+      description: "With the 95 % interval of the difference (Newcombe-Wilson) and the smallest lift it could show.",
+      query: v.object({ job_id: v.string("is required") }),
+      returns: v.object({
+        job_id: v.string(),
+        treated: Arm,
+        holdout: Arm,
+        lift_percentage_points: v.number(),
+        ci_low: Measure,
+        ci_high: Measure,
+        p_value: Measure,
+        significant: v.boolean(),
+        min_detectable_points: Measure,
+        window_days: Count,
+        conversion_configured: v.boolean(),
+      }),
+      errors: ["NOT_FOUND"],
+    },
+    ({ store, query: { job_id } }) => liftOfJob(store, job_id),
+  ),
+
+  endpoint(
+    "GET /api/v1/insights/config",
+    {},
+    {
+      summary: "List conversion definitions",
+      returns: v.object({
+        definitions: v.array(
+          v.object({ event_name: v.string(), value_property: v.nullable(v.string()), window_seconds: Count }),
+        ),
+      }),
+    },
+    async ({ store }) => ({ definitions: await conversionDefinitions(store) }),
+  ),
+
+  configuring(
+    "POST /api/v1/insights/config",
+    {},
+    {
+      summary: "Define an event as a conversion, or change its definition",
+      body: v.strictObject({
+        event_name: EventName,
+        value_property: v.nullish(EventName, null),
+        window_seconds: v.optional(
+          v.pipe(
+            v.number("must be a number"),
+            v.integer("must be a whole number"),
+            v.minValue(1, "must be at least 1"),
+            v.maxValue(MOST_WINDOW_SECONDS, `must be at most ${MOST_WINDOW_SECONDS}`),
+          ),
+          DEFAULT_WINDOW_SECONDS,
+        ),
+      }),
+      example: { body: { event_name: "purchase", value_property: "amount_cents", window_seconds: 604_800 } },
+      errors: ["QUOTA_EXCEEDED"],
+    },
+    ({ store, body }) => defineConversion(store, body),
+  ),
+
+  configuring(
+    "DELETE /api/v1/insights/config",
+    {},
+    {
+      summary: "Remove a conversion definition",
+      query: v.object({ event_name: v.string("is required") }),
+      errors: ["NOT_FOUND"],
+    },
+    ({ store, query: { event_name } }) => forgetConversion(store, event_name),
+  ),
+]);

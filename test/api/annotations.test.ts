@@ -1,0 +1,109 @@
+// Chart annotations: written by people, by the service, seen by whom, deleted by whom (ANN).
+import { describe, expect, it } from "vitest";
+import { tokenSigner } from "../../shared/signing.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+async function setting() {
+  const { world, tenant } = await withTenant();
+  const as = () => tenant.dashboard();
+  const write = async (body: object = {}, who = as()) =>
+    world.call("POST /api/v1/annotations", {
+      as: await who,
+      body: { occurred_at: "2026-11-01T10:00:00Z", text: "Launch", ...body },
+    });
+  const list = async (query = "from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z", who = as()) =>
+    world.call(`GET /api/v1/annotations?${query}`, { as: await who });
+  const remove = async (id: string, who = as()) => world.call(`DELETE /api/v1/annotations/${id}`, { as: await who });
+  return { world, tenant, as, write, list, remove };
+}
+
+describe("annotations", () => {
+  it("ANN-1 ANN-3 answers 201 with the annotation; a point one has no end", async () => {
+    const { tenant, write, list } = await setting();
+    const made = await write();
+    expect(made.status).toBe(201);
+    expect(made.body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      occurred_at: "2026-11-01T10:00:00.000Z",
+      text: "Launch",
+      source: "manual",
+      kind: "custom",
+      visibility: "tenant",
+      created_by: tenant.owner,
+      created_at: "2026-11-20T12:00:00.000Z",
+    });
+    expect((await write({ ends_at: "2026-11-02T00:00:00Z" })).body.ends_at).toBe("2026-11-02T00:00:00.000Z");
+    expect((await list()).body.annotations).toHaveLength(2);
+  });
+
+  it("ANN-3 refuses a missing time, an empty or too long text, an end before the beginning", async () => {
+    const { write } = await setting();
+    for (const [field, body] of [
+      ["occurred_at", { occurred_at: undefined }],
+      ["occurred_at", { occurred_at: "1 November" }],
+      ["text", { text: "" }],
+      ["text", { text: "x".repeat(501) }],
+      ["text", { text: undefined }],
+      ["ends_at", { ends_at: "2026-10-01T00:00:00Z" }],
+      ["visibility", { visibility: "everybody" }],
+    ] as const) {
+      const refused = await write(body);
+      expect(refused.status, field).toBe(422);
+      expect(Object.keys(refused.body.fields)).toEqual([field]);
+    }
+    expect((await write({ text: "x".repeat(500) })).status).toBe(201);
+  });
+
+  it("ANN-2 lists a range by time, both ends included, of the kinds asked for", async () => {
+    const { write, list } = await setting();
+    for (const day of ["03", "01", "02"]) await write({ occurred_at: `2026-11-${day}T00:00:00Z`, text: day });
+    const texts = async (query: string) =>
+      (await list(query)).body.annotations.map(({ text }: { text: string }) => text);
+    expect(await texts("from=2026-11-01T00:00:00Z&to=2026-11-02T00:00:00Z")).toEqual(["01", "02"]);
+    const range = "from=2026-11-01T00:00:00Z&to=2026-12-01T00:00:00Z";
+    expect(await texts(`${range}&kinds=custom,plan_change`)).toEqual(["01", "02", "03"]);
+    expect(await texts(`${range}&kinds=plan_change`)).toEqual([]);
+    for (const bad of ["", "from=2026-11-01T00:00:00Z", "from=x&to=y", `${range}&kinds=nonsense`])
+      expect((await list(bad)).status, bad).toBe(422);
+    expect((await list("from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z")).status).toBe(422);
+  });
+
+  it("ANN-5 ANN-6 AMB-33 a plan change notes itself, and what notes itself cannot be deleted", async () => {
+    const { world, as, write, list, remove } = await setting();
+    const { id } = (await write()).body;
+    await world.call("PUT /api/v1/billing/plan", { as: await as(), body: { plan: "pro" } });
+    const range = "from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&kinds=plan_change";
+    const [auto] = (await list(range)).body.annotations;
+    expect(auto).toMatchObject({ source: "auto", kind: "plan_change", created_by: null });
+    expect(await remove(auto.id)).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+    expect((await remove(id)).status).toBe(204);
+    expect((await remove(id)).status).toBe(404);
+    expect((await remove("not-an-id")).status).toBe(404);
+  });
+
+  it("ANN-4 a read-only session may not write", async () => {
+    const { tenant, write } = await setting();
+    const refused = await write({}, tenant.dashboard("owner", { readOnly: true }));
+    expect(refused).toMatchObject({ status: 403, body: { code: "READ_ONLY_TOKEN" } });
+  });
+
+  it("ANN-3 ANN-4 D-AGENCY agency_only is written, seen and deleted in an agency's session alone", async () => {
+    const { world, tenant, write, list, remove } = await setting();
+    const refused = await write({ visibility: "agency_only" });
+    expect(refused).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+    const agency = await world.tenant();
+    const signer = tokenSigner.open(world.partsFor("test"))("" as TenantId);
+    const subject = { user: agency.owner, tenant: tenant.id, role: "owner", agency: agency.id };
+    const session = Promise.resolve({ authorization: `Bearer ${await signer.accessToken(subject)}` });
+    const { status, body } = await write({ visibility: "agency_only" }, session);
+    expect([status, body.visibility]).toEqual([201, "agency_only"]);
+    const all = "from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z";
+    expect((await list(all)).body.annotations).toEqual([]);
+    expect((await list(all, session)).body.annotations).toHaveLength(1);
+    expect((await remove(body.id)).status).toBe(404);
+    expect((await remove(body.id, session)).status).toBe(204);
+  });
+});

@@ -1,0 +1,307 @@
+// Insights: conversions counted once for what touched people before, funnels, sums, lift, heatmap (ISG, CNV, CRP).
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR, SECOND, timestamp } from "../../shared/clock.ts";
+import { bucket } from "../../shared/rules/split.ts";
+import { addPeople } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+
+async function setting(people = 4) {
+  const { world, tenant } = await withTenant();
+  const as = () => tenant.dashboard();
+  const call = async (route: string, body?: object) => world.call(route, { as: await as(), ...(body && { body }) });
+  const ids = await addPeople(world, tenant, people);
+  const channel = (await call("GET /api/v1/channels")).body.channels[0].id as string;
+  const define = (body: object = {}) =>
+    call("POST /api/v1/insights/config", { event_name: "purchase", value_property: "cents", ...body });
+  /** Releases a campaign of the given messages and lets it go out. @returns its id and its jobs'. */
+  const campaign = async (times: (string | undefined)[] = [undefined], more: object = {}) => {
+    const messages = times.map((scheduled_at, n) => ({
+      content: { title: `M${n}`, body: "b" },
+      channel_ids: [channel],
+      ...(scheduled_at && { scheduled_at }),
+    }));
+    const { id } = (await call("POST /api/v1/campaigns", { name: "c", messages, ...more })).body;
+    const released = (await call(`POST /api/v1/campaigns/${id}/release`)).body;
+    await world.settle();
+    return { id: String(id), jobs: released.messages.map(({ job_id }: { job_id: string }) => job_id) as string[] };
+  };
+  const buy = async (who: string | { anonymous: string }, cents?: number, more: object = {}) => {
+    const actor = typeof who === "string" ? { subscriber_id: who } : { anonymous_id: who.anonymous };
+    const properties = cents === undefined ? {} : { cents };
+    const event = { event_name: "purchase", ...actor, properties, ...more };
+    const answer = await world.call("POST /v1/events", { as: tenant.server, body: event });
+    await world.settle();
+    return answer;
+  };
+  const react = (job_id: string, subscriber_id: string, interaction: string) =>
+    world.call("POST /api/v1/notifications/interactions", {
+      as: tenant.sdk,
+      body: { job_id, subscriber_id, interaction, platform: "ios", occurred_at: timestamp(world.clock.now()) },
+    });
+  const funnel = async (id: string, query = "", type = "campaign") =>
+    (await call(`GET /api/v1/insights/funnel?source_type=${type}&source_id=${id}${query}`)).body;
+  const summary = async (by: string, query = "") =>
+    (await call(`GET /api/v1/insights/summary?group_by=${by}${query}`)).body.rows;
+  return { world, tenant, call, ids, channel, define, campaign, buy, react, funnel, summary };
+}
+
+describe("conversion definitions", () => {
+  it("CNV-1 CNV-2 CNV-3 CNV-4 CNV-5 are listed, replaced by their event, and removed", async () => {
+    const { call, define } = await setting(0);
+    expect((await call("GET /api/v1/insights/config")).body).toEqual({ definitions: [] });
+    expect((await define()).status).toBe(204);
+    expect((await define({ event_name: "signup", value_property: undefined })).status).toBe(204);
+    expect((await call("GET /api/v1/insights/config")).body.definitions).toEqual([
+      { event_name: "purchase", value_property: "cents", window_seconds: 604_800 },
+      { event_name: "signup", value_property: null, window_seconds: 604_800 },
+    ]);
+    await define({ window_seconds: 60, value_property: "amount" });
+    expect((await call("GET /api/v1/insights/config")).body.definitions[0]).toEqual({
+      event_name: "purchase",
+      value_property: "amount",
+      window_seconds: 60,
+    });
+    expect((await call("DELETE /api/v1/insights/config?event_name=purchase")).status).toBe(204);
+    expect((await call("DELETE /api/v1/insights/config?event_name=purchase")).status).toBe(404);
+    expect((await call("DELETE /api/v1/insights/config")).status).toBe(422);
+    for (const bad of [{ event_name: "" }, { event_name: undefined }, { window_seconds: 0 }, { window_seconds: 1.5 }])
+      expect((await define(bad)).status).toBe(422);
+  });
+});
+
+describe("funnel and summary", () => {
+  it("ISG-1 CRP-2 counts people at each stage, and what they were worth", async () => {
+    const { ids, define, campaign, react, buy, funnel } = await setting();
+    await define();
+    const { id, jobs } = await campaign();
+    for (const who of ids.slice(0, 3)) await react(jobs[0]!, who, "inapp_impression");
+    await react(jobs[0]!, ids[0]!, "inapp_click");
+    await buy(ids[0]!, 1_250);
+    await buy(ids[0]!, 250);
+    await buy(ids[1]!);
+    expect(await funnel(id)).toEqual({
+      sent: 4,
+      delivered: 4,
+      opened: 3,
+      clicked: 1,
+      converted: 2,
+      revenue_cents: 1_500,
+    });
+    expect(await funnel(UNKNOWN)).toEqual({
+      sent: 0,
+      delivered: 0,
+      opened: 0,
+      clicked: 0,
+      converted: 0,
+      revenue_cents: 0,
+    });
+  });
+
+  it("ISG-2 ISG-3 AMB-68 refuses bad parameters", async () => {
+    const { call } = await setting(0);
+    for (const query of [
+      "funnel",
+      "funnel?source_type=campaign",
+      `funnel?source_type=notification&source_id=${UNKNOWN}`,
+      "funnel?source_type=campaign&source_id=nope",
+      `funnel?source_type=campaign&source_id=${UNKNOWN}&start=yesterday`,
+      `funnel?source_type=campaign&source_id=${UNKNOWN}&start=2026-02-01T00:00:00Z&end=2026-01-01T00:00:00Z`,
+      "summary",
+      "summary?group_by=day",
+      "heatmap?days=0",
+      "heatmap?days=many",
+      "lift",
+    ])
+      expect((await call(`GET /api/v1/insights/${query}`)).status, query).toBe(422);
+  });
+
+  it("D-ATTRIB only what happens within the window after the touch counts, its end included", async () => {
+    const { world, ids, define, campaign, buy, funnel } = await setting();
+    await define({ window_seconds: 3_600 });
+    const { id } = await campaign();
+    const at = world.clock.now();
+    await world.advance(HOUR + 5 * SECOND);
+    await buy(ids[0]!, 100, { occurred_at: timestamp(at + HOUR) });
+    await buy(ids[1]!, 100, { occurred_at: timestamp(at + HOUR + SECOND) });
+    expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 100 });
+  });
+
+  it("D-ATTRIB CNV-4 the same event again counts once; an undefined one never", async () => {
+    const { world, tenant, ids, define, campaign, buy, funnel, summary } = await setting();
+    await define();
+    const { id } = await campaign();
+    for (let n = 0; n < 3; n++) await buy(ids[0]!, 100, { idempotency_key: "order-1" });
+    await world.call("POST /v1/events", { as: tenant.server, body: { event_name: "visit", subscriber_id: ids[1] } });
+    await world.advance(DAY);
+    expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 100 });
+    expect(await summary("campaign")).toEqual([{ source_id: id, conversions: 1, revenue_cents: 100 }]);
+  });
+
+  it("ISG-3 AMB-53 AMB-97 the summary gives a conversion to the last touch alone, the funnel to every source", async () => {
+    const { world, ids, channel, define, campaign, buy, funnel, summary } = await setting();
+    await define();
+    const first = await campaign();
+    await world.advance(HOUR);
+    const second = await campaign();
+    await buy(ids[0]!, 700);
+    expect(await summary("campaign")).toEqual([{ source_id: second.id, conversions: 1, revenue_cents: 700 }]);
+    expect(await summary("channel")).toEqual([{ source_id: channel, conversions: 1, revenue_cents: 700 }]);
+    expect(await summary("journey")).toEqual([]);
+    for (const { id } of [first, second]) expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 700 });
+  });
+
+  it("ISG-1 a subscriber of two messages of one campaign converts once", async () => {
+    const { world, ids, define, campaign, buy, funnel } = await setting();
+    await define();
+    const { id } = await campaign([undefined, timestamp(world.clock.now() + HOUR)]);
+    await world.advance(2 * HOUR);
+    await buy(ids[0]!, 100);
+    expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 100 });
+  });
+
+  it("ISG-10 the window is the last 30 days, or exactly what is asked for", async () => {
+    const { world, ids, define, campaign, buy, funnel, summary } = await setting();
+    await define({ window_seconds: 90 * 86_400 });
+    const { id } = await campaign();
+    await world.advance(HOUR);
+    await buy(ids[0]!, 100);
+    const noon = world.clock.now();
+    await world.advance(HOUR);
+    await buy(ids[1]!, 10);
+    const at = (ms: number) => timestamp(ms);
+    expect(await summary("campaign", `&start=${at(noon + 1)}`)).toEqual([
+      { source_id: id, conversions: 1, revenue_cents: 10 },
+    ]);
+    expect(await summary("campaign", `&start=${at(noon - DAY)}&end=${at(noon)}`)).toEqual([
+      { source_id: id, conversions: 1, revenue_cents: 100 },
+    ]);
+    expect(await funnel(id, `&end=${at(noon)}`)).toMatchObject({ sent: 4, converted: 1, revenue_cents: 100 });
+    await world.advance(3 * DAY);
+    expect(await summary("campaign")).toEqual([{ source_id: id, conversions: 2, revenue_cents: 110 }]);
+    await world.advance(40 * DAY);
+    expect(await summary("campaign")).toEqual([]);
+    expect(await funnel(id)).toMatchObject({ sent: 0, converted: 0 });
+  });
+
+  it("IDN-3 D-ATTRIB what an anonymous id does counts for the subscriber it belongs to", async () => {
+    const { world, tenant, ids, define, campaign, buy, funnel } = await setting();
+    await define();
+    const { id } = await campaign();
+    const body = { anonymous_id: "anon-1", subscriber_id: ids[0] };
+    await world.call("POST /v1/events/identify", { as: tenant.sdk, body });
+    await buy({ anonymous: "anon-1" }, 300);
+    expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 300 });
+  });
+
+  it("GEN-8 one workspace's conversions are not another's", async () => {
+    const { world, ids, define, campaign, buy } = await setting();
+    await define();
+    const { id } = await campaign();
+    await buy(ids[0]!, 100);
+    const as = await (await world.tenant()).dashboard();
+    const query = `source_type=campaign&source_id=${id}`;
+    const other = await world.call(`GET /api/v1/insights/funnel?${query}`, { as });
+    expect(other.body).toMatchObject({ sent: 0, converted: 0 });
+    expect((await world.call("GET /api/v1/insights/summary?group_by=campaign", { as })).body.rows).toEqual([]);
+  });
+});
+
+describe("campaign report", () => {
+  it("CRP-1 CRP-2 CRP-3 CRP-4 CRP-5 AMB-68 the funnel, by channel and by message", async () => {
+    const { world, call, ids, channel, define, buy, react } = await setting();
+    await define();
+    const as = { name: "Named", content: { title: "From the template", body: "b" } };
+    const template_id = (await call("POST /api/v1/templates", as)).body.id;
+    const messages = [
+      { content: { title: "First", body: "b" }, channel_ids: [channel] },
+      { template_id, channel_ids: [channel] },
+      { template_id, channel_ids: [channel], scheduled_at: timestamp(world.clock.now() + DAY) },
+    ];
+    const { id } = (await call("POST /api/v1/campaigns", { name: "c", messages })).body;
+    const released = (await call(`POST /api/v1/campaigns/${id}/release`)).body;
+    const jobs: string[] = released.messages.map(({ job_id }: { job_id: string }) => job_id);
+    await world.settle();
+    await react(jobs[0]!, ids[0]!, "inapp_impression");
+    await react(jobs[0]!, ids[0]!, "inapp_click");
+    await react(jobs[1]!, ids[1]!, "inapp_impression");
+    await buy(ids[0]!, 500);
+    const report = async (query = "") => (await call(`GET /api/v1/campaigns/${id}/report${query}`)).body;
+    expect(await report()).toEqual({
+      sent: 8,
+      delivered: 8,
+      opened: 2,
+      clicked: 1,
+      converted: 1,
+      revenue_cents: 500,
+      by_channel: [{ channel: "in_app", delivered: 8, opened: 2, clicked: 1 }],
+      by_message: [
+        { position: 0, label: "First", delivered: 4, opened: 1, clicked: 1 },
+        { position: 1, label: "From the template", delivered: 4, opened: 1, clicked: 0 },
+        { position: 2, label: "Message 3", delivered: 0, opened: 0, clicked: 0 },
+      ],
+    });
+    const before = timestamp(world.clock.now() - HOUR);
+    expect(await report(`?end=${before}`)).toMatchObject({ sent: 0, converted: 0 });
+    expect((await call(`GET /api/v1/campaigns/${id}/report?start=soon`)).status).toBe(422);
+    expect((await call(`GET /api/v1/campaigns/${UNKNOWN}/report`)).status).toBe(404);
+  });
+
+  it("CRP-5 a campaign of one message has no split by message", async () => {
+    const { call, campaign } = await setting();
+    const { id } = await campaign();
+    expect((await call(`GET /api/v1/campaigns/${id}/report`)).body).toMatchObject({ sent: 4, by_message: [] });
+  });
+});
+
+describe("lift", () => {
+  it("ISG-6 ISG-7 ISG-8 ISG-9 AMB-97 treated against held out, everyone assigned counted", async () => {
+    const { call, ids, define, campaign, buy } = await setting(40);
+    const { jobs } = await campaign([undefined], { holdout_percentage: 50 });
+    const job = jobs[0]!;
+    const heldOut = ids.filter((id) => bucket("holdout", job, id) < 5_000);
+    const treated = ids.filter((id) => !heldOut.includes(id));
+    const lift = async () => (await call(`GET /api/v1/insights/lift?job_id=${job}`)).body;
+    expect(await lift()).toMatchObject({ conversion_configured: false, window_days: 7, lift_percentage_points: 0 });
+    await define({ window_seconds: 100_000 });
+    for (const who of treated.slice(0, 3)) await buy(who, 100);
+    await buy(treated[0]!, 50);
+    await buy(heldOut[0]!, 30);
+    const found = await lift();
+    const rates = [3 / treated.length, 1 / heldOut.length] as const;
+    expect(found).toMatchObject({
+      job_id: job,
+      treated: { size: treated.length, converters: 3, conversion_rate: rates[0], revenue_cents: 350 },
+      holdout: { size: heldOut.length, converters: 1, conversion_rate: rates[1], revenue_cents: 30 },
+      window_days: 2,
+      conversion_configured: true,
+      significant: false,
+    });
+    expect(found.lift_percentage_points).toBeCloseTo((rates[0] - rates[1]) * 100, 9);
+    expect(found.ci_low).toBeLessThan(found.lift_percentage_points);
+    expect(found.ci_high).toBeGreaterThan(found.lift_percentage_points);
+    expect((await call(`GET /api/v1/insights/lift?job_id=${UNKNOWN}`)).status).toBe(404);
+  });
+});
+
+describe("heatmap", () => {
+  it("ISG-4 ISG-5 AMB-56 by weekday and hour in UTC, empty cells left out, days capped", async () => {
+    const { world, call, ids, campaign, react } = await setting();
+    const { jobs } = await campaign();
+    await react(jobs[0]!, ids[0]!, "inapp_impression");
+    await world.advance(2 * DAY + 3 * HOUR);
+    await react(jobs[0]!, ids[1]!, "inapp_impression");
+    const heatmap = async (query = "") => (await call(`GET /api/v1/insights/heatmap${query}`)).body;
+    expect(await heatmap()).toEqual({
+      window_days: 90,
+      cells: [
+        { weekday: 0, hour: 15, delivered: 0, opened: 1 },
+        { weekday: 5, hour: 12, delivered: 4, opened: 1 },
+      ],
+    });
+    expect((await heatmap("?days=1")).cells).toHaveLength(1);
+    expect((await heatmap("?days=5000")).window_days).toBe(365);
+  });
+});
