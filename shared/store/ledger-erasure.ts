@@ -4,10 +4,12 @@ import { createHash } from "node:crypto";
 import { timeOfUuid, timestamp } from "../clock.ts";
 import type { Store } from "../resources.ts";
 import { is, present } from "./conditions.ts";
+import { KNOWN_ALIVE_MS } from "./erasure.ts";
 import { keys } from "./keys.ts";
 import type { Item } from "./model.ts";
 import { isMark, MARK, packId } from "./recipients.ts";
 import { refused } from "./refusals.ts";
+import { getProfiles } from "./subscribers.ts";
 import { type Place, placeOf } from "./touches.ts";
 
 /** How often a chunk that others change at the same time is tried again. */
@@ -38,6 +40,24 @@ export async function forgetInChunk(store: Store, place: Place, subscriber: stri
     if (done && names.length === 1) return mark;
   }
   throw new Error("A chunk changed too often to forget somebody in it.");
+}
+
+/**
+ * Under whose name rows of a chunk may be written now: once the chunk is not fresh, whoever is gone has left a mark,
+ * for an erasure may have looked for the last time.
+ */
+export async function namesNow(
+  store: Store,
+  place: Place,
+  plannedAt: number,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const named = new Map(ids.map((id) => [id, id]));
+  if (store.clock.now() - plannedAt <= KNOWN_ALIVE_MS) return named;
+  const asked = [...named.keys()].filter((id) => !isMark(id));
+  const profiles = await getProfiles(store, asked);
+  for (const [i, id] of asked.entries()) if (!profiles[i]) named.set(id, await forgetInChunk(store, place, id));
+  return named;
 }
 
 const words = (item: Item, name: string): string[] => String(item[name] ?? "").split(" ");

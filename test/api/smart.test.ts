@@ -1,9 +1,10 @@
 // Smart sends: one class a person, the best for them, and a readout of aggregates (SMA-1 to SMA-9, D-ARB, AMB-96).
 import { describe, expect, it } from "vitest";
-import { DAY } from "../../shared/clock.ts";
+import { DAY, MINUTE } from "../../shared/clock.ts";
 import { noteEngagement } from "../../shared/store/engagement.ts";
-import { post } from "../support/notify.ts";
-import { addPeople, send } from "../support/people.ts";
+import { jobOf, post } from "../support/notify.ts";
+import { addPeople, reachedOf, send } from "../support/people.ts";
+import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -75,5 +76,72 @@ describe("ranking of a send", () => {
       chosen: [{ class: "in_app", source: "default", subscribers: 1 }],
       rank_errors: 1,
     });
+  });
+});
+
+describe("fallback", () => {
+  const withPhone = async () => {
+    const { world, tenant } = await withTenant();
+    const { ios } = await openChannels(world, tenant, "ios-push");
+    const [ada] = (await addPeople(world, tenant, 1)) as [string];
+    await addPhone(world, tenant, ada, "ios");
+    await addPhone(world, tenant, ada, "ios");
+    return { world, tenant, ios, ada, body: { subscriberIds: [ada], ...smart } };
+  };
+
+  it("SMA-2 SMA-7 only the first class is sent to; devices of the others are told as suppressed", async () => {
+    const { world, tenant, ada, body } = await withPhone();
+    const { job } = await send(world, tenant, body);
+    expect(job.delivered_by_channel).toEqual({ ios: 1 });
+    expect(job.channel_arbitration).toMatchObject({
+      chosen: [{ class: "push", source: "default", subscribers: 1 }],
+      ...{ suppressed_devices: 0, fallback_steps: 0 },
+    });
+    // Whoever answers in the inbox, and never to a push, is reached there; the phones keep quiet.
+    for (let n = 0; n < 5; n++) await send(world, tenant, { subscriberIds: [ada] });
+    await tenant.store.transact(noteEngagement(tenant.store, ada, { interaction: "inapp_click", platform: "web" }));
+    const { job: second } = await send(world, tenant, body);
+    expect(second.delivered_by_channel).toEqual({ in_app: 1 });
+    expect(second.channel_arbitration).toMatchObject({
+      chosen: [{ class: "in_app", source: "personal", subscribers: 1 }],
+      suppressed_devices: 2,
+    });
+  });
+
+  it("SMA-6 falls back when every device failed for good, along the same ranking, each class once", async () => {
+    const { world, tenant, ada, body } = await withPhone();
+    await spoil(world, { channel: "ios", outcome: "permanent" });
+    const { job } = await send(world, tenant, body);
+    expect(job).toMatchObject({ status: "completed", counts: { delivered: 1, failed: 0 } });
+    expect(job.delivered_by_channel).toEqual({ in_app: 1 });
+    expect(job.channel_arbitration).toMatchObject({
+      chosen: [{ class: "push", source: "default", subscribers: 1 }],
+      ...{ fallback_steps: 1, fallback_dedup_errors: 0 },
+    });
+    expect(await reachedOf(world, tenant, [ada], job.id)).toEqual([ada]);
+  });
+
+  it("SMA-6 does not fall back while one device may still be reached, nor after a call without an answer", async () => {
+    const { world, tenant, ada, body } = await withPhone();
+    await spoil(world, { channel: "ios", outcome: "permanent", times: 1 });
+    const one = await send(world, tenant, body);
+    expect([one.job.delivered_by_channel, one.job.channel_arbitration.fallback_steps]).toEqual([{ ios: 1 }, 0]);
+    await mend(world);
+    await spoil(world, { channel: "ios", outcome: "timeout" });
+    const { job } = await send(world, tenant, body);
+    await world.advance(2 * MINUTE);
+    const ended = await jobOf(world, tenant, job.id);
+    expect([ended.fail_reasons, ended.channel_arbitration.fallback_steps]).toEqual([{ delivery_unconfirmed: 1 }, 0]);
+    expect(await reachedOf(world, tenant, [ada])).toEqual([]);
+  });
+
+  it("AMB-96 transient failures that run out end failed, without a fallback", async () => {
+    const { world, tenant, ada, body } = await withPhone();
+    await spoil(world, { channel: "ios", outcome: "transient" });
+    const { job } = await send(world, tenant, body);
+    await world.advance(60 * MINUTE);
+    const ended = await jobOf(world, tenant, job.id);
+    expect([ended.status, ended.channel_arbitration.fallback_steps]).toEqual(["failed", 0]);
+    expect(await reachedOf(world, tenant, [ada])).toEqual([]);
   });
 });

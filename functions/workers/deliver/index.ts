@@ -6,7 +6,7 @@ import { providers } from "../../../shared/providers/providers.ts";
 import { deliverQueue, storeWrite } from "../../../shared/resources.ts";
 import { claimChunk, closeChunk, closeRange, getChunk, tallyOfChunk } from "../../../shared/store/chunks.ts";
 import { finishJob } from "../../../shared/store/jobs.ts";
-import { forgetInChunk } from "../../../shared/store/ledger-erasure.ts";
+import { forgetInChunk, namesNow } from "../../../shared/store/ledger-erasure.ts";
 import { isInAppOnly } from "../../../shared/store/recipients.ts";
 import type { Tally } from "../../../shared/store/tallies.ts";
 import { heldOutItem, type Place } from "../../../shared/store/touches.ts";
@@ -64,7 +64,8 @@ async function close(
   { chunk }: Found,
   { at, owner, tally }: { at: number; owner: string; tally: Tally },
 ): Promise<boolean> {
-  await store.writeAll(chunk.heldOut.map((id) => ({ put: heldOutItem(store.tenant, at, place, id) })));
+  const names = await namesNow(store, place, chunk.plannedAt, chunk.heldOut);
+  await store.writeAll([...names.values()].map((id) => ({ put: heldOutItem(store.tenant, at, place, id) })));
   const tenure = { owner, isFinal: chunk.next === undefined };
   return closeChunk(store, place.job, place.range, place.n, tenure, tally);
 }

@@ -24,6 +24,7 @@ import { advance, type Tenure, takeOver } from "../../../shared/store/claims.ts"
 import { messageId } from "../../../shared/store/inbox.ts";
 import type { JobItem } from "../../../shared/store/jobs.ts";
 import { keys } from "../../../shared/store/keys.ts";
+import { namesNow } from "../../../shared/store/ledger-erasure.ts";
 import type { Item } from "../../../shared/store/model.ts";
 import type { Tally } from "../../../shared/store/tallies.ts";
 import { type Place, recorded, touchItem, touchKey } from "../../../shared/store/touches.ts";
@@ -91,7 +92,7 @@ async function take(
 ): Promise<Held | { again: number }> {
   const { store, clock, ids } = context;
   const owner = ids.uuid();
-  if (!claim?.owner) return { tenure: { owner, step: 0, at: clock.now() }, progress: newProgress() };
+  if (!claim?.owner) return begin(context, place, chunk, { owner, step: 0, at: clock.now() });
   const now = clock.now();
   if (Number(claim.lease) >= now) return { again: Number(claim.lease) + 1 - now };
   const waiting = progressOf(String(claim.progress));
@@ -105,11 +106,25 @@ async function take(
   return { tenure, progress };
 }
 
+/** Nobody was here before. Inbox rows are made of the time of the first claim: with them it is taken at once. */
+async function begin(
+  { store }: Bound,
+  place: Place,
+  { recipients }: Chunk,
+  tenure: Tenure,
+): Promise<Held | { again: number }> {
+  const progress = newProgress();
+  const writesInbox = recipients.some(({ targets }) => targets.some(({ channel }) => channel === "in_app"));
+  if (!writesInbox) return { tenure, progress };
+  const claimed = await advance(store, place, tenure, progressText(progress));
+  return claimed ? { tenure: claimed, progress } : { again: SECOND };
+}
+
 /** What the ledger says of units whose outcome the claim does not know; where it says nothing, nobody knows. */
 async function recover(
   { store, clock }: Bound,
   place: Place,
-  { recipients }: Chunk,
+  { recipients, plannedAt }: Chunk,
   { tenure, progress }: Held,
   addressees: readonly Addressee[],
 ): Promise<void> {
@@ -123,6 +138,8 @@ async function recover(
       return touchKey(tenant, subscriber, tenure.at, place.job, targets[target]!);
     }),
   );
+  const ids = units.map(({ recipient }) => recipients[recipient]!.subscriber);
+  const names = await namesNow(store, place, plannedAt, [...new Set(ids)]);
   const missing: Item[] = [];
   for (const [i, unit] of units.entries()) {
     const { subscriber, targets, arm } = recipients[unit.recipient]!;
@@ -131,7 +148,7 @@ async function recover(
     const known: Verdict | undefined = isInbox
       ? { state: rows[i] ? "sent" : "failed", reason: "template_error" }
       : recorded(rows[i], unit.tries.length);
-    const touch = { subscriber, target, arm };
+    const touch = { subscriber: names.get(subscriber)!, target, arm };
     if (progress.noted + i < progress.from) {
       const verdict = progress.pending[i]!;
       if (!known)

@@ -1,0 +1,90 @@
+// Erasure of the ledger: rows stay, the person goes (SUB-10, T11): no byte of the id is left but the tombstone's.
+import { expect, it } from "vitest";
+import { MINUTE } from "../../shared/clock.ts";
+import { chunkOf } from "../../shared/store/chunks.ts";
+import { isMark, packId } from "../../shared/store/recipients.ts";
+import { jobOf, post } from "../support/notify.ts";
+import { addPeople, send, wholeTable } from "../support/people.ts";
+import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const erase = async (world: TestWorld, tenant: Tenant, id: string) =>
+  expect((await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() })).status).toBe(204);
+
+/** Rows that hold the id, as it is or as chunks pack it. */
+const tracesOf = async (world: TestWorld, id: string): Promise<string[]> =>
+  (await wholeTable(world))
+    .map((row) => JSON.stringify(row))
+    .filter((text) => text.includes(id) || text.includes(packId(id)))
+    .filter((text) => !text.includes('"erased_at"'));
+
+const rowsOf = async (tenant: Tenant, pk: string, prefix: string) =>
+  (await tenant.store.query({ pk: `T#${tenant.id}#${pk}`, prefix })).items;
+
+it("SUB-10 T11 what was sent stays without the person: chunks, touches, inbox, control group, failures", async () => {
+  const { world, tenant } = await withTenant();
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
+  for (const id of [ada, ada, bob]) await addPhone(world, tenant, id, "ios");
+  const both = await send(world, tenant, { target: { type: "all" } });
+  const push = await send(world, tenant, { target: { type: "all" }, channel_ids: [ios] });
+  await spoil(world, { channel: "ios", outcome: "permanent", subscriber_id: ada });
+  const failed = await send(world, tenant, { target: { type: "all" }, channel_ids: [ios] });
+  await mend(world);
+  const held = await send(world, tenant, { target: { type: "all" }, holdout_percentage: 99 });
+  expect((await tracesOf(world, ada)).length).toBeGreaterThan(6);
+
+  await erase(world, tenant, ada);
+  await world.settle();
+  await world.advance(5 * MINUTE);
+  expect(await tracesOf(world, ada)).toEqual([]);
+  const tombstone = await tenant.store.get({ pk: `T#${tenant.id}#S${ada[0]}`, sk: ada });
+  expect(tombstone).not.toHaveProperty("mark");
+
+  for (const { job } of [both, push, failed, held]) {
+    expect(await jobOf(world, tenant, job.id)).toEqual(job);
+    const [item] = await rowsOf(tenant, `J#${job.id}`, "C#");
+    const chunk = chunkOf(item!);
+    const everybody = [...chunk.recipients.map(({ subscriber }) => subscriber), ...chunk.heldOut];
+    expect(everybody.filter((id) => !isMark(id))).toEqual([bob]);
+    const mark = everybody.find(isMark)!;
+    const ledger = (await rowsOf(tenant, `U#${mark}`, "R#")).filter((row) => row.job === job.id);
+    const states = ledger.map(({ state, channel }) => `${state} ${channel ?? ""}`.trim()).sort();
+    const expected = {
+      [both.job.id]: ["sent in_app", "sent ios", "sent ios"],
+      [push.job.id]: ["sent ios", "sent ios"],
+      [failed.job.id]: ["failed ios", "failed ios"],
+      [held.job.id]: chunk.heldOut.includes(mark) ? ["held_out"] : ["sent in_app", "sent ios", "sent ios"],
+    };
+    expect(states).toEqual(expected[job.id]);
+  }
+});
+
+it("SUB-10 whoever is erased between the plan and a late delivery is in no chunk either", async () => {
+  let isBroken = true;
+  const { world, tenant } = await withTenant({
+    hooks: (name) => ({
+      before: (_, operation) => {
+        if (name === "deliver" && operation === "UpdateItem" && isBroken) throw new Error("the worker died");
+      },
+    }),
+  });
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
+  for (const id of [ada, bob]) await addPhone(world, tenant, id, "ios");
+  const { id } = (await post(world, tenant, { subscriberIds: [ada, bob], channel_ids: [ios] })).body;
+  await world.settle();
+  await erase(world, tenant, ada);
+  await world.advance(5 * MINUTE);
+  isBroken = false;
+  await world.advance(9 * MINUTE);
+  expect(await jobOf(world, tenant, id)).toMatchObject({
+    status: "completed",
+    counts: { sent: 2, delivered: 1, failed: 1 },
+    fail_reasons: { erased: 1 },
+  });
+  expect(await tracesOf(world, ada)).toEqual([]);
+});
