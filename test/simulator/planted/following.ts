@@ -17,15 +17,6 @@ export const followingBugs: readonly Bug[] = [
       "  await platform.writeAll(rows.map(({ pk, sk }) => ({ remove: { pk, sk } })));\n  await Promise.all(\n    [...sendings].map(",
   },
   {
-    name: "a message that comes before its second fires its job",
-    scenario: "timers",
-    profile: "storm",
-    area: "timers",
-    file: fanOut,
-    find: "if (now < at) return waitFor(context, job.id, at - now);",
-    replace: "",
-  },
-  {
     name: "a send held by a suspension is not looked at again",
     area: "timers",
     file: fanOut,

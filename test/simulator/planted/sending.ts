@@ -84,6 +84,8 @@ export const sendingBugs: readonly Bug[] = [
     file: "functions/api/notifications/create.ts",
     find: 'when: any(absent(), below("until", store.clock.now())),',
     replace: "",
+    scenario: "sends",
+    profile: "storm",
   },
   {
     name: "nobody is held out of a large audience",
