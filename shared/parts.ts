@@ -1,6 +1,7 @@
 // What every function is made of: its clients, clock, ids, settings and log come in from outside (decision 15).
 import type { Clock, Ids } from "./clock.ts";
 import type { Network } from "./egress/network.ts";
+import type { Providers } from "./providers/provider.ts";
 import type { TenantId } from "./store/model.ts";
 
 /** The side of an AWS SDK client that the product uses. */
@@ -32,6 +33,8 @@ export interface Parts {
   log(entry: LogEntry): void;
   /** What lies below the egress client; the real network if absent. */
   network?: Network;
+  /** Stands in for all providers of messages, where a world has its own. */
+  providers?: Providers;
   /** Locally, aborts as soon as something is written under a partition key, so that a wait may end early. */
   wake?: (partition: string) => AbortSignal;
 }

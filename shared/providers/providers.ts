@@ -31,7 +31,7 @@ export const providers: Capability<"providers", Providers> = {
   env: [],
   grants: [{ actions: ["ses:SendEmail", "ses:SendRawEmail", "ses:GetEmailIdentity"], on: "email-identities" }],
   open: (parts) => {
-    const opened = openProviders(parts);
+    const opened = parts.providers ?? openProviders(parts);
     return () => opened;
   },
 };

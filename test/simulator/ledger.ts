@@ -99,6 +99,8 @@ export interface Ledger {
   writtenAt: Map<string, number>;
   /** Inbox rows ever written: by job, by subscriber, the id of the message. */
   delivered: Map<string, Map<string, string>>;
+  /** Whom a provider may have reached, by job. */
+  pushed: Map<string, Set<string>>;
 }
 
 export const openLedger = (): Ledger => ({
@@ -116,6 +118,7 @@ export const openLedger = (): Ledger => ({
   caps: new Map(),
   writtenAt: new Map(),
   delivered: new Map(),
+  pushed: new Map(),
 });
 
 /** Whether a send must have reached this person, or held it out: there before it began and never erased. */

@@ -1,20 +1,23 @@
 // Workspaces of a simulated world, made without faults before the story begins.
 
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE, timestamp } from "../../shared/clock.ts";
 import { sdkKeyOf } from "../../shared/http/authenticate.ts";
 import type { Parts } from "../../shared/parts.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
 import { type DevicePlatform, registerDevice } from "../../shared/store/devices.ts";
 import { register } from "../../shared/store/identity.ts";
-import { minuteOf, platform as rows } from "../../shared/store/keys.ts";
+import { minuteOf, keys as rowKeys, platform as rows } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { upsertSubscriber } from "../../shared/store/subscribers.ts";
+import { vaultSealing } from "../../shared/vault.ts";
 
 export interface Tenant {
   id: TenantId;
   /** Unfaulted access, for what must be there before the story. */
   store: Store;
+  /** A push channel that is ready to send, from before the story. */
+  addPushChannel(): Promise<void>;
   headers(credential: "sdk" | "dashboard"): Promise<Record<string, string>>;
   /** A subscriber from before the story. @returns its id. */
   addSubscriber(
@@ -59,6 +62,16 @@ export function openTenants(parts: Parts) {
       id,
       store,
       headers: async (credential) => (credential === "sdk" ? sdk : { authorization: await authorization() }),
+      addPushChannel: async () => {
+        const channel = store.ids.uuidAt(parts.clock.now());
+        const type = "ios_push";
+        const sealed = await vaultSealing.open(parts)(id).seal({ channel, type }, { type });
+        await store.put({ ...rowKeys.credentials(id, channel), type, sealed });
+        const entity = { id: channel, type: "ios", name: "Push", active: true, status: "active", credentials: "first" };
+        const created_at = timestamp(parts.clock.now());
+        const proven = { verified_credentials: "first", verified_at: created_at, created_at };
+        await store.put({ ...rowKeys.entity(id, "channel", channel), ...entity, ...proven });
+      },
       addSubscriber: async (input, platform) => {
         const { id: subscriber_id } = await upsertSubscriber(store, root, input);
         const token = `token-${input.external_id}`;

@@ -23,6 +23,7 @@ import type { Kernel } from "./kernel.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
 import { type Commit, createMirror, type Mirror } from "./mirror.ts";
 import { FAULTS_END_MS, type Profile } from "./profiles.ts";
+import { type Call, providersFor } from "./providers.ts";
 import { driveQueues, type Received } from "./queues.ts";
 import type { Random } from "./random.ts";
 import { driveSchedules, lateDelivery } from "./schedules.ts";
@@ -55,6 +56,8 @@ export interface SimWorld extends FrontDoor {
   onCommit(listener: (commit: Commit) => void): void;
   /** An AWS request of a process, before it is carried out. */
   onRequest(listener: (process: Process, service: ServiceName, operation: string, input: Wire) => void): void;
+  /** A provider was asked to send something. */
+  onProviderCall(listener: (call: Call) => void): void;
   /** An answer of the service to a client. */
   onAnswer(listener: (route: string, answer: Answer, tenant: Tenant) => void): void;
   /** Trace points: called when a request of a client comes to its function. */
@@ -117,6 +120,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   const commits: ((commit: Commit) => void)[] = [];
   const requests: ((process: Process, service: ServiceName, operation: string, input: Wire) => void)[] = [];
   const arrivals: ((route: string, tenant: Tenant) => void)[] = [];
+  const providerCalls: ((call: Call) => void)[] = [];
   const answers: ((route: string, answer: Answer, tenant: Tenant) => void)[] = [];
   const names = new Map<string, string>();
   const errors: unknown[] = [];
@@ -144,7 +148,13 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
         if (service === "scheduler") schedules.arm();
       },
     });
-    const parts: Parts = { aws, clock: process.clock, ids: process.ids, env, log };
+    const providers = providersFor(process, {
+      ...{ kernel, faults, fleet: () => fleet },
+      told: (call) => {
+        for (const listener of providerCalls) listener(call);
+      },
+    });
+    const parts: Parts = { aws, clock: process.clock, ids: process.ids, env, log, providers };
     const worker = workers.find(({ name }) => name === process.name);
     if (process.name === stream.name) return streaming(parts);
     if (worker) return worker.create(parts) as Handler;
@@ -214,6 +224,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     onCommit: (listener) => void commits.push(listener),
     onRequest: (listener) => void requests.push(listener),
     onArrival: (listener) => void arrivals.push(listener),
+    onProviderCall: (listener) => void providerCalls.push(listener),
     onAnswer: (listener) => void answers.push(listener),
     name: (id, name) => void names.set(id, name),
     calls: () => calls,

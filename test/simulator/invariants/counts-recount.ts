@@ -24,7 +24,8 @@ export const countsRecount: Invariant = {
       // Whoever is erased between two attempts at a delivery may count as not reached.
       const reached = [...(ledger.delivered.get(job)?.keys() ?? [])];
       const lasting = reached.filter((id) => ledger.people.get(id)?.erasingSince === undefined);
-      const within = Math.min(Math.max(counts.delivered, lasting.length), reached.length);
+      const most = new Set([...reached, ...(ledger.pushed.get(job) ?? [])]).size;
+      const within = Math.min(Math.max(counts.delivered, lasting.length), most);
       check("delivered", counts.delivered, within);
       check("delivered by claims", counts.delivered, sum(claims.map((claim) => tallyOf(claim).counts.delivered)));
     },

@@ -11,6 +11,7 @@ import { jobsEnd } from "./jobs-end.ts";
 import { liveStreams } from "./live-streams.ts";
 import { memberships } from "./memberships.ts";
 import { oneJob } from "./one-job.ts";
+import { providerCalledOnce } from "./provider-called-once.ts";
 import { queuesDrained } from "./queues-drained.ts";
 import { quota } from "./quota.ts";
 import { readsStay } from "./reads-stay.ts";
@@ -22,6 +23,7 @@ import { timers } from "./timers.ts";
 
 export const invariants: readonly Invariant[] = [
   deliveredOnce,
+  providerCalledOnce,
   canceledReachesNobody,
   closedBeforeComplete,
   countsRecount,

@@ -4,6 +4,7 @@ import { events } from "./events.ts";
 import { inbox } from "./inbox.ts";
 import { serverKeys } from "./keys.ts";
 import { live } from "./live.ts";
+import { pushes } from "./pushes.ts";
 import { quota } from "./quota.ts";
 import { segments } from "./segments.ts";
 import { sends } from "./sends.ts";
@@ -24,4 +25,5 @@ export const scenarios: readonly Scenario[] = [
   timersScenario,
   serverKeys,
   segments,
+  pushes,
 ];

@@ -1,0 +1,43 @@
+// Sends by push beside in-app, to people with one phone or several, while providers refuse, hang and lose replies.
+import { MINUTE } from "../../../shared/clock.ts";
+import { keys } from "../../../shared/store/keys.ts";
+import { erase, populate, send } from "../actors.ts";
+import type { Scenario } from "../invariant.ts";
+import type { Tenant } from "../tenants.ts";
+import type { SimWorld } from "../world.ts";
+
+const BUSY_MS = 15 * MINUTE;
+
+export const pushes: Scenario = {
+  name: "pushes",
+  start: async (world) => {
+    const { random } = world;
+    const tenant = await world.tenant();
+    await tenant.addPushChannel();
+    const people = await populate(world, tenant, random.between(3, 40));
+    for (const { id } of people) for (let n = random.between(0, 2); n > 0; n--) await equip(world, tenant, id);
+    const sometime = () => random.between(0, BUSY_MS);
+    for (let n = random.between(1, 3); n > 0; n--)
+      world.act(sometime(), async () => {
+        const toSome = random.chance(0.5);
+        await send(world, tenant, {
+          small: true,
+          keyed: random.chance(0.6),
+          personal: random.chance(0.4),
+          ...(toSome && { ids: random.some(people, random.between(1, people.length)).map(({ id }) => id) }),
+          ...(random.chance(0.3) && { holdout: random.between(1, 60) }),
+          ...(random.chance(0.3) && { splitShare: random.between(1, 99) }),
+        });
+      });
+    for (let n = random.between(0, 2); n > 0; n--)
+      world.act(sometime(), () => erase(world, tenant, random.pick(people)));
+  },
+};
+
+/** A phone from before the story. */
+async function equip({ random }: SimWorld, { store }: Tenant, id: string) {
+  const device = store.ids.uuidAt(store.clock.now());
+  const token = random.bytes(8).toString("hex");
+  const fields = { platform: "ios", token, address: `ios:${token}`, push_enabled: true, status: "active", rev: 1 };
+  await store.put({ ...keys.device(store.tenant, id, device), id: device, subscriber_id: id, ...fields });
+}
