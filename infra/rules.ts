@@ -42,14 +42,24 @@ function acceptedIn(stack: Stack): Accepted[] {
       reason: "Every asset has a random name; the prefix is all that the function may touch.",
     },
     {
-      on: named("VerifyChannelRole"),
+      on: ({ node }) => ["ApiImportsRole", "ImportRowsRole"].includes(node.id),
+      rule: `IAM5[Resource::<${logicalId("Imports")}.Arn>/*]`,
+      reason: "Every import has a file of its own, named after it; the bucket holds nothing else.",
+    },
+    {
+      on: ({ node }) => ["DeliverRole", "VerifyChannelRole"].includes(node.id),
       rule: "IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:*]",
-      reason: "It reads whether an address may send; which addresses a workspace sends from is known only then.",
+      reason: "Which addresses a workspace sends from is known only when it does, or when it asks whether it may.",
     },
     {
       on: named("Failures"),
       rule: "S1",
       reason: "Only Lambda writes and only operators read, both seen by CloudTrail; a log bucket would need one too.",
+    },
+    {
+      on: named("Imports"),
+      rule: "S1",
+      reason: "Files that go after a week and are reached by signed forms and links alone, which CloudTrail can see.",
     },
     {
       on: named("Assets"),

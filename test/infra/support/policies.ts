@@ -1,4 +1,5 @@
 // What the roles of the synthesized stack allow, as statements and as an answer to "may this function do that".
+import { logicalIdOf } from "../../../infra/functions.ts";
 import { queueNames } from "../../../shared/messages.ts";
 import { ofType, type Template, textOf } from "./template.ts";
 
@@ -39,24 +40,29 @@ export const rightsOf = (statements: readonly Statement[]): string[] =>
 
 /** Where the resources of the declarations are in the template, by the name that grants use. */
 export function placesOf(template: Template): Record<string, string> {
-  const only = (type: string, fits = (_: Record<string, unknown>) => true) => {
-    const found = ofType(template, type).filter(([, { Properties }]) => fits(Properties));
-    if (found.length !== 1) throw new Error(`${found.length} resources are ${type}.`);
-    return found[0]![0];
+  /** `signing-key` is the one resource of its kind whose logical id is `SigningKey` and a hash. */
+  const arnOf = (name: string, type: string) => {
+    const id = new RegExp(`^${logicalIdOf(name)}[0-9A-F]{8}$`);
+    const found = ofType(template, type).filter(([logicalId]) => id.test(logicalId));
+    if (found.length !== 1) throw new Error(`${found.length} resources of type ${type} are ${name}.`);
+    return `<${found[0]![0]}.Arn>`;
   };
-  const schedules = "arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<ScheduleGroup>/due-*";
-  const queueArn = (name: string) =>
-    `<${only("AWS::SQS::Queue", ({ QueueName }) => String(QueueName).endsWith(`-${name}`))}.Arn>`;
+  const within = (service: string, what: string) =>
+    `arn:<AWS::Partition>:${service}:<AWS::Region>:<AWS::AccountId>:${what}`;
+  const bucket = (name: string) => arnOf(name, "AWS::S3::Bucket");
+  const key = (name: string) => arnOf(name, "AWS::KMS::Key");
   return {
-    table: `<${only("AWS::DynamoDB::Table")}.Arn>`,
-    "encryption-key": `<${only("AWS::KMS::Key", ({ KeySpec }) => KeySpec === undefined)}.Arn>`,
-    "credentials-key": `<${only("AWS::KMS::Key", ({ KeySpec }) => KeySpec === undefined)}.Arn>`,
-    "signing-key": `<${only("AWS::KMS::Key", ({ KeySpec }) => KeySpec === "RSA_2048")}.Arn>`,
-    assets: `<${only("AWS::S3::Bucket", ({ NotificationConfiguration }) => NotificationConfiguration === undefined)}.Arn>/assets/*`,
-    "email-identities": "arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:*",
-    "schedule-group": schedules,
-    "scheduler-role": `<${only("AWS::IAM::Role", ({ Description }) => String(Description).startsWith("Lets schedules"))}.Arn>`,
-    ...Object.fromEntries(queueNames.map((name) => [`queue:${name}`, queueArn(name)])),
+    table: arnOf("table", "AWS::DynamoDB::Table"),
+    "encryption-key": key("encryption-key"),
+    "credentials-key": key("encryption-key"),
+    "signing-key": key("signing-key"),
+    assets: `${bucket("assets")}/assets/*`,
+    imports: `${bucket("imports")}/*`,
+    "imports-bucket": bucket("imports"),
+    "email-identities": within("ses", "*"),
+    "schedule-group": within("scheduler", "schedule/<ScheduleGroup>/due-*"),
+    "scheduler-role": arnOf("scheduler-role", "AWS::IAM::Role"),
+    ...Object.fromEntries(queueNames.map((name) => [`queue:${name}`, arnOf(`${name}-queue`, "AWS::SQS::Queue")])),
   };
 }
 
@@ -79,8 +85,10 @@ export function neededRights(places: Record<string, string>, service: string, op
     return [`sqs:${operation.replace(/Batch$/, "")} on ${places[`queue:${queue}`]}`];
   }
   if (service === "s3") {
-    const inside = String(input.Key).startsWith("assets/");
-    return [`s3:${operation} on ${inside ? places.assets : `${input.Bucket}/${input.Key}`}`];
+    const place = { assets: places.assets, imports: places.imports, rejected: places.imports };
+    const folder = String(input.Key).split("/", 1)[0] as keyof typeof place;
+    const action = operation === "HeadObject" ? "GetObject" : operation;
+    return [`s3:${action} on ${place[folder] ?? `${input.Bucket}/${input.Key}`}`];
   }
   if (service === "kms") {
     const key = String(input.KeyId ?? "encryption").includes("signing") ? "signing-key" : "encryption-key";
