@@ -1,4 +1,5 @@
 // How an audience is planned: who is in it, judged candidate by candidate and packed into chunks.
+import { DAY, SECOND } from "../clock.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { type AudienceRules, judge } from "../rules/audience.ts";
 import { compilePredicate } from "../rules/predicates.ts";
@@ -25,6 +26,8 @@ import { groupOf } from "./targets.ts";
 export const SMALL_AUDIENCE = 1_000;
 /** Ids in one row of given ids. */
 const GIVEN_PER_ROW = 1_000;
+/** How long after the job's time they are kept: long enough for a held job, and no erasure looks for them (SUB-10). */
+const GIVEN_KEPT_MS = 30 * DAY;
 
 export function audienceRules(
   job: string,
@@ -61,10 +64,12 @@ export function rangesOf({ target, subscriber_ids_count }: Pick<JobSpec, "target
 }
 
 /** The rows that keep given ids until the job's time; written before the job. */
-export function givenRows(store: Pick<Store, "tenant">, job: string, ids: readonly string[]): Item[] {
+export function givenRows({ tenant }: Pick<Store, "tenant">, job: string, ids: readonly string[], at: number): Item[] {
+  const expires = Math.ceil((at + GIVEN_KEPT_MS) / SECOND);
   return chunksOf(ids, GIVEN_PER_ROW).map((batch, n) => ({
-    ...keys.given(store.tenant, job, n),
+    ...keys.given(tenant, job, n),
     ids: batch.join(" "),
+    expires,
   }));
 }
 

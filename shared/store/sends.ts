@@ -44,9 +44,10 @@ export async function startSend(
   { id, spec, given, isRepeatable = false }: Send,
   along: readonly Step[] | ((answer: { id: string; sent: number }) => readonly Step[]) = [],
 ): Promise<Started> {
+  const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
   const audience: Audience =
     spec.scheduled_at !== null || isRepeatable
-      ? { rows: given ? givenRows(store, id, given) : [], sent: 0 }
+      ? { rows: given ? givenRows(store, id, given, at) : [], sent: 0 }
       : await prepareAudience(store, id, spec, given, allowance.emailConsent ?? "opt_out");
   await store.writeAll(audience.rows.map((put) => ({ put })));
   await timers.set([
@@ -103,7 +104,7 @@ async function prepareAudience(
   const treated = given
     ? given.filter((id) => !isHeldOut(job, id, spec.holdout_percentage)).length
     : Math.round(size * (1 - spec.holdout_percentage / 100));
-  return { rows: given ? givenRows(store, job, given) : [], sent: treated, reserved: treated };
+  return { rows: given ? givenRows(store, job, given, store.clock.now()) : [], sent: treated, reserved: treated };
 }
 
 const rulesNow = async (store: Store, job: string, spec: JobSpec, emailConsent: "opt_out" | "opt_in") =>

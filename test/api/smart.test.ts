@@ -89,7 +89,7 @@ describe("fallback", () => {
     return { world, tenant, ios, ada, body: { subscriberIds: [ada], ...smart } };
   };
 
-  it("SMA-2 SMA-7 only the first class is sent to; devices of the others are told as suppressed", async () => {
+  it("SMA-2 SMA-7 SMA-8 only the first class is sent to; devices of the others are told as suppressed, nobody is named", async () => {
     const { world, tenant, ada, body } = await withPhone();
     const { job } = await send(world, tenant, body);
     expect(job.delivered_by_channel).toEqual({ ios: 1 });
@@ -106,6 +106,7 @@ describe("fallback", () => {
       chosen: [{ class: "in_app", source: "personal", subscribers: 1 }],
       suppressed_devices: 2,
     });
+    expect(JSON.stringify(second.channel_arbitration)).not.toContain(ada);
   });
 
   it("SMA-6 falls back when every device failed for good, along the same ranking, each class once", async () => {

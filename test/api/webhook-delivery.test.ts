@@ -136,7 +136,7 @@ describe("what is told", () => {
 });
 
 describe("how it is sent", () => {
-  it("WHK-1 to WHK-6 WHK-12 WHK-13 POST, JSON, headers, and a signature that the shipped verifier accepts", async () => {
+  it("WHK-1 WHK-2 WHK-3 WHK-4 WHK-5 WHK-6 WHK-12 WHK-13 POST, JSON, headers, and a signature that the shipped verifier accepts", async () => {
     const here = await setting();
     const { secret } = await hook(here, ["subscriber.created"], "https://hooks.example.com/a?b=c");
     await upsert(here);

@@ -1,0 +1,185 @@
+// Campaigns: the states and their moves, what is held meanwhile, and the schedules that belong to one (CMP).
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
+import { campaignStatuses } from "../../shared/rules/campaign-states.ts";
+import { at, UNKNOWN, withCampaigns } from "../support/campaigns.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+const setting = async () => withCampaigns(await fresh());
+
+describe("moves", () => {
+  it("CMP-17 CMP-21 CMP-22 AMB-13 AMB-14 paused messages are held, overdue ones go out on resume, in-flight ones finish", async () => {
+    const { world, several, release, act, inbox, get } = await setting();
+    const { id } = await several(at(HOUR), at(3 * HOUR), at(9 * DAY));
+    await release(id);
+    expect((await act(id, "pause")).body.status).toBe("paused");
+    await world.advance(2 * HOUR);
+    expect(await inbox()).toEqual([]);
+    await world.advance(2 * DAY);
+    expect((await act(id, "resume")).body.status).toBe("scheduled");
+    await world.settle();
+    expect((await inbox()).sort()).toEqual(["M0", "M1"]);
+    expect((await get(id)).status).toBe("live");
+    await world.advance(9 * DAY);
+    expect(await inbox()).toHaveLength(3);
+  });
+
+  it("CMP-21 a pause that came before the time keeps everything back, whoever is quicker", async () => {
+    const { world, several, release, act, inbox } = await setting();
+    const { id } = await several(at(HOUR), at(DAY));
+    await release(id);
+    await world.advance(HOUR - 1);
+    const paused = act(id, "pause");
+    await world.advance(1);
+    const seen = (await inbox()).length;
+    expect((await paused).status).toBe(200);
+    await world.advance(2 * DAY);
+    expect(await inbox()).toHaveLength(seen);
+  });
+
+  /** A campaign in each status. */
+  const reach = async (status: string, here: Awaited<ReturnType<typeof setting>>): Promise<string> => {
+    const { create, release, act, world } = here;
+    const scheduled_at = timestamp(world.clock.now() + 5 * DAY);
+    const { id } = (await create(status === "completed" ? {} : { scheduled_at })).body;
+    if (status === "draft") return id;
+    if (status === "live") {
+      const messages = (await here.several(undefined, scheduled_at)).id;
+      await release(messages);
+      return messages;
+    }
+    await release(id);
+    await world.settle();
+    if (status === "paused") await act(id, "pause");
+    if (status === "archived") await act(id, "archive");
+    return id;
+  };
+
+  it("CMP-2 CMP-25 the whole matrix: an action that a status does not allow is a 409 naming it", async () => {
+    const here = await setting();
+    const allowed: Record<string, Record<string, string>> = {
+      draft: { archive: "archived" },
+      scheduled: { pause: "paused", archive: "archived" },
+      live: { pause: "paused", archive: "archived" },
+      completed: { archive: "archived" },
+      paused: { resume: "scheduled", archive: "archived" },
+      archived: { unarchive: "scheduled" },
+    };
+    for (const status of campaignStatuses)
+      for (const action of ["pause", "resume", "archive", "unarchive"]) {
+        const id = await reach(status, here);
+        const answer = await here.act(id, action);
+        const expected = allowed[status]?.[action];
+        if (expected)
+          expect(answer, `${action} from ${status}`).toMatchObject({ status: 200, body: { status: expected } });
+        else {
+          expect(answer, `${action} from ${status}`).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+          expect(answer.body.message).toContain(status);
+          expect((await here.get(id)).status).toBe(status);
+        }
+      }
+  }, 60_000);
+
+  it("CMP-17 an unknown action is a 422, an unknown campaign a 404", async () => {
+    const { create, act } = await setting();
+    const { id } = (await create()).body;
+    expect((await act(id, "explode")).status).toBe(422);
+    expect((await act(UNKNOWN, "pause")).status).toBe(404);
+  });
+
+  it("CMP-23 CMP-24 unarchive leads back to exactly where it was, from each of the five", async () => {
+    const here = await setting();
+    for (const status of campaignStatuses.filter((status) => status !== "archived")) {
+      const id = await reach(status, here);
+      await here.act(id, "archive");
+      expect((await here.act(id, "unarchive")).body.status, status).toBe(status);
+    }
+  });
+
+  it("AMB-54 AMB-67 what came due in the archive waits for pause and resume; what is ahead goes out at its time", async () => {
+    const { world, several, release, act, inbox } = await setting();
+    const { id } = await several(at(HOUR), at(2 * DAY));
+    await release(id);
+    await act(id, "archive");
+    await world.advance(DAY);
+    expect((await act(id, "unarchive")).body.status).toBe("scheduled");
+    await world.advance(HOUR);
+    expect(await inbox()).toEqual([]);
+    await world.advance(2 * DAY);
+    expect(await inbox()).toEqual(["M1"]);
+    await act(id, "pause");
+    await act(id, "resume");
+    await world.settle();
+    expect(await inbox()).toEqual(["M1", "M0"]);
+  });
+});
+
+describe("recurring schedules of a campaign", () => {
+  async function withSchedules(n: number) {
+    const here = await setting();
+    const { id } = (await here.create()).body;
+    const schedules: string[] = [];
+    for (let i = 0; i < n; i++) {
+      const body = {
+        cron_expression: "0 * * * *",
+        timezone: "UTC",
+        template_id: await here.template(),
+        channel_ids: here.channel_ids,
+        target: { type: "all" },
+        campaign_id: id,
+      };
+      schedules.push((await here.call("POST /api/v1/schedules", body)).body.id);
+    }
+    const isActive = async (schedule: string) => (await here.call(`GET /api/v1/schedules/${schedule}`)).body.active;
+    const actives = () => Promise.all(schedules.map(isActive));
+    const set = (schedule: string, active: boolean) => here.call(`PATCH /api/v1/schedules/${schedule}`, { active });
+    return { ...here, id, schedules, actives, set };
+  }
+
+  it("CMP-21 CMP-22 AMB-15 AMB-67 pause switches them off, resume switches on those, never what the user had off", async () => {
+    const { id, schedules, actives, set, act, release, world, inbox } = await withSchedules(2);
+    await release(id);
+    await world.settle();
+    await set(schedules[1]!, false);
+    await act(id, "pause");
+    expect(await actives()).toEqual([false, false]);
+    const before = (await inbox()).length;
+    await world.advance(3 * HOUR);
+    expect(await inbox()).toHaveLength(before);
+    await act(id, "resume");
+    expect(await actives()).toEqual([true, false]);
+  });
+
+  it("CMP-23 CMP-24 AMB-67 archive switches off, unarchive on, a pause before it stays a pause", async () => {
+    const { id, actives, act, release } = await withSchedules(1);
+    await release(id);
+    await act(id, "archive");
+    expect(await actives()).toEqual([false]);
+    await act(id, "unarchive");
+    expect(await actives()).toEqual([true]);
+    await act(id, "pause");
+    await act(id, "archive");
+    await act(id, "unarchive");
+    expect(await actives()).toEqual([false]);
+    await act(id, "resume");
+    expect(await actives()).toEqual([true]);
+  });
+
+  it("D-CMP-AUTO AMB-67 it is not completed before its last schedule is switched off", async () => {
+    const { id, schedules, set, release, world, get } = await withSchedules(1);
+    await release(id);
+    await world.advance(HOUR);
+    expect((await get(id)).status).toBe("live");
+    await set(schedules[0]!, false);
+    await world.settle();
+    expect((await get(id)).status).toBe("completed");
+  });
+
+  it("GEN-8 AMB-15 another workspace's campaign is a 422 naming the field", async () => {
+    const { call, channel_ids, template } = await setting();
+    const body = { cron_expression: "0 * * * *", timezone: "UTC", template_id: await template(), channel_ids };
+    const refused = await call("POST /api/v1/schedules", { ...body, target: { type: "all" }, campaign_id: UNKNOWN });
+    expect(refused).toMatchObject({ status: 422, body: { fields: { campaign_id: expect.any(String) } } });
+  });
+});

@@ -1,0 +1,40 @@
+// A workspace with campaigns: how to make, release and move them, and what the reader of the inbox then sees.
+import { timestamp } from "../../shared/clock.ts";
+import { START, type Tenant, type TestWorld } from "./world.ts";
+
+export const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+export const at = (ms: number) => timestamp(START + ms);
+export const text = (title: string) => ({ title, body: "Body" });
+
+export async function withCampaigns(world: TestWorld) {
+  const tenant = await world.tenant();
+  const as = () => tenant.dashboard();
+  const call = async (route: string, body?: object) => world.call(route, { as: await as(), ...(body && { body }) });
+  const channel = async (of: Tenant = tenant) =>
+    (await world.call("GET /api/v1/channels", { as: await of.dashboard() })).body.channels[0].id as string;
+  const template = async (of: Tenant = tenant) => {
+    const body = { name: world.ids.uuid(), content: text("Template") };
+    return (await world.call("POST /api/v1/templates", { as: await of.dashboard(), body })).body.id as string;
+  };
+  const person = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "u1" } }))
+    .body.id as string;
+  const channel_ids = [await channel()];
+  const create = (body: object = {}) =>
+    call("POST /api/v1/campaigns", { name: "Spring", content: text("Hello"), channel_ids, ...body });
+  /** A campaign with a message per time: `undefined` goes with the campaign. */
+  const several = async (...times: (string | undefined)[]) => {
+    const messages = times.map((scheduled_at, n) => ({ content: text(`M${n}`), channel_ids, scheduled_at }));
+    return (await call("POST /api/v1/campaigns", { name: "Several", messages })).body;
+  };
+  const get = async (id: string) => (await call(`GET /api/v1/campaigns/${id}`)).body;
+  const act = (id: string, action: string) => call(`PATCH /api/v1/campaigns/${id}`, { action });
+  const release = (id: string) => call(`POST /api/v1/campaigns/${id}/release`);
+  const job = async (id: string) => (await call(`GET /api/v1/notifications/${id}`)).body;
+  const inbox = async (): Promise<string[]> => {
+    const { messages } = (
+      await world.call(`GET /v1/in-app/messages?subscriber_id=${person}&limit=200`, { as: tenant.sdk })
+    ).body;
+    return messages.map(({ content }: { content: { title: string } }) => content.title).reverse();
+  };
+  return { world, tenant, call, channel, template, channel_ids, create, several, get, act, release, job, inbox };
+}
