@@ -16,6 +16,7 @@ import { imports } from "./api/imports/index.ts";
 import { inbound } from "./api/inbound/index.ts";
 import { inbox } from "./api/inbox/index.ts";
 import { insights } from "./api/insights/index.ts";
+import { journeys } from "./api/journeys/index.ts";
 import { lists } from "./api/lists/index.ts";
 import { notifications } from "./api/notifications/index.ts";
 import { schedules } from "./api/schedules/index.ts";
@@ -42,6 +43,7 @@ import { recomputeSegment } from "./workers/recompute-segment/index.ts";
 import { runCampaign } from "./workers/run-campaign/index.ts";
 import { runSchedule } from "./workers/run-schedule/index.ts";
 import { segment } from "./workers/segment/index.ts";
+import { stepJourney } from "./workers/step-journey/index.ts";
 import { verifyChannel } from "./workers/verify-channel/index.ts";
 
 /** In the order of the specification. */
@@ -52,6 +54,7 @@ export const groups: readonly Group[] = [
   templates,
   schedules,
   campaigns,
+  journeys,
   segments,
   channels,
   experiences,
@@ -83,6 +86,7 @@ export const workers: readonly Worker[] = [
   attribute,
   runSchedule,
   runCampaign,
+  stepJourney,
   verifyChannel,
   disband,
   erase,

@@ -14,6 +14,8 @@ export interface DueTimer {
 
 const to = <Q extends QueueName>(queue: Q, message: (timer: DueTimer) => Message<Q>) => ({ queue, message });
 
+const plainStep = (tenant: string) => ({ tenant, events: [], moves: [], people: [], tries: 0 });
+
 export const dueKinds = {
   /** A scheduled send. */
   job: to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, due: true })),
@@ -46,6 +48,16 @@ export const dueKinds = {
     const [schedule = "", revision] = id.split(":");
     return { tenant, schedule, revision: Number(revision), tick: at };
   }),
+  /** A run of a journey whose delay or wait ends: `<subscriber>#<journey>#<run>#<seq>`. */
+  "journey-run": to("step-journey", ({ tenant, id, at, since }) => {
+    const [subscriber = "", journey = "", run = "", seq] = id.split("#");
+    return { ...plainStep(tenant), run: { subscriber, journey, run, seq: Number(seq), at, since } };
+  }),
+  /** What late writers left of a deleted journey. */
+  "journey-gone": to("step-journey", ({ tenant, id: journey }) => ({
+    ...plainStep(tenant),
+    sweep: { journey, mode: "delete" as const },
+  })),
 };
 
 export type DueKind = keyof typeof dueKinds;

@@ -88,6 +88,39 @@ export const queues = {
     message: v.object({ tenant: id, campaign: id }),
     batch: 10,
   },
+  /**
+   * Runs of journeys that may move: one whose time has come, or those of subscribers who did something, entered or left
+   * a segment, or were changed; or all runs of a journey, shard by shard, to go on, to be canceled or to be removed.
+   */
+  "step-journey": {
+    message: v.object({
+      tenant: id,
+      run: v.optional(
+        v.object({
+          subscriber: id,
+          journey: id,
+          run: id,
+          seq: v.number(),
+          at: v.number(),
+          since: v.optional(v.number()),
+        }),
+      ),
+      events: v.optional(v.array(id), []),
+      moves: v.optional(v.array(v.object({ subscriber: id, segment: id, entered: v.boolean(), at: v.string() })), []),
+      people: v.optional(v.array(id), []),
+      sweep: v.optional(
+        v.object({
+          journey: id,
+          mode: v.picklist(["resume", "cancel", "delete"]),
+          shard: v.optional(v.string()),
+          after: v.optional(id),
+        }),
+      ),
+      /** How often events were not in their history yet. */
+      tries: v.optional(v.number(), 0),
+    }),
+    batch: 10,
+  },
   /** An image that was deleted, or whose upload's time is `over`: its object must go. */
   "discard-asset": {
     message: v.object({ tenant: id, asset: id, over: v.optional(v.boolean()) }),

@@ -241,6 +241,8 @@ export const discardAssetQueue = /* @__PURE__ */ sender("discard-asset", "discar
 
 export const runCampaignQueue = /* @__PURE__ */ sender("run-campaign", "runCampaignQueue");
 
+export const stepJourneyQueue = /* @__PURE__ */ sender("step-journey", "stepJourneyQueue");
+
 export const importRowsQueue = /* @__PURE__ */ sender("import-rows", "importRowsQueue");
 export const attributeQueue = /* @__PURE__ */ sender("attribute", "attributeQueue");
 

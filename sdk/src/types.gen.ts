@@ -315,6 +315,49 @@ export interface Invitation {
   expires_at: string;
 }
 
+export interface Journey {
+  id: string;
+  name: string;
+  trigger: {
+    type: "segment_entered" | "segment_exited" | "event";
+    segment_id?: string | undefined;
+    event_name?: string | undefined;
+  };
+  entry_rules: {
+    eligibility?: Record<string, unknown> | null | undefined;
+    allow_reentry?: boolean | undefined;
+    reentry_window?: string | null | undefined;
+  } | null;
+  steps: Record<string, unknown>;
+  status: "draft" | "active" | "paused" | "archived";
+  version: number;
+  entered: number;
+  completed: number;
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  updated_at: string;
+}
+
+export interface JourneysJourney {
+  id: string;
+  journey_id: string;
+  version: number;
+  subscriber_id: string;
+  status: "active" | "completed" | "exited" | "canceled";
+  current_step: string;
+  /** RFC 3339. */
+  entered_at: string;
+  /** RFC 3339. */
+  ended_at: string | null;
+  end_reason: string | null;
+  context: {
+    event_id?: string | undefined;
+    event_name?: string | undefined;
+    segment_id?: string | undefined;
+  };
+}
+
 export interface List {
   id: string;
   name: string;
@@ -1030,6 +1073,69 @@ export interface CampaignsGetReportAnswer {
   revenue_cents: number;
   by_channel: ChannelReport[];
   by_message: MessageReport[];
+}
+
+export interface JourneysListQuery {
+  cursor?: string | undefined;
+}
+
+export interface JourneysListAnswer {
+  journeys: Journey[];
+  next_cursor: string;
+}
+
+export interface JourneysCreateBody {
+  name: string;
+  trigger: {
+    type: "segment_entered" | "segment_exited" | "event";
+    segment_id?: string | undefined;
+    event_name?: string | undefined;
+  };
+  entry_rules?: {
+    eligibility?: Record<string, unknown> | null | undefined;
+    allow_reentry?: boolean | undefined;
+    reentry_window?: string | null | undefined;
+  } | null | undefined;
+  steps: Record<string, unknown>;
+}
+
+export interface JourneysGetCountsAnswer {
+  active: number;
+  total: number;
+}
+
+export interface JourneysReplaceBody {
+  name: string;
+  trigger: {
+    type: "segment_entered" | "segment_exited" | "event";
+    segment_id?: string | undefined;
+    event_name?: string | undefined;
+  };
+  entry_rules?: {
+    eligibility?: Record<string, unknown> | null | undefined;
+    allow_reentry?: boolean | undefined;
+    reentry_window?: string | null | undefined;
+  } | null | undefined;
+  steps: Record<string, unknown>;
+}
+
+export interface JourneysGetStatsAnswer {
+  runs: Record<string, number>;
+  steps: Record<string, {
+    active: number;
+    outcomes: Record<string, number>;
+  }>;
+}
+
+export interface JourneysListRunsQuery {
+  cursor?: string | undefined;
+  status?: "active" | "completed" | "exited" | "canceled" | undefined;
+  subscriber_id?: string | undefined;
+}
+
+export interface JourneysListRunsAnswer {
+  runs: JourneysJourney[];
+  next_cursor: string;
 }
 
 export interface SegmentsListQuery {
@@ -1878,6 +1984,34 @@ export interface Endpoints {
     release(id: string, options?: CallOptions): Promise<Campaign>;
     /** Get what a campaign came to. `GET /api/v1/campaigns/:id/report` */
     getReport(id: string, query?: CampaignsGetReportQuery, options?: CallOptions): Promise<CampaignsGetReportAnswer>;
+  };
+  journeys: {
+    /** List journeys, newest first, with how many entered and completed. `GET /api/v1/journeys` */
+    list(query?: JourneysListQuery, options?: CallOptions): Promise<JourneysListAnswer>;
+    /** Create a journey as a draft. `POST /api/v1/journeys` */
+    create(body: JourneysCreateBody, options?: CallOptions): Promise<Journey>;
+    /** Count journeys: active ones, and all that are not archived. `GET /api/v1/journeys/counts` */
+    getCounts(options?: CallOptions): Promise<JourneysGetCountsAnswer>;
+    /** Get a journey. `GET /api/v1/journeys/:id` */
+    get(id: string, options?: CallOptions): Promise<Journey>;
+    /** Replace a draft or paused journey; runs stay on the version they entered. `PUT /api/v1/journeys/:id` */
+    replace(id: string, body: JourneysReplaceBody, options?: CallOptions): Promise<Journey>;
+    /** Activate a draft or paused journey after checking all of it. `POST /api/v1/journeys/:id/activate` */
+    activate(id: string, options?: CallOptions): Promise<Journey>;
+    /** Pause an active journey: nobody enters, and runs stay where they are. `POST /api/v1/journeys/:id/pause` */
+    pause(id: string, options?: CallOptions): Promise<Journey>;
+    /** Archive a draft or paused journey; its runs in flight are canceled. `POST /api/v1/journeys/:id/archive` */
+    archive(id: string, options?: CallOptions): Promise<Journey>;
+    /** Copy a journey into a new draft. `POST /api/v1/journeys/:id/duplicate` */
+    duplicate(id: string, options?: CallOptions): Promise<Journey>;
+    /** Delete a journey and all its runs. `DELETE /api/v1/journeys/:id` */
+    delete(id: string, options?: CallOptions): Promise<void>;
+    /** Count a journey's runs by status, and what came of them step by step. `GET /api/v1/journeys/:id/stats` */
+    getStats(id: string, options?: CallOptions): Promise<JourneysGetStatsAnswer>;
+    /** List the runs of a journey, newest first. `GET /api/v1/journeys/:id/runs` */
+    listRuns(id: string, query?: JourneysListRunsQuery, options?: CallOptions): Promise<JourneysListRunsAnswer>;
+    /** Cancel a run that is under way. `POST /api/v1/journeys/:id/runs/:runId/cancel` */
+    cancelRun(id: string, runId: string, options?: CallOptions): Promise<JourneysJourney>;
   };
   segments: {
     /** List segments, newest first. `GET /api/v1/segments` */

@@ -9,6 +9,7 @@ import { anonymise, forgetMark, isLedgerRow, markOf } from "./ledger-erasure.ts"
 import { forgetMemberships, isMembership } from "./memberships.ts";
 import type { Item, Key } from "./model.ts";
 import { refused } from "./refusals.ts";
+import { forgetRuns, isRun } from "./runs.ts";
 import { payloadKeysOf } from "./webhook-deliveries.ts";
 
 /** When the second pass looks for what was still being written at the time of the tombstone. */
@@ -38,13 +39,15 @@ export const places: readonly Place[] = [
   },
 ];
 
-/** Memberships go from both ends, counts included; the ledger stays, nameless; the rest is rows of their own. */
+/** Memberships and runs go from both ends, counts included; the ledger stays, nameless; the rest is rows of their own. */
 async function removeTraces(store: Store, subscriber: string, found: readonly Key[]): Promise<void> {
   const memberships = found.filter(isMembership);
   await forgetMemberships(store, subscriber, memberships);
+  const runs = found.filter(isRun);
+  await forgetRuns(store, subscriber, runs);
   const ledger = (found as Item[]).filter(isLedgerRow);
   if (ledger.length > 0) await anonymise(store, subscriber, await markOf(store, subscriber), ledger);
-  const rest = found.filter((row) => !memberships.includes(row));
+  const rest = found.filter((row) => !memberships.includes(row) && !runs.includes(row));
   await store.writeAll(rest.map(({ pk, sk }) => ({ remove: { pk, sk } })));
 }
 

@@ -81,8 +81,10 @@ export const keys = {
   membershipOfSegment: (t: TenantId, id: string, segment: string) => key(keys.person(t, id), `G#${segment}`),
   /** when a window of a dynamic segment's rule next ends for this subscriber: the timer that is set · segment workers */
   segmentCheck: (t: TenantId, id: string) => key(keys.person(t, id), "GC"),
+  /** a run of a journey: where it stands, guarded by `seq` · step-journey */
   run: (t: TenantId, id: string, journey: string, run: string) => key(keys.person(t, id), `J#${journey}#${run}`),
-  wait: (t: TenantId, id: string, event: string, run: string) => key(keys.person(t, id), `W#${event}#${run}`),
+  /** whether a run of a journey is active for this subscriber, and when the last one began: guards entry · step-journey */
+  runHead: (t: TenantId, id: string, journey: string) => key(keys.person(t, id), `JH#${journey}`),
   aliasOfPerson: (t: TenantId, id: string, anonymous: string) => key(keys.person(t, id), `A#${anonymous}`),
   alias: (t: TenantId, anonymous: string) => key(of(t, `A#${anonymous}`)),
   /** where a webhook payload with this subscriber's data lies, for its erasure · react */
@@ -144,6 +146,13 @@ export const keys = {
   stored: (t: TenantId) => key(of(t, "STORED")),
   /** a row of a thing that has parts: campaign messages, journey versions, import chunks, webhook deliveries */
   part: (t: TenantId, kind: Kind, id: string, sk: string) => key(of(t, `${kind}#${id}`), sk),
+  /** the runs of a journey in 16 shards: whose each is, and its status · step-journey */
+  journeyRun: (t: TenantId, journey: string, run: string) => key(keys.journeyRuns(t, journey, run.at(-1) ?? ""), run),
+  journeyRuns: (t: TenantId, journey: string, shard: string) => of(t, `journey#${journey}#${shard}`),
+  /** runs by status, active runs and outcomes by step, in 8 shards, changed together with the runs · step-journey */
+  journeyCount: (t: TenantId, journey: string, shard: number) => key(of(t, `journey#${journey}#n${shard}`)),
+  /** what an active journey begins with and listens to · journeys */
+  activeJourney: (t: TenantId, journey: string) => key(of(t, "ACTIVE"), journey),
   // Members of lists and segments: a row under the subscriber, one in a shard of the list, a counter per shard.
   member: (t: TenantId, kind: Grouping, id: string, subscriber: string) =>
     key(keys.members(t, kind, id, shardOf(subscriber)), subscriber),

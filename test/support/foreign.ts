@@ -69,6 +69,12 @@ const campaign: Make = async (world, tenant) => {
   return (await world.call("POST /api/v1/campaigns", { as: await tenant.dashboard(), body })).body.id;
 };
 
+const journey: Make = async (world, tenant) => {
+  const steps = { start: "end", steps: { end: { id: "end", type: "exit" } } };
+  const body = { name: "foreign", trigger: { type: "event", event_name: "signed_up" }, steps };
+  return (await world.call("POST /api/v1/journeys", { as: await tenant.dashboard(), body })).body.id;
+};
+
 const importJob: Make = async (world, tenant) => {
   const id = world.ids.uuidAt(world.clock.now());
   const timers = { set: async () => undefined };
@@ -107,6 +113,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/annotations/", annotation],
   ["/api/v1/schedules/", schedule],
   ["/api/v1/campaigns/", campaign],
+  ["/api/v1/journeys/", journey],
   ["/api/v1/in-app/experiences/", experience],
   ["/api/v1/in-app/assets/", asset],
   ["/api/v1/channels/", channel],

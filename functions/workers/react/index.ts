@@ -7,6 +7,7 @@ import { channelUses, verifyQueued } from "./channels.ts";
 import { conversionUses, followConversions } from "./conversions.ts";
 import { disbandDeleted, groupUses } from "./groups.ts";
 import { importUses, startImports } from "./imports.ts";
+import { followJourneys, journeyUses } from "./journeys.ts";
 import { learnAttributeKeys, nameUses } from "./names.ts";
 import { computeSegments, followSegments, segmentUses } from "./segments.ts";
 import { dispatchQueued, sendUses } from "./sends.ts";
@@ -26,6 +27,7 @@ export const react = streamWorker(
     ...conversionUses,
     ...groupUses,
     ...segmentUses,
+    ...journeyUses,
     ...nameUses,
     ...webhookUses,
     ...channelUses,
@@ -42,6 +44,7 @@ export const react = streamWorker(
     await disbandDeleted(changes, context);
     await computeSegments(changes, context);
     await followSegments(changes, context);
+    await followJourneys(changes, context);
     await tellWebhooks(changes, context);
     await verifyQueued(changes, context);
     await learnAttributeKeys(changes, context);

@@ -1,0 +1,306 @@
+// Journeys: what happens to each subscriber, step by step, from a trigger to an exit.
+import * as v from "valibot";
+import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { conflict } from "../../../shared/http/errors.ts";
+import { MOST_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { triggerTypes } from "../../../shared/rules/journey-graph.ts";
+import { journeyStatuses } from "../../../shared/rules/journey-states.ts";
+import { runStatuses } from "../../../shared/rules/run-states.ts";
+import { countsOf } from "../../../shared/store/journey-counts.ts";
+import { listRuns } from "../../../shared/store/journey-run-list.ts";
+import {
+  activateJourney,
+  archiveJourney,
+  countJourneys,
+  createJourney,
+  duplicateJourney,
+  getJourney,
+  type Journey,
+  listJourneys,
+  pauseJourney,
+  removeJourney,
+  replaceJourney,
+} from "../../../shared/store/journeys.ts";
+import { cancelRun, type RunItem } from "../../../shared/store/runs.ts";
+import { definitionOf, JOURNEY_LIMITS, JourneyInput, requireRunnable } from "./input.ts";
+
+const Anything = v.record(v.string(), v.any());
+
+const JourneyShape = v.object({
+  id: v.string(),
+  name: v.string(),
+  trigger: v.object({
+    type: v.picklist(triggerTypes),
+    segment_id: v.optional(v.string()),
+    event_name: v.optional(v.string()),
+  }),
+  entry_rules: v.nullable(
+    v.object({
+      eligibility: v.optional(v.nullable(Anything)),
+      allow_reentry: v.optional(v.boolean()),
+      reentry_window: v.optional(v.nullable(v.string())),
+    }),
+  ),
+  steps: Anything,
+  status: v.picklist(journeyStatuses),
+  version: v.number(),
+  entered: v.number(),
+  completed: v.number(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+const RunShape = v.object({
+  id: v.string(),
+  journey_id: v.string(),
+  version: v.number(),
+  subscriber_id: v.string(),
+  status: v.picklist(runStatuses),
+  current_step: v.string(),
+  entered_at: Timestamp,
+  ended_at: v.nullable(Timestamp),
+  end_reason: v.nullable(v.string()),
+  context: v.object({
+    event_id: v.optional(v.string()),
+    event_name: v.optional(v.string()),
+    segment_id: v.optional(v.string()),
+  }),
+});
+
+const example = {
+  name: "Welcome",
+  trigger: { type: "event", event_name: "signed_up" },
+  steps: {
+    start: "welcome",
+    steps: {
+      welcome: {
+        id: "welcome",
+        type: "send",
+        send: {
+          channel_ids: ["5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60"],
+          content: { title: "Welcome", body: "Hello {{ subscriber.first_name }}" },
+          next: "pause",
+        },
+      },
+      pause: { id: "pause", type: "delay", delay: { duration: "3d", next: "end" } },
+      end: { id: "end", type: "exit" },
+    },
+  },
+};
+
+/** JNY-6: only the list says how many. */
+const shown = (journey: Journey, { entered, completed } = { entered: 0, completed: 0 }) => ({
+  ...journey,
+  entered,
+  completed,
+});
+
+const shownRun = ({ seq, position, ...run }: RunItem) => run;
+
+const reading = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
+const writing = endpoints({ credentials: ["dashboard"], permission: "content:write", uses: [storeWrite] });
+const sending = endpoints({ credentials: ["dashboard"], permission: "send", uses: [storeWrite] });
+
+export const journeys = group("journeys", "What happens to each subscriber, from a trigger to an exit.", [
+  reading(
+    "GET /api/v1/journeys",
+    { uses: [secrets] },
+    {
+      summary: "List journeys, newest first, with how many entered and completed",
+      query: v.object({ cursor: v.optional(v.string()) }),
+      returns: v.object({ journeys: v.array(JourneyShape), next_cursor: v.string() }),
+    },
+    async ({ store, secrets, query: { cursor } }) => {
+      const [root, scope] = [await secrets.root(), `journeys:${store.tenant}`];
+      const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
+      const { journeys, next } = await listJourneys(store, { after, limit: MOST_PER_PAGE });
+      const counts = await countsOf(
+        store,
+        journeys.map(({ id }) => id),
+      );
+      const numbers = counts.map(({ runs }) => ({
+        entered: Object.values(runs).reduce((sum, n) => sum + n, 0),
+        completed: runs.completed,
+      }));
+      return {
+        journeys: journeys.map((journey, i) => shown(journey, numbers[i])),
+        next_cursor: next === undefined ? "" : sealCursor(root, scope, next),
+      };
+    },
+  ),
+
+  writing(
+    "POST /api/v1/journeys",
+    {},
+    {
+      summary: "Create a journey as a draft",
+      description: "What is missing, or leads nowhere, may come later: activation asks for all of it.",
+      body: JourneyInput,
+      limits: JOURNEY_LIMITS,
+      returns: JourneyShape,
+      status: 201,
+      errors: ["QUOTA_EXCEEDED"],
+      example: { body: example },
+    },
+    async ({ store, body }) => shown(await createJourney(store, definitionOf(body, ["malformed"]))),
+  ),
+
+  reading(
+    "GET /api/v1/journeys/counts",
+    {},
+    {
+      summary: "Count journeys: active ones, and all that are not archived",
+      returns: v.object({ active: v.number(), total: v.number() }),
+    },
+    ({ store }) => countJourneys(store),
+  ),
+
+  reading(
+    "GET /api/v1/journeys/:id",
+    {},
+    { summary: "Get a journey", returns: JourneyShape, errors: ["NOT_FOUND"] },
+    async ({ store, params }) => shown(await getJourney(store, params.id)),
+  ),
+
+  writing(
+    "PUT /api/v1/journeys/:id",
+    {},
+    {
+      summary: "Replace a draft or paused journey; runs stay on the version they entered",
+      body: JourneyInput,
+      limits: JOURNEY_LIMITS,
+      returns: JourneyShape,
+      errors: ["NOT_FOUND", "CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
+      example: { body: example },
+    },
+    async ({ store, caller, params, body }) => {
+      const journey = await getJourney(store, params.id);
+      const definition = definitionOf(body, ["malformed", "wrong"]);
+      if (journey.status === "paused") await requireRunnable(store, workspaceOf(caller).plan, definition);
+      return shown(await replaceJourney(store, journey, definition));
+    },
+  ),
+
+  sending(
+    "POST /api/v1/journeys/:id/activate",
+    {},
+    {
+      summary: "Activate a draft or paused journey after checking all of it",
+      returns: JourneyShape,
+      status: 200,
+      errors: ["NOT_FOUND", "CONFLICT", "VALIDATION_ERROR", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
+    },
+    async ({ store, caller, params }) => {
+      const journey = await getJourney(store, params.id);
+      const { status } = journey;
+      if (status !== "draft" && status !== "paused")
+        throw conflict(`The journey is ${status} and cannot be activated.`);
+      await requireRunnable(store, workspaceOf(caller).plan, journey);
+      return shown(await activateJourney(store, journey));
+    },
+  ),
+
+  sending(
+    "POST /api/v1/journeys/:id/pause",
+    {},
+    {
+      summary: "Pause an active journey: nobody enters, and runs stay where they are",
+      returns: JourneyShape,
+      status: 200,
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    async ({ store, params }) => shown(await pauseJourney(store, params.id)),
+  ),
+
+  sending(
+    "POST /api/v1/journeys/:id/archive",
+    {},
+    {
+      summary: "Archive a draft or paused journey; its runs in flight are canceled",
+      returns: JourneyShape,
+      status: 200,
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    async ({ store, params }) => shown(await archiveJourney(store, params.id)),
+  ),
+
+  writing(
+    "POST /api/v1/journeys/:id/duplicate",
+    {},
+    {
+      summary: "Copy a journey into a new draft",
+      returns: JourneyShape,
+      status: 201,
+      errors: ["NOT_FOUND", "QUOTA_EXCEEDED"],
+    },
+    async ({ store, params }) => shown(await duplicateJourney(store, params.id)),
+  ),
+
+  writing(
+    "DELETE /api/v1/journeys/:id",
+    { uses: [timers] },
+    { summary: "Delete a journey and all its runs", errors: ["NOT_FOUND"] },
+    ({ store, timers, params }) => removeJourney(store, timers, params.id),
+  ),
+
+  reading(
+    "GET /api/v1/journeys/:id/stats",
+    {},
+    {
+      summary: "Count a journey's runs by status, and what came of them step by step",
+      returns: v.object({
+        runs: v.record(v.string(), v.number()),
+        steps: v.record(v.string(), v.object({ active: v.number(), outcomes: v.record(v.string(), v.number()) })),
+      }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params }) => {
+      const { steps } = await getJourney(store, params.id);
+      const [counts] = await countsOf(store, [params.id]);
+      const none = Object.keys(steps.steps ?? {}).map((id) => [id, { active: 0, outcomes: {} }] as const);
+      return { runs: { ...counts?.runs }, steps: { ...Object.fromEntries(none), ...counts?.steps } };
+    },
+  ),
+
+  reading(
+    "GET /api/v1/journeys/:id/runs",
+    { uses: [secrets] },
+    {
+      summary: "List the runs of a journey, newest first",
+      query: v.object({
+        cursor: v.optional(v.string()),
+        status: v.optional(v.picklist(runStatuses, `must be one of ${runStatuses.join(", ")}`)),
+        subscriber_id: v.optional(Uuid),
+      }),
+      returns: v.object({ runs: v.array(RunShape), next_cursor: v.string() }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, secrets, params, query: { cursor, status, subscriber_id } }) => {
+      await getJourney(store, params.id);
+      const root = await secrets.root();
+      const scope = `runs:${store.tenant}:${params.id}:${status ?? ""}:${subscriber_id ?? ""}`;
+      const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
+      const asked = { journey: params.id, status, subscriber: subscriber_id, after, limit: MOST_PER_PAGE };
+      const { runs, next } = await listRuns(store, asked);
+      return { runs: runs.map(shownRun), next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
+    },
+  ),
+
+  sending(
+    "POST /api/v1/journeys/:id/runs/:runId/cancel",
+    {},
+    {
+      summary: "Cancel a run that is under way",
+      returns: RunShape,
+      status: 200,
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    async ({ store, params }) => {
+      await getJourney(store, params.id);
+      return shownRun(await cancelRun(store, params.id, params.runId));
+    },
+  ),
+]);

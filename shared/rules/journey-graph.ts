@@ -1,0 +1,210 @@
+// The shape of a journey: its trigger, who may enter, its graph of steps and its exit conditions (JNY-2, JND-1 to JND-8).
+import { parseDuration } from "./durations.ts";
+import { isMap, type Predicate, validatePredicate } from "./predicates.ts";
+import { isProblem, parseRule } from "./segment-rules.ts";
+
+export const STEPS_OF_A_JOURNEY = 100;
+export const MOST_EXIT_CONDITIONS = 20;
+const MOST_ID_CHARACTERS = 128;
+const MOST_NAME_CHARACTERS = 256;
+
+export const triggerTypes = ["segment_entered", "segment_exited", "event"] as const;
+
+export interface Trigger {
+  type: (typeof triggerTypes)[number];
+  segment_id?: string | undefined;
+  event_name?: string | undefined;
+}
+
+export interface EntryRules {
+  eligibility?: Rule | null | undefined;
+  allow_reentry?: boolean | undefined;
+  reentry_window?: string | null | undefined;
+}
+
+type Rule = Record<string, unknown>;
+
+interface Configs {
+  send: {
+    channel_ids: string[];
+    template_id?: string;
+    content?: { title: string; body: string };
+    next?: string;
+  };
+  delay: { duration: string; next: string };
+  branch: { condition: Rule; then: string; else?: string };
+  wait_for_event: {
+    event_name: string;
+    within?: string;
+    where?: Predicate;
+    on_event: string;
+    on_timeout?: string;
+  };
+}
+
+/** A step of a graph that passed the whole validation. */
+export type JourneyNode =
+  | { [T in keyof Configs]: { id: string; type: T } & Record<T, Configs[T]> }[keyof Configs]
+  | { id: string; type: "exit" };
+
+export type ExitCondition = { attribute: Predicate } | { event: { name: string; where?: Predicate } } | { rule: Rule };
+
+export interface Graph {
+  start: string;
+  steps: Record<string, JourneyNode>;
+  exit_conditions?: ExitCondition[];
+}
+
+/** How bad it is: refused always, refused by PUT (AMB-8), or refused once the whole must be there (AMB-61). */
+export type Severity = "malformed" | "wrong" | "missing";
+
+export interface GraphProblem {
+  severity: Severity;
+  /** `steps.welcome.send.next`, below the field `steps` of the request. */
+  path: string;
+  reason: string;
+}
+
+/** Notes a problem. */
+type Blame = (severity: Severity, path: string, reason: string) => undefined;
+
+const nodeTypes = ["send", "delay", "branch", "wait_for_event", "exit"] as const;
+const isNodeType = (type: unknown): type is JourneyNode["type"] => nodeTypes.some((known) => known === type);
+
+/** Fields of the configs, those that name another step first, and which must be there in the end. */
+const fields = {
+  send: { targets: ["next"], others: ["channel_ids", "template_id", "content"], required: ["channel_ids"] },
+  delay: { targets: ["next"], others: ["duration"], required: ["duration", "next"] },
+  branch: { targets: ["then", "else"], others: ["condition"], required: ["condition", "then"] },
+  wait_for_event: {
+    targets: ["on_event", "on_timeout"],
+    others: ["event_name", "within", "where"],
+    required: ["event_name", "on_event"],
+  },
+} as const;
+
+/** The steps that a step may lead to; an empty one is not among them. */
+export function targetsOf(node: JourneyNode): string[] {
+  if (node.type === "exit") return [];
+  const config = configOf(node);
+  return fields[node.type].targets.flatMap((field) => (config[field] ? [String(config[field])] : []));
+}
+
+const configOf = (node: JourneyNode): Record<string, unknown> =>
+  (node as unknown as Record<string, Record<string, unknown>>)[node.type] ?? {};
+
+const DURATION = "must be a whole number of minutes, hours or days, such as 30m, 24h or 7d";
+
+/** What is wrong with the parts of a graph, each by itself. How the parts lead to one another: journey-paths.ts. */
+export function partProblems(value: Record<string, unknown>): GraphProblem[] {
+  const problems: GraphProblem[] = [];
+  const blame: Blame = (severity, path, reason) => {
+    problems.push({ severity, path, reason });
+    return undefined;
+  };
+  for (const key of Object.keys(value))
+    if (!["start", "steps", "exit_conditions"].includes(key)) blame("malformed", key, "is not a field of a graph");
+  const { start, steps = {}, exit_conditions } = value;
+  if (start !== undefined && typeof start !== "string") blame("malformed", "start", "must be a string");
+  if (isMap(steps)) checkSteps(steps, blame);
+  else blame("malformed", "steps", "must be an object of steps by their ids");
+  if (exit_conditions !== undefined) checkExits(exit_conditions, blame);
+  return problems;
+}
+
+function checkSteps(steps: Record<string, unknown>, blame: Blame): undefined {
+  const entries = Object.entries(steps);
+  if (entries.length > STEPS_OF_A_JOURNEY) blame("malformed", "steps", `must be at most ${STEPS_OF_A_JOURNEY} steps`);
+  for (const [id, node] of entries) {
+    const path = `steps.${id.slice(0, MOST_ID_CHARACTERS)}`;
+    if (id === "" || id.length > MOST_ID_CHARACTERS)
+      blame("malformed", path, `must have an id of 1 to ${MOST_ID_CHARACTERS} characters`);
+    if (isMap(node)) checkNode(id, node, path, blame);
+    else blame("malformed", path, "must be an object");
+  }
+}
+
+function checkNode(id: string, node: Record<string, unknown>, path: string, blame: Blame): undefined {
+  if (node.id === undefined) blame("missing", `${path}.id`, "is required");
+  else if (node.id !== id) blame("malformed", `${path}.id`, "must be the key of the step");
+  const { type } = node;
+  if (type === undefined) return blame("missing", `${path}.type`, "is required");
+  if (!isNodeType(type)) return blame("malformed", `${path}.type`, `must be one of ${nodeTypes.join(", ")}`);
+  for (const key of Object.keys(node))
+    if (key !== "id" && key !== "type" && (key !== type || type === "exit"))
+      blame("malformed", `${path}.${key}`, `is not a field of a step of type ${type}`);
+  if (type === "exit") return;
+  const config = node[type];
+  const at = `${path}.${type}`;
+  if (config === undefined) return blame("missing", at, "is required");
+  if (!isMap(config)) return blame("malformed", at, "must be an object");
+  const { targets, others, required } = fields[type];
+  for (const [key, value] of Object.entries(config)) {
+    if ((targets as readonly string[]).includes(key)) {
+      if (typeof value !== "string") blame("malformed", `${at}.${key}`, "must be the id of a step");
+    } else if ((others as readonly string[]).includes(key)) checkField(key, value, `${at}.${key}`, blame);
+    else blame("malformed", `${at}.${key}`, `is not a field of ${type}`);
+  }
+  for (const key of required)
+    if (config[key] === undefined || config[key] === "") blame("missing", `${at}.${key}`, "is required");
+  if (type === "send" && config.template_id === undefined && config.content === undefined)
+    blame("missing", at, "must have content or a template_id");
+}
+
+function checkField(key: string, value: unknown, path: string, blame: Blame): undefined {
+  if (key === "duration" || key === "within") {
+    if (typeof value !== "string") blame("malformed", path, "must be a string");
+    else if (parseDuration(value) === undefined) blame("wrong", path, DURATION);
+  } else if (key === "event_name") {
+    if (typeof value !== "string" || value.length > MOST_NAME_CHARACTERS)
+      blame("malformed", path, `must be a string of at most ${MOST_NAME_CHARACTERS} characters`);
+  } else if (key === "condition") checkRule(value, path, blame);
+  else if (key === "where") checkPredicate(value, path, blame);
+  else if (key === "template_id") {
+    if (typeof value !== "string") blame("malformed", path, "must be a string");
+  } else if (key === "channel_ids") {
+    if (!Array.isArray(value) || value.length > 20 || value.some((one) => typeof one !== "string"))
+      blame("malformed", path, "must be an array of at most 20 ids of channels");
+    else if (value.length === 0) blame("missing", path, "must name at least one channel");
+  } else if (!isMap(value) || typeof value.title !== "string" || typeof value.body !== "string")
+    blame("malformed", path, "must be an object with title and body");
+  else if (Object.keys(value).length > 2) blame("malformed", path, "must have a title and a body only");
+}
+
+/** What is wrong with a rule, in the grammar of segments. */
+export function checkRule(value: unknown, path: string, blame: Blame): undefined {
+  const read = isMap(value) ? parseRule(value) : { path: "", reason: "must be an object" };
+  if (isProblem(read)) blame("malformed", read.path === "" ? path : `${path}.${read.path}`, read.reason);
+}
+
+function checkPredicate(value: unknown, path: string, blame: Blame): undefined {
+  const problem = validatePredicate(value);
+  if (problem) blame("malformed", problem.path === "" ? path : `${path}.${problem.path}`, problem.reason);
+}
+
+function checkExits(value: unknown, blame: Blame): undefined {
+  if (!Array.isArray(value)) return blame("malformed", "exit_conditions", "must be an array");
+  if (value.length > MOST_EXIT_CONDITIONS)
+    blame("malformed", "exit_conditions", `must be at most ${MOST_EXIT_CONDITIONS}`);
+  for (const [i, condition] of value.entries()) {
+    const path = `exit_conditions.${i}`;
+    const [kind, ...more] = isMap(condition) ? Object.keys(condition) : [];
+    if (!isMap(condition) || kind === undefined || more.length > 0)
+      blame("malformed", path, "must have exactly one of attribute, event, rule");
+    else if (kind === "attribute") {
+      checkPredicate(condition.attribute, `${path}.attribute`, blame);
+      if (isMap(condition.attribute) && Object.keys(condition.attribute).length === 0)
+        blame("malformed", `${path}.attribute`, "must have at least one attribute key");
+    } else if (kind === "rule") checkRule(condition.rule, `${path}.rule`, blame);
+    else if (kind === "event") checkExitEvent(condition.event, `${path}.event`, blame);
+    else blame("malformed", `${path}.${kind}`, "is not one of attribute, event, rule");
+  }
+}
+
+function checkExitEvent(value: unknown, path: string, blame: Blame): undefined {
+  if (!isMap(value) || typeof value.name !== "string" || value.name === "" || value.name.length > MOST_NAME_CHARACTERS)
+    return blame("malformed", path, "must be an object with the name of an event");
+  for (const key of Object.keys(value))
+    if (key !== "name" && key !== "where") blame("malformed", `${path}.${key}`, "is not one of name, where");
+  if (value.where !== undefined) checkPredicate(value.where, `${path}.where`, blame);
+}

@@ -1,0 +1,124 @@
+// The engine of journeys: from where a run stands to where it next waits, sends or ends. Pure: what it must know of the
+// subscriber it asks for; what it decides is carried out by others.
+import { parseDuration } from "./durations.ts";
+import type { Graph, JourneyNode } from "./journey-graph.ts";
+import { isMap } from "./predicates.ts";
+
+/** Where a run stands: before a step, or inside a delay or a wait. */
+export interface Position {
+  step: string;
+  /** When the delay or wait began; absent before a step. */
+  since?: number | undefined;
+  /** When it ends; a wait may have no end. */
+  until?: number | undefined;
+}
+
+export interface Outcome {
+  step: string;
+  name: string;
+}
+
+export type Arrival =
+  | { kind: "waits"; position: Position }
+  /** The step is to be sent; then the run stands before `next`, or is completed. */
+  | { kind: "sends"; node: JourneyNode & { type: "send" }; next: string | undefined }
+  | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string };
+
+export interface Advance {
+  outcomes: Outcome[];
+  arrival: Arrival;
+}
+
+/** What the engine asks for. */
+export interface Knowledge {
+  now: number;
+  /** The first exit condition that holds, by its place. */
+  exit(): Promise<number | undefined>;
+  holds(condition: Record<string, unknown>): Promise<boolean>;
+  /** Whether the awaited event occurred from `since` to `until`, both included. */
+  occurred(node: JourneyNode & { type: "wait_for_event" }, since: number, until: number): Promise<boolean>;
+}
+
+/**
+ * Takes a run as far as it goes at this moment. Exit conditions come first (JND-9); a timeout takes `on_timeout` only if
+ * the awaited event did not occur within the window (JND-13).
+ */
+export async function advance(graph: Graph, from: Position, known: Knowledge): Promise<Advance> {
+  const outcomes: Outcome[] = [];
+  const place = await known.exit();
+  if (place !== undefined)
+    return {
+      outcomes,
+      arrival: { kind: "ends", status: "exited", step: from.step, reason: `exit_condition:${place}` },
+    };
+  for (let position = from; ; ) {
+    const node = graph.steps[position.step]!;
+    const move = await moveFrom(node, position, known);
+    if ("arrival" in move) {
+      if (move.outcome) outcomes.push({ step: node.id, name: move.outcome });
+      return { outcomes, arrival: move.arrival };
+    }
+    outcomes.push({ step: node.id, name: move.outcome });
+    if (!move.next)
+      return { outcomes, arrival: { kind: "ends", status: "completed", step: node.id, reason: move.outcome } };
+    position = { step: move.next };
+  }
+}
+
+type Move = { outcome: string; next: string | undefined } | { outcome?: string; arrival: Arrival };
+
+async function moveFrom(node: JourneyNode, position: Position, known: Knowledge): Promise<Move> {
+  const { since, until } = position;
+  if (node.type === "exit")
+    return { outcome: "exit", arrival: { kind: "ends", status: "completed", step: node.id, reason: "exit" } };
+  if (node.type === "send") return { arrival: { kind: "sends", node, next: node.send.next || undefined } };
+  if (node.type === "branch") {
+    const holds = await known.holds(node.branch.condition);
+    return holds
+      ? { outcome: "branch:then", next: node.branch.then }
+      : { outcome: "branch:else", next: node.branch.else };
+  }
+  if (node.type === "delay") {
+    if (since === undefined) return waiting(node.id, known.now, node.delay.duration);
+    return until !== undefined && known.now >= until
+      ? { outcome: "delayed", next: node.delay.next }
+      : { arrival: { kind: "waits", position } };
+  }
+  const { on_event, on_timeout, within } = node.wait_for_event;
+  if (since === undefined) return waiting(node.id, known.now, within);
+  const last = Math.min(known.now, until ?? Number.POSITIVE_INFINITY);
+  if (await known.occurred(node, since, last)) return { outcome: "wait:event", next: on_event };
+  return until !== undefined && known.now >= until
+    ? { outcome: "wait:timeout", next: on_timeout }
+    : { arrival: { kind: "waits", position } };
+}
+
+function waiting(step: string, now: number, duration: string | undefined): Move {
+  const ms = duration === undefined ? undefined : parseDuration(duration);
+  return { arrival: { kind: "waits", position: { step, since: now, ...(ms !== undefined && { until: now + ms }) } } };
+}
+
+const REFERENCE = /^\s*\{\{\s*trigger\.([^{}]+?)\s*\}\}\s*$/;
+const REFERENCES = /\{\{\s*trigger\.([^{}]+?)\s*\}\}/g;
+/** No property can hold it: a reference to what the trigger does not have matches nothing. */
+const NOTHING = "\u0000";
+
+/** A condition with `{{trigger.name}}` replaced by that property of the event that began the run (D-JNY-RUN). */
+export function bound<T>(condition: T, properties: Readonly<Record<string, unknown>>): T {
+  const propertyOf = (name: string): string | number | boolean => {
+    const value = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : NOTHING;
+  };
+  const replaced = (value: unknown): unknown => {
+    if (typeof value === "string") {
+      const whole = REFERENCE.exec(value)?.[1];
+      return whole === undefined
+        ? value.replaceAll(REFERENCES, (_, name: string) => String(propertyOf(name)))
+        : propertyOf(whole);
+    }
+    if (Array.isArray(value)) return value.map(replaced);
+    if (isMap(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, replaced(one)]));
+    return value;
+  };
+  return replaced(condition) as T;
+}

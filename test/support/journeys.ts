@@ -1,0 +1,83 @@
+// A workspace with journeys in it: short ways to author, run and read them.
+import { START, type TestWorld } from "./world.ts";
+
+type Node = Record<string, unknown>;
+
+/** Steps by their ids, each with its id and type filled in from its config; `start` is the first. */
+export function graphOf(steps: Record<string, Node | "exit">, exit_conditions?: object[]) {
+  const entries = Object.entries(steps).map(([id, node]) => {
+    const config = node === "exit" ? {} : node;
+    return [id, { id, type: Object.keys(config)[0] ?? "exit", ...config }] as const;
+  });
+  const start = entries[0]?.[0];
+  return { start, steps: Object.fromEntries(entries), ...(exit_conditions && { exit_conditions }) };
+}
+
+export const branch = (condition: object, yes: string, no?: string) => ({
+  // biome-ignore lint/suspicious/noThenProperty: the contract names it so
+  branch: { condition, then: yes, ...(no !== undefined && { else: no }) },
+});
+
+export async function journeySetting(world: TestWorld) {
+  const tenant = await world.tenant();
+  const call = async (route: string, body?: object) =>
+    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const channel: string = (await call("GET /api/v1/channels")).body.channels[0].id;
+  const send = (title: string, next?: string) => ({
+    send: { channel_ids: [channel], content: { title, body: "b" }, ...(next !== undefined && { next }) },
+  });
+  const onEvent = (event_name = "signed_up") => ({ type: "event", event_name });
+  const definition = (steps: object, more: object = {}) => ({ name: "Welcome", trigger: onEvent(), steps, ...more });
+  const create = async (steps: object, more: object = {}): Promise<string> => {
+    const made = await call("POST /api/v1/journeys", definition(steps, more));
+    if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+    return made.body.id;
+  };
+  const activate = async (id: string) => {
+    const answer = await call(`POST /api/v1/journeys/${id}/activate`);
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  };
+  const active = async (steps: object, more: object = {}): Promise<string> => {
+    const id = await create(steps, more);
+    await activate(id);
+    return id;
+  };
+  const person = async (external_id: string, attributes: object = {}): Promise<string> =>
+    (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, attributes } })).body
+      .id;
+  const track = async (external_id: string, event_name: string, more: object = {}) => {
+    const answer = await world.call("POST /v1/events", {
+      as: tenant.server,
+      body: { events: [{ event_name, external_id, ...more }] },
+    });
+    if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));
+    await world.settle();
+  };
+  const stats = async (id: string) => (await call(`GET /api/v1/journeys/${id}/stats`)).body;
+  const runs = async (id: string, query = "") => (await call(`GET /api/v1/journeys/${id}/runs${query}`)).body.runs;
+  const inbox = async (subscriber: string): Promise<string[]> => {
+    const { messages } = (
+      await world.call(`GET /v1/in-app/messages?subscriber_id=${subscriber}&limit=200`, { as: tenant.sdk })
+    ).body;
+    return messages.map(({ content }: { content: { title: string } }) => content.title).reverse();
+  };
+  const at = (ms: number) => new Date(START + ms).toISOString();
+  return {
+    world,
+    tenant,
+    call,
+    channel,
+    send,
+    onEvent,
+    definition,
+    create,
+    activate,
+    active,
+    person,
+    track,
+    stats,
+    runs,
+    inbox,
+    at,
+  };
+}
