@@ -32,7 +32,10 @@ export async function bundleFunctions(): Promise<void> {
     target: "node24",
     format: "esm",
     mainFields: ["module", "main"],
-    alias: { "@aws-sdk/credential-provider-node": join(ROOT, "infra", "lambda-credentials.ts") },
+    alias: {
+      "@aws-sdk/credential-provider-node": join(ROOT, "infra", "lambda-credentials.ts"),
+      "@smithy/core/event-streams": join(ROOT, "infra", "no-event-streams.ts"),
+    },
     minify: true,
     sourcemap: "external",
     legalComments: "none",

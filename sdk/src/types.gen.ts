@@ -1516,7 +1516,9 @@ export interface InsightsDeleteConfigQuery {
 }
 
 export interface AnnotationsListQuery {
+  /** RFC 3339. */
   from: string;
+  /** RFC 3339. */
   to: string;
   kinds?: string | undefined;
 }

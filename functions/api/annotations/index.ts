@@ -57,8 +57,8 @@ export const annotations = group("annotations", "What happened when, for charts.
     {
       summary: "List annotations of a time range, oldest first",
       query: v.object({
-        from: v.pipe(v.string("is required"), TimestampInput),
-        to: v.pipe(v.string("is required"), TimestampInput),
+        from: TimestampInput,
+        to: TimestampInput,
         kinds: v.optional(v.string()),
       }),
       returns: v.object({ annotations: v.array(Annotation) }),

@@ -78,7 +78,7 @@ const curl = (method, path, operation) => {
   const origin = location.origin === "null" || location.protocol === "file:" ? "$BASE_URL" : location.origin;
   return ["curl" + (method === "GET" ? "" : " -X " + method) + ' "' + origin + target + '"',
     kinds[0] === "sdk" ? '-H "X-SDK-Key: $SDK_KEY"' : kinds[0] ? '-H "Authorization: Bearer $' + (kinds[0] === "server" ? "SERVER_KEY" : "ACCESS_TOKEN") + '"' : "",
-    body ? "-H 'Content-Type: application/json' -d '" + JSON.stringify(body.example).replaceAll("'", "'\\''") + "'" : ""].filter(Boolean).join(" \\\n  ");
+    body && body.example !== undefined ? "-H 'Content-Type: application/json' -d '" + JSON.stringify(body.example).replaceAll("'", "'\\''") + "'" : ""].filter(Boolean).join(" \\\n  ");
 };
 const answer = ([status, given]) => {
   const response = whole(given);
