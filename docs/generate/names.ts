@@ -43,7 +43,7 @@ function plainName(group: string, route: string): string {
   if (isParameter(words.at(-1))) return VERBS[method]! + nouns([...literals.slice(0, -1), singular(last)]);
   const before = literals.slice(0, -1);
   const owners = isParameter(words.at(-2)) ? before.map(singular) : before;
-  if (last === group) return VERBS[method]!;
+  if (last === group) return method === "GET" && isCollection(last) ? "list" : VERBS[method]!;
   if (method === "GET") return (isCollection(last) ? "list" : "get") + nouns([...owners, last]);
   if (method !== "POST") return VERBS[method]! + nouns([...owners, last]);
   if (isCollection(last)) return `create${nouns([...owners, singular(last)])}`;

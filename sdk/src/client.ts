@@ -1,7 +1,8 @@
 // The client for servers: every endpoint as a method of its group.
+import { csvImporter, type ImportOptions } from "./import.ts";
 import { routes } from "./routes.gen.ts";
 import { type Credentials, methodsOf, type Secret, type Settings } from "./transport.ts";
-import type { Endpoints } from "./types.gen.ts";
+import type { Endpoints, ImportsImportListsAnswer } from "./types.gen.ts";
 
 export interface ClientSettings extends Settings {
   /** `service_srv_…`; for events, hooks, subscribers of an integration. */
@@ -12,12 +13,18 @@ export interface ClientSettings extends Settings {
   sdkKey?: Secret;
 }
 
+export interface Client extends Endpoints {
+  /** Imports a CSV file of up to 50 MB into a list; a large one is uploaded first. */
+  importCsv(listId: string, file: Blob, options?: ImportOptions): Promise<ImportsImportListsAnswer>;
+}
+
 /**
  * `createClient({ baseUrl, accessToken }).templates.create({ name, content })`.
  * Retries 500, 503 and 429 (not quotas), sends an idempotency key where the endpoint takes one.
  * Every method throws `ServiceError`.
  */
-export function createClient({ serverKey, accessToken, sdkKey, ...settings }: ClientSettings): Endpoints {
+export function createClient({ serverKey, accessToken, sdkKey, ...settings }: ClientSettings): Client {
   const known: Credentials = { server: serverKey, dashboard: accessToken, sdk: sdkKey };
-  return methodsOf<Endpoints>(routes, settings, known);
+  const endpoints = methodsOf<Endpoints>(routes, settings, known);
+  return { ...endpoints, importCsv: csvImporter(endpoints.imports, settings) };
 }

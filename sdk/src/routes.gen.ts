@@ -14,7 +14,7 @@ export const routes: RouteTable = {
   devices: {
     create: {"route":"POST /api/v1/devices","credentials":["sdk"],"body":"json"},
     delete: {"route":"DELETE /api/v1/devices/:id","credentials":["sdk","dashboard"],"query":true},
-    get: {"route":"GET /api/v1/subscribers/:id/devices","credentials":["dashboard"]},
+    list: {"route":"GET /api/v1/subscribers/:id/devices","credentials":["dashboard"]},
   },
   notifications: {
     create: {"route":"POST /api/v1/notifications","credentials":["dashboard"],"body":"json","idempotent":true},

@@ -837,7 +837,7 @@ export interface DevicesDeleteQuery {
   subscriber_id: string;
 }
 
-export interface DevicesGetAnswer {
+export interface DevicesListAnswer {
   items: DevicesSubscriber[];
 }
 
@@ -1931,7 +1931,7 @@ export interface Endpoints {
     /** Remove a device, as at a logout. `DELETE /api/v1/devices/:id` */
     delete(id: string, query: DevicesDeleteQuery, options?: CallOptions): Promise<void>;
     /** List a subscriber's devices. `GET /api/v1/subscribers/:id/devices` */
-    get(id: string, options?: CallOptions): Promise<DevicesGetAnswer>;
+    list(id: string, options?: CallOptions): Promise<DevicesListAnswer>;
   };
   notifications: {
     /** Send a notification now or at a future time. `POST /api/v1/notifications` */

@@ -1,74 +1,25 @@
-// The packed SDK, installed in a folder outside this tree, against the running local service; in a browser if there is one.
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+// The packed SDK in a folder outside this tree: what it holds, its types, and a server at work with the local service.
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { selfSigned } from "../support/self-signed.ts";
+import { type Outside, openOutside } from "./support/outside.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const tsc = join(root, "node_modules/typescript/bin/tsc");
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
-const PLAYWRIGHT = existsSync(join(root, "node_modules/playwright-core")) ? "playwright-core" : undefined;
-
-let folder: string;
-let service: ChildProcess;
-let page = "";
-const fact = (name: string) => new RegExp(`^ {2}${name} +(.*)$`, "m").exec(page)![1]!;
-
-const run = (command: string, words: string[], cwd: string) => {
-  const { status, stdout, stderr } = spawnSync(command, words, { cwd, encoding: "utf8" });
-  if (status !== 0) throw new Error(`${command} ${words.join(" ")}: ${stdout}${stderr}`);
-  return stdout;
-};
-
+let outside: Outside;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "sdk-"));
-  run(process.execPath, [tsc, "-p", "sdk"], root);
-  run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], join(root, "sdk"));
-  const [archive = ""] = readdirSync(folder);
-  const home = join(folder, "node_modules/engagement-sdk");
-  mkdirSync(home, { recursive: true });
-  run("tar", ["-xzf", join(folder, archive), "-C", home, "--strip-components=1"], folder);
-  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-
-  service = spawn(process.execPath, ["local/launch.mjs", "local/main.ts"], {
-    cwd: root,
-    detached: true,
-    stdio: ["ignore", "pipe", "ignore"],
-    env: { PATH: process.env.PATH, PORT: "0", DATA_DIR: ":memory:" },
-  });
-  for await (const chunk of service.stdout!.iterator({ destroyOnReturn: false })) {
-    page += chunk;
-    if (page.includes("Stop with")) break;
-  }
-  service.stdout!.resume();
+  outside = await openOutside();
 }, 60_000);
-
-afterAll(async () => {
-  if (service?.pid && service.exitCode === null) {
-    const closed = once(service, "close");
-    process.kill(-service.pid, "SIGKILL");
-    await closed;
-  }
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => outside?.close());
 
 it("packs code, types, licence and nothing else", () => {
-  const files = readdirSync(join(folder, "node_modules/engagement-sdk"));
+  const files = readdirSync(join(outside.folder, "node_modules/engagement-sdk"));
   expect(files.toSorted()).toEqual(["LICENSE", "README.md", "dist", "package.json"]);
-  const dist = readdirSync(join(folder, "node_modules/engagement-sdk/dist"));
+  const dist = readdirSync(join(outside.folder, "node_modules/engagement-sdk/dist"));
   expect(dist.filter((file) => !/\.(js|d\.ts)$/.test(file))).toEqual([]);
 });
 
 it("a page of another origin may read what the client goes by", async () => {
-  const { headers } = await fetch(`${fact("service")}/v1/in-app/messages`, { headers: { "x-sdk-key": "x" } });
+  const { headers } = await fetch(`${outside.fact("service")}/v1/in-app/messages`, { headers: { "x-sdk-key": "x" } });
   expect(headers.get("access-control-expose-headers")).toBe("date, retry-after, x-request-id");
 });
 
@@ -100,11 +51,73 @@ it("a server and a reader work together through it", async () => {
       forged: verifyWebhook("secret", "{}", "sha256=00"),
     }));
   `;
-  writeFileSync(join(folder, "try.js"), script);
-  const words = ["try.js", fact("service"), fact("access token"), fact("server key"), fact("SDK key")];
-  expect(JSON.parse(run(process.execPath, words, folder))).toEqual({
+  const facts = ["service", "access token", "server key", "SDK key"];
+  expect(outside.script("try.js", script, ...facts)).toEqual({
     ...{ sent: 1, title: "Hello Grace", read: [true], people: 1, forged: false },
     refused: [true, 404, "NOT_FOUND", "string"],
+  });
+}, 30_000);
+
+it("ARC-1 imports a small file with the request and a large one by way of an upload", () => {
+  const script = `
+    import { createClient } from "engagement-sdk";
+    const [baseUrl, accessToken] = process.argv.slice(2);
+    const asked = [];
+    const recording = (url, init) => { asked.push(init.method + " " + new URL(url).pathname); return fetch(url, init); };
+    const server = createClient({ baseUrl, accessToken, fetch: recording });
+    const { id } = await server.lists.create({ name: "Imported" });
+    const row = (n) => "person-" + n + ",person-" + n + "@example.com," + "x".repeat(900) + "\\n";
+    const fileOf = (rows) => new Blob(["external_id,email,first_name\\n", ...Array.from({ length: rows }, (_, n) => row(n))]);
+    const imports = [await server.importCsv(id, fileOf(2)), await server.importCsv(id, fileOf(5000), { dryRun: true })];
+    await fetch(baseUrl + "/_local/settle", { method: "POST" });
+    const jobs = await Promise.all(imports.map((one) => server.imports.getListsImport(one.import_job_id)));
+    const people = await server.lists.listSubscribers(id);
+    console.log(JSON.stringify({
+      asked: asked.filter((one) => one.startsWith("POST") && !one.endsWith("/lists")), people: people.items.length,
+      jobs: jobs.map(({ status, total_rows, failed_rows, dry_run }) => ({ status, total_rows, failed_rows, dry_run })),
+    }));
+  `;
+  const importing = "POST /api/v1/lists/import";
+  expect(outside.script("import.js", script, "service", "access token")).toEqual({
+    asked: [importing, `${importing}/uploads`, "POST /engagement-imports", importing],
+    people: 2,
+    jobs: [
+      { status: "completed", total_rows: 2, failed_rows: 0, dry_run: false },
+      { status: "completed", total_rows: 5_000, failed_rows: 0, dry_run: true },
+    ],
+  });
+}, 60_000);
+
+it("WHK-12 WHK-13 verifies a delivery that really came", async () => {
+  const script = `
+    import { once } from "node:events";
+    import { createServer } from "node:https";
+    import { createClient } from "engagement-sdk";
+    import { verifyWebhook } from "engagement-sdk/webhook";
+    const [baseUrl, serverKey, sdkKey] = process.argv.slice(2);
+    const receiver = createServer(${JSON.stringify(selfSigned)}).listen(0, "127.0.0.1");
+    await once(receiver, "listening");
+    const server = createClient({ baseUrl, serverKey, sdkKey });
+    const target_url = "https://127.0.0.1:" + receiver.address().port + "/";
+    const { secret } = await server.hooks.create({ target_url, events: ["subscriber.created"] });
+    const arrival = once(receiver, "request");
+    await server.subscribers.upsert({ external_id: "hooked" });
+    const [request, response] = await arrival;
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    response.end();
+    receiver.close();
+    const body = Buffer.concat(chunks);
+    const signature = request.headers["x-service-signature"];
+    console.log(JSON.stringify({
+      event: request.headers["x-service-event"], person: JSON.parse(body).data.external_id,
+      genuine: verifyWebhook(secret, body, signature), changed: verifyWebhook(secret, body + " ", signature),
+      foreign: verifyWebhook(secret + "x", body, signature),
+    }));
+  `;
+  expect(outside.script("hook.js", script, "service", "server key", "SDK key")).toEqual({
+    ...{ event: "subscriber.created", person: "hooked" },
+    ...{ genuine: true, changed: false, foreign: false },
   });
 }, 30_000);
 
@@ -125,9 +138,15 @@ it("its types hold in a strict project outside, and refuse what the service woul
     server.notifications.create({ target: { type: "everyone" }, title: "t", body: "b" });
     // @ts-expect-error the SDK key does not open it
     createBrowserClient({ baseUrl: "", sdkKey: "" }).templates;
+    const { devices, events, notifications } = createBrowserClient({ baseUrl: "", sdkKey: "" });
+    export const registered: Promise<{ id: string }> = devices.create({ subscriber_id: "s", platform: "ios", token: "t" });
+    export const linked: Promise<{ linked: boolean }> = events.identify({ anonymous_id: "a", subscriber_id: "s" });
+    // @ts-expect-error no such interaction
+    notifications.createInteraction({ job_id: "j", interaction: "looked", platform: "web", occurred_at: "" });
+    export const imported: Promise<{ import_job_id: string }> = server.importCsv("l", new Blob([]), { source: "platform_a" });
     createBrowserClient({ baseUrl: "", sdkKey: "" }).stream("id", { onMessage: ({ actions }) => void actions[0]?.label });
   `;
-  writeFileSync(join(folder, "typed.ts"), code);
+  writeFileSync(join(outside.folder, "typed.ts"), code);
   const options = [
     "--strict",
     "--noEmit",
@@ -140,71 +159,5 @@ it("its types hold in a strict project outside, and refuse what the service woul
     "--types",
     "",
   ];
-  expect(run(process.execPath, [tsc, ...options, "typed.ts"], folder)).toBe("");
+  expect(outside.tsc(...options, "typed.ts")).toBe("");
 }, 30_000);
-
-it("the browser client is small and asks for nothing of Node", async () => {
-  const { outputFiles } = await build({
-    stdin: { contents: 'export * from "engagement-sdk/browser";', resolveDir: folder },
-    ...{ bundle: true, write: false, minify: true, format: "esm", platform: "browser", logLevel: "silent" },
-  });
-  expect(outputFiles[0]!.contents.length).toBeLessThan(16_000);
-});
-
-describe.skipIf(!PLAYWRIGHT || !CHROMIUM)("in Chromium (skipped where playwright-core or a browser is missing)", () => {
-  it("upserts, streams and reads across origins", async () => {
-    const { outputFiles } = await build({
-      stdin: { contents: 'export * from "engagement-sdk/browser";', resolveDir: folder },
-      ...{ bundle: true, write: false, format: "iife", globalName: "sdk", platform: "browser", logLevel: "silent" },
-    });
-    const site = createServer((_, response) => {
-      response.setHeader("content-type", "text/html");
-      response.end(`<!doctype html><script>${outputFiles[0]!.text}</script>`);
-    }).listen(0, "127.0.0.1");
-    await once(site, "listening");
-    const { chromium } = (await import(PLAYWRIGHT!)) as { chromium: { launch(options: object): Promise<Browser> } };
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-    try {
-      const tab = await browser.newPage();
-      await tab.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-      const id = await tab.evaluate(calling(LISTEN, { baseUrl: fact("service"), sdkKey: fact("SDK key") }));
-      const headers = { "content-type": "application/json", authorization: `Bearer ${fact("access token")}` };
-      const body = JSON.stringify({ subscriberIds: [id], title: "Hello", body: "b" });
-      await fetch(`${fact("service")}/api/v1/notifications`, { method: "POST", headers, body });
-      expect(await tab.evaluate(calling(READ, id))).toEqual({ title: "Hello", unread: 1, updated: 1 });
-    } finally {
-      await browser.close();
-      site.close();
-    }
-  }, 60_000);
-});
-
-interface Browser {
-  newPage(): Promise<{
-    goto(url: string): Promise<unknown>;
-    evaluate(script: string): Promise<unknown>;
-  }>;
-  close(): Promise<void>;
-}
-
-const calling = (code: string, given: unknown) => `(${code})(${JSON.stringify(given)})`;
-
-/** In the page: opens the stream, and answers with the subscriber once it is live. */
-const LISTEN = `async ({ baseUrl, sdkKey }) => {
-  globalThis.client = sdk.createBrowserClient({ baseUrl, sdkKey });
-  const { id } = await client.subscribers.upsert({ external_id: "browser" });
-  await new Promise((live, reject) => {
-    globalThis.message = new Promise((onMessage) => {
-      client.stream(id, { onMessage, onError: reject, onState: (state) => state === "live" && live() });
-    });
-  });
-  return id;
-}`;
-
-/** In the page: waits for the message, and reads the inbox. */
-const READ = `async (subscriber_id) => {
-  const { title } = await globalThis.message;
-  const { messages } = await client.inbox.listMessages({ subscriber_id });
-  const { updated } = await client.inbox.readMessages({ subscriber_id });
-  return { title, unread: messages.length, updated };
-}`;

@@ -1,0 +1,35 @@
+// CSV files into lists, whatever their size: a small one with the request, a large one by way of an upload (ARC-1).
+import { type CallOptions, type Settings, send } from "./transport.ts";
+import type { Endpoints } from "./types.gen.ts";
+
+/** What fits into one request of every deployment; more goes to the bucket first. */
+const MOST_DIRECT_BYTES = 4_000_000;
+const UPLOAD_TIMEOUT_MS = 300_000;
+
+export interface ImportOptions extends CallOptions {
+  /** Whose columns: our own (`csv`, the default), or another platform's export as it is. */
+  source?: "csv" | "platform_a" | "platform_b";
+  /** Checks and counts everything, writes nothing. */
+  dryRun?: boolean;
+}
+
+/** @returns `importCsv(listId, file, options)` of a client. */
+export const csvImporter =
+  (imports: Endpoints["imports"], settings: Settings) =>
+  async (listId: string, file: Blob, { source = "csv", dryRun = false, ...options }: ImportOptions = {}) => {
+    const given: Record<string, string> = { listId, source, dry_run: String(dryRun) };
+    if (file.size <= MOST_DIRECT_BYTES) return imports.importLists(formOf(given, file), options);
+    const { upload_id, url, fields } = await imports.createListsImportUpload(options);
+    const request = { method: "POST", url, headers: {}, body: formOf(fields, file) };
+    // The key of the object is part of the form, so that uploading twice is uploading once.
+    await send(settings, request, true, { timeoutMs: UPLOAD_TIMEOUT_MS, ...options });
+    return imports.importLists(formOf({ ...given, upload_id }), options);
+  };
+
+function formOf(fields: Record<string, string>, file?: Blob): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  // Last: S3 ignores what comes after the file.
+  if (file) form.set("file", new Blob([file], { type: "text/csv" }), "subscribers.csv");
+  return form;
+}
