@@ -24,14 +24,20 @@ export const queueing = (store: Store): Change => ({
 
 /** CHN-18. @throws 404 without a channel, and without credentials where the channel needs them. */
 export async function requestVerification(store: Store, timers: Timers, id: string): Promise<void> {
+  const key = keys.entity(store.tenant, "channel", id);
+  refuseUnverifiable(await store.get(key));
   await watchVerification(timers, store, id);
-  const moved = await move(store, keys.entity(store.tenant, "channel", id), channelMoves, "queue", {
+  const moved = await move(store, key, channelMoves, "queue", {
     change: queueing(store),
     when: any(present("credentials"), is("type", "in_app")),
   });
-  if ("item" in moved) return;
-  if (!moved.current) throw notFound("channel");
-  throw new ApiError("NOT_FOUND", "No credentials are stored for this channel.");
+  if (!("item" in moved)) refuseUnverifiable(moved.current);
+}
+
+function refuseUnverifiable(channel: Item | undefined): void {
+  if (!channel) throw notFound("channel");
+  if (channel.credentials === undefined && channel.type !== "in_app")
+    throw new ApiError("NOT_FOUND", "No credentials are stored for this channel.");
 }
 
 export interface OpenVerification {
