@@ -87,10 +87,10 @@ export async function startHttpServer({ port, gateway, control, log }: HttpServe
 
 function send(response: ServerResponse, { status, headers, body }: GatewayResponse): void {
   if (response.destroyed) return;
-  response.writeHead(status, {
-    ...headers,
-    ...(status !== 204 && status !== 304 && { "content-length": body.length }),
-  });
+  // An answer to HEAD says how long the body is that it leaves out.
+  const isSaid = response.req.method === "HEAD" && "content-length" in headers;
+  const hasLength = status !== 204 && status !== 304 && !isSaid;
+  response.writeHead(status, { ...headers, ...(hasLength && { "content-length": body.length }) });
   response.end(body);
 }
 

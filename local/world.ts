@@ -98,9 +98,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const sqs = createSqs(parts);
   const kms = createKms(signingKey === undefined ? parts : { ...parts, rsaKey: () => signingKey });
   const s3 = createS3(parts);
+  const host = createLambdaHost({ clock, ids });
   const scheduler = createScheduler({
     ...parts,
     deliver: async ({ arn, input, messageGroupId }) => {
+      if (arn.startsWith("arn:aws:lambda:")) return void (await host.invoke(functionIn(arn), JSON.parse(input)));
       const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: arn.split(":").at(-1) });
       await sqs.operate("SendMessage", { QueueUrl, MessageBody: input, MessageGroupId: messageGroupId });
     },
@@ -137,7 +139,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     wake: wakes.signal,
   });
 
-  const host = createLambdaHost({ clock, ids });
   const routes = hostFunctions(host, partsFor);
   const noteLine = (message: string, details?: object) => log({ level: "warn", message, ...details });
   const mappings = createMappings({ clock, database, sqs, dynamodb, host, log: noteLine });
@@ -164,6 +165,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   };
 }
 
+/** `arn:aws:lambda:<region>:<account>:function:<name>[:<qualifier>]` */
+const functionIn = (arn: string): string => arn.split(":")[6] ?? "";
 const NO_FAULTS = { take: () => undefined };
 const takesFile = ({ shape }: Endpoint) => shape.form !== undefined;
 

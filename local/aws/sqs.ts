@@ -13,7 +13,7 @@ import {
   readAttributes,
   sizeOf,
 } from "./sqs/contents.ts";
-import { createMessages, type Depth, type Draft, heldBy, messageOf, schema } from "./sqs/messages.ts";
+import { createMessages, type Depth, type Draft, heldBy, messageOf, schema, systemNames } from "./sqs/messages.ts";
 import { createQueues, numberOf, type Queue, redriveOf } from "./sqs/queues.ts";
 import { awsFailure, isAwsFailure, type Parts, type StandIn, type Wire } from "./stand-in.ts";
 
@@ -174,6 +174,8 @@ export function createSqs(parts: Parts & { faults?: SqsFaults }): Sqs {
       system: [...read.texts(input, "AttributeNames"), ...read.texts(input, "MessageSystemAttributeNames")],
       attributes: read.texts(input, "MessageAttributeNames"),
     };
+    const unknown = selection.system.find((name) => !systemNames.has(name));
+    if (unknown) throw awsFailure("InvalidAttributeName", `Unknown Attribute ${unknown}.`);
     const deadline = clock.now() + wait * 1000;
     for (;;) {
       const rows = takeMessages(queues.named(queue.name), limit, seconds);
@@ -208,7 +210,7 @@ export function createSqs(parts: Parts & { faults?: SqsFaults }): Sqs {
     },
     SendMessageBatch: (input) => {
       const queue = queues.at(input);
-      checkBatchSize(input, numberOf(queue, "MaximumMessageSize"));
+      checkBatchSize(input);
       const result = batch(input, sendEntry, (entry) => store(queue, readDraft(queue, entry)));
       tell(queue.name);
       return result;

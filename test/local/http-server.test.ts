@@ -52,6 +52,14 @@ describe("the server", () => {
       httpRequest(url, { headers, agent: new Agent() }, resolve).on("error", reject).end();
     });
 
+  test("an answer to HEAD keeps the length of the body that it leaves out", async () => {
+    const { server } = await served(() => ({ statusCode: 200, headers: { "content-length": "70" } }));
+    const lengths = await Promise.all(
+      ["HEAD", "GET"].map(async (method) => (await fetch(`${server.url}/x`, { method })).headers.get("content-length")),
+    );
+    expect(lengths).toEqual(["70", "0"]);
+  });
+
   test("passes method, path, headers and body on, and the answer back", async () => {
     const { server } = await served((event) => ({
       statusCode: 201,

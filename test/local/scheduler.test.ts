@@ -3,6 +3,7 @@ import * as aws from "@aws-sdk/client-scheduler";
 import { describe, expect, test } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
 import { nameOf, queue, RoleArn, scheduleWorld, start } from "../support/schedule-world.ts";
+import { testWorld } from "../support/world.ts";
 
 describe("schedules", () => {
   test("are created, told, changed, listed and deleted", async () => {
@@ -244,4 +245,25 @@ describe("failing targets", () => {
     await firesUntil(start + DAY);
     expect(standIn.next()).toBeUndefined();
   });
+});
+
+test("a function is invoked with the input, and again while it fails", async () => {
+  const world = await testWorld();
+  const seen: unknown[] = [];
+  world.host.register({
+    ...{ name: "probe", timeoutSeconds: 3 },
+    create: () => async (event: unknown) => {
+      seen.push(event);
+      if (seen.length === 1) throw new Error("not yet");
+    },
+  });
+  const client = world.partsFor("test").aws(aws.SchedulerClient);
+  const Target = { Arn: "arn:aws:lambda:us-east-1:000000000000:function:probe", RoleArn, Input: '{"a":1}' };
+  const ScheduleExpression = "at(2026-11-20T12:05:00)";
+  await client.send(
+    new aws.CreateScheduleCommand({ Name: "s", ScheduleExpression, FlexibleTimeWindow: { Mode: "OFF" }, Target }),
+  );
+  await world.advance(10 * MINUTE);
+  expect(seen).toEqual([{ a: 1 }, { a: 1 }]);
+  await world.close();
 });

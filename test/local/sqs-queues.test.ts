@@ -2,8 +2,12 @@
 import * as sqs from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../local/aws/database.ts";
+import { requestHandler } from "../../local/aws/protocol.ts";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
 import { nameOf, queueWorld, redrive, start } from "../support/queue-world.ts";
+
+const allowing = (policy: object) => ({ RedriveAllowPolicy: JSON.stringify(policy) });
+const arnOf = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${name}`;
 
 describe("queues", () => {
   test("are created once, found by name and listed", async () => {
@@ -71,6 +75,13 @@ describe("queues", () => {
     ["a bad name", "no spaces", {}, "InvalidParameterValue"],
     ["a FIFO queue", "q.fifo", { FifoQueue: "true" }, "UnsupportedOperation"],
     ["a dead-letter queue that is not there", "q", redrive("nowhere", 3), "InvalidParameterValue"],
+    ["a dead-letter queue that is the queue itself", "q", redrive("q", 3), "InvalidParameterValue"],
+    ["a share of a receive", "q", redrive("dead", 1.5), "InvalidParameterValue"],
+    ["no receive", "q", redrive("dead", 0), "InvalidParameterValue"],
+    ["a policy that is no JSON", "q", { Policy: "yes" }, "InvalidAttributeValue"],
+    ["encryption that is neither", "q", { SqsManagedSseEnabled: "maybe" }, "InvalidAttributeValue"],
+    ["a permission nobody knows", "q", allowing({ redrivePermission: "some" }), "InvalidParameterValue"],
+    ["a permission by queue without queues", "q", allowing({ redrivePermission: "byQueue" }), "InvalidParameterValue"],
   ])("refuse %s", async (_, name, attributes, error) => {
     expect(await nameOf(queueWorld().create(name, attributes))).toBe(error);
   });
@@ -106,6 +117,58 @@ describe("dead letters", () => {
   });
 });
 
+describe("moving messages back", () => {
+  const stranded = async () => {
+    const world = queueWorld();
+    const { client, create, send, bodies, clock } = world;
+    const dead = await create("dead");
+    const url = await create("q", { VisibilityTimeout: "1", ...redrive("dead", 1) });
+    await send(url, "poison");
+    await bodies(url);
+    clock.jumpTo(start + 1 * SECOND);
+    await bodies(url);
+    const move = (SourceArn: string, DestinationArn?: string) =>
+      client.send(new sqs.StartMessageMoveTaskCommand({ SourceArn, DestinationArn }));
+    const last = async () =>
+      (await client.send(new sqs.ListMessageMoveTasksCommand({ SourceArn: arnOf("dead") }))).Results?.[0];
+    return { ...world, dead, url, move, last };
+  };
+
+  test("goes to another queue where that is asked for", async () => {
+    const { create, move, bodies, last, dead } = await stranded();
+    const other = await create("other");
+    await move(arnOf("dead"), arnOf("other"));
+    expect([await bodies(other), await bodies(dead)]).toEqual([["poison"], []]);
+    expect(await last()).toMatchObject({ Status: "COMPLETED", DestinationArn: arnOf("other") });
+  });
+
+  test("loses nothing whose queue is gone", async () => {
+    const { client, create, move, bodies, last, dead, url } = await stranded();
+    await client.send(new sqs.DeleteQueueCommand({ QueueUrl: url }));
+    await create("another", redrive("dead", 3));
+    await move(arnOf("dead"));
+    expect(await last()).toMatchObject({ Status: "FAILED", FailureReason: "CouldNotDetermineMessageSource" });
+    expect(await bodies(dead)).toEqual(["poison"]);
+  });
+
+  test("is refused for what is no dead-letter queue, itself, or not there", async () => {
+    const { move } = await stranded();
+    expect(await nameOf(move(arnOf("q")))).toBe("InvalidParameterValue");
+    expect(await nameOf(move(arnOf("dead"), arnOf("dead")))).toBe("InvalidParameterValue");
+    expect(await nameOf(move(arnOf("nowhere")))).toBe("ResourceNotFoundException");
+    expect(await nameOf(move(arnOf("dead"), arnOf("nowhere")))).toBe("ResourceNotFoundException");
+  });
+
+  test("a dead-letter queue says whose messages it takes", async () => {
+    const { create } = queueWorld();
+    await create("nobody", allowing({ redrivePermission: "denyAll" }));
+    await create("somebody", allowing({ redrivePermission: "byQueue", sourceQueueArns: [arnOf("good")] }));
+    expect(await nameOf(create("q", redrive("nobody", 3)))).toBe("InvalidParameterValue");
+    expect(await nameOf(create("bad", redrive("somebody", 3)))).toBe("InvalidParameterValue");
+    expect(await nameOf(create("good", redrive("somebody", 3)))).toBe("no error");
+  });
+});
+
 describe("the host's view", () => {
   test("counts requests, messages sent and received", async () => {
     const { create, send, bodies, standIn } = queueWorld();
@@ -129,6 +192,21 @@ describe("the host's view", () => {
     await send(url, "2");
     await send(url, "3");
     expect(await bodies(url)).toEqual(["3", "3", "2", "2"]);
+  });
+
+  test("a lost reply is a message that is there all the same", async () => {
+    const lost = { after: () => Promise.reject(new Error("the reply was lost")) };
+    const { create, send, bodies, services } = queueWorld();
+    const url = await create("q");
+    const through = requestHandler(services, lost);
+    const client = new sqs.SQSClient({
+      ...{ region: "eu-west-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } },
+      ...{ requestHandler: through, useQueueUrlAsEndpoint: false, maxAttempts: 1 },
+    });
+    const sent = client.send(new sqs.SendMessageCommand({ QueueUrl: url, MessageBody: "once" }));
+    await expect(sent).rejects.toThrow("the reply was lost");
+    await send(url, "again");
+    expect(await bodies(url)).toEqual(["once", "again"]);
   });
 
   test("everything survives reopening", async () => {

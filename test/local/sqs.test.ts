@@ -39,6 +39,13 @@ describe("messages", () => {
     });
   });
 
+  test("have no attributes of other names", async () => {
+    const { create, receive } = queueWorld();
+    const url = await create("q");
+    const asked = receive(url, { MessageSystemAttributeNames: ["Colour" as "All"] });
+    expect(await nameOf(asked)).toBe("InvalidAttributeName");
+  });
+
   test("tell only the attributes that were asked for", async () => {
     const { create, send, receive, hide } = queueWorld();
     const url = await create("q");
@@ -181,6 +188,19 @@ describe("batches", () => {
 
   const entries = (count: number, body = "x") =>
     Array.from({ length: count }, (_, index) => ({ Id: String(index), MessageBody: body }));
+
+  test("an entry with a wrong attribute fails alone, and a queue of short messages takes long batches", async () => {
+    const { client, create } = queueWorld();
+    const QueueUrl = await create("q", { MaximumMessageSize: "1024" });
+    const MessageBody = "x".repeat(1_000);
+    const bad = { "": { DataType: "String", StringValue: "x" } };
+    const Entries = ["a", "b", "c"].map((Id) => ({ Id, MessageBody, ...(Id === "b" && { MessageAttributes: bad }) }));
+    const { Successful, Failed } = await client.send(new sqs.SendMessageBatchCommand({ QueueUrl, Entries }));
+    expect([Successful?.map(({ Id }) => Id), Failed?.map(({ Id, SenderFault }) => [Id, SenderFault])]).toEqual([
+      ["a", "c"],
+      [["b", true]],
+    ]);
+  });
 
   test.each([
     ["empty", [], "EmptyBatchRequest"],

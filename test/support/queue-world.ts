@@ -43,7 +43,7 @@ export function queueWorld({
     client.send(new sqs.DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
   const hide = (QueueUrl: string, ReceiptHandle = "", VisibilityTimeout = 0) =>
     client.send(new sqs.ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout }));
-  return { clock, standIn, database, client, create, send, receive, bodies, remove, hide };
+  return { clock, standIn, services, database, client, create, send, receive, bodies, remove, hide };
 }
 
 export const nameOf = (work: Promise<unknown>) =>

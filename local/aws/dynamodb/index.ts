@@ -1,6 +1,6 @@
 // The embedded DynamoDB: the real service's operations, refusals, billing and streams over the one SQLite file.
 import { SECOND } from "../../../shared/clock.ts";
-import { type Parts, type StandIn, unknownOperation, type Wire } from "../stand-in.ts";
+import { awsFailure, type Parts, type StandIn, unknownOperation, type Wire } from "../stand-in.ts";
 import { batchOperations } from "./batch.ts";
 import { type DynamoDbMeter, openBill, openMeter } from "./capacity.ts";
 import type { Call, DynamoDbFaults, Engine, Operation, Operations } from "./engine.ts";
@@ -73,7 +73,7 @@ export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): Dyna
   return {
     operate: async (name, input) => {
       const operation = operations.get(name);
-      if (!operation) throw unknownOperation(name);
+      if (!operation) throw PARTIQL.has(name) ? partiqlRefused(name) : unknownOperation(name);
       const given = withoutNulls(input);
       return run(name, operation.writes, (call) => {
         operation.before?.(given);
@@ -105,6 +105,10 @@ export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): Dyna
     resetMeter: meter.reset,
   };
 }
+
+const PARTIQL = new Set(["ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"]);
+const partiqlRefused = (name: string) =>
+  awsFailure("UnknownOperationException", `The embedded DynamoDB does not speak PartiQL: ${name} is not built.`);
 
 /** JSON may say null for a parameter that is left out. */
 function withoutNulls(input: Wire): Wire {

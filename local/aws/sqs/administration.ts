@@ -7,6 +7,7 @@ import { read } from "./contents.ts";
 import type { Messages } from "./messages.ts";
 import {
   account,
+  allowsRedrive,
   attributeNames,
   checkName,
   describeQueue,
@@ -16,6 +17,8 @@ import {
   redriveOf,
   urlOf,
 } from "./queues.ts";
+
+const NOT_ALLOWED = "Dead letter target does not allow this queue by its RedriveAllowPolicy";
 
 interface Estate {
   clock: Clock;
@@ -32,10 +35,12 @@ export function administration({ clock, queues, messages, prepared, tell }: Esta
 
   function save(queue: Queue): void {
     const redrive = redriveOf(queue);
-    if (redrive && (redrive.queue === queue.name || !queues.all().has(redrive.queue))) {
-      const reason = "Reason: Dead letter target does not exist.";
-      throw read.refuse(`Value ${queue.attributes.RedrivePolicy} for parameter RedrivePolicy is invalid. ${reason}`);
-    }
+    const target = redrive && redrive.queue !== queue.name ? queues.all().get(redrive.queue) : undefined;
+    const reason = !target ? "Dead letter target does not exist" : !allowsRedrive(target, queue) && NOT_ALLOWED;
+    if (redrive && reason)
+      throw read.refuse(
+        `Value ${queue.attributes.RedrivePolicy} for parameter RedrivePolicy is invalid. Reason: ${reason}.`,
+      );
     queues.save(queue);
   }
 
@@ -81,32 +86,42 @@ export function administration({ clock, queues, messages, prepared, tell }: Esta
     return { urls: rest.slice(0, size).map(urlOf), NextToken: rest.length > size ? rest[size - 1] : undefined };
   }
 
+  const ofTask = (arn: string): Queue => {
+    const found = arn.startsWith("arn:aws:sqs:") && queues.all().get(arn.slice(arn.lastIndexOf(":") + 1));
+    if (found) return found;
+    const message = "The resource that you specified for the SourceArn parameter doesn't exist.";
+    throw awsFailure("ResourceNotFoundException", message, { status: 404 });
+  };
+
   function startMove(input: Wire): Wire {
     const SourceArn = read.needed(input, "SourceArn");
-    const from = queues.ofArn(SourceArn);
+    const from = ofTask(SourceArn);
     const DestinationArn = read.text(input, "DestinationArn");
-    const to = DestinationArn && queues.ofArn(DestinationArn).name;
+    const to = DestinationArn === undefined ? undefined : ofTask(DestinationArn).name;
+    if (to === from.name) throw read.refuse("Source queue arn and destination queue arn cannot be the same.");
     if (sourcesOf(from).length === 0) throw read.refuse("Source queue must be configured as a Dead Letter Queue.");
     const moved = prepared().transaction(() => {
-      const counts = messages.moveAll(from, to);
+      const counts = messages.moveAll(from, to, (name) => queues.all().has(name));
       const total = counts.values().reduce((sum, count) => sum + count, 0);
+      const lost = counts.get("") ?? 0;
       const state = {
-        Status: "COMPLETED",
+        Status: lost > 0 ? "FAILED" : "COMPLETED",
         SourceArn,
         DestinationArn,
         StartedTimestamp: clock.now(),
-        ApproximateNumberOfMessagesMoved: total,
+        ApproximateNumberOfMessagesMoved: total - lost,
         ApproximateNumberOfMessagesToMove: total,
+        FailureReason: lost > 0 ? "CouldNotDetermineMessageSource" : undefined,
       };
       prepared().run("INSERT INTO sqs_moves (source, state) VALUES (?, ?)", from.name, JSON.stringify(state));
       return counts;
     });
-    for (const queue of moved.keys()) tell(queue);
+    for (const queue of moved.keys()) if (queue) tell(queue);
     return { TaskHandle: Buffer.from(`${from.name} ${clock.now()}`).toString("base64") };
   }
 
   function listMoves(input: Wire): Wire {
-    const { name } = queues.ofArn(read.needed(input, "SourceArn"));
+    const { name } = ofTask(read.needed(input, "SourceArn"));
     const size = read.integer(input, "MaxResults", 1, 10) ?? 1;
     const sql = "SELECT state FROM sqs_moves WHERE source = ? ORDER BY seq DESC LIMIT ?";
     return {

@@ -1,6 +1,6 @@
 // The entries of a batch call: at most ten, each with an id of its own.
-import { type AwsFailure, awsFailure, type Wire } from "../stand-in.ts";
-import { read, readAttributes, sizeOf } from "./contents.ts";
+import { type AwsFailure, awsFailure, isAwsFailure, type Wire } from "../stand-in.ts";
+import { type Attributes, read, readAttributes, sizeOf } from "./contents.ts";
 
 export function readEntries(input: Wire): Wire[] {
   const entries = read.records(input, "Entries");
@@ -24,15 +24,25 @@ export function readEntries(input: Wire): Wire[] {
   return entries;
 }
 
-/** All messages of a batch together may be as long as one. */
-export function checkBatchSize(input: Wire, limit: number): void {
+/** Whatever a queue allows for one message, a request carries no more than this. */
+const LONGEST_BATCH = 1_048_576;
+
+/** An entry that is wrong counts with its body alone: it is refused by itself later. */
+export function checkBatchSize(input: Wire): void {
   let size = 0;
-  for (const entry of readEntries(input)) {
-    size += sizeOf(read.text(entry, "MessageBody") ?? "", readAttributes(entry));
-  }
-  if (size > limit) {
-    const message = `Batch requests cannot be longer than ${limit} bytes. You have sent ${size} bytes.`;
+  for (const entry of readEntries(input)) size += sizeOf(read.text(entry, "MessageBody") ?? "", soundAttributes(entry));
+  if (size > LONGEST_BATCH) {
+    const message = `Batch requests cannot be longer than ${LONGEST_BATCH} bytes. You have sent ${size} bytes.`;
     throw awsFailure("BatchRequestTooLong", message);
+  }
+}
+
+function soundAttributes(entry: Wire): Attributes {
+  try {
+    return readAttributes(entry);
+  } catch (error) {
+    if (isAwsFailure(error)) return {};
+    throw error;
   }
 }
 

@@ -177,24 +177,25 @@ export function createMessages({ clock, ids }: Parts, prepared: () => Database) 
       inFlight: count(queue, "visible > ? AND received > 0"),
     }),
 
-    /** Moves what a dead-letter queue holds visibly, as new messages, to `to` or to where each came from. */
-    moveAll: (from: Queue, to: string | undefined): Map<string, number> => {
+    /**
+     * Moves what a dead-letter queue holds visibly, as new messages, to `to` or to where each came from.
+     * What came from nowhere that still exists stays, and is counted under "".
+     */
+    moveAll: (from: Queue, to: string | undefined, exists: (queue: string) => boolean): Map<string, number> => {
       const now = clock.now();
       const moved = new Map<string, number>();
       const sql = "SELECT seq, source FROM sqs_messages WHERE queue = ? AND visible <= ? AND sent > ?";
       for (const { seq, source } of prepared().all(sql, from.name, now, retainedFrom(from))) {
-        const target = to ?? String(source ?? "").slice(String(source ?? "").lastIndexOf(":") + 1);
+        const origin = String(source ?? "");
+        const wanted = to ?? origin.slice(origin.lastIndexOf(":") + 1);
+        const target = exists(wanted) ? wanted : "";
+        moved.set(target, (moved.get(target) ?? 0) + 1);
         if (!target) continue;
         prepared().run(
           `UPDATE sqs_messages SET queue = ?, id = ?, sent = ?, visible = ?, received = 0, first_received = NULL, source = NULL
            WHERE seq = ?`,
-          target,
-          ids.uuid(),
-          now,
-          now,
-          seq!,
+          ...[target, ids.uuid(), now, now, seq!],
         );
-        moved.set(target, (moved.get(target) ?? 0) + 1);
       }
       return moved;
     },
@@ -214,6 +215,12 @@ export function heldBy(handle: string, queue: Queue): Held {
   }
   return { queue: name, seq: Number(seq), received: Number(received) };
 }
+
+/** What a receiver may ask for, those of FIFO queues among them, which are never there. */
+export const systemNames: ReadonlySet<string> = new Set([
+  ...["All", "SenderId", "SentTimestamp", "ApproximateReceiveCount", "ApproximateFirstReceiveTimestamp"],
+  ...["MessageGroupId", "AWSTraceHeader", "DeadLetterQueueSourceArn", "SequenceNumber", "MessageDeduplicationId"],
+]);
 
 /** A received row as the answer of `ReceiveMessage` shows it. */
 export function messageOf(row: Row, queue: string, { system, attributes }: Selection): Wire {

@@ -1,5 +1,6 @@
 // The queues themselves: names, attributes, tags and where messages go that nobody could handle.
 import type { Database } from "../database.ts";
+import { isRecord } from "../members.ts";
 import { type AwsFailure, awsFailure, type Wire } from "../stand-in.ts";
 import { read } from "./contents.ts";
 
@@ -26,8 +27,10 @@ const numbers: Record<string, [initial: number, min: number, max: number]> = {
   VisibilityTimeout: [30, 0, 43_200],
   KmsDataKeyReusePeriodSeconds: [300, 60, 86_400],
 };
-/** Attributes that are kept and told, and change nothing here. */
+/** Attributes that are kept and told; but for those of redrive they change nothing here. */
 const texts = new Set(["Policy", "KmsMasterKeyId", "SqsManagedSseEnabled", "RedriveAllowPolicy", "RedrivePolicy"]);
+const PERMISSIONS = new Set(["allowAll", "denyAll", "byQueue"]);
+const MOST_SOURCES = 10;
 const fifoOnly = new Set(["FifoQueue", "ContentBasedDeduplication", "DeduplicationScope", "FifoThroughputLimit"]);
 
 export const numberOf = (queue: Queue, name: string): number => Number(queue.attributes[name] ?? numbers[name]![0]);
@@ -78,10 +81,6 @@ export function createQueues(prepared: () => Database) {
       if (!match) throw awsFailure("InvalidAddress", `The address ${input.QueueUrl} is not valid for this endpoint.`);
       return named(match[1]!);
     },
-    ofArn: (arn: string): Queue => {
-      if (!arn.startsWith("arn:aws:sqs:")) throw read.refuse(`Value ${arn} for parameter Arn is invalid.`);
-      return named(arn.slice(arn.lastIndexOf(":") + 1));
-    },
     remove: (name: string): void => {
       prepared().run("DELETE FROM sqs_queues WHERE name = ?", name);
       all().delete(name);
@@ -106,10 +105,13 @@ export function readQueueAttributes(input: Wire): Record<string, string> {
     const range = numbers[name];
     if (fifoOnly.has(name)) throw fifoRefused();
     if (range ? !isWithin(value, range) : !texts.has(name)) {
-      if (range) throw awsFailure("InvalidAttributeValue", `Invalid value for the parameter ${name}.`);
+      if (range) throw invalidAttribute(name);
       throw awsFailure("InvalidAttributeName", `Unknown Attribute ${name}.`);
     }
     if (name === "RedrivePolicy" && value) readRedrive(value);
+    if (name === "RedriveAllowPolicy" && value) readAllowed(value);
+    if (name === "Policy" && value) readPolicy(name, value);
+    if (name === "SqsManagedSseEnabled" && !/^(true|false)$/i.test(value)) throw invalidAttribute(name);
   }
   return attributes;
 }
@@ -117,20 +119,46 @@ export function readQueueAttributes(input: Wire): Record<string, string> {
 const isWithin = (value: string, [, min, max]: [number, number, number]) =>
   /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max;
 
-function readRedrive(policy: string): Redrive {
-  let value: Wire;
+const invalidAttribute = (name: string): AwsFailure =>
+  awsFailure("InvalidAttributeValue", `Invalid value for the parameter ${name}.`);
+
+function readPolicy(name: string, text: string): Wire {
   try {
-    value = JSON.parse(policy) as Wire;
+    const value: unknown = JSON.parse(text);
+    if (isRecord(value)) return value;
   } catch {
-    throw awsFailure("InvalidAttributeValue", "Invalid value for the parameter RedrivePolicy.");
+    // Refused below, as what is JSON but no object is.
   }
+  throw invalidAttribute(name);
+}
+
+function readRedrive(policy: string): Redrive {
+  const value = readPolicy("RedrivePolicy", policy);
   const arn = String(value.deadLetterTargetArn ?? "");
   const maxReceiveCount = Number(value.maxReceiveCount);
   const others = Object.keys(value).some((key) => key !== "deadLetterTargetArn" && key !== "maxReceiveCount");
-  if (others || !arn.startsWith("arn:aws:sqs:") || !(maxReceiveCount >= 1 && maxReceiveCount <= 1_000)) {
+  const isCount = Number.isInteger(maxReceiveCount) && maxReceiveCount >= 1 && maxReceiveCount <= 1_000;
+  if (others || !arn.startsWith("arn:aws:sqs:") || !isCount)
     throw read.refuse(`Value ${policy} for parameter RedrivePolicy is invalid.`);
-  }
   return { queue: arn.slice(arn.lastIndexOf(":") + 1), maxReceiveCount };
+}
+
+function readAllowed(policy: string): (source: Queue) => boolean {
+  const { redrivePermission, sourceQueueArns, ...others } = readPolicy("RedriveAllowPolicy", policy);
+  const isByQueue = redrivePermission === "byQueue";
+  const sources = Array.isArray(sourceQueueArns) ? sourceQueueArns.map(String) : undefined;
+  const isSound = isByQueue
+    ? sources && sources.length > 0 && sources.length <= MOST_SOURCES
+    : sourceQueueArns === undefined;
+  if (!PERMISSIONS.has(String(redrivePermission)) || !isSound || Object.keys(others).length > 0)
+    throw read.refuse(`Value ${policy} for parameter RedriveAllowPolicy is invalid.`);
+  return ({ name }) => redrivePermission === "allowAll" || (sources?.includes(arnOf(name)) ?? false);
+}
+
+/** Whether a dead-letter queue takes what `source` could not handle. */
+export function allowsRedrive(target: Queue, source: Queue): boolean {
+  const policy = target.attributes.RedriveAllowPolicy;
+  return !policy || readAllowed(policy)(source);
 }
 
 /** Everything `GetQueueAttributes` may answer but the message counts. */

@@ -184,7 +184,7 @@ test("what the embedded service does not know is refused loudly", async () => {
     invalid("The embedded service does not support the parameter Surprise of PutItem."),
   );
   expect(await refused("ExecuteStatement", { Statement: "SELECT * FROM things" })).toBe(
-    "UnknownOperation: The embedded service does not know the operation ExecuteStatement.",
+    "UnknownOperation: The embedded DynamoDB does not speak PartiQL: ExecuteStatement is not built.",
   );
 });
 
