@@ -18,6 +18,7 @@ import { inbox } from "./api/inbox/index.ts";
 import { insights } from "./api/insights/index.ts";
 import { journeys } from "./api/journeys/index.ts";
 import { lists } from "./api/lists/index.ts";
+import { mail } from "./api/mail/index.ts";
 import { notifications } from "./api/notifications/index.ts";
 import { schedules } from "./api/schedules/index.ts";
 import { segments } from "./api/segments/index.ts";
@@ -60,6 +61,7 @@ export const groups: readonly Group[] = [
   experiences,
   assets,
   inbound,
+  mail,
   inbox,
   imports,
   insights,

@@ -1,5 +1,6 @@
 // Reads the source of a mail back, for the outbox: its headers, and the body as it was before it was made a mail.
 import { htmlOfText } from "../../shared/providers/mail-body.ts";
+import { withoutAdditions } from "../../shared/providers/mail-parts.ts";
 import type { OutboxItem } from "../outbox.ts";
 
 export interface Mail {
@@ -21,8 +22,9 @@ export function readMail(source: string): Mail {
     const part = parts.find((one) => find(one.headers, "content-type").startsWith(type));
     return part && decoded(part.content.replace(/\r\n$/, ""), find(part.headers, "content-transfer-encoding"));
   };
-  const [text = content, html] = [partOf("text/plain"), partOf("text/html")];
-  const body = html === undefined || html === htmlOfText(text) ? text : html;
+  const given = { text: partOf("text/plain") ?? content, html: partOf("text/html") ?? "" };
+  const { text, html } = withoutAdditions(given);
+  const body = html === "" || html === htmlOfText(text) ? text : html;
   return { headers, subject: decodedWords(find(headers, "subject")), body };
 }
 

@@ -56,7 +56,7 @@ export interface Shape {
   raw?: string;
   returns?: GenericSchema;
   /** Default: 200 with `returns`, 204 without. */
-  status?: 200 | 201 | 202 | 204;
+  status?: 200 | 201 | 202 | 204 | 302;
   /** Codes the deed adds to those of its access and shape. */
   errors?: readonly ErrorCode[];
   /** How a failed body or query is answered: 422 VALIDATION_ERROR, or 400 BAD_REQUEST for in-app (AMB-3). */
@@ -67,7 +67,7 @@ export interface Shape {
   upserts?: boolean;
   /** For the reference and the sample events, where one made from the schema would not do or not say enough. */
   example?: { query?: object; body?: object; returns?: object };
-  /** Instead of JSON: the deed returns text of this type, and these headers go with it. */
+  /** Instead of JSON: the deed returns text (or bytes) of this type, and these headers go with it. */
   text?: { type: string; headers?: Readonly<Record<string, string>> };
   /** How long caches may keep a public answer; without it, not at all. */
   cacheSeconds?: number;

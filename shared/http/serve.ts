@@ -149,17 +149,20 @@ function respond({ route, shape }: Endpoint, result: unknown): Response {
   const reply = isReply(result)
     ? result
     : { status: shape.status ?? (shape.returns || shape.text ? 200 : 204), body: result, headers: {} };
-  if (shape.text) return text(shape.text, reply.status, reply.body);
+  if (shape.text) return text(shape.text, reply);
   if (!shape.returns) return { statusCode: reply.status, headers: reply.headers };
   const body = v.safeParse(shape.returns, reply.body);
   if (!body.success) throw new Error(`${route} answered outside its schema: ${v.getDotPath(body.issues[0]) ?? "body"}`);
   return json(reply.status, body.output, reply.headers);
 }
 
-const text = ({ type, headers }: NonNullable<Shape["text"]>, statusCode: number, body: unknown): Response => ({
-  statusCode,
-  headers: { ...headers, "content-type": type },
-  body: String(body),
+const text = (
+  { type, headers }: NonNullable<Shape["text"]>,
+  { status, body, headers: own }: { status: number; body: unknown; headers: Record<string, string> },
+): Response => ({
+  statusCode: status,
+  headers: { ...headers, ...own, "content-type": type },
+  ...(Buffer.isBuffer(body) ? { body: body.toString("base64"), isBase64Encoded: true } : { body: String(body) }),
 });
 
 const json = (statusCode: number, body: unknown, headers: Record<string, string> = {}): Response => ({

@@ -1,7 +1,8 @@
 // The two bodies of an e-mail: HTML if it starts with a tag, else text with paragraphs; a text part always (D-EMAIL).
 
 const STARTS_WITH_TAG = /^\s*<[a-z!]/i;
-const SILENT = new Set(["head", "script", "style", "title", "template"]);
+/** Elements whose content nobody reads. */
+export const SILENT: ReadonlySet<string> = new Set(["head", "script", "style", "title", "template"]);
 const BREAKS = new Set(["br", "tr", "li", "div", "hr"]);
 const PARAGRAPHS = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "blockquote", "section"]);
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -37,7 +38,7 @@ export function textOfHtml(html: string): string {
 
   for (let at = 0; at < html.length; ) {
     const open = html.indexOf("<", at);
-    page.say(decode(html.slice(at, open < 0 ? html.length : open)));
+    page.say(decodeEntities(html.slice(at, open < 0 ? html.length : open)));
     if (open < 0) break;
     const comment = html.startsWith("<!--", open);
     const close = comment ? html.indexOf("-->", open) : html.indexOf(">", open);
@@ -92,11 +93,12 @@ function hrefOf(tag: string): string {
   const value = tag.slice(tag.indexOf("=", at) + 1).trimStart();
   const quote = value[0] === '"' || value[0] === "'" ? value[0] : undefined;
   const end = quote ? value.indexOf(quote, 1) : value.search(/\s/);
-  const href = decode(value.slice(quote ? 1 : 0, end < 0 ? value.length : end));
+  const href = decodeEntities(value.slice(quote ? 1 : 0, end < 0 ? value.length : end));
   return /^(https?:|mailto:)/i.test(href) ? href : "";
 }
 
-function decode(text: string): string {
+/** Text with its character references resolved. */
+export function decodeEntities(text: string): string {
   if (!text.includes("&")) return text;
   return text.replaceAll(/&(#x?[0-9a-f]{1,8}|[a-z]{1,10});/gi, (whole, name: string) => {
     if (!name.startsWith("#")) return (name.length <= LONGEST_ENTITY && ENTITIES[name]) || whole;

@@ -12,7 +12,8 @@ const WORD_BYTES = 45;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 /** Besides what is not ASCII, what would be taken for an encoded word. */
 const PLAIN = /^(?!.*=\?)[\x20-\x7e]*$/;
-const UNSUBSCRIBE_URL = /^https:\/\/[\x21-\x3b\x3d\x3f-\x7e]{1,2000}$/;
+/** Plain http only within one machine: the local service. */
+const UNSUBSCRIBE_URL = /^(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost)[:/])[\x21-\x3b\x3d\x3f-\x7e]{1,2000}$/;
 
 /** The source of a message, or why there can be none. */
 export function mailSource(
@@ -43,7 +44,7 @@ export function mailSource(
     "MIME-Version: 1.0",
     `Content-Type: multipart/alternative; boundary="=_${id}"`,
   ];
-  const { text, html } = mailBodies(body);
+  const { text, html } = message.parts ?? mailBodies(body);
   const parts = [partOf("text/plain", text), partOf("text/html", html)];
   const lines = [...headers, "", ...parts.flatMap((part) => [`--=_${id}`, part]), `--=_${id}--`, ""];
   return { source: lines.join("\r\n") };

@@ -40,6 +40,10 @@ export interface Outgoing<A = Addresses[ProvidedChannel]> {
   data?: Readonly<Record<string, unknown>> | undefined;
   variant?: "a" | "b" | undefined;
   category?: "marketing" | "transactional" | undefined;
+  /** The body of an e-mail as it goes out, text and HTML, where it is more than what was written. */
+  parts?: { text: string; html: string } | undefined;
+  /** When the row of the ledger begins, in milliseconds: what the provider tells of the message later finds it. */
+  at?: number | undefined;
   /** Where one click unsubscribes (e-mail). */
   unsubscribeUrl?: string | undefined;
   /** An approved template of the chat app, sent in place of title and body. */

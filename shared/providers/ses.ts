@@ -36,8 +36,8 @@ export function openSes(parts: Pick<Parts, "aws" | "clock">): Ses {
     inTime(parts.clock, (abortSignal) => client.send(command as SendEmailCommand, { abortSignal }));
 
   return {
-    send: async ({ from_email, configuration_set }, { tenant, job, subscriber, address }, source) => {
-      const tags = { tenant, job, subscriber };
+    send: async ({ from_email, configuration_set }, { tenant, job, subscriber, address, at }, source) => {
+      const tags = { tenant, job, subscriber, ...(at !== undefined && { at: String(at) }) };
       const command = new SendEmailCommand({
         FromEmailAddress: from_email,
         Destination: { ToAddresses: [address.email] },

@@ -124,6 +124,10 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/server-keys/", serverKey],
   // An event type is everybody's: there is none that another workspace could have.
   ["/v1/hooks/samples/", async (world) => world.ids.uuid()],
+  // A link of a mail is its own credential: the id of somebody is none.
+  ["/u/", subscriber],
+  ["/o/", subscriber],
+  ["/c/", subscriber],
   ["/v1/hooks/", webhook],
   ["/api/v1/webhooks/", webhook],
   ["/api/v1/team/members/", owner],

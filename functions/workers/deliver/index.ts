@@ -1,5 +1,6 @@
 // Hands one chunk of recipients to the providers: claimed first, called at once, closed with its totals (decision 7).
 import { SECOND } from "../../../shared/clock.ts";
+import { mailLinks } from "../../../shared/mail-links.ts";
 import type { Message } from "../../../shared/messages.ts";
 import { deliverInApp } from "../../../shared/providers/in-app.ts";
 import { providers } from "../../../shared/providers/providers.ts";
@@ -20,7 +21,7 @@ const LONGEST_DELAY_SECONDS = 900;
 export const deliver = queueWorker(
   "deliver",
   "Delivers one chunk of recipients.",
-  [storeWrite, deliverQueue, providers, vaultOpening],
+  [storeWrite, deliverQueue, providers, vaultOpening, mailLinks],
   async (message, context) => {
     const { store } = context;
     const place: Place = { job: message.job, range: message.range, n: message.chunk };

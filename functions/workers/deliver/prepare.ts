@@ -17,6 +17,7 @@ import type { Item } from "../../../shared/store/model.ts";
 import { isMark, type Recipient } from "../../../shared/store/recipients.ts";
 import { attributesOf, getProfiles } from "../../../shared/store/subscribers.ts";
 import type { Place } from "../../../shared/store/touches.ts";
+import { mailFor } from "./mails.ts";
 import type { Bound } from "./rounds.ts";
 
 export interface Prepared {
@@ -38,7 +39,7 @@ const rejected = (reason: string): SendOutcome => ({ status: "rejected", reason 
 const readsProfile: ReadonlySet<ReachChannel> = new Set(["email", "sms", "chat_app"]);
 
 export function openPreparing(context: Bound, job: JobItem, place: Place, chunk: Chunk, at: number) {
-  const { store, vault, providers, clock } = context;
+  const { store, vault, providers, mailLinks, clock } = context;
   const texts = rendererOf(job, at);
   let people = new Map<string, Item | undefined>();
   let devices = new Map<string, Item | undefined>();
@@ -111,14 +112,17 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
     if (!words) return refuse("template_error");
     const credentials = await credentialsOf(channel);
     if (!credentials) return refuse("no_credentials");
+    const recipient = { tenant: store.tenant, subscriber };
     // Each provider takes the credentials and the address of its own channel: both were chosen by it just now.
     const provider = providers[channel] as Provider<unknown, unknown>;
     const message = {
-      ...{ tenant: store.tenant, job: job.id, subscriber, target: deviceId ?? channel },
+      ...recipient,
+      ...{ job: job.id, target: deviceId ?? channel, at },
       ...{ address: addressOf(channel, profile, device), category: job.category },
       ...words,
       ...(job.data && { data: job.data }),
       ...(arm && { variant: arm }),
+      ...(channel === "email" && mailFor(await mailLinks(), job, { ...recipient, arm }, words.body, clock.now())),
     };
     return { unit, subscriber, device, send: () => provider.send(credentials, message) };
   }

@@ -1,5 +1,6 @@
 // Works through a chunk in rounds of groups: rendered first, claimed, called with nothing in between, then noted.
 import { type Clock, type Ids, SECOND } from "../../../shared/clock.ts";
+import type { mailLinks } from "../../../shared/mail-links.ts";
 import type { Context } from "../../../shared/parts.ts";
 import type { providers } from "../../../shared/providers/providers.ts";
 import type { deliverQueue, storeWrite } from "../../../shared/resources.ts";
@@ -31,7 +32,7 @@ import { type Place, recorded, touchItem, touchKey } from "../../../shared/store
 import type { vaultOpening } from "../../../shared/vault.ts";
 import { openPreparing, type Prepared } from "./prepare.ts";
 
-type Uses = readonly [typeof storeWrite, typeof deliverQueue, typeof providers, typeof vaultOpening];
+type Uses = readonly [typeof storeWrite, typeof deliverQueue, typeof providers, typeof vaultOpening, typeof mailLinks];
 export type Bound = Context<Uses> & { clock: Clock; ids: Ids };
 
 export interface Found {

@@ -1,0 +1,54 @@
+// Where the links of mails lead: unsubscribing, and what was opened and clicked. Open to all; the token is the proof.
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { notFound } from "../../../shared/http/errors.ts";
+import { type MailLinkOpener, openedMailLink } from "../../../shared/mail-links.ts";
+import { unsubscribe } from "../../../shared/store/mail-consents.ts";
+import { getSubscriber } from "../../../shared/store/subscribers.ts";
+import { askPage, donePage, pageHeaders } from "./page.ts";
+
+const endpoint = endpoints({ credentials: [], uses: [openedMailLink] });
+const asPage = { type: "text/html; charset=utf-8", headers: pageHeaders };
+
+export const mail = group("mail", "Where the links of e-mails lead.", [
+  endpoint(
+    "GET /u/:token",
+    {},
+    {
+      summary: "Show the page that unsubscribes",
+      description: "Changes nothing, for scanners follow links: the button on it posts to the same address.",
+      text: asPage,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ openLink, params }) => {
+      await unsubscriber(openLink, params.token);
+      return askPage;
+    },
+  ),
+
+  endpoint(
+    "POST /u/:token",
+    {},
+    {
+      summary: "Unsubscribe from marketing e-mail",
+      description:
+        "What `List-Unsubscribe` of each marketing mail names, so one click does (RFC 8058); any body is fine. A repeat " +
+        "changes nothing. The link never expires; of whoever is erased nothing is known any more.",
+      text: asPage,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ openLink, params }) => {
+      const { store, subscriber } = await unsubscriber(openLink, params.token);
+      await unsubscribe(store, subscriber);
+      return donePage;
+    },
+  ),
+]);
+
+/** @throws 404, whether the token is not ours or its subscriber is no more. */
+async function unsubscriber(openLink: MailLinkOpener, token: string) {
+  const opened = await openLink("unsubscribe", token);
+  if (!opened) throw notFound("link");
+  const { store, link } = opened;
+  if (!(await getSubscriber(store, link.subscriber))) throw notFound("link");
+  return { store, subscriber: link.subscriber };
+}

@@ -1,0 +1,38 @@
+// The two small pages of unsubscribing: they load nothing, run nothing, and say nothing of the reader.
+
+/** Nothing but a form to this same origin; the token stays out of referrers and search engines. */
+export const pageHeaders = {
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  "referrer-policy": "no-referrer",
+  "x-robots-tag": "noindex, nofollow",
+};
+
+const page = (title: string, content: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 4rem auto; max-width: 30rem; padding: 0 1rem; color: #222; background: #fff }
+button { font: inherit; padding: .5rem 1rem; cursor: pointer }
+</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${content}
+</main>
+</body>
+</html>
+`;
+
+/** Posts to its own address: looking at it changes nothing. */
+export const askPage = page(
+  "Unsubscribe",
+  `<p>You will get no more marketing e-mail from this sender.</p>
+<form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>`,
+);
+
+export const donePage = page("You are unsubscribed", "<p>You will get no more marketing e-mail from this sender.</p>");

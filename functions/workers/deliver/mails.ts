@@ -1,0 +1,34 @@
+// What a mail carries beside its text: made for one recipient when it is rendered (D-EMAIL).
+import { SECOND } from "../../../shared/clock.ts";
+import type { MailLinks } from "../../../shared/mail-links.ts";
+import { markOfTarget } from "../../../shared/mail-tokens.ts";
+import { type MailParts, mailParts } from "../../../shared/providers/mail-parts.ts";
+import type { JobItem } from "../../../shared/store/jobs.ts";
+
+interface Recipient {
+  tenant: string;
+  subscriber: string;
+  arm: "a" | "b" | undefined;
+}
+
+/** The bodies of a mail and where one click unsubscribes: transactional mail has no such thing. */
+export function mailFor(
+  urlOf: MailLinks,
+  { id, category }: Pick<JobItem, "id" | "category">,
+  { tenant, subscriber, arm }: Recipient,
+  body: string,
+  now: number,
+): { parts: MailParts; unsubscribeUrl?: string } {
+  const whose = { tenant, subscriber };
+  const sent = { ...whose, job: id, arm, sentAt: Math.floor(now / SECOND) };
+  const unsubscribe =
+    category === "marketing"
+      ? urlOf({ kind: "unsubscribe", ...whose, channel: "email", scope: "marketing" })
+      : undefined;
+  const parts = mailParts(body, {
+    unsubscribe,
+    open: urlOf({ kind: "open", ...sent }),
+    click: (target, link) => urlOf({ kind: "click", ...sent, link, mark: markOfTarget(target) }),
+  });
+  return { parts, ...(unsubscribe !== undefined && { unsubscribeUrl: unsubscribe }) };
+}

@@ -1,0 +1,43 @@
+// The links of mails: made by whoever sends, opened by the public routes. A sealed token is the only credential there.
+import { type MailToken, openMailToken, sealMailToken } from "./mail-tokens.ts";
+import { type Capability, setting } from "./parts.ts";
+import { type Store, secrets, storeWrite } from "./resources.ts";
+import type { TenantId } from "./store/model.ts";
+
+const places: Record<MailToken["kind"], string> = { unsubscribe: "u", open: "o", click: "c" };
+
+/** The address of a link. */
+export type MailLinks = (token: MailToken) => string;
+
+export const mailLinks: Capability<"mailLinks", () => Promise<MailLinks>> = {
+  as: "mailLinks",
+  env: ["BASE_URL", ...secrets.env],
+  grants: secrets.grants,
+  open: (parts) => {
+    const { root } = secrets.open(parts)("" as TenantId);
+    return () => async () => {
+      const { cursorKey } = await root();
+      const origin = setting(parts, "BASE_URL");
+      return (token) => `${origin}/${places[token.kind]}/${sealMailToken(cursorKey, token)}`;
+    };
+  },
+};
+
+type Opened<K extends MailToken["kind"]> = { store: Store; link: Extract<MailToken, { kind: K }> };
+
+/** What a link of a mail is about, with the workspace it names; nothing for a token that is not ours. */
+export type MailLinkOpener = <K extends MailToken["kind"]>(kind: K, token: string) => Promise<Opened<K> | undefined>;
+
+export const openedMailLink: Capability<"openLink", MailLinkOpener> = {
+  as: "openLink",
+  env: [...storeWrite.env, ...secrets.env],
+  grants: [...storeWrite.grants, ...secrets.grants],
+  open: (parts) => {
+    const { root } = secrets.open(parts)("" as TenantId);
+    const storeOf = storeWrite.open(parts);
+    return () => async (kind, token) => {
+      const link = openMailToken((await root()).cursorKey, kind, token);
+      return link && { store: storeOf(link.tenant as TenantId), link };
+    };
+  },
+};

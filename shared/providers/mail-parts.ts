@@ -1,0 +1,130 @@
+// What a mail carries beside what its author wrote: links that count, a pixel, and a way to be left alone (D-EMAIL).
+import { decodeEntities, mailBodies, SILENT } from "./mail-body.ts";
+
+export interface MailParts {
+  text: string;
+  html: string;
+}
+
+export interface MailUrls {
+  /** Only of marketing mail. */
+  unsubscribe?: string | undefined;
+  open: string;
+  click(target: string, link: number): string;
+}
+
+/** The parts of a mail: the text keeps its links plain. */
+export function mailParts(body: string, urls: MailUrls): MailParts {
+  const { text, html } = mailBodies(body);
+  const { unsubscribe } = urls;
+  const added =
+    (unsubscribe === undefined ? "" : `${UNSUBSCRIBE}<a href="${unsubscribe}">Unsubscribe</a></p>`) +
+    `${PIXEL}src="${urls.open}" width="1" height="1" alt="" style="border:0">`;
+  const { pieces, targets } = htmlLinks(html);
+  const linked = pieces
+    .map((piece, n) => (n === 0 ? piece : `"${urls.click(targets[n - 1]!, n - 1)}"${piece}`))
+    .join("");
+  const end = linked.toLowerCase().lastIndexOf("</body");
+  const at = end < 0 ? linked.length : end;
+  return {
+    text: unsubscribe === undefined ? text : `${text}${SIGNATURE}${unsubscribe}`,
+    html: linked.slice(0, at) + added + linked.slice(at),
+  };
+}
+
+const UNSUBSCRIBE = '<p data-part="unsubscribe" style="font-size:12px;color:#666666">';
+const PIXEL = '<img data-part="open" ';
+const SIGNATURE = "\n\n-- \nUnsubscribe: ";
+
+/** The parts without what `mailParts` added; links stay as they are in the mail. */
+export const withoutAdditions = ({ text, html }: MailParts): MailParts => ({
+  text: text.replace(/\n\n-- \nUnsubscribe: \S+$/, ""),
+  html: html.replace(
+    /(<p data-part="unsubscribe"[^>]*><a [^>]*>Unsubscribe<\/a><\/p>)?<img data-part="open" [^>]*>/,
+    "",
+  ),
+});
+
+/** What the links of an HTML body lead to, http and https alone, and the pieces around the values of their `href`. */
+export function htmlLinks(html: string): { pieces: string[]; targets: string[] } {
+  const pieces: string[] = [];
+  const targets: string[] = [];
+  const lower = html.toLowerCase();
+  let from = 0;
+  for (let at = html.indexOf("<"); at >= 0; at = html.indexOf("<", at)) {
+    if (html.startsWith("<!--", at)) {
+      const end = html.indexOf("-->", at);
+      if (end < 0) break;
+      at = end;
+      continue;
+    }
+    const [, name = ""] = /^<([a-z][a-z0-9]{0,20})(?=[\s/>])/i.exec(html.slice(at, at + 24)) ?? [];
+    const tag = name.toLowerCase();
+    if (!tag) {
+      at++;
+      continue;
+    }
+    const { href, end } = attributesOf(html, at + 1 + name.length);
+    at = end;
+    if (SILENT.has(tag)) {
+      const close = lower.indexOf(`</${tag}`, at);
+      if (close < 0) break;
+      at = close;
+    }
+    const target = tag === "a" && href ? targetOf(html.slice(href.valueFrom, href.valueTo)) : undefined;
+    if (!href || target === undefined || targets.length >= MOST_LINKS) continue;
+    pieces.push(html.slice(from, href.from));
+    targets.push(target);
+    from = href.to;
+  }
+  pieces.push(html.slice(from));
+  return { pieces, targets };
+}
+
+const MOST_LINKS = 1_000;
+
+interface Value {
+  /** With its quotes. */
+  from: number;
+  to: number;
+  valueFrom: number;
+  valueTo: number;
+}
+
+/** The first `href` of a tag, and where the tag ends: each letter is looked at once. */
+function attributesOf(html: string, start: number): { href: Value | undefined; end: number } {
+  let href: Value | undefined;
+  let at = start;
+  const skip = (letters: RegExp) => {
+    letters.lastIndex = at;
+    at = letters.test(html) ? letters.lastIndex : at;
+  };
+  while (at < html.length) {
+    skip(/[\s/]*/y);
+    if (html[at] === ">" || at >= html.length) break;
+    const named = at;
+    skip(/=?[^\s/>=]*/y);
+    const name = html.slice(named, at).toLowerCase();
+    skip(/\s*/y);
+    if (html[at] !== "=") continue;
+    at++;
+    skip(/\s*/y);
+    const from = at;
+    const quote = html[at] === '"' || html[at] === "'" ? html[at]! : "";
+    if (quote) {
+      const close = html.indexOf(quote, at + 1);
+      at = close < 0 ? html.length : close + 1;
+    } else skip(/[^\s>]*/y);
+    if (name === "href") href ??= { from, to: at, valueFrom: from + quote.length, valueTo: at - quote.length };
+  }
+  return { href, end: Math.min(at, html.length) };
+}
+
+/** As a browser reads it; undefined for what is no address on the web. */
+function targetOf(value: string): string | undefined {
+  const text = decodeEntities(value)
+    .replaceAll(/[\t\r\n]/g, "")
+    .trim();
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  return new URL(text).href;
+}

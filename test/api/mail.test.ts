@@ -1,0 +1,149 @@
+// Unsubscribing by the links of mails: what they carry, what a click does, and what looking does not (D-EMAIL).
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type MailToken, markOfTarget, openMailToken, sealMailToken } from "../../shared/mail-tokens.ts";
+import { BROWSER, consentsOf, follow, mailing } from "../support/mails.ts";
+import { send, wholeTable } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+describe("unsubscribing", () => {
+  it("D-EMAIL marketing mail carries one-click headers and a link to see, transactional mail neither", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const { mail: marketing } = await mail({ body: "<p>Hi</p>" });
+    const url = /^<(.*)>$/.exec(marketing.headers["List-Unsubscribe"]!)![1]!;
+    expect(marketing.headers["List-Unsubscribe-Post"]).toBe("List-Unsubscribe=One-Click");
+    expect(marketing.html).toContain(`<a href="${url}">Unsubscribe</a>`);
+    expect(marketing.text).toBe(`Hi\n\n-- \nUnsubscribe: ${url}`);
+    const { mail: receipt } = await mail({ body: "<p>Hi</p>", category: "transactional" });
+    expect(Object.keys(receipt.headers).filter((name) => name.startsWith("List-"))).toEqual([]);
+    expect(`${receipt.html}${receipt.text}`).not.toMatch(/unsubscribe/i);
+  });
+
+  it("D-EMAIL one click opts out, once however often it is sent, and the next send skips with no_consent", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, channel, mail } = await mailing(world, tenant);
+    const { unsubscribe } = (await mail()).mail;
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    const raw = Buffer.from("List-Unsubscribe=One-Click");
+    const clicked = await world.call(`POST ${unsubscribe}`, { headers: form, raw });
+    expect([clicked.status, clicked.headers["cache-control"]]).toEqual([200, "no-store"]);
+    expect(clicked.headers["access-control-allow-origin"]).toBeUndefined();
+    await follow(world, "POST", unsubscribe!);
+    await Promise.all([follow(world, "POST", unsubscribe!), follow(world, "POST", unsubscribe!)]);
+    const { items } = await consentsOf(world, tenant, ada);
+    expect(items).toMatchObject([{ channel: "email", status: "opted_out", source: "unsubscribe" }]);
+    const wish = { target: { type: "all" }, channel_ids: [channel] };
+    expect((await send(world, tenant, wish)).job.skip_reasons).toEqual({ no_consent: 1 });
+    // It is about marketing alone.
+    const { job } = await send(world, tenant, { ...wish, category: "transactional" });
+    expect(job.counts.delivered).toBe(1);
+  });
+
+  it("D-EMAIL a link never expires: after a new opt-in it works again", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant);
+    const { unsubscribe } = (await mail()).mail;
+    await follow(world, "POST", unsubscribe!);
+    await world.advance(1_000);
+    const body = { external_id: "ada", consent: { status: "opted_in" } };
+    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+    await world.advance(1_000);
+    expect((await follow(world, "POST", unsubscribe!)).status).toBe(200);
+    const { items } = await consentsOf(world, tenant, ada);
+    expect(items.map(({ status }: { status: string }) => status)).toEqual(["opted_out", "opted_in", "opted_out"]);
+  });
+
+  it("reliability.md Unsubscribe: 1,000 looks of a scanner change nothing", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const { unsubscribe } = (await mail()).mail;
+    const before = JSON.stringify(await wholeTable(world));
+    const shown = await follow(world, "GET", unsubscribe!);
+    expect(shown.status).toBe(200);
+    expect(shown.headers["content-type"]).toBe("text/html; charset=utf-8");
+    expect(shown.body).toContain('<form method="post">');
+    expect(shown.body).not.toMatch(/@|ada/i);
+    for (let n = 0; n < 999; n++) await follow(world, "GET", unsubscribe!);
+    expect(JSON.stringify(await wholeTable(world))).toBe(before);
+  });
+
+  it("SUB-9 D-EMAIL after an erasure a link answers as one that is not ours, and does nothing", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant);
+    const { unsubscribe } = (await mail()).mail;
+    const strange = unsubscribe!.replace(/.$/, (last) => (last === "A" ? "E" : "A"));
+    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+    await world.advance(300_000);
+    const before = JSON.stringify(await wholeTable(world));
+    for (const method of ["GET", "POST"] as const) {
+      const [gone, forged] = [await follow(world, method, unsubscribe!), await follow(world, method, strange)];
+      const same = ({ status, body }: typeof gone) => [status, { ...body, request_id: "" }];
+      expect(same(gone)).toEqual(same(forged));
+      expect(gone.status).toBe(404);
+    }
+    expect(JSON.stringify(await wholeTable(world))).toBe(before);
+  });
+
+  it("D-EMAIL a suppressed address stays suppressed, whoever clicks", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant);
+    const { unsubscribe } = (await mail()).mail;
+    await tenant.store.update({ pk: `T#${tenant.id}#S${ada[0]}`, sk: ada }, { set: { "c:email": "suppressed" } });
+    expect((await follow(world, "POST", unsubscribe!, BROWSER)).status).toBe(200);
+    expect((await mail({ category: "transactional" })).job.skip_reasons).toEqual({ suppressed: 1 });
+  });
+});
+
+describe("tokens", () => {
+  const key = Buffer.alloc(32, 7);
+  const uuid = fc.uuid();
+  const sent = {
+    ...{ tenant: uuid, subscriber: uuid, job: uuid, arm: fc.constantFrom<"a" | "b">("a", "b") },
+    sentAt: fc.nat(2 ** 31),
+  };
+  const token = fc.oneof(
+    fc.record({
+      ...{ kind: fc.constant("unsubscribe" as const), tenant: uuid, subscriber: uuid },
+      ...{ channel: fc.constant("email" as const), scope: fc.constant("marketing" as const) },
+    }),
+    fc.record({ kind: fc.constant("open" as const), ...sent }, { noNullPrototype: true }),
+    fc.record({
+      ...{ kind: fc.constant("click" as const), ...sent },
+      ...{ link: fc.nat(65_535), mark: fc.webUrl().map(markOfTarget) },
+    }),
+  );
+  const kinds = ["unsubscribe", "open", "click"] as const;
+
+  it("D-EMAIL say what they were made of, to their own kind and key alone", () => {
+    fc.assert(
+      fc.property(token, (made: MailToken) => {
+        const text = sealMailToken(key, made);
+        expect(text).toMatch(/^[\w-]{60,128}$/);
+        for (const kind of kinds) expect(openMailToken(key, kind, text)).toEqual(kind === made.kind ? made : undefined);
+        expect(openMailToken(Buffer.alloc(32, 8), made.kind, text)).toBeUndefined();
+      }),
+    );
+  });
+
+  it("reliability.md Unsubscribe: no letter can be changed, added or left out, not even for one that decodes alike", () => {
+    const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    fc.assert(
+      fc.property(
+        token,
+        fc.nat(),
+        fc.constantFrom(...letters, "", "+", "/", "=", "%"),
+        (made: MailToken, n, letter) => {
+          const text = sealMailToken(key, made);
+          const at = n % text.length;
+          const changed = text.slice(0, at) + letter + text.slice(at + 1);
+          if (changed !== text) expect(openMailToken(key, made.kind, changed)).toBeUndefined();
+          expect(openMailToken(key, made.kind, `${text}${letter || "="}`)).toBeUndefined();
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

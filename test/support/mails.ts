@@ -1,0 +1,85 @@
+// Mails as their recipients have them: sent through the local service, read from their source, their links followed.
+import { readMail } from "../../local/providers/mail.ts";
+import { send } from "./people.ts";
+import { openChannels, outboxOf } from "./reached.ts";
+import type { Answer, Headers, Tenant, TestWorld } from "./world.ts";
+
+/** A browser of a person. */
+export const BROWSER = {
+  "user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+};
+
+/** SES sends what the default credentials of tests give to an SMTP server. */
+export const SES = { provider: "ses", from_email: "shop@example.com", from_name: "Shop" };
+
+/** The path of a link of ours. */
+export const pathOf = (url: string): string => new URL(url).pathname;
+
+export interface ReadMail {
+  headers: Record<string, string>;
+  text: string;
+  html: string;
+  /** Path of the one-click link; undefined in transactional mail. */
+  unsubscribe: string | undefined;
+  pixel: string;
+  /** Paths of the links that count. */
+  clicks: string[];
+}
+
+const decoded = (part: string): string => {
+  const [head = "", ...rest] = part.split("\r\n\r\n");
+  const content = rest.join("\r\n\r\n").replace(/\r\n$/, "");
+  const plain = /quoted-printable/.test(head)
+    ? Buffer.from(
+        content
+          .replaceAll("=\r\n", "")
+          .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+        "latin1",
+      ).toString()
+    : content;
+  return plain.replaceAll("\r\n", "\n");
+};
+
+export function mailOf(source: string): ReadMail {
+  const { headers } = readMail(source);
+  const boundary = /boundary="([^"]+)"/.exec(source)![1]!;
+  const [text = "", html = ""] = source
+    .split(`--${boundary}`)
+    .slice(1, -1)
+    .map((part) => decoded(part.replace(/^\r\n/, "")));
+  const listed = /^<(.*)>$/.exec(headers["List-Unsubscribe"] ?? "")?.[1];
+  return {
+    ...{ headers, text, html },
+    unsubscribe: listed === undefined ? undefined : pathOf(listed),
+    pixel: pathOf(/<img [^>]*src="([^"]*\/o\/[^"]*)"/.exec(html)![1]!),
+    clicks: [...html.matchAll(/href="([^"]*\/c\/[^"]*)"/g)].map(([, url]) => pathOf(url!)),
+  };
+}
+
+/** Every mail that left, oldest first. */
+export const mailsOf = async (world: TestWorld, query = ""): Promise<(ReadMail & { to: string })[]> =>
+  (await outboxOf(world, `?channel=email${query}`)).map(({ payload, to }) => ({ ...mailOf(String(payload)), to }));
+
+/** A workspace with an e-mail channel by SES, and one person to write to. */
+export async function mailing(world: TestWorld, tenant: Tenant, email = "ada@example.com") {
+  const { email: channel } = await openChannels(world, tenant, "email");
+  const as = await tenant.dashboard();
+  await world.call(`POST /api/v1/channels/${channel}/credentials/email`, { as, body: SES });
+  await world.settle();
+  const body = { external_id: "ada", email, attributes: { first_name: "Ada" } };
+  const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+  await world.settle();
+  const mail = async (more: object = {}) => {
+    const wish = { target: { type: "all" }, channel_ids: [channel], ...more };
+    const { job } = await send(world, tenant, wish);
+    return { job, mail: (await mailsOf(world, `&job_id=${job.id}`)).at(-1)! };
+  };
+  return { ada: String(id), channel: channel!, mail };
+}
+
+/** Follows a link without a credential, as whoever has the mail does. */
+export const follow = (world: TestWorld, method: "GET" | "POST" | "HEAD", path: string, headers: Headers = BROWSER) =>
+  world.call(`${method} ${path}`, { headers });
+
+export const consentsOf = async (world: TestWorld, tenant: Tenant, id: string): Promise<Answer["body"]> =>
+  (await world.call(`GET /api/v1/subscribers/${id}/consents`, { as: await tenant.dashboard() })).body;
