@@ -11,6 +11,8 @@ export interface Position {
   since?: number | undefined;
   /** When it ends; a wait may have no end. */
   until?: number | undefined;
+  /** The event that ended the last wait: it cannot end another one. */
+  spent?: string | undefined;
 }
 
 export interface Outcome {
@@ -21,7 +23,7 @@ export interface Outcome {
 export type Arrival =
   | { kind: "waits"; position: Position }
   /** The step is to be sent; then the run stands before `next`, or is completed. */
-  | { kind: "sends"; node: JourneyNode & { type: "send" }; next: string | undefined }
+  | { kind: "sends"; node: JourneyNode & { type: "send" }; next: Position | undefined }
   | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string };
 
 export interface Advance {
@@ -35,8 +37,13 @@ export interface Knowledge {
   /** The first exit condition that holds, by its place. */
   exit(): Promise<number | undefined>;
   holds(condition: Record<string, unknown>): Promise<boolean>;
-  /** Whether the awaited event occurred from `since` to `until`, both included. */
-  occurred(node: JourneyNode & { type: "wait_for_event" }, since: number, until: number): Promise<boolean>;
+  /** The id of an awaited event that occurred from `since` to `until`, both included, other than `spent`. */
+  occurred(
+    node: JourneyNode & { type: "wait_for_event" },
+    since: number,
+    until: number,
+    spent: string | undefined,
+  ): Promise<string | undefined>;
 }
 
 /**
@@ -61,17 +68,25 @@ export async function advance(graph: Graph, from: Position, known: Knowledge): P
     outcomes.push({ step: node.id, name: move.outcome });
     if (!move.next)
       return { outcomes, arrival: { kind: "ends", status: "completed", step: node.id, reason: move.outcome } };
-    position = { step: move.next };
+    position = placeAt(move.next, move.spent ?? position.spent);
   }
 }
 
-type Move = { outcome: string; next: string | undefined } | { outcome?: string; arrival: Arrival };
+type Move = { outcome: string; next: string | undefined; spent?: string } | { outcome?: string; arrival: Arrival };
+
+const placeAt = (step: string, spent: string | undefined): Position => ({
+  step,
+  ...(spent !== undefined && { spent }),
+});
 
 async function moveFrom(node: JourneyNode, position: Position, known: Knowledge): Promise<Move> {
-  const { since, until } = position;
+  const { since, until, spent } = position;
   if (node.type === "exit")
     return { outcome: "exit", arrival: { kind: "ends", status: "completed", step: node.id, reason: "exit" } };
-  if (node.type === "send") return { arrival: { kind: "sends", node, next: node.send.next || undefined } };
+  if (node.type === "send") {
+    const next = node.send.next ? placeAt(node.send.next, spent) : undefined;
+    return { arrival: { kind: "sends", node, next } };
+  }
   if (node.type === "branch") {
     const holds = await known.holds(node.branch.condition);
     return holds
@@ -79,23 +94,29 @@ async function moveFrom(node: JourneyNode, position: Position, known: Knowledge)
       : { outcome: "branch:else", next: node.branch.else };
   }
   if (node.type === "delay") {
-    if (since === undefined) return waiting(node.id, known.now, node.delay.duration);
+    if (since === undefined) return waiting(position, known.now, node.delay.duration);
     return until !== undefined && known.now >= until
       ? { outcome: "delayed", next: node.delay.next }
       : { arrival: { kind: "waits", position } };
   }
   const { on_event, on_timeout, within } = node.wait_for_event;
-  if (since === undefined) return waiting(node.id, known.now, within);
+  if (since === undefined) return waiting(position, known.now, within);
   const last = Math.min(known.now, until ?? Number.POSITIVE_INFINITY);
-  if (await known.occurred(node, since, last)) return { outcome: "wait:event", next: on_event };
+  const event = await known.occurred(node, since, last, spent);
+  if (event !== undefined) return { outcome: "wait:event", next: on_event, spent: event };
   return until !== undefined && known.now >= until
     ? { outcome: "wait:timeout", next: on_timeout }
     : { arrival: { kind: "waits", position } };
 }
 
-function waiting(step: string, now: number, duration: string | undefined): Move {
+function waiting({ step, spent }: Position, now: number, duration: string | undefined): Move {
   const ms = duration === undefined ? undefined : parseDuration(duration);
-  return { arrival: { kind: "waits", position: { step, since: now, ...(ms !== undefined && { until: now + ms }) } } };
+  return {
+    arrival: {
+      kind: "waits",
+      position: { ...placeAt(step, spent), since: now, ...(ms !== undefined && { until: now + ms }) },
+    },
+  };
 }
 
 const REFERENCE = /^\s*\{\{\s*trigger\.([^{}]+?)\s*\}\}\s*$/;

@@ -55,33 +55,33 @@ export function factsOf(store: StoreReader, graph: Graph, run: Subject, seen?: S
     return rule.judge({ attributes: known, times: history.times, now }).matches;
   };
 
-  /** Whether such an event occurred in a time, the trigger itself left out (AMB-75). */
+  /** Such an event of a time, the trigger itself left out (AMB-75). */
   const occurredIn = async (
-    event_name: string,
-    where: object | undefined,
+    { name: event_name, where }: { name: string; where?: object | undefined },
     since: number,
     until: number,
-  ): Promise<boolean> => {
+    spent?: string,
+  ): Promise<string | undefined> => {
     const condition = await filled(where ?? {});
     // A property of the trigger may be nothing that the operator takes.
-    if (validatePredicate(condition)) return false;
+    if (validatePredicate(condition)) return undefined;
     const satisfies = compilePredicate(condition);
     const counts = ({ id, event_name: name, occurred_at, properties }: StoredEvent) =>
       name === event_name &&
       id !== context.event_id &&
+      id !== spent &&
       Date.parse(occurred_at) >= since &&
       Date.parse(occurred_at) <= until &&
       satisfies(properties);
-    if (seen && counts(seen)) return true;
+    if (seen && counts(seen)) return seen.id;
     const from = new Date(since).toISOString();
     const to = new Date(until + 1).toISOString();
-    return (await eventsOf(store, subscriber, { event_name, from, to })).some(counts);
+    return (await eventsOf(store, subscriber, { event_name, from, to })).find(counts)?.id;
   };
 
   const meets = async (condition: ExitCondition): Promise<boolean> => {
     if ("rule" in condition) return holds(condition.rule);
-    if ("event" in condition)
-      return occurredIn(condition.event.name, condition.event.where, Date.parse(entered_at), now);
+    if ("event" in condition) return (await occurredIn(condition.event, Date.parse(entered_at), now)) !== undefined;
     const predicate = await filled(condition.attribute);
     return validatePredicate(predicate) === undefined && compilePredicate(predicate)(await attributes());
   };
@@ -96,7 +96,8 @@ export function factsOf(store: StoreReader, graph: Graph, run: Subject, seen?: S
         if (await meets(condition)) return place;
       return undefined;
     },
-    occurred: ({ wait_for_event: { event_name, where } }, since, until) => occurredIn(event_name, where, since, until),
+    occurred: ({ wait_for_event: { event_name: name, where } }, since, until, spent) =>
+      occurredIn({ name, where }, since, until, spent),
   };
 }
 

@@ -38,6 +38,7 @@ export async function enter(
   journey: ActiveJourney,
   subscriber: string,
   cause: Cause & { at: string; key: string },
+  seen?: StoredEvent,
 ): Promise<Driven> {
   const { store, activeJourneys } = means;
   const { allow_reentry = false, reentry_window, eligibility } = journey.entry_rules ?? {};
@@ -65,13 +66,16 @@ export async function enter(
     seq: 0,
     position: { step: version.graph.start },
   };
-  const facts = factsOf(store, version.graph, run);
+  const facts = factsOf(store, version.graph, run, seen);
   if (!(await facts.profile())) return "done";
-  if (eligibility && !(await facts.holds(eligibility))) return "done";
-  return go(means, version.graph, run, { reentryAfter });
+  if (eligibility && !(await facts.holds(eligibility))) return facts.isLate() ? "late" : "done";
+  return facts.isLate() ? "late" : go(means, version.graph, run, { seen, reentryAfter });
 }
 
-/** Takes a run on from where it stands. Anybody may ask at any time: what is not due stays where it is. */
+/**
+ * Takes a run on from where it stands. Anybody may ask at any time: what is not due stays where it is.
+ * @param seen an event that was just stored; while a rule asks for it and the history does not show it, nothing moves.
+ */
 export async function drive(means: Means, run: RunItem, seen?: StoredEvent): Promise<Driven> {
   const { store, activeJourneys } = means;
   if (run.status !== "active") return "done";
@@ -92,7 +96,8 @@ async function go(means: Means, graph: Graph, from: RunItem, { seen, reentryAfte
   for (let run = from; ; ) {
     const facts = factsOf(store, graph, run, seen);
     const advanced = await advance(graph, run.position, facts);
-    if (isUnmoved(run, advanced)) return facts.isLate() ? "late" : "done";
+    if (facts.isLate()) return "late";
+    if (isUnmoved(run, advanced)) return "done";
     const stepsTo = (to: Destination, outcomes: readonly Outcome[]) =>
       run.seq === 0 ? entrySteps(store, run, to, outcomes, { reentryAfter }) : moveSteps(store, run, to, outcomes);
     const moved = await arrive(means, graph, run, advanced, stepsTo);
@@ -119,7 +124,7 @@ async function arrive(
     const workspace = await means.workspace();
     if (workspace?.status !== "active") return "held";
     const to: Destination = next
-      ? { position: { step: next } }
+      ? { position: next }
       : { ends: "completed", step: node.id, reason: "the last step was taken" };
     if (next) await setTimers(timers, run, [store.clock.now() + PICKED_UP_MS]);
     const sending = await prepareSend(store, workspace, run, node);

@@ -78,8 +78,8 @@ export function entrySteps(
 export function moveSteps(store: Store, run: RunItem, to: Destination, outcomes: readonly Outcome[]): Step[] {
   const status = "ends" in to ? to.ends : "active";
   const step = "ends" in to ? to.step : to.position.step;
-  const { since, until } = "ends" in to ? {} : to.position;
-  const remove = [...(since === undefined ? ["since"] : []), ...(until === undefined ? ["until"] : [])];
+  const position: Partial<Position> = "ends" in to ? {} : to.position;
+  const remove = (["since", "until", "spent"] as const).filter((name) => position[name] === undefined);
   const isHere: Condition = all(is("seq", run.seq), oneOf("status", ["active"]));
   const change = {
     set: { status, step, seq: run.seq + 1, ...placeOf(store, to) },
@@ -112,6 +112,7 @@ const placeOf = ({ clock }: Store, to: Destination) =>
     : {
         ...(to.position.since !== undefined && { since: to.position.since }),
         ...(to.position.until !== undefined && { until: to.position.until }),
+        ...(to.position.spent !== undefined && { spent: to.position.spent }),
       };
 
 const outcomeAddends = (outcomes: readonly Outcome[]): Addends =>
@@ -212,7 +213,7 @@ export async function recountRuns(store: StoreReader, journey: string): Promise<
 }
 
 export function runOf(item: Item): RunItem {
-  const { since, until } = item;
+  const { since, until, spent } = item;
   return {
     id: String(item.id),
     journey_id: String(item.journey_id),
@@ -229,6 +230,7 @@ export function runOf(item: Item): RunItem {
       step: String(item.step),
       ...(since !== undefined && { since: Number(since) }),
       ...(until !== undefined && { until: Number(until) }),
+      ...(spent !== undefined && { spent: String(spent) }),
     },
   };
 }

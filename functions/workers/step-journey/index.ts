@@ -55,11 +55,13 @@ export const stepJourney = queueWorker(
       const runs = await activeRuns(store, subscriber, [...new Set([...byAttribute.values()].flat())]);
       for (const run of runs) await drive(context, run);
     }
-    const results = await Promise.all(message.events.map(async (id) => ({ id, driven: await take(context, id) })));
+    const results = await Promise.all(
+      message.events.map(async (id) => ({ id, driven: await take(context, id, message.tries < MOST_TRIES) })),
+    );
     const again = (driven: Driven) => results.flatMap((one) => (one.driven === driven ? [one.id] : []));
     if (again("held").length > 0)
       await queue.send([{ ...plain, events: again("held") }], { delaySeconds: HELD_SECONDS });
-    if (again("late").length > 0 && message.tries < MOST_TRIES)
+    if (again("late").length > 0)
       await queue.send([{ ...plain, events: again("late"), tries: message.tries + 1 }], { delaySeconds: LATE_SECONDS });
   },
 );
@@ -77,22 +79,25 @@ async function tick(
   return (await drive(context, run)) === "held" ? HELD_SECONDS : undefined;
 }
 
-/** An event: whoever waits for it goes on, or is ended by it; then it may begin runs. */
-async function take(context: Bound, id: string): Promise<Driven> {
+/**
+ * An event: whoever waits for it goes on, or is ended by it; then it may begin runs.
+ * @param isPatient while rules ask for it and its history does not show it yet, ask again.
+ */
+async function take(context: Bound, id: string, isPatient: boolean): Promise<Driven> {
   const { store } = context;
   const row = await store.get(keys.event(store.tenant, id));
   const event = row && eventOf(row);
   const subscriber = event && (await subscriberOf(context, event));
   if (!event || subscriber === undefined) return "done";
   const { byEvent, byTrigger, journeys } = await context.activeJourneys.of(store.tenant);
+  const seen = isPatient ? event : undefined;
   const results: Driven[] = [];
   for (const run of await activeRuns(store, subscriber, byEvent.get(event.event_name) ?? []))
-    results.push(await drive(context, run, event));
+    results.push(await drive(context, run, seen));
   const { event_name, received_at: at } = event;
+  const cause = { event_id: id, event_name, at, key: `event#${id}` };
   for (const journey of byTrigger.get(`event#${event_name}`) ?? [])
-    results.push(
-      await enter(context, journeys.get(journey)!, subscriber, { event_id: id, event_name, at, key: `event#${id}` }),
-    );
+    results.push(await enter(context, journeys.get(journey)!, subscriber, cause, seen));
   return results.find((one) => one !== "done") ?? "done";
 }
 

@@ -1,0 +1,47 @@
+// What journeys cost: counted in the embedded table, so the figures repeat (data-and-scale.md, decision 0017).
+import { expect, it } from "vitest";
+import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { graphOf, journeySetting } from "../support/journeys.ts";
+import { spent } from "../support/spending.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+const PEOPLE = 40;
+
+it("a delay costs 6 write units, all in; a pause one flag however many runs there are; a mass delay one schedule", async () => {
+  const { world, tenant, call, active, person, stats } = await journeySetting(await fresh());
+  const delay = (next: string) => ({ delay: { duration: "1h", next } });
+  const id = await active(graphOf({ a: delay("b"), b: delay("c"), c: delay("end"), end: "exit" }));
+  const events = [];
+  for (let n = 0; n < PEOPLE; n++) events.push({ event_name: "signed_up", subscriber_id: await person(`p${n}`) });
+  await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+  await world.settle();
+  await world.advance(30 * MINUTE);
+  const idle = await spent(world, () => world.advance(10 * MINUTE));
+  const hour = await spent(world, () => world.advance(HOUR - 10 * MINUTE));
+  expect((await stats(id)).steps.b.active).toBe(PEOPLE);
+  const perDelay = (hour.wcu - 5 * idle.wcu) / PEOPLE;
+  expect(perDelay).toBeLessThanOrEqual(6.2);
+  const pause = await spent(world, () => call(`POST /api/v1/journeys/${id}/pause`));
+  const few = await active(graphOf({ a: delay("end"), end: "exit" }));
+  const other = await spent(world, () => call(`POST /api/v1/journeys/${few}/pause`));
+  expect(pause.wcu).toBe(other.wcu);
+});
+
+it("an event that no active journey names costs the same as in a workspace without journeys", async () => {
+  const { world, tenant, active, person } = await journeySetting(await fresh());
+  const subscriber_id = await person("ada");
+  const track = async () => {
+    await world.call("POST /v1/events", {
+      as: tenant.server,
+      body: { events: [{ event_name: "viewed", subscriber_id }] },
+    });
+    await world.settle();
+  };
+  await track();
+  const before = await spent(world, track);
+  await active(graphOf({ a: { wait_for_event: { event_name: "paid", on_event: "end" } }, end: "exit" }));
+  await track();
+  const after = await spent(world, track);
+  expect([after.wcu, after.requests - before.requests]).toEqual([before.wcu, 0]);
+});

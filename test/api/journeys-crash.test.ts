@@ -1,0 +1,138 @@
+// The worker of journeys dies between any two of its steps, and messages come twice: each step of a run happens once.
+import { expect, it } from "vitest";
+import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { stepJourneyQueue } from "../../shared/resources.ts";
+import { eventRow } from "../../shared/store/events.ts";
+import { countsOf, readCounts } from "../../shared/store/journey-counts.ts";
+import { recountRuns } from "../../shared/store/runs.ts";
+import { branch, graphOf, journeySetting } from "../support/journeys.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+const PATIENCE_MS = 240_000;
+const plan = (value: string) => ({ attribute: { plan: { $eq: value } } });
+
+/** A worker that dies at its n-th step, before or after it was carried out, and stays dead until revived. */
+function mortal() {
+  let left = Number.POSITIVE_INFINITY;
+  let when: "before" | "after" = "before";
+  let isDead = false;
+  let steps = 0;
+  const step = (moment: "before" | "after") => {
+    if (moment === "before") steps++;
+    if (!isDead && moment === when && --left === 0) isDead = true;
+    if (isDead) throw new Error("the worker died");
+  };
+  return {
+    hooks: (name: string) =>
+      name === "step-journey" ? { before: () => step("before"), after: () => step("after") } : {},
+    dieAt: (n: number, moment: "before" | "after") => {
+      [left, when, isDead, steps] = [n, moment, false, 0];
+    },
+    revive: () => {
+      [left, isDead] = [Number.POSITIVE_INFINITY, false];
+    },
+    steps: () => steps,
+  };
+}
+
+it(
+  "JND-15 JND-9 a crash at any step of a run: each send once, each outcome counted once",
+  async () => {
+    const worker = mortal();
+    const all = await journeySetting(await fresh({ hooks: worker.hooks }));
+    const { world, tenant, send, active, person, track, inbox, runs } = all;
+    const id = await active(
+      graphOf({
+        a: send("A", "b"),
+        b: branch(plan("pro"), "d", "d"),
+        d: { delay: { duration: "1m", next: "e" } },
+        e: send("E"),
+      }),
+    );
+    let people = 0;
+    const run = async (n: number, moment: "before" | "after") => {
+      const who = `p${people++}`;
+      const subscriber = await person(who);
+      worker.dieAt(n, moment);
+      await track(who, "signed_up");
+      await world.advance(2 * MINUTE);
+      const taken = worker.steps();
+      worker.revive();
+      await world.advance(20 * MINUTE);
+      expect([n, moment, await inbox(subscriber)]).toEqual([n, moment, ["A", "E"]]);
+      expect([n, moment, (await runs(id, `?subscriber_id=${subscriber}`))[0].status]).toEqual([n, moment, "completed"]);
+      return taken;
+    };
+    const steps = await run(10_000, "before");
+    expect(steps).toBeGreaterThan(15);
+    for (let n = 1; n <= steps; n++) for (const moment of ["before", "after"] as const) await run(n, moment);
+    const [counted] = await countsOf(tenant.store, [id]);
+    const once = { active: 0, outcomes: { sent: people } };
+    expect(counted).toEqual({
+      runs: { active: 0, completed: people, exited: 0, canceled: 0 },
+      steps: {
+        ...{ a: once, b: { active: 0, outcomes: { "branch:else": people } } },
+        ...{ d: { active: 0, outcomes: { delayed: people } }, e: once },
+      },
+    });
+    expect(readCounts(await recountRuns(tenant.store, id))).toEqual(counted);
+  },
+  PATIENCE_MS,
+);
+
+it("JND-15 JND-13 repeated, late and reordered messages change nothing", async () => {
+  const { world, tenant, send, active, person, track, inbox, runs, stats } = await journeySetting(await fresh());
+  const id = await active(
+    graphOf({
+      a: send("A", "wait"),
+      wait: { wait_for_event: { event_name: "paid", within: "1h", on_event: "yes", on_timeout: "no" } },
+      yes: send("Yes"),
+      no: send("No"),
+    }),
+    { entry_rules: { allow_reentry: true } },
+  );
+  const subscriber = await person("ada");
+  await track("ada", "signed_up");
+  const queue = stepJourneyQueue.open(world.partsFor("test"))(tenant.id);
+  const plain = { tenant: tenant.id, events: [], moves: [], people: [], tries: 0 };
+  const [{ id: run, context }] = await runs(id);
+  const tick = (seq: number) => ({ ...plain, run: { subscriber, journey: id, run, seq, at: 0, since: 0 } });
+  const repeat = async () => {
+    await queue.send([
+      tick(3),
+      tick(1),
+      tick(2),
+      tick(1),
+      { ...plain, events: [context.event_id] },
+      { ...plain, people: [subscriber] },
+    ]);
+    await world.settle();
+  };
+  await repeat();
+  expect((await stats(id)).steps.wait).toEqual({ active: 1, outcomes: {} });
+  await track("ada", "paid");
+  await repeat();
+  await world.advance(2 * HOUR);
+  await repeat();
+  expect(await inbox(subscriber)).toEqual(["A", "Yes"]);
+  expect(await runs(id)).toHaveLength(1);
+});
+
+it("JND-13 the timeout looks for the event before it takes on_timeout, also where the event's own message is lost", async () => {
+  const { world, tenant, active, person, track, stats, at } = await journeySetting(await fresh());
+  const wait = { event_name: "paid", within: "1h", on_event: "yes", on_timeout: "no" };
+  const id = await active(graphOf({ wait: { wait_for_event: wait }, yes: "exit", no: "exit" }));
+  const people = [await person("ada"), await person("bob"), await person("eve")];
+  for (const who of ["ada", "bob", "eve"]) await track(who, "signed_up");
+  // Nobody is told of these rows: too early, in the window's last moment, after it.
+  for (const [i, ms] of [-1, HOUR, HOUR + 1].entries())
+    await tenant.store.put(
+      eventRow(tenant.store, {
+        ...{ id: world.ids.uuid(), event_name: "paid", actor: { subscriber: people[i]! }, platform: null },
+        ...{ properties: {}, occurred_at: at(ms), received_at: at(ms), source: "server", shard: "0", isWatched: false },
+      }),
+    );
+  await world.advance(2 * HOUR);
+  expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1, "wait:timeout": 2 });
+});
