@@ -20,7 +20,7 @@ export interface CampaignReport extends Funnel {
 /** @param window by when its messages were dispatched, and when conversions happened */
 export async function reportOf(store: StoreReader, campaign: Campaign, window: Window): Promise<CampaignReport> {
   const source = { type: "campaign", id: campaign.id } as const;
-  const [funnel, jobs] = await Promise.all([funnelOf(store, source, window), dispatchedJobs(store, source, window)]);
+  const [funnel, jobs] = await Promise.all([funnelOf(store, source, window), dispatchedJobs(store, campaign, window)]);
   const totals = await Promise.all(jobs.map(({ id }) => interactionTotals(store, id)));
   const channels = new Map<string, Reached>();
   const of = (channel: string): Reached => {

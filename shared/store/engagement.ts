@@ -70,6 +70,7 @@ export function noteEngagement(
 export function deliveredStep(
   { tenant, clock }: Pick<Store, "tenant" | "clock">,
   byChannel: Readonly<Record<string, number>>,
+  job: string,
 ): { update: Key; change: Change } | undefined {
   const week = weekOf(clock.now());
   const add: Record<string, number> = {};
@@ -77,7 +78,7 @@ export function deliveredStep(
     const name = counter(DELIVERED, classOf(channel as ReachChannel), week);
     add[name] = (add[name] ?? 0) + n;
   }
-  return Object.keys(add).length > 0 ? { update: keys.prior(tenant, SHARDS[0]!), change: { add } } : undefined;
+  return Object.keys(add).length > 0 ? { update: keys.prior(tenant, job.at(-1)!), change: { add } } : undefined;
 }
 
 /** What the whole workspace answered to. */

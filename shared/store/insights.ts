@@ -3,12 +3,13 @@ import { DAY, SECOND, timestamp } from "../clock.ts";
 import type { StoreReader } from "../resources.ts";
 import { liftOf, rateOf } from "../rules/lift.ts";
 import type { ConversionGroup } from "./attribution.ts";
+import { type Campaign, findCampaign } from "./campaigns.ts";
 import { conversionDefinitions, DEFAULT_WINDOW_SECONDS } from "./conversions.ts";
 import { interactionTotals } from "./interaction-totals.ts";
-import { getJob, type JobItem } from "./jobs.ts";
+import { findJobs, getJob, type JobItem } from "./jobs.ts";
+import { type JourneyTotals, journeyTotals } from "./journey-totals.ts";
 import { CONVERSION_SHARDS, keys, SHARDS } from "./keys.ts";
 import type { Item, Key } from "./model.ts";
-import { jobsOfSource } from "./source-jobs.ts";
 
 /** Milliseconds; both ends included. */
 export interface Window {
@@ -42,12 +43,7 @@ async function conversionsOf(
   };
   const [first, last] = [dayAt(start), dayAt(end)];
   const isWhole = (day: string) => startOfDay(day) >= start && startOfDay(day) + DAY - 1 <= end;
-  const days = await all(store, {
-    pk: keys.conversionDays(store.tenant, group),
-    from: first,
-    to: `${last}~`,
-  });
-  for (const item of days) {
+  for (const item of await daysOf(store, group, { start, end })) {
     const [day = "", id = ""] = item.sk.split("#");
     if (!isWhole(day)) continue;
     const sum = sumOf(id);
@@ -83,6 +79,10 @@ async function conversionsOf(
   return sums;
 }
 
+/** The rows of every day that the window touches. */
+const daysOf = (store: StoreReader, group: ConversionGroup, { start, end }: Window): Promise<Item[]> =>
+  all(store, { pk: keys.conversionDays(store.tenant, group), from: dayAt(start), to: `${dayAt(end)}~` });
+
 async function all(store: StoreReader, range: { pk: string; from: string; to: string }): Promise<Item[]> {
   const items: Item[] = [];
   let after: Key | undefined;
@@ -106,36 +106,43 @@ export interface Funnel {
 const isWithin = ({ start, end }: Window, at: string | null) =>
   at !== null && Date.parse(at) >= start && Date.parse(at) <= end;
 
-/** The jobs of a source that were dispatched within a window, oldest first. */
-export async function dispatchedJobs(
-  store: StoreReader,
-  source: { type: "campaign" | "journey"; id: string },
-  window: Window,
-): Promise<JobItem[]> {
-  const jobs = await jobsOfSource(store, source);
-  return jobs.filter(({ dispatched_at }) => isWithin(window, dispatched_at));
+/** The jobs of a campaign's messages that were dispatched within a window. */
+export async function dispatchedJobs(store: StoreReader, { messages }: Campaign, window: Window): Promise<JobItem[]> {
+  const released = messages.filter(({ job_id }) => job_id !== "");
+  const jobs = await findJobs(
+    store,
+    released.map(({ job_id }) => job_id),
+  );
+  return jobs.flatMap((job) => (job && isWithin(window, job.dispatched_at) ? [job] : []));
 }
 
-/** ISG-1: what was dispatched within the window, and what was converted within it. */
+/**
+ * ISG-1: what was dispatched within the window, and what was converted within it. A journey's sends are counted by
+ * whole days in UTC: the days in which the window begins and ends belong to it.
+ */
 export async function funnelOf(
   store: StoreReader,
-  source: { type: "campaign" | "journey"; id: string },
+  { type, id }: { type: "campaign" | "journey"; id: string },
   window: Window,
 ): Promise<Funnel> {
-  const jobs = await dispatchedJobs(store, source, window);
-  const [totals, conversions] = await Promise.all([
-    Promise.all(jobs.map(({ id }) => interactionTotals(store, id))),
-    conversionsOf(store, source.type, window),
+  const [reached, conversions] = await Promise.all([
+    type === "campaign" ? campaignTotals(store, id, window) : journeyTotals(await daysOf(store, type, window), id),
+    conversionsOf(store, type, window),
   ]);
+  const { converters = 0, revenue = 0 } = conversions.get(id) ?? {};
+  return { ...reached, converted: converters, revenue_cents: revenue };
+}
+
+async function campaignTotals(store: StoreReader, id: string, window: Window): Promise<JourneyTotals> {
+  const campaign = await findCampaign(store, id);
+  const jobs = campaign ? await dispatchedJobs(store, campaign, window) : [];
+  const totals = await Promise.all(jobs.map((job) => interactionTotals(store, job.id)));
   const sum = (numbers: readonly number[]) => numbers.reduce((total, n) => total + n, 0);
-  const { converters = 0, revenue = 0 } = conversions.get(source.id) ?? {};
   return {
     sent: sum(jobs.map(({ counts }) => counts.sent)),
     delivered: sum(jobs.map(({ counts }) => counts.delivered)),
     opened: sum(totals.map(({ recipients }) => recipients.opened)),
     clicked: sum(totals.map(({ recipients }) => recipients.clicked)),
-    converted: converters,
-    revenue_cents: revenue,
   };
 }
 

@@ -8,6 +8,7 @@ import { absent, all } from "./conditions.ts";
 import { answeredClass, noteEngagement } from "./engagement.ts";
 import { countersOf } from "./interaction-totals.ts";
 import { jobOf } from "./jobs.ts";
+import { reachedSteps } from "./journey-totals.ts";
 import { keys, SHARDS, shardOf } from "./keys.ts";
 import type { Item } from "./model.ts";
 import { refusedSteps } from "./refusals.ts";
@@ -112,6 +113,13 @@ function stepsOf(store: Store, report: Report, digest: string, { job, subscriber
     });
   // A job is one delivery, so it is one answer by each class, however often it is tapped (D-ARB).
   if (isFirstAnswer) steps.push(...noteEngagement(store, subscriber, report));
+  steps.push(
+    ...reachedSteps(
+      store,
+      jobOf(job!),
+      stagesOf(interaction).filter((stage) => firsts.includes(stage)),
+    ),
+  );
   if (firsts.includes("opened")) {
     const at = hourOf(occurred_at, receivedAt);
     const key = keys.hours(store.tenant, SHARDS[Number.parseInt(digest.slice(1, 2), 16)]!, at.slice(0, 10));

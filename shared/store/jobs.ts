@@ -7,6 +7,7 @@ import { type JobStatus, jobMoves, outcomeOf } from "../rules/job-states.ts";
 import { absent, all, type Condition, is, oneOf, present } from "./conditions.ts";
 import { deliveredStep } from "./engagement.ts";
 import type { Change } from "./expressions.ts";
+import { endedSteps } from "./journey-totals.ts";
 import { keys } from "./keys.ts";
 import { move } from "./lifecycle.ts";
 import type { Item, Key, Value } from "./model.ts";
@@ -210,8 +211,8 @@ export async function finishJob(store: Store, id: string): Promise<void> {
     ...(outcome === "failed" && { error: "no delivery succeeded" }),
   };
   const end = { update: keys.job(store.tenant, id), change: { set }, when: oneOf("status", from) };
-  const told = deliveredStep(store, job.delivered_by_channel);
-  await store.transact(told ? [end, told] : [end]).catch(refusedSteps(() => undefined));
+  const told = deliveredStep(store, job.delivered_by_channel, id);
+  await store.transact([end, ...(told ? [told] : []), ...endedSteps(store, job)]).catch(refusedSteps(() => undefined));
 }
 
 export interface JobFilter {

@@ -121,7 +121,7 @@ export const keys = {
   /** a conversion and whom it counts for, once; it names nobody · attribute */
   conversion: (t: TenantId, day: string, place: string) => key(keys.conversions(t, day), place),
   conversions: (t: TenantId, day: string) => of(t, `CV#${day}`),
-  /** sums of a day by campaign, journey or channel · attribute */
+  /** sums of a day by campaign, journey or channel; of a journey also what was sent and opened · attribute, fan-out, deliver, notifications */
   conversionDay: (t: TenantId, group: string, day: string, id: string, shard: string) =>
     key(keys.conversionDays(t, group), `${day}#${id}#${shard}`),
   conversionDays: (t: TenantId, group: string) => of(t, `CVD#${group}`),
@@ -129,8 +129,6 @@ export const keys = {
   jobConversions: (t: TenantId, job: string, shard: string) => key(keys.jobParts(t, job), `V#${shard}`),
   /** that a subscriber has converted after a job or source: distinct counts · attribute */
   converted: (t: TenantId, id: string, mark: string) => key(keys.person(t, id), `X#${mark}`),
-  /** a job of a campaign, journey, schedule or experience, found by its source · whoever starts it */
-  jobOf: (t: TenantId, kind: Kind, id: string, job: string) => keys.part(t, kind, id, `JOB#${job}`),
 
   /** an idempotency key of the last 24 hours · notifications */
   idempotency: (t: TenantId, text: string) => key(of(t, `IDEM#${hash(text)}`)),

@@ -9,7 +9,6 @@ import { type JobSpec, newJobItem } from "./jobs.ts";
 import type { Item } from "./model.ts";
 import { planningRules, selectedChannels } from "./planning.ts";
 import { refusedSteps } from "./refusals.ts";
-import { sourceSteps } from "./source-jobs.ts";
 import type { Step } from "./table.ts";
 import { countTarget } from "./targets.ts";
 import type { Timers } from "./timers.ts";
@@ -62,18 +61,16 @@ export async function startSend(
   const uses = spec.scheduled_at
     ? useSteps(store, spec.target, { kind: "notification", id, until: spec.scheduled_at })
     : [];
-  const started = await store
-    .transact([job, ...taken, ...others, ...uses, ...sourceSteps(store, id, spec.source)])
-    .then(
-      (): Started => answer,
-      refusedSteps(async ([known, ...steps]): Promise<Started> => {
-        if (known?.old) return { id, sent: Number(known.old.sent) };
-        if (!isRepeatable) await store.writeAll(audience.rows.map(({ pk, sk }) => ({ remove: { pk, sk } })));
-        const [usage, refusals] = taken.length > 0 ? [steps[0], steps.slice(1)] : [undefined, steps];
-        if (refusals.some(Boolean)) return { refused: refusals.map((step) => step?.old) };
-        throw usageRefusal("sends", audience.sent, usage?.old, allowance);
-      }),
-    );
+  const started = await store.transact([job, ...taken, ...others, ...uses]).then(
+    (): Started => answer,
+    refusedSteps(async ([known, ...steps]): Promise<Started> => {
+      if (known?.old) return { id, sent: Number(known.old.sent) };
+      if (!isRepeatable) await store.writeAll(audience.rows.map(({ pk, sk }) => ({ remove: { pk, sk } })));
+      const [usage, refusals] = taken.length > 0 ? [steps[0], steps.slice(1)] : [undefined, steps];
+      if (refusals.some(Boolean)) return { refused: refusals.map((step) => step?.old) };
+      throw usageRefusal("sends", audience.sent, usage?.old, allowance);
+    }),
+  );
   if (!("refused" in started) && audience.sent > 0) await warnOfUsage(store, "sends", allowance);
   return started;
 }

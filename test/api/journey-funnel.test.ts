@@ -1,0 +1,71 @@
+// The funnel of a journey, whose sends are jobs of their own: summed as they go, read at the price of a few days.
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
+import { graphOf, journeySetting } from "../support/journeys.ts";
+import { spent } from "../support/spending.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+describe("funnel and summary of a journey", () => {
+  it("ISG-1 ISG-3 D-INTJOBS every send of it counts, whoever got how many; a conversion counts once", async () => {
+    const { world, tenant, call, send, active, person, track } = await journeySetting(await fresh());
+    await call("POST /api/v1/insights/config", { event_name: "bought", value_property: "cents" });
+    const id = await active(
+      graphOf({
+        first: send("One", "pause"),
+        pause: { delay: { duration: "1h", next: "second" } },
+        second: send("Two"),
+      }),
+    );
+    const people = [await person("ada"), await person("bob"), await person("eve")];
+    for (const who of ["ada", "bob", "eve"]) await track(who, "signed_up");
+    await world.advance(2 * HOUR);
+    const jobs = (await call("GET /api/v1/notifications?source_type=journey")).body.items as {
+      id: string;
+      title: string;
+    }[];
+    expect(jobs).toHaveLength(6);
+    const report = (job_id: string, subscriber_id: string, interaction: string) =>
+      world.call("POST /api/v1/notifications/interactions", {
+        as: tenant.sdk,
+        body: { job_id, subscriber_id, interaction, platform: "ios", occurred_at: timestamp(world.clock.now()) },
+      });
+    const inbox = (await world.call(`GET /v1/in-app/messages?subscriber_id=${people[0]}`, { as: tenant.sdk })).body
+      .messages;
+    for (const { notification_id } of inbox) {
+      await report(notification_id, people[0]!, "inapp_impression");
+      await report(notification_id, people[0]!, "inapp_impression");
+    }
+    await report(inbox[0].notification_id, people[0]!, "inapp_click");
+    await track("ada", "bought", { properties: { cents: 900 } });
+    const funnel = async (query = "") =>
+      (await call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}${query}`)).body;
+    expect(await funnel()).toEqual({ sent: 6, delivered: 6, opened: 2, clicked: 1, converted: 1, revenue_cents: 900 });
+    expect((await call("GET /api/v1/insights/summary?group_by=journey")).body.rows).toEqual([
+      { source_id: id, conversions: 1, revenue_cents: 900 },
+    ]);
+    await world.advance(40 * DAY);
+    expect(await funnel()).toMatchObject({ sent: 0, converted: 0 });
+    expect(await funnel(`&start=${timestamp(world.clock.now() - 50 * DAY)}`)).toMatchObject({ sent: 6, converted: 1 });
+  });
+
+  it("ISG-1 its price does not grow with the number of sends", async () => {
+    const { world, call, send, active, person, track } = await journeySetting(await fresh());
+    const id = await active(graphOf({ only: send("Hello") }));
+    const read = async () => {
+      const { requests } = await spent(world, () =>
+        call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}`),
+      );
+      return requests;
+    };
+    await person("p0");
+    await track("p0", "signed_up");
+    const few = await read();
+    for (let n = 1; n < 12; n++) {
+      await person(`p${n}`);
+      await track(`p${n}`, "signed_up");
+    }
+    expect(await read()).toBe(few);
+  });
+});
