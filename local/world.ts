@@ -1,9 +1,9 @@
 // One whole service in a process: embedded AWS, Lambda host, mappings, time and gateway around the product's functions.
-import { groups, operator, stream, workers } from "../functions/index.ts";
+import { groups as everyGroup, operator, stream, workers } from "../functions/index.ts";
 import { awsClients } from "../shared/aws.ts";
 import { type Ids, systemIds } from "../shared/clock.ts";
 import type { Network } from "../shared/egress/network.ts";
-import { type Endpoint, routeKeyOf } from "../shared/http/endpoint.ts";
+import { type Endpoint, type Group, routeKeyOf } from "../shared/http/endpoint.ts";
 import { answerUnknown } from "../shared/http/fallback.ts";
 import { serve } from "../shared/http/serve.ts";
 import { queues, WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
@@ -63,6 +63,8 @@ export interface WorldOptions {
   /** What clients call; asked when it is needed, for a server knows its port only once it listens. */
   baseUrl?(): string;
   env?: Record<string, string>;
+  /** The endpoints; those of the product if absent. */
+  groups?: readonly Group[];
   /** What webhooks reach; this machine alone, and only if allowed, if absent. */
   network?: Network | undefined;
 }
@@ -139,7 +141,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     wake: wakes.signal,
   });
 
-  const routes = hostFunctions(host, partsFor);
+  const routes = hostFunctions(host, partsFor, options.groups);
   const noteLine = (message: string, details?: object) => log({ level: "warn", message, ...details });
   const mappings = createMappings({ clock, database, sqs, dynamodb, host, log: noteLine });
   for (const worker of workers)
@@ -171,7 +173,11 @@ const NO_FAULTS = { take: () => undefined };
 const takesFile = ({ shape }: Endpoint) => shape.form !== undefined;
 
 /** Registers every function of the product with the host. @returns the gateway's routes to them. */
-function hostFunctions(host: LambdaHost, partsFor: (name: string) => Parts): GatewayRoute[] {
+function hostFunctions(
+  host: LambdaHost,
+  partsFor: (name: string) => Parts,
+  groups: readonly Group[] = everyGroup,
+): GatewayRoute[] {
   const routes: GatewayRoute[] = [];
   for (const group of groups) {
     const name = `api-${group.name}`;

@@ -8,9 +8,11 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { contents, operationsOf } from "../docs/generate/contents.ts";
 import { errorSchemas } from "../docs/generate/errors.ts";
 import { generatedFiles, PACKED } from "../docs/generate/files.ts";
+import { limits } from "../docs/generate/limits.ts";
 import { type OpenApi, type OperationObject, openApiOf } from "../docs/generate/openapi.ts";
 import { packedOpenApi } from "../functions/api/service/openapi.gen.ts";
 import { type Endpoint, routeKeyOf } from "../shared/http/endpoint.ts";
+import { webhookEvents } from "../shared/rules/webhook-events.ts";
 import { dueBucket, keys, platform } from "../shared/store/keys.ts";
 import { everyCredential, refusalOf } from "./support/credentials.ts";
 import { faultsOfAnswer } from "./support/described.ts";
@@ -70,13 +72,28 @@ describe("the document", () => {
     expect(JSON.stringify(document.info)).toMatch(/## Limits.*## Paging and versions/);
   });
 
-  it("passes the linter without an error", () => {
+  it("GEN-16 says of everything what it is: operations, parameters, limits, webhook events", () => {
+    const silent = operations.flatMap(({ endpoint: { route } }) => {
+      const { description, parameters = [] } = described(route);
+      const unsaid = parameters.filter(
+        (one) => one.in === "query" && !one.description && !(one.schema as { description?: string }).description,
+      );
+      return [...(description ? [] : [route]), ...unsaid.map(({ name }) => `${route} ${name}`)];
+    });
+    expect(silent).toEqual([]);
+    const { description } = document.info as { description: string };
+    for (const [what] of limits) expect(description).toContain(`| ${what} | `);
+    for (const event of webhookEvents) expect(description).toContain(`| \`${event}\` | \`{`);
+  });
+
+  it("passes the linter without an error or a warning", () => {
     const { stdout, stderr, status } = spawnSync(
       process.execPath,
       ["node_modules/@redocly/cli/bin/cli.js", "lint", "docs/openapi.json", "--format=summary"],
       { cwd: root, encoding: "utf8", env: { ...process.env, REDOCLY_TELEMETRY: "off", NO_COLOR: "1" } },
     );
     expect(status, stdout + stderr).toBe(0);
+    expect(stdout + stderr).not.toMatch(/warning/i);
   }, 60_000);
 
   it("holds examples that its own schemas take", () => {

@@ -4,8 +4,12 @@ import { beforeAll, expect, it } from "vitest";
 import { contents } from "../docs/generate/contents.ts";
 import { generatedFiles } from "../docs/generate/files.ts";
 import type { OpenApi } from "../docs/generate/openapi.ts";
+import { contents as deployedContents } from "../infra/functions.ts";
 import { endpoints, group } from "../shared/http/endpoint.ts";
 import { storeWrite } from "../shared/resources.ts";
+import { deployed, synthesize } from "./infra/support/template.ts";
+import { everyCredential, wrongRefusals } from "./support/credentials.ts";
+import { testWorld } from "./support/world.ts";
 
 const Parrot = v.object({ id: v.string(), name: v.string(), words: v.array(v.string()) });
 const endpoint = endpoints({ credentials: ["sdk", "dashboard"], feature: "in_app", uses: [storeWrite] });
@@ -36,7 +40,7 @@ let document: OpenApi;
 beforeAll(async () => {
   files = await generatedFiles({ ...contents, groups: [...contents.groups, planted] });
   document = JSON.parse(files.get("docs/openapi.json")!);
-});
+}, 60_000);
 
 it("in the OpenAPI document, with its access, shapes, refusals and an example", () => {
   const create = document.paths["/api/v1/parrots"]!.post!;
@@ -82,6 +86,39 @@ it("in the sample events, under the name of its function", () => {
     headers: { "x-sdk-key": "{sdk_key}" },
     body: '{"name":"Spring sale"}',
   });
+});
+
+it("in the template: a route, a function with what it uses, and nothing else that is new", () => {
+  const { Resources } = synthesize({
+    contents: { ...deployedContents, groups: [...deployedContents.groups, planted] },
+  });
+  expect(Resources.Api!.Properties.Body.paths["/api/v1/parrots/{id}/teach"].post).toMatchObject({
+    "x-amazon-apigateway-integration": { $ref: "#/components/x-amazon-apigateway-integrations/api-parrots" },
+  });
+  expect(Resources.ApiParrots!.Properties.Environment.Variables).toHaveProperty("TABLE_NAME");
+  const before = deployed().Resources;
+  const fresh = Object.keys(Resources).filter((id) => !Object.hasOwn(before, id));
+  expect(fresh.map((id) => Resources[id]!.Type).toSorted()).toEqual([
+    "AWS::IAM::Role",
+    "AWS::Lambda::Function",
+    "AWS::Lambda::Permission",
+    "AWS::Logs::LogGroup",
+  ]);
+}, 60_000);
+
+it("in the refusals: every credential is answered as it declares, by the gateway that serves it", async () => {
+  const world = await testWorld({ groups: [...contents.groups, planted] });
+  const all = await everyCredential(world, await world.tenant());
+  for (const one of planted.endpoints)
+    expect(await wrongRefusals(world, one, all, one.route.replaceAll(/:\w+/g, "x"))).toEqual([]);
+  const poor = await world.tenant({ plan: "free" });
+  const refused = await world.call("POST /api/v1/parrots/x/teach", { as: poor.sdk });
+  expect([refused.status, refused.body.error]).toEqual([403, "in_app_not_permitted"]);
+  const open = await world.tenant();
+  const body = { name: "Polly, who is far too long a name" };
+  const wrong = await world.call("POST /api/v1/parrots", { as: open.sdk, body });
+  expect([wrong.status, wrong.body.code, Object.keys(wrong.body.fields)]).toEqual([422, "VALIDATION_ERROR", ["name"]]);
+  expect((await world.call("POST /api/v1/parrots/x/teach", { as: open.sdk })).status).toBe(204);
 });
 
 it("and everything that was there before stays as it was", async () => {

@@ -7,6 +7,7 @@ import { sampleEvents } from "./events.ts";
 import { openApiOf } from "./openapi.ts";
 import { sdkRoutes, sdkTypes } from "./sdk.ts";
 import { statesPage } from "./states.ts";
+import { workersPage } from "./workers.ts";
 
 const pretty = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
@@ -34,6 +35,7 @@ export async function generatedFiles(contents: Contents): Promise<Map<string, st
     ["docs/access.md", accessPage(contents)],
     ["docs/states.md", await statesPage()],
     ["docs/data-model.md", dataModelPage()],
+    ["docs/workers.md", workersPage(contents)],
     ...events,
   ]);
 }

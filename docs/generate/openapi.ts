@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document, derived from the declarations.
 import type { Credential } from "../../shared/http/endpoint.ts";
-import { routeKeyOf } from "../../shared/http/endpoint.ts";
+import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
 import { namedShapes, type Shapes, schemasOf } from "./components.ts";
 import { type Contents, type Operation, operationsOf } from "./contents.ts";
 import { errorSchemas, refusalsOf } from "./errors.ts";
@@ -26,7 +26,44 @@ const queryFields: Record<string, string> = {
   page_size: "How many a page; cut to the largest allowed",
   subscriber_id: "Whose",
   sdk_key: "The SDK key, where headers cannot be set",
+  status: "Only those in this state",
+  name: "Only those with this in their name",
+  active: "Only those that are on, or off",
+  email: "Only who has this address",
+  external_id: "Only who has this id of yours",
+  updated_since: "Only who changed at this time or later",
+  start: "Beginning of the period",
+  end: "End of the period",
+  from: "From this time on",
+  to: "Until this time",
+  days: "How many days back",
+  kinds: "Only these kinds, with commas between them",
+  group_by: "What a row is about",
+  job_id: "Which notification, by its id",
+  source_type: "What the sends came from",
+  source_id: "Which of them, by its id",
+  event_type: "Only this event",
+  event_name: "Which event",
+  outcome: "Only what came to this",
+  force: "Its credentials go with it",
+  erase_properties: "Properties of its events go too",
+  trigger_type: "Only those that start this way",
+  "hub.mode": "`subscribe`",
+  "hub.challenge": "Comes back as it was",
+  "hub.verify_token": "The token that was agreed on",
 };
+
+/** Who may call, in words; what only some of them may is said beside it. */
+function callersOf({ credentials, permission, scope }: Endpoint["access"]): string {
+  if (credentials.length === 0) return "Public: it takes no credential.";
+  const callers = [
+    credentials.includes("sdk") && "apps, with the SDK key",
+    credentials.includes("server") && (scope ? `servers, with the scope \`${scope}\`` : "servers, with any server key"),
+    credentials.includes("dashboard") &&
+      (permission ? `people, with the permission \`${permission}\`` : "people of any role"),
+  ].filter(Boolean);
+  return `For ${callers.join("; ")}.`;
+}
 
 interface Response {
   description: string;
@@ -38,7 +75,7 @@ export interface OperationObject {
   operationId: string;
   tags: string[];
   summary: string;
-  description?: string;
+  description: string;
   security: Record<string, never[]>[];
   parameters?: { name: string; in: string; required: boolean; schema: JsonSchema; [more: string]: unknown }[];
   requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema; example?: unknown }> };
@@ -123,8 +160,7 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, kno
   const { access, shape } = endpoint;
   const notes = [
     shape.description,
-    access.permission && `Needs the permission \`${access.permission}\` (dashboard token).`,
-    access.scope && `Needs the scope \`${access.scope}\` (server key).`,
+    callersOf(access),
     access.feature && `Needs a plan with \`${access.feature}\`.`,
   ].filter(Boolean);
   const parameters = [
@@ -136,7 +172,7 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, kno
     operationId: group + pascal(name),
     tags: [group],
     summary: shape.summary,
-    ...(notes.length > 0 && { description: notes.join("\n\n") }),
+    description: notes.join("\n\n"),
     security: access.credentials.map((credential) => ({ [credential]: [] })),
     ...(parameters.length > 0 && { parameters }),
     ...(shape.body && { requestBody: { required: true, content: { "application/json": bodyOf(endpoint, known) } } }),

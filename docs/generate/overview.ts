@@ -2,7 +2,9 @@
 import { statuses } from "../../shared/http/errors.ts";
 import { permissions, roles, scopes } from "../../shared/http/roles.ts";
 import { plans } from "../../shared/plans.ts";
+import { webhookSamples } from "../../shared/rules/webhook-events.ts";
 import type { Contents } from "./contents.ts";
+import { limits } from "./limits.ts";
 import { lifecycles } from "./states.ts";
 
 const row = (cells: readonly unknown[]) => `| ${cells.join(" | ")} |`;
@@ -33,6 +35,12 @@ const errorTable = () =>
   table(
     ["code", "status"],
     Object.entries(statuses).map(([name, status]) => [code(name), status]),
+  );
+
+const webhookTable = () =>
+  table(
+    ["event", "`data`"],
+    Object.entries(webhookSamples).map(([name, sample]) => [code(name), code(JSON.stringify(sample))]),
   );
 
 const stateLines = async () =>
@@ -78,8 +86,19 @@ An action that the current state does not allow is answered with 409.
 The live stream \`GET /v1/in-app/stream\` is \`text/event-stream\`: one \`data:\` frame per message, its id in \`id:\`,
 a comment every 30 seconds. Send \`Last-Event-ID\` to go on after a break. A message may come twice; its id tells.
 
-Outbound webhooks are signed: \`sha256=\` and the hex HMAC-SHA256 of the raw body, keyed with the *hex text* of the
-SHA-256 of the secret. Compare in constant time (the SDK's \`verifyWebhook\` does).
+Outbound webhooks are HTTPS POSTs of \`{id, event_type, tenant_id, timestamp, data}\`, at least once and in any order;
+\`id\`, also in \`X-Service-Delivery\`, is the same on every attempt. 2xx counts as delivered; 5xx and no answer are tried
+again after 1, 2 and 4 seconds; anything else is final. \`GET /v1/hooks/samples/:event\` shows one of each:
+
+${webhookTable()}
+
+\`X-Service-Signature\` is \`sha256=\` and the hex HMAC-SHA256 of the raw body, keyed with the *hex text* of the SHA-256
+of the secret. Compare in constant time (the SDK's \`verifyWebhook\` does). For a day after a rotation
+\`X-Service-Signature-Previous\` is signed with the secret before.
+
+Behavioral events come in by \`POST /v1/events\` and out, page by page, by \`GET /v1/events/export\`. An
+\`idempotency_key\` makes an event count once; events under an \`anonymous_id\` belong to a subscriber from
+\`POST /v1/events/identify\` on, past ones too. Segments, journeys and conversions follow from them within seconds.
 
 ## Errors
 
@@ -97,6 +116,10 @@ and \`QUOTA_EXCEEDED\`, \`PAYMENT_REQUIRED\` and \`SEND_CAP_REACHED\` are limits
 Sends and events are per billing period. A body may have 10 MB, a page at most 4 MB: it then closes early with a cursor.
 
 ${planTable()}
+
+Of every plan:
+
+${table(["what", "at most"], limits)}
 
 ## Paging and versions
 

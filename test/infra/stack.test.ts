@@ -1,5 +1,5 @@
 // The stack as a whole: its size, its costs at rest, what it keeps and how safely, what rings when it breaks.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
 import { type Endpoint, endpoints, group } from "../../shared/http/endpoint.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
@@ -10,11 +10,20 @@ const MOST_RESOURCES = 400;
 const COMING_ROUTES = 170;
 const COMING_GROUPS = 26;
 
+vi.setConfig({ testTimeout: 60_000 });
+
 const template: Template = deployed();
 const EVERYTHING = {
   domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:1:certificate/x" },
   emailIdentity: "mail.example.com",
   alarmEmail: "ops@example.com",
+};
+
+let made: Template | undefined;
+/** With everything that one may ask for, under the rules of cdk-nag. */
+const whole = (): Template => {
+  made ??= synthesize({ context: { ...EVERYTHING, streamConcurrency: "50" }, rules: true });
+  return made;
 };
 
 const only = (type: string) => ofType(template, type).map(([, { Properties }]) => Properties);
@@ -105,8 +114,7 @@ describe("cost at rest", () => {
     ];
     const byTheMonth = ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::KMS::Key"];
     expect([...types].filter((type) => ![...free, ...byTheMonth].includes(type))).toEqual([]);
-    const whole = synthesize({ context: { ...EVERYTHING, streamConcurrency: 50 } });
-    const more = new Set(Object.values(whole.Resources).flatMap(({ Type }) => (types.has(Type) ? [] : [Type])));
+    const more = new Set(Object.values(whole().Resources).flatMap(({ Type }) => (types.has(Type) ? [] : [Type])));
     expect([...more].sort()).toEqual(whenAskedFor);
     expect(only("AWS::DynamoDB::Table").map(({ BillingMode }) => BillingMode)).toEqual(["PAY_PER_REQUEST"]);
     expect(ofType(template, "AWS::Lambda::Function").filter(([, { Properties }]) => Properties.SnapStart)).toEqual([]);
@@ -198,8 +206,7 @@ describe("functions", () => {
   });
 
   it("reserve concurrency for live streams only where one asks for it", () => {
-    const { Resources } = synthesize({ context: { streamConcurrency: "50" } });
-    expect(Resources.Stream!.Properties).toMatchObject({
+    expect(whole().Resources.Stream!.Properties).toMatchObject({
       ReservedConcurrentExecutions: 50,
       Environment: { Variables: { STREAM_CONCURRENCY: "50" } },
     });
@@ -223,7 +230,7 @@ describe("alarms", () => {
 
   it("write to an address if there is one; cdk-nag has nothing against the whole", () => {
     expect(only("AWS::CloudWatch::Alarm").flatMap(({ AlarmActions = [] }) => AlarmActions)).toEqual([]);
-    const mailing = synthesize({ context: { alarmEmail: "ops@example.com" }, rules: true });
+    const mailing = whole();
     const [, subscription] = ofType(mailing, "AWS::SNS::Subscription")[0]!;
     expect(subscription.Properties).toMatchObject({ Protocol: "email", Endpoint: "ops@example.com" });
     for (const [, { Properties }] of ofType(mailing, "AWS::CloudWatch::Alarm"))
@@ -238,7 +245,7 @@ describe("e-mail", () => {
   });
 
   it("signs as the domain, and queues what becomes of each mail", () => {
-    const mailing = synthesize({ context: { emailIdentity: "mail.example.com" }, rules: true });
+    const mailing = whole();
     const the = (type: string) => ofType(mailing, type).map(([id, { Properties }]) => ({ id, ...Properties }))[0];
     const set = the("AWS::SES::ConfigurationSet");
     expect(set).toMatchObject({ Name: "Engagement", DeliveryOptions: { TlsPolicy: "REQUIRE" } });

@@ -102,3 +102,23 @@ export function refusalOf(
   if (scope && scopeless && scope !== "hooks:read") return { status: 403, code: "FORBIDDEN" };
   return undefined;
 }
+
+/** Calls an endpoint with every credential that it refuses. @returns what was refused otherwise than declared. */
+export async function wrongRefusals(
+  world: TestWorld,
+  endpoint: Endpoint,
+  all: readonly Presented[],
+  target: string,
+): Promise<{ presented: string; expected: object; status: number; code: string }[]> {
+  const wrong = [];
+  for (const presented of all) {
+    const expected = refusalOf(endpoint, presented);
+    if (!expected) continue;
+    const body = endpoint.shape.body && { body: {} };
+    const { status, body: answer } = await world.call(target, { as: presented.headers, ...body });
+    const { code } = answer;
+    if (status !== expected.status || code !== expected.code)
+      wrong.push({ presented: presented.name, expected, status, code });
+  }
+  return wrong;
+}

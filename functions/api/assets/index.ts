@@ -12,7 +12,7 @@ import { imageTypeOf } from "../../../shared/rules/image-types.ts";
 import { createAsset, listAssets, removeAsset } from "../../../shared/store/assets.ts";
 
 /** AMB-83: what fits through the gateway. */
-const MOST_FILE_BYTES = 4 * 1_048_576;
+export const MOST_FILE_BYTES = 4 * 1_048_576;
 const MOST_NAME_CHARACTERS = 255;
 const NOT_IN_NAMES = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 

@@ -13,7 +13,7 @@ import { requireTemplate } from "../../../shared/store/templates.ts";
 
 const MOST_NAME_CHARACTERS = 200;
 /** So that a campaign with all its texts is one item of the table. */
-const MOST_MESSAGES = 50;
+export const MOST_MESSAGES = 50;
 const MOST_BYTES = 262_144;
 
 const Content = v.strictObject({ title: MessageTitle, body: MessageBody });

@@ -23,7 +23,7 @@ const ExportedEvent = v.object({
   source: v.picklist(["client", "server"]),
 });
 
-const MOST_EXPORTED = 1_000;
+export const MOST_EXPORTED = 1_000;
 
 /** EXP-5: what is out of range is refused, not cut. */
 const ExportLimit = v.optional(

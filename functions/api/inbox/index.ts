@@ -7,7 +7,7 @@ import { storeWrite } from "../../../shared/resources.ts";
 import { inboxStatuses, listMessages, markMessage, readAll } from "../../../shared/store/inbox.ts";
 
 const DEFAULT_LIMIT = 50;
-const MOST_LISTED = 200;
+export const MOST_LISTED = 200;
 
 const Message = v.object({
   id: v.string(),

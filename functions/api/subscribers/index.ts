@@ -16,7 +16,7 @@ import { eraseSubscriber, getSubscriber, upsertSubscriber } from "../../../share
 const MOST_ATTRIBUTES = 200;
 const MOST_KEY_CHARACTERS = 128;
 const MOST_EXTERNAL_ID_CHARACTERS = 512;
-const MOST_BULK = 1_000;
+export const MOST_BULK = 1_000;
 const MOST_CONCURRENT_ERASURES = 25;
 
 const Subscriber = v.object({
