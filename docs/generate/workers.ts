@@ -14,6 +14,14 @@ function sendsOf({ uses }: Worker): string[] {
   return [...new Set(queues)].sort();
 }
 
+/** Dollars a month (docs/deploy.md): keys, alarms and the sweep; then an alarm and Lambda's asking for each queue. */
+const AT_REST = 2.7;
+const A_QUEUE_AT_REST = 0.36;
+
+const money = (queues: number) =>
+  `${queues} of them have a queue with a dead-letter queue. At rest all of it costs about ` +
+  `${(AT_REST + queues * A_QUEUE_AT_REST).toFixed(2)} dollars a month, ${A_QUEUE_AT_REST} of them a queue (docs/deploy.md).`;
+
 export function workersPage({ workers }: Contents): string {
   const arrows = workers.flatMap((worker) =>
     sendsOf(worker)
@@ -41,6 +49,8 @@ flowchart LR
 ${workers.map(({ name }) => `  ${node(name)}["${name}"]`).join("\n")}
 ${arrows.join("\n")}
 \`\`\`
+
+${money(workers.filter(({ wokenBy }) => wokenBy === "queue").length)}
 
 | worker | woken by | may wake | what it does |
 | --- | --- | --- | --- |
