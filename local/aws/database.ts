@@ -3,6 +3,9 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSy
 
 export type Row = Record<string, SQLOutputValue>;
 
+/** Notes how a change beside the database is taken back when the transaction is. */
+export type Undo = (step: () => unknown) => void;
+
 export interface Database {
   exec(sql: string): void;
   /** Runs a prepared (and remembered) statement that returns nothing; answers how many rows changed. */
@@ -13,14 +16,19 @@ export interface Database {
   /** All or nothing; an inner call joins the outer one. */
   transaction<T>(work: () => T): T;
   close(): void;
+  /** Of a database in memory: whatever need not last may lie beside it, in structures of JavaScript. */
+  undo?: Undo;
 }
 
 /** Opens `file` (`:memory:` keeps nothing) in write-ahead mode. */
 export function openDatabase(file: string): Database {
   const sqlite = new DatabaseSync(file);
-  if (file !== ":memory:") sqlite.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
+  const isMemory = file === ":memory:";
+  if (!isMemory) sqlite.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
   const statements = new Map<string, StatementSync>();
   let depth = 0;
+  let isBegun = false;
+  let undoing: (() => unknown)[] = [];
 
   const prepared = (sql: string): StatementSync => {
     let statement = statements.get(sql);
@@ -31,27 +39,55 @@ export function openDatabase(file: string): Database {
     return statement;
   };
 
+  const begin = () => {
+    if (isBegun) return;
+    sqlite.exec("BEGIN IMMEDIATE");
+    isBegun = true;
+  };
+  /** In memory nobody else can come between: a transaction begins with its first write to a table, if there is one. */
+  const beginLate = () => {
+    if (isMemory && depth > 0) begin();
+  };
+  const end = (how: "COMMIT" | "ROLLBACK") => {
+    if (isBegun) sqlite.exec(how);
+    isBegun = false;
+    const steps = undoing;
+    undoing = [];
+    if (how === "ROLLBACK") for (const step of steps.reverse()) step();
+  };
+
   return {
-    exec: (sql) => sqlite.exec(sql),
-    run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
+    exec: (sql) => {
+      beginLate();
+      sqlite.exec(sql);
+    },
+    run: (sql, ...values) => {
+      beginLate();
+      return Number(prepared(sql).run(...values).changes);
+    },
     first: (sql, ...values) => prepared(sql).get(...values),
     all: (sql, ...values) => prepared(sql).all(...values),
     iterate: (sql, ...values) => prepared(sql).iterate(...values),
     transaction: (work) => {
       if (depth > 0) return work();
-      sqlite.exec("BEGIN IMMEDIATE");
+      if (!isMemory) begin();
       depth++;
       try {
         const result = work();
-        sqlite.exec("COMMIT");
+        end("COMMIT");
         return result;
       } catch (error) {
-        sqlite.exec("ROLLBACK");
+        end("ROLLBACK");
         throw error;
       } finally {
         depth--;
       }
     },
     close: () => sqlite.close(),
+    ...(isMemory && {
+      undo: (step: () => unknown) => {
+        if (depth > 0) undoing.push(step);
+      },
+    }),
   };
 }

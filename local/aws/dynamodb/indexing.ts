@@ -1,8 +1,9 @@
 // Secondary indexes: their entries, what a change of an item does to them, and a look at them as they were a while ago.
-import type { Database, Row } from "../database.ts";
+import type { Database } from "../database.ts";
 import { writeUnits } from "./capacity.ts";
 import { indexKey, type StoredKey } from "./keys.ts";
-import { itemOf, type Stored } from "./stored.ts";
+import { INDEX_COLUMNS, type RowKey, type Rows } from "./rows.ts";
+import { freeze, itemOf, type Stored } from "./stored.ts";
 import type { Index, Table } from "./tables.ts";
 import { attributeOf, equalItems, type Item, sizeOfItem } from "./values.ts";
 
@@ -13,17 +14,14 @@ export interface IndexUnits {
 
 interface Entry {
   key: StoredKey;
-  text: string;
-  item: Item;
-  size: number;
+  stored: Stored;
 }
 
 interface Undo {
   at: number;
   index: Index;
-  /** Column values of the entry. */
-  key: [unknown, unknown, unknown, unknown];
-  before: Row | undefined;
+  key: RowKey;
+  before: Stored | undefined;
 }
 
 export interface Indexing {
@@ -40,7 +38,6 @@ export interface Indexing {
 
 const UNDO_LIMIT = 100_000;
 const ROLLED_BACK = Symbol("rolled back");
-const WHERE_ENTRY = "pk = ? AND sk = ? AND item_pk = ? AND item_sk = ?";
 
 /** The part of an item that an index holds. */
 function projectOnto(item: Item, index: Index): Item {
@@ -53,84 +50,65 @@ function projectOnto(item: Item, index: Index): Item {
   return projected;
 }
 
-export function openIndexing(database: Database, now: () => number): Indexing {
+export function openIndexing(database: Database, rows: Rows, now: () => number): Indexing {
   let undo: Undo[] | undefined;
-  const known = new Map<string, { put: string; remove: string }>();
-  const sqlOf = ({ storage }: Index) => {
-    let sql = known.get(storage);
-    if (!sql) {
-      sql = {
-        put: `INSERT OR REPLACE INTO ${storage} (pk, sk, item_pk, item_sk, item, size) VALUES (?, ?, ?, ?, ?, ?)`,
-        remove: `DELETE FROM ${storage} WHERE ${WHERE_ENTRY}`,
-      };
-      known.set(storage, sql);
-    }
-    return sql;
-  };
 
   const entryOf = (index: Index, stored: Stored | undefined): Entry | undefined => {
     if (!stored) return undefined;
     const whole = itemOf(stored);
     const key = indexKey(whole, index.keys);
     if (!key) return undefined;
-    if (!index.projected) return { key, text: stored.text, item: whole, size: stored.size };
+    if (!index.projected) return { key, stored };
     const item = projectOnto(whole, index);
-    return { key, text: JSON.stringify(item), item, size: sizeOfItem(item) };
+    return { key, stored: freeze(item, sizeOfItem(item)) };
   };
 
-  const note = (index: Index, key: Undo["key"]) => {
+  const note = (index: Index, key: RowKey) => {
     if (!undo) return;
-    const before = database.first(
-      `SELECT * FROM ${index.storage} WHERE ${WHERE_ENTRY}`,
-      ...(key as [string, string, string, string]),
-    );
-    undo.push({ at: now(), index, key, before });
+    undo.push({ at: now(), index, key, before: rows.find(index.storage, key) });
     if (undo.length > UNDO_LIMIT) undo.splice(0, UNDO_LIMIT / 2);
   };
 
-  const put = (index: Index, { key, text, size }: Entry, base: StoredKey) => {
-    note(index, [key.pk, key.sk, base.pk, base.sk]);
-    database.run(sqlOf(index).put, key.pk, key.sk, base.pk, base.sk, text, size);
+  const put = (index: Index, { key, stored }: Entry, base: StoredKey) => {
+    const whole = [key.pk, key.sk, base.pk, base.sk];
+    note(index, whole);
+    rows.put(index.storage, whole, stored);
   };
 
   const remove = (index: Index, { key }: Entry, base: StoredKey) => {
-    note(index, [key.pk, key.sk, base.pk, base.sk]);
-    database.run(sqlOf(index).remove, key.pk, key.sk, base.pk, base.sk);
+    const whole = [key.pk, key.sk, base.pk, base.sk];
+    note(index, whole);
+    rows.remove(index.storage, whole);
   };
 
   const updateOne = (index: Index, base: StoredKey, old: Entry | undefined, fresh: Entry | undefined): number => {
     if (!old && !fresh) return 0;
     if (old && fresh && sameKey(old.key, fresh.key)) {
-      if (old.text === fresh.text || equalItems(old.item, fresh.item)) return 0;
+      if (equalItems(itemOf(old.stored), itemOf(fresh.stored))) return 0;
       put(index, fresh, base);
-      return writeUnits(old.size, fresh.size);
+      return writeUnits(old.stored.size, fresh.stored.size);
     }
     if (old) remove(index, old, base);
     if (fresh) put(index, fresh, base);
-    return (old ? writeUnits(old.size) : 0) + (fresh ? writeUnits(fresh.size) : 0);
+    return (old ? writeUnits(old.stored.size) : 0) + (fresh ? writeUnits(fresh.stored.size) : 0);
   };
 
   const restore = ({ index, key, before }: Undo) => {
-    const values = key as [string, string, string, string];
-    database.run(sqlOf(index).remove, ...values);
-    if (before) database.run(sqlOf(index).put, ...values, before.item!, before.size!);
+    rows.remove(index.storage, key);
+    if (before) rows.put(index.storage, key, before);
   };
 
   return {
-    create: ({ storage }) =>
-      database.exec(
-        `CREATE TABLE ${storage} (pk, sk, item_pk, item_sk, item TEXT, size INTEGER, PRIMARY KEY (pk, sk, item_pk, item_sk)) WITHOUT ROWID`,
-      ),
+    create: ({ storage }) => rows.create(storage, INDEX_COLUMNS),
     fill: (table, index) => {
-      for (const row of database.all(`SELECT pk, sk, item, size FROM ${table.storage}`)) {
-        const entry = entryOf(index, { text: row.item as string, size: row.size as number });
-        if (entry) put(index, entry, { pk: row.pk as string, sk: row.sk as string });
+      for (const { key, stored } of rows.all(table.storage)) {
+        const entry = entryOf(index, stored);
+        if (entry) put(index, entry, { pk: key[0]!, sk: key[1]! });
       }
     },
     drop: (index) => {
       undo = undo?.filter((step) => step.index.storage !== index.storage);
-      known.delete(index.storage);
-      database.exec(`DROP TABLE ${index.storage}`);
+      rows.drop(index.storage);
     },
     update: (table, key, before, after) => {
       const spent: IndexUnits[] = [];
@@ -144,7 +122,7 @@ export function openIndexing(database: Database, now: () => number): Indexing {
       undo ??= [];
     },
     asOf: (time, work) => {
-      const newer = undo?.filter(({ at }) => at > time) ?? [];
+      const newer = undo?.slice(undo.findLastIndex(({ at }) => at <= time) + 1) ?? [];
       if (newer.length === 0) return work();
       let answer: { value: ReturnType<typeof work> } | undefined;
       try {

@@ -5,6 +5,7 @@ import { named } from "./expressions.ts";
 import { type Sortable, sortable } from "./keys.ts";
 import type { Binding } from "./paths.ts";
 import { begins } from "./predicates.ts";
+import type { Bounds } from "./rows.ts";
 import { type KeyPart, type Keys, keyParts } from "./tables.ts";
 import { expressionFault } from "./tokens.ts";
 import { type AttributeValue, compareValues, typeOf } from "./values.ts";
@@ -15,10 +16,9 @@ export interface KeyTest {
   values: AttributeValue[];
 }
 
-/** Which sort keys a query wants: SQL on the column `sk`, and the same as a test. */
+/** Which sort keys a query wants: as bounds, and the same as a test. */
 interface Stretch {
-  sql: string;
-  bounds: Sortable[];
+  bounds: Bounds;
   includes(value: AttributeValue): boolean;
 }
 
@@ -124,17 +124,15 @@ export function stretchOf({ operator, values }: KeyTest): Stretch {
   const start = sortable(low);
   if (operator === "begins_with")
     return {
-      sql: "sk >= ? AND sk <= ?",
-      bounds: [start, afterAll(start)],
+      bounds: { least: start, most: afterAll(start) },
       includes: (value) => begins(value, low),
     };
   if (operator === "between")
     return {
-      sql: "sk >= ? AND sk <= ?",
-      bounds: [start, sortable(high!)],
+      bounds: { least: start, most: sortable(high!) },
       includes: (value) => order(value, low) >= 0 && order(value, high!) <= 0,
     };
-  return { sql: `sk ${operator} ?`, bounds: [start], includes: (value) => HOLDS[operator](order(value, low)) };
+  return { bounds: BOUNDS[operator](start), includes: (value) => HOLDS[operator](order(value, low)) };
 }
 
 const order = (a: AttributeValue, b: AttributeValue): number => compareValues(a, b) ?? Number.NaN;
@@ -145,4 +143,12 @@ const HOLDS = {
   "<=": (at: number) => at <= 0,
   ">": (at: number) => at > 0,
   ">=": (at: number) => at >= 0,
+};
+
+const BOUNDS = {
+  "=": (at: Sortable) => ({ least: at, most: at }),
+  "<": (at: Sortable) => ({ below: at }),
+  "<=": (at: Sortable) => ({ most: at }),
+  ">": (at: Sortable) => ({ above: at }),
+  ">=": (at: Sortable) => ({ least: at }),
 };

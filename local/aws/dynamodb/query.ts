@@ -4,18 +4,16 @@ import { consumed } from "./capacity.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { validation } from "./errors.ts";
 import { type KeyTest, keyRange, keyTests, stretchOf } from "./key-conditions.ts";
-import { type Sortable, sortable } from "./keys.ts";
+import { sortable } from "./keys.ts";
 import { type Comparisons, readKeyConditions } from "./legacy.ts";
 import { CONDITIONS } from "./legacy-shapes.ts";
 import { count, flag, text } from "./parameters.ts";
 import type { Path } from "./paths.ts";
 import {
   type Asked,
-  beyond,
   checkAsked,
   checkFiltered,
   checkSelect,
-  columnsOf,
   type Page,
   positionOf,
   READ_SHAPE,
@@ -122,21 +120,12 @@ function queryPage(
   start: Item | undefined,
   forward: boolean,
 ): Page {
-  const order = columnsOf(source).slice(1);
-  const where = ["pk = ?"];
-  const values: Sortable[] = [sortable(hash)];
-  if (range) {
-    const stretch = stretchOf(range);
-    where.push(stretch.sql);
-    values.push(...stretch.bounds);
-  }
-  if (start) {
-    where.push(beyond(order, forward));
-    values.push(...positionOf(start, source).slice(1));
-  }
-  const direction = forward ? "" : " DESC";
-  const sql = `SELECT item, size FROM ${source.storage} WHERE ${where.join(" AND ")} ORDER BY ${order.map((column) => column + direction).join(", ")}`;
-  return { sql, values };
+  return {
+    pk: sortable(hash),
+    ...(range && { bounds: stretchOf(range).bounds }),
+    ...(start && { beyond: positionOf(start, source).slice(1) }),
+    forward,
+  };
 }
 
 function checkSegments({ Segment, TotalSegments }: Wire): void {
@@ -156,12 +145,7 @@ function checkSegments({ Segment, TotalSegments }: Wire): void {
 }
 
 function scanPage(source: Source, start: Item | undefined, { Segment, TotalSegments }: Wire): Page {
-  const columns = columnsOf(source);
-  const where = start ? ` WHERE ${beyond(columns, true)}` : "";
-  const page: Page = {
-    sql: `SELECT item, size FROM ${source.storage}${where} ORDER BY ${columns.join(", ")}`,
-    values: start ? positionOf(start, source) : [],
-  };
+  const page: Page = { forward: true, ...(start && { beyond: positionOf(start, source) }) };
   if (TotalSegments === undefined) return page;
   const { name } = source.keys.hash;
   return { ...page, mine: (row) => segmentOf(itemOf(row)[name]!, Number(TotalSegments)) === Number(Segment) };

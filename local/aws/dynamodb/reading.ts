@@ -10,7 +10,8 @@ import { ATTRIBUTES_TO_GET, CONDITIONAL_OPERATOR } from "./legacy-shapes.ts";
 import { CONSUMED, choice, count, flag, ITEM_TABLE, map, type Shape, text } from "./parameters.ts";
 import { branchesOf, type Path, pick } from "./paths.ts";
 import type { Predicate } from "./predicates.ts";
-import { itemOf, type Stored, storedOf } from "./stored.ts";
+import type { Reach } from "./rows.ts";
+import { itemOf, type Stored } from "./stored.ts";
 import { type Index, type Keys, keyOf, type Table } from "./tables.ts";
 import { attributeOf, type Item, normalizeItem, typeOf } from "./values.ts";
 
@@ -158,15 +159,7 @@ export function positionOf(key: Item, { table, index, keys }: Source): Sortable[
   return [pk, sk, base.pk, base.sk];
 }
 
-export const columnsOf = ({ index }: Source): string[] => (index ? ["pk", "sk", "item_pk", "item_sk"] : ["pk", "sk"]);
-
-/** SQL for "after this position" over those columns, in the order that is read. */
-export const beyond = (columns: string[], forward: boolean): string =>
-  `(${columns.join(", ")}) ${forward ? ">" : "<"} (${columns.map(() => "?").join(", ")})`;
-
-export interface Page {
-  sql: string;
-  values: Sortable[];
+export interface Page extends Reach {
   /** Leaves rows of other scan segments out. */
   mine?(row: Stored): boolean;
 }
@@ -197,8 +190,7 @@ function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: 
   const items: Item[] = [];
   let [bytes, scanned, kept] = [0, 0, 0];
   let last: Stored | undefined;
-  for (const row of engine.database.iterate(page.sql, ...page.values)) {
-    const stored = storedOf(row);
+  for (const stored of engine.storage.stretch(source.storage, page)) {
     if (page.mine && !page.mine(stored)) continue;
     bytes += stored.size;
     scanned++;

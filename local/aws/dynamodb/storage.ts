@@ -1,9 +1,10 @@
-// Where items lie: one SQLite table per DynamoDB table, ordered by key, each item as compact JSON text.
+// Where items lie: rows in the order of their keys, with their indexes and their stream kept true at every write.
 import type { Database } from "../database.ts";
 import { writeUnits } from "./capacity.ts";
 import { type Indexing, type IndexUnits, openIndexing } from "./indexing.ts";
-import type { Sortable, StoredKey } from "./keys.ts";
-import { itemOf, type Stored, storedOf } from "./stored.ts";
+import type { StoredKey } from "./keys.ts";
+import { openRows, type Reach, type RowKey, TABLE_COLUMNS } from "./rows.ts";
+import { itemOf, type Stored, textOf } from "./stored.ts";
 import type { Streams } from "./streams.ts";
 import type { Table } from "./tables.ts";
 import { attributeOf, equalItems } from "./values.ts";
@@ -28,6 +29,8 @@ export interface Storage {
   create(table: Table): void;
   drop(table: Table): void;
   read(table: Table, key: StoredKey): Stored | undefined;
+  /** Rows of a table or an index, in order. */
+  stretch(storage: string, reach: Reach): Iterable<Stored>;
   write(change: Change): Written;
   /** Number of items and their bytes. */
   measure(storage: string): { items: number; bytes: number };
@@ -37,82 +40,52 @@ export interface Storage {
   remarkExpiry(table: Table): void;
 }
 
-interface Sql {
-  read: string;
-  put: string;
-  remove: string;
-}
-
 const FIVE_YEARS = 5 * 365 * 24 * 3600;
 const NO_INDEXES: IndexUnits[] = [];
 
 export function openStorage(database: Database, streams: Streams, now: () => number): Storage {
-  const indexing = openIndexing(database, now);
-  const known = new Map<string, Sql>();
-  const sqlOf = (storage: string): Sql => {
-    let sql = known.get(storage);
-    if (!sql) {
-      sql = {
-        read: `SELECT item, size FROM ${storage} WHERE pk = ? AND sk = ?`,
-        put: `INSERT OR REPLACE INTO ${storage} (pk, sk, item, size, due) VALUES (?, ?, ?, ?, ?)`,
-        remove: `DELETE FROM ${storage} WHERE pk = ? AND sk = ?`,
-      };
-      known.set(storage, sql);
-    }
-    return sql;
-  };
+  const rows = openRows(database);
+  const indexing = openIndexing(database, rows, now);
 
   const put = (table: Table, { pk, sk }: StoredKey, after: Stored) => {
-    database.run(sqlOf(table.storage).put, pk, sk, after.text, after.size, dueOf(table, after));
+    rows.put(table.storage, [pk, sk], after, dueOf(table, after));
   };
 
   return {
     indexing,
-    create: ({ storage }) =>
-      database.exec(
-        `CREATE TABLE ${storage} (pk, sk, item TEXT, size INTEGER, due INTEGER, PRIMARY KEY (pk, sk)) WITHOUT ROWID`,
-      ),
+    create: ({ storage }) => rows.create(storage, TABLE_COLUMNS),
     drop: (table) => {
       for (const index of table.indexes) indexing.drop(index);
-      database.exec(`DROP TABLE ${table.storage}`);
-      known.delete(table.storage);
+      rows.drop(table.storage);
     },
-    read: (table, { pk, sk }) => {
-      const row = database.first(sqlOf(table.storage).read, pk, sk);
-      return row && storedOf(row);
-    },
+    read: (table, { pk, sk }) => rows.find(table.storage, [pk, sk]),
+    stretch: rows.read,
     write: ({ table, key, before, after, expired }) => {
       const tableUnits = writeUnits(before?.size, after?.size);
-      if (before && after && before.text === after.text) return { tableUnits, indexUnits: NO_INDEXES };
+      // What came out of the database has its text, and then comparing texts is quickest.
+      const isSame = before && after && (before === after || (before.text && before.text === textOf(after)));
+      if (isSame) return { tableUnits, indexUnits: NO_INDEXES };
       if (after) put(table, key, after);
-      else if (before) database.run(sqlOf(table.storage).remove, key.pk, key.sk);
+      else if (before) rows.remove(table.storage, [key.pk, key.sk]);
       if (!table.observed || (!before && !after)) return { tableUnits, indexUnits: NO_INDEXES };
 
       const [old, fresh] = [before && itemOf(before), after && itemOf(after)];
+      if (old && fresh && equalItems(old, fresh)) return { tableUnits, indexUnits: NO_INDEXES };
       const indexUnits = table.indexes.length > 0 ? indexing.update(table, key, before, after) : NO_INDEXES;
-      if (!(old && fresh && equalItems(old, fresh))) streams.append(table, before, after, expired === true);
+      streams.append(table, before, after, expired === true);
       return { tableUnits, indexUnits };
     },
-    measure: (storage) => {
-      const row = database.first(`SELECT count(*) AS items, coalesce(sum(size), 0) AS bytes FROM ${storage}`)!;
-      return { items: Number(row.items), bytes: Number(row.bytes) };
-    },
+    measure: rows.measure,
     expired: (table, second) =>
-      database
-        .all(
-          `SELECT pk, sk, item, size FROM ${table.storage} WHERE due IS NOT NULL AND due <= ? AND due > ? ORDER BY due`,
-          second,
-          second - FIVE_YEARS,
-        )
-        .map((row) => ({ key: { pk: row.pk as Sortable, sk: row.sk as Sortable }, stored: storedOf(row) })),
+      rows.due(table.storage, second - FIVE_YEARS, second).map(({ key, stored }) => ({ key: tableKey(key), stored })),
     remarkExpiry: (table) => {
-      const { storage } = table;
-      database.exec(`CREATE INDEX IF NOT EXISTS ${storage}_due ON ${storage} (due) WHERE due IS NOT NULL`);
-      for (const row of database.all(`SELECT pk, sk, item, size FROM ${storage}`))
-        put(table, { pk: row.pk as Sortable, sk: row.sk as Sortable }, storedOf(row));
+      rows.watchDue(table.storage);
+      for (const { key, stored } of [...rows.all(table.storage)]) put(table, tableKey(key), stored);
     },
   };
 }
+
+const tableKey = ([pk, sk]: RowKey): StoredKey => ({ pk: pk!, sk: sk! });
 
 /** The second at which the item expires, if the table has a time to live and the item a number there. */
 function dueOf(table: Table, stored: Stored): number | null {

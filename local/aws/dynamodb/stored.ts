@@ -1,18 +1,24 @@
-// An item as it lies in the database: its JSON text and its size.
+// An item as it lies in the database: its attributes, its JSON text where that is needed, and its size.
 import type { Row } from "../database.ts";
 import type { Item } from "./values.ts";
 
+/** It has its text or its item, and gets the other when it is asked for. Never changed: readers share it. */
 export interface Stored {
-  text: string;
+  text?: string;
   size: number;
   item?: Item;
 }
 
 export const itemOf = (stored: Stored): Item => {
-  stored.item ??= JSON.parse(stored.text) as Item;
+  stored.item ??= JSON.parse(stored.text!) as Item;
   return stored.item;
+};
+
+export const textOf = (stored: Stored): string => {
+  stored.text ??= JSON.stringify(stored.item);
+  return stored.text;
 };
 
 export const storedOf = (row: Row): Stored => ({ text: row.item as string, size: row.size as number });
 
-export const freeze = (item: Item, size: number): Stored => ({ text: JSON.stringify(item), size, item });
+export const freeze = (item: Item, size: number): Stored => ({ size, item });

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { DAY, HOUR, SECOND } from "../../../shared/clock.ts";
 import type { Database, Row } from "../database.ts";
-import { itemOf, type Stored } from "./stored.ts";
+import { itemOf, type Stored, textOf } from "./stored.ts";
 import { keyOf, REGION, type StreamView, streamArn, type Table } from "./tables.ts";
 import { type Item, sizeOfItem } from "./values.ts";
 
@@ -57,17 +57,20 @@ const SEQUENCE_DIGITS = 21;
 export const sequenceText = (sequence: number): string => String(sequence).padStart(SEQUENCE_DIGITS, "0");
 
 export function openStreams(database: Database, now: () => number): Streams {
-  database.exec(
-    "CREATE TABLE IF NOT EXISTS dynamodb_records (stream TEXT, sequence INTEGER, at INTEGER, record TEXT, PRIMARY KEY (stream, sequence)) WITHOUT ROWID",
-  );
+  /** Without a file, what is in memory is all there is. */
+  const isKept = database.undo === undefined;
+  if (isKept)
+    database.exec(
+      "CREATE TABLE IF NOT EXISTS dynamodb_records (stream TEXT, sequence INTEGER, at INTEGER, record TEXT, PRIMARY KEY (stream, sequence)) WITHOUT ROWID",
+    );
   let sequence: number | undefined;
   let trimmedAt = 0;
   const checkpoints: (() => string)[] = [];
   let appended: Kept[] = [];
   /** All records after a sequence number. */
-  let tail = { after: Number.POSITIVE_INFINITY, records: [] as Kept[] };
+  let tail = { after: isKept ? Number.POSITIVE_INFINITY : 0, records: [] as Kept[] };
   const newest = (): number =>
-    Number(database.first("SELECT coalesce(max(sequence), 0) AS newest FROM dynamodb_records")!.newest);
+    isKept ? Number(database.first("SELECT coalesce(max(sequence), 0) AS newest FROM dynamodb_records")!.newest) : 0;
   /** Up to here, every reader has read. */
   const slowest = () => Math.min(Number.MAX_SAFE_INTEGER, ...checkpoints.map((checkpoint) => Number(checkpoint())));
 
@@ -84,19 +87,20 @@ export function openStreams(database: Database, now: () => number): Streams {
         change: changeOf(table, stream.view, before, after, expired),
       };
       appended.push(kept);
+      if (!isKept) return;
       database.run(
         "INSERT INTO dynamodb_records (stream, sequence, at, record) VALUES (?, ?, ?, ?)",
         kept.stream,
         kept.sequence,
         kept.at,
-        textOf(kept.change, before, after),
+        recordText(kept.change, before, after),
       );
     },
     settle: (committed) => {
       if (appended.length === 0) return;
       if (committed) tail.records.push(...appended);
       appended = [];
-      if (tail.records.length <= LONGEST_TAIL) return;
+      if (!isKept || tail.records.length <= LONGEST_TAIL) return;
       const records = tail.records.slice(-LONGEST_TAIL / 2);
       tail = { after: records[0]!.sequence - 1, records };
     },
@@ -129,7 +133,9 @@ export function openStreams(database: Database, now: () => number): Streams {
       trimmedAt = now();
       // The newest record stays, so that sequence numbers go on from it after a restart.
       const done = Math.min((sequence ?? newest()) - 1, slowest());
-      database.run("DELETE FROM dynamodb_records WHERE at <= ? AND sequence <= ?", now() - RETENTION, done);
+      const oldest = now() - RETENTION;
+      if (isKept) database.run("DELETE FROM dynamodb_records WHERE at <= ? AND sequence <= ?", oldest, done);
+      else tail.records = tail.records.filter((kept) => kept.at > oldest || kept.sequence > done);
     },
     keepFor: (checkpoint) => {
       checkpoints.push(checkpoint);
@@ -176,9 +182,9 @@ function changeOf(
 }
 
 /** A change as JSON, of the texts that its items have already. */
-function textOf(change: Change, before: Stored | undefined, after: Stored | undefined): string {
+function recordText(change: Change, before: Stored | undefined, after: Stored | undefined): string {
   const { name, size, expired, keys } = change;
-  const images = (change.new ? `,"new":${after!.text}` : "") + (change.old ? `,"old":${before!.text}` : "");
+  const images = (change.new ? `,"new":${textOf(after!)}` : "") + (change.old ? `,"old":${textOf(before!)}` : "");
   return `{"name":"${name}","size":${size},"expired":${expired},"keys":${JSON.stringify(keys)}${images}}`;
 }
 

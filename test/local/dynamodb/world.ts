@@ -60,7 +60,12 @@ export interface WorldOptions {
   database?: Database;
 }
 
-export async function world({ table = {}, faults, database = openDatabase(":memory:") }: WorldOptions = {}) {
+export async function world({
+  table = {},
+  faults,
+  // Items lie elsewhere in a file than in memory: `EMBEDDED_FILE=` (an empty name) tests a file that passes.
+  database = openDatabase(process.env.EMBEDDED_FILE ?? ":memory:"),
+}: WorldOptions = {}) {
   const clock = createClock({ start: START, ticking: false });
   const endpoint = process.env.PARITY_ENDPOINT;
   const db = endpoint

@@ -1,0 +1,152 @@
+// Rows of items under their keys, in order: what tables and indexes are made of. In SQLite, where they are to last.
+import type { Database, Row } from "../database.ts";
+import type { Sortable } from "./keys.ts";
+import { memoryRows } from "./memory-rows.ts";
+import { type Stored, storedOf, textOf } from "./stored.ts";
+
+/** The columns of a key: partition and sort key, and in an index those of the item behind them. */
+export type RowKey = readonly Sortable[];
+
+/** Which sort keys are wanted; what is left out bounds nothing. */
+export interface Bounds {
+  least?: Sortable;
+  above?: Sortable;
+  most?: Sortable;
+  below?: Sortable;
+}
+
+export interface Reach {
+  /** Of one partition, else of all in the order of their keys. */
+  pk?: Sortable;
+  bounds?: Bounds;
+  /** Begins beyond this key: all its columns, or those behind `pk` where one is given. */
+  beyond?: RowKey;
+  forward: boolean;
+}
+
+export interface KeyedRow {
+  key: RowKey;
+  stored: Stored;
+}
+
+export interface Rows {
+  create(storage: string, columns: readonly string[]): void;
+  drop(storage: string): void;
+  find(storage: string, key: RowKey): Stored | undefined;
+  put(storage: string, key: RowKey, stored: Stored, due?: number | null): void;
+  remove(storage: string, key: RowKey): void;
+  read(storage: string, reach: Reach): Iterable<Stored>;
+  all(storage: string): Iterable<KeyedRow>;
+  /** Number of rows and their bytes. */
+  measure(storage: string): { items: number; bytes: number };
+  /** Makes `due` quick to find. */
+  watchDue(storage: string): void;
+  /** Rows due after `from` and no later than `until`, the first one first. */
+  due(storage: string, from: number, until: number): KeyedRow[];
+}
+
+export const TABLE_COLUMNS = ["pk", "sk"];
+export const INDEX_COLUMNS = ["pk", "sk", "item_pk", "item_sk"];
+
+/** Items expire; the entries of indexes go with them. */
+const hasDue = (columns: readonly string[]): boolean => columns.length === TABLE_COLUMNS.length;
+
+export const openRows = (database: Database): Rows => (database.undo ? memoryRows(database.undo) : sqlRows(database));
+
+interface Sql {
+  columns: readonly string[];
+  find: string;
+  put: string;
+  remove: string;
+}
+
+const COMPARISONS = { least: ">=", above: ">", most: "<=", below: "<" } as const;
+
+function sqlRows(database: Database): Rows {
+  const known = new Map<string, Sql>();
+  const sqlOf = (storage: string): Sql => {
+    let sql = known.get(storage);
+    if (!sql) {
+      const columns = database.all(`SELECT name FROM pragma_table_info('${storage}') WHERE pk > 0 ORDER BY pk`);
+      sql = statementsOf(
+        storage,
+        columns.map(({ name }) => String(name)),
+      );
+      known.set(storage, sql);
+    }
+    return sql;
+  };
+  const keyed = (storage: string, sql: string, ...values: number[]): KeyedRow[] => {
+    const { columns } = sqlOf(storage);
+    return database
+      .all(`SELECT ${columns.join(", ")}, item, size FROM ${storage} ${sql}`, ...values)
+      .map((row: Row) => ({ key: columns.map((name) => row[name] as Sortable), stored: storedOf(row) }));
+  };
+
+  return {
+    create: (storage, columns) => {
+      const key = columns.join(", ");
+      const due = hasDue(columns) ? "due INTEGER, " : "";
+      database.exec(
+        `CREATE TABLE ${storage} (${key}, item TEXT, size INTEGER, ${due}PRIMARY KEY (${key})) WITHOUT ROWID`,
+      );
+      known.set(storage, statementsOf(storage, columns));
+    },
+    drop: (storage) => {
+      database.exec(`DROP TABLE ${storage}`);
+      known.delete(storage);
+    },
+    find: (storage, key) => {
+      const row = database.first(sqlOf(storage).find, ...key);
+      return row && storedOf(row);
+    },
+    put: (storage, key, stored, due = null) => {
+      const { put, columns } = sqlOf(storage);
+      const values = [...key, textOf(stored), stored.size];
+      database.run(put, ...(hasDue(columns) ? [...values, due] : values));
+    },
+    remove: (storage, key) => {
+      database.run(sqlOf(storage).remove, ...key);
+    },
+    *read(storage, { pk, bounds = {}, beyond, forward }) {
+      const all = sqlOf(storage).columns;
+      const columns = pk === undefined ? all : all.slice(1);
+      const where: string[] = pk === undefined ? [] : ["pk = ?"];
+      const values: Sortable[] = pk === undefined ? [] : [pk];
+      for (const [name, comparison] of Object.entries(COMPARISONS)) {
+        const bound = bounds[name as keyof Bounds];
+        if (bound === undefined) continue;
+        where.push(`sk ${comparison} ?`);
+        values.push(bound);
+      }
+      if (beyond) {
+        where.push(`(${columns.join(", ")}) ${forward ? ">" : "<"} (${columns.map(() => "?").join(", ")})`);
+        values.push(...beyond);
+      }
+      const order = columns.map((column) => column + (forward ? "" : " DESC")).join(", ");
+      const filter = where.length > 0 ? `WHERE ${where.join(" AND ")}` : "";
+      const rows = database.iterate(`SELECT item, size FROM ${storage} ${filter} ORDER BY ${order}`, ...values);
+      for (const row of rows) yield storedOf(row);
+    },
+    all: (storage) => keyed(storage, ""),
+    measure: (storage) => {
+      const row = database.first(`SELECT count(*) AS items, coalesce(sum(size), 0) AS bytes FROM ${storage}`)!;
+      return { items: Number(row.items), bytes: Number(row.bytes) };
+    },
+    watchDue: (storage) =>
+      database.exec(`CREATE INDEX IF NOT EXISTS ${storage}_due ON ${storage} (due) WHERE due IS NOT NULL`),
+    due: (storage, from, until) =>
+      keyed(storage, "WHERE due IS NOT NULL AND due <= ? AND due > ? ORDER BY due", until, from),
+  };
+}
+
+function statementsOf(storage: string, columns: readonly string[]): Sql {
+  const where = columns.map((name) => `${name} = ?`).join(" AND ");
+  const all = [...columns, "item", "size", ...(hasDue(columns) ? ["due"] : [])];
+  return {
+    columns,
+    find: `SELECT item, size FROM ${storage} WHERE ${where}`,
+    put: `INSERT OR REPLACE INTO ${storage} (${all.join(", ")}) VALUES (${all.map(() => "?").join(", ")})`,
+    remove: `DELETE FROM ${storage} WHERE ${where}`,
+  };
+}
