@@ -2,7 +2,7 @@
 import type { Store } from "../resources.ts";
 import { COUNT_SHARDS } from "./journey-counts.ts";
 import { drive, type Means } from "./journey-ticks.ts";
-import { goneKey, SECOND_PASS_MS } from "./journeys.ts";
+import { goneKey, SECOND_PASS_MS, VERSION } from "./journeys.ts";
 import { keys } from "./keys.ts";
 import type { Item, Key } from "./model.ts";
 import { endRun, type RunItem, runOf } from "./runs.ts";
@@ -79,7 +79,9 @@ export async function clearJourney(store: Store, id: string): Promise<void> {
   if (!gone || store.clock.now() < Number(gone.at) + SECOND_PASS_MS) return;
   const counters = Array.from({ length: COUNT_SHARDS }, (_, shard) => keys.journeyCount(store.tenant, id, shard));
   await store.writeAll(counters.map((remove) => ({ remove })));
-  // The row that says so goes last: it sorts before the versions, and is the first of its partition.
-  for (let page = await store.query({ pk: gone.pk }); page.items.length > 0; page = await store.query({ pk: gone.pk }))
+  // Its jobs stay, and what says that they are its own.
+  const versionsOf = () => store.query({ pk: gone.pk, prefix: VERSION, limit: ROWS_A_PAGE });
+  for (let page = await versionsOf(); page.items.length > 0; page = await versionsOf())
     await store.writeAll(page.items.map(({ pk, sk }) => ({ remove: { pk, sk } })));
+  await store.remove(goneKey(store, id));
 }

@@ -194,8 +194,11 @@ export async function removeJourney(store: Store, timers: Timers, id: string): P
 
 export const goneKey = ({ tenant }: Pick<Store, "tenant">, id: string): Key => keys.part(tenant, "journey", id, "GONE");
 
+/** Versions among the parts of a journey. */
+export const VERSION = "V#";
+
 const versionKey = ({ tenant }: Pick<Store, "tenant">, id: string, version: number): Key =>
-  keys.part(tenant, "journey", id, `V#${String(version).padStart(7, "0")}`);
+  keys.part(tenant, "journey", id, `${VERSION}${String(version).padStart(7, "0")}`);
 
 /** A version that was active once: it never changes. */
 export async function getVersion(store: StoreReader, id: string, version: number): Promise<Version | undefined> {

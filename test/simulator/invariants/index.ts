@@ -8,6 +8,7 @@ import { deliveredOnce } from "./delivered-once.ts";
 import { erasure } from "./erasure.ts";
 import { eventsExported } from "./events-exported.ts";
 import { jobsEnd } from "./jobs-end.ts";
+import { journeys } from "./journeys.ts";
 import { liveStreams } from "./live-streams.ts";
 import { memberships } from "./memberships.ts";
 import { oneJob } from "./one-job.ts";
@@ -34,6 +35,7 @@ export const invariants: readonly Invariant[] = [
   erasure,
   eventsExported,
   memberships,
+  journeys,
   readsStay,
   liveStreams,
   quota,

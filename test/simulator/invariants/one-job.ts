@@ -8,7 +8,8 @@ export const oneJob: Invariant = {
     const byLabel = new Map<string, string>();
     return {
       commit: ({ pk, before, after }) => {
-        if (!isJob(pk) || before || !after) return;
+        // A journey's jobs have no name: nobody asked for them.
+        if (!isJob(pk) || before || !after || after.name === null) return;
         const label = String(after.name);
         const known = byLabel.get(label);
         if (known !== undefined)

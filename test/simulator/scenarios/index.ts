@@ -2,6 +2,7 @@
 import type { Scenario } from "../invariant.ts";
 import { events } from "./events.ts";
 import { inbox } from "./inbox.ts";
+import { journeys } from "./journeys.ts";
 import { serverKeys } from "./keys.ts";
 import { live } from "./live.ts";
 import { pushes } from "./pushes.ts";
@@ -26,4 +27,5 @@ export const scenarios: readonly Scenario[] = [
   serverKeys,
   segments,
   pushes,
+  journeys,
 ];
