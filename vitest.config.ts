@@ -7,7 +7,7 @@ export default defineConfig({
     maxWorkers: 2,
     isolate: false,
     setupFiles: ["test/support/setup.ts"],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     reporters: ["default", "./test/support/count-reporter.ts"],
     coverage: { provider: "v8", include: ["functions/**", "shared/**", "local/**"] },
   },

@@ -101,6 +101,8 @@ export async function runFeed(feed: Feed, write: (text: string) => void): Promis
     if (clock.now() >= keepaliveAt) {
       write(": keepalive\n\n");
       keepaliveAt += KEEPALIVE_MS;
+      // Whoever comes back at once is told why (ERR-6, ERR-7).
+      if (!(await isWorkspaceOpen(feed))) return;
       if ((await isDisplaced(feed)) || !(await keepPlace(feed))) return void write(`retry: ${RETRY_DISPLACED_MS}\n\n`);
     }
     await clock.sleep(Math.max(1, Math.min(POLL_MS, keepaliveAt - clock.now())), woken);
@@ -120,6 +122,11 @@ const rowsOf = ({ parts: { store, clock }, subscriber, cursor }: Feed) =>
 const idOf = (sk: string) => sk.slice("I#".length);
 
 const isLive = (now: number) => (item: Item) => Number(item.lease) > now;
+
+async function isWorkspaceOpen({ parts: { store, platform } }: Feed): Promise<boolean> {
+  const workspace = await platform.get(platformKeys.tenant(store.tenant), { eventual: true });
+  return workspace?.status === "active";
+}
 
 /** @returns false if the place is gone because the subscriber was erased meanwhile: nothing is written for it again. */
 async function keepPlace(feed: Feed): Promise<boolean> {

@@ -25,7 +25,16 @@ export interface Workspace {
 
 export type Caller =
   | { kind: "sdk"; workspace: Workspace }
-  | { kind: "server"; workspace: Workspace; key: string; scopes: readonly Scope[]; explicit: boolean }
+  | {
+      kind: "server";
+      workspace: Workspace;
+      key: string;
+      scopes: readonly Scope[];
+      explicit: boolean;
+      /** Where the key's row is, and when the key was last noted as used, in milliseconds. */
+      credential: string;
+      usedAt: number;
+    }
   | {
       kind: "dashboard";
       workspace: Workspace;
@@ -107,7 +116,16 @@ async function serverCaller(key: string, { platform }: Credentials): Promise<Ext
   const workspace = await platform.get(keys.tenant(String(row.tenant)));
   if (!workspace) throw unauthorized();
   const { id, scopes, explicit } = row as Item & { id: string; scopes: Scope[]; explicit: boolean };
-  return { kind: "server", workspace: workspaceOfRow(workspace), key: id, scopes, explicit };
+  const usedAt = row.last_used_at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(String(row.last_used_at));
+  return {
+    kind: "server",
+    workspace: workspaceOfRow(workspace),
+    key: id,
+    scopes,
+    explicit,
+    credential: row.pk,
+    usedAt,
+  };
 }
 
 async function dashboardCaller(

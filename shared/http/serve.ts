@@ -21,6 +21,7 @@ import {
   refuseDeepBody,
   refuseLongBody,
 } from "./input.ts";
+import { noteKeyUse } from "./key-use.ts";
 import { servingUses } from "./serving.ts";
 
 type Event = APIGatewayProxyEventV2;
@@ -109,7 +110,9 @@ function chain(endpoint: Endpoint, parts: Parts, cached: ReturnType<typeof creat
         ids,
         log,
       });
-      return respond(endpoint, result);
+      const response = respond(endpoint, result);
+      await noteKeyUse(passage.caller, platform, parts);
+      return response;
     });
 
   return async (event, context) => {

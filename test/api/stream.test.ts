@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE, SECOND } from "../../shared/clock.ts";
 import { keys } from "../../shared/store/keys.ts";
-import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
+import { addPeople, inboxOf, operate, quickStore, send } from "../support/people.ts";
 import { addReader, openStream } from "../support/sse.ts";
 import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -216,6 +216,20 @@ describe("lifetime", () => {
     await world.advance(35 * SECOND);
     expect([streams[2]!.ended, again.ended]).toEqual([true, false]);
   });
+
+  it.each(["suspended", "deleted"] as const)(
+    "ERR-6 ERR-7 the stream of a workspace that is %s ends within half a minute, and is refused to whoever comes back",
+    async (status) => {
+      const { world, tenant, open } = await withReader();
+      const stream = await open();
+      await world.advance(35_000);
+      expect(stream.ended).toBe(false);
+      await operate(world, tenant, { status });
+      await world.advance(30_000);
+      expect([stream.ended, stream.retries()]).toEqual([true, [2_000]]);
+      expect((await open()).status).toBe(403);
+    },
+  );
 
   it("SUB-8 the stream of somebody who was erased ends and leaves nothing of itself", async () => {
     const { world, tenant, open, id } = await withReader();

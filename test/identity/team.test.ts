@@ -159,6 +159,26 @@ describe("server keys", () => {
     expect(items.find((item: { id: string }) => item.id === id).revoked_at).toBe("2026-11-20T12:00:00.000Z");
   });
 
+  it("D-SCOPE the list says when a key was last used, to the hour; a refused call is no use", async () => {
+    const { id, key } = (await create({ name: "zap", scopes: ["subscribers:read"] })).body;
+    const as = { authorization: `Bearer ${key}` };
+    const usedAt = async () => {
+      const { items } = (await world.call("GET /api/v1/server-keys", { as: await tenant.dashboard() })).body;
+      return items.find((item: { id: string }) => item.id === id).last_used_at;
+    };
+    expect((await world.call("GET /v1/hooks", { as })).status).toBe(403);
+    expect((await world.call("GET /v1/subscribers?limit=0", { as })).status).toBe(422);
+    expect(await usedAt()).toBeNull();
+    expect((await world.call("GET /v1/subscribers", { as })).status).toBe(200);
+    expect(await usedAt()).toBe("2026-11-20T12:00:00.000Z");
+    await world.advance(3_599_000);
+    await world.call("GET /v1/subscribers", { as });
+    expect(await usedAt()).toBe("2026-11-20T12:00:00.000Z");
+    await world.advance(1_000);
+    await world.call("GET /v1/whoami", { as });
+    expect(await usedAt()).toBe("2026-11-20T13:00:00.000Z");
+  });
+
   it("ATH-1 the SDK key is stable", async () => {
     const { body } = await world.call("GET /api/v1/sdk-key", { as: owner });
     expect(body.sdk_key).toBe(tenant.sdkKey);
