@@ -44,6 +44,7 @@ export class EngagementStack extends Stack {
         DEFAULT_PLAN: settings.defaultPlan,
         STREAM_CONCURRENCY: settings.streamConcurrency?.toString(),
         ORIGIN_SECRET: storage.originSecret,
+        MAIL_SENDER: settings.emailIdentity && `no-reply@${settings.emailIdentity}`,
         // The address of what is made last, known by none of the functions that it leads to.
         BASE_URL: Lazy.string({ produce: () => edge.url }),
       },

@@ -128,6 +128,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     TOKEN_AUDIENCE: "engagement-dashboard",
     DEFAULT_PLAN: options.plan ?? "enterprise",
+    MAIL_SENDER: "no-reply@example.com",
     ...options.env,
   };
   const wakes = createWakes(dynamodb, table);

@@ -33,6 +33,28 @@ describe("invitations", () => {
     expect((await accept(late.body.token)).status).toBe(404);
   });
 
+  it("AMB-78 are mailed, token and all; a mail that does not go is logged and refuses nobody", async () => {
+    const { token } = (await invite("grace@navy.example", "marketer")).body;
+    const mails = async () => (await world.call("GET /_local/outbox?channel=email")).body.items;
+    const [mail] = await mails();
+    expect(mail).toMatchObject({
+      to: "grace@navy.example",
+      title: expect.stringMatching(/^You are invited to Workspace/),
+    });
+    expect(mail.body).toContain(token);
+    expect(mail.body).toContain("marketer");
+    expect((await accept(token)).status).toBe(201);
+    await world.call("POST /_local/faults", { body: { channel: "email", outcome: "transient" } });
+    expect((await invite("late@navy.example", "viewer")).status).toBe(201);
+    expect(world.logs).toContainEqual(expect.objectContaining({ level: "warn", message: "a mail was not sent" }));
+    expect(JSON.stringify(world.logs)).not.toContain("navy.example");
+    const silent = await testWorld({ env: { MAIL_SENDER: "" } });
+    const as = await (await silent.tenant()).dashboard();
+    const body = { email: "grace@navy.example", role: "viewer" };
+    expect((await silent.call("POST /api/v1/team/invitations", { as, body })).status).toBe(201);
+    expect((await silent.call("GET /_local/outbox?channel=email")).body.items).toEqual([]);
+  });
+
   it("AMB-78 ERR-15 count against the plan's members while they are open", async () => {
     const small = await world.tenant({ plan: "free" });
     const as = await small.dashboard();

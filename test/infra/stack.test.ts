@@ -247,6 +247,11 @@ describe("e-mail", () => {
   it("signs as the domain, and queues what becomes of each mail", () => {
     const mailing = whole();
     const the = (type: string) => ofType(mailing, type).map(([id, { Properties }]) => ({ id, ...Properties }))[0];
+    const senders = ofType(mailing, "AWS::Lambda::Function").flatMap(([, { Properties }]) => {
+      const from = Properties.Environment.Variables.MAIL_SENDER;
+      return from ? [from] : [];
+    });
+    expect(senders).toEqual(["no-reply@mail.example.com"]);
     const set = the("AWS::SES::ConfigurationSet");
     expect(set).toMatchObject({ Name: "Engagement", DeliveryOptions: { TlsPolicy: "REQUIRE" } });
     expect(the("AWS::SES::EmailIdentity")).toMatchObject({

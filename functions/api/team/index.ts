@@ -5,6 +5,7 @@ import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError } from "../../../shared/http/errors.ts";
 import { roles } from "../../../shared/http/roles.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
+import { mailer } from "../../../shared/mailer.ts";
 import { platformWrite } from "../../../shared/resources.ts";
 import { isEmailAddress } from "../../../shared/rules/contacts.ts";
 import { changeRole, invite, listInvitations, listMembers, removeMember } from "../../../shared/store/members.ts";
@@ -61,9 +62,11 @@ export const team = group("team", "Members, roles and invitations.", [
 
   managing(
     "POST /api/v1/team/invitations",
-    {},
+    { uses: [mailer] },
     {
       summary: "Invite somebody by e-mail: good for 7 days, once",
+      description:
+        "The token is in this answer, and in a mail to the invited person where the service has a mail domain.",
       body: v.strictObject({
         email: v.pipe(v.string("must be a string"), v.trim(), v.check(isEmailAddress, "must be an e-mail address")),
         role: Role,
@@ -72,10 +75,19 @@ export const team = group("team", "Members, roles and invitations.", [
       status: 201,
       errors: ["CONFLICT", "QUOTA_EXCEEDED"],
     },
-    ({ platform, caller, body }) => {
+    async ({ platform, mail, caller, body }) => {
       if (body.role === "owner" && roleOf(caller) !== "owner")
         throw new ApiError("FORBIDDEN", "Only an owner may invite an owner.");
-      return invite(platform, workspaceOf(caller), body);
+      const { tenant, name, plan } = workspaceOf(caller);
+      const invitation = await invite(platform, { tenant, plan }, body);
+      const { id, email, role, expires_at, token } = invitation;
+      // The token is kept as a hash: here is the only place that can mail it, and the answer has it anyway (AMB-78).
+      await mail({
+        ...{ tenant, id, to: email },
+        subject: `You are invited to ${name}`,
+        text: `You are invited to join ${name} as ${role}.\n\nYour token: ${token}\n\nIt is good once, until ${expires_at}.`,
+      });
+      return invitation;
     },
   ),
 ]);

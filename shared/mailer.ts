@@ -1,0 +1,42 @@
+// Mail of the service itself, from the domain of the installation: what workspaces send goes through their channels.
+import { type Capability, type Parts, setting } from "./parts.ts";
+import { mailSource } from "./providers/mail-source.ts";
+import { openSes } from "./providers/ses.ts";
+
+interface Letter {
+  tenant: string;
+  /** What it is about; never two letters of one id. */
+  id: string;
+  to: string;
+  subject: string;
+  text: string;
+}
+
+/** Sends a letter, or logs why it did not go: never throws, and never keeps the caller from answering. */
+export type Mailer = (letter: Letter) => Promise<void>;
+
+/** Where no domain for e-mail is set, nothing is mailed. */
+export const mailer: Capability<"mail", Mailer> = {
+  as: "mail",
+  env: ["MAIL_SENDER"],
+  grants: [{ actions: ["ses:SendEmail", "ses:SendRawEmail"], on: "email-identities" }],
+  open: (parts) => {
+    const send = parts.env.MAIL_SENDER ? openMailer(parts, setting(parts, "MAIL_SENDER")) : async () => undefined;
+    return () => send;
+  },
+};
+
+function openMailer(parts: Parts, from_email: string): Mailer {
+  const ses = openSes(parts);
+  const credentials = { type: "email", provider: "ses", from_email } as const;
+  return async ({ tenant, id, to, subject, text }) => {
+    const about = { tenant, job: id, subscriber: id, target: "email", address: { email: to } };
+    const message = { ...about, title: subject, body: text };
+    const mail = mailSource(credentials, message, parts.clock.now());
+    const outcome =
+      "refused" in mail
+        ? { status: "rejected", reason: mail.refused }
+        : await ses.send(credentials, message, mail.source);
+    if (outcome.status !== "accepted") parts.log({ level: "warn", message: "a mail was not sent", tenant, ...outcome });
+  };
+}
