@@ -14,6 +14,8 @@ export interface Places {
   storage: Storage;
   queues: Queues;
   schedules: Schedules;
+  /** The address that the service's own mail comes from. */
+  mailSender?: string | undefined;
 }
 
 type Allow = (actions: readonly string[]) => PolicyStatement[];
@@ -22,7 +24,10 @@ const allow = (actions: readonly string[], ...resources: string[]): PolicyStatem
   actions.length === 0 ? [] : [new PolicyStatement({ actions: [...actions], resources })];
 
 /** What a declaration may name in `on`, and how its actions become statements. */
-function allowances(stack: Stack, { storage, queues, schedules }: Places): ReadonlyMap<string, Allow> {
+function allowances(
+  stack: Stack,
+  { storage, queues, schedules, mailSender = "nobody" }: Places,
+): ReadonlyMap<string, Allow> {
   const { tableArn } = storage.table;
   const indexArns = Object.values(tableDefinition.indexes).map(({ name }) => `${tableArn}/index/${name}`);
   const isQuery = (action: string) => action === "dynamodb:Query";
@@ -61,6 +66,17 @@ function allowances(stack: Stack, { storage, queues, schedules }: Places): Reado
     ],
     // Which addresses a workspace sends from is known only when it does.
     ["email-identities", (actions) => allow(actions, stack.formatArn({ service: "ses", resource: "*" }))],
+    // The configuration set counts as a resource too; the condition says whose mail it is.
+    [
+      "own-mail",
+      (actions) => [
+        new PolicyStatement({
+          actions: [...actions],
+          resources: [stack.formatArn({ service: "ses", resource: "*" })],
+          conditions: { StringEquals: { "ses:FromAddress": mailSender } },
+        }),
+      ],
+    ],
     ["assets", (actions) => allow(actions, storage.assets.arnForObjects(`${ASSETS_PATH.slice(1)}*`))],
     ["imports", (actions) => allow(actions, storage.imports.arnForObjects("*"))],
     ["imports-bucket", (actions) => allow(actions, storage.imports.bucketArn)],

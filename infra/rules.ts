@@ -52,6 +52,11 @@ function acceptedIn(stack: Stack): Accepted[] {
       reason: "Which addresses a workspace sends from is known only when it does, or when it asks whether it may.",
     },
     {
+      on: named("ApiTeamRole"),
+      rule: "IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:*]",
+      reason: "From the service's own address alone, by condition: its configuration set counts as a resource too.",
+    },
+    {
       on: named("Failures"),
       rule: "S1",
       reason: "Only Lambda writes and only operators read, both seen by CloudTrail; a log bucket would need one too.",

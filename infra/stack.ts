@@ -36,15 +36,16 @@ export class EngagementStack extends Stack {
     const schedules = createSchedules(this, settings, queues);
     const email = createEmail(this, settings);
     const api = createApi(this, settings, declared);
+    const mailSender = settings.emailIdentity && `no-reply@${settings.emailIdentity}`;
     const lambdas = createLambdas(this, settings, deployedFunctions(declared), {
-      ...{ storage, queues, schedules, code },
+      ...{ storage, queues, schedules, code, mailSender },
       variables: {
         TOKEN_ISSUER: settings.domain ? `https://${settings.domain.name}` : api.url,
         TOKEN_AUDIENCE,
         DEFAULT_PLAN: settings.defaultPlan,
         STREAM_CONCURRENCY: settings.streamConcurrency?.toString(),
         ORIGIN_SECRET: storage.originSecret,
-        MAIL_SENDER: settings.emailIdentity && `no-reply@${settings.emailIdentity}`,
+        MAIL_SENDER: mailSender,
         // The address of what is made last, known by none of the functions that it leads to.
         BASE_URL: Lazy.string({ produce: () => edge.url }),
       },

@@ -19,7 +19,7 @@ export type Mailer = (letter: Letter) => Promise<void>;
 export const mailer: Capability<"mail", Mailer> = {
   as: "mail",
   env: ["MAIL_SENDER"],
-  grants: [{ actions: ["ses:SendEmail", "ses:SendRawEmail"], on: "email-identities" }],
+  grants: [{ actions: ["ses:SendEmail", "ses:SendRawEmail"], on: "own-mail" }],
   open: (parts) => {
     const send = parts.env.MAIL_SENDER ? openMailer(parts, setting(parts, "MAIL_SENDER")) : async () => undefined;
     return () => send;

@@ -36,7 +36,7 @@ async function fingerprint(): Promise<string> {
 }
 
 describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))("%s", (route, endpoint) => {
-  it("ATH-R2 ATH-R7 ERR-6 ERR-7 ERR-9 answers every credential as it declares, and a refusal changes nothing", async () => {
+  it("ATH-R2 ATH-R5 ATH-R7 ERR-2 ERR-5 ERR-6 ERR-7 ERR-9 answers every credential as it declares, and a refusal changes nothing", async () => {
     const before = await fingerprint();
     expect(await wrongRefusals(world, endpoint, credentials, fill(route))).toEqual([]);
     expect(await fingerprint()).toBe(before);

@@ -35,6 +35,7 @@ const capabilities: [capability: string, routes: string[]][] = [
   ["one-off sends", ["POST /api/v1/notifications", "GET /api/v1/notifications/:id"]],
   ["campaigns", ["POST /api/v1/campaigns", "GET /api/v1/campaigns", "POST /api/v1/campaigns/:id/release"]],
   ["cron schedules", ["POST /api/v1/schedules", "GET /api/v1/schedules", "PATCH /api/v1/schedules/:id"]],
+  ["journeys", ["POST /api/v1/journeys", "GET /api/v1/journeys", "POST /api/v1/journeys/:id/activate"]],
   ["segments", ["POST /api/v1/segments", "GET /api/v1/segments", "POST /api/v1/segments/preview"]],
   [
     "in-app messages, inbox, live stream",

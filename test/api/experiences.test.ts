@@ -200,7 +200,7 @@ describe("create", () => {
 });
 
 describe("list", () => {
-  it("INX-23 AMB-29 pages newest first with a total, one status or all; sizes are clamped, nonsense is 400", async () => {
+  it("INX-23 LIM-8 AMB-29 pages newest first with a total, one status or all; sizes are clamped, nonsense is 400", async () => {
     const { world, tenant } = await withTenant();
     const ids: string[] = [];
     for (let n = 0; n < 25; n++) {

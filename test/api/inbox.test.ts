@@ -51,7 +51,7 @@ describe("list", () => {
     });
   });
 
-  it("INB-6 AMB-80 gives 50 by default and at most 200; below 1 or no number is 422", async () => {
+  it("INB-6 LIM-8 AMB-80 gives 50 by default and at most 200; below 1 or no number is 422", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     for (let n = 0; n < 205; n++)

@@ -146,7 +146,7 @@ describe("create", () => {
     10_000,
   );
 
-  it("NTF-21 AMB-89 a template_id that leads nowhere is 422 TEMPLATE_NOT_FOUND, also another workspace's", async () => {
+  it("NTF-21 ERR-14 AMB-89 a template_id that leads nowhere is 422 TEMPLATE_NOT_FOUND, also another workspace's", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const body = { name: "theirs", content: { title: "t", body: "b" } };

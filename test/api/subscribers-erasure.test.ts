@@ -180,7 +180,7 @@ describe("bulk delete", () => {
     expect(answer.body).toEqual({ deleted: 1, not_found: [UNKNOWN] });
   });
 
-  it("SUB-12 takes 1,000 ids and erases them all", async () => {
+  it("SUB-12 LIM-7 takes 1,000 ids and erases them all", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 1_000);
     expect((await bulk(world, tenant, ids)).body).toEqual({ deleted: 1_000, not_found: [] });

@@ -248,10 +248,15 @@ describe("e-mail", () => {
     const mailing = whole();
     const the = (type: string) => ofType(mailing, type).map(([id, { Properties }]) => ({ id, ...Properties }))[0];
     const senders = ofType(mailing, "AWS::Lambda::Function").flatMap(([, { Properties }]) => {
-      const from = Properties.Environment.Variables.MAIL_SENDER;
+      const from = Properties.Environment?.Variables.MAIL_SENDER;
       return from ? [from] : [];
     });
     expect(senders).toEqual(["no-reply@mail.example.com"]);
+    const [, { Properties: role }] = ofType(mailing, "AWS::IAM::Role").find(([id]) => id.startsWith("ApiTeamRole"))!;
+    const mail = role.Policies[0].PolicyDocument.Statement.find(({ Action }: { Action: string[] }) =>
+      Action.includes("ses:SendEmail"),
+    );
+    expect(mail.Condition).toEqual({ StringEquals: { "ses:FromAddress": "no-reply@mail.example.com" } });
     const set = the("AWS::SES::ConfigurationSet");
     expect(set).toMatchObject({ Name: "Engagement", DeliveryOptions: { TlsPolicy: "REQUIRE" } });
     expect(the("AWS::SES::EmailIdentity")).toMatchObject({

@@ -60,6 +60,7 @@ export function placesOf(template: Template): Record<string, string> {
     imports: `${bucket("imports")}/*`,
     "imports-bucket": bucket("imports"),
     "email-identities": within("ses", "*"),
+    "own-mail": within("ses", "*"),
     "schedule-group": within("scheduler", "schedule/<ScheduleGroup>/due-*"),
     "scheduler-role": arnOf("scheduler-role", "AWS::IAM::Role"),
     ...Object.fromEntries(queueNames.map((name) => [`queue:${name}`, arnOf(`${name}-queue`, "AWS::SQS::Queue")])),
