@@ -178,11 +178,16 @@ function failed(call: Call | undefined, { name, message, status, fields }: AwsFa
   if (call?.service === "sqs") {
     headers["x-amzn-query-error"] = `${sqsCodes[name] ?? name};${status < 500 ? "Sender" : "Receiver"}`;
   }
-  return answer(call, status, { __type: typeOf(call?.service, name), message, ...fields }, headers);
+  // What never got past the parser is told by another layer, in other letters.
+  const said = call?.service === "dynamodb" && CORAL.has(name) ? { Message: message } : { message };
+  return answer(call, status, { __type: typeOf(call?.service, name), ...said, ...fields }, headers);
 }
+
+const CORAL = new Set(["SerializationException", "UnknownOperationException"]);
 
 function typeOf(service: ServiceName | undefined, name: string): string {
   if (service === "dynamodb") {
+    if (CORAL.has(name)) return `com.amazon.coral.service#${name}`;
     return name === "ValidationException"
       ? `com.amazon.coral.validate#${name}`
       : `com.amazonaws.dynamodb.v20120810#${name}`;

@@ -83,7 +83,7 @@ function inOrder(found: Case): Case {
 }
 
 const DYNALITE: Engine["name"][] = ["dynalite"];
-const COMPARES_PATHS = /(#\w+|[a-z][\w.[\]]*) (=|<>|<=|>=|<|>) (#\w+|size|[a-z])/;
+const COMPARES_PATHS = /(#\w+|[a-z][\w.[\]]*|\)) (=|<>|<=|>=|<|>) (#\w+|size|[a-z])/;
 
 const differences: Difference[] = [
   {

@@ -3,8 +3,10 @@
 /** What is looked at first is refused first: the stages of a request at AWS. */
 const STAGES: RegExp[] = [
   /failed to satisfy constraint|Supplied AttributeValue|numeric value|into a number|ontains duplicates|may not be empty|should not be empty|number with magnitude|significant digits|Null attribute value|ReturnValues can only|Return values set|(Select|Limit) must be|requests? set|null key|cannot be null|Empty attribute name|table\/index name/i,
-  /ExpressionAttribute|can only be specified when using expressions/,
-  /Invalid \w*Expression|when choosing to get|ALL_PROJECTED_ATTRIBUTES|KeyCondition|segment|Either the KeyConditions/i,
+  /can only be specified when using expressions/,
+  /The (Total)?Segments? parameter|Either the KeyConditions/i,
+  /ExpressionAttribute/,
+  /Invalid \w*Expression|when choosing to get|ALL_PROJECTED_ATTRIBUTES|KeyCondition|segment/i,
   /ResourceNotFound|does not have the specified index|Consistent reads/,
   /does not match the schema|Missing the key|Type mismatch|conditions on the keys|required keys|cannot contain an empty|Invalid attribute value type|query (key )?condition|Condition parameter type|Conditions can be|starting key|Exclusive Start Key|must be scalars|Cannot update attribute|Filter Expression can only|does not project|Select type|multiple operations on one|unsupported type|size limit/i,
   /^(ConditionalCheckFailed|TransactionCanceled)/,

@@ -15,6 +15,7 @@ import {
   list,
   map,
   NAME,
+  NAMES,
   needed,
   type Rule,
   type Shape,
@@ -36,7 +37,7 @@ const KEYS_SHAPE = {
   Keys: needed(list),
   ConsistentRead: flag,
   ProjectionExpression: text,
-  ExpressionAttributeNames: map,
+  ExpressionAttributeNames: NAMES,
   AttributesToGet: ATTRIBUTES_TO_GET,
 } satisfies Shape;
 

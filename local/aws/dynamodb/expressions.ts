@@ -69,13 +69,18 @@ const NAME_FORM = /^#[A-Za-z0-9_]+$/;
 const VALUE_FORM = /^:[A-Za-z0-9_]+$/;
 
 /**
- * Reads what the expressions of a request share; `kinds` are those the operation knows, and `older` says that it
- * still runs the older validation layer.
+ * Reads what the expressions of a request share; `kinds` are those the operation knows, `older` says that it still
+ * runs the older validation layer, and `before` is what it checks before it reads any expression.
  */
-export function readExpressions(input: ExpressionInput, kinds: readonly string[], older = false): Expressions {
+export function readExpressions(
+  input: ExpressionInput,
+  kinds: readonly string[],
+  { older = false, before }: { older?: boolean; before?(): void } = {},
+): Expressions {
   const names = input.ExpressionAttributeNames;
   const given = input.ExpressionAttributeValues;
   checkUse(input, kinds, older);
+  before?.();
   checkForm(names, "ExpressionAttributeNames", NAME_FORM);
   checkForm(given, "ExpressionAttributeValues", VALUE_FORM);
   for (const ref in names) checkName(names[ref]!, ref);

@@ -1,5 +1,6 @@
 // The embedded DynamoDB: the real service's operations, refusals, billing and streams over the one SQLite file.
 import { SECOND } from "../../../shared/clock.ts";
+import { isRecord } from "../members.ts";
 import { awsFailure, type Parts, type StandIn, unknownOperation, type Wire } from "../stand-in.ts";
 import { batchOperations } from "./batch.ts";
 import { type DynamoDbMeter, openBill, openMeter } from "./capacity.ts";
@@ -15,6 +16,7 @@ import { tableOperations } from "./table-operations.ts";
 import { settingsOperations } from "./table-settings.ts";
 import { openTables, partitionOf } from "./tables.ts";
 import { transactionOperations } from "./transactions.ts";
+import { checkShapes } from "./values.ts";
 
 export type { DynamoDbMeter } from "./capacity.ts";
 export type { DynamoDbFaults } from "./engine.ts";
@@ -76,8 +78,13 @@ export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): Dyna
       if (!operation) throw PARTIQL.has(name) ? partiqlRefused(name) : unknownOperation(name);
       const given = withoutNulls(input);
       return run(name, operation.writes, (call) => {
-        operation.before?.(given);
-        checkParameters(given, operation.shape, name);
+        try {
+          operation.before?.(given);
+          checkParameters(given, operation.shape, name);
+        } catch (error) {
+          refuseMisshapen(given);
+          throw error;
+        }
         return operation.run(given, call);
       });
     },
@@ -104,6 +111,16 @@ export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): Dyna
     meter: meter.read,
     resetMeter: meter.reset,
   };
+}
+
+/** Only looked at when a request is refused: what the parser stumbles over would have been told before. */
+function refuseMisshapen(input: Wire): void {
+  for (const member of ["Item", "Key", "ExclusiveStartKey", "ExpressionAttributeValues"])
+    if (isRecord(input[member])) for (const value of Object.values(input[member])) checkShapes(value);
+  for (const member of ["ScanFilter", "QueryFilter", "KeyConditions", "Expected", "AttributeUpdates"])
+    if (isRecord(input[member]))
+      for (const { Value, AttributeValueList } of Object.values(input[member]) as Wire[])
+        for (const value of [Value ?? [], AttributeValueList ?? []].flat()) checkShapes(value);
 }
 
 const PARTIQL = new Set(["ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"]);

@@ -13,6 +13,7 @@ import {
   flag,
   ITEM_TABLE,
   map,
+  NAMES,
   needed,
   ON_FAILURE,
   RETURN_VALUES,
@@ -32,7 +33,7 @@ const WRITE = {
   ReturnItemCollectionMetrics: COLLECTION_METRICS,
   ReturnValuesOnConditionCheckFailure: ON_FAILURE,
   ConditionExpression: text,
-  ExpressionAttributeNames: map,
+  ExpressionAttributeNames: NAMES,
   ExpressionAttributeValues: map,
   Expected: EXPECTED,
   ConditionalOperator: CONDITIONAL_OPERATOR,
@@ -94,7 +95,7 @@ interface PreparedRead {
 /** Checks a read by key as far as it goes without the table; what it returns needs the table. */
 export function prepareGet(input: GetInput, older = false): (table: Table) => PreparedRead {
   const key = normalizeItem(input.Key);
-  const expressions = readExpressions(input, ["ProjectionExpression"], older);
+  const expressions = readExpressions(input, ["ProjectionExpression"], { older });
   const paths = expressions.projection(input.ProjectionExpression);
   expressions.finish();
   return (table) => {
@@ -183,7 +184,7 @@ export function itemOperations(engine: Engine): Operations {
         Key: needed(map),
         ConsistentRead: flag,
         ProjectionExpression: text,
-        ExpressionAttributeNames: map,
+        ExpressionAttributeNames: NAMES,
         ReturnConsumedCapacity: CONSUMED,
         AttributesToGet: ATTRIBUTES_TO_GET,
       },

@@ -1,6 +1,8 @@
 // The parameters of the days before expressions, as the real service still takes them.
-import { choice, flag, list, map, needed, type Rule, structure } from "./parameters.ts";
+import { choice, flag, list, map, needed, type Rule, type Shape, structure } from "./parameters.ts";
 
+const MODEL = "com.amazonaws.dynamodb.v20120810";
+const named = (name: string, inside: Shape): Rule => ({ ...structure(inside), called: `${MODEL}.${name}` });
 const COMPARISON = choice(
   "IN",
   "NULL",
@@ -19,17 +21,25 @@ const COMPARISON = choice(
 
 export const EXPECTED: Rule = {
   type: "Map",
-  values: structure({ Value: map, Exists: flag, ComparisonOperator: COMPARISON, AttributeValueList: list }),
+  called: `${MODEL}.ExpectedAttributeValue`,
+  values: named("ExpectedAttributeValue", {
+    Value: map,
+    Exists: flag,
+    ComparisonOperator: COMPARISON,
+    AttributeValueList: list,
+  }),
 };
 
 export const CONDITIONS: Rule = {
   type: "Map",
-  values: structure({ ComparisonOperator: needed(COMPARISON), AttributeValueList: list }),
+  called: `${MODEL}.Condition`,
+  values: named("Condition", { ComparisonOperator: needed(COMPARISON), AttributeValueList: list }),
 };
 
 export const ATTRIBUTE_UPDATES: Rule = {
   type: "Map",
-  values: structure({ Value: map, Action: choice("ADD", "PUT", "DELETE") }),
+  called: `${MODEL}.AttributeValueUpdate`,
+  values: named("AttributeValueUpdate", { Value: map, Action: choice("ADD", "PUT", "DELETE") }),
 };
 
 export const ATTRIBUTES_TO_GET: Rule = { type: "List", least: 1, most: 255 };

@@ -84,23 +84,31 @@ function checkedExpectation(name: string, expectation: Comparison): Checked {
   return { name, operator: "EQ", values: checkedValues("EQ", [Value]) };
 }
 
+const CHOICES = 100;
+
 /** What conditions, filters and expectations ask of an item. */
 function predicateOf(checked: readonly Checked[], conditionalOperator: unknown): Predicate {
   const values: AttributeValue[] = [];
   const constant = (value: AttributeValue): Operand => ({ kind: "value", ref: String(values.push(value) - 1) });
-  const trees = checked.map(({ name, operator, values: own }): Condition => {
+  const binding: Binding = { path: (path: Path) => path, value: (ref) => values[Number(ref)]! };
+  const predicates = checked.map(({ name, operator, values: own }): Predicate => {
+    const bound = (tree: Condition) => bindCondition(tree, binding);
     const path: Operand = { kind: "path", path: [name] };
     const operands = own.map(constant);
     const [first, second] = operands as [Operand, Operand];
-    if (operator === "IN") return { kind: "in", operand: path, choices: operands };
-    if (operator === "BETWEEN") return { kind: "between", operand: path, low: first, high: second };
+    if (operator === "IN") {
+      // Unlike an expression, a comparison takes any number of values.
+      const parts: Predicate[] = [];
+      for (let from = 0; from < operands.length; from += CHOICES)
+        parts.push(bound({ kind: "in", operand: path, choices: operands.slice(from, from + CHOICES) }));
+      return (item) => parts.some((holds) => holds(item));
+    }
+    if (operator === "BETWEEN") return bound({ kind: "between", operand: path, low: first, high: second });
     const comparator = COMPARATORS[operator];
-    if (comparator) return { kind: "compare", comparator, left: path, right: first };
+    if (comparator) return bound({ kind: "compare", comparator, left: path, right: first });
     const call: Condition = { kind: "call", name: FUNCTIONS[operator]!, args: [path, ...operands] };
-    return operator === "NOT_CONTAINS" ? { kind: "not", condition: call } : call;
+    return bound(operator === "NOT_CONTAINS" ? { kind: "not", condition: call } : call);
   });
-  const binding: Binding = { path: (path: Path) => path, value: (ref) => values[Number(ref)]! };
-  const predicates = trees.map((tree) => bindCondition(tree, binding));
   return conditionalOperator === "OR"
     ? (item) => predicates.some((holds) => holds(item))
     : (item) => predicates.every((holds) => holds(item));

@@ -24,6 +24,8 @@ export interface Rule {
   values?: Rule;
   /** What every element of a list must be. */
   each?: Rule;
+  /** What the parser calls the structure, or the values of the map. */
+  called?: string;
 }
 
 export type Shape = Record<string, Rule>;
@@ -33,8 +35,11 @@ const MAX_NAME = 255;
 
 export const text: Rule = { type: "String" };
 export const flag: Rule = { type: "Boolean" };
-export const map: Rule = { type: "Map" };
+const MODEL = "com.amazonaws.dynamodb.v20120810";
+export const map: Rule = { type: "Map", called: `${MODEL}.AttributeValue` };
 export const list: Rule = { type: "List" };
+/** References to names of attributes. */
+export const NAMES: Rule = { type: "Map", values: text, called: "java.lang.String" };
 export const needed = (rule: Rule): Rule => ({ ...rule, required: true });
 export const choice = (...oneOf: string[]): Rule => ({ type: "String", oneOf });
 export const structure = (inside: Shape): Rule => ({ type: "Map", inside });
@@ -84,7 +89,7 @@ function checkMembers(input: Wire, shape: Shape, owner: string): void {
 
 function checkHeld(held: unknown, rule: Rule, name: string): void {
   if (isAbsent(held)) return;
-  checkType(held, rule.type);
+  checkType(held, rule);
   if (rule.inside) checkMembers(held as Wire, rule.inside, name);
   if (rule.values) for (const member of Object.values(held as Wire)) checkHeld(member, rule.values, name);
   if (rule.each) for (const member of held as unknown[]) checkHeld(member, rule.each, name);
@@ -166,21 +171,25 @@ export function shown(held: unknown): string {
 }
 
 /** Refuses JSON of another type than the parameter's, as the real service's parser does. */
-function checkType(held: unknown, type: JsonType): void {
+function checkType(held: unknown, rule: Rule): void {
+  const { type } = rule;
   const actual = Array.isArray(held) ? "List" : typeof held === "object" ? "Map" : typeof held;
   const fits = actual === type || (type === "Integer" ? actual === "number" : actual === type.toLowerCase());
-  if (!fits) throw serialization(typeMessage(held, actual, type));
+  if (!fits) throw serialization(typeMessage(held, actual, rule));
 }
 
-function typeMessage(held: unknown, actual: string, type: JsonType): string {
-  if (type === "Map" || type === "List") {
-    const nested = actual === "Map" || actual === "List";
-    return nested ? "Start of structure or map found where not expected" : "Unexpected field type";
-  }
+function typeMessage(held: unknown, actual: string, { type, inside, called }: Rule): string {
+  if (type === "List") return actual === "Map" ? MISPLACED : "Unexpected field type";
+  if (type === "Map" && actual !== "List") return inside ? "Unexpected value type in payload" : "Unexpected field type";
+  if (type === "Map" && !called) return MISPLACED;
+  if (type === "Map")
+    return `Unrecognized collection type ${inside ? `class ${called}` : `java.util.Map<java.lang.String, ${called}>`}`;
   if (actual === "List") return `Unrecognized collection type class java.lang.${type}`;
-  if (actual === "Map") return "Start of structure or map found where not expected";
+  if (actual === "Map") return MISPLACED;
   if (actual === "string")
     return type === "Boolean" ? "Unexpected token received from parser" : `STRING_VALUE cannot be converted to ${type}`;
   if (actual === "boolean") return `${held ? "TRUE" : "FALSE"}_VALUE cannot be converted to ${type}`;
   return `${Number.isInteger(held) ? "NUMBER" : "DECIMAL"}_VALUE cannot be converted to ${type}`;
 }
+
+const MISPLACED = "Start of structure or map found where not expected";

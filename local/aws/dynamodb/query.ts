@@ -11,9 +11,12 @@ import { count, flag, text } from "./parameters.ts";
 import type { Path } from "./paths.ts";
 import {
   type Asked,
+  checkAllSelected,
   checkAsked,
   checkFiltered,
   checkSelect,
+  checkStartKey,
+  checkStartOfTable,
   type Page,
   positionOf,
   READ_SHAPE,
@@ -44,19 +47,20 @@ export function queryOperations(engine: Engine): Operations {
       writes: false,
       run: (wire, call) => {
         const input = wire as ReadInput;
-        const asked = readAsked(input, QUERY_KINDS, false);
-        if (wire.KeyConditionExpression === undefined && wire.KeyConditions === undefined)
-          throw validation(
-            "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.",
-          );
+        const asked = readAsked(input, QUERY_KINDS, { check: () => checkConditioned(wire) });
         const tests = testsAsked(asked, wire);
         checkSelect(input);
         const source = sourceOf(engine, input);
+        if (asked.startKey) checkStartKey(asked.startKey, source, { isScan: false });
         const { hash, range } = keyRange(tests, source.keys);
+        if (asked.startKey) {
+          checkStartOfTable(asked.startKey, source);
+          checkWithin(asked.startKey, source, hash, range);
+        }
         refuseFilterOnKeys(asked.filter?.paths, source, wire.QueryFilter ? "QueryFilter" : "Filter Expression");
+        checkAllSelected(source, input);
         checkFiltered(source, asked);
-        checkAsked(source, asked, input);
-        if (asked.startKey) checkWithin(asked.startKey, source, hash, range);
+        checkAsked(source, asked);
         const page = queryPage(source, hash, range, asked.startKey, wire.ScanIndexForward !== false);
         return {
           ...readPage(engine, call.bill, source, page, asked, input),
@@ -69,12 +73,16 @@ export function queryOperations(engine: Engine): Operations {
       writes: false,
       run: (wire, call) => {
         const input = wire as ReadInput;
-        const asked = readAsked(input, SCAN_KINDS, true);
-        checkSegments(wire);
-        asked.expressions.finish();
+        const asked = readAsked(input, SCAN_KINDS, { older: true, check: () => checkSegments(wire) });
         checkSelect(input);
         const source = sourceOf(engine, input);
-        checkAsked(source, asked, input);
+        if (asked.startKey) checkStartKey(asked.startKey, source, { isScan: true });
+        checkAllSelected(source, input);
+        if (asked.startKey) {
+          checkStartOfTable(asked.startKey, source);
+          checkSegmentOf(asked.startKey, source, wire);
+        }
+        checkAsked(source, asked);
         const page = scanPage(source, asked.startKey, wire);
         return {
           ...readPage(engine, call.bill, source, page, asked, input),
@@ -85,15 +93,13 @@ export function queryOperations(engine: Engine): Operations {
   };
 }
 
-function testsAsked({ expressions }: Asked, { KeyConditionExpression, KeyConditions }: Wire): KeyTest[] {
-  if (KeyConditionExpression === undefined) {
-    expressions.finish();
-    return readKeyConditions(KeyConditions as Comparisons);
-  }
-  const { tree, binding } = expressions.keyCondition(String(KeyConditionExpression));
-  expressions.finish();
-  return keyTests(tree, binding);
+function checkConditioned({ KeyConditionExpression, KeyConditions }: Wire): void {
+  if (KeyConditionExpression === undefined && KeyConditions === undefined)
+    throw validation("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
 }
+
+const testsAsked = ({ keyCondition }: Asked, { KeyConditions }: Wire): KeyTest[] =>
+  keyCondition ? keyTests(keyCondition.tree, keyCondition.binding) : readKeyConditions(KeyConditions as Comparisons);
 
 function refuseFilterOnKeys(paths: readonly Path[] | undefined, { keys }: Source, kind: string): void {
   for (const part of [keys.hash, keys.range])
@@ -141,6 +147,14 @@ function checkSegments({ Segment, TotalSegments }: Wire): void {
   if (Number(Segment) >= Number(TotalSegments))
     throw validation(
       `The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: ${Segment} is not less than TotalSegments: ${TotalSegments}`,
+    );
+}
+
+function checkSegmentOf(start: Item, { keys }: Source, { Segment, TotalSegments }: Wire): void {
+  if (TotalSegments === undefined) return;
+  if (segmentOf(start[keys.hash.name]!, Number(TotalSegments)) !== Number(Segment))
+    throw validation(
+      `The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: ${TotalSegments} Segment: ${Segment}`,
     );
 }
 

@@ -2,12 +2,13 @@
 import type { Wire } from "../stand-in.ts";
 import { type Bill, readUnits } from "./capacity.ts";
 import type { Engine } from "./engine.ts";
-import { invalidParameter, validation } from "./errors.ts";
+import { inOlderWords, invalidParameter, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
 import { inHashOrder } from "./hash-order.ts";
 import { checkScalarKeys, type Sortable, storedKey } from "./keys.ts";
+import { type Comparisons, readAttributesToGet, readFilter } from "./legacy.ts";
 import { ATTRIBUTES_TO_GET, CONDITIONAL_OPERATOR } from "./legacy-shapes.ts";
-import { CONSUMED, choice, count, flag, ITEM_TABLE, map, type Shape, text } from "./parameters.ts";
+import { CONSUMED, choice, count, flag, ITEM_TABLE, map, NAMES, type Shape, text } from "./parameters.ts";
 import { branchesOf, type Path, pick } from "./paths.ts";
 import type { Predicate } from "./predicates.ts";
 import type { Reach } from "./rows.ts";
@@ -25,7 +26,7 @@ export const READ_SHAPE = {
   ExclusiveStartKey: map,
   FilterExpression: text,
   ProjectionExpression: text,
-  ExpressionAttributeNames: map,
+  ExpressionAttributeNames: NAMES,
   ExpressionAttributeValues: map,
   AttributesToGet: ATTRIBUTES_TO_GET,
   ConditionalOperator: CONDITIONAL_OPERATOR,
@@ -63,18 +64,33 @@ export function sourceOf(engine: Engine, input: ReadInput): Source {
 
 /** The parts of a read that do not need the table. */
 export interface Asked {
-  expressions: ReturnType<typeof readExpressions>;
+  keyCondition: ReturnType<ReturnType<typeof readExpressions>["keyCondition"]> | undefined;
   filter: { passes: Predicate; paths: Path[] } | undefined;
   projection: Path[] | undefined;
   startKey: Item | undefined;
 }
 
-export function readAsked(input: ReadInput, kinds: readonly string[], older: boolean): Asked {
-  const startKey = input.ExclusiveStartKey && readStartKey(input.ExclusiveStartKey);
-  const expressions = readExpressions(input, kinds, older);
+/** Reads the parts of a read in the order in which the service looks at them; `check` comes before the expressions. */
+export function readAsked(
+  input: ReadInput,
+  kinds: readonly string[],
+  { older = false, check }: { older?: boolean; check(): void },
+): Asked {
+  let startKey: Item | undefined;
+  const before = () => {
+    if (input.AttributesToGet) readAttributesToGet(input.AttributesToGet as string[]);
+    const filter = (input.QueryFilter ?? input.ScanFilter) as Comparisons | undefined;
+    if (filter) readFilter(filter, input.ConditionalOperator);
+    startKey = input.ExclusiveStartKey && readStartKey(input.ExclusiveStartKey);
+    check();
+  };
+  const expressions = readExpressions(input, kinds, { older, before: older ? () => inOlderWords(before) : before });
+  const condition = input.KeyConditionExpression;
+  const keyCondition = condition === undefined ? undefined : expressions.keyCondition(String(condition));
   const filter = expressions.filter(input.FilterExpression);
   const projection = expressions.projection(input.ProjectionExpression);
-  return { expressions, filter, projection, startKey };
+  expressions.finish();
+  return { keyCondition, filter, projection, startKey };
 }
 
 function readStartKey(key: Item): Item {
@@ -114,22 +130,23 @@ export function checkFiltered({ index }: Source, { filter }: Asked): void {
     );
 }
 
+/** All attributes of items cannot be had from a global index that does not hold them. */
+export function checkAllSelected({ index }: Source, { Select }: ReadInput): void {
+  if (index && !index.local && index.projected && Select === "ALL_ATTRIBUTES")
+    throw invalidParameter(
+      `Select type ALL_ATTRIBUTES is not supported for global secondary index ${index.name} because its projection type is not ALL`,
+    );
+}
+
 /** Checks what was asked against the table and index. */
-export function checkAsked({ table, index, keys }: Source, asked: Asked, input: ReadInput): void {
+export function checkAsked({ table, index }: Source, asked: Asked): void {
   if (asked.projection) checkScalarKeys(asked.projection, table);
-  if (index && !index.local && index.projected) {
-    if (input.Select === "ALL_ATTRIBUTES")
-      throw invalidParameter(
-        `Select type ALL_ATTRIBUTES is not supported for global secondary index ${index.name} because its projection type is not ALL`,
-      );
-    const beyond = unprojected(asked.projection, index);
-    if (beyond.length > 0)
-      throw invalidParameter(
-        `Global secondary index ${index.name} does not project [${inHashOrder(beyond).join(", ")}]`,
-      );
-  }
+  const beyond = index && !index.local ? unprojected(asked.projection, index) : [];
+  if (beyond.length > 0)
+    throw invalidParameter(
+      `Global secondary index ${index!.name} does not project [${inHashOrder(beyond).join(", ")}]`,
+    );
   if (asked.filter) checkScalarKeys(asked.filter.paths, table);
-  if (asked.startKey) checkStartKey(asked.startKey, table, keys);
 }
 
 /** The attributes of these paths that an index does not hold. */
@@ -137,14 +154,28 @@ const unprojected = (paths: readonly Path[] | undefined, { projected }: Index): 
   ...new Set(paths?.map(([name]) => String(name)).filter((name) => projected && !projected.has(name))),
 ];
 
-function checkStartKey(key: Item, table: Table, keys: Keys): void {
-  const wanted = new Map([...keyPartsOf(table.keys), ...keyPartsOf(keys)]);
-  if (Object.keys(key).length !== wanted.size) throw validation("The provided starting key is invalid");
-  for (const [name, type] of wanted) {
+const INVALID_START = "The provided starting key is invalid";
+const MISFIT = "The provided key element does not match the schema";
+
+const MISFIT_START = `${INVALID_START}: ${MISFIT}`;
+
+/** A start key has the attributes of the table's key and those of its index, and no others: the index's are looked at. */
+export function checkStartKey(key: Item, { table, index, keys }: Source, { isScan }: { isScan: boolean }): void {
+  const own = index || !isScan ? keyPartsOf(keys) : [];
+  const names = new Set([...keyPartsOf(table.keys), ...own].map(([name]) => name));
+  if (Object.keys(key).length !== names.size) throw validation(isScan && !index ? MISFIT_START : INVALID_START);
+  for (const [name, type] of own) {
     const value = attributeOf(key, name);
-    if (!value) throw validation("The provided starting key is invalid");
-    if (typeOf(value) !== type)
-      throw validation("The provided starting key is invalid: The provided key element does not match the schema");
+    if (!value) throw validation(INVALID_START);
+    if (typeOf(value) !== type) throw validation(MISFIT);
+  }
+}
+
+/** Then the attributes of the table's own key. */
+export function checkStartOfTable(key: Item, { table }: Source): void {
+  for (const [name, type] of keyPartsOf(table.keys)) {
+    const value = attributeOf(key, name);
+    if (!value || typeOf(value) !== type) throw validation(MISFIT_START);
   }
 }
 

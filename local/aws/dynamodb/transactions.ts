@@ -14,6 +14,7 @@ import {
   checkParameters,
   ITEM_TABLE,
   map,
+  NAMES,
   needed,
   ON_FAILURE,
   type Rule,
@@ -42,7 +43,7 @@ const TOKEN: Rule = { type: "String", least: 1, ahead: { most: 36 } };
 const CONDITIONED = {
   TableName: ITEM_TABLE,
   ConditionExpression: text,
-  ExpressionAttributeNames: map,
+  ExpressionAttributeNames: NAMES,
   ExpressionAttributeValues: map,
   ReturnValuesOnConditionCheckFailure: ON_FAILURE,
 } satisfies Shape;
@@ -69,7 +70,7 @@ const GET_SHAPE = {
   TableName: ITEM_TABLE,
   Key: needed(map),
   ProjectionExpression: text,
-  ExpressionAttributeNames: map,
+  ExpressionAttributeNames: NAMES,
 } satisfies Shape;
 
 interface Reason {

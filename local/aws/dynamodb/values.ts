@@ -119,10 +119,7 @@ function onlyType(value: AttributeValue): ValueType {
   for (const type in value) {
     if (value[type as ValueType] === undefined) continue;
     if (!TYPES.has(type)) continue;
-    if (found)
-      throw validation(
-        "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes",
-      );
+    if (found) throw severalTypes(value);
     found = type as ValueType;
     checkShape(found, value[found]);
   }
@@ -130,33 +127,73 @@ function onlyType(value: AttributeValue): ValueType {
   return found;
 }
 
-const isText = (value: unknown) => typeof value === "string";
+/** Each type's own fault comes before there being several. */
+function severalTypes(value: AttributeValue) {
+  for (const type of Object.keys(value).filter((name) => TYPES.has(name)))
+    normalizeValue({ [type]: value[type as ValueType] } as AttributeValue);
+  return validation(
+    "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes",
+  );
+}
+
+const MISPLACED = "Start of structure or map found where not expected";
+
+/** Refuses what the service's parser does not get through, whatever else is wrong with it. */
+export function checkShapes(value: unknown): void {
+  if (typeof value !== "object" || value === null) throw serialization("Unexpected value type in payload");
+  if (Array.isArray(value))
+    throw serialization("Unrecognized collection type class com.amazonaws.dynamodb.v20120810.AttributeValue");
+  for (const [type, held] of Object.entries(value)) {
+    if (!TYPES.has(type) || held === undefined || held === null) continue;
+    checkShape(type as ValueType, held);
+    if (type === "L" || type === "M") for (const inner of Object.values(held)) checkShapes(inner);
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const isBytes = (value: unknown) => isText(value) && BASE64.test(value);
 
 function checkShape(type: ValueType, held: unknown): void {
   const fits =
     type === "S" || type === "N"
       ? isText(held)
       : type === "B"
-        ? isText(held) && BASE64.test(held as string)
+        ? isBytes(held)
         : type === "BOOL" || type === "NULL"
           ? typeof held === "boolean"
           : type === "M"
             ? typeof held === "object" && held !== null && !Array.isArray(held)
-            : Array.isArray(held) && (type === "L" || held.every(isText));
+            : Array.isArray(held) && (type === "L" || held.every(type === "BS" ? isBytes : isText));
   if (!fits) throw serialization(shapeMessage(type, held));
 }
 
+const COLLECTIONS = new Set<ValueType>(["SS", "NS", "BS", "L", "M"]);
+
 function shapeMessage(type: ValueType, held: unknown): string {
-  if (type === "B" && isText(held)) return "Invalid last non-pad Base64 character dectected";
-  if (type === "B") return "only base-64-encoded strings are convertible to bytes";
+  if (COLLECTIONS.has(type)) return collectionMessage(type, held);
+  if (type === "B" && isText(held))
+    return held.length % 4
+      ? `Base64 encoded length is expected a multiple of 4 bytes but found: ${held.length}`
+      : "Invalid last non-pad Base64 character dectected";
   const wanted = type === "BOOL" || type === "NULL" ? "Boolean" : "String";
-  if (["SS", "NS", "BS", "L", "M"].includes(type)) return "Unexpected field type";
-  if (typeof held === "number") return `NUMBER_VALUE cannot be converted to ${wanted}`;
+  if (Array.isArray(held))
+    return `Unrecognized collection type class java.${type === "B" ? "nio.ByteBuffer" : `lang.${wanted}`}`;
+  if (typeof held === "object") return MISPLACED;
+  if (type === "B") return "only base-64-encoded strings are convertible to bytes";
+  if (typeof held === "number")
+    return `${Number.isInteger(held) ? "NUMBER" : "DECIMAL"}_VALUE cannot be converted to ${wanted}`;
   if (typeof held === "boolean") return `${held ? "TRUE" : "FALSE"}_VALUE cannot be converted to ${wanted}`;
-  if (isText(held)) return "Unexpected token received from parser";
-  if (Array.isArray(held)) return `Unrecognized collection type class java.lang.${wanted}`;
-  return "Start of structure or map found where not expected";
+  return "Unexpected token received from parser";
+}
+
+function collectionMessage(type: ValueType, held: unknown): string {
+  if (typeof held !== "object") return "Unexpected field type";
+  if (!Array.isArray(held)) return MISPLACED;
+  if (type === "M")
+    return "Unrecognized collection type java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>";
+  const wrong = held.find((member) => !(type === "BS" ? isBytes : isText)(member));
+  return shapeMessage(type === "BS" ? "B" : "S", wrong);
 }
 
 function normalizeSet(type: "SS" | "NS" | "BS", value: AttributeValue): AttributeValue {

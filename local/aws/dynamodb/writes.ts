@@ -55,7 +55,7 @@ const UPDATE = ["UpdateExpression", "ConditionExpression"];
 
 export function preparePut(input: WriteInput, older = false): PreparedWrite {
   const item = normalizeItem(input.Item!);
-  const expressions = readExpressions(input, CONDITION, older);
+  const expressions = readExpressions(input, CONDITION, { older });
   const condition = expressions.condition(input.ConditionExpression);
   const nested = expressions.finish();
   const size = sizeOfItem(item);
@@ -82,7 +82,7 @@ export function prepareCheck(input: WriteInput, older = false): PreparedWrite {
 
 function prepareByKey(input: WriteInput, older: boolean, checkOnly: boolean, after: Write["after"]): PreparedWrite {
   const key = normalizeItem(input.Key!);
-  const expressions = readExpressions(input, CONDITION, older);
+  const expressions = readExpressions(input, CONDITION, { older });
   const condition = expressions.condition(input.ConditionExpression);
   const nested = expressions.finish();
   return {
@@ -98,7 +98,7 @@ function prepareByKey(input: WriteInput, older: boolean, checkOnly: boolean, aft
 
 export function prepareUpdate(input: WriteInput, older = false): PreparedWrite {
   const key = normalizeItem(input.Key!);
-  const expressions = readExpressions(input, UPDATE, older);
+  const expressions = readExpressions(input, UPDATE, { older });
   const update = expressions.update(input.UpdateExpression);
   const condition = expressions.condition(input.ConditionExpression);
   const nested = expressions.finish();

@@ -104,11 +104,17 @@ test("32 levels and an empty attribute name: the one is taken, the other refused
   expect(await refused("PutItem", { Item: { ...key("deep"), "": S("x") } })).toBe(enveloped("Empty attribute name"));
 });
 
+const MODEL = "com.amazonaws.dynamodb.v20120810.AttributeValue";
 test.each([
   [{ S: 5 }, "NUMBER_VALUE cannot be converted to String"],
   [{ BOOL: "maybe" }, "Unexpected token received from parser"],
   [{ SS: "a" }, "Unexpected field type"],
-  [{ B: "not base64" }, "Invalid last non-pad Base64 character dectected"],
+  [{ S: 0.5 }, "DECIMAL_VALUE cannot be converted to String"],
+  [{ SS: ["a", 5] }, "NUMBER_VALUE cannot be converted to String"],
+  [{ M: [] }, `Unrecognized collection type java.util.Map<java.lang.String, ${MODEL}>`],
+  [{ B: "no base64" }, "Base64 encoded length is expected a multiple of 4 bytes but found: 9"],
+  [{ B: "no base6" }, "Invalid last non-pad Base64 character dectected"],
+  [{ BS: ["YQ==", "b"] }, "Base64 encoded length is expected a multiple of 4 bytes but found: 1"],
 ])("JSON of the wrong type, %o, is a serialization fault", async (value, message) => {
   const { refused } = await world();
   expect(await refused("PutItem", { Item: { ...key("a"), v: value } })).toBe(`Serialization: ${message}`);
@@ -148,4 +154,20 @@ test.each<[Value, number]>([
   await put(filled(409_600));
   expect(await refused("PutItem", { Item: filled(409_601) })).toContain("maximum allowed size");
   expect((await call("Scan")).Count).toBe(1);
+});
+
+test.each([
+  [{ S: "a", N: "" }, "The parameter cannot be converted to a numeric value"],
+  [{ S: "a", SS: [] }, "One or more parameter values were invalid: An string set  may not be empty"],
+  [{ S: "a", N: "1" }, "Supplied AttributeValue has more than one datatypes set"],
+])("of a value of several types, %o, what is wrong with one of them is told first", async (value, message) => {
+  const { refused } = await world();
+  expect(await refused("PutItem", { Item: { ...key("a"), v: value } })).toContain(message);
+});
+
+test("what the parser stumbles over is told before what is missing", async () => {
+  const { refused } = await world();
+  expect(await refused("PutItem", { TableName: null, Item: { a: { S: 5 } } })).toBe(
+    "Serialization: NUMBER_VALUE cannot be converted to String",
+  );
 });
