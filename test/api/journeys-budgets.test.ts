@@ -8,7 +8,7 @@ import { worlds } from "../support/worlds.ts";
 const { fresh } = worlds();
 const PEOPLE = 40;
 
-it("a delay costs 6 write units, all in; a pause one flag however many runs there are; a mass delay one schedule", async () => {
+it("a delay costs 6 write units, all in; a pause costs the same however many runs there are", async () => {
   const { world, tenant, call, active, person, stats } = await journeySetting(await fresh());
   const delay = (next: string) => ({ delay: { duration: "1h", next } });
   const id = await active(graphOf({ a: delay("b"), b: delay("c"), c: delay("end"), end: "exit" }));
