@@ -38,6 +38,7 @@ import { endExperiences } from "./workers/end-experience/index.ts";
 import { erase } from "./workers/erase/index.ts";
 import { fanOut } from "./workers/fan-out/index.ts";
 import { importRows } from "./workers/import-rows/index.ts";
+import { mailEvent } from "./workers/mail-event/index.ts";
 import { postWebhook } from "./workers/post-webhook/index.ts";
 import { react } from "./workers/react/index.ts";
 import { recomputeSegment } from "./workers/recompute-segment/index.ts";
@@ -83,6 +84,7 @@ export const workers: readonly Worker[] = [
   due,
   fanOut,
   deliver,
+  mailEvent,
   postWebhook,
   importRows,
   attribute,

@@ -4,7 +4,6 @@ import { Alarm, ComparisonOperator, type IMetric, Metric, Stats, TreatMissingDat
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
-import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Api } from "./api.ts";
 import { type Contents, logicalIdOf } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
@@ -20,8 +19,6 @@ const OLDEST_REACTION_MS = 5 * 60_000;
 interface Watched {
   declared: Contents;
   queues: Queues;
-  /** Dead-letter queues of what became of mails. */
-  email: ReadonlyMap<string, Queue>;
   lambdas: Lambdas;
   api: Api;
 }
@@ -55,11 +52,11 @@ function mailTo(stack: Stack, address: string): Topic {
   return topic;
 }
 
-function warnings({ declared, queues, email, lambdas, api }: Watched): Warning[] {
+function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
   const stream = lambdas.get(declared.stream.name)!;
   const sum = { statistic: Stats.SUM, period: PERIOD };
   return [
-    ...[...queues.dead, ...email].map(([name, queue]) => ({
+    ...[...queues.dead].map(([name, queue]) => ({
       id: `${logicalIdOf(name)}Dead`,
       metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period: PERIOD }),
       above: 0,
@@ -102,7 +99,7 @@ const MAILS_UNKNOWN =
   "What became of some mails is not known: bounces and complaints wait in the dead-letter queue, and people who are no longer to be written to still are.";
 
 function deadSentence({ workers }: Contents, name: string): string {
-  if (name === "email-events") return MAILS_UNKNOWN;
+  if (name === "mail-event") return MAILS_UNKNOWN;
   const about = workers.find((worker) => worker.name === name)?.about ?? name;
   return `${about} Some of it failed for good and waits in the dead-letter queue: whoever it concerns gets nothing until it is sent again (docs/deploy.md, "When an alarm rings").`;
 }

@@ -1,5 +1,5 @@
-// E-mail, where a domain for it is set: its identity in SES with DKIM, and a queue of what became of the mails.
-import { CfnOutput, Duration, type Stack } from "aws-cdk-lib";
+// E-mail, where a domain for it is set: its identity in SES with DKIM, and what becomes of the mails into its queue.
+import { CfnOutput, type Stack } from "aws-cdk-lib";
 import { EventBus, Rule } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import {
@@ -10,8 +10,7 @@ import {
   EventDestination,
   Identity,
 } from "aws-cdk-lib/aws-ses";
-import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
-import { MAX_RECEIVES, VISIBILITY_SECONDS } from "../shared/messages.ts";
+import type { Queues } from "./queues.ts";
 import type { Settings } from "./settings.ts";
 
 /** What a mail may come to after SES took it (D-EMAIL); opens and clicks are counted by our own links. */
@@ -23,12 +22,8 @@ const EVENTS = [
   EmailSendingEvent.RENDERING_FAILURE,
 ];
 
-/** Kept as long as a queue can: what it says of a mail stays true. */
-const KEPT = Duration.days(14);
-
-/** @returns the dead-letter queues to watch, by what they hold. */
-export function createEmail(stack: Stack, { emailIdentity, stackName }: Settings): Map<string, Queue> {
-  if (emailIdentity === undefined) return new Map();
+export function createEmail(stack: Stack, { emailIdentity, stackName }: Settings, { live, dead }: Queues): void {
+  if (emailIdentity === undefined) return;
   const configurationSet = new ConfigurationSet(stack, "EmailSending", {
     configurationSetName: stackName,
     tlsPolicy: ConfigurationSetTlsPolicy.REQUIRE,
@@ -43,21 +38,13 @@ export function createEmail(stack: Stack, { emailIdentity, stackName }: Settings
     identity: Identity.domain(emailIdentity),
     configurationSet,
   });
-  const safe = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true, retentionPeriod: KEPT };
-  const lost = new Queue(stack, "EmailEventsDeadQueue", { ...safe, queueName: `${stackName}-email-events-dead` });
-  const events = new Queue(stack, "EmailEventsQueue", {
-    ...safe,
-    queueName: `${stackName}-email-events`,
-    visibilityTimeout: Duration.seconds(VISIBILITY_SECONDS),
-    deadLetterQueue: { queue: lost, maxReceiveCount: MAX_RECEIVES },
-  });
   new Rule(stack, "EmailEvents", {
     description: "What became of the mails that were sent.",
     eventPattern: {
       source: ["aws.ses"],
       detail: { mail: { tags: { "ses:configuration-set": [stackName] } } },
     },
-    targets: [new SqsQueue(events, { deadLetterQueue: lost })],
+    targets: [new SqsQueue(live.get("mail-event")!, { deadLetterQueue: dead.get("mail-event")! })],
   });
   identity.dkimRecords.forEach(({ name, value }, n) => {
     new CfnOutput(stack, `DkimRecord${n + 1}`, {
@@ -65,5 +52,4 @@ export function createEmail(stack: Stack, { emailIdentity, stackName }: Settings
       description: "For the domain's DNS.",
     });
   });
-  return new Map([["email-events", lost]]);
 }

@@ -34,7 +34,7 @@ export class EngagementStack extends Stack {
     const storage = createStorage(this, settings);
     const queues = createQueues(this, storage.failures);
     const schedules = createSchedules(this, settings, queues);
-    const email = createEmail(this, settings);
+    createEmail(this, settings, queues);
     const api = createApi(this, settings, declared);
     const mailSender = settings.emailIdentity && `no-reply@${settings.emailIdentity}`;
     const lambdas = createLambdas(this, settings, deployedFunctions(declared), {
@@ -54,7 +54,7 @@ export class EngagementStack extends Stack {
     addWakes(this, settings, declared, { storage, queues, lambdas });
     const { assets, originSecret: secret } = storage;
     const edge = createEdge(this, settings, { api, lambdas, stream: declared.stream, secret, assets });
-    addAlarms(this, settings, { declared, queues, email, lambdas, api });
+    addAlarms(this, settings, { declared, queues, lambdas, api });
     addDashboard(this, settings, { queues, lambdas, api, storage });
 
     new CfnOutput(this, "BaseUrl", { value: edge.url, description: "What clients call." });

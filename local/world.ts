@@ -27,6 +27,7 @@ import { withFiles } from "./files.ts";
 import { createGateway, type Gateway, type GatewayRoute } from "./gateway.ts";
 import { createLambdaHost, type LambdaHost, REGION } from "./lambda.ts";
 import { awslambda } from "./lambda-stream.ts";
+import { mailEventsTo } from "./mail-bus.ts";
 import { createMappings, type StreamSource } from "./mappings.ts";
 import { openOutbox } from "./outbox.ts";
 import { createLocalNetwork, type LocalNetwork } from "./providers/network.ts";
@@ -112,6 +113,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const bell = createBell();
   const sinkParts = { clock, ids, outbox: openOutbox(database), faults: options.providerFaults ?? NO_FAULTS };
   const ses = createSes(sinkParts);
+  ses.onEvent(mailEventsTo(sqs, parts));
   const allowLoopback = options.env?.WEBHOOK_ALLOW_LOOPBACK === "1";
   const providers = createLocalNetwork({
     ...{ ...sinkParts, database, allowLoopback, ring: bell.ring },

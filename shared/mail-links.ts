@@ -1,5 +1,5 @@
 // The links of mails: made by whoever sends, opened by the public routes. A sealed token is the only credential there.
-import { type MailToken, openMailToken, sealMailToken } from "./mail-tokens.ts";
+import { looksLikeMailToken, type MailToken, openMailToken, sealMailToken } from "./mail-tokens.ts";
 import { type Capability, setting } from "./parts.ts";
 import { type Store, secrets, storeWrite } from "./resources.ts";
 import type { TenantId } from "./store/model.ts";
@@ -36,8 +36,15 @@ export const openedMailLink: Capability<"openLink", MailLinkOpener> = {
     const { root } = secrets.open(parts)("" as TenantId);
     const storeOf = storeWrite.open(parts);
     return () => async (kind, token) => {
-      const link = openMailToken((await root()).cursorKey, kind, token);
+      if (!looksLikeMailToken(kind, token)) return undefined;
+      const roots = await root().catch(nothingSealed);
+      const link = roots && openMailToken(roots.cursorKey, kind, token);
       return link && { store: storeOf(link.tenant as TenantId), link };
     };
   },
 };
+
+/** Where no workspace was ever made, no link was. */
+function nothingSealed(error: unknown): undefined {
+  if ((error as Error).name !== "NoSecrets") throw error;
+}

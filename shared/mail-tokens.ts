@@ -18,9 +18,9 @@ interface Sent {
   sentAt: number;
 }
 
-type Opening = Sent & { kind: "open" };
+export type Opening = Sent & { kind: "open" };
 /** `link` counts the links of the HTML body; `mark` tells the target again where the body has changed since. */
-type Clicking = Sent & { kind: "click"; link: number; mark: string };
+export type Clicking = Sent & { kind: "click"; link: number; mark: string };
 export type MailToken = Unsubscribing | Opening | Clicking;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -47,6 +47,10 @@ export function sealMailToken(key: Buffer, token: MailToken): string {
   return Buffer.concat([bytes, macOf(key, token.kind, bytes)]).toString("base64url");
 }
 
+/** Whether a text could be a token of this kind at all: nobody needs the key to refuse another. */
+export const looksLikeMailToken = (kind: MailToken["kind"], text: string): boolean =>
+  /^[\w-]{1,128}$/.test(text) && Buffer.byteLength(text, "base64url") === lengths[kind] + MAC_BYTES;
+
 /** @returns what a token of this kind says, if it is ours to the letter. */
 export function openMailToken<K extends MailToken["kind"]>(
   key: Buffer,
@@ -54,7 +58,7 @@ export function openMailToken<K extends MailToken["kind"]>(
   text: string,
 ): Extract<MailToken, { kind: K }> | undefined {
   const all = Buffer.from(text, "base64url");
-  if (all.toString("base64url") !== text || all.length !== lengths[kind] + MAC_BYTES) return undefined;
+  if (all.toString("base64url") !== text || !looksLikeMailToken(kind, text)) return undefined;
   const bytes = all.subarray(0, lengths[kind]);
   if (!timingSafeEqual(all.subarray(lengths[kind]), macOf(key, kind, bytes))) return undefined;
   return tokenOf(kind, bytes) as Extract<MailToken, { kind: K }>;

@@ -1,5 +1,6 @@
 // Every queue message: its queue, its shape, how often and how long it is tried. Messages carry ids, never content.
 import * as v from "valibot";
+import { MailEventMessage } from "./mail-events.ts";
 
 const id = v.pipe(v.string(), v.maxLength(128));
 
@@ -135,6 +136,11 @@ export const queues = {
   "import-rows": {
     message: v.object({ tenant: id, import: id, watch: v.optional(v.boolean()) }),
     batch: 1,
+  },
+  /** What SES tells of a mail, by EventBridge; or the same again, where its row was not there yet. */
+  "mail-event": {
+    message: MailEventMessage,
+    batch: 10,
   },
   /** An event that a conversion definition may name. */
   attribute: {

@@ -244,6 +244,7 @@ export const runCampaignQueue = /* @__PURE__ */ sender("run-campaign", "runCampa
 export const stepJourneyQueue = /* @__PURE__ */ sender("step-journey", "stepJourneyQueue");
 
 export const importRowsQueue = /* @__PURE__ */ sender("import-rows", "importRowsQueue");
+export const mailEventQueue = /* @__PURE__ */ sender("mail-event", "mailEventQueue");
 export const attributeQueue = /* @__PURE__ */ sender("attribute", "attributeQueue");
 
 type DueTargets = {

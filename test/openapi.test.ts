@@ -86,6 +86,15 @@ describe("the document", () => {
     for (const event of webhookEvents) expect(description).toContain(`| \`${event}\` | \`{`);
   });
 
+  it("GEN-16 says of every operation how it succeeds: with a 2xx, or the 302 of a link", () => {
+    const without = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, { responses }]) => !Object.keys(responses).some((status) => /^(2\d\d|302)$/.test(status)))
+        .map(([method]) => `${method} ${path}`),
+    );
+    expect(without).toEqual([]);
+  });
+
   it("passes the linter without an error or a warning", () => {
     const { stdout, stderr, status } = spawnSync(
       process.execPath,

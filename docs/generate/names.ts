@@ -8,7 +8,14 @@
 // Where two routes of a group come to one name, the one outside `/api/v1` gets `WithServerKey`.
 import type { Group } from "../../shared/http/endpoint.ts";
 
-const VERBS: Record<string, string> = { GET: "get", POST: "create", PUT: "replace", PATCH: "update", DELETE: "delete" };
+const VERBS: Record<string, string> = {
+  GET: "get",
+  HEAD: "probe",
+  POST: "create",
+  PUT: "replace",
+  PATCH: "update",
+  DELETE: "delete",
+};
 const SURFACE = /^\/(?:(?:api\/)?v1(?:\/in-app)?|\.well-known)(?=\/)/;
 const MANAGEMENT = / \/api\/v1\//;
 

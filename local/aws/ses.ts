@@ -23,7 +23,7 @@ export interface Ses extends StandIn {
   meter(): { requests: number };
   resetMeter(): void;
   /** @returns an end to listening. */
-  onEvent(listener: (event: SesEvent) => void): () => void;
+  onEvent(listener: (event: SesEvent) => unknown): () => void;
 }
 
 const members = membersOf({
@@ -43,25 +43,25 @@ const failures = {
 
 export function createSes(parts: SinkParts): Ses {
   const { clock } = parts;
-  const listeners = new Set<(event: SesEvent) => void>();
+  const listeners = new Set<(event: SesEvent) => unknown>();
   let requests = 0;
 
-  const tell = (messageId: string, source: string, to: string, tags: Record<string, string[]>) => {
+  const tell = async (messageId: string, source: string, to: string, tags: Record<string, string[]>) => {
     const mail = { timestamp: new Date(clock.now()).toISOString(), messageId, source, destination: [to], tags };
-    const send = (event: SesEvent) => {
-      for (const listener of listeners) listener(event);
+    const send = async (event: SesEvent) => {
+      for (const listener of listeners) await listener(event);
     };
-    send({ eventType: "Send", mail });
+    await send({ eventType: "Send", mail });
     const fate = SIMULATOR.exec(to)?.[1]?.toLowerCase();
     if (fate !== "bounce")
-      send({ eventType: "Delivery", mail, delivery: { recipients: [to], smtpResponse: "250 ok" } });
+      await send({ eventType: "Delivery", mail, delivery: { recipients: [to], smtpResponse: "250 ok" } });
     const people = [{ emailAddress: to }];
     if (fate === "bounce") {
       const bounce = { bounceType: "Permanent", bounceSubType: "General", bouncedRecipients: people } as const;
-      send({ eventType: "Bounce", mail, bounce });
+      await send({ eventType: "Bounce", mail, bounce });
     }
     if (fate === "complaint")
-      send({
+      await send({
         eventType: "Complaint",
         mail,
         complaint: { complaintFeedbackType: "abuse", complainedRecipients: people },
@@ -69,7 +69,7 @@ export function createSes(parts: SinkParts): Ses {
   };
 
   const operations: Operations = {
-    SendEmail: (input) => {
+    SendEmail: async (input) => {
       requests++;
       const from = read.needed(input, "FromEmailAddress");
       const [to, more] = read.texts(read.record(input, "Destination") ?? {}, "ToAddresses");
@@ -83,7 +83,7 @@ export function createSes(parts: SinkParts): Ses {
       if (fault === "timeout") return new Promise<Wire>(() => undefined);
       if (fault) throw failures[fault]();
       const messageId = record(parts, item);
-      tell(messageId, from, to, tags);
+      await tell(messageId, from, to, tags);
       return { MessageId: messageId };
     },
     GetEmailIdentity: (input) => {

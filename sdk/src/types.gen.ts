@@ -480,7 +480,7 @@ export interface Recipient {
   notification_id: string;
   subscriber_id: string;
   decision: "sent" | "held_out" | "skipped" | "not_in_audience" | "pending" | "canceled";
-  state: "pending" | "delivered" | "failed" | "skipped" | "held_out" | "canceled";
+  state: "pending" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
   reason: string | null;
   holdout: {
     percentage: number;
@@ -495,7 +495,7 @@ export interface Recipient {
   attempts: ({
     channel: string;
     device_id: string | null;
-    state: "pending" | "delivered" | "failed" | "skipped" | "held_out" | "canceled";
+    state: "pending" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
     reason: string | null;
     provider_id: string | null;
     attempted_at: string[];
@@ -1068,6 +1068,7 @@ export interface CampaignsGetReportAnswer {
   sent: number;
   delivered: number;
   opened: number;
+  opened_human: number;
   clicked: number;
   converted: number;
   revenue_cents: number;
@@ -1447,6 +1448,7 @@ export interface InsightsGetFunnelAnswer {
   sent: number;
   delivered: number;
   opened: number;
+  opened_human: number;
   clicked: number;
   converted: number;
   revenue_cents: number;

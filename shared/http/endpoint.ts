@@ -10,7 +10,7 @@ import type { ErrorCode } from "./errors.ts";
 import type { Permission, Scope } from "./roles.ts";
 import type { Upload, UploadedFile } from "./upload.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Route = `${Method} /${string}`;
 
 /** `sdk` = X-SDK-Key; `server` = server key as bearer; `dashboard` = session token as bearer; none = open to all. */
@@ -26,7 +26,7 @@ export interface Access {
   forbidden?: readonly Credential[];
   permission?: Permission;
   scope?: Scope;
-  /** Default: GET reads, everything else writes. */
+  /** Default: GET and HEAD read, everything else writes. */
   effect?: Effect;
   feature?: Feature;
   /** Event ingestion may take a credential for good up to a minute after it was (ATH-R6). */
@@ -132,7 +132,7 @@ export function endpoints<const U extends Uses>({ uses, refusal = 422, ...common
     access: {
       credentials: [],
       forbidden: [],
-      effect: route.startsWith("GET ") ? "read" : "write",
+      effect: /^(GET|HEAD) /.test(route) ? "read" : "write",
       ...common,
       ...access,
     },
@@ -172,6 +172,9 @@ export const existing = (body: unknown, headers: Record<string, string> = {}): R
   body,
   headers,
 });
+
+/** A 302 to somewhere else; the shape declares the status. */
+export const redirect = (location: string): Reply => ({ reply: true, status: 302, body: "", headers: { location } });
 
 export const isReply = (value: unknown): value is Reply =>
   typeof value === "object" && value !== null && (value as Reply).reply === true;

@@ -113,7 +113,9 @@ function attributesOf(html: string, start: number): { href: Value | undefined; e
     const quote = html[at] === '"' || html[at] === "'" ? html[at]! : "";
     if (quote) {
       const close = html.indexOf(quote, at + 1);
-      at = close < 0 ? html.length : close + 1;
+      // A tag that never ends is no tag.
+      if (close < 0) return { href: undefined, end: html.length };
+      at = close + 1;
     } else skip(/[^\s>]*/y);
     if (name === "href") href ??= { from, to: at, valueFrom: from + quote.length, valueTo: at - quote.length };
   }

@@ -17,8 +17,11 @@ export type Interaction = (typeof interactions)[number];
 export const platforms = ["ios", "android", "web", "email", "server"] as const;
 export type Platform = (typeof platforms)[number];
 
-/** `reached`: an in-app message was seen (`unique_reach`); every click is an open too. */
-export const stages = ["reached", "opened", "clicked"] as const;
+/**
+ * `reached`: an in-app message was seen (`unique_reach`); every click is an open too. `opened_human`: an open that no
+ * machine made, as far as can be told (F19).
+ */
+export const stages = ["reached", "opened", "clicked", "opened_human"] as const;
 export type Stage = (typeof stages)[number];
 
 const clicks: readonly Stage[] = ["opened", "clicked"];
@@ -36,7 +39,10 @@ const stagesByInteraction: Record<Interaction, readonly Stage[]> = {
 };
 
 /** The stages a recipient has come to by an interaction. */
-export const stagesOf = (interaction: Interaction): readonly Stage[] => stagesByInteraction[interaction];
+export function stagesOf(interaction: Interaction, isMachine: boolean): readonly Stage[] {
+  const reached = stagesByInteraction[interaction];
+  return reached.includes("opened") && !isMachine ? [...reached, "opened_human"] : reached;
+}
 
 /** The type of the channel it came by, where that can be told (AMB-68). */
 export function channelOf(interaction: Interaction, platform: Platform): string | undefined {

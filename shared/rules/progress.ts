@@ -11,7 +11,8 @@ export const RETRY_AFTER_MS: readonly number[] = [1 * MINUTE_MS, 5 * MINUTE_MS, 
 /** The reason of whatever may have been delivered and is not sent again. */
 export const UNCONFIRMED = "delivery_unconfirmed";
 
-export type LedgerState = "sent" | "failed" | "retryable" | "unknown";
+/** `bounced`: taken by the provider, and told later that it came back. */
+export type LedgerState = "sent" | "failed" | "retryable" | "unknown" | "bounced";
 
 export type SendOutcome =
   | { status: "accepted"; providerId?: string }

@@ -21,7 +21,7 @@ import { getProfiles } from "./subscribers.ts";
 import { targetOf, touchesSince } from "./touches.ts";
 
 export type Decision = "sent" | "held_out" | "skipped" | "not_in_audience" | "pending" | "canceled";
-export type RecipientState = "pending" | "delivered" | "failed" | "skipped" | "held_out" | "canceled";
+export type RecipientState = "pending" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
 
 export interface Clause {
   key: string;
@@ -58,7 +58,7 @@ export async function explainRecipient(store: StoreReader, id: string, subscribe
     subscriber_id: subscriber,
     decision,
     state: stateOf(decision, attempts),
-    reason: skip ?? attempts.find(({ state }) => state === "failed")?.reason ?? null,
+    reason: skip ?? attempts.find(({ state }) => state === "failed" || state === "bounced")?.reason ?? null,
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
     held_out: isHeld || (decision === "pending" && isHeldOut(job.id, subscriber, job.holdout_percentage)),
     split: job.variant_b && shareOf("split", job, subscriber, job.split_percentage ?? 50),
@@ -83,7 +83,9 @@ function decisionOf(
 function stateOf(decision: Decision, attempts: readonly Attempt[]): RecipientState {
   if (decision === "not_in_audience") return "skipped";
   if (decision !== "sent") return decision;
-  const found = (["delivered", "pending"] as const).find((state) => attempts.some((one) => one.state === state));
+  const found = (["delivered", "pending", "bounced"] as const).find((state) =>
+    attempts.some((one) => one.state === state),
+  );
   return found ?? "failed";
 }
 
@@ -103,6 +105,7 @@ const states: Record<string, RecipientState> = {
   failed: "failed",
   unknown: "failed",
   retryable: "pending",
+  bounced: "bounced",
 };
 
 function attemptOf(row: Item): Attempt {

@@ -98,6 +98,8 @@ export interface Funnel {
   sent: number;
   delivered: number;
   opened: number;
+  /** Without those that machines alone opened (F19). */
+  opened_human: number;
   clicked: number;
   converted: number;
   revenue_cents: number;
@@ -142,6 +144,7 @@ async function campaignTotals(store: StoreReader, id: string, window: Window): P
     sent: sum(jobs.map(({ counts }) => counts.sent)),
     delivered: sum(jobs.map(({ counts }) => counts.delivered)),
     opened: sum(totals.map(({ recipients }) => recipients.opened)),
+    opened_human: sum(totals.map(({ recipients }) => recipients.opened_human)),
     clicked: sum(totals.map(({ recipients }) => recipients.clicked)),
   };
 }

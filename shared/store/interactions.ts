@@ -4,6 +4,7 @@ import { DAY, MINUTE, timestamp } from "../clock.ts";
 import { invalid } from "../http/errors.ts";
 import type { Store } from "../resources.ts";
 import { channelOf, type Interaction, type Platform, stagesOf } from "../rules/interactions.ts";
+import type { MachineVerdict } from "../rules/tracking.ts";
 import { absent, all } from "./conditions.ts";
 import { answeredClass, noteEngagement } from "./engagement.ts";
 import { countersOf } from "./interaction-totals.ts";
@@ -25,6 +26,8 @@ export interface Report {
   subscriber_id?: string | undefined;
   device_id?: string | undefined;
   variant_id?: string | undefined;
+  /** That a machine did it: stored beside it, and no part of what makes two reports the same (AMB-92). */
+  machine?: MachineVerdict | undefined;
 }
 
 const TRIES = 8;
@@ -83,12 +86,15 @@ async function read(store: Store, { job_id, subscriber_id, device_id }: Report, 
 }
 
 function stepsOf(store: Store, report: Report, digest: string, { job, subscriber, engagement }: Found): Step[] {
-  const { job_id, interaction, platform, occurred_at, action_id } = report;
+  const { job_id, interaction, platform, occurred_at, action_id, machine } = report;
   const receivedAt = store.clock.now();
   const received_at = timestamp(receivedAt);
   const channel = channelOf(interaction, platform);
   const variant_id = jobOf(job!).variant_b && isArm(report.variant_id) ? report.variant_id : undefined;
-  const reached = stagesOf(interaction).flatMap((stage) => [stage, ...(channel ? [`${stage}@${channel}`] : [])]);
+  const reached = stagesOf(interaction, machine !== undefined).flatMap((stage) => [
+    stage,
+    ...(channel ? [`${stage}@${channel}`] : []),
+  ]);
   const firsts = subscriber === undefined ? [] : reached.filter((mark) => engagement?.[mark] === undefined);
   const answered = answeredClass(interaction, platform);
   const answer = answered && `answered@${answered}`;
@@ -98,6 +104,7 @@ function stepsOf(store: Store, report: Report, digest: string, { job, subscriber
     ...(channel !== undefined && { channel }),
     ...(variant_id !== undefined && { variant_id }),
     ...(action_id !== undefined && { action_id }),
+    ...(machine !== undefined && { machine }),
   };
   const shard = shardOf(digest);
   const steps: Step[] = [
@@ -117,7 +124,7 @@ function stepsOf(store: Store, report: Report, digest: string, { job, subscriber
     ...reachedSteps(
       store,
       jobOf(job!),
-      stagesOf(interaction).filter((stage) => firsts.includes(stage)),
+      stagesOf(interaction, machine !== undefined).filter((stage) => firsts.includes(stage)),
     ),
   );
   if (firsts.includes("opened")) {

@@ -8,7 +8,7 @@ import { CONVERSION_SHARDS, keys } from "./keys.ts";
 import type { Item } from "./model.ts";
 import type { Step } from "./table.ts";
 
-const stages = ["sent", "delivered", "opened", "clicked"] as const;
+const stages = ["sent", "delivered", "opened", "opened_human", "clicked"] as const;
 export type JourneyTotals = Record<(typeof stages)[number], number>;
 
 type Sent = Pick<JobItem, "id" | "source" | "dispatched_at">;
@@ -21,6 +21,7 @@ export const endedSteps = (store: Pick<Store, "tenant">, job: JobItem): Step[] =
 export const reachedSteps = (store: Pick<Store, "tenant">, job: Sent, reached: readonly Stage[]): Step[] =>
   addSteps(store, job, {
     opened: reached.includes("opened") ? 1 : 0,
+    opened_human: reached.includes("opened_human") ? 1 : 0,
     clicked: reached.includes("clicked") ? 1 : 0,
   });
 
@@ -38,7 +39,7 @@ function addSteps(
 
 /** The sums of one journey over the rows of some days. */
 export function journeyTotals(rows: readonly Item[], journey: string): JourneyTotals {
-  const totals: JourneyTotals = { sent: 0, delivered: 0, opened: 0, clicked: 0 };
+  const totals: JourneyTotals = { sent: 0, delivered: 0, opened: 0, opened_human: 0, clicked: 0 };
   for (const row of rows)
     if (row.sk.split("#")[1] === journey) for (const stage of stages) totals[stage] += Number(row[stage] ?? 0);
   return totals;

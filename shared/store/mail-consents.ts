@@ -1,7 +1,7 @@
-// What mails bring about consent: a click that unsubscribes. Told again, nothing.
+// What mails bring about consent: a click that unsubscribes, a mailbox that is dead, a complaint. Told again, nothing.
 import { timestamp } from "../clock.ts";
 import type { Store } from "../resources.ts";
-import { absent, all, any, type Condition, oneOf, present } from "./conditions.ts";
+import { absent, all, any, type Condition, is, oneOf, present } from "./conditions.ts";
 import { type ConsentAssertion, consentRow, foldedConsent } from "./consents.ts";
 import { keys } from "./keys.ts";
 import { refusedSteps } from "./refusals.ts";
@@ -14,6 +14,17 @@ const STATUS = "c:email";
  */
 export const unsubscribe = (store: Store, subscriber: string): Promise<void> =>
   assertNow(store, subscriber, { status: "opted_out", source: "unsubscribe" }, [statusIs("opted_in", "unknown")]);
+
+/** D-CONSENT: no mail at all to an address that bounces for good, or whose owner complained. Another address is free. */
+export const suppress = (
+  store: Store,
+  subscriber: string,
+  { email, source }: { email: string; source: "bounce" | "complaint" },
+): Promise<void> =>
+  assertNow(store, subscriber, { status: "suppressed", source }, [
+    statusIs("opted_in", "opted_out", "unknown"),
+    is("email", email),
+  ]);
 
 const statusIs = (...statuses: string[]): Condition => any(absent(STATUS), oneOf(STATUS, statuses));
 

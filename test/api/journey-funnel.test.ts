@@ -41,7 +41,15 @@ describe("funnel and summary of a journey", () => {
     await track("ada", "bought", { properties: { cents: 900 } });
     const funnel = async (query = "") =>
       (await call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}${query}`)).body;
-    expect(await funnel()).toEqual({ sent: 6, delivered: 6, opened: 2, clicked: 1, converted: 1, revenue_cents: 900 });
+    expect(await funnel()).toEqual({
+      sent: 6,
+      delivered: 6,
+      opened: 2,
+      opened_human: 2,
+      clicked: 1,
+      converted: 1,
+      revenue_cents: 900,
+    });
     expect((await call("GET /api/v1/insights/summary?group_by=journey")).body.rows).toEqual([
       { source_id: id, conversions: 1, revenue_cents: 900 },
     ]);

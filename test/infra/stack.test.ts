@@ -273,7 +273,7 @@ describe("e-mail", () => {
     const [target] = rule![1].Properties.Targets;
     expect(rule![1].Properties.EventPattern.detail.mail.tags).toEqual({ "ses:configuration-set": ["Engagement"] });
     const queue = mailing.Resources[target.Arn["Fn::GetAtt"][0]]!.Properties;
-    expect(queue).toMatchObject({ QueueName: "Engagement-email-events", MessageRetentionPeriod: 1_209_600 });
+    expect(queue).toMatchObject({ QueueName: "Engagement-mail-event" });
     expect(queue.RedrivePolicy.deadLetterTargetArn).toEqual(target.DeadLetterConfig.Arn);
     const alarm = Object.values(mailing.Resources).find(
       ({ Type, Properties }) => Type === "AWS::CloudWatch::Alarm" && /mails/.test(Properties.AlarmDescription),

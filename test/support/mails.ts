@@ -52,7 +52,7 @@ export function mailOf(source: string): ReadMail {
     ...{ headers, text, html },
     unsubscribe: listed === undefined ? undefined : pathOf(listed),
     pixel: pathOf(/<img [^>]*src="([^"]*\/o\/[^"]*)"/.exec(html)![1]!),
-    clicks: [...html.matchAll(/href="([^"]*\/c\/[^"]*)"/g)].map(([, url]) => pathOf(url!)),
+    clicks: [...html.matchAll(/href="([^"]*\/c\/[^"]*)"/gi)].map(([, url]) => pathOf(url!)),
   };
 }
 

@@ -44,6 +44,7 @@ export const insights = group("insights", "What sends came to, and what they cha
         sent: Count,
         delivered: Count,
         opened: Count,
+        opened_human: Count,
         clicked: Count,
         converted: Count,
         revenue_cents: Count,

@@ -1,13 +1,19 @@
 // Where the links of mails lead: unsubscribing, and what was opened and clicked. Open to all; the token is the proof.
-import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/mail-links.ts";
 import { unsubscribe } from "../../../shared/store/mail-consents.ts";
 import { getSubscriber } from "../../../shared/store/subscribers.ts";
 import { askPage, donePage, pageHeaders } from "./page.ts";
+import { trackClick, trackOpen } from "./tracking.ts";
 
 const endpoint = endpoints({ credentials: [], uses: [openedMailLink] });
 const asPage = { type: "text/html; charset=utf-8", headers: pageHeaders };
+const asPicture = { type: "image/gif" };
+const asNothing = { type: "text/plain; charset=utf-8", headers: { "referrer-policy": "no-referrer" } };
+
+/** One transparent dot. */
+const DOT = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 
 export const mail = group("mail", "Where the links of e-mails lead.", [
   endpoint(
@@ -41,6 +47,55 @@ export const mail = group("mail", "Where the links of e-mails lead.", [
       await unsubscribe(store, subscriber);
       return donePage;
     },
+  ),
+
+  endpoint(
+    "GET /o/:token",
+    {},
+    {
+      summary: "Count that a mail was opened",
+      description:
+        "The picture of one dot in each HTML body. Counts as `email_opened`, always, with a verdict beside it where a " +
+        "machine asked (F19); once a second at most.",
+      text: asPicture,
+      errors: ["NOT_FOUND"],
+    },
+    async (asked) => {
+      await trackOpen(asked, "GET");
+      return DOT;
+    },
+  ),
+
+  endpoint(
+    "HEAD /o/:token",
+    {},
+    { summary: "Ask for the picture without its dot", text: asPicture, errors: ["NOT_FOUND"] },
+    async (asked) => {
+      await trackOpen(asked, "HEAD");
+      return "";
+    },
+  ),
+
+  endpoint(
+    "GET /c/:token",
+    {},
+    {
+      summary: "Count a click, and go where the link leads",
+      description:
+        "The token says which link of which message; its target is taken from the message, never from the request. " +
+        "Counts as `email_clicked`, with a verdict beside it where a machine asked.",
+      status: 302,
+      text: asNothing,
+      errors: ["NOT_FOUND"],
+    },
+    async (asked) => redirect(await trackClick(asked, "GET")),
+  ),
+
+  endpoint(
+    "HEAD /c/:token",
+    {},
+    { summary: "Ask where a link leads", status: 302, text: asNothing, errors: ["NOT_FOUND"] },
+    async (asked) => redirect(await trackClick(asked, "HEAD")),
   ),
 ]);
 

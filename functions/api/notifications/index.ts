@@ -74,7 +74,7 @@ const Notification = v.object({
 
 const Share = v.object({ percentage: v.number(), bucket: v.number() });
 const Clause = v.object({ key: v.string(), condition: v.any(), value: v.any(), matches: v.boolean() });
-const recipientStates = ["pending", "delivered", "failed", "skipped", "held_out", "canceled"] as const;
+const recipientStates = ["pending", "delivered", "failed", "bounced", "skipped", "held_out", "canceled"] as const;
 
 const Explanation = v.object({
   notification_id: v.string(),

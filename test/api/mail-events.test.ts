@@ -1,0 +1,146 @@
+// What SES tells of mails, through its queue: bounces, complaints, late news; and the whole story of one newsletter.
+import { describe, expect, it } from "vitest";
+import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { interactionTotals } from "../../shared/store/interaction-totals.ts";
+import { consentsOf, follow, mailing, SES } from "../support/mails.ts";
+import { send, wholeTable } from "../support/people.ts";
+import { ledgerOf } from "../support/reached.ts";
+import type { TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const tell = async (world: TestWorld, detail: object) => {
+  const { QueueUrl } = await world.sqs.operate("GetQueueUrl", { QueueName: "mail-event" });
+  const MessageBody = JSON.stringify({ version: "0", source: "aws.ses", "detail-type": "Email Bounced", detail });
+  await world.sqs.operate("SendMessage", { QueueUrl, MessageBody });
+  await world.settle();
+};
+
+describe("what SES tells", () => {
+  it.each([
+    ["bounce", "bounced", "bounce"],
+    ["complaint", "sent", "complaint"],
+  ])("D-EMAIL a %s suppresses the address, and its row says %s", async (fate, state, source) => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant, `${fate}@simulator.amazonses.com`);
+    const { job } = await mail();
+    await world.advance(MINUTE);
+    expect(await ledgerOf(tenant, ada)).toMatchObject([{ state, job: job.id }]);
+    expect((await consentsOf(world, tenant, ada)).items).toMatchObject([
+      { channel: "email", status: "suppressed", source },
+    ]);
+    for (const category of ["marketing", "transactional"])
+      expect((await mail({ category })).job.skip_reasons).toEqual({ suppressed: 1 });
+    const route = `GET /api/v1/notifications/${job.id}/recipients/${ada}`;
+    const { body: explained } = await world.call(route, { as: await tenant.dashboard() });
+    const expected = fate === "bounce" ? ["bounced", "Permanent: General"] : ["delivered", null];
+    expect([explained.state, explained.reason]).toEqual(expected);
+  });
+
+  it("D-EMAIL told twice, or of an address that was changed since, it changes nothing", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant);
+    const { job } = await mail();
+    await world.advance(MINUTE);
+    const [row] = await ledgerOf(tenant, ada);
+    const at = String(Date.parse(String(row!.sk).split("#")[1]!));
+    const tags = { tenant: [tenant.id], job: [job.id], subscriber: [ada], at: [at] };
+    const bounce = (emailAddress: string, bounceType = "Permanent") => ({
+      eventType: "Bounce",
+      mail: { tags },
+      bounce: { bounceType, bounceSubType: "General", bouncedRecipients: [{ emailAddress }] },
+    });
+    await tell(world, bounce("old@example.com", "Transient"));
+    expect(await ledgerOf(tenant, ada)).toMatchObject([{ state: "sent", bounce: "Transient: General" }]);
+    await tell(world, bounce("old@example.com"));
+    expect((await consentsOf(world, tenant, ada)).items).toEqual([]);
+    await tell(world, bounce("ADA@example.com"));
+    expect((await consentsOf(world, tenant, ada)).items).toHaveLength(1);
+    const before = JSON.stringify(await wholeTable(world));
+    await tell(world, bounce("ada@example.com"));
+    await tell(world, { eventType: "Delivery", mail: { tags } });
+    await tell(world, { eventType: "Send", mail: { tags } });
+    await tell(world, bounceless);
+    expect(JSON.stringify(await wholeTable(world))).toBe(before);
+  });
+
+  it("D-EMAIL AMB-95 a delivery settles what nobody knew", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant);
+    const { job } = await mail();
+    await world.advance(MINUTE);
+    const [row] = await ledgerOf(tenant, ada);
+    await tenant.store.update(
+      { pk: row!.pk, sk: row!.sk },
+      { set: { state: "unknown", reason: "delivery_unconfirmed" } },
+    );
+    const at = [String(Date.parse(String(row!.sk).split("#")[1]!))];
+    const tags = { tenant: [tenant.id], job: [job.id], subscriber: [ada], at };
+    await tell(world, { eventType: "Delivery", mail: { tags } });
+    expect((await ledgerOf(tenant, ada))[0]).toMatchObject({ state: "sent" });
+    expect((await ledgerOf(tenant, ada))[0]!.reason).toBeUndefined();
+  });
+
+  it("SUB-9 D-EMAIL of whoever was erased nothing is written", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant);
+    const { job } = await mail();
+    await world.advance(MINUTE);
+    const [row] = await ledgerOf(tenant, ada);
+    const at = [String(Date.parse(String(row!.sk).split("#")[1]!))];
+    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+    await world.advance(5 * MINUTE);
+    const before = JSON.stringify(await wholeTable(world));
+    const bounce = { bounceType: "Permanent", bouncedRecipients: [{ emailAddress: "ada@example.com" }] };
+    const tags = { tenant: [tenant.id], job: [job.id], subscriber: [ada], at };
+    await tell(world, { eventType: "Bounce", mail: { tags }, bounce });
+    expect(JSON.stringify(await wholeTable(world))).toBe(before);
+  });
+
+  it("D-EMAIL an event that comes before the row is noted waits for it", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant);
+    const { job } = await mail();
+    await world.advance(MINUTE);
+    const [row] = await ledgerOf(tenant, ada);
+    await tenant.store.remove({ pk: row!.pk, sk: row!.sk });
+    const at = [String(Date.parse(String(row!.sk).split("#")[1]!))];
+    const bounce = { bounceType: "Permanent", bouncedRecipients: [{ emailAddress: "x@example.com" }] };
+    await tell(world, {
+      eventType: "Bounce",
+      mail: { tags: { tenant: [tenant.id], job: [job.id], subscriber: [ada], at } },
+      bounce,
+    });
+    expect(await ledgerOf(tenant, ada)).toEqual([]);
+    await tenant.store.put(row!);
+    await world.advance(MINUTE);
+    expect(await ledgerOf(tenant, ada)).toMatchObject([{ state: "bounced" }]);
+  });
+});
+
+const bounceless = { eventType: "Bounce", mail: {} };
+
+describe("a newsletter", () => {
+  it("D-EMAIL F19 sent, opened, clicked, unsubscribed with one click; the next one skips with no_consent", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, channel, mail } = await mailing(world, tenant);
+    const body = '<p>Hi {{ subscriber.first_name }}, <a href="https://shop.example.com/sale">see the sale</a></p>';
+    const { job, mail: letter } = await mail({ title: "Sale", body });
+    expect(job).toMatchObject({ status: "completed", delivered_by_channel: { email: 1 } });
+    expect(letter.headers).toMatchObject({ From: `${SES.from_name} <${SES.from_email}>`, Subject: "Sale" });
+    await world.advance(MINUTE);
+    expect((await follow(world, "GET", letter.pixel)).status).toBe(200);
+    await world.advance(5 * SECOND);
+    expect((await follow(world, "GET", letter.clicks[0]!)).headers.location).toBe("https://shop.example.com/sale");
+    const { recipients } = await interactionTotals(tenant.store, job.id);
+    expect(recipients).toMatchObject({ opened: 1, opened_human: 1, clicked: 1 });
+    expect((await follow(world, "GET", letter.unsubscribe!)).body).toContain("Unsubscribe");
+    expect((await follow(world, "POST", letter.unsubscribe!)).status).toBe(200);
+    expect((await consentsOf(world, tenant, ada)).items).toMatchObject([
+      { status: "opted_out", source: "unsubscribe" },
+    ]);
+    const { job: next } = await send(world, tenant, { target: { type: "all" }, channel_ids: [channel] });
+    expect(next).toMatchObject({ counts: { delivered: 0, skipped: 1 }, skip_reasons: { no_consent: 1 } });
+  });
+});

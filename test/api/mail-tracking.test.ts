@@ -1,0 +1,194 @@
+// Opens and clicks of mails: where links lead, how they count, and what machines make of them (D-EMAIL, F19, AMB-92).
+import { describe, expect, it } from "vitest";
+import { SECOND } from "../../shared/clock.ts";
+import { htmlLinks, mailParts, withoutAdditions } from "../../shared/providers/mail-parts.ts";
+import { interactionTotals, recountInteractions } from "../../shared/store/interaction-totals.ts";
+import { follow, mailing, mailsOf } from "../support/mails.ts";
+import { receiver } from "../support/receiver.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+
+const SHOP = "https://shop.example.com";
+const BODY =
+  `<p>Hi {{ subscriber.first_name }}</p><a href="${SHOP}/new?a=1&amp;b=2">New</a> <A class=x HREF='${SHOP}/old'>Old</A>` +
+  `<a href="mailto:a@b.example">Write</a><a href="javascript:alert(1)">Run</a><img src="${SHOP}/x.png">`;
+
+const totalsOf = async (tenant: Tenant, job: string) => {
+  const totals = await interactionTotals(tenant.store, job);
+  expect(await recountInteractions(tenant.store, job)).toEqual(totals);
+  const { opened, clicked, opened_human } = totals.recipients;
+  const { email_opened, email_clicked } = totals.interactions;
+  return { opened, clicked, opened_human, email_opened, email_clicked };
+};
+
+const rowsOf = async (world: TestWorld) => {
+  const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
+  return (Items as Record<string, { S?: string }>[])
+    .filter((row) => row.react?.S === "interaction")
+    .map((row) => ({ interaction: row.interaction?.S, machine: row.machine?.S }));
+};
+
+describe("links", () => {
+  it("D-EMAIL the links of the HTML count, those of the text stay plain", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const { mail: sent } = await mail({ body: BODY, category: "transactional" });
+    expect(sent.clicks).toHaveLength(2);
+    expect(sent.html).toContain('<a href="mailto:a@b.example">');
+    expect(sent.html).toContain(`<img src="${SHOP}/x.png">`);
+    expect(sent.html).not.toContain(`${SHOP}/new`);
+    expect(sent.text).toContain(`New (${SHOP}/new?a=1&b=2) Old (${SHOP}/old)`);
+    await world.advance(10 * SECOND);
+    const led = [];
+    for (const path of sent.clicks) led.push(await follow(world, "GET", path));
+    expect(led.map(({ status }) => status)).toEqual([302, 302]);
+    expect(led.map(({ headers }) => headers.location)).toEqual([`${SHOP}/new?a=1&b=2`, `${SHOP}/old`]);
+    expect(led[0]!.headers).toMatchObject({ "cache-control": "no-store" });
+    expect(led[0]!.headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  it("reliability.md Open redirect: nothing of the request moves the target", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const [path] = (await mail({ body: BODY })).mail.clicks as [string];
+    for (const more of ["?url=https://evil.example", "?target=//evil.example&u=https://evil.example"])
+      expect((await follow(world, "GET", path + more)).headers.location).toBe(`${SHOP}/new?a=1&b=2`);
+    for (const n of [3, 20, 60, 90]) {
+      const forged = path.slice(0, n + 3) + (path[n + 3] === "A" ? "B" : "A") + path.slice(n + 4);
+      const { status, headers } = await follow(world, "GET", forged);
+      expect([status, headers.location]).toEqual([404, undefined]);
+    }
+  });
+
+  it("D-EMAIL a link of whoever changed meanwhile leads to the link at its place; of the erased nowhere", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant);
+    const body = `{% if subscriber.first_name == "Ada" %}<a href="${SHOP}/ada">A</a>{% endif %}<p><a href="${SHOP}/all">B</a>`;
+    const [, second] = (await mail({ body: `<div>${body}</div>` })).mail.clicks as [string, string];
+    const again = { external_id: "ada", attributes: { first_name: "Bea" } };
+    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: again });
+    expect((await follow(world, "GET", second)).headers.location).toBe(`${SHOP}/all`);
+    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+    await world.settle();
+    expect((await follow(world, "GET", second)).status).toBe(404);
+  });
+
+  it.each([
+    ["<a href=https://e.com/x>a</a>", ["https://e.com/x"]],
+    ['<a title="a > b" href="https://e.com/x">a</a>', ["https://e.com/x"]],
+    ['<a href = "\nhttps://e.com/\tx ">a</a>', ["https://e.com/x"]],
+    ['<a data-href="https://e.com/no" href="//e.com">a</a>', []],
+    ['<!-- <a href="https://e.com/no">a</a> --><abbr href="https://e.com/no">', []],
+    ['<script>"<a href=\'https://e.com/no\'>"</script><a href="https://e.com/">a</a>', ["https://e.com/"]],
+    ['<a href="https://e.com/a" href="https://e.com/b">', ["https://e.com/a"]],
+    ['<a href="https://e.com/a', []],
+    ["<a", []],
+    ['<a href="https://[/">', []],
+  ])("D-EMAIL finds in %s %j", (html, targets) => {
+    const found = htmlLinks(html);
+    expect(found.targets).toEqual(targets);
+    expect(found.pieces).toHaveLength(targets.length + 1);
+  });
+
+  it("D-EMAIL reads HTML in one pass, however it is nested", () => {
+    for (const html of ["<a href='", "<a ", "<", "<!--", '<a x="', "<a href=https://e.com>", "<style>"])
+      expect(htmlLinks(html.repeat(50_000)).targets.length).toBeLessThanOrEqual(1_000);
+  });
+
+  it("D-EMAIL what is added goes before the end of the body, and can be told from what was written", () => {
+    const urls = {
+      unsubscribe: "https://x.example/u/t",
+      open: "https://x.example/o/t",
+      click: () => "https://x.example/c/t",
+    };
+    const { html, text } = mailParts("<html><body><p>Hi</p></BODY></html>", urls);
+    expect(html).toMatch(/<\/p><p data-part="unsubscribe".*<img data-part="open".*><\/BODY><\/html>$/);
+    expect(withoutAdditions({ html, text })).toEqual({ html: "<html><body><p>Hi</p></BODY></html>", text: "Hi" });
+  });
+});
+
+describe("counting", () => {
+  it("D-EMAIL AMB-92 opens and clicks are interactions of the recipient, by arm, and each fires its webhook", async () => {
+    const outside = receiver(() => 0);
+    const world = await fresh({ network: outside.network });
+    const tenant = await world.tenant();
+    const { mail } = await mailing(world, tenant);
+    const hook = { target_url: "https://hooks.example.com/in", events: ["notification.interaction"] };
+    await world.call("POST /v1/hooks", { as: tenant.server, body: hook });
+    const variant_b = { title: "B", body: BODY };
+    const { job, mail: sent } = await mail({ body: BODY, variant_b, split_percentage: 50 });
+    await world.advance(10 * SECOND);
+    const pixel = await follow(world, "GET", sent.pixel);
+    expect([pixel.status, pixel.headers["content-type"], pixel.headers["cache-control"]]).toEqual([
+      ...[200, "image/gif", "no-store"],
+    ]);
+    expect(String(pixel.body).slice(0, 6)).toBe("GIF89a");
+    await follow(world, "GET", sent.clicks[0]!);
+    expect(await totalsOf(tenant, job.id)).toEqual({
+      ...{ opened: 1, clicked: 1, opened_human: 1, email_opened: 1, email_clicked: 1 },
+    });
+    const { variants, channels } = await interactionTotals(tenant.store, job.id);
+    expect(Object.values(variants).map(({ recipients }) => recipients.clicked)).toEqual([1]);
+    expect(channels.email?.recipients.opened_human).toBe(1);
+    await follow(world, "HEAD", sent.clicks[1]!);
+    await world.settle();
+    const told = outside.received.map(({ body }) => JSON.parse(body).data);
+    expect(told.map(({ interaction_type, platform }) => [interaction_type, platform]).sort()).toEqual([
+      ...[
+        ["email_clicked", "email"],
+        ["email_clicked", "email"],
+        ["email_opened", "email"],
+      ],
+    ]);
+  });
+
+  it("AMB-92 F19 a scanner that follows all links is counted and told, and is no person", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const { job, mail: sent } = await mail({ body: BODY });
+    for (const path of [sent.pixel, ...sent.clicks]) await follow(world, "GET", path);
+    for (const path of [sent.pixel, ...sent.clicks]) await follow(world, "HEAD", path);
+    await world.advance(10 * SECOND);
+    await follow(world, "GET", sent.pixel, { "user-agent": "Mozilla/5.0" });
+    await follow(world, "GET", sent.clicks[1]!, { "user-agent": "Barracuda Sentinel (EE)" });
+    await follow(world, "HEAD", sent.clicks[0]!);
+    expect(await totalsOf(tenant, job.id)).toEqual({
+      ...{ opened: 1, clicked: 1, opened_human: 0, email_opened: 2, email_clicked: 4 },
+    });
+    const verdicts = (await rowsOf(world)).map(({ machine }) => machine).sort();
+    expect(verdicts).toEqual(["head", "prefetch", "scanner", "too_soon", "too_soon", "too_soon"]);
+    await world.advance(10 * SECOND);
+    await follow(world, "GET", sent.pixel);
+    expect(await totalsOf(tenant, job.id)).toMatchObject({ opened: 1, opened_human: 1 });
+    expect((await rowsOf(world)).filter(({ machine }) => machine === undefined)).toHaveLength(1);
+  });
+
+  it("reliability.md Abuse: a link that is asked for a thousand times in a second is one report", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const { job, mail: sent } = await mail({ body: BODY });
+    await world.advance(10 * SECOND);
+    for (let n = 0; n < 50; n++) await follow(world, "GET", sent.pixel);
+    await Promise.all(Array.from({ length: 10 }, () => follow(world, "GET", sent.pixel)));
+    expect(await totalsOf(tenant, job.id)).toMatchObject({ email_opened: 1, opened: 1 });
+  });
+
+  it("F19 a campaign's report says how many people opened it, and how many seem to have", async () => {
+    const { world, tenant } = await withTenant();
+    const { channel } = await mailing(world, tenant);
+    const as = await tenant.dashboard();
+    const body = { name: "News", content: { title: "t", body: BODY }, channel_ids: [channel], target: { type: "all" } };
+    const { body: campaign } = await world.call("POST /api/v1/campaigns", { as, body });
+    expect((await world.call(`POST /api/v1/campaigns/${campaign.id}/release`, { as })).status).toBe(200);
+    await world.settle();
+    const [sent] = await mailsOf(world);
+    await follow(world, "GET", sent!.pixel, { "user-agent": "Mozilla/5.0" });
+    await world.advance(10 * SECOND);
+    const { body: report } = await world.call(`GET /api/v1/campaigns/${campaign.id}/report`, {
+      as: await tenant.dashboard(),
+    });
+    expect(report).toMatchObject({ opened: 1, opened_human: 0 });
+  });
+});
