@@ -13,6 +13,7 @@ import type { Tally } from "../../../shared/store/tallies.ts";
 import { heldOutItem, type Place } from "../../../shared/store/touches.ts";
 import { vaultOpening } from "../../../shared/vault.ts";
 import { queueWorker } from "../../../shared/worker.ts";
+import { openedCredentials } from "./prepare.ts";
 import { type Bound, type Found, workThrough } from "./rounds.ts";
 
 /** What a queue can hold a message back. */
@@ -21,7 +22,7 @@ const LONGEST_DELAY_SECONDS = 900;
 export const deliver = queueWorker(
   "deliver",
   "Delivers one chunk of recipients.",
-  [storeWrite, deliverQueue, providers, vaultOpening, mailLinks],
+  [storeWrite, deliverQueue, providers, vaultOpening, mailLinks, openedCredentials],
   async (message, context) => {
     const { store } = context;
     const place: Place = { job: message.job, range: message.range, n: message.chunk };

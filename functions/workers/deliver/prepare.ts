@@ -1,5 +1,6 @@
 // Makes a group's messages ready to go: addresses looked up, consent asked once more, texts rendered, keys at hand.
-
+import { MINUTE } from "../../../shared/clock.ts";
+import type { Capability } from "../../../shared/parts.ts";
 import { deliverInApp } from "../../../shared/providers/in-app.ts";
 import type { ProvidedChannel, Provider } from "../../../shared/providers/provider.ts";
 import { rendererOf } from "../../../shared/providers/texts.ts";
@@ -14,6 +15,7 @@ import type { JobItem } from "../../../shared/store/jobs.ts";
 import { keys } from "../../../shared/store/keys.ts";
 import { forgetInChunk } from "../../../shared/store/ledger-erasure.ts";
 import type { Item } from "../../../shared/store/model.ts";
+import { recent } from "../../../shared/store/recent.ts";
 import { isMark, type Recipient } from "../../../shared/store/recipients.ts";
 import { attributesOf, getProfiles } from "../../../shared/store/subscribers.ts";
 import type { Place } from "../../../shared/store/touches.ts";
@@ -31,15 +33,29 @@ export interface Prepared {
 /** Units whose people and devices are looked up at once. */
 const WINDOW = 100;
 
-/** Credentials opened by this environment, by their version: as they were when the send was dispatched. */
-const opened = new Map<string, unknown>();
 const MOST_OPENED = 100;
+/** How long credentials stay in clear. */
+const OPEN_MS = 5 * MINUTE;
+
+/** Credentials that an environment has open, by their version: as they were when the send was dispatched. */
+export const openedCredentials: Capability<
+  "opened",
+  ReturnType<typeof recent<{ at: number; credentials: unknown }>>
+> = {
+  as: "opened",
+  env: [],
+  grants: [],
+  open: () => {
+    const opened = recent<{ at: number; credentials: unknown }>(MOST_OPENED);
+    return () => opened;
+  },
+};
 
 const rejected = (reason: string): SendOutcome => ({ status: "rejected", reason });
 const readsProfile: ReadonlySet<ReachChannel> = new Set(["email", "sms", "chat_app"]);
 
 export function openPreparing(context: Bound, job: JobItem, place: Place, chunk: Chunk, at: number) {
-  const { store, vault, providers, mailLinks, clock } = context;
+  const { store, vault, providers, mailLinks, clock, opened } = context;
   const texts = rendererOf(job, at);
   let people = new Map<string, Item | undefined>();
   let devices = new Map<string, Item | undefined>();
@@ -75,12 +91,11 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
     if (!via) return undefined;
     const version = `${store.tenant} ${via.id} ${via.credentials}`;
     const known = opened.get(version);
-    if (known) return known;
+    if (known && clock.now() - known.at < OPEN_MS) return known.credentials;
     const row = await store.get(keys.credentials(store.tenant, via.id));
     if (!row) return undefined;
     const credentials = await openCredentials(vault, via.id, row);
-    opened.set(version, credentials);
-    if (opened.size > MOST_OPENED) opened.delete(opened.keys().next().value!);
+    opened.set(version, { at: clock.now(), credentials });
     return credentials;
   }
 

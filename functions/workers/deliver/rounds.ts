@@ -30,9 +30,16 @@ import type { Item } from "../../../shared/store/model.ts";
 import type { Tally } from "../../../shared/store/tallies.ts";
 import { type Place, recorded, touchItem, touchKey } from "../../../shared/store/touches.ts";
 import type { vaultOpening } from "../../../shared/vault.ts";
-import { openPreparing, type Prepared } from "./prepare.ts";
+import { type openedCredentials, openPreparing, type Prepared } from "./prepare.ts";
 
-type Uses = readonly [typeof storeWrite, typeof deliverQueue, typeof providers, typeof vaultOpening, typeof mailLinks];
+type Uses = readonly [
+  typeof storeWrite,
+  typeof deliverQueue,
+  typeof providers,
+  typeof vaultOpening,
+  typeof mailLinks,
+  typeof openedCredentials,
+];
 export type Bound = Context<Uses> & { clock: Clock; ids: Ids };
 
 export interface Found {
