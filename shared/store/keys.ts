@@ -33,9 +33,9 @@ export const platform = {
   credential: (secret: string) => key(`KEY#${hash(secret)}`),
   /** a refresh family: current hash, previous one for 10 s · auth */
   refresh: (family: string) => key(`REFRESH#${family}`),
-  /** single use, 7 days; found by its token, listed under its workspace · account, auth */
+  /** single use, 7 days; found by its token, listed under its workspace, one per address · account, auth */
   invitation: (token: string) => key(`INVITE#${hash(token)}`),
-  invited: (tenant: string, id: string) => key(`TENANT#${tenant}`, `INVITED#${id}`),
+  invited: (tenant: string, email: string) => key(`TENANT#${tenant}`, `INVITED#${email && hash(email.toLowerCase())}`),
   /** a counter of one window; the only write a refused request may leave · serve, auth */
   limit: (kind: string, who: string, window: number) => key(`LIMIT#${kind}#${who}#${window}`),
   /** something that happens later, put just before the state it belongs to · whoever sets the timer */

@@ -4,7 +4,7 @@ import { ApiError, conflict, notFound, unauthorized } from "../http/errors.ts";
 import type { Role } from "../http/roles.ts";
 import { type PlanName, plans } from "../plans.ts";
 import type { Platform } from "../resources.ts";
-import { absent, all, is, present } from "./conditions.ts";
+import { absent, all, any, atMost, is, present } from "./conditions.ts";
 import { findUser, hashPassword, type User } from "./identity.ts";
 import { platform as keys } from "./keys.ts";
 import type { Item, TenantId } from "./model.ts";
@@ -66,10 +66,17 @@ export async function invite(
   const token = platform.ids.bytes(TOKEN_BYTES).toString("base64url");
   const invitation: Invitation = { id: platform.ids.uuidAt(now), email, role, expires_at: timestamp(now + INVITED_MS) };
   const expires = Math.ceil((now + INVITED_MS) / SECOND);
-  await platform.transact([
-    { put: { ...keys.invitation(token), ...invitation, tenant, expires }, when: absent() },
-    { put: { ...keys.invited(tenant, invitation.id), ...invitation, expires } },
-  ]);
+  const isFree = any(absent(), atMost("expires_at", timestamp(now)));
+  await platform
+    .transact([
+      { put: { ...keys.invitation(token), ...invitation, tenant, expires }, when: absent() },
+      { put: { ...keys.invited(tenant, email), ...invitation, expires }, when: isFree },
+    ])
+    .catch(
+      refusedSteps(() => {
+        throw conflict("This person is invited already.");
+      }),
+    );
   return { ...invitation, token };
 }
 
@@ -80,7 +87,7 @@ export async function acceptInvitation(
 ): Promise<{ user: User; tenant: TenantId; role: Role }> {
   const row = await platform.get(keys.invitation(token));
   if (!row || String(row.expires_at) <= timestamp(platform.clock.now())) throw notFound("invitation");
-  const { id, tenant, email, role } = row as Item & { id: string; tenant: TenantId; email: string; role: Role };
+  const { tenant, email, role } = row as Item & { tenant: TenantId; email: string; role: Role };
   const created_at = timestamp(platform.clock.now());
   const isKnown = (await platform.get(keys.user(email))) !== undefined;
   const known = isKnown ? await findUser(platform, email, password) : undefined;
@@ -103,7 +110,7 @@ export async function acceptInvitation(
   await platform
     .transact([
       { remove: keys.invitation(token), when: present() },
-      { remove: keys.invited(tenant, id) },
+      { remove: keys.invited(tenant, email) },
       { put: { ...keys.member(tenant, user.id), ...member }, when: absent() },
       { put: { ...keys.membership(user.id, tenant), ...member } },
       ...ownersChange(tenant, undefined, role),

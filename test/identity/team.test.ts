@@ -55,6 +55,19 @@ describe("invitations", () => {
     expect((await silent.call("GET /_local/outbox?channel=email")).body.items).toEqual([]);
   });
 
+  it("AMB-78 ERR-11 one stands open for a person, also when two are made at once; one that ran out makes room", async () => {
+    const invitations = ["Grace@navy.example", "grace@navy.example"].map((email) => invite(email, "viewer"));
+    expect((await Promise.all(invitations)).map(({ status }) => status).sort()).toEqual([201, 409]);
+    const list = async () =>
+      (await world.call("GET /api/v1/team/invitations", { as: await tenant.dashboard() })).body.items;
+    expect(await list()).toHaveLength(1);
+    await world.advance(7 * 86_400_000);
+    const again = await invite("grace@navy.example", "viewer", await tenant.dashboard());
+    expect([again.status, (await list()).length]).toEqual([201, 1]);
+    expect((await accept(again.body.token)).status).toBe(201);
+    expect(await list()).toEqual([]);
+  });
+
   it("AMB-78 ERR-15 count against the plan's members while they are open", async () => {
     const small = await world.tenant({ plan: "free" });
     const as = await small.dashboard();
