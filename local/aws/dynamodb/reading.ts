@@ -221,7 +221,8 @@ function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: 
   const items: Item[] = [];
   let [bytes, scanned, kept] = [0, 0, 0];
   let last: Stored | undefined;
-  for (const stored of engine.storage.stretch(source.storage, page)) {
+  const reach = page.mine ? page : { ...page, atMost: limit };
+  for (const stored of engine.storage.stretch(source.storage, reach)) {
     if (page.mine && !page.mine(stored)) continue;
     bytes += stored.size;
     scanned++;

@@ -22,6 +22,8 @@ export interface Reach {
   /** Begins beyond this key: all its columns, or those behind `pk` where one is given. */
   beyond?: RowKey;
   forward: boolean;
+  /** Nobody will ask for more. */
+  atMost?: number;
 }
 
 export interface KeyedRow {
@@ -61,6 +63,9 @@ interface Sql {
 }
 
 const COMPARISONS = { least: ">=", above: ">", most: "<=", below: "<" } as const;
+
+/** So many rows are quicker read at once than one by one. */
+const FEW = 100;
 
 function sqlRows(database: Database): Rows {
   const known = new Map<string, Sql>();
@@ -108,7 +113,7 @@ function sqlRows(database: Database): Rows {
     remove: (storage, key) => {
       database.run(sqlOf(storage).remove, ...key);
     },
-    *read(storage, { pk, bounds = {}, beyond, forward }) {
+    *read(storage, { pk, bounds = {}, beyond, forward, atMost = Number.POSITIVE_INFINITY }) {
       const all = sqlOf(storage).columns;
       const columns = pk === undefined ? all : all.slice(1);
       const where: string[] = pk === undefined ? [] : ["pk = ?"];
@@ -125,7 +130,8 @@ function sqlRows(database: Database): Rows {
       }
       const order = columns.map((column) => column + (forward ? "" : " DESC")).join(", ");
       const filter = where.length > 0 ? `WHERE ${where.join(" AND ")}` : "";
-      const rows = database.iterate(`SELECT item, size FROM ${storage} ${filter} ORDER BY ${order}`, ...values);
+      const sql = `SELECT item, size FROM ${storage} ${filter} ORDER BY ${order}`;
+      const rows = atMost <= FEW ? database.all(`${sql} LIMIT ?`, ...values, atMost) : database.iterate(sql, ...values);
       for (const row of rows) yield storedOf(row);
     },
     all: (storage) => keyed(storage, ""),
