@@ -1,9 +1,9 @@
 // Bundles every function in one esbuild pass, from entries that exist only in memory.
 import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { threadId } from "node:worker_threads";
-import { build, type Plugin } from "esbuild";
+import { build, type Metafile, type Plugin } from "esbuild";
 import { contents, knownRoutes } from "./functions.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -18,15 +18,19 @@ const REQUIRE = 'import{createRequire as __require}from"node:module";const requi
 export const bundleFolder = (name: string): string => join(FUNCTIONS, name);
 export const bundleFile = (name: string): string => join(FUNCTIONS, name, FILE);
 
-/** Writes `dist/functions/<name>/index.mjs` for every function; the same sources give the same bytes. */
-export async function bundleFunctions(): Promise<void> {
+/**
+ * Writes `dist/functions/<name>/index.mjs` for every function; the same sources give the same bytes.
+ * @returns how many bytes of each are code of ours, not of a package.
+ */
+export async function bundleFunctions(): Promise<Map<string, number>> {
   const entries = await entriesOf();
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: [...entries.keys()].map((name) => ({ in: `function:${name}`, out: name })),
     plugins: [virtual(entries)],
     absWorkingDir: ROOT,
     outdir: FUNCTIONS,
     write: false,
+    metafile: true,
     bundle: true,
     platform: "node",
     target: "node24",
@@ -48,6 +52,19 @@ export async function bundleFunctions(): Promise<void> {
   }
   for (const name of await readdir(FUNCTIONS))
     if (!entries.has(name)) await rm(bundleFolder(name), { recursive: true, force: true });
+  return ownCode(metafile);
+}
+
+const isOurs = (file: string) => !file.includes("node_modules/") && !file.endsWith(".gen.ts");
+
+function ownCode({ outputs }: Metafile): Map<string, number> {
+  const code = Object.entries(outputs).filter(([path]) => path.endsWith(".js"));
+  return new Map(
+    code.map(([path, { inputs }]) => {
+      const ours = Object.entries(inputs).filter(([file]) => isOurs(file));
+      return [basename(path, ".js"), ours.reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0)];
+    }),
+  );
 }
 
 /** Whole or not at all, so that two may build at once: both write the same. */

@@ -54,10 +54,10 @@ describe("npm run invoke", () => {
   it("prints what the function answers", () => {
     const { stdout, status } = run("api-templates", "events/api-templates.json");
     expect([status, JSON.parse(stdout).statusCode]).toEqual([0, 201]);
-  }, 30_000);
+  }, 120_000);
 
   it("says how it is used", () => {
     const { stderr, status } = run();
     expect([status, stderr]).toEqual([1, expect.stringContaining("npm run invoke -- <function> <event.json>")]);
-  }, 30_000);
+  }, 120_000);
 });

@@ -10,13 +10,13 @@ import { httpResponseOf, startRuntimeApi } from "./support/runtime-api.ts";
 
 const client = fileURLToPath(new URL("../../.tools/ric/node_modules/aws-lambda-ric/bin/index.mjs", import.meta.url));
 const preload = new URL("./support/rapid-client.ts", import.meta.url).href;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 const soon = { timeout: 15_000, interval: 20 };
 
 describe.skipIf(!existsSync(client))("under aws-lambda-ric (skipped until tools/install-ric.sh has run)", () => {
   let world: Awaited<ReturnType<typeof bundledWorld>>;
   let runtime: Awaited<ReturnType<typeof startRuntimeApi>>;
-  let environment: ChildProcess;
+  let environment: ChildProcess | undefined;
   let said = "";
 
   beforeAll(async () => {
@@ -39,9 +39,9 @@ describe.skipIf(!existsSync(client))("under aws-lambda-ric (skipped until tools/
       });
   }, PATIENCE_MS);
   afterAll(async () => {
-    environment.kill();
-    await runtime.close();
-    await world.close();
+    environment?.kill();
+    await runtime?.close();
+    await world?.close();
   });
 
   async function call(route: string, headers: Record<string, string>, body?: object) {

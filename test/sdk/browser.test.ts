@@ -15,7 +15,7 @@ const PLAYWRIGHT = existsSync(new URL("../../node_modules/playwright-core", impo
 let outside: Outside;
 beforeAll(async () => {
   outside = await openOutside();
-}, 60_000);
+}, 120_000);
 afterAll(() => outside?.close());
 
 const fact = (name: string) => outside.fact(name);

@@ -8,7 +8,7 @@ import { type Outside, openOutside } from "./support/outside.ts";
 let outside: Outside;
 beforeAll(async () => {
   outside = await openOutside();
-}, 60_000);
+}, 120_000);
 afterAll(() => outside?.close());
 
 it("packs code, types, licence and nothing else", () => {
