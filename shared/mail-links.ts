@@ -3,6 +3,7 @@ import { looksLikeMailToken, type MailToken, openMailToken, sealMailToken } from
 import { type Capability, setting } from "./parts.ts";
 import { type Store, secrets, storeWrite } from "./resources.ts";
 import type { TenantId } from "./store/model.ts";
+import { noSecrets } from "./store/secrets.ts";
 
 const places: Record<MailToken["kind"], string> = { unsubscribe: "u", open: "o", click: "c" };
 
@@ -37,14 +38,9 @@ export const openedMailLink: Capability<"openLink", MailLinkOpener> = {
     const storeOf = storeWrite.open(parts);
     return () => async (kind, token) => {
       if (!looksLikeMailToken(kind, token)) return undefined;
-      const roots = await root().catch(nothingSealed);
+      const roots = await root().catch(noSecrets);
       const link = roots && openMailToken(roots.cursorKey, kind, token);
       return link && { store: storeOf(link.tenant as TenantId), link };
     };
   },
 };
-
-/** Where no workspace was ever made, no link was. */
-function nothingSealed(error: unknown): undefined {
-  if ((error as Error).name !== "NoSecrets") throw error;
-}

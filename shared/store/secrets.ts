@@ -21,6 +21,12 @@ export interface Secrets {
   root(): Promise<RootSecrets>;
 }
 
+/** For `root().catch(…)`: undefined where there are no secrets yet, so that nothing presented can be genuine. */
+export function noSecrets(error: unknown): undefined {
+  if (error instanceof Error && error.name === "NoSecrets") return undefined;
+  throw error;
+}
+
 const ENCRYPTION_CONTEXT = { purpose: "root-secrets" };
 const KEY_BYTES = 32;
 

@@ -4,6 +4,7 @@ import { groups } from "../../functions/index.ts";
 import type { Hooks } from "../../local/aws/protocol.ts";
 import { awsFailure } from "../../local/aws/stand-in.ts";
 import { addPeople } from "../support/people.ts";
+import { testWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -33,7 +34,8 @@ describe("routes", () => {
       "GET /v1/whoami",
     ])
       expect(routes).toContain(route);
-    const elsewhere = routes.filter((route) => !/^[A-Z]+ \/(api\/)?v1\//.test(route));
+    const isLinkOfMail = (route: string) => /^[A-Z]+ \/[a-z]\/:token$/.test(route);
+    const elsewhere = routes.filter((route) => !/^[A-Z]+ \/(api\/)?v1\//.test(route) && !isLinkOfMail(route));
     const aboutItself = ["GET /healthz", "GET /openapi.json", "GET /docs", "GET /.well-known/jwks.json"];
     expect(elsewhere.filter((route) => !aboutItself.includes(route))).toEqual([]);
   });
@@ -281,4 +283,12 @@ describe("browsers", () => {
       expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
     },
   );
+});
+
+it("ERR-7 before there is any workspace, a key and a link of a mail are refused like any that are not genuine", async () => {
+  const world = await testWorld();
+  const key = `sk_${Buffer.from(UNKNOWN).toString("base64url")}.${Buffer.alloc(32, 7).toString("base64url")}`;
+  const keyed = await world.call("GET /v1/in-app/messages", { as: { "x-sdk-key": key } });
+  const linked = await world.call("GET /u/x");
+  expect([keyed.status, linked.status]).toEqual([401, 404]);
 });
