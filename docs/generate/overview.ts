@@ -127,6 +127,7 @@ Lists that may grow without bound have cursors: pass \`next_cursor\` as \`cursor
 \`page\` and \`per_page\` (or \`page_size\`) and a \`total\`. Sizes above the largest are cut to it.
 
 Management and SDK writes live under \`/api/v1\`, events, hooks and in-app delivery under \`/v1\`. Fields and codes may
-be added within a version; nothing is taken away or changes its meaning.
+be added within a version, so ignore fields that you do not know; nothing is taken away or changes its meaning. What
+goes with a next version says so by the headers \`Deprecation\` and \`Sunset\`, at least 12 months ahead.
 `;
 }

@@ -1,0 +1,30 @@
+// The service about itself: whether it is well, and what it promises of versions (D-HEALTH, D-VER).
+import { expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
+import { awsFailure } from "../../local/aws/stand-in.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+it("D-HEALTH says ok to anybody while the table answers, and 503 while it does not", async () => {
+  let isBusy = false;
+  const hooks = (): Hooks => ({
+    before: (service) => {
+      if (isBusy && service === "dynamodb") throw awsFailure("ServiceUnavailable", "busy");
+    },
+  });
+  const world = await fresh({ hooks });
+  const well = await world.call("GET /healthz");
+  expect([well.status, well.body, well.headers["cache-control"]]).toEqual([200, { status: "ok" }, "no-store"]);
+  isBusy = true;
+  const { status, body } = await world.call("GET /healthz");
+  expect([status, body.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+});
+
+it("D-VER the description says what may change within a version, and how what goes is announced", async () => {
+  const world = await fresh();
+  const { info } = (await world.call("GET /openapi.json")).body;
+  const versions = info.description.split("## Paging and versions")[1];
+  for (const words of [/added within a version/, /ignore fields/, /Deprecation/, /Sunset/, /12 months/])
+    expect(versions).toMatch(words);
+});
