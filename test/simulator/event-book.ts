@@ -5,7 +5,7 @@ import type { Person } from "./ledger.ts";
 import type { Tenant } from "./tenants.ts";
 import type { SimWorld } from "./world.ts";
 
-const SEND = "POST /v1/events";
+export const SEND_EVENTS = "POST /v1/events";
 const IDENTIFY = "POST /v1/events/identify";
 
 export interface Sent {
@@ -81,7 +81,7 @@ export async function sendEvents(world: SimWorld, tenant: Tenant, people: readon
     ...(person ? { subscriber_id: person.id } : { anonymous_id: anonymous }),
   }));
   const ask = async () => {
-    const { status } = await world.call(tenant, "sdk", SEND, { body: { events } });
+    const { status } = await world.call(tenant, "sdk", SEND_EVENTS, { body: { events } });
     if (status === 202) for (const event of batch) event.acceptedAt ??= kernel.now();
     return status;
   };

@@ -45,7 +45,7 @@ async function forwardBucket(context: Bound, pk: string): Promise<number> {
   let after: Key | undefined;
   do {
     const page = await context.platform.query({ pk, after });
-    await forward(context, page.items as DueRow[]);
+    if (page.items.length > 0) await forward(context, page.items as DueRow[]);
     forwarded += page.items.length;
     after = page.next;
   } while (after);

@@ -69,7 +69,7 @@ export const followingBugs: readonly Bug[] = [
     file: "functions/workers/erase/index.ts",
     find: "if (pass === 1) await queue.send(",
     replace: "if (pass === 2) await queue.send(",
-    scenario: "sends",
+    scenario: "events",
   },
   {
     name: "an upsert revives the erased",
@@ -99,6 +99,8 @@ export const followingBugs: readonly Bug[] = [
     file: "functions/workers/react/sends.ts",
     find: '.filter(becomes("queued")).map(({ tenant, after }) => ({ tenant, job',
     replace: '.filter(becomes("queued")).map(({ after }) => ({ tenant: jobs[0].tenant, job',
+    scenario: "neighbours",
+    profile: "firstLine",
   },
   {
     name: "a read is taken back by the next one",

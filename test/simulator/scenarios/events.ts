@@ -1,7 +1,7 @@
 // Events under faults: sent, sent again, linked, exported while more come in, and their people erased.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { erase, populate } from "../actors.ts";
-import { bookOf, exportSlowly, link, sendEvents } from "../event-book.ts";
+import { bookOf, exportSlowly, link, SEND_EVENTS, sendEvents } from "../event-book.ts";
 import type { Scenario } from "../invariant.ts";
 import { FAULTS_END_MS } from "../profiles.ts";
 
@@ -24,6 +24,13 @@ export const events: Scenario = {
       often(1, 6, () => link(world, tenant, random.pick(people)));
       often(0, 2, () => exportSlowly(world, tenant, 20 * SECOND));
       often(0, 2, () => erase(world, tenant, random.pick(people)));
+      // Trace point: somebody is erased exactly while events come in.
+      let left = random.between(0, 2);
+      world.onArrival((route, { id }) => {
+        if (route !== SEND_EVENTS || id !== tenant.id || left === 0 || random.chance(0.6)) return;
+        left--;
+        world.act(random.between(0, 60), () => erase(world, tenant, random.pick(people)));
+      });
       world.act(LAST_PASS_MS, () => exportSlowly(world, tenant, 0));
     }
   },

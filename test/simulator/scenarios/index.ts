@@ -5,6 +5,7 @@ import { inbox } from "./inbox.ts";
 import { journeys } from "./journeys.ts";
 import { serverKeys } from "./keys.ts";
 import { live } from "./live.ts";
+import { neighbours } from "./neighbours.ts";
 import { pushes } from "./pushes.ts";
 import { quota } from "./quota.ts";
 import { segments } from "./segments.ts";
@@ -21,7 +22,7 @@ export const scenarios: readonly Scenario[] = [
   live,
   suspension,
   events,
-  sends,
+  neighbours,
   quota,
   timersScenario,
   serverKeys,
@@ -29,3 +30,6 @@ export const scenarios: readonly Scenario[] = [
   pushes,
   journeys,
 ];
+
+/** Short ones that come by every kind of request to AWS: for runs through the SDK, which cost twice as much. */
+export const brief: readonly Scenario[] = [neighbours, pushes, serverKeys, events];
