@@ -12,9 +12,11 @@ const byFormat: Record<string, string> = {
 };
 
 const byName: [names: RegExp, value: string][] = [
+  [/^external_id$/, "ada"],
+  [/^(phone_number_id|waba_id)$/, "106540352242922"],
+  [/^sender_id$/, "Shop"],
   [/^(id|.*_id|.*Id|.*_ids|.*Ids|not_found)$/, EXAMPLE_ID],
   [/^email$/, "ada@example.com"],
-  [/^external_id$/, "ada"],
   [/^(name|.*_name)$/, "Spring sale"],
   [/^title$/, "Hello {{ subscriber.first_name }}"],
   [/^body$/, "It works."],
@@ -72,12 +74,11 @@ function objectOf(
 
 function textOf({ format = "", pattern, minLength = 0, maxLength = 1_000 }: JsonSchema, name: string): string {
   const [, known] = byName.find(([names]) => names.test(name)) ?? [];
-  const candidates = [byFormat[format], known, "22:00", "text", "/home", EXAMPLE_ID, "a".repeat(minLength)];
+  const candidates = [byFormat[format], known, "text", "22:00", "/home", EXAMPLE_ID, "a".repeat(minLength)];
   const fits = (text: string | undefined) =>
     text !== undefined &&
     text.length >= minLength &&
     text.length <= maxLength &&
-    (!pattern || new RegExp(pattern).test(text));
-  const usual = candidates.filter((text) => text !== "22:00" || pattern !== undefined);
-  return usual.find(fits) ?? "text";
+    (!pattern || new RegExp(pattern, "u").test(text));
+  return candidates.find(fits) ?? "text";
 }

@@ -198,18 +198,19 @@ describe("counting", () => {
     expect(await tenantEngagements(store)).toMatchObject({ in_app: { engaged: 1 }, push: { engaged: 1 } });
   });
 
-  it("ISG-5 first opens are kept by day and hour, of a far-off clock by when they were heard of", async () => {
+  it("ISG-5 deliveries and first opens are kept by day and hour, of a far-off clock by when they were heard of", async () => {
     const { world, tenant, job, people, say } = await withJob();
     const times = ["2026-11-20T03:59:59.999Z", "2026-11-19T23:00:00Z", "1999-01-01T00:00:00Z", "2039-01-01T00:00:00Z"];
     for (const [n, occurred_at] of times.entries()) await say(seen(job, { occurred_at, subscriber_id: people[n] }));
     await say(seen(job, { occurred_at: "2026-11-20T05:00:00Z", subscriber_id: people[0] }));
     await world.advance(SECOND);
     const hours = (await wholeTable(world)).filter(({ pk }) => pk.S.startsWith(`T#${tenant.id}#HOURS#`));
-    const opened = new Map<string, number>();
+    const counted = new Map<string, number>();
     for (const { pk: _, sk, ...counts } of hours)
       for (const [hour, n] of Object.entries(counts))
-        opened.set(`${sk.S} ${hour}`, (opened.get(`${sk.S} ${hour}`) ?? 0) + Number(n.N));
-    expect(Object.fromEntries(opened)).toEqual({
+        counted.set(`${sk.S} ${hour}`, (counted.get(`${sk.S} ${hour}`) ?? 0) + Number(n.N));
+    expect(Object.fromEntries(counted)).toEqual({
+      "2026-11-20 delivered:12": 4,
       "2026-11-20 opened:03": 1,
       "2026-11-19 opened:23": 1,
       "2026-11-20 opened:12": 2,

@@ -51,7 +51,8 @@ export function faultsOf(schema: JsonSchema, value: unknown, schemas: Schemas, p
     enum: () => within(true, schema.enum!.includes(value), `is none of ${schema.enum}`),
     format: () =>
       within(typeof value === "string", formats[schema.format!]!.test(String(value)), `is no ${schema.format}`),
-    pattern: () => within(typeof value === "string", new RegExp(schema.pattern!).test(String(value)), `does not match`),
+    pattern: () =>
+      within(typeof value === "string", new RegExp(schema.pattern!, "u").test(String(value)), `does not match`),
     minLength: () => within(typeof value === "string", size >= schema.minLength!, "is too short"),
     maxLength: () => within(typeof value === "string", size <= schema.maxLength!, "is too long"),
     minItems: () => within(Array.isArray(value), size >= schema.minItems!, "has too few"),
