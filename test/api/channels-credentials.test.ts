@@ -1,7 +1,10 @@
 // Credentials go in, are confirmed, and never come out (CRD).
 import { createECDH } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as v from "valibot";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { calledWorkspace } from "../../shared/callbacks.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { redact } from "../../shared/log.ts";
@@ -217,7 +220,9 @@ const canaries = [
 ];
 
 it("CRD-2 ATH-R12 ARC-13 no answer, no log line and no stored or queued byte holds a secret", async () => {
-  const { world, tenant } = await withTenant();
+  const folder = mkdtempSync(join(tmpdir(), "secrets-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const { world, tenant } = await withTenant({ file: join(folder, "data") });
   const { create, upload, call } = await channelCalls(world, tenant);
   const seen: unknown[] = [];
   const secrets = [...canaries];
@@ -231,16 +236,9 @@ it("CRD-2 ATH-R12 ARC-13 no answer, no log line and no stored or queued byte hol
   }
   seen.push(await call("GET /"));
   await world.settle();
-  const tables = world.database
-    .all("SELECT name FROM sqlite_master WHERE type = 'table'")
-    .map(({ name }) => String(name));
-  const stored = tables.map((table) =>
-    Buffer.from(
-      Object.values(world.database.all(`SELECT * FROM "${table}"`))
-        .map(flat)
-        .join(),
-    ),
-  );
+  const rowsOf = (table: unknown) => Object.values(world.database.all(`SELECT * FROM "${table}"`));
+  const tables = world.database.all("SELECT name FROM sqlite_master WHERE type = 'table'");
+  const stored = tables.map(({ name }) => Buffer.from(rowsOf(name).map(flat).join()));
   expect(Buffer.concat(stored).includes("sealed")).toBe(true);
   const everything = Buffer.concat([Buffer.from(JSON.stringify([seen, world.logs, redact(world.logs)])), ...stored]);
   for (const secret of secrets) expect([secret, everything.includes(secret)]).toEqual([secret, false]);
