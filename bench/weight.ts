@@ -7,7 +7,7 @@ import type { Answer } from "./product.ts";
 const KB = 1_024;
 const nothing = { seconds: 0, per_second: 0, wcu: 0, rcu: 0, requests: 0, messages: 0, cpu_us: 0, peak_mb: 0 };
 const ENDPOINT_KB = 420;
-/** docs/decisions/0019-what-an-endpoint-weighs.md */
+/** docs/decisions/0016-what-an-endpoint-weighs.md */
 const OWN_KB = 90;
 /** What S3 adds where it is used: a protocol of its own (decision 33). */
 const S3_KB = 120;

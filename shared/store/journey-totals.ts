@@ -1,4 +1,4 @@
-// What a journey's sends came to. Each is a job of its own (decision 0017), so they are summed as they go, by the day
+// What a journey's sends came to. Each is a job of its own (decision 0014), so they are summed as they go, by the day
 // on which they were dispatched, in the rows that hold the day's conversions.
 import type { Store } from "../resources.ts";
 import type { Stage } from "../rules/interactions.ts";

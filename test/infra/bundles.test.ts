@@ -7,7 +7,7 @@ import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 
 const MOST_ENDPOINT_BYTES = 420 * 1024;
-/** Decision 0019. */
+/** Decision 0016. */
 const MOST_OWN_BYTES = 90 * 1024;
 /** S3 has a protocol of its own (decision 33). */
 const S3_BYTES = 120 * 1024;
