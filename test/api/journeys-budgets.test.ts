@@ -38,10 +38,13 @@ it("an event that no active journey names costs the same as in a workspace witho
     });
     await world.settle();
   };
-  await track();
-  const before = await spent(world, track);
+  // The first event of a day in each of its shards notes so; which shard it is, is chance.
+  const cheapest = async () => {
+    for (let n = 0; n < 20; n++) await track();
+    const all = [await spent(world, track), await spent(world, track), await spent(world, track)];
+    return [Math.min(...all.map(({ wcu }) => wcu)), Math.min(...all.map(({ requests }) => requests))];
+  };
+  const before = await cheapest();
   await active(graphOf({ a: { wait_for_event: { event_name: "paid", on_event: "end" } }, end: "exit" }));
-  await track();
-  const after = await spent(world, track);
-  expect([after.wcu, after.requests - before.requests]).toEqual([before.wcu, 0]);
+  expect(await cheapest()).toEqual(before);
 });
