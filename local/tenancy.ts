@@ -8,12 +8,12 @@ import type { PlanName } from "../shared/plans.ts";
 import { platformWrite, secrets, storeWrite } from "../shared/resources.ts";
 import { defaultPlan, secretsMaker, tokenSigner } from "../shared/signing.ts";
 import { absent } from "../shared/store/conditions.ts";
-import { createServerKey, hashPassword, register, sdkKeyFor } from "../shared/store/identity.ts";
 import { platform as rows } from "../shared/store/keys.ts";
 import type { Item, TenantId, Value } from "../shared/store/model.ts";
-import { issueRefreshToken } from "../shared/store/refresh.ts";
 import { refusedSteps } from "../shared/store/refusals.ts";
-import { type Subscriber, upsertSubscriber } from "../shared/store/subscribers.ts";
+import { type Subscriber, upsertSubscriber } from "../shared/store/subscribers/subscribers.ts";
+import { createServerKey, hashPassword, register, sdkKeyFor } from "../shared/store/workspaces/identity.ts";
+import { issueRefreshToken } from "../shared/store/workspaces/refresh.ts";
 
 export interface NewWorkspace {
   tenant_id: string;

@@ -8,12 +8,12 @@ import type { Message, QueueName } from "./messages.ts";
 import { type Capability, type Parts, setting } from "./parts.ts";
 import { keys, shardOf } from "./store/keys.ts";
 import type { TenantId } from "./store/model.ts";
-import { nameLearner } from "./store/names.ts";
 import { openSecrets, type Secrets } from "./store/secrets.ts";
-import { countSubscribers } from "./store/subscribers.ts";
+import { nameLearner } from "./store/subscribers/names.ts";
+import { countSubscribers } from "./store/subscribers/subscribers.ts";
 import { chunksOf, openTable, type Reader, type Table } from "./store/table.ts";
 import { openTimers, type Timers } from "./store/timers.ts";
-import { getWorkspace, type WorkspaceRecord } from "./store/workspaces.ts";
+import { getWorkspace, type WorkspaceRecord } from "./store/workspaces/workspaces.ts";
 
 const reads = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"];
 const writes = [

@@ -17,8 +17,8 @@ import {
 import { JSON_LIMITS } from "../../shared/rules/json-limits.ts";
 import { RENDERED_BYTES, TEMPLATE_BYTES } from "../../shared/rules/render.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../shared/rules/webhook-events.ts";
-import { MOST_DEVICES } from "../../shared/store/devices.ts";
-import { MOST_WEBHOOKS } from "../../shared/store/webhooks.ts";
+import { MOST_DEVICES } from "../../shared/store/subscribers/devices.ts";
+import { MOST_WEBHOOKS } from "../../shared/store/webhooks/webhooks.ts";
 
 const KB = 1_024;
 const HOUR_MS = 3_600_000;

@@ -4,10 +4,10 @@ import { fieldsOf } from "../../shared/http/input.ts";
 import type { Parts, Uses } from "../../shared/parts.ts";
 import { planNames } from "../../shared/plans.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
-import { annotate } from "../../shared/store/annotations.ts";
+import { annotate } from "../../shared/store/insights/annotations.ts";
 import type { TenantId } from "../../shared/store/model.ts";
-import { setUsage, usageOf } from "../../shared/store/usage.ts";
-import { changeWorkspace, getWorkspace, type WorkspaceRecord } from "../../shared/store/workspaces.ts";
+import { setUsage, usageOf } from "../../shared/store/workspaces/usage.ts";
+import { changeWorkspace, getWorkspace, type WorkspaceRecord } from "../../shared/store/workspaces/workspaces.ts";
 
 const Amount = v.pipe(
   v.number("must be a number"),

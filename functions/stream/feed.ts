@@ -5,11 +5,11 @@ import { isUuid } from "../../shared/http/schemas.ts";
 import type { Capability, Parts } from "../../shared/parts.ts";
 import type { Platform, Store } from "../../shared/resources.ts";
 import { type Condition, present } from "../../shared/store/conditions.ts";
-import { MESSAGE_LIFETIME_MS, messagesSince } from "../../shared/store/inbox.ts";
+import { visibilityIn } from "../../shared/store/experiences/visibility.ts";
 import { keys, platform as platformKeys } from "../../shared/store/keys.ts";
 import type { Item, Value } from "../../shared/store/model.ts";
 import { refused } from "../../shared/store/refusals.ts";
-import { visibilityIn } from "../../shared/store/visibility.ts";
+import { MESSAGE_LIFETIME_MS, messagesSince } from "../../shared/store/sends/inbox.ts";
 
 const POLL_MS = SECOND;
 const KEEPALIVE_MS = 30 * SECOND;

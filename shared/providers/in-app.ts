@@ -2,14 +2,14 @@
 import type { Store } from "../resources.ts";
 import { type CompiledTemplate, compileTemplate, isRenderError, type RenderScope } from "../rules/render.ts";
 import { checkUrl } from "../rules/safe-url.ts";
-import { KNOWN_ALIVE_MS } from "../store/erasure.ts";
-import { messageId, messageRow } from "../store/inbox.ts";
-import type { Job } from "../store/jobs.ts";
 import { keys } from "../store/keys.ts";
 import type { Item, Value } from "../store/model.ts";
-import { isMark, type Recipient } from "../store/recipients.ts";
-import { attributesOf, getProfiles, subscriberOf } from "../store/subscribers.ts";
-import { type Place, placeText } from "../store/touches.ts";
+import { messageId, messageRow } from "../store/sends/inbox.ts";
+import type { Job } from "../store/sends/jobs.ts";
+import { isMark, type Recipient } from "../store/sends/recipients.ts";
+import { type Place, placeText } from "../store/sends/touches.ts";
+import { KNOWN_ALIVE_MS } from "../store/subscribers/erasure.ts";
+import { attributesOf, getProfiles, subscriberOf } from "../store/subscribers/subscribers.ts";
 
 type Rendered = { content: { [name: string]: Value }; data: string | undefined };
 

@@ -1,8 +1,8 @@
 // The texts of a send: title and body per arm, personalised where they ask for it, rendered once where they do not.
 import { compileTemplate, isRenderError, type RenderScope } from "../rules/render.ts";
-import type { Job } from "../store/jobs.ts";
 import type { Item } from "../store/model.ts";
-import { attributesOf, subscriberOf } from "../store/subscribers.ts";
+import type { Job } from "../store/sends/jobs.ts";
+import { attributesOf, subscriberOf } from "../store/subscribers/subscribers.ts";
 
 export interface Texts {
   title: string;

@@ -1,9 +1,9 @@
 // Who names a thing that must stay until its time has come: rows beside it, each good only while its user still waits.
 import { DAY, SECOND } from "../clock.ts";
 import type { Store, StoreReader } from "../resources.ts";
-import { findJob, type Target } from "./jobs.ts";
 import { type Kind, keys } from "./keys.ts";
 import type { Item } from "./model.ts";
+import { findJob, type Target } from "./sends/jobs.ts";
 import type { Step } from "./table.ts";
 
 /** Whether a user of this kind still needs what it names. */

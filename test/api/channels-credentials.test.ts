@@ -9,7 +9,7 @@ import { calledWorkspace } from "../../shared/callbacks.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { redact } from "../../shared/log.ts";
 import { Credentials } from "../../shared/providers/credentials.ts";
-import { openCredentials } from "../../shared/store/credentials.ts";
+import { openCredentials } from "../../shared/store/channels/credentials.ts";
 import { keys } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { vaultOpening } from "../../shared/vault.ts";

@@ -1,9 +1,9 @@
 // Verification of channels: one cycle at a time, the newest counts, nothing stays queued for ever (CHN-9 to CHN-11).
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
-import { isUsable, listChannels } from "../../shared/store/channels.ts";
+import { isUsable, listChannels } from "../../shared/store/channels/channels.ts";
+import { acceptChannel, findVerification, refuseChannel } from "../../shared/store/channels/verifications.ts";
 import { keys } from "../../shared/store/keys.ts";
-import { acceptChannel, findVerification, refuseChannel } from "../../shared/store/verifications.ts";
 import { channelCalls, kinds, type UploadPath, uploads } from "../support/channels.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,7 +1,7 @@
 // Channels as their callers see them (CHN).
 import { expect, it } from "vitest";
 import { channelTypes } from "../../shared/plans.ts";
-import { isUsable, listChannels } from "../../shared/store/channels.ts";
+import { isUsable, listChannels } from "../../shared/store/channels/channels.ts";
 import { keys } from "../../shared/store/keys.ts";
 import { channelCalls } from "../support/channels.ts";
 import { worlds } from "../support/worlds.ts";

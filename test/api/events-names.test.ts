@@ -1,8 +1,8 @@
 // What is learnt of events and attributes in passing, and which events wake anybody.
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
-import { type Named, namesOf } from "../../shared/store/names.ts";
-import { watchSteps } from "../../shared/store/watchers.ts";
+import { watchSteps } from "../../shared/store/events/watchers.ts";
+import { type Named, namesOf } from "../../shared/store/subscribers/names.ts";
 import { ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
 import { spent } from "../support/spending.ts";

@@ -1,8 +1,8 @@
 // What events cost a workspace: its quota to the last event, and the faults under which nothing is lost or taken twice.
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { giveEventsBack, takeEvents } from "../../shared/store/event-usage.ts";
-import { setUsage, usageOf } from "../../shared/store/usage.ts";
+import { giveEventsBack, takeEvents } from "../../shared/store/events/usage.ts";
+import { setUsage, usageOf } from "../../shared/store/workspaces/usage.ts";
 import { exportAll, ingest, someEvents } from "../support/events.ts";
 import { quickStore } from "../support/people.ts";
 import { patiently } from "../support/stores.ts";

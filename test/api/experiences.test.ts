@@ -1,7 +1,7 @@
 // In-app experiences as they are authored (INX-1 to INX-29, INX-39 to INX-40): fields, refusals, list, changes, copies.
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
-import { listExperiences } from "../../shared/store/experiences.ts";
+import { listExperiences } from "../../shared/store/experiences/experiences.ts";
 import { keys } from "../../shared/store/keys.ts";
 import {
   act,

@@ -1,7 +1,7 @@
 // Anonymous visitors who turn out to be somebody (IDN).
 import { describe, expect, it } from "vitest";
 import { SECOND, timestamp } from "../../shared/clock.ts";
-import { eventsOf } from "../../shared/store/event-history.ts";
+import { eventsOf } from "../../shared/store/events/history.ts";
 import { exportAll, identify, ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickStore } from "../support/people.ts";
 import { START } from "../support/world.ts";

@@ -2,9 +2,9 @@
 import { expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { stepJourneyQueue } from "../../shared/resources.ts";
-import { eventRow } from "../../shared/store/events.ts";
-import { countsOf, readCounts } from "../../shared/store/journey-counts.ts";
-import { recountRuns } from "../../shared/store/runs.ts";
+import { eventRow } from "../../shared/store/events/events.ts";
+import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
+import { recountRuns } from "../../shared/store/journeys/runs.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
 import { worlds } from "../support/worlds.ts";
 

@@ -1,8 +1,8 @@
 // Runs of journeys: entry, steps, waits, exits, pauses, versions and what is counted (JND, JST, D-JNY-RUN).
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
-import { countsOf, readCounts } from "../../shared/store/journey-counts.ts";
-import { recountRuns } from "../../shared/store/runs.ts";
+import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
+import { recountRuns } from "../../shared/store/journeys/runs.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
 import { worlds } from "../support/worlds.ts";
 

@@ -1,8 +1,8 @@
 // Erasure of the ledger: rows stay, the person goes (SUB-10, T11): no byte of the id is left but the tombstone's.
 import { expect, it } from "vitest";
 import { MINUTE } from "../../shared/clock.ts";
-import { chunkOf } from "../../shared/store/chunks.ts";
-import { isMark, packId } from "../../shared/store/recipients.ts";
+import { chunkOf } from "../../shared/store/sends/chunks.ts";
+import { isMark, packId } from "../../shared/store/sends/recipients.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople, send, wholeTable } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";

@@ -1,7 +1,7 @@
 // What SES tells of mails, through its queue: bounces, complaints, late news; and the whole story of one newsletter.
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { interactionTotals } from "../../shared/store/interaction-totals.ts";
+import { interactionTotals } from "../../shared/store/sends/interaction-totals.ts";
 import { consentsOf, follow, mailing, SES } from "../support/mails.ts";
 import { send, wholeTable } from "../support/people.ts";
 import { ledgerOf } from "../support/reached.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
 import { htmlLinks, mailParts, withoutAdditions } from "../../shared/providers/mail-parts.ts";
-import { interactionTotals, recountInteractions } from "../../shared/store/interaction-totals.ts";
+import { interactionTotals, recountInteractions } from "../../shared/store/sends/interaction-totals.ts";
 import { follow, mailing, mailsOf } from "../support/mails.ts";
 import { receiver } from "../support/receiver.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
-import { cancelJob } from "../../shared/store/jobs.ts";
+import { cancelJob } from "../../shared/store/sends/jobs.ts";
 import { cancel, inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, operate, reachedOf } from "../support/people.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";

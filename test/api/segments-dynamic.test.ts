@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
 import type { Message } from "../../shared/messages.ts";
 import { segmentQueue } from "../../shared/resources.ts";
 import { keys } from "../../shared/store/keys.ts";
-import { changeMembers, recountMembers } from "../../shared/store/memberships.ts";
+import { changeMembers, recountMembers } from "../../shared/store/lists/memberships.ts";
 import { identify, ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickParts, quickStore, wholeTable } from "../support/people.ts";
 import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
 import { keys } from "../../shared/store/keys.ts";
-import { MOST_EXACT } from "../../shared/store/segment-preview.ts";
+import { MOST_EXACT } from "../../shared/store/segments/preview.ts";
 import { ingest } from "../support/events.ts";
 import { addPeople, quickStore, send, wholeTable } from "../support/people.ts";
 import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";

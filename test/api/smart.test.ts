@@ -1,7 +1,7 @@
 // Smart sends: one class a person, the best for them, and a readout of aggregates (SMA-1 to SMA-9, D-ARB, AMB-96).
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/clock.ts";
-import { noteEngagement } from "../../shared/store/engagement.ts";
+import { noteEngagement } from "../../shared/store/subscribers/engagement.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople, reachedOf, send } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";

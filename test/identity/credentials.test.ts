@@ -4,8 +4,8 @@ import { beforeAll, expect, it } from "vitest";
 import { endpoints, group } from "../../shared/http/endpoint.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { platformWrite } from "../../shared/resources.ts";
-import { createServerKey, revokeServerKey } from "../../shared/store/identity.ts";
 import type { TenantId } from "../../shared/store/model.ts";
+import { createServerKey, revokeServerKey } from "../../shared/store/workspaces/identity.ts";
 import { START, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 const MUTATIONS = Number(process.env.KEY_MUTATIONS ?? 50_000);

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { platformWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
-import { changeWorkspace } from "../../shared/store/workspaces.ts";
+import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 
 const PASSWORD = "correct horse battery";

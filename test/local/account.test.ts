@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { makeResources } from "../../local/account.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
-import { findByPhone } from "../../shared/store/subscriber-phones.ts";
+import { findByPhone } from "../../shared/store/subscribers/phones.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();

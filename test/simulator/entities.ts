@@ -1,7 +1,7 @@
 // Reads keys and items of the table the way the invariants speak of them.
 
-import { chunkOf } from "../../shared/store/chunks.ts";
 import type { Item } from "../../shared/store/model.ts";
+import { chunkOf } from "../../shared/store/sends/chunks.ts";
 import type { Mirror } from "./mirror.ts";
 
 /** `T#<tenant>#<kind>#<id>`: the tenant, and what follows. */

@@ -1,6 +1,6 @@
 // What clients were told of their events, and the clients: they send, link and export until they are answered.
 import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
-import { type ExportedEvent, exportEvents } from "../../shared/store/event-export.ts";
+import { type ExportedEvent, exportEvents } from "../../shared/store/events/export.ts";
 import type { Person } from "./ledger.ts";
 import type { Tenant } from "./tenants.ts";
 import type { SimWorld } from "./world.ts";

@@ -5,11 +5,11 @@ import { sdkKeyOf } from "../../shared/http/authenticate.ts";
 import type { Parts } from "../../shared/parts.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
-import { type DevicePlatform, registerDevice } from "../../shared/store/devices.ts";
-import { register } from "../../shared/store/identity.ts";
 import { minuteOf, keys as rowKeys, platform as rows } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
-import { upsertSubscriber } from "../../shared/store/subscribers.ts";
+import { type DevicePlatform, registerDevice } from "../../shared/store/subscribers/devices.ts";
+import { upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
+import { register } from "../../shared/store/workspaces/identity.ts";
 import { vaultSealing } from "../../shared/vault.ts";
 
 export interface Tenant {

@@ -3,9 +3,9 @@ import type { Credential, Endpoint } from "../../shared/http/endpoint.ts";
 import { holds, type Role } from "../../shared/http/roles.ts";
 import type { PlanName } from "../../shared/plans.ts";
 import { platformWrite } from "../../shared/resources.ts";
-import { createServerKey, revokeServerKey } from "../../shared/store/identity.ts";
 import type { TenantId } from "../../shared/store/model.ts";
-import { changeWorkspace } from "../../shared/store/workspaces.ts";
+import { createServerKey, revokeServerKey } from "../../shared/store/workspaces/identity.ts";
+import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import type { Headers, Tenant, TestWorld } from "./world.ts";
 
 export interface Presented {

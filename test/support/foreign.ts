@@ -1,8 +1,8 @@
 // One real thing of a workspace per kind of route, for asking whether another workspace can tell that it is there.
 import { platformWrite } from "../../shared/resources.ts";
-import { createServerKey } from "../../shared/store/identity.ts";
-import { createImport } from "../../shared/store/imports.ts";
 import type { TenantId } from "../../shared/store/model.ts";
+import { createImport } from "../../shared/store/subscribers/imports.ts";
+import { createServerKey } from "../../shared/store/workspaces/identity.ts";
 import { formOf, pictures } from "./pictures.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 

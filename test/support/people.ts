@@ -4,8 +4,8 @@ import type { Client, ClientClass, Parts } from "../../shared/parts.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { keys } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
-import { type SubscriberInput, upsertSubscriber } from "../../shared/store/subscribers.ts";
-import { changeWorkspace } from "../../shared/store/workspaces.ts";
+import { type SubscriberInput, upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
+import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 
 const AT_ONCE = 100;

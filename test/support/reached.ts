@@ -1,8 +1,8 @@
 // A workspace that can send by every channel, people with addresses, and what the providers were given.
 
 import type { OutboxItem } from "../../local/outbox.ts";
-import type { Device } from "../../shared/store/devices.ts";
-import { acceptChannel, findVerification } from "../../shared/store/verifications.ts";
+import { acceptChannel, findVerification } from "../../shared/store/channels/verifications.ts";
+import type { Device } from "../../shared/store/subscribers/devices.ts";
 import { channelCalls, kinds, type UploadPath } from "./channels.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 

@@ -1,5 +1,5 @@
 // Segments for tests: made as the owner, changed and looked at through the API.
-import { recountMembers } from "../../shared/store/memberships.ts";
+import { recountMembers } from "../../shared/store/lists/memberships.ts";
 import { ingest } from "./events.ts";
 import type { Answer, Tenant, TestWorld } from "./world.ts";
 

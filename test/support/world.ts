@@ -13,9 +13,9 @@ import type { LogEntry } from "../../shared/parts.ts";
 import type { PlanName } from "../../shared/plans.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
-import { createServerKey, register } from "../../shared/store/identity.ts";
 import { minuteOf, platform as rows } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
+import { createServerKey, register } from "../../shared/store/workspaces/identity.ts";
 import { faultsOfAnswer } from "./described.ts";
 
 export const START = Date.parse("2026-11-20T12:00:00.000Z");

@@ -12,8 +12,8 @@ import {
   membershipsOf,
   revokeServerKey,
   sdkKeyFor,
-} from "../../../shared/store/identity.ts";
-import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces.ts";
+} from "../../../shared/store/workspaces/identity.ts";
+import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 
 const Scopes = v.array(v.picklist(scopes, "is not a known scope"), "must be an array");
 

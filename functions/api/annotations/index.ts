@@ -5,7 +5,12 @@ import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, invalid } from "../../../shared/http/errors.ts";
 import { Timestamp, TimestampInput } from "../../../shared/http/schemas.ts";
 import { storeRead, storeWrite } from "../../../shared/resources.ts";
-import { autoKinds, deleteAnnotation, listAnnotations, writeAnnotation } from "../../../shared/store/annotations.ts";
+import {
+  autoKinds,
+  deleteAnnotation,
+  listAnnotations,
+  writeAnnotation,
+} from "../../../shared/store/insights/annotations.ts";
 
 const visibilities = ["tenant", "agency_only"] as const;
 const kinds: readonly string[] = ["custom", ...autoKinds];

@@ -9,7 +9,7 @@ import { Timestamp } from "../../../shared/http/schemas.ts";
 import { multipart } from "../../../shared/http/upload.ts";
 import { storeWrite, timers } from "../../../shared/resources.ts";
 import { imageTypeOf } from "../../../shared/rules/image-types.ts";
-import { createAsset, listAssets, removeAsset } from "../../../shared/store/assets.ts";
+import { createAsset, listAssets, removeAsset } from "../../../shared/store/experiences/assets.ts";
 
 /** AMB-83: what fits through the gateway. */
 export const MOST_FILE_BYTES = 4 * 1_048_576;

@@ -9,7 +9,9 @@ import { platformWrite } from "../../../shared/resources.ts";
 import { isEmailAddress } from "../../../shared/rules/contacts.ts";
 import { weaknessOf } from "../../../shared/rules/passwords.ts";
 import { anyStore, defaultPlan, secretsMaker, tokenSigner } from "../../../shared/signing.ts";
-import { type AttemptLimit, countAttempt } from "../../../shared/store/attempts.ts";
+import { platform as keys } from "../../../shared/store/keys.ts";
+import type { TenantId } from "../../../shared/store/model.ts";
+import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import {
   findUser,
   hashPassword,
@@ -17,11 +19,9 @@ import {
   membershipsOf,
   register,
   type User,
-} from "../../../shared/store/identity.ts";
-import { platform as keys } from "../../../shared/store/keys.ts";
-import { acceptInvitation } from "../../../shared/store/members.ts";
-import type { TenantId } from "../../../shared/store/model.ts";
-import { issueRefreshToken, revokeRefreshToken, rotateRefreshToken } from "../../../shared/store/refresh.ts";
+} from "../../../shared/store/workspaces/identity.ts";
+import { acceptInvitation } from "../../../shared/store/workspaces/members.ts";
+import { issueRefreshToken, revokeRefreshToken, rotateRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
 
 /** LIM-4. */
 const REGISTRATIONS_PER_ADDRESS: AttemptLimit = { kind: "register-ip", most: 5, windowMs: HOUR };

@@ -6,12 +6,12 @@ import { notFound } from "../../../shared/http/errors.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { type PlanName, planNames, plans } from "../../../shared/plans.ts";
 import { type Platform, platformWrite, type StoreReader, storeWrite } from "../../../shared/resources.ts";
-import { annotate } from "../../../shared/store/annotations.ts";
-import { storedBytes } from "../../../shared/store/assets.ts";
-import { countDynamicSegments } from "../../../shared/store/segments.ts";
-import { countSubscribers } from "../../../shared/store/subscribers.ts";
-import { forecast, periodAt, usageOf } from "../../../shared/store/usage.ts";
-import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces.ts";
+import { storedBytes } from "../../../shared/store/experiences/assets.ts";
+import { annotate } from "../../../shared/store/insights/annotations.ts";
+import { countDynamicSegments } from "../../../shared/store/segments/segments.ts";
+import { countSubscribers } from "../../../shared/store/subscribers/subscribers.ts";
+import { forecast, periodAt, usageOf } from "../../../shared/store/workspaces/usage.ts";
+import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 
 const Amounts = v.object({
   sends: v.number(),

@@ -7,8 +7,6 @@ import { Timestamp } from "../../../shared/http/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/http/window.ts";
 import { storeWrite, timers } from "../../../shared/resources.ts";
 import { campaignStatuses } from "../../../shared/rules/campaign-states.ts";
-import { applyState, makeJobs } from "../../../shared/store/campaign-jobs.ts";
-import { reportOf } from "../../../shared/store/campaign-report.ts";
 import {
   actOnCampaign,
   type Campaign,
@@ -18,7 +16,9 @@ import {
   listCampaigns,
   releaseCampaign,
   replaceCampaign,
-} from "../../../shared/store/campaigns.ts";
+} from "../../../shared/store/campaigns/campaigns.ts";
+import { applyState, makeJobs } from "../../../shared/store/campaigns/jobs.ts";
+import { reportOf } from "../../../shared/store/campaigns/report.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
 
 const Content = v.object({ title: v.string(), body: v.string() });

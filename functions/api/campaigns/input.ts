@@ -6,10 +6,10 @@ import { TimestampInput } from "../../../shared/http/schemas.ts";
 import { ChannelIds, Percentage, Target } from "../../../shared/http/send-input.ts";
 import type { PlanName } from "../../../shared/plans.ts";
 import type { Store } from "../../../shared/resources.ts";
-import type { CampaignMessage, CampaignSpec } from "../../../shared/store/campaigns.ts";
-import { requireChannels } from "../../../shared/store/channels.ts";
-import { requireTarget } from "../../../shared/store/targets.ts";
-import { requireTemplate } from "../../../shared/store/templates.ts";
+import type { CampaignMessage, CampaignSpec } from "../../../shared/store/campaigns/campaigns.ts";
+import { requireChannels } from "../../../shared/store/channels/channels.ts";
+import { requireTarget } from "../../../shared/store/lists/targets.ts";
+import { requireTemplate } from "../../../shared/store/sends/templates.ts";
 
 const MOST_NAME_CHARACTERS = 200;
 /** So that a campaign with all its texts is one item of the table. */

@@ -21,8 +21,8 @@ import {
   listChatAppTemplates,
   noteSubmission,
   noteVerdict,
-} from "../../../shared/store/chat-app-templates.ts";
-import { openCredentials } from "../../../shared/store/credentials.ts";
+} from "../../../shared/store/channels/chat-app-templates.ts";
+import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import type { Item } from "../../../shared/store/model.ts";
 import { type Opener, vaultOpening } from "../../../shared/vault.ts";
 

@@ -7,7 +7,7 @@ import { Timestamp } from "../../../shared/http/schemas.ts";
 import { multipart } from "../../../shared/http/upload.ts";
 import { ChatApp, Email, Sms } from "../../../shared/providers/credentials.ts";
 import { storeWrite, timers } from "../../../shared/resources.ts";
-import { storeCredentials } from "../../../shared/store/credentials.ts";
+import { storeCredentials } from "../../../shared/store/channels/credentials.ts";
 import { vaultSealing } from "../../../shared/vault.ts";
 import {
   androidCredentials,

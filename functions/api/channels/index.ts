@@ -13,8 +13,8 @@ import {
   listChannels,
   removeChannel,
   updateChannel,
-} from "../../../shared/store/channels.ts";
-import { requestVerification } from "../../../shared/store/verifications.ts";
+} from "../../../shared/store/channels/channels.ts";
+import { requestVerification } from "../../../shared/store/channels/verifications.ts";
 import { chatAppTemplateEndpoints } from "./chat-app-templates.ts";
 import { credentialEndpoints } from "./credentials.ts";
 

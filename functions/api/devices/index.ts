@@ -6,8 +6,8 @@ import { invalid, notFound } from "../../../shared/http/errors.ts";
 import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { plans } from "../../../shared/plans.ts";
 import { audienceSize, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
-import { devicePlatforms, devicesOf, registerDevice, removeDevice } from "../../../shared/store/devices.ts";
-import { findByExternalId, getSubscriber, upsertSubscriber } from "../../../shared/store/subscribers.ts";
+import { devicePlatforms, devicesOf, registerDevice, removeDevice } from "../../../shared/store/subscribers/devices.ts";
+import { findByExternalId, getSubscriber, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 import { Registration } from "./input.ts";
 
 const Version = v.object({ major: v.number(), minor: v.number(), patch: v.number() });

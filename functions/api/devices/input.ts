@@ -4,7 +4,7 @@ import { Uuid } from "../../../shared/http/schemas.ts";
 import { isLocale } from "../../../shared/rules/contacts.ts";
 import { isTimeZone } from "../../../shared/rules/time-zones.ts";
 import { parseVersion } from "../../../shared/rules/versions.ts";
-import { devicePlatforms } from "../../../shared/store/devices.ts";
+import { devicePlatforms } from "../../../shared/store/subscribers/devices.ts";
 
 const MOST_TOKEN_CHARACTERS = 4_096;
 const MOST_ENDPOINT_CHARACTERS = 2_048;

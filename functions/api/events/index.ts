@@ -6,9 +6,9 @@ import { invalid } from "../../../shared/http/errors.ts";
 import { Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { SERVER_BODY_BYTES, tiers } from "../../../shared/rules/event-limits.ts";
-import { linkAlias } from "../../../shared/store/aliases.ts";
-import { exportEvents } from "../../../shared/store/event-export.ts";
-import { eventIntake, takeIn } from "../../../shared/store/event-intake.ts";
+import { exportEvents } from "../../../shared/store/events/export.ts";
+import { eventIntake, takeIn } from "../../../shared/store/events/intake.ts";
+import { linkAlias } from "../../../shared/store/subscribers/aliases.ts";
 import { AnonymousId, EventsBody, readEvents } from "./input.ts";
 
 const ExportedEvent = v.object({

@@ -7,21 +7,21 @@ import { Timestamp } from "../../../shared/http/schemas.ts";
 import { storeWrite, timers } from "../../../shared/resources.ts";
 import { experienceStatuses } from "../../../shared/rules/experience-states.ts";
 import {
-  archiveExperience,
-  endExperience,
-  pauseExperience,
-  publishExperience,
-  resumeExperience,
-} from "../../../shared/store/experience-life.ts";
-import { experienceStats } from "../../../shared/store/experience-stats.ts";
-import {
   createExperience,
   duplicateExperience,
   getExperience,
   listExperiences,
   updateExperience,
-} from "../../../shared/store/experiences.ts";
-import type { Allowance } from "../../../shared/store/usage.ts";
+} from "../../../shared/store/experiences/experiences.ts";
+import {
+  archiveExperience,
+  endExperience,
+  pauseExperience,
+  publishExperience,
+  resumeExperience,
+} from "../../../shared/store/experiences/life.ts";
+import { experienceStats } from "../../../shared/store/experiences/stats.ts";
+import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
 import { Audience, Content, CopyName, Display, ExperienceChange, formats, NewExperience, VariantB } from "./input.ts";
 
 const Experience = v.object({

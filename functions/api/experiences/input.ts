@@ -4,7 +4,7 @@ import { MessageBody, MessageTitle } from "../../../shared/http/message-text.ts"
 import { TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { validateTemplate } from "../../../shared/rules/render.ts";
 import { checkUrlTemplate } from "../../../shared/rules/safe-url.ts";
-import { MOST_NAME_CHARACTERS } from "../../../shared/store/experiences.ts";
+import { MOST_NAME_CHARACTERS } from "../../../shared/store/experiences/experiences.ts";
 
 /** LIM-11. */
 const MOST_ACTIONS = 4;

@@ -5,7 +5,7 @@ import { notFound } from "../../../shared/http/errors.ts";
 import { Events, requireTarget, TargetUrl } from "../../../shared/http/webhook-input.ts";
 import { egress, secrets, storeWrite } from "../../../shared/resources.ts";
 import { webhookEvents, webhookSamples } from "../../../shared/rules/webhook-events.ts";
-import { createWebhook, deleteWebhook, listWebhooks, webhookSecret } from "../../../shared/store/webhooks.ts";
+import { createWebhook, deleteWebhook, listWebhooks, webhookSecret } from "../../../shared/store/webhooks/webhooks.ts";
 
 const Hook = v.object({ id: v.string(), target_url: v.string(), events: Events });
 

@@ -8,8 +8,8 @@ import { importUploads } from "../../../shared/import-files.ts";
 import { storeWrite, timers } from "../../../shared/resources.ts";
 import { importSources } from "../../../shared/rules/import-columns.ts";
 import { importStatuses } from "../../../shared/rules/import-states.ts";
-import { createImport, getImport, type ImportJob } from "../../../shared/store/imports.ts";
-import { listExists } from "../../../shared/store/lists.ts";
+import { listExists } from "../../../shared/store/lists/lists.ts";
+import { createImport, getImport, type ImportJob } from "../../../shared/store/subscribers/imports.ts";
 
 /** LIM-6, AMB-83. */
 export const MOST_FILE_BYTES = 52_428_800;

@@ -2,9 +2,13 @@
 
 import type { Store } from "../../../shared/resources.ts";
 import { isOptOut, verdictOf } from "../../../shared/rules/chat-app-template-states.ts";
-import { chatAppTemplateId, findChatAppTemplate, noteVerdict } from "../../../shared/store/chat-app-templates.ts";
-import { recordOptOut } from "../../../shared/store/consents.ts";
-import { findByPhone } from "../../../shared/store/subscriber-phones.ts";
+import {
+  chatAppTemplateId,
+  findChatAppTemplate,
+  noteVerdict,
+} from "../../../shared/store/channels/chat-app-templates.ts";
+import { recordOptOut } from "../../../shared/store/subscribers/consents.ts";
+import { findByPhone } from "../../../shared/store/subscribers/phones.ts";
 import type { SaidMessage, SaidVerdict } from "./callback.ts";
 
 /** D-WAT. In the order they came, for one may follow on another. */

@@ -5,7 +5,7 @@ import { type CalledWorkspace, calledWorkspace } from "../../../shared/callbacks
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, notFound, unauthorized } from "../../../shared/http/errors.ts";
 import type { Credentials } from "../../../shared/providers/credentials.ts";
-import { openCredentials } from "../../../shared/store/credentials.ts";
+import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { keys } from "../../../shared/store/keys.ts";
 import { readCallback } from "./callback.ts";
 import { takeMessages, takeVerdicts } from "./deeds.ts";

@@ -4,7 +4,7 @@ import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { limit, pageRoom } from "../../../shared/http/paging.ts";
 import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { storeWrite } from "../../../shared/resources.ts";
-import { inboxStatuses, listMessages, markMessage, readAll } from "../../../shared/store/inbox.ts";
+import { inboxStatuses, listMessages, markMessage, readAll } from "../../../shared/store/sends/inbox.ts";
 
 const DEFAULT_LIMIT = 50;
 export const MOST_LISTED = 200;

@@ -4,15 +4,15 @@ import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { Uuid } from "../../../shared/http/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/http/window.ts";
 import { storeRead, storeWrite } from "../../../shared/resources.ts";
-import { conversionGroups } from "../../../shared/store/attribution.ts";
+import { conversionGroups } from "../../../shared/store/insights/attribution.ts";
 import {
   conversionDefinitions,
   DEFAULT_WINDOW_SECONDS,
   defineConversion,
   forgetConversion,
   MOST_WINDOW_SECONDS,
-} from "../../../shared/store/conversions.ts";
-import { funnelOf, heatmapOf, liftOfJob, summaryOf } from "../../../shared/store/insights.ts";
+} from "../../../shared/store/insights/conversions.ts";
+import { funnelOf, heatmapOf, liftOfJob, summaryOf } from "../../../shared/store/insights/insights.ts";
 
 const MOST_DAYS = 365;
 

@@ -9,8 +9,7 @@ import { secrets, storeRead, storeWrite, timers } from "../../../shared/resource
 import { triggerTypes } from "../../../shared/rules/journey-graph.ts";
 import { journeyStatuses } from "../../../shared/rules/journey-states.ts";
 import { runStatuses } from "../../../shared/rules/run-states.ts";
-import { countsOf } from "../../../shared/store/journey-counts.ts";
-import { listRuns } from "../../../shared/store/journey-run-list.ts";
+import { countsOf } from "../../../shared/store/journeys/counts.ts";
 import {
   activateJourney,
   archiveJourney,
@@ -23,8 +22,9 @@ import {
   pauseJourney,
   removeJourney,
   replaceJourney,
-} from "../../../shared/store/journeys.ts";
-import { cancelRun, type RunItem } from "../../../shared/store/runs.ts";
+} from "../../../shared/store/journeys/journeys.ts";
+import { listRuns } from "../../../shared/store/journeys/run-list.ts";
+import { cancelRun, type RunItem } from "../../../shared/store/journeys/runs.ts";
 import { definitionOf, JOURNEY_LIMITS, JourneyInput, requireRunnable } from "./input.ts";
 
 const Anything = v.record(v.string(), v.any());

@@ -8,10 +8,10 @@ import { type EntryRules, type Graph, type Severity, triggerTypes } from "../../
 import { entryRuleProblems, graphProblems, triggerProblems } from "../../../shared/rules/journey-paths.ts";
 import { validateTemplate } from "../../../shared/rules/render.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-rules.ts";
-import { requireChannels } from "../../../shared/store/channels.ts";
-import { type Definition, MOST_NAME_CHARACTERS } from "../../../shared/store/journeys.ts";
-import { targetExists } from "../../../shared/store/targets.ts";
-import { requireTemplate } from "../../../shared/store/templates.ts";
+import { requireChannels } from "../../../shared/store/channels/channels.ts";
+import { type Definition, MOST_NAME_CHARACTERS } from "../../../shared/store/journeys/journeys.ts";
+import { targetExists } from "../../../shared/store/lists/targets.ts";
+import { requireTemplate } from "../../../shared/store/sends/templates.ts";
 
 /** So that a version with all its texts and rules is one item of the table. */
 const MOST_BYTES = 131_072;

@@ -13,8 +13,8 @@ import {
   removeMembers,
   requireList,
   updateList,
-} from "../../../shared/store/lists.ts";
-import { membersOf } from "../../../shared/store/membership-list.ts";
+} from "../../../shared/store/lists/lists.ts";
+import { membersOf } from "../../../shared/store/lists/membership-list.ts";
 
 const MOST_NAME_CHARACTERS = 128;
 const MOST_DESCRIPTION_CHARACTERS = 1_000;

@@ -2,8 +2,8 @@
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/mail-links.ts";
-import { unsubscribe } from "../../../shared/store/mail-consents.ts";
-import { getSubscriber } from "../../../shared/store/subscribers.ts";
+import { unsubscribe } from "../../../shared/store/subscribers/mail-consents.ts";
+import { getSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 import { askPage, donePage, pageHeaders } from "./page.ts";
 import { trackClick, trackOpen } from "./tracking.ts";
 

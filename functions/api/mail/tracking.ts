@@ -8,10 +8,10 @@ import { htmlLinks } from "../../../shared/providers/mail-parts.ts";
 import { rendererOf } from "../../../shared/providers/texts.ts";
 import type { Store } from "../../../shared/resources.ts";
 import { machineVerdict } from "../../../shared/rules/tracking.ts";
-import { countInteraction } from "../../../shared/store/interactions.ts";
-import { findJob, type Job } from "../../../shared/store/jobs.ts";
 import type { Item } from "../../../shared/store/model.ts";
-import { getProfiles } from "../../../shared/store/subscribers.ts";
+import { countInteraction } from "../../../shared/store/sends/interactions.ts";
+import { findJob, type Job } from "../../../shared/store/sends/jobs.ts";
+import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 
 interface Asked {
   openLink: MailLinkOpener;

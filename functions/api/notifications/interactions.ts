@@ -4,7 +4,7 @@ import { endpoints } from "../../../shared/http/endpoint.ts";
 import { TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { storeWrite } from "../../../shared/resources.ts";
 import { interactions, platforms } from "../../../shared/rules/interactions.ts";
-import { countInteraction } from "../../../shared/store/interactions.ts";
+import { countInteraction } from "../../../shared/store/sends/interactions.ts";
 
 const text = (most: number) =>
   v.optional(v.pipe(v.string("must be a string"), v.maxLength(most, `must have at most ${most} characters`)));

@@ -7,8 +7,8 @@ import { pageFields } from "../../../shared/http/paging.ts";
 import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import type { PlanName } from "../../../shared/plans.ts";
 import { type Store, storeWrite, timers } from "../../../shared/resources.ts";
-import { findCampaign } from "../../../shared/store/campaigns.ts";
-import { requireChannels } from "../../../shared/store/channels.ts";
+import { findCampaign } from "../../../shared/store/campaigns/campaigns.ts";
+import { requireChannels } from "../../../shared/store/channels/channels.ts";
 import {
   changeSchedule,
   createSchedule,
@@ -17,8 +17,8 @@ import {
   listSchedules,
   readCron,
   type ScheduleItem,
-} from "../../../shared/store/schedules.ts";
-import { requireTemplate } from "../../../shared/store/templates.ts";
+} from "../../../shared/store/sends/schedules.ts";
+import { requireTemplate } from "../../../shared/store/sends/templates.ts";
 
 const MOST_CHANNELS = 20;
 

@@ -7,10 +7,9 @@ import { MOST_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/pagi
 import { JsonObject, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-rules.ts";
-import { membersOf } from "../../../shared/store/membership-list.ts";
-import { namesOf } from "../../../shared/store/names.ts";
-import { explainMembership } from "../../../shared/store/segment-members.ts";
-import { previewRule } from "../../../shared/store/segment-preview.ts";
+import { membersOf } from "../../../shared/store/lists/membership-list.ts";
+import { explainMembership } from "../../../shared/store/segments/explain.ts";
+import { previewRule } from "../../../shared/store/segments/preview.ts";
 import {
   createSegment,
   getSegment,
@@ -19,7 +18,8 @@ import {
   removeSegment,
   requireRule,
   updateSegment,
-} from "../../../shared/store/segments.ts";
+} from "../../../shared/store/segments/segments.ts";
+import { namesOf } from "../../../shared/store/subscribers/names.ts";
 
 const MOST_NAME_CHARACTERS = 128;
 const MOST_RULE_BYTES = 65_536;

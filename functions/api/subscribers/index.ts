@@ -9,9 +9,9 @@ import { plans } from "../../../shared/plans.ts";
 import { audienceSize, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { isEmailAddress, isLocale, isPhoneNumber } from "../../../shared/rules/contacts.ts";
 import { isTimeZone } from "../../../shared/rules/time-zones.ts";
-import { consentsOf } from "../../../shared/store/consents.ts";
-import { listSubscribers } from "../../../shared/store/subscriber-list.ts";
-import { eraseSubscriber, getSubscriber, upsertSubscriber } from "../../../shared/store/subscribers.ts";
+import { consentsOf } from "../../../shared/store/subscribers/consents.ts";
+import { listSubscribers } from "../../../shared/store/subscribers/list.ts";
+import { eraseSubscriber, getSubscriber, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 
 const MOST_ATTRIBUTES = 200;
 const MOST_KEY_CHARACTERS = 128;

@@ -8,7 +8,13 @@ import { Timestamp } from "../../../shared/http/schemas.ts";
 import { mailer } from "../../../shared/mailer.ts";
 import { platformWrite } from "../../../shared/resources.ts";
 import { isEmailAddress } from "../../../shared/rules/contacts.ts";
-import { changeRole, invite, listInvitations, listMembers, removeMember } from "../../../shared/store/members.ts";
+import {
+  changeRole,
+  invite,
+  listInvitations,
+  listMembers,
+  removeMember,
+} from "../../../shared/store/workspaces/members.ts";
 
 const Role = v.picklist(roles, `must be one of ${roles.join(", ")}`);
 

@@ -11,7 +11,7 @@ import {
   listTemplates,
   removeTemplate,
   updateTemplate,
-} from "../../../shared/store/templates.ts";
+} from "../../../shared/store/sends/templates.ts";
 
 const MOST_NAME_CHARACTERS = 200;
 

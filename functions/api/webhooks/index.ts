@@ -16,7 +16,7 @@ import {
   listLog,
   noteDeliveries,
   reopenDelivery,
-} from "../../../shared/store/webhook-deliveries.ts";
+} from "../../../shared/store/webhooks/deliveries.ts";
 import {
   changeWebhook,
   createWebhook,
@@ -26,7 +26,7 @@ import {
   rotateSecret,
   type WebhookItem,
   webhookSecret,
-} from "../../../shared/store/webhooks.ts";
+} from "../../../shared/store/webhooks/webhooks.ts";
 
 /** Deliveries that one replay opens again; the answer says where the next one begins. */
 const MOST_REPLAYED = 1_000;

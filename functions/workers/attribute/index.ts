@@ -1,10 +1,10 @@
 // Conversions: an event that a definition names counts for the sends that touched its subscriber (D-ATTRIB).
 import { storeWrite } from "../../../shared/resources.ts";
-import { ownersOf } from "../../../shared/store/aliases.ts";
-import { recordConversion } from "../../../shared/store/attribution.ts";
-import { definitionFor } from "../../../shared/store/conversions.ts";
-import { eventOf } from "../../../shared/store/events.ts";
+import { eventOf } from "../../../shared/store/events/events.ts";
+import { recordConversion } from "../../../shared/store/insights/attribution.ts";
+import { definitionFor } from "../../../shared/store/insights/conversions.ts";
 import { keys } from "../../../shared/store/keys.ts";
+import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 export const attribute = queueWorker(

@@ -3,7 +3,7 @@ import { SECOND } from "../../../shared/clock.ts";
 import type { MailLinks } from "../../../shared/mail-links.ts";
 import { markOfTarget } from "../../../shared/mail-tokens.ts";
 import { type MailParts, mailParts } from "../../../shared/providers/mail-parts.ts";
-import type { JobItem } from "../../../shared/store/jobs.ts";
+import type { JobItem } from "../../../shared/store/sends/jobs.ts";
 
 interface Recipient {
   tenant: string;

@@ -20,15 +20,15 @@ import {
   unitsOf,
   type Verdict,
 } from "../../../shared/rules/progress.ts";
-import { type Chunk, tallyOfChunk } from "../../../shared/store/chunks.ts";
-import { advance, type Tenure, takeOver } from "../../../shared/store/claims.ts";
-import { messageId } from "../../../shared/store/inbox.ts";
-import type { JobItem } from "../../../shared/store/jobs.ts";
 import { keys } from "../../../shared/store/keys.ts";
-import { namesNow } from "../../../shared/store/ledger-erasure.ts";
 import type { Item } from "../../../shared/store/model.ts";
-import type { Tally } from "../../../shared/store/tallies.ts";
-import { type Place, recorded, touchItem, touchKey } from "../../../shared/store/touches.ts";
+import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
+import { advance, type Tenure, takeOver } from "../../../shared/store/sends/claims.ts";
+import { messageId } from "../../../shared/store/sends/inbox.ts";
+import type { JobItem } from "../../../shared/store/sends/jobs.ts";
+import type { Tally } from "../../../shared/store/sends/tallies.ts";
+import { type Place, recorded, touchItem, touchKey } from "../../../shared/store/sends/touches.ts";
+import { namesNow } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import type { vaultOpening } from "../../../shared/vault.ts";
 import { type openedCredentials, openPreparing, type Prepared } from "./prepare.ts";
 

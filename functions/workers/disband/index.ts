@@ -1,7 +1,7 @@
 // Members of a deleted list or segment go in the background: at once, and again when late writers are done.
 import { SECOND } from "../../../shared/clock.ts";
 import { disbandQueue, storeWrite } from "../../../shared/resources.ts";
-import { disbandStep } from "../../../shared/store/disbanding.ts";
+import { disbandStep } from "../../../shared/store/lists/disbanding.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 /** Work stops here and goes on in another message. */

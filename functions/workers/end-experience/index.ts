@@ -1,8 +1,8 @@
 // Experiences whose end_at has come end by themselves (AMB-7), with the same effects as when somebody ends them.
 import { type Clock, SECOND } from "../../../shared/clock.ts";
 import { endExperienceQueue, storeWrite } from "../../../shared/resources.ts";
-import { endExperience } from "../../../shared/store/experience-life.ts";
-import { experienceOf } from "../../../shared/store/experiences.ts";
+import { experienceOf } from "../../../shared/store/experiences/experiences.ts";
+import { endExperience } from "../../../shared/store/experiences/life.ts";
 import { keys } from "../../../shared/store/keys.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 

@@ -1,7 +1,7 @@
 // Erasure: the tombstone stands already; here go the traces, and a minute later whatever was still under way.
 import { SECOND } from "../../../shared/clock.ts";
 import { eraseQueue, storeWrite } from "../../../shared/resources.ts";
-import { eraseTraces, SECOND_PASS_MS } from "../../../shared/store/erasure.ts";
+import { eraseTraces, SECOND_PASS_MS } from "../../../shared/store/subscribers/erasure.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 export const erase = queueWorker(

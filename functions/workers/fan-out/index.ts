@@ -3,15 +3,15 @@ import { type Clock, HOUR, MINUTE, SECOND, timestamp } from "../../../shared/clo
 import type { Message } from "../../../shared/messages.ts";
 import type { Context } from "../../../shared/parts.ts";
 import { deliverQueue, fanOutQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
-import { PLANNED_RANGE, planRange, rangesOf } from "../../../shared/store/audiences.ts";
-import { closeRange, getRange, isComplete } from "../../../shared/store/chunks.ts";
 import { absent } from "../../../shared/store/conditions.ts";
-import { findJob, finishJob, type JobItem, moveJob } from "../../../shared/store/jobs.ts";
 import { keys } from "../../../shared/store/keys.ts";
-import { type Means, planningRules, selectedChannels } from "../../../shared/store/planning.ts";
+import { countTarget, targetExists } from "../../../shared/store/lists/targets.ts";
 import { refusedSteps } from "../../../shared/store/refusals.ts";
-import { countTarget, targetExists } from "../../../shared/store/targets.ts";
-import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/usage.ts";
+import { PLANNED_RANGE, planRange, rangesOf } from "../../../shared/store/sends/audiences.ts";
+import { closeRange, getRange, isComplete } from "../../../shared/store/sends/chunks.ts";
+import { findJob, finishJob, type JobItem, moveJob } from "../../../shared/store/sends/jobs.ts";
+import { type Means, planningRules, selectedChannels } from "../../../shared/store/sends/planning.ts";
+import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 /** A one-off send later than this is not sent any more (reliability.md). */

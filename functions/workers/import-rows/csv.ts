@@ -1,5 +1,5 @@
 // The rejected rows as a CSV file: the columns of the original, and why each row was not taken (F13).
-import type { Rejected } from "../../../shared/store/imports.ts";
+import type { Rejected } from "../../../shared/store/subscribers/imports.ts";
 
 /** What a spreadsheet would take for a formula is written as text. */
 const FORMULA = /^[=+\-@\t\r]/;

@@ -13,6 +13,7 @@ import {
   workspaceRead,
 } from "../../../shared/resources.ts";
 import { readHeader } from "../../../shared/rules/import-columns.ts";
+import { listExists } from "../../../shared/store/lists/lists.ts";
 import {
   completeImport,
   findImport,
@@ -21,8 +22,7 @@ import {
   moveImport,
   noteProgress,
   rejectedRows,
-} from "../../../shared/store/imports.ts";
-import { listExists } from "../../../shared/store/lists.ts";
+} from "../../../shared/store/subscribers/imports.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 import { csvOf } from "./csv.ts";
 import { isUnreadable, type Record, readRecords } from "./records.ts";

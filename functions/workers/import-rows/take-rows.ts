@@ -1,11 +1,16 @@
 // A hundred rows become subscribers, members and consents; what cannot be taken is counted with its reason.
 import { ApiError } from "../../../shared/http/errors.ts";
 import { type Columns, type ImportedRow, readRow } from "../../../shared/rules/import-columns.ts";
-import { recordImportedConsent } from "../../../shared/store/imported-consents.ts";
-import { type ConsentSummary, type ImportJob, NO_CONSENTS, type Rejected } from "../../../shared/store/imports.ts";
-import { addMembers } from "../../../shared/store/lists.ts";
+import { addMembers } from "../../../shared/store/lists/lists.ts";
 import type { RootSecrets } from "../../../shared/store/secrets.ts";
-import { getProfiles, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers.ts";
+import { recordImportedConsent } from "../../../shared/store/subscribers/imported-consents.ts";
+import {
+  type ConsentSummary,
+  type ImportJob,
+  NO_CONSENTS,
+  type Rejected,
+} from "../../../shared/store/subscribers/imports.ts";
+import { getProfiles, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 import { chunksOf } from "../../../shared/store/table.ts";
 import type { Bound } from "./index.ts";
 import type { Record } from "./records.ts";

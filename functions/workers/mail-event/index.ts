@@ -1,6 +1,6 @@
 // Takes what SES tells of mails: the ledger learns it, and dead or unwilling addresses get no mail any more (D-EMAIL).
 import { mailEventQueue, storeWrite } from "../../../shared/resources.ts";
-import { heedFate, noteFate } from "../../../shared/store/mail-events.ts";
+import { heedFate, noteFate } from "../../../shared/store/sends/mail-events.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 /** The sender notes what it sent within its minute; whatever is not there after these tries was never noted. */

@@ -16,7 +16,7 @@ import {
   type DeliveryItem,
   findDelivery,
   recordAttempt,
-} from "../../../shared/store/webhook-deliveries.ts";
+} from "../../../shared/store/webhooks/deliveries.ts";
 import {
   failureStep,
   findWebhook,
@@ -24,7 +24,7 @@ import {
   signingSecrets,
   switchOffFailing,
   type WebhookItem,
-} from "../../../shared/store/webhooks.ts";
+} from "../../../shared/store/webhooks/webhooks.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 const uses = [storeWrite, secrets, workspaceRead, egress, postWebhookQueue] as const;

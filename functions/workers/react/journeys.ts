@@ -2,8 +2,8 @@
 import type { Message } from "../../../shared/messages.ts";
 import type { Context } from "../../../shared/parts.ts";
 import { stepJourneyQueue } from "../../../shared/resources.ts";
-import { activeJourneys, type JourneyIndex, segmentTrigger } from "../../../shared/store/journey-index.ts";
-import { changedKeys } from "../../../shared/store/segment-facts.ts";
+import { activeJourneys, type JourneyIndex, segmentTrigger } from "../../../shared/store/journeys/active.ts";
+import { changedKeys } from "../../../shared/store/segments/facts.ts";
 import { chunksOf } from "../../../shared/store/table.ts";
 import { becomes, type Change, type Changes, isNew } from "./change.ts";
 

@@ -1,7 +1,7 @@
 // Attribute keys that no subscriber had before, for the rule editor.
 import type { Context } from "../../../shared/parts.ts";
 import { attributeKeys } from "../../../shared/resources.ts";
-import { attributeKeysOf } from "../../../shared/store/subscribers.ts";
+import { attributeKeysOf } from "../../../shared/store/subscribers/subscribers.ts";
 import type { Changes } from "./change.ts";
 
 export const nameUses = [attributeKeys] as const;

@@ -3,9 +3,9 @@ import type { Message } from "../../../shared/messages.ts";
 import type { Context } from "../../../shared/parts.ts";
 import { recomputeQueue, segmentQueue } from "../../../shared/resources.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
-import { changedKeys } from "../../../shared/store/segment-facts.ts";
-import { fillParts, secondLook } from "../../../shared/store/segment-fill.ts";
-import { dynamicSegments, type SegmentIndex } from "../../../shared/store/segment-index.ts";
+import { dynamicSegments, type SegmentIndex } from "../../../shared/store/segments/active.ts";
+import { changedKeys } from "../../../shared/store/segments/facts.ts";
+import { fillParts, secondLook } from "../../../shared/store/segments/fill.ts";
 import { chunksOf } from "../../../shared/store/table.ts";
 import { type Change, type Changes, isNew } from "./change.ts";
 

@@ -3,11 +3,11 @@ import type { Context } from "../../../shared/parts.ts";
 import type { Store } from "../../../shared/resources.ts";
 import { postWebhookQueue } from "../../../shared/resources.ts";
 import { anyStore } from "../../../shared/signing.ts";
-import { jobOf } from "../../../shared/store/jobs.ts";
 import type { Item, TenantId } from "../../../shared/store/model.ts";
-import { attributesOf, countSubscribers, subscriberOf } from "../../../shared/store/subscribers.ts";
-import { noteDeliveries, type Occurrence } from "../../../shared/store/webhook-deliveries.ts";
-import { listWebhooks } from "../../../shared/store/webhooks.ts";
+import { jobOf } from "../../../shared/store/sends/jobs.ts";
+import { attributesOf, countSubscribers, subscriberOf } from "../../../shared/store/subscribers/subscribers.ts";
+import { noteDeliveries, type Occurrence } from "../../../shared/store/webhooks/deliveries.ts";
+import { listWebhooks } from "../../../shared/store/webhooks/webhooks.ts";
 import { becomes, type Change, type Changes, isNew } from "./change.ts";
 
 export const webhookUses = [anyStore, postWebhookQueue] as const;

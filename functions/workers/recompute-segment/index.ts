@@ -1,8 +1,8 @@
 // Computes segments over all subscribers, in parts and pages; the watchdog sends out again what got lost.
 import { SECOND } from "../../../shared/clock.ts";
 import { recomputeQueue, storeWrite, timers } from "../../../shared/resources.ts";
-import { fillPart, openParts } from "../../../shared/store/segment-fill.ts";
-import { findSegment, WATCH_RUN_MS } from "../../../shared/store/segments.ts";
+import { fillPart, openParts } from "../../../shared/store/segments/fill.ts";
+import { findSegment, WATCH_RUN_MS } from "../../../shared/store/segments/segments.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 /** Work stops here and goes on in another message. */

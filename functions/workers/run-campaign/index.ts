@@ -1,8 +1,8 @@
 // Brings about what a campaign's state asks for, and moves it on by what its jobs have come to. Every step may be
 // repeated: a request that stopped half-way is finished here.
 import { storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
-import { applyState, evaluate, makeJobs } from "../../../shared/store/campaign-jobs.ts";
-import { findCampaign } from "../../../shared/store/campaigns.ts";
+import { findCampaign } from "../../../shared/store/campaigns/campaigns.ts";
+import { applyState, evaluate, makeJobs } from "../../../shared/store/campaigns/jobs.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 export const runCampaign = queueWorker(

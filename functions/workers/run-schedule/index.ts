@@ -3,8 +3,8 @@ import { HOUR, timestamp } from "../../../shared/clock.ts";
 import { planHas } from "../../../shared/plans.ts";
 import { storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { nextRun } from "../../../shared/rules/cron.ts";
-import type { JobSpec } from "../../../shared/store/jobs.ts";
 import { refusedSteps } from "../../../shared/store/refusals.ts";
+import type { JobSpec } from "../../../shared/store/sends/jobs.ts";
 import {
   findSchedule,
   readCron,
@@ -12,8 +12,8 @@ import {
   setTick,
   tickJobId,
   tickStep,
-} from "../../../shared/store/schedules.ts";
-import { startSend } from "../../../shared/store/sends.ts";
+} from "../../../shared/store/sends/schedules.ts";
+import { startSend } from "../../../shared/store/sends/sends.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 /** A tick later than this is noted as missed and not sent (reliability.md). */

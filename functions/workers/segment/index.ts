@@ -4,11 +4,11 @@ import type { Message } from "../../../shared/messages.ts";
 import type { Context } from "../../../shared/parts.ts";
 import { segmentQueue, storeWrite, timers } from "../../../shared/resources.ts";
 import type { Rule } from "../../../shared/rules/segment-evaluation.ts";
-import { ownersOf } from "../../../shared/store/aliases.ts";
-import { eventOf, type StoredEvent } from "../../../shared/store/events.ts";
+import { eventOf, type StoredEvent } from "../../../shared/store/events/events.ts";
 import { keys } from "../../../shared/store/keys.ts";
-import { dynamicSegments, type SegmentIndex } from "../../../shared/store/segment-index.ts";
-import { settle } from "../../../shared/store/segment-settling.ts";
+import { dynamicSegments, type SegmentIndex } from "../../../shared/store/segments/active.ts";
+import { settle } from "../../../shared/store/segments/settling.ts";
+import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 import { chunksOf } from "../../../shared/store/table.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 

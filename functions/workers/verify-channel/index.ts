@@ -4,14 +4,14 @@ import type { Context } from "../../../shared/parts.ts";
 import type { ProvidedChannel, Verification } from "../../../shared/providers/provider.ts";
 import { credentialProof } from "../../../shared/providers/providers.ts";
 import { storeWrite, timers, verifyChannelQueue } from "../../../shared/resources.ts";
-import { watchVerification } from "../../../shared/store/channels.ts";
-import { openCredentials } from "../../../shared/store/credentials.ts";
+import { watchVerification } from "../../../shared/store/channels/channels.ts";
+import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import {
   acceptChannel,
   findVerification,
   type OpenVerification,
   refuseChannel,
-} from "../../../shared/store/verifications.ts";
+} from "../../../shared/store/channels/verifications.ts";
 import { vaultOpening } from "../../../shared/vault.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 

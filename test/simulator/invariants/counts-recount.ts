@@ -1,5 +1,5 @@
 // The numbers of a job are those of its rows: of its chunks, of its claims, of the inboxes; and usage is their sum.
-import { tallyOf } from "../../../shared/store/tallies.ts";
+import { tallyOf } from "../../../shared/store/sends/tallies.ts";
 import { audienceOf, itemsOf, partsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 

@@ -2,10 +2,10 @@
 
 import { matches } from "../../../shared/rules/predicates.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
-import { eventOf } from "../../../shared/store/events.ts";
+import { eventOf } from "../../../shared/store/events/events.ts";
 import { indexes } from "../../../shared/store/keys.ts";
 import type { Item, TenantId } from "../../../shared/store/model.ts";
-import { attributesForRules, isLiving } from "../../../shared/store/subscribers.ts";
+import { attributesForRules, isLiving } from "../../../shared/store/subscribers/subscribers.ts";
 import { placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import type { Mirror } from "../mirror.ts";

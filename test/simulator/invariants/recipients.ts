@@ -1,6 +1,6 @@
 // Everybody whom a send must reach is in its audience once, in the right arm, with the right words in the inbox.
 import { armOf, isHeldOut } from "../../../shared/rules/split.ts";
-import { isMark } from "../../../shared/store/recipients.ts";
+import { isMark } from "../../../shared/store/sends/recipients.ts";
 import { audienceOf, partsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import { fits, mustHold } from "../ledger.ts";

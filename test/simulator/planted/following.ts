@@ -74,14 +74,14 @@ export const followingBugs: readonly Bug[] = [
   {
     name: "an upsert revives the erased",
     area: "erasure",
-    file: "shared/store/subscribers.ts",
+    file: "shared/store/subscribers/subscribers.ts",
     find: 'const when = mayCreate ? absent("erased_at") : ',
     replace: "const when = mayCreate ? undefined : ",
   },
   {
     name: "the profile of the erased keeps its attributes",
     area: "erasure",
-    file: "shared/store/erasure.ts",
+    file: "shared/store/subscribers/erasure.ts",
     find: "if (remove.length > 0) await store.update(",
     replace: "if (remove.length < 0) await store.update(",
   },
@@ -105,7 +105,7 @@ export const followingBugs: readonly Bug[] = [
   {
     name: "a read is taken back by the next one",
     area: "inbox",
-    file: "shared/store/inbox.ts",
+    file: "shared/store/sends/inbox.ts",
     find: "update(keys.messageState(store.tenant, subscriber, id), { initial });",
     replace: "update(keys.messageState(store.tenant, subscriber, id), { set: initial });",
     scenario: "inbox",
@@ -129,7 +129,7 @@ export const followingBugs: readonly Bug[] = [
   {
     name: "a batch of events loses its last one",
     area: "events",
-    file: "shared/store/event-intake.ts",
+    file: "shared/store/events/intake.ts",
     find: "await store.writeAll(rows.map((put) => ({ put })));",
     replace: "await store.writeAll(rows.slice(0, Math.max(1, rows.length - 1)).map((put) => ({ put })));",
     scenario: "events",
@@ -137,7 +137,7 @@ export const followingBugs: readonly Bug[] = [
   {
     name: "the first link of an anonymous id does not win",
     area: "events",
-    file: "shared/store/aliases.ts",
+    file: "shared/store/subscribers/aliases.ts",
     find: "...row }, when: absent() },",
     replace: "...row } },",
     scenario: "events",

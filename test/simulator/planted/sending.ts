@@ -1,8 +1,8 @@
 // Bugs of the ledger, the claims, the cancellation and the counters of a send.
 import type { Bug } from "./bug.ts";
 
-const chunks = "shared/store/chunks.ts";
-const jobs = "shared/store/jobs.ts";
+const chunks = "shared/store/sends/chunks.ts";
+const jobs = "shared/store/sends/jobs.ts";
 const fanOut = "functions/workers/fan-out/index.ts";
 
 export const sendingBugs: readonly Bug[] = [
@@ -73,7 +73,7 @@ export const sendingBugs: readonly Bug[] = [
   {
     name: "the quota is not looked at when it is used",
     area: "counters",
-    file: "shared/store/usage.ts",
+    file: "shared/store/workspaces/usage.ts",
     find: "change: { add: { [metered]: n } }, when: fits };",
     replace: "change: { add: { [metered]: n } } };",
     scenario: "quota",
@@ -90,14 +90,14 @@ export const sendingBugs: readonly Bug[] = [
   {
     name: "nobody is held out of a large audience",
     area: "ledger",
-    file: "shared/store/audiences.ts",
+    file: "shared/store/sends/audiences.ts",
     find: "holdoutPercentage: spec.holdout_percentage,",
     replace: "holdoutPercentage: 0,",
   },
   {
     name: "filters are forgotten when the workers plan",
     area: "ledger",
-    file: "shared/store/audiences.ts",
+    file: "shared/store/sends/audiences.ts",
     find: "matchesSubscriber: spec.subscriber_filters ? compilePredicate(spec.subscriber_filters) : () => true,",
     replace: "matchesSubscriber: () => true,",
   },

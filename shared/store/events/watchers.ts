@@ -1,0 +1,47 @@
+// Who reacts to which events: a workspace in which nobody watches an event pays for no reaction to it.
+import type { Store, StoreReader } from "../../resources.ts";
+import { keys } from "../keys.ts";
+import type { Item, Key } from "../model.ts";
+import { recent } from "../recent.ts";
+import type { Step } from "../table.ts";
+
+export type WatcherKind = "segment" | "journey" | "conversion";
+
+const TENANTS_REMEMBERED = 1_000;
+
+/**
+ * The steps of a transaction that makes a segment, journey or conversion wake for these event names from now on, in
+ * place of those it woke for before; none to stop. Put them along with the change that makes it active.
+ */
+export function watchSteps(
+  store: Pick<Store, "tenant">,
+  kind: WatcherKind,
+  id: string,
+  names: readonly string[],
+): Step[] {
+  const key = keys.watcher(store.tenant, `${kind}#${id}`);
+  const row: Step = names.length > 0 ? { put: { ...key, names: [...new Set(names)] } } : { remove: key };
+  return [row, { update: keys.watchVersion(store.tenant), change: { add: { version: 1 } } }];
+}
+
+/** One per environment: the watched names as of a version, read again only when the version has moved. */
+export function watchedNames() {
+  const known = recent<{ version: number; names: ReadonlySet<string> }>(TENANTS_REMEMBERED);
+
+  /** @param item the version item of the workspace, as just read. */
+  return async (store: StoreReader, item: Item | undefined): Promise<ReadonlySet<string>> => {
+    const version = Number(item?.version ?? 0);
+    if (version === 0) return new Set();
+    const found = known.get(store.tenant);
+    if (found && found.version >= version) return found.names;
+    const names = new Set<string>();
+    let after: Key | undefined;
+    do {
+      const page = await store.query({ pk: keys.watcher(store.tenant, "").pk, after });
+      for (const row of page.items) for (const name of row.names as string[]) names.add(name);
+      after = page.next;
+    } while (after);
+    known.set(store.tenant, { version, names });
+    return names;
+  };
+}

@@ -1,0 +1,186 @@
+// The life of an experience after its draft (INX-30 to INX-37): each move is one transaction with whatever goes with it,
+// so that no experience is live without its send and none is hidden half.
+import { timestamp } from "../../clock.ts";
+import { ApiError } from "../../http/errors.ts";
+import type { Store, StoreReader } from "../../resources.ts";
+import { type ExperienceAction, experienceMoves, isDone } from "../../rules/experience-states.ts";
+import { jobMoves } from "../../rules/job-states.ts";
+import { isUsable, listChannels } from "../channels/channels.ts";
+import { is } from "../conditions.ts";
+import type { Change } from "../expressions.ts";
+import { annotation } from "../insights/annotations.ts";
+import { keys } from "../keys.ts";
+import { moveStep } from "../lifecycle.ts";
+import { refusedSteps } from "../refusals.ts";
+import { rosterStep } from "../roster.ts";
+import { findJob, type JobSpec } from "../sends/jobs.ts";
+import { startSend } from "../sends/sends.ts";
+import type { Step } from "../table.ts";
+import type { Timers } from "../timers.ts";
+import { useSteps, withoutUse } from "../uses.ts";
+import type { Allowance } from "../workspaces/usage.ts";
+import { busy, type Experience, getExperience, malformed, missingAudience } from "./experiences.ts";
+
+const TRIES = 10;
+
+/** INX-31, INX-32. @throws 400 naming what is missing or the current status, 402, 404. */
+export const publishExperience = (store: Store, timers: Timers, allowance: Allowance, id: string) =>
+  attempt(store, id, "publish", async (experience) => {
+    await requireReady(store, experience);
+    const { name, audience = { type: "all" }, end_at } = experience;
+    // Put just before the state it belongs to; if there comes none, it finds a draft and does nothing.
+    if (end_at) await timers.set([{ kind: "experience-end", id, at: Date.parse(end_at) }]);
+    return send(store, timers, allowance, experience, "publish", [
+      {
+        put: annotation(store, {
+          kind: "experience_published",
+          text: `The experience "${name}" was published.`,
+          ref_id: id,
+        }),
+      },
+      ...useSteps(store, audience, { kind: "experience", id, until: end_at }),
+    ]);
+  });
+
+/** INX-33. @throws 400 naming the current status, 404. */
+export const pauseExperience = (store: Store, id: string) =>
+  attempt(store, id, "pause", async (experience) => {
+    const canceling = await cancelStep(store, experience);
+    const change: Change = canceling.length > 0 ? { set: { canceled_send: true } } : {};
+    return transacted(store, [...moveSteps(store, experience, "pause", change), ...canceling]);
+  });
+
+/** INX-34, AMB-6. @throws 400 naming the current status, also where end_at has passed (AMB-5); 402, 404. */
+export const resumeExperience = (store: Store, timers: Timers, allowance: Allowance, id: string) =>
+  attempt(store, id, "resume", async (experience) => {
+    const { end_at, status } = experience;
+    if (end_at && Date.parse(end_at) <= store.clock.now())
+      throw new ApiError("BAD_REQUEST", `The experience is ${status} and its end_at has passed.`);
+    if (!experience.canceled_send) return transacted(store, moveSteps(store, experience, "resume"));
+    await requireReady(store, experience);
+    return send(store, timers, allowance, experience, "resume");
+  });
+
+/** INX-35: terminal; a send still ahead will reach nobody. @throws 400 naming the current status, 404. */
+export const endExperience = (store: Store, id: string) =>
+  attempt(store, id, "end", async (experience) =>
+    transacted(store, [
+      ...moveSteps(store, experience, "end"),
+      {
+        put: annotation(store, {
+          kind: "experience_ended",
+          text: `The experience "${experience.name}" ended.`,
+          ref_id: id,
+        }),
+      },
+      ...(await cancelStep(store, experience)),
+      ...withoutUse(store, experience.audience ?? null, { kind: "experience", id }),
+    ]),
+  );
+
+/** INX-36. @throws 400 naming the current status, 404. */
+export const archiveExperience = (store: Store, id: string) =>
+  attempt(store, id, "archive", (experience) => {
+    const archived_at = timestamp(store.clock.now());
+    return transacted(store, moveSteps(store, experience, "archive", { set: { archived_at } }));
+  });
+
+/** Tries a move on what is there now, again where somebody came between. @returns the experience after it. */
+async function attempt(
+  store: Store,
+  id: string,
+  action: ExperienceAction,
+  take: (experience: Experience) => Promise<boolean>,
+): Promise<Experience> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const experience = await getExperience(store, id);
+    if (isDone(action, experience.status)) return experience;
+    const { from } = experienceMoves[action];
+    if (!(from as readonly string[]).includes(experience.status))
+      throw new ApiError("BAD_REQUEST", `The experience is ${experience.status}: it cannot ${action}.`);
+    if (await take(experience)) return getExperience(store, id);
+  }
+  throw busy();
+}
+
+/** The move itself: of the revision that was looked at, in the entity and in its compact row. */
+function moveSteps(store: Store, { id, rev }: Experience, action: ExperienceAction, { set, ...change }: Change = {}) {
+  const updated_at = timestamp(store.clock.now());
+  const key = keys.entity(store.tenant, "experience", id);
+  return [
+    moveStep(key, experienceMoves, action, {
+      change: { ...change, set: { ...set, updated_at, rev: rev + 1 } },
+      when: is("rev", rev),
+    }),
+    rosterStep(store, "experience", id, experienceMoves[action].to),
+  ];
+}
+
+const transacted = (store: Store, steps: readonly Step[]): Promise<boolean> =>
+  store.transact(steps).then(
+    () => true,
+    refusedSteps(() => false),
+  );
+
+/** Cancels the send if it is still ahead: with it a fire that comes first refuses the whole, and the next try sees it. */
+async function cancelStep(store: Store, { notification_id }: Experience): Promise<Step[]> {
+  const job = notification_id === undefined ? undefined : await findJob(store, notification_id);
+  if (job?.status !== "scheduled") return [];
+  const completed_at = timestamp(store.clock.now());
+  return [moveStep(keys.job(store.tenant, job.id), jobMoves, "cancel", { change: { set: { completed_at } } })];
+}
+
+/** Starts the send with the move that it belongs to. */
+async function send(
+  store: Store,
+  timers: Timers,
+  allowance: Allowance,
+  experience: Experience,
+  action: "publish" | "resume",
+  along: readonly Step[] = [],
+): Promise<boolean> {
+  const notification_id = store.ids.uuidAt(store.clock.now());
+  const change: Change = { set: { notification_id }, remove: ["canceled_send"] };
+  const started = await startSend(
+    store,
+    timers,
+    allowance,
+    { id: notification_id, spec: await specOf(store, experience) },
+    [...moveSteps(store, experience, action, change), ...along],
+  );
+  return !("refused" in started);
+}
+
+/** @throws 400 with what a publish still lacks (AMB-4). */
+async function requireReady(store: StoreReader, { content, variant_b, audience, end_at }: Experience): Promise<void> {
+  const fields = {
+    ...(!content.body && { "content.body": "is required to publish" }),
+    ...(variant_b && !variant_b.body && { "variant_b.body": "is required to publish" }),
+    ...(!audience && { audience: "is required to publish" }),
+    ...(end_at && Date.parse(end_at) <= store.clock.now() && { end_at: "has passed" }),
+    ...(await missingAudience(store, audience)),
+  };
+  if (Object.keys(fields).length > 0) throw malformed(fields);
+}
+
+/** What is sent: in-app only, to everybody the audience means, with the experience's own look. */
+async function specOf(store: StoreReader, experience: Experience): Promise<JobSpec> {
+  const { id, name, format, content, display, variant_b, start_at, audience = { type: "all" } } = experience;
+  const channel = (await listChannels(store)).find((one) => one.type === "in_app" && isUsable(one));
+  if (!channel) throw new ApiError("BAD_REQUEST", "The workspace has no active in_app channel.");
+  const { title, body = "", image_url, actions } = content;
+  return {
+    ...{ name, title, body, data: null, template_id: null, category: "marketing" },
+    in_app: { format, image_url, actions, display },
+    channel_ids: [channel.id],
+    ...{ target: audience, subscriber_ids_count: null, device_filters: null, subscriber_filters: null },
+    scheduled_at: start_at && Date.parse(start_at) > store.clock.now() ? start_at : null,
+    channel_arbitration_mode: "explicit",
+    holdout_percentage: experience.holdout_percentage,
+    split_percentage: experience.split_percentage ?? null,
+    variant_b: variant_b ? { ...variant_b, body: variant_b.body ?? "" } : null,
+    // It waits in the app until somebody opens it: there is nobody to disturb at night.
+    bypass_quiet_hours: true,
+    source: { type: "experience", id },
+  };
+}

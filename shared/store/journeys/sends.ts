@@ -1,0 +1,85 @@
+// What a journey sends: one job for one subscriber, begun in the very transaction that moves the run on (JND-15).
+import { createHash } from "node:crypto";
+import { HOUR, uuidV7 } from "../../clock.ts";
+import type { Store } from "../../resources.ts";
+import type { JourneyNode } from "../../rules/journey-graph.ts";
+import { keys } from "../keys.ts";
+import { planSmall } from "../sends/audiences.ts";
+import type { JobSpec } from "../sends/jobs.ts";
+import { planningRules, selectedChannels } from "../sends/planning.ts";
+import { startSend } from "../sends/sends.ts";
+import type { Step } from "../table.ts";
+import type { Timers } from "../timers.ts";
+import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
+import type { RunItem } from "./runs.ts";
+
+type SendNode = JourneyNode & { type: "send" };
+type Sender = Pick<RunItem, "id" | "journey_id" | "subscriber_id" | "seq">;
+
+export interface Sending {
+  id: string;
+  spec: JobSpec;
+}
+
+/** The send of a step, or why this subscriber gets none: the outcome of the step. */
+export async function prepareSend(
+  store: Store,
+  { email_consent_mode }: WorkspaceRecord,
+  run: Sender,
+  { id: step, send }: SendNode,
+): Promise<Sending | { outcome: string }> {
+  const template =
+    send.template_id === undefined
+      ? undefined
+      : await store.get(keys.entity(store.tenant, "template", send.template_id));
+  if (send.template_id !== undefined && !template) return { outcome: "failed" };
+  const id = jobIdOf(store, run, step);
+  const spec = specOf(run, send);
+  const via = await selectedChannels(store, spec);
+  if (via.length === 0) return { outcome: "failed" };
+  const rules = await planningRules(store, id, spec, { via, emailConsent: email_consent_mode ?? "opt_out" });
+  const planned = (await planSmall(store, spec, rules, [run.subscriber_id])) ?? [];
+  if (planned.some(({ chunk }) => chunk.recipients.length > 0)) return { id, spec };
+  const [reason = "unknown_subscriber"] = planned.flatMap(({ chunk }) => Object.keys(chunk.skipped));
+  return { outcome: `skipped:${reason}` };
+}
+
+/** Begins a send together with the run's move. @returns false if somebody else moved the run. */
+export async function beginSend(
+  store: Store,
+  timers: Timers,
+  { plan, monthly_send_cap: sendCap }: WorkspaceRecord,
+  { subscriber_id }: Sender,
+  { id, spec }: Sending,
+  along: readonly Step[],
+): Promise<boolean> {
+  const send = { id, spec, given: [subscriber_id], isRepeatable: true };
+  return !("refused" in (await startSend(store, timers, { plan, sendCap }, send, along)));
+}
+
+/** The same for every attempt at this visit of the step, within an hour; the run's move alone decides which one counts. */
+function jobIdOf({ clock, tenant }: Store, { journey_id, id, seq }: Sender, step: string): string {
+  const hour = Math.floor(clock.now() / HOUR) * HOUR;
+  return uuidV7(hour, createHash("sha256").update(`journey:${tenant}:${journey_id}:${id}:${seq}:${step}`).digest());
+}
+
+const specOf = ({ journey_id }: Sender, { content, template_id, channel_ids }: SendNode["send"]): JobSpec => ({
+  name: null,
+  category: "marketing",
+  title: template_id === undefined ? (content?.title ?? null) : null,
+  body: template_id === undefined ? (content?.body ?? null) : null,
+  data: null,
+  template_id: template_id ?? null,
+  channel_ids,
+  target: null,
+  subscriber_ids_count: 1,
+  device_filters: null,
+  subscriber_filters: null,
+  scheduled_at: null,
+  channel_arbitration_mode: "explicit",
+  holdout_percentage: 0,
+  split_percentage: null,
+  variant_b: null,
+  bypass_quiet_hours: false,
+  source: { type: "journey", id: journey_id },
+});

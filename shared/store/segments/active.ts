@@ -1,0 +1,81 @@
+// The rules of a workspace's dynamic segments, by what they mention: read again only when something of them changed.
+import type { Capability } from "../../parts.ts";
+import { type StoreReader, storeRead } from "../../resources.ts";
+import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
+import { keys } from "../keys.ts";
+import type { Item, Key, TenantId } from "../model.ts";
+import { recent } from "../recent.ts";
+
+export interface SegmentIndex {
+  version: number;
+  rules: ReadonlyMap<string, Rule>;
+  /** Ids of segments by a key that their rules mention. */
+  byAttribute: ReadonlyMap<string, readonly string[]>;
+  byEvent: ReadonlyMap<string, readonly string[]>;
+  /** Those whose membership may change by time alone. */
+  windowed: readonly string[];
+}
+
+export interface DynamicSegments {
+  /** As of this moment: a rule that was stored before the call is in it. */
+  of(tenant: string): Promise<SegmentIndex>;
+}
+
+const TENANTS_REMEMBERED = 500;
+const NONE: SegmentIndex = { version: 0, rules: new Map(), byAttribute: new Map(), byEvent: new Map(), windowed: [] };
+
+/** Remembers the rules of workspaces: one small read a call, and all segments only after a change (decision 4). */
+export const dynamicSegments: Capability<"dynamicSegments", DynamicSegments> = {
+  as: "dynamicSegments",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }],
+  open: (parts) => {
+    const bind = storeRead.open(parts);
+    const known = recent<SegmentIndex>(TENANTS_REMEMBERED);
+    const segments: DynamicSegments = {
+      of: async (tenant) => {
+        const store = bind(tenant as TenantId);
+        const version = Number((await store.get(keys.watchVersion(store.tenant)))?.version ?? 0);
+        if (version === 0) return NONE;
+        const found = known.get(tenant);
+        if (found && found.version >= version) return found;
+        const index = indexOf(version, await readAll(store));
+        known.set(tenant, index);
+        return index;
+      },
+    };
+    return () => segments;
+  },
+};
+
+async function readAll(store: StoreReader): Promise<Item[]> {
+  const items: Item[] = [];
+  let after: Key | undefined;
+  do {
+    const page = await store.query({ pk: keys.entities(store.tenant, "segment"), after });
+    items.push(...page.items.filter(({ is_dynamic }) => is_dynamic === true));
+    after = page.next;
+  } while (after);
+  return items;
+}
+
+function indexOf(version: number, items: readonly Item[]): SegmentIndex {
+  const rules = new Map(items.map(({ id, rule }) => [String(id), compileRule(JSON.parse(String(rule)))]));
+  const byAttribute = new Map<string, string[]>();
+  const byEvent = new Map<string, string[]>();
+  const note = (map: Map<string, string[]>, names: Iterable<string>, id: string) => {
+    for (const name of new Set(names)) map.set(name, [...(map.get(name) ?? []), id]);
+  };
+  for (const [id, { attributes, events }] of rules) {
+    note(byAttribute, attributes, id);
+    note(
+      byEvent,
+      events.map(({ name }) => name),
+      id,
+    );
+  }
+  const windowed = [...rules].filter(([, rule]) => hasWindow(rule)).map(([id]) => id);
+  return { version, rules, byAttribute, byEvent, windowed };
+}
+
+const hasWindow = ({ events }: Rule): boolean => events.some(({ within }) => within !== undefined);

@@ -1,0 +1,96 @@
+// The send ledger: one row per address of a recipient, under the subscriber by time. It is the touch of attribution.
+import { timestamp } from "../../clock.ts";
+import type { StoreReader } from "../../resources.ts";
+import type { LedgerState, Verdict } from "../../rules/progress.ts";
+import type { ReachChannel, Target } from "../../rules/reach.ts";
+import { keys } from "../keys.ts";
+import type { Item, Key, TenantId } from "../model.ts";
+
+/** Where a recipient stands: the chunk that erasure must visit. */
+export interface Place {
+  job: string;
+  range: string;
+  n: number;
+}
+
+export const placeText = ({ range, n }: Pick<Place, "range" | "n">): string => `${range}#${n}`;
+
+export function placeOf({ job, place }: Item): Place {
+  const text = String(place);
+  const cut = text.lastIndexOf("#");
+  return { job: String(job), range: text.slice(0, cut), n: Number(text.slice(cut + 1)) };
+}
+
+export interface Touch {
+  subscriber: string;
+  target: Target;
+  verdict: Verdict;
+  /** When it was tried, in milliseconds. */
+  tries: readonly number[];
+  arm?: "a" | "b" | undefined;
+  providerId?: string | undefined;
+}
+
+/** Of a control group nobody is reached, yet lift must find them. */
+const HELD_OUT = "held_out";
+const nameOf = ({ channel, device }: Target): string => device ?? channel;
+
+export const touchKey = (tenant: TenantId, subscriber: string, at: number, job: string, target: Target): Key =>
+  keys.touch(tenant, subscriber, timestamp(at), job, nameOf(target));
+
+/** The row of one address; `at` is the time of the chunk's first claim, so that every attempt writes the same row. */
+export function touchItem(tenant: TenantId, at: number, place: Place, touch: Touch): Item {
+  const { subscriber, target, verdict, tries, arm, providerId } = touch;
+  return {
+    ...touchKey(tenant, subscriber, at, place.job, target),
+    job: place.job,
+    place: placeText(place),
+    channel: target.channel,
+    ...(target.device !== undefined && { device: target.device }),
+    state: verdict.state,
+    ...(verdict.reason !== undefined && { reason: verdict.reason.slice(0, MOST_REASON_CHARACTERS) }),
+    ...(providerId !== undefined && { provider_id: providerId }),
+    ...(arm && { arm }),
+    tries: tries.map((time) => timestamp(time)),
+  };
+}
+
+/** A row stays within one write unit. */
+const MOST_REASON_CHARACTERS = 200;
+
+export const heldOutItem = (tenant: TenantId, at: number, place: Place, subscriber: string): Item => ({
+  ...keys.touch(tenant, subscriber, timestamp(at), place.job, HELD_OUT),
+  job: place.job,
+  place: placeText(place),
+  state: HELD_OUT,
+});
+
+/** What is known of an address after `tries` earlier attempts; undefined if the next one left no row. */
+export function recorded(row: Item | undefined, tries: number): Verdict | undefined {
+  if (!row || (row.tries as unknown[]).length <= tries) return undefined;
+  const reason = row.reason === undefined ? undefined : String(row.reason);
+  return { state: row.state as LedgerState, reason };
+}
+
+/** The ledger of a subscriber since a time, oldest first. */
+export async function touchesSince(store: StoreReader, subscriber: string, since: number): Promise<Item[]> {
+  const rows: Item[] = [];
+  let after: Key | undefined;
+  do {
+    const page = await store.query({
+      pk: keys.person(store.tenant, subscriber),
+      from: `R#${timestamp(since)}`,
+      to: "R#~",
+      after,
+    });
+    rows.push(...page.items);
+    after = page.next;
+  } while (after);
+  return rows;
+}
+
+/** Which address of which channel a row is of. */
+export const targetOf = ({ channel, device }: Item): Target => ({
+  channel: channel as ReachChannel,
+  ...(device !== undefined && { device: String(device) }),
+});

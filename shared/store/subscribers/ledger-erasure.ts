@@ -1,0 +1,115 @@
+// Erasure of the ledger: rows are kept without the person (SUB-10). A mark takes the place of the id, in the ledger
+// and in the chunk that each row names, so that counts can still be told from rows.
+import { createHash } from "node:crypto";
+import { timeOfUuid, timestamp } from "../../clock.ts";
+import type { Store } from "../../resources.ts";
+import { is, present } from "../conditions.ts";
+import { keys } from "../keys.ts";
+import type { Item } from "../model.ts";
+import { refused } from "../refusals.ts";
+import { isMark, MARK, packId } from "../sends/recipients.ts";
+import { type Place, placeOf } from "../sends/touches.ts";
+import { KNOWN_ALIVE_MS } from "./erasure.ts";
+import { getProfiles } from "./subscribers.ts";
+
+/** How often a chunk that others change at the same time is tried again. */
+const TRIES = 20;
+
+/** A mark that names nobody. */
+const newMark = ({ ids }: Pick<Store, "ids">): string => MARK + ids.uuid();
+
+/**
+ * Takes a subscriber out of a chunk who is known to be gone: a mark stands there instead, and always the same one.
+ * @returns the mark.
+ */
+export async function forgetInChunk(store: Store, place: Place, subscriber: string, mark = newMark(store)) {
+  if (isMark(subscriber)) return subscriber;
+  const key = keys.chunk(store.tenant, place.job, place.range, place.n);
+  for (let tries = 0; tries < TRIES; tries++) {
+    const item = await store.get(key);
+    if (!item) return mark;
+    const names = ["to", "held"].filter((name) => holds(item, name, subscriber));
+    if (names.length === 0) return mark;
+    const name = names[0]!;
+    const before = String(item[name]);
+    const after = replaced(before, subscriber, mark);
+    const done = await store.update(key, { set: { [name]: after } }, is(name, before)).then(
+      () => true,
+      refused(() => false),
+    );
+    if (done && names.length === 1) return mark;
+  }
+  throw new Error("A chunk changed too often to forget somebody in it.");
+}
+
+/**
+ * Under whose name rows of a chunk may be written now: once the chunk is not fresh, whoever is gone has left a mark,
+ * for an erasure may have looked for the last time.
+ */
+export async function namesNow(
+  store: Store,
+  place: Place,
+  plannedAt: number,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const named = new Map(ids.map((id) => [id, id]));
+  if (store.clock.now() - plannedAt <= KNOWN_ALIVE_MS) return named;
+  const asked = [...named.keys()].filter((id) => !isMark(id));
+  const profiles = await getProfiles(store, asked);
+  for (const [i, id] of asked.entries()) if (!profiles[i]) named.set(id, await forgetInChunk(store, place, id));
+  return named;
+}
+
+const words = (item: Item, name: string): string[] => String(item[name] ?? "").split(" ");
+const holds = (item: Item, name: string, subscriber: string): boolean =>
+  words(item, name).some((word) => word.split(":")[0] === packId(subscriber));
+const replaced = (text: string, subscriber: string, mark: string): string =>
+  text
+    .split(" ")
+    .map((word) => {
+      const [id, ...rest] = word.split(":");
+      return id === packId(subscriber) ? [packId(mark), ...rest].join(":") : word;
+    })
+    .join(" ");
+
+/** The mark of an erased subscriber, for as long as its traces go; kept with the tombstone, and gone with the last. */
+export async function markOf(store: Store, subscriber: string): Promise<string> {
+  const mark = newMark(store);
+  const key = keys.subscriber(store.tenant, subscriber);
+  return store.update(key, { initial: { mark } }, present("erased_at")).then(
+    (item) => String(item.mark),
+    refused(() => mark),
+  );
+}
+
+export async function forgetMark(store: Store, subscriber: string): Promise<void> {
+  const key = keys.subscriber(store.tenant, subscriber);
+  await store.update(key, { remove: ["mark"] }, present("mark")).catch(refused(() => undefined));
+}
+
+const TOUCH = "R#";
+const MESSAGE = "I#";
+
+/** A ledger row, or a message of the inbox, which is its own ledger entry. */
+export const isLedgerRow = ({ sk }: { sk: string }): boolean => sk.startsWith(TOUCH) || sk.startsWith(MESSAGE);
+
+/** Makes rows of the ledger nameless: first in their chunks, then in rows of the mark's own. */
+export async function anonymise(store: Store, subscriber: string, mark: string, rows: readonly Item[]): Promise<void> {
+  const places = new Map(rows.flatMap((row) => (row.place === undefined ? [] : [[`${row.job}#${row.place}`, row]])));
+  for (const row of places.values()) await forgetInChunk(store, placeOf(row), subscriber, mark);
+  const kept = rows.filter(({ place }) => place !== undefined).map((row) => ({ put: namelessOf(store, mark, row) }));
+  await store.writeAll(kept);
+}
+
+/** What is kept: when which job reached somebody by which channel, with what outcome. */
+function namelessOf({ tenant }: Store, mark: string, row: Item): Item {
+  const { job, place, arm, state, reason, channel, device, tries } = row;
+  if (row.sk.startsWith(MESSAGE)) {
+    const at = timestamp(timeOfUuid(row.sk.slice(MESSAGE.length)));
+    return { ...keys.touch(tenant, mark, at, String(job), "in_app"), job, place, state: "sent", channel: "in_app" };
+  }
+  const at = row.sk.split("#")[1]!;
+  const nameless = createHash("sha256").update(`${mark}:${device}`).digest("hex").slice(0, 12);
+  const target = `${channel ?? state}${device === undefined ? "" : `.${nameless}`}`;
+  return { ...keys.touch(tenant, mark, at, String(job), target), job, place, arm, state, reason, channel, tries };
+}

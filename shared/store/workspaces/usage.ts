@@ -1,0 +1,141 @@
+// What a workspace has used in its billing period, reserved before it is used (D-BILL, F25).
+import { timestamp } from "../../clock.ts";
+import { ApiError } from "../../http/errors.ts";
+import { type PlanName, plans } from "../../plans.ts";
+import type { Store, StoreReader } from "../../resources.ts";
+import { absent, any, atMost, below } from "../conditions.ts";
+import { annotate } from "../insights/annotations.ts";
+import { keys } from "../keys.ts";
+import type { Key, Value } from "../model.ts";
+import { refused } from "../refusals.ts";
+import type { Step } from "../table.ts";
+
+export type Metered = "sends" | "events";
+
+export interface Allowance {
+  plan: PlanName;
+  /** The workspace's own cap on sends; null for none. */
+  sendCap: number | null;
+  /** The workspace's rule for marketing e-mail (D-CONSENT); without it whoever has not said no is sent to. */
+  emailConsent?: "opt_out" | "opt_in" | undefined;
+}
+
+export interface Period {
+  /** `2026-11` */
+  name: string;
+  start: number;
+  end: number;
+}
+
+/** Shares of a quota at which a warning is given, in percent. */
+const WARNINGS = [95, 80];
+
+/** The calendar month, in UTC. */
+export function periodAt(now: number): Period {
+  const date = new Date(now);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return {
+    name: timestamp(now).slice(0, 7),
+    start: Date.UTC(year, month, 1),
+    end: Date.UTC(year, month + 1, 1),
+  };
+}
+
+export async function usageOf(store: StoreReader): Promise<Record<Metered, number>> {
+  const { sends, events } = await readUsage(store);
+  return { sends, events };
+}
+
+async function readUsage(store: StoreReader, options?: { eventual?: boolean }) {
+  const [item, ...shards] = await store.getAll([usageKey(store), ...eventUsageKeys(store)], options);
+  const events = shards.reduce((sum, shard) => sum + Number(shard?.events ?? 0), 0);
+  return { item, sends: Number(item?.sends ?? 0), events };
+}
+
+/** Events come by the thousand a second: their usage is counted in shards, so that no row of a workspace is hot. */
+export const EVENT_USAGE_SHARDS = 8;
+
+export const eventUsageKeys = ({ tenant, clock }: Pick<Store, "tenant" | "clock">): Key[] =>
+  Array.from({ length: EVENT_USAGE_SHARDS }, (_, shard) =>
+    keys.usageOfEvents(tenant, periodAt(clock.now()).name, shard),
+  );
+
+/** What a shard gets of a number: the parts add up to it. */
+export const shareOf = (total: number, shard: number): number =>
+  Math.floor(total / EVENT_USAGE_SHARDS) + (shard < total % EVENT_USAGE_SHARDS ? 1 : 0);
+
+/**
+ * The step of a transaction that takes `n` of what the period still allows: it stands or falls with what it is for,
+ * and a repeated request takes nothing twice. Where it is refused, `usageRefusal` says why.
+ */
+export function reservation(
+  store: Pick<Store, "tenant" | "clock">,
+  metered: "sends",
+  n: number,
+  allowance: Allowance,
+): Step {
+  const most = limitOf(metered, allowance);
+  const fits = n <= most ? any(absent(metered), atMost(metered, most - n)) : atMost(metered, -1);
+  return { update: usageKey(store), change: { add: { [metered]: n } }, when: fits };
+}
+
+/** 402 PAYMENT_REQUIRED beyond the plan, SEND_CAP_REACHED beyond the workspace's own cap (ERR-3, ERR-4). */
+export function usageRefusal(
+  metered: Metered,
+  n: number,
+  old: { [name: string]: Value | undefined } | undefined,
+  { plan, sendCap }: Allowance,
+): ApiError {
+  const used = Number(old?.[metered] ?? 0);
+  const quota = plans[plan][metered];
+  const byCap = metered === "sends" && sendCap !== null && sendCap <= quota;
+  const limit = byCap ? sendCap : quota;
+  const whose = byCap ? "The workspace's own monthly send cap" : `The plan's quota of ${metered}`;
+  return new ApiError(
+    byCap ? "SEND_CAP_REACHED" : "PAYMENT_REQUIRED",
+    `${whose} does not allow ${n} more: ${used} of ${limit} used in this billing period.`,
+  );
+}
+
+const limitOf = (metered: Metered, { plan, sendCap }: Allowance) =>
+  Math.min(plans[plan][metered], (metered === "sends" ? sendCap : null) ?? Number.POSITIVE_INFINITY);
+
+const usageKey = ({ tenant, clock }: Pick<Store, "tenant" | "clock">) => keys.usage(tenant, periodAt(clock.now()).name);
+
+/** Once per period and threshold: an annotation that says the numbers (F25). */
+export async function warnOfUsage(store: Store, metered: Metered, { plan }: Allowance): Promise<void> {
+  const key = usageKey(store);
+  const { item, [metered]: used } = await readUsage(store, { eventual: true });
+  const quota = plans[plan][metered];
+  const reached = WARNINGS.find((percent) => used >= (quota * percent) / 100);
+  const warned = `warned_${metered}`;
+  if (reached === undefined || Number(item?.[warned] ?? 0) >= reached) return;
+  const first = await store
+    .update(key, { set: { [warned]: reached } }, any(absent(warned), below(warned, reached)))
+    .then(
+      () => true,
+      refused(() => false),
+    );
+  if (!first) return;
+  const period = periodAt(store.clock.now()).name;
+  const text = `${reached} % of the plan's ${metered} are used: ${used} of ${quota} in ${period}.`;
+  await annotate(store, { kind: "quota_warning", text });
+}
+
+/** Sets what counts as used in the current period: an operator's correction. */
+export async function setUsage(
+  store: Store,
+  { sends, events }: { [M in Metered]?: number | undefined },
+): Promise<void> {
+  await store.update(usageKey(store), { set: { sends, warned_sends: 0, warned_events: 0 } });
+  if (events === undefined) return;
+  const rows = eventUsageKeys(store).map((key, shard) => ({ put: { ...key, events: shareOf(events, shard) } }));
+  await store.writeAll(rows);
+}
+
+/** What the period's end will see at this pace. */
+export function forecast(used: number, now: number): number {
+  const { start, end } = periodAt(now);
+  const elapsed = Math.max(1, now - start);
+  return Math.round((used * (end - start)) / elapsed);
+}

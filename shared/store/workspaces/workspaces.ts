@@ -1,0 +1,88 @@
+// The workspace itself: its settings, its plan, its status (AMB-85, D-BILL, D-TENANT).
+import type { PlanName } from "../../plans.ts";
+import type { Platform } from "../../resources.ts";
+import { present } from "../conditions.ts";
+import { platform as keys } from "../keys.ts";
+import type { Item, TenantId, Value } from "../model.ts";
+import { refused } from "../refusals.ts";
+
+export interface QuietHours {
+  /** `22:00` to `08:00`, local time. */
+  start: string;
+  end: string;
+  timezone_mode: "subscriber" | "workspace";
+  days: number[];
+}
+
+export interface FrequencyCap {
+  category: "marketing" | "transactional";
+  channel_class?: string | undefined;
+  max: number;
+  per: "day" | "week";
+}
+
+export interface WorkspaceSettings {
+  name: string;
+  timezone: string;
+  email_consent_mode: "opt_out" | "opt_in";
+  quiet_hours: QuietHours | null;
+  frequency_caps: FrequencyCap[];
+}
+
+export interface WorkspaceRecord extends WorkspaceSettings {
+  id: string;
+  plan: PlanName;
+  kind: "standard" | "agency";
+  status: "active" | "suspended" | "deleted";
+  monthly_send_cap: number | null;
+  created_at: string;
+}
+
+type Change = { [K in keyof WorkspaceRecord]?: WorkspaceRecord[K] | undefined };
+
+const RECORDED = ["quiet_hours", "frequency_caps"] as const;
+
+export async function getWorkspace(
+  platform: Pick<Platform, "get">,
+  tenant: TenantId,
+): Promise<WorkspaceRecord | undefined> {
+  const item = await platform.get(keys.tenant(tenant));
+  return item && workspaceRecordOf(item);
+}
+
+/** Changes what is given. @returns the workspace as it was before and is now, or undefined if there is none. */
+export async function changeWorkspace(
+  platform: Platform,
+  tenant: TenantId,
+  change: Change,
+): Promise<WorkspaceRecord | undefined> {
+  const set: Record<string, Value | undefined> = {};
+  const remove: string[] = [];
+  for (const [name, value] of Object.entries(change))
+    if (value === null) remove.push(name);
+    else if (value !== undefined)
+      set[name] = RECORDED.some((known) => known === name) ? JSON.stringify(value) : (value as Value);
+  if (Object.keys(set).length + remove.length === 0) return getWorkspace(platform, tenant);
+  return platform.update(keys.tenant(tenant), { set, remove }, present()).then(
+    workspaceRecordOf,
+    refused(() => undefined),
+  );
+}
+
+function workspaceRecordOf(item: Item): WorkspaceRecord {
+  const json = <T>(name: (typeof RECORDED)[number], fallback: T): T =>
+    item[name] === undefined ? fallback : (JSON.parse(String(item[name])) as T);
+  return {
+    id: String(item.id),
+    name: String(item.name),
+    plan: item.plan as PlanName,
+    kind: item.kind === "agency" ? "agency" : "standard",
+    status: item.status as WorkspaceRecord["status"],
+    timezone: String(item.timezone ?? "UTC"),
+    email_consent_mode: item.email_consent_mode === "opt_in" ? "opt_in" : "opt_out",
+    quiet_hours: json("quiet_hours", null),
+    frequency_caps: json("frequency_caps", []),
+    monthly_send_cap: item.monthly_send_cap === undefined ? null : Number(item.monthly_send_cap),
+    created_at: String(item.created_at),
+  };
+}
