@@ -5,7 +5,7 @@ import { type Clock, type Ids, MINUTE } from "./clock.ts";
 import { dueQueues } from "./due-kinds.ts";
 import { type Egress, openEgress } from "./egress/egress.ts";
 import type { Message, QueueName } from "./messages.ts";
-import { type Capability, type Parts, setting } from "./parts.ts";
+import { type Capability, type LogEntry, type Parts, setting } from "./parts.ts";
 import { keys, shardOf } from "./store/keys.ts";
 import type { TenantId } from "./store/model.ts";
 import { openSecrets, type Secrets } from "./store/secrets.ts";
@@ -24,11 +24,12 @@ const writes = [
   "dynamodb:ConditionCheckItem",
 ];
 
-/** What store functions take first: the table bound to one tenant, with time and ids. */
+/** What store functions take first: the table bound to one tenant, with time, ids and the log. */
 export interface Bound {
   tenant: TenantId;
   clock: Clock;
   ids: Ids;
+  log(entry: LogEntry): void;
 }
 export type StoreReader = Reader & Bound;
 export type Store = Table & Bound;
@@ -41,7 +42,7 @@ const openStore = (parts: Parts): ((tenant: TenantId) => Store) => {
   return (tenant) => {
     const prefix = `T#${tenant}#`;
     const bound = table((pk) => tenant !== "" && pk.startsWith(prefix));
-    return { ...bound, tenant, clock: parts.clock, ids: parts.ids };
+    return { ...bound, tenant, clock: parts.clock, ids: parts.ids, log: parts.log };
   };
 };
 
@@ -65,7 +66,7 @@ export const platformWrite: Capability<"platform", Platform> = {
   grants: [{ actions: [...reads, ...writes], on: "table" }],
   open: (parts) => {
     const bound = openTable(parts)((pk) => !pk.startsWith("T#"));
-    return () => ({ ...bound, clock: parts.clock, ids: parts.ids });
+    return () => ({ ...bound, clock: parts.clock, ids: parts.ids, log: parts.log });
   },
 };
 

@@ -138,7 +138,7 @@ describe("quotas and caps", () => {
     expect(body.error).toContain("cap");
   });
 
-  it("F25 D-BILL warns once at 80 and once at 95 percent, and forecasts", async () => {
+  it("F25 D-BILL warns once at 80 and once at 95 percent, by annotation and log, and forecasts", async () => {
     const tenant = await world.tenant({ plan: "starter" });
     await three(tenant);
     const as = await tenant.dashboard();
@@ -152,14 +152,38 @@ describe("quotas and caps", () => {
     expect(await annotations()).toEqual([
       "quota_warning: 80 % of the plan's sends are used: 80001 of 100000 in 2026-11.",
     ]);
+    const logged = () => world.logs.filter(({ message }) => message === "a workspace nears a limit");
+    const whose = { tenant: tenant.id, metered: "sends", limit: 100_000, limit_of: "the plan's sends" };
+    const line = { level: "warn", message: "a workspace nears a limit", period: "2026-11", ...whose };
+    expect(logged()).toEqual([{ ...line, percent: 80, used: 80_001 }]);
     await operate({ tenant_id: tenant.id, usage: { sends: 94_999 } });
-    await send(as);
+    await Promise.all([send(as), send(as)]);
     expect((await annotations()).length).toBe(2);
+    expect(logged().slice(1)).toEqual([{ ...line, percent: 95, used: expect.any(Number) }]);
+    await operate({ tenant_id: tenant.id, usage: { sends: 95_002 } });
     const { body } = await world.call("GET /api/v1/billing", { as });
     expect(body.usage).toMatchObject({ sends: 95_002, subscribers: 3 });
     expect(body.limits).toMatchObject({ sends: 100_000, team_members: 5, requests_per_minute: 300 });
     expect([body.period_start, body.period_end]).toEqual(["2026-11-01T00:00:00.000Z", "2026-12-01T00:00:00.000Z"]);
     expect(body.forecast.sends_at_period_end).toBe(Math.round((95_002 * 30) / 19.5));
+  });
+
+  it("F25 D-BILL warns of the workspace's own cap too, and of no cap that forbids sending", async () => {
+    const tenant = await world.tenant();
+    await three(tenant);
+    const as = await tenant.dashboard();
+    const warnings = () => world.logs.filter(({ message }) => message === "a workspace nears a limit");
+    await operate({ tenant_id: tenant.id, monthly_send_cap: 0 });
+    await send(as);
+    expect(warnings()).toEqual([]);
+    await operate({ tenant_id: tenant.id, monthly_send_cap: 10 });
+    for (let n = 0; n < 4; n++) await send(as);
+    expect(warnings()).toEqual([
+      expect.objectContaining({ percent: 80, used: 9, limit: 10, limit_of: "the workspace's own monthly send cap" }),
+    ]);
+    await operate({ tenant_id: tenant.id, monthly_send_cap: null });
+    await send(as);
+    expect(warnings()).toHaveLength(1);
   });
 
   it("ERR-15 AMB-40 at the plan's number of subscribers no new one is added, known ones are still updated", async () => {

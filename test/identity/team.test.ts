@@ -75,6 +75,52 @@ describe("invitations", () => {
     expect((await invite("c@b.example", "viewer", as)).body.code).toBe("QUOTA_EXCEEDED");
   });
 
+  it("D-PLAN AMB-78 ERR-15 invitations to many at once fill the plan's seats and never pass them", async () => {
+    const small = await world.tenant({ plan: "starter" });
+    const as = await small.dashboard();
+    const people = Array.from({ length: 12 }, (_, n) => `p${n}@navy.example`);
+    const answers = await Promise.all(people.map((email) => invite(email, "viewer", as)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(4).fill(201), ...Array(8).fill(429)]);
+    expect(answers.find(({ status }) => status === 429)?.body).toEqual({
+      code: "QUOTA_EXCEEDED",
+      message: "The plan allows 5 team members; 5 are in or invited.",
+    });
+    const tokens = answers.filter(({ status }) => status === 201).map(({ body }) => body.token);
+    const accepted = await Promise.all(tokens.slice(0, 2).map(accept));
+    const late = await Promise.all([...tokens.slice(2).map(accept), invite("late@navy.example", "viewer", as)]);
+    expect([...accepted, ...late].map(({ status }) => status)).toEqual([201, 201, 201, 201, 429]);
+    expect((await world.call("GET /api/v1/team/members", { as })).body.items).toHaveLength(5);
+  });
+
+  it("D-PLAN after a downgrade an open invitation lets nobody in beyond the plan", async () => {
+    const body = { plan: "free" };
+    const [first, second] = [await invite("a@navy.example", "viewer"), await invite("b@navy.example", "viewer")];
+    expect((await world.call("PUT /api/v1/billing/plan", { as: owner, body })).status).toBe(200);
+    expect((await accept(first.body.token)).status).toBe(201);
+    const refused = await accept(second.body.token);
+    expect([refused.status, refused.body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
+    await world.call("PUT /api/v1/billing/plan", { as: owner, body: { plan: "starter" } });
+    expect((await accept(second.body.token)).status).toBe(201);
+  });
+
+  it("D-TENANT ERR-7 a deleted workspace lets nobody in: by invitation, refresh or switch", async () => {
+    const { token } = (await invite("grace@navy.example", "viewer")).body;
+    const ada = (await accept((await invite("ada@navy.example", "viewer")).body.token)).body;
+    const other = await world.tenant();
+    const there = await accept((await invite("ada@navy.example", "viewer", await other.dashboard())).body.token);
+    await world.host.invoke("operator", { tenant_id: tenant.id, status: "deleted" });
+    const as = { authorization: `Bearer ${there.body.access_token}` };
+    const answers = [
+      await accept(token),
+      await world.call("POST /api/v1/auth/refresh", { body: { refresh_token: ada.refresh_token } }),
+      await world.call("POST /api/v1/auth/switch", { as, body: { tenant_id: tenant.id } }),
+      await world.call("POST /api/v1/auth/login", {
+        body: { email: "ada@navy.example", password: PASSWORD, tenant_id: tenant.id },
+      }),
+    ];
+    expect(answers.map(({ status, body }) => [status, body.code])).toEqual(Array(4).fill([403, "TENANT_DELETED"]));
+  });
+
   it("a known user comes in with the right password only", async () => {
     const first = await accept((await invite("grace@navy.example", "viewer")).body.token);
     const other = await world.tenant();

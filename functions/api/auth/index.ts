@@ -104,7 +104,7 @@ export const auth = group("auth", "How people get in and stay in.", [
       if (memberships.length === 0) throw unauthorized("The user belongs to no such workspace.");
       const statuses = await platform.getAll(memberships.map(({ tenant }) => keys.tenant(tenant)));
       const wanted = memberships.find((_, i) => statuses[i] && statuses[i].status !== "deleted");
-      if (!wanted) throw new ApiError("TENANT_DELETED", "This workspace is closed.");
+      if (!wanted) throw closed();
       return begin({ platform, signer }, user, wanted);
     },
   ),
@@ -117,12 +117,14 @@ export const auth = group("auth", "How people get in and stay in.", [
       body: RefreshToken,
       returns: Tokens,
       status: 200,
-      errors: ["UNAUTHORIZED"],
+      errors: ["UNAUTHORIZED", "TENANT_DELETED"],
     },
     async ({ platform, signer, body }) => {
       const rotated = await rotateRefreshToken(platform, body.refresh_token);
-      const member = rotated && (await platform.get(keys.member(rotated.tenant, rotated.user)));
+      const rows = rotated ? [keys.tenant(rotated.tenant), keys.member(rotated.tenant, rotated.user)] : [];
+      const [workspace, member] = await platform.getAll(rows);
       if (!rotated || !member) throw unauthorized("The refresh token is not good any more.");
+      requireOpen(workspace?.status);
       const subject = { user: rotated.user, tenant: rotated.tenant, role: String(member.role) };
       return { ...bearer(await signer.accessToken(subject)), refresh_token: rotated.token };
     },
@@ -143,7 +145,7 @@ export const auth = group("auth", "How people get in and stay in.", [
       body: v.strictObject({ tenant_id: v.string("must be a string") }),
       returns: Session,
       status: 200,
-      errors: ["NOT_FOUND"],
+      errors: ["NOT_FOUND", "TENANT_DELETED"],
     },
     async ({ platform, signer, caller, body }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
@@ -176,7 +178,7 @@ export const auth = group("auth", "How people get in and stay in.", [
       }),
       returns: Session,
       status: 201,
-      errors: ["NOT_FOUND", "UNAUTHORIZED", "RATE_LIMITED"],
+      errors: ["NOT_FOUND", "UNAUTHORIZED", "RATE_LIMITED", "TENANT_DELETED", "QUOTA_EXCEEDED", "CONFLICT"],
     },
     async ({ platform, signer, body, sourceIp }) => {
       refuseWeak(body.password, []);
@@ -205,9 +207,17 @@ function refuseWeak(password: string, personal: readonly string[]): void {
   if (weakness) throw invalid({ password: weakness });
 }
 
+const closed = () => new ApiError("TENANT_DELETED", "This workspace is closed.");
+
+/** ERR-7: no session begins or goes on in a deleted workspace. */
+function requireOpen(status: unknown): void {
+  if (status === undefined || status === "deleted") throw closed();
+}
+
 /** Both tokens of a session that begins. */
 async function begin({ platform, signer }: Bound, user: User, { tenant, role }: Membership) {
   const workspace = await platform.get(keys.tenant(tenant));
+  requireOpen(workspace?.status);
   const [access_token, refresh_token] = await Promise.all([
     signer.accessToken({ user: user.id, tenant, role }),
     issueRefreshToken(platform, { user: user.id, tenant }),

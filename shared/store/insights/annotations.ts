@@ -33,7 +33,7 @@ interface Note {
 const MOST_TEXT = 500;
 
 /** The row of something that the service found or did by itself, for a transaction with what it tells of. */
-export function annotation({ tenant, clock, ids }: Bound, { kind, text, ref_id }: Note): Item {
+export function annotation({ tenant, clock, ids }: Omit<Bound, "log">, { kind, text, ref_id }: Note): Item {
   const now = clock.now();
   const at = timestamp(now);
   const id = ids.uuidAt(now);

@@ -14,6 +14,8 @@ import { findUser, hashPassword, type User } from "./identity.ts";
 const INVITED_MS = 7 * DAY;
 const TOKEN_BYTES = 32;
 const SALT_BYTES = 16;
+/** How often the team is counted anew because somebody else came first. */
+const TRIES = 10;
 
 export interface Member {
   user_id: string;
@@ -48,81 +50,125 @@ export async function listInvitations(platform: Platform, tenant: TenantId): Pro
 /** @throws 409 for somebody who is in already, 429 beyond the plan's members, open invitations included. */
 export async function invite(
   platform: Platform,
-  workspace: { tenant: TenantId; plan: PlanName },
+  { tenant, plan }: { tenant: TenantId; plan: PlanName },
   { email, role }: { email: string; role: Role },
 ): Promise<Invitation & { token: string }> {
-  const { tenant, plan } = workspace;
-  const [members, invitations] = await Promise.all([listMembers(platform, tenant), listInvitations(platform, tenant)]);
-  const isSame = (other: { email: string }) => other.email.toLowerCase() === email.toLowerCase();
-  if (members.some(isSame)) throw conflict("This person is a member already.");
-  if (invitations.some(isSame)) throw conflict("This person is invited already.");
-  const used = members.length + invitations.length;
-  if (used >= plans[plan].teamMembers)
-    throw new ApiError(
-      "QUOTA_EXCEEDED",
-      `The plan allows ${plans[plan].teamMembers} team members; ${used} are in or invited.`,
-    );
+  for (let tries = 0; tries < TRIES; tries++) {
+    const team = await readTeam(platform, tenant);
+    const isSame = (other: { email: string }) => other.email.toLowerCase() === email.toLowerCase();
+    if (team.members.some(isSame)) throw conflict("This person is a member already.");
+    if (team.invitations.some(isSame)) throw conflict("This person is invited already.");
+    const used = team.members.length + team.invitations.length;
+    if (used >= plans[plan].teamMembers) throw beyondPlan(plan, `${used} are in or invited`);
+    const invited = await putInvitation(platform, team, { email, role });
+    if (invited) return invited;
+  }
+  throw conflict("Somebody else is inviting people at the moment. Try again.");
+}
+
+async function putInvitation(
+  platform: Platform,
+  team: Team,
+  { email, role }: { email: string; role: Role },
+): Promise<(Invitation & { token: string }) | undefined> {
   const now = platform.clock.now();
   const token = platform.ids.bytes(TOKEN_BYTES).toString("base64url");
   const invitation: Invitation = { id: platform.ids.uuidAt(now), email, role, expires_at: timestamp(now + INVITED_MS) };
   const expires = Math.ceil((now + INVITED_MS) / SECOND);
   const isFree = any(absent(), atMost("expires_at", timestamp(now)));
-  await platform
+  return platform
     .transact([
-      { put: { ...keys.invitation(token), ...invitation, tenant, expires }, when: absent() },
-      { put: { ...keys.invited(tenant, email), ...invitation, expires }, when: isFree },
+      { put: { ...keys.invitation(token), ...invitation, tenant: team.tenant, expires }, when: absent() },
+      { put: { ...keys.invited(team.tenant, email), ...invitation, expires }, when: isFree },
+      teamStep(team),
     ])
-    .catch(
-      refusedSteps(() => {
-        throw conflict("This person is invited already.");
-      }),
+    .then(
+      () => ({ ...invitation, token }),
+      refusedSteps(() => undefined),
     );
-  return { ...invitation, token };
 }
 
-/** Lets an invited person in: a new user, or a known one who gives the right password. @throws 401, 404. */
+/** Lets an invited person in: a new user, or a known one who gives the right password. @throws 401, 403, 404, 429. */
 export async function acceptInvitation(
   platform: Platform,
   { token, name, password }: { token: string; name: string; password: string },
 ): Promise<{ user: User; tenant: TenantId; role: Role }> {
-  const row = await platform.get(keys.invitation(token));
-  if (!row || String(row.expires_at) <= timestamp(platform.clock.now())) throw notFound("invitation");
-  const { tenant, email, role } = row as Item & { tenant: TenantId; email: string; role: Role };
-  const created_at = timestamp(platform.clock.now());
-  const isKnown = (await platform.get(keys.user(email))) !== undefined;
-  const known = isKnown ? await findUser(platform, email, password) : undefined;
-  if (isKnown && !known) throw unauthorized("The password of this user is wrong.");
-  const user = known ?? { id: platform.ids.uuid(), email, name };
-  const newUser: Step[] = known
-    ? []
-    : [
-        {
-          put: {
-            ...keys.user(email),
-            ...user,
-            password: await hashPassword(password, platform.ids.bytes(SALT_BYTES)),
-            created_at,
-          },
-          when: absent(),
-        },
-      ];
-  const member = { user_id: user.id, tenant, role, email, name: user.name, created_at };
-  await platform
-    .transact([
-      { remove: keys.invitation(token), when: present() },
-      { remove: keys.invited(tenant, email) },
-      { put: { ...keys.member(tenant, user.id), ...member }, when: absent() },
-      { put: { ...keys.membership(user.id, tenant), ...member } },
-      ...ownersChange(tenant, undefined, role),
-      ...newUser,
-    ])
-    .catch(
-      refusedSteps(() => {
-        throw notFound("invitation");
-      }),
-    );
-  return { user, tenant, role };
+  for (let tries = 0; tries < TRIES; tries++) {
+    const row = await platform.get(keys.invitation(token));
+    if (!row || String(row.expires_at) <= timestamp(platform.clock.now())) throw notFound("invitation");
+    const { tenant, email, role } = row as Item & { tenant: TenantId; email: string; role: Role };
+    const team = await readTeam(platform, tenant);
+    if (team.isClosed) throw new ApiError("TENANT_DELETED", "This workspace is closed.");
+    if (team.members.length >= plans[team.plan].teamMembers)
+      throw beyondPlan(team.plan, `${team.members.length} are in`);
+    const { user, step } = await invitedUser(platform, { email, name, password });
+    const created_at = timestamp(platform.clock.now());
+    const member = { user_id: user.id, tenant, role, email, name: user.name, created_at };
+    const isIn = await platform
+      .transact([
+        { remove: keys.invitation(token), when: present() },
+        { remove: keys.invited(tenant, email) },
+        { put: { ...keys.member(tenant, user.id), ...member }, when: absent() },
+        { put: { ...keys.membership(user.id, tenant), ...member } },
+        teamStep(team, Number(role === "owner")),
+        step,
+      ])
+      .then(
+        () => true,
+        refusedSteps(([invitation, , known]) => {
+          if (invitation || known) throw notFound("invitation");
+          return false;
+        }),
+      );
+    if (isIn) return { user, tenant, role };
+  }
+  throw conflict("The team is changing at the moment. Try again.");
 }
+
+/** The user an invitation is for, and the step that makes the user, or notes that a known one joins a workspace. */
+async function invitedUser(
+  platform: Platform,
+  { email, name, password }: { email: string; name: string; password: string },
+): Promise<{ user: User; step: Step }> {
+  const key = keys.user(email);
+  if (await platform.get(key)) {
+    const user = await findUser(platform, email, password);
+    if (!user) throw unauthorized("The password of this user is wrong.");
+    return { user, step: { update: key, change: { add: { joined: 1 } }, when: present() } };
+  }
+  const user = { id: platform.ids.uuid(), email, name };
+  const hashed = await hashPassword(password, platform.ids.bytes(SALT_BYTES));
+  const created_at = timestamp(platform.clock.now());
+  return { user, step: { put: { ...key, ...user, password: hashed, created_at }, when: absent() } };
+}
+
+interface Team {
+  tenant: TenantId;
+  plan: PlanName;
+  isClosed: boolean;
+  /** How often somebody was invited or came in: who counted seats writes only if nobody else did meanwhile. */
+  version: number;
+  members: Member[];
+  invitations: Invitation[];
+}
+
+async function readTeam(platform: Platform, tenant: TenantId): Promise<Team> {
+  const workspace = await platform.get(keys.tenant(tenant));
+  if (!workspace) throw notFound("workspace");
+  const [members, invitations] = await Promise.all([listMembers(platform, tenant), listInvitations(platform, tenant)]);
+  const { plan, status, team: version = 0 } = workspace as Item & { plan: PlanName; team?: number };
+  return { tenant, plan, isClosed: status === "deleted", version, members, invitations };
+}
+
+/** Stands only if the team is still as it was counted (D-PLAN): whoever comes second counts anew. */
+function teamStep({ tenant, version }: Team, owners = 0): Step {
+  const isAsCounted = version === 0 ? absent("team") : is("team", version);
+  const add = owners > 0 ? { team: 1, owners } : { team: 1 };
+  return { update: keys.tenant(tenant), change: { add }, when: all(present(), isAsCounted) };
+}
+
+const beyondPlan = (plan: PlanName, used: string) =>
+  new ApiError("QUOTA_EXCEEDED", `The plan allows ${plans[plan].teamMembers} team members; ${used}.`);
 
 /** @throws 404, 403 for an admin who touches an owner, 409 for the last owner. */
 export async function changeRole(

@@ -4,10 +4,10 @@ import { ApiError } from "../../http/errors.ts";
 import { type PlanName, plans } from "../../plans.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, any, atMost, below } from "../conditions.ts";
-import { annotate } from "../insights/annotations.ts";
+import { annotation } from "../insights/annotations.ts";
 import { keys } from "../keys.ts";
 import type { Key, Value } from "../model.ts";
-import { refused } from "../refusals.ts";
+import { refusedSteps } from "../refusals.ts";
 import type { Step } from "../table.ts";
 
 export type Metered = "sends" | "events";
@@ -102,24 +102,53 @@ const limitOf = (metered: Metered, { plan, sendCap }: Allowance) =>
 
 const usageKey = ({ tenant, clock }: Pick<Store, "tenant" | "clock">) => keys.usage(tenant, periodAt(clock.now()).name);
 
-/** Once per period and threshold: an annotation that says the numbers (F25). */
-export async function warnOfUsage(store: Store, metered: Metered, { plan }: Allowance): Promise<void> {
-  const key = usageKey(store);
+/** Once per period, threshold and limit: an annotation and a line of the log that say the numbers (F25, D-BILL). */
+export async function warnOfUsage(store: Store, metered: Metered, allowance: Allowance): Promise<void> {
   const { item, [metered]: used } = await readUsage(store, { eventual: true });
-  const quota = plans[plan][metered];
-  const reached = WARNINGS.find((percent) => used >= (quota * percent) / 100);
-  const warned = `warned_${metered}`;
-  if (reached === undefined || Number(item?.[warned] ?? 0) >= reached) return;
-  const first = await store
-    .update(key, { set: { [warned]: reached } }, any(absent(warned), below(warned, reached)))
+  for (const limit of warnedLimits(metered, allowance)) {
+    const percent = WARNINGS.find((share) => used >= (limit.most * share) / 100);
+    if (percent === undefined || Number(item?.[limit.mark] ?? 0) >= percent) continue;
+    await warn(store, { ...limit, metered, used, percent });
+  }
+}
+
+interface WarnedLimit {
+  /** Where the usage row notes the highest threshold that was warned of. */
+  mark: string;
+  whose: string;
+  most: number;
+}
+
+function warnedLimits(metered: Metered, { plan, sendCap }: Allowance): WarnedLimit[] {
+  const ofPlan = { mark: `warned_${metered}`, whose: `the plan's ${metered}`, most: plans[plan][metered] };
+  if (metered !== "sends" || !sendCap) return [ofPlan];
+  return [ofPlan, { mark: "warned_cap", whose: "the workspace's own monthly send cap", most: sendCap }];
+}
+
+async function warn(
+  store: Store,
+  { mark, whose, most, metered, used, percent }: WarnedLimit & { metered: Metered; used: number; percent: number },
+): Promise<void> {
+  const period = periodAt(store.clock.now()).name;
+  const text = `${percent} % of ${whose} are used: ${used} of ${most} in ${period}.`;
+  const isFirst = await store
+    .transact([
+      {
+        update: usageKey(store),
+        change: { set: { [mark]: percent } },
+        when: any(absent(mark), below(mark, percent)),
+      },
+      { put: annotation(store, { kind: "quota_warning", text }) },
+    ])
     .then(
       () => true,
-      refused(() => false),
+      refusedSteps(() => false),
     );
-  if (!first) return;
-  const period = periodAt(store.clock.now()).name;
-  const text = `${reached} % of the plan's ${metered} are used: ${used} of ${quota} in ${period}.`;
-  await annotate(store, { kind: "quota_warning", text });
+  if (!isFirst) return;
+  store.log({
+    ...{ level: "warn", message: "a workspace nears a limit", tenant: store.tenant },
+    ...{ metered, percent, used, limit: most, limit_of: whose, period },
+  });
 }
 
 /** Sets what counts as used in the current period: an operator's correction. */
@@ -127,7 +156,7 @@ export async function setUsage(
   store: Store,
   { sends, events }: { [M in Metered]?: number | undefined },
 ): Promise<void> {
-  await store.update(usageKey(store), { set: { sends, warned_sends: 0, warned_events: 0 } });
+  await store.update(usageKey(store), { set: { sends, warned_sends: 0, warned_events: 0, warned_cap: 0 } });
   if (events === undefined) return;
   const rows = eventUsageKeys(store).map((key, shard) => ({ put: { ...key, events: shareOf(events, shard) } }));
   await store.writeAll(rows);
