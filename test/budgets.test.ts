@@ -5,6 +5,7 @@ import { HOUR, idsFrom, MINUTE, SECOND } from "../shared/clock.ts";
 import { timers } from "../shared/resources.ts";
 import { keys, SHARDS } from "../shared/store/keys.ts";
 import { addPeople, quickParts, quickStore, send } from "./support/people.ts";
+import { openChannels } from "./support/reached.ts";
 import { entranceOf, spent, spentByCall } from "./support/spending.ts";
 import { openStream } from "./support/sse.ts";
 import { START } from "./support/world.ts";
@@ -68,6 +69,30 @@ it("an in-app send to 2,000 is at most 1.2 WCU and 0.2 requests a recipient", as
   expect((cost.wcu - entrance.wcu) / 2_000).toBeLessThanOrEqual(1.2);
   expect((cost.requests - entrance.requests) / 2_000).toBeLessThanOrEqual(0.2);
   expect(cost.wcu).toBeGreaterThan(2_000);
+});
+
+it("a push to 1,000, planned within its request, is at most 1.2 WCU and 0.2 requests a recipient", async () => {
+  const { world, tenant } = await withTenant({ ids: seededIds() });
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const people = await addPeople(world, tenant, 1_000);
+  const device = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+  const puts = people.map((id, n) => {
+    const token = hash("sha256", id);
+    const fields = { platform: "ios", token, address: `ios:${token}`, push_enabled: true, status: "active", rev: 1 };
+    return { put: { ...keys.device(tenant.id, id, device(n)), id: device(n), subscriber_id: id, ...fields } };
+  });
+  await quickStore(world, tenant).writeAll(puts);
+  await world.settle();
+  const as = await tenant.dashboard();
+  const entrance = await entranceOf(world, as, { route: "POST /api/v1/notifications", body: {} });
+  const cost = await spent(world, async () => {
+    const body = { target: { type: "all" }, title: "t", body: "b", channel_ids: [ios] };
+    await world.call("POST /api/v1/notifications", { as, body });
+    await world.settle();
+  });
+  expect((cost.wcu - entrance.wcu) / 1_000).toBeLessThanOrEqual(1.2);
+  expect((cost.requests - entrance.requests) / 1_000).toBeLessThanOrEqual(0.2);
+  expect(cost.wcu).toBeGreaterThan(1_000);
 });
 
 it("a template list is at most 12 RCU at 500 templates", async () => {

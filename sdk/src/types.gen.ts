@@ -137,6 +137,7 @@ export interface ChannelReport {
   channel: string;
   delivered: number;
   opened: number;
+  opened_human: number;
   clicked: number;
 }
 
@@ -412,6 +413,7 @@ export interface MessageReport {
   label: string;
   delivered: number;
   opened: number;
+  opened_human: number;
   clicked: number;
 }
 

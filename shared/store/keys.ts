@@ -100,7 +100,7 @@ export const keys = {
   given: (t: TenantId, job: string, n: number) => key(keys.jobParts(t, job), `A#${pad(n)}`),
   /** planning position and closed chunks of one shard (or of the given ids) · fan-out, deliver */
   range: (t: TenantId, job: string, range: string) => key(keys.jobParts(t, job), `R#${range}`),
-  /** up to 100 recipients and where the next chunk begins; only an erasure changes it, naming nobody · fan-out */
+  /** up to 200 recipients and where the next chunk begins; only an erasure changes it, naming nobody · fan-out */
   chunk: (t: TenantId, job: string, range: string, n: number) => key(keys.jobParts(t, job), `C#${range}#${pad(n)}`),
   /** ids of a chunk's skipped recipients by reason, 30 days: nothing else would find them for an erasure · fan-out */
   skipped: (t: TenantId, job: string, range: string, n: number) => key(keys.jobParts(t, job), `X#${range}#${pad(n)}`),

@@ -201,11 +201,11 @@ describe("campaign report", () => {
       clicked: 1,
       converted: 1,
       revenue_cents: 500,
-      by_channel: [{ channel: "in_app", delivered: 8, opened: 2, clicked: 1 }],
+      by_channel: [{ channel: "in_app", delivered: 8, opened: 2, opened_human: 2, clicked: 1 }],
       by_message: [
-        { position: 0, label: "First", delivered: 4, opened: 1, clicked: 1 },
-        { position: 1, label: "From the template", delivered: 4, opened: 1, clicked: 0 },
-        { position: 2, label: "Message 3", delivered: 0, opened: 0, clicked: 0 },
+        { position: 0, label: "First", delivered: 4, opened: 1, opened_human: 1, clicked: 1 },
+        { position: 1, label: "From the template", delivered: 4, opened: 1, opened_human: 1, clicked: 0 },
+        { position: 2, label: "Message 3", delivered: 0, opened: 0, opened_human: 0, clicked: 0 },
       ],
     });
     const before = timestamp(world.clock.now() - HOUR);

@@ -175,20 +175,25 @@ describe("counting", () => {
     expect(await totalsOf(tenant, job.id)).toMatchObject({ email_opened: 1, opened: 1 });
   });
 
-  it("F19 a campaign's report says how many people opened it, and how many seem to have", async () => {
+  it("F19 CRP-3 CRP-4 a campaign's report says how many people opened it, and how many seem to have: in all, by channel, by message", async () => {
     const { world, tenant } = await withTenant();
     const { channel } = await mailing(world, tenant);
     const as = await tenant.dashboard();
-    const body = { name: "News", content: { title: "t", body: BODY }, channel_ids: [channel], target: { type: "all" } };
+    const message = { content: { title: "t", body: BODY }, channel_ids: [channel] };
+    const body = { name: "News", messages: [message, message], target: { type: "all" } };
     const { body: campaign } = await world.call("POST /api/v1/campaigns", { as, body });
     expect((await world.call(`POST /api/v1/campaigns/${campaign.id}/release`, { as })).status).toBe(200);
     await world.settle();
-    const [sent] = await mailsOf(world);
-    await follow(world, "GET", sent!.pixel, { "user-agent": "Mozilla/5.0" });
+    const [first, second] = await mailsOf(world);
+    await follow(world, "GET", first!.pixel, { "user-agent": "Mozilla/5.0" });
     await world.advance(10 * SECOND);
+    await follow(world, "GET", second!.pixel);
     const { body: report } = await world.call(`GET /api/v1/campaigns/${campaign.id}/report`, {
       as: await tenant.dashboard(),
     });
-    expect(report).toMatchObject({ opened: 1, opened_human: 0 });
+    expect(report).toMatchObject({ opened: 2, opened_human: 1 });
+    expect(report.by_channel).toEqual([{ channel: "email", delivered: 2, opened: 2, opened_human: 1, clicked: 0 }]);
+    const humans = report.by_message.map(({ opened_human }: { opened_human: number }) => opened_human);
+    expect(humans.toSorted()).toEqual([0, 1]);
   });
 });

@@ -42,7 +42,7 @@ const CampaignShape = v.object({
   updated_at: Timestamp,
 });
 
-const reached = { delivered: v.number(), opened: v.number(), clicked: v.number() };
+const reached = { delivered: v.number(), opened: v.number(), opened_human: v.number(), clicked: v.number() };
 
 const message = {
   content: { title: "Hello {{ subscriber.first_name }}", body: "It is spring." },

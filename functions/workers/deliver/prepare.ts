@@ -40,13 +40,13 @@ const OPEN_MS = 5 * MINUTE;
 /** Credentials that an environment has open, by their version: as they were when the send was dispatched. */
 export const openedCredentials: Capability<
   "opened",
-  ReturnType<typeof recent<{ at: number; credentials: unknown }>>
+  ReturnType<typeof recent<{ at: number; credentials: Promise<unknown> }>>
 > = {
   as: "opened",
   env: [],
   grants: [],
   open: () => {
-    const opened = recent<{ at: number; credentials: unknown }>(MOST_OPENED);
+    const opened = recent<{ at: number; credentials: Promise<unknown> }>(MOST_OPENED);
     return () => opened;
   },
 };
@@ -92,11 +92,17 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
     const version = `${store.tenant} ${via.id} ${via.credentials}`;
     const known = opened.get(version);
     if (known && clock.now() - known.at < OPEN_MS) return known.credentials;
-    const row = await store.get(keys.credentials(store.tenant, via.id));
-    if (!row) return undefined;
-    const credentials = await openCredentials(vault, via.id, row);
+    // Chunks that begin together wait for one look-up; what failed or was not there is looked up again.
+    const credentials = store
+      .get(keys.credentials(store.tenant, via.id))
+      .then((row) => row && openCredentials(vault, via.id, row));
     opened.set(version, { at: clock.now(), credentials });
-    return credentials;
+    const found = await credentials.catch((error) => {
+      opened.delete(version);
+      throw error;
+    });
+    if (!found) opened.delete(version);
+    return found;
   }
 
   /** One unit: what to do when the group is claimed. */

@@ -84,7 +84,7 @@ async function dispatch(context: Bound, job: JobItem): Promise<void> {
   if (!(await targetExists(store, job.target))) return fail(store, job.id, `the ${job.target?.type} no longer exists`);
   const refusal = await reserveSends(context, job);
   if (refusal) return fail(store, job.id, refusal);
-  await moveJob(store, job.id, "dispatch", {
+  const moved = await moveJob(store, job.id, "dispatch", {
     change: {
       set: {
         dispatched_at: timestamp(clock.now()),
@@ -98,7 +98,7 @@ async function dispatch(context: Bound, job: JobItem): Promise<void> {
       },
     },
   });
-  const dispatched = await findJob(store, job.id);
+  const dispatched = moved ?? (await findJob(store, job.id));
   if (dispatched) await announce(context, dispatched);
 }
 

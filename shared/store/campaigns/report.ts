@@ -8,6 +8,8 @@ import type { Campaign, CampaignMessage } from "./campaigns.ts";
 interface Reached {
   delivered: number;
   opened: number;
+  /** F19. */
+  opened_human: number;
   clicked: number;
 }
 
@@ -24,7 +26,7 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
   const totals = await Promise.all(jobs.map(({ id }) => interactionTotals(store, id)));
   const channels = new Map<string, Reached>();
   const of = (channel: string): Reached => {
-    const known = channels.get(channel) ?? { delivered: 0, opened: 0, clicked: 0 };
+    const known = channels.get(channel) ?? { delivered: 0, opened: 0, opened_human: 0, clicked: 0 };
     channels.set(channel, known);
     return known;
   };
@@ -32,6 +34,7 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
     for (const [channel, n] of Object.entries(delivered_by_channel)) of(channel).delivered += n;
     for (const [channel, { recipients }] of Object.entries(totals[i]!.channels)) {
       of(channel).opened += recipients.opened;
+      of(channel).opened_human += recipients.opened_human;
       of(channel).clicked += recipients.clicked;
     }
   }
@@ -43,6 +46,7 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
       label: labelOf(message, job),
       delivered: job?.counts.delivered ?? 0,
       opened: recipients?.opened ?? 0,
+      opened_human: recipients?.opened_human ?? 0,
       clicked: recipients?.clicked ?? 0,
     };
   });

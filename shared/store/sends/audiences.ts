@@ -90,7 +90,8 @@ export async function planSmall(
     : await (group ? everyMember(store, group, rules, SMALL_AUDIENCE) : everyone(store, SMALL_AUDIENCE));
   if (!candidates) return undefined;
   const kept = await keep(store, candidates, rules);
-  return chunksOf(kept, CHUNK_SIZE).map((judged) => packChunk(judged, undefined, now));
+  const parts = chunksOf(kept, CHUNK_SIZE);
+  return parts.map((judged, n) => packChunk(judged, n + 1 < parts.length ? String(n + 1) : undefined, now));
 }
 
 /** Judges candidates and leaves out those whom the filters do; a smart send looks into the history of the rest. */
