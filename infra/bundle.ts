@@ -18,17 +18,33 @@ const REQUIRE = 'import{createRequire as __require}from"node:module";const requi
 export const bundleFolder = (name: string): string => join(FUNCTIONS, name);
 export const bundleFile = (name: string): string => join(FUNCTIONS, name, FILE);
 
-/**
- * Writes `dist/functions/<name>/index.mjs` for every function; the same sources give the same bytes.
- * @returns how many bytes of each are code of ours, not of a package.
- */
-export async function bundleFunctions(): Promise<Map<string, number>> {
+export interface Bundle {
+  /** How many bytes are code of ours, not of a package. */
+  ownBytes: number;
+  /** The modules of packages it holds, as paths from the root. */
+  packaged: string[];
+}
+
+/** Writes `dist/functions/<name>/index.mjs` for every function; the same sources give the same bytes. */
+export async function bundleFunctions(): Promise<Map<string, Bundle>> {
   const entries = await entriesOf();
-  const { outputFiles, metafile } = await build({
+  const { outputFiles, metafile } = await bundle(entries, FUNCTIONS);
+  for (const { path, contents } of outputFiles) {
+    const name = path.slice(FUNCTIONS.length + 1).replace(/\.js(\.map)?$/, "");
+    await replace(path.endsWith(".map") ? join(MAPS, `${name}.mjs.map`) : bundleFile(name), contents);
+  }
+  for (const name of await readdir(FUNCTIONS))
+    if (!entries.has(name)) await rm(bundleFolder(name), { recursive: true, force: true });
+  return contentsOf(metafile);
+}
+
+/** One bundle from each text of `entries`, as they are for the functions; nothing is written. */
+export const bundle = (entries: ReadonlyMap<string, string>, outdir: string) =>
+  build({
     entryPoints: [...entries.keys()].map((name) => ({ in: `function:${name}`, out: name })),
-    plugins: [virtual(entries)],
+    plugins: [virtual(entries), loadedLate],
     absWorkingDir: ROOT,
-    outdir: FUNCTIONS,
+    outdir,
     write: false,
     metafile: true,
     bundle: true,
@@ -46,26 +62,22 @@ export async function bundleFunctions(): Promise<Map<string, number>> {
     banner: { js: REQUIRE },
     logLevel: "warning",
   });
-  for (const { path, contents } of outputFiles) {
-    const name = path.slice(FUNCTIONS.length + 1).replace(/\.js(\.map)?$/, "");
-    await replace(path.endsWith(".map") ? join(MAPS, `${name}.mjs.map`) : bundleFile(name), contents);
-  }
-  for (const name of await readdir(FUNCTIONS))
-    if (!entries.has(name)) await rm(bundleFolder(name), { recursive: true, force: true });
-  return ownCode(metafile);
-}
 
-const isOurs = (file: string) => !file.includes("node_modules/") && !file.endsWith(".gen.ts");
-
-function ownCode({ outputs }: Metafile): Map<string, number> {
+function contentsOf({ outputs }: Metafile): Map<string, Bundle> {
   const code = Object.entries(outputs).filter(([path]) => path.endsWith(".js"));
   return new Map(
     code.map(([path, { inputs }]) => {
-      const ours = Object.entries(inputs).filter(([file]) => isOurs(file));
-      return [basename(path, ".js"), ours.reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0)];
+      const held = Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+      const [packaged, ours] = [held.filter(([file]) => isPackaged(file)), held.filter(([file]) => isCode(file))];
+      const ownBytes = ours.reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0);
+      return [basename(path, ".js"), { ownBytes, packaged: packaged.map(([file]) => file) }];
     }),
   );
 }
+
+const isPackaged = (file: string) => file.includes("node_modules/");
+/** What is generated is content, not code. */
+const isCode = (file: string) => !isPackaged(file) && !file.endsWith(".gen.ts");
 
 /** Whole or not at all, so that two may build at once: both write the same. */
 async function replace(file: string, contents: Uint8Array): Promise<void> {
@@ -99,6 +111,25 @@ function virtual(entries: ReadonlyMap<string, string>): Plugin {
     },
   };
 }
+
+/**
+ * Built-in modules that few calls need, loaded when they are: what begins a session of HTTP/2; and `node:http`, of which
+ * an import reads all exports, a browser's WebSocket among them: the whole of undici, a third of what a bundle took.
+ */
+const LATE = /^(?:node:)?(http2?)$/;
+const loadedLate: Plugin = {
+  name: "loaded-late",
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: LATE }, ({ path, namespace }) =>
+      namespace === "late" ? { path, external: true } : { path: path.replace(LATE, "node:$1"), namespace: "late" },
+    );
+    onLoad({ filter: /.*/, namespace: "late" }, async ({ path }) => {
+      const names = Object.keys(await import(path)).filter((name) => name !== "default");
+      const late = `Object.defineProperty(exports,name,{enumerable:true,get:()=>require("${path}")[name]})`;
+      return { contents: `for(const name of ${JSON.stringify(names)})${late}` };
+    });
+  },
+};
 
 /** How each bundle begins: its declaration, made into a handler with the parts of a deployed function. */
 async function entriesOf(): Promise<Map<string, string>> {

@@ -63,11 +63,23 @@ type ValueOf<C> = C extends Capability<string, infer V> ? V : never;
 /** The context that a list of capabilities gives: reaching for an undeclared one does not compile. */
 export type Context<U extends Uses> = { [C in U[number] as C["as"]]: ValueOf<C> };
 
-/** Opens every capability once; the result binds them to a tenant. */
-export function openAll<U extends Uses>(uses: U, parts: Parts): (tenant: TenantId) => Context<U> {
-  const opened = uses.map(({ as, open }) => [as, open(parts)] as const);
-  return (tenant) => Object.fromEntries(opened.map(([as, bind]) => [as, bind(tenant)])) as Context<U>;
+/** Opens capabilities, each once, whoever asks for it; what it returns binds them to a tenant. */
+export function opener(parts: Parts): <U extends Uses>(uses: U) => (tenant: TenantId) => Context<U> {
+  const known = new Map<Capability, (tenant: TenantId) => unknown>();
+  const open = (capability: Capability) => {
+    const bind = known.get(capability) ?? capability.open(parts);
+    known.set(capability, bind);
+    return bind;
+  };
+  return <U extends Uses>(uses: U) => {
+    const opened = uses.map((capability) => [capability.as, open(capability)] as const);
+    return (tenant) => Object.fromEntries(opened.map(([as, bind]) => [as, bind(tenant)])) as Context<U>;
+  };
 }
+
+/** The same for one list of them. */
+export const openAll = <U extends Uses>(uses: U, parts: Parts): ((tenant: TenantId) => Context<U>) =>
+  opener(parts)(uses);
 
 /** A setting that must be there: a function without it does not start. */
 export function setting(parts: Pick<Parts, "env">, name: string): string {

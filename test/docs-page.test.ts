@@ -1,10 +1,12 @@
-// The reference page's script, run over a document tree of our own: every operation and every refusal is on the page.
+// The reference page's script, run over a document tree of our own: every operation and every refusal is on the page; and how it is served.
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { contents, operationsOf } from "../docs/generate/contents.ts";
 import { openApiOf } from "../docs/generate/openapi.ts";
 import { pageOf, pagePolicy } from "../functions/api/service/page.ts";
+import { testWorld } from "./support/world.ts";
 
 interface Node {
   tag: string;
@@ -67,4 +69,27 @@ it("lets nothing else run, and a tag in the document stays text", () => {
   expect(html.match(/<script/g)).toHaveLength(2);
   const [, script = ""] = /<script>([\s\S]*)<\/script>/.exec(html) ?? [];
   expect(pagePolicy).toContain(`script-src 'sha256-${createHash("sha256").update(script).digest("base64")}'`);
+});
+
+it("GET /openapi.json and GET /docs are public, kept by caches for a while, and say the same", async () => {
+  const world = await testWorld();
+  const json = await world.call("GET /openapi.json");
+  expect([json.status, json.headers["cache-control"], json.headers["access-control-allow-origin"]]).toEqual([
+    200,
+    "public, max-age=300",
+    "*",
+  ]);
+  expect(json.body).toEqual(JSON.parse(readFileSync(new URL("../docs/openapi.json", import.meta.url), "utf8")));
+  const page = await world.call("GET /docs");
+  expect([page.status, page.headers["content-type"], page.headers["cache-control"]]).toEqual([
+    200,
+    "text/html; charset=utf-8",
+    "public, max-age=300",
+  ]);
+  const embedded = /<script type="application\/json" id="document">([^<]*)<\/script>/.exec(page.body)?.[1];
+  expect(JSON.parse(embedded!)).toEqual(json.body);
+  expect(page.body).not.toMatch(/(src|href)="|https?:\/\/(?!127\.0\.0\.1|example\.com|")/);
+  expect(page.headers["content-security-policy"]).toMatch(
+    /^default-src 'none'; style-src 'sha256-[^;]+'; script-src 'sha256-/,
+  );
 });

@@ -2,7 +2,7 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context as LambdaContext } from "aws-lambda";
 import * as v from "valibot";
-import { openAll, type Parts } from "../parts.ts";
+import { opener, type Parts } from "../parts.ts";
 import { requireFeature } from "../plans.ts";
 import type { TenantId } from "../store/model.ts";
 import { authenticate, type Caller } from "./authenticate.ts";
@@ -43,9 +43,9 @@ interface Passage {
 
 /** The Lambda handler of a group. @see decision 15: called once per environment. */
 export function serve(group: Group, parts: Parts): ApiHandler {
-  const cached = createCredentialCache(parts.clock.now);
+  const shared = { open: opener(parts), cached: createCredentialCache(parts.clock.now) };
   const chains = new Map(
-    group.endpoints.map((endpoint) => [routeKeyOf(endpoint.route), chain(endpoint, parts, cached)]),
+    group.endpoints.map((endpoint) => [routeKeyOf(endpoint.route), chain(endpoint, parts, shared)]),
   );
   return async (event, context) => {
     const run = chains.get(event.routeKey);
@@ -54,11 +54,17 @@ export function serve(group: Group, parts: Parts): ApiHandler {
   };
 }
 
-function chain(endpoint: Endpoint, parts: Parts, cached: ReturnType<typeof createCredentialCache>): ApiHandler {
+/** What the endpoints of a group share. */
+interface Shared {
+  open: ReturnType<typeof opener>;
+  cached: ReturnType<typeof createCredentialCache>;
+}
+
+function chain(endpoint: Endpoint, parts: Parts, { open, cached }: Shared): ApiHandler {
   const { access, shape } = endpoint;
   const { clock, ids, log } = parts;
-  const bind = openAll(endpoint.uses, parts);
-  const { platform, viewer: addressOf, ...rest } = openAll(servingUses, parts)("" as TenantId);
+  const bind = open(endpoint.uses);
+  const { platform, viewer: addressOf, ...rest } = open(servingUses)("" as TenantId);
   const credentials = { platform, ...rest, clock };
 
   const handler = middy<Passage, Response>({ timeoutEarlyInMillis: 0 })

@@ -2,24 +2,16 @@
 // time moves it by itself (AMB-4 to AMB-7).
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
 import { experienceStatuses } from "../../shared/rules/experience-states.ts";
-import { act, draft, patchExperience as patch, READY, readExperience as read, take } from "../support/experiences.ts";
+import { act, draft, jobOf as job, jobsOf, readExperience as read, take } from "../support/experiences.ts";
 import { addPeople, inboxOf, operate, reachedOf, wholeTable } from "../support/people.ts";
-import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { START, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const at = (ms: number) => new Date(START + ms).toISOString();
 
-const job = async (world: TestWorld, tenant: Tenant, id: string) =>
-  (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
-const jobsOf = async (world: TestWorld, tenant: Tenant, id: string) =>
-  (
-    await world.call(`GET /api/v1/notifications?source_type=experience&source_id=${id}`, {
-      as: await tenant.dashboard(),
-    })
-  ).body.items;
 /** Kinds of the notes about an experience. */
 const notesOf = async (world: TestWorld, id: string) =>
   (await wholeTable(world))
@@ -95,106 +87,6 @@ it("INX-30 to INX-38 whatever is called in whatever order, the status follows th
     }),
     { numRuns: 25 },
   );
-});
-
-describe("publish", () => {
-  it("INX-17 INX-31 INX-32 goes live, sends at once, and names its send", async () => {
-    const { world, tenant, people } = await withPeople(3);
-    const id = await draft(world, tenant);
-    expect((await read(world, tenant, id)).body).not.toHaveProperty("notification_id");
-    const { status, body } = await act(world, tenant, id, "publish");
-    expect([status, body.status]).toEqual([200, "live"]);
-    await world.settle();
-    expect(await reachedOf(world, tenant, people, body.notification_id)).toEqual(people);
-    expect(await job(world, tenant, body.notification_id)).toMatchObject({
-      ...{ status: "completed", title: "Sale", body: "20 % off", target: { type: "all" }, name: READY.name },
-      source: { type: "experience", id },
-      counts: { total: 3, delivered: 3 },
-    });
-    expect((await jobsOf(world, tenant, id)).map((one: { id: string }) => one.id)).toEqual([body.notification_id]);
-  });
-
-  it("INX-32 sends at start_at if that is ahead, at once if it is past", async () => {
-    const { world, tenant, people } = await withPeople(1);
-    const later = await draft(world, tenant, { start_at: at(HOUR) });
-    const { notification_id, status } = await take(world, tenant, later, "publish");
-    expect([status, (await job(world, tenant, notification_id)).status]).toEqual(["live", "scheduled"]);
-    await world.advance(HOUR - SECOND);
-    expect(await reachedOf(world, tenant, people)).toEqual([]);
-    await world.advance(2 * SECOND);
-    expect(await reachedOf(world, tenant, people, notification_id)).toEqual(people);
-    const past = await draft(world, tenant, { start_at: at(-DAY) });
-    const { notification_id: now } = await take(world, tenant, past, "publish");
-    expect(await reachedOf(world, tenant, people, now)).toEqual(people);
-  });
-
-  it("INX-6 INX-31 AMB-4 what is missing is named, all of it, and nothing is sent", async () => {
-    const { world, tenant, people } = await withPeople(1);
-    const id = await draft(world, tenant, {
-      ...{ content: { title: "t" }, audience: undefined, variant_b: { title: "B" } },
-      end_at: at(MINUTE),
-    });
-    await world.advance(MINUTE);
-    const { status, body } = await act(world, tenant, id, "publish");
-    expect([status, body.code, Object.keys(body.fields).sort()]).toEqual([
-      ...[400, "BAD_REQUEST"],
-      ["audience", "content.body", "end_at", "variant_b.body"],
-    ]);
-    await world.settle();
-    expect((await read(world, tenant, id)).body.status).toBe("draft");
-    expect(await reachedOf(world, tenant, people)).toEqual([]);
-    await patch(world, tenant, id, { ...READY, variant_b: { title: "B", body: "b" }, end_at: "" });
-    expect((await act(world, tenant, id, "publish")).status).toBe(200);
-  });
-
-  it("INX-15 goes to the list it names, and a list that is gone is named", async () => {
-    const { world, tenant, people } = await withPeople(3);
-    const as = await tenant.dashboard();
-    const { id: list_id } = (await world.call("POST /api/v1/lists", { as, body: { name: "VIP" } })).body;
-    await world.call(`POST /api/v1/lists/${list_id}/subscribers`, { as, body: { subscriber_ids: [people[1]] } });
-    const id = await draft(world, tenant, { audience: { type: "list", list_id } });
-    const late = await draft(world, tenant, { audience: { type: "list", list_id } });
-    await take(world, tenant, id, "publish");
-    expect(await reachedOf(world, tenant, people)).toEqual([people[1]]);
-    const remove = async () => world.call(`DELETE /api/v1/lists/${list_id}`, { as: await tenant.dashboard() });
-    expect((await remove()).status).toBe(409);
-    await take(world, tenant, id, "pause");
-    expect((await remove()).status).toBe(409);
-    await take(world, tenant, id, "end");
-    expect((await remove()).status).toBe(204);
-    const { status, body } = await act(world, tenant, late, "publish");
-    expect([status, Object.keys(body.fields)]).toEqual([400, ["audience.list_id"]]);
-  });
-
-  it("INX-30 two at once make one send", async () => {
-    const { world, tenant, people } = await withPeople(2);
-    const id = await draft(world, tenant);
-    const both = await Promise.all([act(world, tenant, id, "publish"), act(world, tenant, id, "publish")]);
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 400]);
-    await world.settle();
-    expect(await jobsOf(world, tenant, id)).toHaveLength(1);
-    for (const person of people) expect(await inboxOf(world, tenant, person)).toHaveLength(1);
-  });
-
-  it("AMB-47 needs the workspace's in_app channel to be there and active", async () => {
-    const { world, tenant } = await withTenant();
-    const as = await tenant.dashboard();
-    const [{ id: channel }] = (await world.call("GET /api/v1/channels", { as })).body.channels;
-    await world.call(`PATCH /api/v1/channels/${channel}`, { as, body: { active: false } });
-    const id = await draft(world, tenant);
-    expect(await act(world, tenant, id, "publish")).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
-    await world.call(`PATCH /api/v1/channels/${channel}`, { as, body: { active: true } });
-    expect((await act(world, tenant, id, "publish")).status).toBe(200);
-  });
-
-  it("AMB-87 counts against the quota of sends: refused whole with 402, and a draft still", async () => {
-    const { world, tenant } = await withPeople(3);
-    await operate(world, tenant, { monthly_send_cap: 2 });
-    const id = await draft(world, tenant);
-    expect(await act(world, tenant, id, "publish")).toMatchObject({ status: 402, body: { code: "SEND_CAP_REACHED" } });
-    expect((await read(world, tenant, id)).body.status).toBe("draft");
-    expect(await jobsOf(world, tenant, id)).toEqual([]);
-  });
 });
 
 describe("pause and resume", () => {

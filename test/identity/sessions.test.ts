@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { platformWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
+import { spent } from "../support/spending.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 
 const PASSWORD = "correct horse battery";
@@ -186,6 +187,18 @@ describe("other tokens", () => {
     const { kid } = JSON.parse(Buffer.from(access_token.split(".")[0], "base64url").toString());
     const { body } = await world.call("GET /.well-known/jwks.json");
     expect(body.keys).toEqual([expect.objectContaining({ kid, alg: "RS256", use: "sig", kty: "RSA" })]);
+  });
+
+  it("D-AUTH reads the published keys once for all endpoints of a function", async () => {
+    const { access_token } = (await register()).body;
+    const routes = ["GET /api/v1/templates", "GET /api/v1/templates/none"];
+    const queries = [];
+    for (const route of routes) {
+      const { by_operation } = await spent(world, () => world.call(route, { as: bearer(access_token) }));
+      queries.push(by_operation.Query?.requests ?? 0);
+    }
+    // The list itself is the one query of the first, beside that of the keys.
+    expect(queries).toEqual([2, 0]);
   });
 
   it("D-AUTH another issuer can replace ours by configuration", async () => {

@@ -1,6 +1,7 @@
 // The bundles that ship are the ones that are tested: each loads, small enough, and together they send a message.
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleFunctions, bundleSizes } from "../../infra/bundle.ts";
+import { type Bundle, bundleFile, bundleFunctions, bundleSizes } from "../../infra/bundle.ts";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { proxyEvent } from "../../local/gateway-event.ts";
 import { formOf, pictures } from "../support/pictures.ts";
@@ -14,9 +15,9 @@ const S3_BYTES = 120 * 1024;
 const PATIENCE_MS = 120_000;
 
 let world: Awaited<ReturnType<typeof bundledWorld>>;
-let own: Map<string, number>;
+let bundles: Map<string, Bundle>;
 beforeAll(async () => {
-  own = await bundleFunctions();
+  bundles = await bundleFunctions();
   world = await bundledWorld();
 }, PATIENCE_MS);
 afterAll(() => world.close());
@@ -43,9 +44,16 @@ describe("weight", () => {
     const mostOf = (name: string) => MOST_ENDPOINT_BYTES + (usesS3.has(name) ? S3_BYTES : 0);
     const heavy = sizes.filter(({ name, bytes }) => name.startsWith("api-") && bytes > mostOf(name));
     expect(heavy).toEqual([]);
-    const ownHeavy = [...own].filter(([name, bytes]) => name.startsWith("api-") && bytes > MOST_OWN_BYTES);
-    expect([own.size, ownHeavy]).toEqual([names.length, []]);
+    const ownHeavy = [...bundles].filter(
+      ([name, { ownBytes }]) => name.startsWith("api-") && ownBytes > MOST_OWN_BYTES,
+    );
+    expect([bundles.size, ownHeavy]).toEqual([names.length, []]);
   });
+});
+
+it("no bundle loads at its start what reads all of node:http, or a session of HTTP/2 (decision 0016)", async () => {
+  const texts = await Promise.all(names.map((name) => readFile(bundleFile(name), "utf8")));
+  expect(names.filter((_, n) => /(?:from|import)\s*\(?"(?:node:)?http2?"/.test(texts[n]!))).toEqual([]);
 });
 
 describe("every bundle", () => {

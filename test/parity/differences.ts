@@ -2,15 +2,10 @@
 import { normalizeNumber } from "../../local/aws/dynamodb/numbers.ts";
 import type { Wire } from "../../local/aws/stand-in.ts";
 import { byText, type Outcome, sameOutcome } from "./answers.ts";
+import { type Case, inBoth, inTheirs, isObject, omit } from "./cases.ts";
 import { BROKEN, type Engine } from "./engines.ts";
 import { faultsInOrder, inOwnWords } from "./refusals.ts";
 import type { Request } from "./requests.ts";
-
-interface Case {
-  request: Request;
-  ours: Outcome;
-  theirs: Outcome;
-}
 
 interface Difference {
   why: string;
@@ -24,30 +19,6 @@ interface Difference {
 const LOCAL: Engine["name"][] = ["dynamodb-local"];
 const BOTH: Engine["name"][] = ["dynamodb-local", "dynalite"];
 const ENVELOPE = "ValidationException: 1 validation error detected: ";
-
-const isObject = (value: unknown): value is Wire =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** A copy of a JSON value with every object in it changed, the innermost first. */
-function mapped(value: unknown, change: (object: Wire) => Wire): unknown {
-  if (Array.isArray(value)) return value.map((member) => mapped(member, change));
-  if (!isObject(value)) return value;
-  return change(Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mapped(member, change)])));
-}
-
-const omit = (object: unknown, ...names: string[]): unknown =>
-  isObject(object) ? Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name))) : object;
-
-const inTheirs = (found: Case, change: (object: Wire) => Wire): Case => ({
-  ...found,
-  theirs: { ...found.theirs, answer: mapped(found.theirs.answer, change) },
-});
-
-const inBoth = (found: Case, change: (answer: unknown) => unknown): Case => ({
-  ...found,
-  ours: { ...found.ours, answer: change(found.ours.answer) },
-  theirs: { ...found.theirs, answer: change(found.theirs.answer) },
-});
 
 const settled = (found: Case): Case => ({ ...found, theirs: found.ours });
 

@@ -44,3 +44,14 @@ export async function take(world: TestWorld, tenant: Tenant, id: string, ...acti
   await world.settle();
   return last;
 }
+
+/** The send of an experience, by its own id. */
+export const jobOf = async (world: TestWorld, tenant: Tenant, id: string) =>
+  (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
+/** All sends an experience began. */
+export const jobsOf = async (world: TestWorld, tenant: Tenant, id: string) =>
+  (
+    await world.call(`GET /api/v1/notifications?source_type=experience&source_id=${id}`, {
+      as: await tenant.dashboard(),
+    })
+  ).body.items;

@@ -1,4 +1,7 @@
 // A workspace with journeys in it: short ways to author, run and read them.
+import { expect } from "vitest";
+import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
+import { recountRuns } from "../../shared/store/journeys/runs.ts";
 import { START, type TestWorld } from "./world.ts";
 
 type Node = Record<string, unknown>;
@@ -81,3 +84,18 @@ export async function journeySetting(world: TestWorld) {
     at,
   };
 }
+
+/** The same, with a reading of a journey's numbers that proves them to be what its runs say. */
+export async function countedSetting(world: TestWorld) {
+  const all = await journeySetting(world);
+  const { store } = all.tenant;
+  const recounted = async (id: string) => {
+    const [counted] = await countsOf(store, [id]);
+    expect(counted).toEqual(readCounts(await recountRuns(store, id)));
+    return counted!;
+  };
+  return { ...all, recounted };
+}
+
+export const delayed = (duration: string) => graphOf({ pause: { delay: { duration, next: "end" } }, end: "exit" });
+export const attribute = (name: string, value: unknown) => ({ attribute: { [name]: { $eq: value } } });

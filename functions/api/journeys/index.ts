@@ -4,10 +4,8 @@ import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { conflict } from "../../../shared/http/errors.ts";
 import { MOST_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import { Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
-import { triggerTypes } from "../../../shared/rules/journey-graph.ts";
-import { journeyStatuses } from "../../../shared/rules/journey-states.ts";
 import { runStatuses } from "../../../shared/rules/run-states.ts";
 import { countsOf } from "../../../shared/store/journeys/counts.ts";
 import {
@@ -17,88 +15,15 @@ import {
   createJourney,
   duplicateJourney,
   getJourney,
-  type Journey,
   listJourneys,
   pauseJourney,
   removeJourney,
   replaceJourney,
 } from "../../../shared/store/journeys/journeys.ts";
 import { listRuns } from "../../../shared/store/journeys/run-list.ts";
-import { cancelRun, type RunItem } from "../../../shared/store/journeys/runs.ts";
+import { cancelRun } from "../../../shared/store/journeys/runs.ts";
 import { definitionOf, JOURNEY_LIMITS, JourneyInput, requireRunnable } from "./input.ts";
-
-const Anything = v.record(v.string(), v.any());
-
-const JourneyShape = v.object({
-  id: v.string(),
-  name: v.string(),
-  trigger: v.object({
-    type: v.picklist(triggerTypes),
-    segment_id: v.optional(v.string()),
-    event_name: v.optional(v.string()),
-  }),
-  entry_rules: v.nullable(
-    v.object({
-      eligibility: v.optional(v.nullable(Anything)),
-      allow_reentry: v.optional(v.boolean()),
-      reentry_window: v.optional(v.nullable(v.string())),
-    }),
-  ),
-  steps: Anything,
-  status: v.picklist(journeyStatuses),
-  version: v.number(),
-  entered: v.number(),
-  completed: v.number(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-});
-
-const RunShape = v.object({
-  id: v.string(),
-  journey_id: v.string(),
-  version: v.number(),
-  subscriber_id: v.string(),
-  status: v.picklist(runStatuses),
-  current_step: v.string(),
-  entered_at: Timestamp,
-  ended_at: v.nullable(Timestamp),
-  end_reason: v.nullable(v.string()),
-  context: v.object({
-    event_id: v.optional(v.string()),
-    event_name: v.optional(v.string()),
-    segment_id: v.optional(v.string()),
-  }),
-});
-
-const example = {
-  name: "Welcome",
-  trigger: { type: "event", event_name: "signed_up" },
-  steps: {
-    start: "welcome",
-    steps: {
-      welcome: {
-        id: "welcome",
-        type: "send",
-        send: {
-          channel_ids: ["5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60"],
-          content: { title: "Welcome", body: "Hello {{ subscriber.first_name }}" },
-          next: "pause",
-        },
-      },
-      pause: { id: "pause", type: "delay", delay: { duration: "3d", next: "end" } },
-      end: { id: "end", type: "exit" },
-    },
-  },
-};
-
-/** JNY-6: only the list says how many. */
-const shown = (journey: Journey, { entered, completed } = { entered: 0, completed: 0 }) => ({
-  ...journey,
-  entered,
-  completed,
-});
-
-const shownRun = ({ seq, position, ...run }: RunItem) => run;
+import { example, JourneyShape, RunShape, shown, shownRun } from "./shapes.ts";
 
 const reading = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
 const writing = endpoints({ credentials: ["dashboard"], permission: "content:write", uses: [storeWrite] });

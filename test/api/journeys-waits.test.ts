@@ -1,0 +1,240 @@
+// Runs of journeys that wait, branch, stand still, stay on their version and end (JND-13, JNY-17 to JNY-19, D-JNY-RUN).
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
+import { countsOf } from "../../shared/store/journeys/counts.ts";
+import { attribute, branch, countedSetting, delayed, graphOf } from "../support/journeys.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+const setting = async () => countedSetting(await fresh());
+const statuses = (runs: { status: string }[]) => runs.map(({ status }) => status);
+
+describe("waits and branches", () => {
+  const waiting = (more: object = {}) =>
+    graphOf({
+      wait: { wait_for_event: { event_name: "paid", within: "1h", on_event: "yes", on_timeout: "no", ...more } },
+      yes: "exit",
+      no: "exit",
+    });
+
+  it("JND-13 an event counts up to the end of the window, and not after it", async () => {
+    const { world, active, person, track, stats, at } = await setting();
+    const id = await active(waiting());
+    for (const who of ["ada", "bob"]) {
+      await person(who);
+      await track(who, "signed_up");
+    }
+    await world.advance(HOUR - 1_000);
+    await track("ada", "paid", { occurred_at: at(HOUR - 1_000) });
+    await world.advance(2_000);
+    await track("bob", "paid");
+    expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1, "wait:timeout": 1 });
+  });
+
+  it("AMB-75 the event that began the run does not end its wait", async () => {
+    const { active, person, track, stats, onEvent } = await setting();
+    const id = await active(waiting(), { trigger: onEvent("paid"), entry_rules: { allow_reentry: true } });
+    await person("ada");
+    await track("ada", "paid");
+    expect((await stats(id)).steps.wait).toEqual({ active: 1, outcomes: {} });
+    await track("ada", "paid");
+    expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1 });
+  });
+
+  it("JND-13 one event ends one wait, also where the next one waits for the same", async () => {
+    const { world, active, person, track, stats } = await setting();
+    const wait = (on_event: string) => ({ wait_for_event: { event_name: "paid", on_event } });
+    const id = await active(graphOf({ one: wait("two"), two: wait("end"), end: "exit" }));
+    await person("ada");
+    await track("ada", "signed_up");
+    await track("ada", "paid");
+    await world.advance(MINUTE);
+    expect((await stats(id)).steps).toMatchObject({ one: { outcomes: { "wait:event": 1 } }, two: { active: 1 } });
+    await track("ada", "paid");
+    expect((await stats(id)).runs.completed).toBe(1);
+  });
+
+  it("D-JNY-RUN where may refer to the trigger: keyed waits", async () => {
+    const { active, person, track, stats } = await setting();
+    const id = await active(waiting({ where: { cart: { $eq: "{{trigger.cart}}" }, n: { $gte: "{{ trigger.n }}" } } }));
+    await person("ada");
+    await track("ada", "signed_up", { properties: { cart: "c1", n: 2 } });
+    await track("ada", "paid", { properties: { cart: "c2", n: 2 } });
+    await track("ada", "paid", { properties: { cart: "c1", n: 1 } });
+    expect((await stats(id)).steps.wait.active).toBe(1);
+    await track("ada", "paid", { properties: { cart: "c1", n: 3 } });
+    expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1 });
+  });
+
+  it("AMB-11 without else, on_timeout or within: completed, completed, waiting on", async () => {
+    const { world, active, person, track, runs } = await setting();
+    const wait = { event_name: "paid", on_event: "end" };
+    const branching = await active(graphOf({ a: branch(attribute("x", 1), "end"), end: "exit" }));
+    const timing = await active(graphOf({ wait: { wait_for_event: { ...wait, within: "1h" } }, end: "exit" }));
+    const waiting = await active(graphOf({ wait: { wait_for_event: wait }, end: "exit" }));
+    await person("ada");
+    await track("ada", "signed_up");
+    await world.advance(30 * DAY);
+    expect(await runs(branching)).toMatchObject([{ status: "completed", end_reason: "branch:else" }]);
+    expect(await runs(timing)).toMatchObject([{ status: "completed", end_reason: "wait:timeout" }]);
+    expect(statuses(await runs(waiting))).toEqual(["active"]);
+  });
+
+  it("JND-6 the anonymous side of a subscriber counts", async () => {
+    const { world, tenant, active, person, stats, track } = await setting();
+    const id = await active(waiting());
+    const ada = await person("ada");
+    await track("ada", "signed_up");
+    const body = { anonymous_id: "anon-1", subscriber_id: ada };
+    await world.call("POST /v1/events/identify", { as: tenant.server, body });
+    const events = [{ event_name: "paid", anonymous_id: "anon-1" }];
+    await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+    await world.settle();
+    expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1 });
+  });
+});
+
+describe("pause, versions, ends", () => {
+  it("JNY-17 JNY-18 AMB-73 runs stand still while paused; activation takes up what came due and what happened", async () => {
+    const { world, call, active, activate, person, track, runs, stats } = await setting();
+    const id = await active(
+      graphOf({
+        first: { delay: { duration: "1h", next: "wait" } },
+        wait: { wait_for_event: { event_name: "paid", within: "3h", on_event: "yes", on_timeout: "no" } },
+        yes: "exit",
+        no: "exit",
+      }),
+    );
+    for (const who of ["ada", "bob", "eve", "new"]) await person(who);
+    await track("ada", "signed_up");
+    await track("bob", "signed_up");
+    await world.advance(HOUR);
+    await track("eve", "signed_up");
+    await call(`POST /api/v1/journeys/${id}/pause`);
+    await track("ada", "paid");
+    await track("new", "signed_up");
+    await world.advance(5 * HOUR);
+    await track("bob", "paid");
+    expect((await stats(id)).steps).toMatchObject({ first: { active: 1 }, wait: { active: 2, outcomes: {} } });
+    expect(await runs(id)).toHaveLength(3);
+    await activate(id);
+    await world.settle();
+    expect((await stats(id)).steps).toMatchObject({
+      first: { active: 0 },
+      wait: { active: 1, outcomes: { "wait:event": 1, "wait:timeout": 1 } },
+    });
+    expect(await runs(id)).toHaveLength(3);
+  });
+
+  it("AMB-12 D-JNY-RUN runs stay on the version they entered, and go on listening to what it names", async () => {
+    const { call, active, activate, definition, person, track, runs, stats } = await setting();
+    const waitFor = (event_name: string, end: string) =>
+      graphOf({ wait: { wait_for_event: { event_name, on_event: end } }, [end]: "exit" });
+    const id = await active(waitFor("old", "a"));
+    await person("ada");
+    await person("bob");
+    await track("ada", "signed_up");
+    await call(`POST /api/v1/journeys/${id}/pause`);
+    await call(`PUT /api/v1/journeys/${id}`, definition(waitFor("new", "b")));
+    await activate(id);
+    await track("bob", "signed_up");
+    expect((await runs(id)).map(({ version }: { version: number }) => version).sort()).toEqual([1, 2]);
+    await track("ada", "new");
+    await track("bob", "old");
+    expect((await stats(id)).runs.active).toBe(2);
+    await track("ada", "old");
+    await track("bob", "new");
+    expect((await stats(id)).steps).toMatchObject({ a: { outcomes: { exit: 1 } }, b: { outcomes: { exit: 1 } } });
+  });
+
+  it("JNY-19 AMB-10 D-JNY-ARCHIVE archiving cancels runs in flight; deletion removes them all, with every trace", async () => {
+    const { world, call, active, person, track, runs, recounted, tenant } = await setting();
+    const id = await active(delayed("1h"));
+    const ada = await person("ada");
+    await track("ada", "signed_up");
+    await call(`POST /api/v1/journeys/${id}/pause`);
+    await call(`POST /api/v1/journeys/${id}/archive`);
+    await world.settle();
+    expect(await runs(id)).toMatchObject([{ status: "canceled", end_reason: "the journey was archived" }]);
+    expect((await recounted(id)).runs).toMatchObject({ active: 0, canceled: 1 });
+    await call(`DELETE /api/v1/journeys/${id}`);
+    await world.advance(HOUR);
+    const { items } = await tenant.store.query({ pk: `T#${tenant.id}#U#${ada}`, prefix: "J" });
+    expect(items).toEqual([]);
+    expect((await countsOf(tenant.store, [id]))[0]!.runs).toMatchObject({ canceled: 0 });
+  });
+
+  it("AMB-74 a run is canceled by hand, once", async () => {
+    const { call, world, active, person, track, runs, stats } = await setting();
+    const id = await active(delayed("1h"), { entry_rules: { allow_reentry: true } });
+    await person("ada");
+    await track("ada", "signed_up");
+    const [run] = await runs(id);
+    const cancel = () => call(`POST /api/v1/journeys/${id}/runs/${run.id}/cancel`);
+    const first = await cancel();
+    expect([first.status, first.body.status, (await cancel()).status]).toEqual([200, "canceled", 200]);
+    await track("ada", "signed_up");
+    await world.advance(2 * HOUR);
+    expect((await stats(id)).runs).toEqual({ active: 0, completed: 1, exited: 0, canceled: 1 });
+    const [newest] = await runs(id, "?status=completed");
+    expect((await call(`POST /api/v1/journeys/${id}/runs/${newest.id}/cancel`)).status).toBe(409);
+  });
+
+  it("AMB-10 SUB-9 erasure cancels runs and leaves the numbers", async () => {
+    const { call, world, active, person, track, runs, recounted } = await setting();
+    const id = await active(
+      graphOf({ a: branch(attribute("x", 1), "b", "b"), b: { delay: { duration: "1h", next: "c" } }, c: "exit" }),
+    );
+    const ada = await person("ada");
+    await track("ada", "signed_up");
+    await call(`DELETE /api/v1/subscribers/${ada}`);
+    await world.advance(2 * HOUR);
+    expect(await runs(id)).toEqual([]);
+    const { runs: numbers, steps } = await recounted(id);
+    expect([numbers.canceled, numbers.active, steps.a!.outcomes]).toEqual([1, 0, { "branch:else": 1 }]);
+  });
+
+  it("D-JNY-RUN runs are listed newest first, 100 a page, by status and subscriber", async () => {
+    const { world, call, tenant, active, person } = await setting();
+    const id = await active(delayed("1h"));
+    const events = [];
+    for (let n = 0; n < 103; n++) events.push({ event_name: "signed_up", subscriber_id: await person(`p${n}`) });
+    await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+    await world.settle();
+    const seen: string[] = [];
+    let cursor = "";
+    do {
+      const { runs, next_cursor } = (await call(`GET /api/v1/journeys/${id}/runs${cursor && `?cursor=${cursor}`}`))
+        .body;
+      expect(runs.length).toBeLessThanOrEqual(100);
+      seen.push(...runs.map((run: { id: string }) => run.id));
+      cursor = next_cursor;
+    } while (cursor);
+    expect([seen.length, seen]).toEqual([103, [...new Set(seen)].sort().reverse()]);
+    expect((await call(`GET /api/v1/journeys/${id}/runs?status=nothing`)).status).toBe(422);
+  });
+});
+
+describe("sends", () => {
+  it("D-JNY-RUN the outcome says who got nothing and why; a lost template fails the step and the run goes on", async () => {
+    const { call, channel, active, person, track, stats, tenant, world } = await setting();
+    const template = (await call("POST /api/v1/templates", { name: "t", content: { title: "t", body: "b" } })).body.id;
+    const email = await call("POST /api/v1/channels", { name: "mail", type: "email" });
+    const id = await active(
+      graphOf({
+        a: { send: { channel_ids: [channel], template_id: template, next: "b" } },
+        b: { send: { channel_ids: [email.body.id], content: { title: "t", body: "b" }, next: "end" } },
+        end: "exit",
+      }),
+    );
+    await tenant.store.remove({ pk: `T#${tenant.id}#template`, sk: template });
+    await person("ada");
+    await track("ada", "signed_up");
+    await world.settle();
+    expect((await stats(id)).steps).toMatchObject({
+      a: { outcomes: { failed: 1 } },
+      b: { outcomes: { failed: 1 } },
+      end: { outcomes: { exit: 1 } },
+    });
+  });
+});

@@ -1,0 +1,142 @@
+// What uses a subscriber list (D-LIST, NTF-5): sends to it, and what its deletion takes with it or is kept by.
+import { describe, expect, it } from "vitest";
+import { MINUTE } from "../../shared/clock.ts";
+import { keys } from "../../shared/store/keys.ts";
+import { addMembers } from "../../shared/store/lists/lists.ts";
+import { add, ask, drop, get, named } from "../support/lists.ts";
+import { inMs } from "../support/notify.ts";
+import { addPeople, quickStore, send, wholeTable } from "../support/people.ts";
+import type { TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+
+const keysOfTable = async (world: TestWorld) =>
+  (await wholeTable(world)).map(({ pk, sk }) => ({ pk: String(pk.S), sk: String(sk.S) }));
+
+describe("deletion", () => {
+  it("D-LIST a deleted list is 404 at once and its memberships vanish, also those added at the last moment", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 30);
+    const id = await named(world, tenant, "Readers");
+    await add(world, tenant, id, people.slice(0, 25));
+    expect((await ask(world, tenant, `DELETE /api/v1/lists/${id}`)).status).toBe(204);
+    for (const route of [
+      `GET /api/v1/lists/${id}`,
+      `GET /api/v1/lists/${id}/subscribers`,
+      `DELETE /api/v1/lists/${id}`,
+    ])
+      expect((await ask(world, tenant, route)).status).toBe(404);
+    expect((await add(world, tenant, id, people)).status).toBe(404);
+    await world.settle();
+    const traces = async () =>
+      (await keysOfTable(world)).filter(
+        ({ pk, sk }) => !pk.startsWith("DUE#") && (pk.includes(id) || sk.includes(id)) && !sk.startsWith("list#"),
+      );
+    expect((await traces()).filter(({ pk }) => !pk.endsWith("list:counts"))).toEqual([]);
+    await addMembers(tenant.store, id, people.slice(25));
+    await world.advance(11 * MINUTE);
+    expect(await traces()).toEqual([]);
+  });
+
+  it("D-LIST a scheduled notification that names the list keeps it; once it is canceled or gone out, it does not", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 1);
+    const id = await named(world, tenant, "Readers");
+    await add(world, tenant, id, people);
+    const schedule = async () =>
+      (
+        await ask(world, tenant, "POST /api/v1/notifications", {
+          target: { type: "list", list_id: id },
+          title: "t",
+          body: "b",
+          scheduled_at: inMs(world, 30 * MINUTE),
+        })
+      ).body.id;
+    const [first, second] = [await schedule(), await schedule()];
+    const remove = () => ask(world, tenant, `DELETE /api/v1/lists/${id}`);
+    const refused = await remove();
+    expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
+    await ask(world, tenant, `POST /api/v1/notifications/${first}/cancel`);
+    expect((await remove()).status).toBe(409);
+    await world.advance(31 * MINUTE);
+    expect((await ask(world, tenant, `GET /api/v1/notifications/${second}`)).body.status).toBe("completed");
+    expect((await remove()).status).toBe(204);
+  });
+});
+
+describe("sends", () => {
+  const target = (list_id: string) => ({ target: { type: "list", list_id } });
+
+  it("NTF-5 AMB-38 a send to a list reaches its members that pass the filters, and `sent` says how many", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 6, (n) => ({ attributes: { n } }));
+    const id = await named(world, tenant, "Readers");
+    await add(world, tenant, id, people.slice(0, 4));
+    const all = await send(world, tenant, target(id));
+    expect([all.answer.sent, all.job.counts]).toEqual([4, expect.objectContaining({ total: 4, delivered: 4 })]);
+    const some = await send(world, tenant, { ...target(id), subscriber_filters: { n: { $gte: 2 } } });
+    expect([some.answer.sent, some.job.counts.delivered]).toEqual([2, 2]);
+  });
+
+  it("decision 11 beyond 1,000 members `sent` is the list's count, and everybody is reached once", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 1_200);
+    const id = await named(world, tenant, "Readers");
+    await addMembers(quickStore(world, tenant), id, people.slice(0, 1_050));
+    const { answer, job } = await send(world, tenant, target(id));
+    expect([answer.sent, job.status, job.counts.delivered, job.counts.total]).toEqual([
+      1_050,
+      "completed",
+      1_050,
+      1_050,
+    ]);
+  });
+
+  it("AMB-93 an unknown or foreign list is 422 naming it", async () => {
+    const { world, tenant } = await withTenant();
+    const other = await world.tenant();
+    const foreign = await named(world, other, "Theirs");
+    for (const list_id of [UNKNOWN, foreign]) {
+      const refused = await ask(world, tenant, "POST /api/v1/notifications", {
+        ...target(list_id),
+        title: "t",
+        body: "b",
+      });
+      expect([refused.status, refused.body.fields]).toEqual([
+        422,
+        { "target.list_id": "no such list in this workspace" },
+      ]);
+    }
+  });
+
+  it("D-LIST a send whose list is gone when its time comes fails and says so", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await named(world, tenant, "Readers");
+    const { body } = await ask(world, tenant, "POST /api/v1/notifications", {
+      ...target(id),
+      title: "t",
+      body: "b",
+      scheduled_at: inMs(world, 30 * MINUTE),
+    });
+    // As if the deletion had looked just before the send was scheduled.
+    await tenant.store.writeAll([{ remove: keys.entity(tenant.id, "list", id) }]);
+    await world.advance(31 * MINUTE);
+    const job = (await ask(world, tenant, `GET /api/v1/notifications/${body.id}`)).body;
+    expect([job.status, job.error]).toEqual(["failed", "the list no longer exists"]);
+  });
+
+  it("GEN-8 another workspace's list is not there", async () => {
+    const world = await fresh();
+    const [mine, theirs] = [await world.tenant(), await world.tenant()];
+    const id = await named(world, theirs, "Theirs");
+    const people = await addPeople(world, mine, 1);
+    for (const answer of [
+      await get(world, mine, id),
+      await add(world, mine, id, people),
+      await drop(world, mine, id, people),
+    ])
+      expect(answer.status).toBe(404);
+  });
+});

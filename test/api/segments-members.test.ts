@@ -1,0 +1,205 @@
+// Segments (SEG-10 to SEG-12, D-PREVIEW): static computation, members, previews, names.
+import { describe, expect, it } from "vitest";
+import { MINUTE } from "../../shared/clock.ts";
+import { keys } from "../../shared/store/keys.ts";
+import { MOST_EXACT } from "../../shared/store/segments/preview.ts";
+import { ingest } from "../support/events.ts";
+import { addPeople, quickStore, send } from "../support/people.ts";
+import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";
+import { spentByCall } from "../support/spending.ts";
+import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const pro = { attribute: { plan: { $eq: "pro" } } };
+
+const get = async (world: TestWorld, tenant: Tenant, id: string) =>
+  (await ask(world, tenant, `GET /api/v1/segments/${id}`)).body;
+const preview = (world: TestWorld, tenant: Tenant, rule: unknown) =>
+  ask(world, tenant, "POST /api/v1/segments/preview", rule);
+
+describe("static segments", () => {
+  it("AMB-17 are computed on create, keep their members whatever happens, and follow a recomputation", async () => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 320, (n) => ({ attributes: { n } }));
+    const id = await segmentOf(world, tenant, { attribute: { n: { $lt: 300 } } }, { is_dynamic: false });
+    expect(await membersOf(world, tenant, id)).toHaveLength(300);
+    await upsert(world, tenant, "p0", { n: 1_000 });
+    await upsert(world, tenant, "late", { n: 1 });
+    expect((await get(world, tenant, id)).count).toBe(300);
+    await ask(world, tenant, `POST /api/v1/segments/${id}/recompute`);
+    await world.settle();
+    const members = await membersOf(world, tenant, id);
+    expect([members.length, members.includes("p0"), members.includes("late")]).toEqual([300, false, true]);
+  });
+
+  it("RUL-5 to RUL-8 count events of the past", async () => {
+    const { world, tenant } = await withTenant();
+    const [a, b, c] = (await addPeople(world, tenant, 3)) as [string, string, string];
+    for (const total of [5, 15, 25]) await did(world, tenant, a, { event_name: "buy", properties: { total } });
+    await did(world, tenant, b, { event_name: "buy", properties: { total: 5 } });
+    await did(world, tenant, c, { event_name: "sell" });
+    const chosen = async (event: object) =>
+      membersOf(
+        world,
+        tenant,
+        await segmentOf(world, tenant, { event: { name: "buy", ...event } }, { is_dynamic: false }),
+      );
+    expect(await chosen({})).toEqual(["p0", "p1"]);
+    expect(await chosen({ frequency: { min: 2 } })).toEqual(["p0"]);
+    expect(await chosen({ frequency: { max: 0 } })).toEqual(["p2"]);
+    expect(await chosen({ where: { total: { $gt: 10 } }, frequency: { min: 2, max: 2 } })).toEqual(["p0"]);
+    await world.advance(2 * 60 * MINUTE);
+    expect(await chosen({ within: "1h" })).toEqual([]);
+    expect(await chosen({ within: "1d" })).toEqual(["p0", "p1"]);
+  });
+
+  it("a lost message of a computation is sent again by the watchdog", async () => {
+    const { world, tenant } = await withTenant();
+    await upsert(world, tenant, "ada", { plan: "pro" });
+    const id = await segmentOf(world, tenant, pro, { is_dynamic: false });
+    // As if the first run's messages had all been lost.
+    const fills = [{ remove: keys.fill(tenant.id, id, "*") }];
+    const store = quickStore(world, tenant);
+    await store.writeAll(fills);
+    await store.update(keys.entity(tenant.id, "segment", id), { set: { parts_done: 0, computed: 0 } });
+    expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: true });
+    await world.advance(16 * MINUTE);
+    expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: false, count: 1 });
+  });
+});
+
+describe("members", () => {
+  it("AMB-72 LIM-8 are listed in pages of 100 with when they entered", async () => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 120, () => ({ attributes: { plan: "pro" } }));
+    const id = await segmentOf(world, tenant, pro);
+    const { body } = await ask(world, tenant, `GET /api/v1/segments/${id}/members`);
+    expect([body.items.length, body.items[0]]).toEqual([
+      100,
+      { subscriber_id: expect.any(String), external_id: expect.any(String), entered_at: new Date(START).toISOString() },
+    ]);
+    expect(await membersOf(world, tenant, id)).toHaveLength(120);
+    expect((await ask(world, tenant, `GET /api/v1/segments/${UNKNOWN}/members`)).status).toBe(404);
+  });
+
+  it("F2 one of them is told with its reasons, clause by clause; strangers are 404", async () => {
+    const { world, tenant } = await withTenant();
+    const ada = await upsert(world, tenant, "ada", { plan: "pro" });
+    const bob = await upsert(world, tenant, "bob", { plan: "free" });
+    await did(world, tenant, ada, { event_name: "buy" });
+    const rule = { group: { op: "and", nodes: [pro, { event: { name: "buy", within: "7d" } }] } };
+    const id = await segmentOf(world, tenant, rule);
+    const explain = async (who: string) => (await ask(world, tenant, `GET /api/v1/segments/${id}/members/${who}`)).body;
+    const clause = { path: "group.nodes[0].attribute.plan", expected: { $eq: "pro" } };
+    const event = { path: "group.nodes[1].event", expected: expect.objectContaining({ name: "buy" }) };
+    expect(await explain(ada)).toEqual({
+      member: true,
+      reasons: [
+        { ...clause, matched: true, actual: "pro" },
+        { ...event, matched: true, actual: 1 },
+      ],
+    });
+    expect(await explain(bob)).toEqual({
+      member: false,
+      reasons: [
+        { ...clause, matched: false, actual: "free" },
+        { ...event, matched: false, actual: 0 },
+      ],
+    });
+    expect((await explain(UNKNOWN)).code).toBe("NOT_FOUND");
+  });
+
+  it("NTF-5 decision 11 a send to a segment reaches its members; `sent` says how many, beyond 1,000 by the count", async () => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 1_100, (n) => ({ attributes: { n } }));
+    for (const size of [3, 1_050]) {
+      const id = await segmentOf(world, tenant, { attribute: { n: { $lt: size } } }, { is_dynamic: false });
+      const { answer, job } = await send(world, tenant, { target: { type: "segment", segment_id: id } });
+      expect([answer.sent, job.status, job.counts.delivered]).toEqual([size, "completed", size]);
+    }
+  });
+
+  it("AMB-93 a send to an unknown segment is 422 naming it", async () => {
+    const { world, tenant } = await withTenant();
+    const body = { target: { type: "segment", segment_id: UNKNOWN }, title: "t", body: "b" };
+    const refused = await ask(world, tenant, "POST /api/v1/notifications", body);
+    expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["target.segment_id"]]);
+  });
+});
+
+describe("preview", () => {
+  it("SEG-10 D-PREVIEW the body is the rule, in either form; the count is exact and ids are a sample of at most 10", async () => {
+    const { world, tenant } = await withTenant();
+    const people = await addPeople(world, tenant, 40, (n) => ({ attributes: { n } }));
+    const few = await preview(world, tenant, { attribute: { n: { $lt: 4 } } });
+    expect([few.status, few.body]).toEqual([
+      200,
+      { estimated_count: 4, sample_subscriber_ids: people.slice(0, 4).sort(), exact: true },
+    ]);
+    const many = (await preview(world, tenant, { attribute: { key: "n", operator: "gte", value: 10 } })).body;
+    expect([many.estimated_count, many.exact, many.sample_subscriber_ids.length]).toEqual([30, true, 10]);
+    await did(world, tenant, people[7]!, { event_name: "buy" });
+    const event = (await preview(world, tenant, { event: { name: "buy" } })).body;
+    expect(event).toEqual({ estimated_count: 1, sample_subscriber_ids: [people[7]], exact: true });
+  });
+
+  it.each([{}, { rule: pro }, { attribute: { plan: { $regex: "p" } } }])("SEG-10 %j is 422", async (rule) => {
+    const { world, tenant } = await withTenant();
+    const { status, body } = await preview(world, tenant, rule);
+    expect([status, body.code]).toEqual([422, "VALIDATION_ERROR"]);
+  });
+
+  it("D-PREVIEW beyond 10,000 a range of ids is extrapolated; either way at most 450 RCU and 20 requests", async () => {
+    const { world, tenant } = await withTenant();
+    const store = quickStore(world, tenant);
+    const at = new Date(START).toISOString();
+    const add = async (from: number, to: number) => {
+      const rows = Array.from({ length: to - from }, (_, i) => {
+        const n = from + i;
+        const id = world.ids.uuid();
+        const profile = { id, external_id: `customer-${n}`, email: `customer-${n}@example.com`, "a:n": String(n % 4) };
+        const more = { "a:first_name": '"Somebody"', "a:city": '"Somewhere"', created_at: at, updated_at: at };
+        return { put: { ...keys.subscriber(tenant.id, id), ...profile, ...more } };
+      });
+      await store.writeAll(rows);
+      await store.update(keys.count(tenant.id, "subscribers", "0"), { set: { n: to } });
+    };
+    const route = "POST /api/v1/segments/preview";
+    const rule = { attribute: { n: { $eq: 1 } } };
+    const measure = async () =>
+      spentByCall(world, { as: await tenant.dashboard(), route, body: rule, refused: { route, body: {} } });
+    await add(0, MOST_EXACT);
+    expect((await preview(world, tenant, rule)).body).toMatchObject({ estimated_count: MOST_EXACT / 4, exact: true });
+    const exact = await measure();
+    await add(MOST_EXACT, 1.2 * MOST_EXACT);
+    const { body } = await preview(world, tenant, rule);
+    expect(body.exact).toBe(false);
+    expect(Math.abs(body.estimated_count - (1.2 * MOST_EXACT) / 4)).toBeLessThan(0.03 * MOST_EXACT);
+    const sampled = await measure();
+    for (const { rcu, requests } of [exact, sampled]) {
+      expect(rcu).toBeLessThanOrEqual(450);
+      expect(requests).toBeLessThanOrEqual(20);
+    }
+  });
+});
+
+describe("names", () => {
+  it("SEG-11 attribute keys are those that subscribers have or had, in order", async () => {
+    const { world, tenant } = await withTenant();
+    const keysOf = async () => (await ask(world, tenant, "GET /api/v1/segments/attribute-keys")).body;
+    expect(await keysOf()).toEqual({ keys: [] });
+    await upsert(world, tenant, "ada", { plan: "pro", age: 3 });
+    await upsert(world, tenant, "bob", { city: "Ulm" });
+    expect(await keysOf()).toEqual({ keys: ["age", "city", "plan"] });
+  });
+
+  it("SEG-12 event names are those that were taken in", async () => {
+    const { world, tenant } = await withTenant();
+    await ingest(world, tenant, { event_name: "signed_up", anonymous_id: "a" });
+    await ingest(world, tenant, { event_name: "bought", anonymous_id: "a" });
+    const { body } = await ask(world, tenant, "GET /api/v1/segments/event-names");
+    expect(body).toEqual({ names: ["bought", "signed_up"] });
+  });
+});
