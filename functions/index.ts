@@ -40,6 +40,7 @@ import { fanOut } from "./workers/fan-out/index.ts";
 import { importRows } from "./workers/import-rows/index.ts";
 import { mailEvent } from "./workers/mail-event/index.ts";
 import { postWebhook } from "./workers/post-webhook/index.ts";
+import { purge } from "./workers/purge/index.ts";
 import { react } from "./workers/react/index.ts";
 import { recomputeSegment } from "./workers/recompute-segment/index.ts";
 import { runCampaign } from "./workers/run-campaign/index.ts";
@@ -98,6 +99,7 @@ export const workers: readonly Worker[] = [
   endExperiences,
   segment,
   recomputeSegment,
+  purge,
 ];
 
 export { operator, stream };

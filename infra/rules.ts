@@ -37,12 +37,12 @@ function acceptedIn(stack: Stack): Accepted[] {
       reason: "A schedule is named after its minute: one name per minute, within our own group.",
     },
     {
-      on: ({ node }) => ["ApiAssetsRole", "DiscardAssetRole"].includes(node.id),
+      on: ({ node }) => ["ApiAssetsRole", "DiscardAssetRole", "PurgeRole"].includes(node.id),
       rule: `IAM5[Resource::<${logicalId("Assets")}.Arn>/assets/*]`,
       reason: "Every asset has a random name; the prefix is all that the function may touch.",
     },
     {
-      on: ({ node }) => ["ApiImportsRole", "ImportRowsRole"].includes(node.id),
+      on: ({ node }) => ["ApiImportsRole", "ImportRowsRole", "PurgeRole"].includes(node.id),
       rule: `IAM5[Resource::<${logicalId("Imports")}.Arn>/*]`,
       reason: "Every import has a file of its own, named after it; the bucket holds nothing else.",
     },

@@ -7,7 +7,7 @@ import {
   type IEventSourceDlq,
   StartingPosition,
 } from "aws-cdk-lib/aws-lambda";
-import { queues as messages } from "../shared/messages.ts";
+import { atMostAtOnce, queues as messages } from "../shared/messages.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { QueueWorker } from "../shared/worker.ts";
 import { type Contents, logicalIdOf } from "./functions.ts";
@@ -38,7 +38,7 @@ export function addWakes(stack: Stack, settings: Settings, { workers }: Contents
         target,
         eventSourceArn: queues.live.get(worker.name)!.queueArn,
         batchSize: batchOf(worker),
-        maxConcurrency: settings.workerConcurrency,
+        maxConcurrency: atMostAtOnce[worker.name] ?? settings.workerConcurrency,
         reportBatchItemFailures: true,
       });
       continue;

@@ -53,6 +53,8 @@ export const dueKinds = {
     const [subscriber = "", journey = "", run = "", seq] = id.split("#");
     return { ...plainStep(tenant), run: { subscriber, journey, run, seq: Number(seq), at, since } };
   }),
+  /** The end of a deleted workspace, or a look at whether it is still under way. */
+  purge: to("purge", ({ tenant }) => ({ tenant })),
   /** What late writers left of a deleted journey. */
   "journey-gone": to("step-journey", ({ tenant, id: journey }) => ({
     ...plainStep(tenant),

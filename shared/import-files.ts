@@ -1,5 +1,12 @@
 // Uploaded import files and what was rejected of them, as objects of S3 that go by themselves after a week.
-import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import {
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from "@aws-sdk/client-s3";
 import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { DAY, MINUTE, SECOND } from "./clock.ts";
@@ -9,8 +16,10 @@ import type { TenantId } from "./store/model.ts";
 const UPLOAD_SECONDS = (15 * MINUTE) / SECOND;
 const LINK_SECONDS = DAY / SECOND;
 
-const uploadKey = (tenant: TenantId, id: string) => `imports/${tenant}/${id}.csv`;
-const rejectedKey = (tenant: TenantId, id: string) => `rejected/${tenant}/${id}.csv`;
+const FOLDERS = { uploads: "imports", rejected: "rejected" };
+const folder = (tenant: TenantId, name: keyof typeof FOLDERS) => `${FOLDERS[name]}/${tenant}/`;
+const uploadKey = (tenant: TenantId, id: string) => `${folder(tenant, "uploads")}${id}.csv`;
+const rejectedKey = (tenant: TenantId, id: string) => `${folder(tenant, "rejected")}${id}.csv`;
 
 export interface ImportUploads {
   /** Keeps a file that came with the request. */
@@ -105,6 +114,35 @@ export const importReading: Capability<"files", ImportReading> = {
       putRejected: async (id, csv) => {
         const object = { Bucket, Key: rejectedKey(tenant, id), Body: csv, ContentType: "text/csv; charset=utf-8" };
         await client.send(new PutObjectCommand(object));
+      },
+    });
+  },
+};
+
+/** What a purge does with them, should a workspace be gone before they went by themselves. */
+export const importRemoval: Capability<"importFiles", { removeSome(): Promise<boolean> }> = {
+  as: "importFiles",
+  env: ["IMPORTS_BUCKET"],
+  grants: [
+    { actions: ["s3:DeleteObject"], on: "imports" },
+    { actions: ["s3:ListBucket"], on: "imports-bucket" },
+  ],
+  open: (parts) => {
+    const { client, Bucket } = bucketOf(parts);
+    return (tenant) => ({
+      /** Removes up to a thousand of each folder. @returns whether there were any. */
+      removeSome: async () => {
+        const found: { Key: string }[] = [];
+        for (const name of Object.keys(FOLDERS) as (keyof typeof FOLDERS)[]) {
+          const { Contents = [] } = await client.send(
+            new ListObjectsV2Command({ Bucket, Prefix: folder(tenant, name) }),
+          );
+          const Objects = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [{ Key }]));
+          if (Objects.length > 0)
+            await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
+          found.push(...Objects);
+        }
+        return found.length > 0;
       },
     });
   },

@@ -142,6 +142,11 @@ export const queues = {
     message: MailEventMessage,
     batch: 10,
   },
+  /** A deleted workspace whose 30 days may be over. */
+  purge: {
+    message: v.object({ tenant: id }),
+    batch: 1,
+  },
   /** An event that a conversion definition may name. */
   attribute: {
     message: v.object({ tenant: id, event: id }),
@@ -151,6 +156,9 @@ export const queues = {
 
 export type QueueName = keyof typeof queues;
 export type Message<Q extends QueueName> = v.InferOutput<(typeof queues)[Q]["message"]>;
+
+/** Where fewer messages than usual are worked on at once: a purge reads the whole table. */
+export const atMostAtOnce: { readonly [Q in QueueName]?: number } = { purge: 2 };
 
 export const queueNames = Object.keys(queues) as QueueName[];
 

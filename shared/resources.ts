@@ -246,6 +246,7 @@ export const stepJourneyQueue = /* @__PURE__ */ sender("step-journey", "stepJour
 
 export const importRowsQueue = /* @__PURE__ */ sender("import-rows", "importRowsQueue");
 export const mailEventQueue = /* @__PURE__ */ sender("mail-event", "mailEventQueue");
+export const purgeQueue = /* @__PURE__ */ sender("purge", "purgeQueue");
 export const attributeQueue = /* @__PURE__ */ sender("attribute", "attributeQueue");
 
 type DueTargets = {

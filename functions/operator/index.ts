@@ -3,9 +3,10 @@ import * as v from "valibot";
 import { fieldsOf } from "../../shared/http/input.ts";
 import type { Parts, Uses } from "../../shared/parts.ts";
 import { planNames } from "../../shared/plans.ts";
-import { platformWrite, storeWrite } from "../../shared/resources.ts";
+import { platformWrite, storeWrite, timers } from "../../shared/resources.ts";
 import { annotate } from "../../shared/store/insights/annotations.ts";
 import type { TenantId } from "../../shared/store/model.ts";
+import { changeStatus, purgeTimer } from "../../shared/store/workspaces/purge.ts";
 import { setUsage, usageOf } from "../../shared/store/workspaces/usage.ts";
 import { changeWorkspace, getWorkspace, type WorkspaceRecord } from "../../shared/store/workspaces/workspaces.ts";
 
@@ -40,19 +41,25 @@ export interface OperatorFunction {
 
 export const operator: OperatorFunction = {
   name: "operator",
-  about: "Changes a workspace's plan, kind, status, cap or usage.",
+  about: "Changes a workspace's plan, kind, status, cap or usage; 30 days after a deletion its data goes.",
   input: OperatorChange,
-  uses: [platformWrite, storeWrite],
+  uses: [platformWrite, storeWrite, timers],
   create: (parts) => {
     const platform = platformWrite.open(parts)("" as TenantId);
     const bindStore = storeWrite.open(parts);
+    const bindTimers = timers.open(parts);
     return async (event) => {
       const parsed = v.safeParse(OperatorChange, event);
       if (!parsed.success) return { error: "invalid", fields: fieldsOf(parsed.issues) };
-      const { tenant_id, usage, ...change } = parsed.output;
+      const { tenant_id, usage, status, ...change } = parsed.output;
       const before = await getWorkspace(platform, tenant_id as TenantId);
       if (!before) return { error: "not_found" };
       const store = bindStore(before.id as TenantId);
+      if (status !== undefined && status !== before.status) {
+        const now = parts.clock.now();
+        if (status === "deleted") await bindTimers(store.tenant).set([purgeTimer(store.tenant, now)]);
+        if (!(await changeStatus(platform, store.tenant, status, now))) return { error: "not_found" };
+      }
       if (usage) await setUsage(store, usage);
       const workspace = (await changeWorkspace(platform, store.tenant, change)) ?? before;
       if (workspace.plan !== before.plan)

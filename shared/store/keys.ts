@@ -21,7 +21,7 @@ export const DUE_SHARDS = 8;
 export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);
 
 export const platform = {
-  /** status, plan, name, settings, kind, caps · written by auth and the operator */
+  /** status, plan, name, settings, kind, caps; a tombstone once purged · auth, team, account, billing, operator, purge */
   tenant: (tenant: string) => key(`TENANT#${tenant}`),
   /** user id, password hash · auth */
   user: (email: string) => key(`USER#${hash(email.toLowerCase())}`),

@@ -6,40 +6,17 @@ import { eventRow } from "../../shared/store/events/events.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
 import { recountRuns } from "../../shared/store/journeys/runs.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
+import { mortal } from "../support/mortal.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 const PATIENCE_MS = 240_000;
 const plan = (value: string) => ({ attribute: { plan: { $eq: value } } });
 
-/** A worker that dies at its n-th step, before or after it was carried out, and stays dead until revived. */
-function mortal() {
-  let left = Number.POSITIVE_INFINITY;
-  let when: "before" | "after" = "before";
-  let isDead = false;
-  let steps = 0;
-  const step = (moment: "before" | "after") => {
-    if (moment === "before") steps++;
-    if (!isDead && moment === when && --left === 0) isDead = true;
-    if (isDead) throw new Error("the worker died");
-  };
-  return {
-    hooks: (name: string) =>
-      name === "step-journey" ? { before: () => step("before"), after: () => step("after") } : {},
-    dieAt: (n: number, moment: "before" | "after") => {
-      [left, when, isDead, steps] = [n, moment, false, 0];
-    },
-    revive: () => {
-      [left, isDead] = [Number.POSITIVE_INFINITY, false];
-    },
-    steps: () => steps,
-  };
-}
-
 it(
   "JND-15 JND-9 a crash at any step of a run: each send once, each outcome counted once",
   async () => {
-    const worker = mortal();
+    const worker = mortal("step-journey");
     const all = await journeySetting(await fresh({ hooks: worker.hooks }));
     const { world, tenant, send, active, person, track, inbox, runs } = all;
     const id = await active(

@@ -6,7 +6,7 @@ import type { Store, StoreReader } from "../../resources.ts";
 import { absent, any, atMost, below } from "../conditions.ts";
 import { annotation } from "../insights/annotations.ts";
 import { keys } from "../keys.ts";
-import type { Key, Value } from "../model.ts";
+import type { Item, Key, Value } from "../model.ts";
 import { refusedSteps } from "../refusals.ts";
 import type { Step } from "../table.ts";
 
@@ -149,6 +149,20 @@ async function warn(
     ...{ level: "warn", message: "a workspace nears a limit", tenant: store.tenant },
     ...{ metered, percent, used, limit: most, limit_of: whose, period },
   });
+}
+
+/** What was used in every period there has been, as the bill would say it. */
+export async function usageRecord(store: Store): Promise<{ period: string; sends: number; events: number }[]> {
+  const partitions = [
+    keys.usage(store.tenant, "").pk,
+    ...Array.from({ length: EVENT_USAGE_SHARDS }, (_, shard) => keys.usageOfEvents(store.tenant, "", shard).pk),
+  ];
+  const rows = (await Promise.all(partitions.map((pk) => store.query({ pk })))).flatMap(({ items }) => items);
+  const sum = (items: readonly Item[], metered: Metered) =>
+    items.reduce((n, item) => n + Number(item[metered] ?? 0), 0);
+  return [...Map.groupBy(rows, ({ sk }) => sk)]
+    .map(([period, items]) => ({ period, sends: sum(items, "sends"), events: sum(items, "events") }))
+    .sort((a, b) => (a.period < b.period ? -1 : 1));
 }
 
 /** Sets what counts as used in the current period: an operator's correction. */

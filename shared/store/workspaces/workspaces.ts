@@ -1,7 +1,7 @@
 // The workspace itself: its settings, its plan, its status (AMB-85, D-BILL, D-TENANT).
 import type { PlanName } from "../../plans.ts";
 import type { Platform } from "../../resources.ts";
-import { present } from "../conditions.ts";
+import { absent, all, present } from "../conditions.ts";
 import { platform as keys } from "../keys.ts";
 import type { Item, TenantId, Value } from "../model.ts";
 import { refused } from "../refusals.ts";
@@ -42,12 +42,13 @@ type Change = { [K in keyof WorkspaceRecord]?: WorkspaceRecord[K] | undefined };
 
 const RECORDED = ["quiet_hours", "frequency_caps"] as const;
 
+/** A workspace that is being purged, or was, is none any more. */
 export async function getWorkspace(
   platform: Pick<Platform, "get">,
   tenant: TenantId,
 ): Promise<WorkspaceRecord | undefined> {
   const item = await platform.get(keys.tenant(tenant));
-  return item && workspaceRecordOf(item);
+  return item && !item.purging_at ? workspaceRecordOf(item) : undefined;
 }
 
 /** Changes what is given. @returns the workspace as it was before and is now, or undefined if there is none. */
@@ -63,7 +64,7 @@ export async function changeWorkspace(
     else if (value !== undefined)
       set[name] = RECORDED.some((known) => known === name) ? JSON.stringify(value) : (value as Value);
   if (Object.keys(set).length + remove.length === 0) return getWorkspace(platform, tenant);
-  return platform.update(keys.tenant(tenant), { set, remove }, present()).then(
+  return platform.update(keys.tenant(tenant), { set, remove }, all(present(), absent("purging_at"))).then(
     workspaceRecordOf,
     refused(() => undefined),
   );

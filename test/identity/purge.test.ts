@@ -1,0 +1,276 @@
+// What becomes of a deleted workspace: 30 days as it was, then nothing but a tombstone (D-TENANT).
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
+import { platformWrite } from "../../shared/resources.ts";
+import { keys, platform as rows } from "../../shared/store/keys.ts";
+import type { Item, Key, TenantId } from "../../shared/store/model.ts";
+import { foreignIds } from "../support/foreign.ts";
+import { fillWorkspace, join } from "../support/full-workspace.ts";
+import { mortal } from "../support/mortal.ts";
+import { addPeople, quickParts, quickStore, wholeTable } from "../support/people.ts";
+import { formOf, pictures } from "../support/pictures.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+const operate = (world: TestWorld, tenant: Tenant, change: object) =>
+  world.host.invoke("operator", { tenant_id: tenant.id, ...change });
+
+/** Every row that names the workspace, anywhere in it. */
+const rowsOf = async (world: TestWorld, { id }: Tenant) =>
+  (await wholeTable(world)).filter((item) => JSON.stringify(item).includes(id));
+
+const nameOf = ({ pk, sk }: Record<string, { S: string }>) => `${pk?.S} ${sk?.S}`;
+
+const objectsOf = async (world: TestWorld) => {
+  const found = [];
+  for (const Bucket of [world.env.ASSETS_BUCKET, world.env.IMPORTS_BUCKET]) {
+    const { Contents = [] } = await world.s3.operate("ListObjectsV2", { Bucket });
+    found.push(...(Contents as { key: string }[]).map(({ key }) => key));
+  }
+  return found;
+};
+
+/** Deleted just so long ago that the purge may begin. */
+async function deletedLongAgo(world: TestWorld, tenant: Tenant): Promise<void> {
+  await operate(world, tenant, { status: "deleted" });
+  const platform = platformWrite.open(quickParts(world))("" as TenantId);
+  const deleted_at = timestamp(world.clock.now() - 30 * DAY);
+  await platform.update(rows.tenant(tenant.id), { set: { deleted_at } });
+}
+
+const wake = (world: TestWorld, { id }: Tenant) =>
+  world.host.invoke("purge", {
+    Records: [{ messageId: "1", body: JSON.stringify({ tenant: id }), attributes: {}, messageAttributes: {} }],
+  }) as Promise<{ batchItemFailures: unknown[] }>;
+
+/** To the end: the passes, the pause between them, the watchdog. */
+const pass30Days = async (world: TestWorld) => {
+  await world.advance(30 * DAY + 1);
+  await world.advance(3 * HOUR);
+};
+
+describe("a purge", () => {
+  it("D-TENANT AMB-86 leaves nothing of a deleted workspace after 30 days but a tombstone, and its neighbour alone", async () => {
+    const world = await fresh();
+    const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
+    await fillWorkspace(world, tenant);
+    for (const noun of ["in-app/assets", "templates", "segments", "journeys", "notifications", "devices"])
+      await foreignIds(world, neighbour, `GET /api/v1/${noun}/:id`);
+    await world.settle();
+    const before = await rowsOf(world, tenant);
+    const kinds = new Set(before.map((row) => nameOf(row).replaceAll(/[0-9a-f-]{36}|[0-9a-f]{64}/g, "‹›")));
+    expect(kinds.size).toBeGreaterThan(100);
+    expect((await operate(world, tenant, { status: "deleted" })) as object).toMatchObject({
+      workspace: { status: "deleted" },
+    });
+    const deletedAt = world.clock.now();
+    await world.advance(30 * DAY - HOUR);
+    expect((await rowsOf(world, tenant)).length).toBeGreaterThan(before.length / 2);
+    const objects = await objectsOf(world);
+    expect(objects.filter((key) => key.includes(tenant.id)).length).toBeGreaterThan(0);
+    const lasting = (await rowsOf(world, neighbour)).filter(({ expires }) => !expires).map(nameOf);
+    expect(lasting.length).toBeGreaterThan(15);
+
+    await world.advance(HOUR);
+    await world.advance(3 * HOUR);
+    const left = await rowsOf(world, tenant);
+    expect(left).toHaveLength(1);
+    const { pk, id, status, plan, kind, usage_record, ...times } = left[0] as Record<string, { S?: string; L?: [] }>;
+    expect([pk?.S, id?.S, status?.S]).toEqual([`TENANT#${tenant.id}`, tenant.id, "deleted"]);
+    expect([plan?.S, kind?.S, usage_record?.L?.length]).toEqual(["enterprise", "standard", 1]);
+    expect(Object.keys(times).sort()).toEqual(["created_at", "deleted_at", "purged_at", "purging_at", "sk"]);
+    expect(times.deleted_at?.S).toBe(new Date(deletedAt).toISOString());
+    const kept = await objectsOf(world);
+    expect([kept.length, kept.filter((key) => key.includes(tenant.id))]).toEqual([1, []]);
+    const stillThere = new Set((await rowsOf(world, neighbour)).map(nameOf));
+    expect(lasting.filter((name) => !stillThere.has(name))).toEqual([]);
+    expect((await world.call("GET /v1/whoami", { as: neighbour.server })).status).toBe(200);
+    const images = await world.call("GET /api/v1/in-app/assets", { as: await neighbour.dashboard() });
+    expect(images.body.items).toHaveLength(1);
+  });
+
+  it("D-TENANT finds a row of every kind that the model knows, and rows that nothing points to", async () => {
+    const world = await fresh();
+    const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
+    const made = new Map<string, Key[]>();
+    for (const { id } of [tenant, neighbour]) {
+      const build = Object.values(keys) as ((tenant: TenantId, ...more: string[]) => Key | string)[];
+      const own = build.map((key) => key(id, "aa", "bb", "cc", "dd")).filter((key) => typeof key === "object");
+      made.set(id, own);
+      const notes = own.map((key) => ({ put: { ...key, note: "x", tenant: tenant.id } }));
+      await quickStore(world, { ...tenant, id }).writeAll(notes);
+    }
+    expect(made.get(tenant.id)!.length).toBeGreaterThan(50);
+    const outside = [rows.invitation("token"), rows.refresh("family"), rows.callback("channel"), rows.due(1, "x")];
+    const platform = platformWrite.open(quickParts(world))("" as TenantId);
+    for (const key of outside) await platform.put({ ...key, tenant: tenant.id } as Item);
+    await operate(world, tenant, { status: "deleted" });
+    await pass30Days(world);
+    const left = (await rowsOf(world, tenant)).map(({ pk }) => pk.S);
+    expect(left.filter((pk) => !pk.startsWith(`T#${neighbour.id}#`))).toEqual([`TENANT#${tenant.id}`]);
+    const kept = await quickStore(world, neighbour).getAll(made.get(neighbour.id)!);
+    expect(kept.filter((item) => item?.note === "x").length).toBeGreaterThan(made.get(neighbour.id)!.length - 5);
+  });
+
+  it("D-TENANT a name in somebody else's workspace that looks like an id is no reason to go", async () => {
+    const world = await fresh();
+    const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
+    const body = { name: tenant.id, content: { title: `T#${tenant.id}#`, body: "b" } };
+    const as = () => neighbour.dashboard();
+    const { id } = (await world.call("POST /api/v1/templates", { as: await as(), body })).body;
+    await operate(world, tenant, { status: "deleted" });
+    await pass30Days(world);
+    expect((await world.call(`GET /api/v1/templates/${id}`, { as: await as() })).body.name).toBe(tenant.id);
+    expect((await world.call("GET /api/v1/templates", { as: await as() })).body.total).toBe(1);
+  });
+
+  it("D-TENANT takes users who belong to no other workspace with it, and no others", async () => {
+    const world = await fresh();
+    const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
+    const caller = (of: Tenant) => async (route: string, body?: object) =>
+      world.call(route, { as: await of.dashboard(), ...(body && { body }) });
+    await join(world, caller(tenant), "only@team.example", "admin");
+    for (const of of [tenant, neighbour]) await join(world, caller(of), "both@team.example", "viewer");
+    await operate(world, tenant, { status: "deleted" });
+    await pass30Days(world);
+    const login = async (email: string) => {
+      const body = { email, password: "correct horse battery" };
+      return world.call("POST /api/v1/auth/login", { body });
+    };
+    const answers = [await login("only@team.example"), await login("both@team.example")];
+    expect(answers.map(({ status }) => status)).toEqual([401, 200]);
+    expect(answers[1]!.body.tenant.id).toBe(neighbour.id);
+    expect(JSON.stringify(await wholeTable(world))).not.toContain("only@team.example");
+    expect((await join(world, caller(neighbour), "only@team.example", "admin")).status).toBe(201);
+  });
+});
+
+describe("whoever is still at work", () => {
+  it("D-TENANT what is written while a purge is going on goes with its next pass", async () => {
+    const world = await fresh();
+    const tenant = await world.tenant();
+    await operate(world, tenant, { status: "deleted" });
+    await world.advance(30 * DAY);
+    await quickStore(world, tenant).put({ pk: `T#${tenant.id}#IDEM#late`, sk: "x" });
+    expect((await rowsOf(world, tenant)).length).toBeGreaterThan(1);
+    await world.advance(3 * HOUR);
+    expect(await rowsOf(world, tenant)).toHaveLength(1);
+  });
+
+  it("D-TENANT a user who joins another workspace just when the purge would remove them stays", async () => {
+    let meanwhile = async () => {};
+    const before = async (_: string, operation: string, input: { Key?: { pk?: { S?: string } } }) => {
+      if (operation === "DeleteItem" && input.Key?.pk?.S === rows.user("ada@team.example").pk) await meanwhile();
+    };
+    const world = await fresh({ hooks: (name) => (name === "purge" ? { before } : {}) });
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const caller = (of: Tenant) => async (route: string, body?: object) =>
+      world.call(route, { as: await of.dashboard(), ...(body && { body }) });
+    await join(world, caller(tenant), "ada@team.example", "admin");
+    const statuses: number[] = [];
+    meanwhile = async () => {
+      meanwhile = async () => {};
+      statuses.push((await join(world, caller(other), "ada@team.example", "viewer")).status);
+    };
+    await deletedLongAgo(world, tenant);
+    await wake(world, tenant);
+    const body = { email: "ada@team.example", password: "correct horse battery" };
+    statuses.push((await world.call("POST /api/v1/auth/login", { body })).status);
+    expect(statuses).toEqual([201, 200]);
+  });
+});
+
+describe("a deletion", () => {
+  it("D-TENANT ERR-7 is final after the purge: no key opens the workspace, no operator brings it back", async () => {
+    const world = await fresh();
+    const tenant = await world.tenant();
+    const as = await tenant.dashboard();
+    await operate(world, tenant, { status: "deleted" });
+    await pass30Days(world);
+    const upsert = { as: tenant.sdk, body: { external_id: "ada" } };
+    expect((await world.call("POST /api/v1/subscribers/upsert", upsert)).body.code).toBe("TENANT_DELETED");
+    expect((await world.call("GET /v1/whoami", { as: tenant.server })).status).toBe(401);
+    expect((await world.call("GET /api/v1/me", { as })).status).toBe(401);
+    for (const change of [{ status: "active" }, { plan: "free" }, { usage: { sends: 1 } }])
+      expect(await operate(world, tenant, change)).toEqual({ error: "not_found" });
+    await world.advance(5 * DAY);
+    expect(await rowsOf(world, tenant)).toHaveLength(1);
+  });
+
+  it("D-TENANT taken back within 30 days keeps everything; the next one counts anew", async () => {
+    const world = await fresh();
+    const tenant = await world.tenant();
+    await addPeople(world, tenant, 3);
+    await operate(world, tenant, { status: "deleted" });
+    await world.advance(29 * DAY);
+    await operate(world, tenant, { status: "active" });
+    await world.advance(2 * DAY);
+    const people = async () => (await world.call("GET /v1/subscribers", { as: tenant.server })).body.items?.length;
+    expect(await people()).toBe(3);
+    await operate(world, tenant, { status: "deleted" });
+    await world.advance(DAY);
+    await operate(world, tenant, { status: "deleted" });
+    await world.advance(28 * DAY);
+    expect((await rowsOf(world, tenant)).length).toBeGreaterThan(5);
+    await world.advance(DAY);
+    await world.advance(3 * HOUR);
+    expect(await rowsOf(world, tenant)).toHaveLength(1);
+  });
+});
+
+describe("a worker", () => {
+  it("D-TENANT asked too early, of an open workspace or of none does nothing", async () => {
+    const world = await fresh();
+    const [tenant, open] = [await world.tenant(), await world.tenant()];
+    await operate(world, tenant, { status: "deleted" });
+    const before = await wholeTable(world);
+    for (const one of [tenant, open, { ...tenant, id: "nobody" as TenantId }])
+      expect(await wake(world, one)).toEqual({ batchItemFailures: [] });
+    expect(await wholeTable(world)).toEqual(before);
+  });
+
+  it("D-TENANT works alone, whoever else is told to", async () => {
+    const world = await fresh();
+    const tenant = await world.tenant();
+    await deletedLongAgo(world, tenant);
+    await Promise.all([wake(world, tenant), wake(world, tenant), wake(world, tenant)]);
+    const AttributeNames = ["ApproximateNumberOfMessagesDelayed"];
+    const asked = { QueueUrl: world.env.PURGE_QUEUE_URL, AttributeNames };
+    const { Attributes } = await world.sqs.operate("GetQueueAttributes", asked);
+    expect(Attributes).toEqual({ ApproximateNumberOfMessagesDelayed: "1" });
+  });
+
+  it("D-TENANT that falls at any step is followed by one that goes on, however many messages there are", async () => {
+    const purging = mortal("purge");
+    const world = await fresh({ hooks: purging.hooks });
+    const deleted = async () => {
+      const tenant = await world.tenant();
+      const image = formOf({ file: pictures.png });
+      const as = await tenant.dashboard();
+      await world.call("POST /api/v1/in-app/assets", { as, raw: image.body, headers: image.headers });
+      await deletedLongAgo(world, tenant);
+      return tenant;
+    };
+    await wake(world, await deleted());
+    const steps = purging.steps();
+    expect(steps).toBeGreaterThan(20);
+    const all: Tenant[] = [];
+    for (let n = 1; n <= steps; n++) {
+      const tenant = await deleted();
+      purging.dieAt(n, n % 2 ? "before" : "after");
+      const { batchItemFailures } = await wake(world, tenant);
+      expect(batchItemFailures).toHaveLength(1);
+      purging.revive();
+      all.push(tenant);
+    }
+    await world.advance(2 * MINUTE);
+    for (const tenant of all) await Promise.all([wake(world, tenant), wake(world, tenant)]);
+    await world.advance(4 * HOUR);
+    const left = (await wholeTable(world)).filter(({ pk }) => !/^(DUE#|SECRETS|SWEEP|JWK|LIMIT#)/.test(pk.S));
+    expect(left.filter(({ purged_at }) => !purged_at)).toEqual([]);
+    expect(left).toHaveLength(all.length + 1);
+    expect(await objectsOf(world)).toEqual([]);
+  });
+});
