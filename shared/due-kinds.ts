@@ -21,6 +21,8 @@ export const dueKinds = {
   job: to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, due: true })),
   /** A look at whether everything of a job is still moving. */
   "job-watch": to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, watch: true })),
+  /** What a job has put off is due. */
+  "job-release": to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, release: true })),
   /** The second pass of an erasure. */
   erasure: to("erase", ({ tenant, id: subscriber, since }) => ({ tenant, subscriber, since, pass: 2 })),
   /** A deleted list or segment: `<kind>#<id>`. */

@@ -5,7 +5,7 @@ import { MailEventMessage } from "./mail-events.ts";
 const id = v.pipe(v.string(), v.maxLength(128));
 
 export const queues = {
-  /** A job to dispatch or to look after, or one of its ranges to plan. */
+  /** A job to dispatch, to go on with or to look after, or one of its ranges. */
   "fan-out": {
     message: v.object({
       tenant: id,
@@ -15,6 +15,8 @@ export const queues = {
       due: v.optional(v.boolean()),
       /** Set by the watchdog: look whether everything of the job is still moving. */
       watch: v.optional(v.boolean()),
+      /** Set by a timer: what the job, or one of its ranges, has put off is due. */
+      release: v.optional(v.boolean()),
       /** When the timer was set: until 60 s later, a job that is not there yet may still appear. */
       since: v.optional(v.number()),
     }),

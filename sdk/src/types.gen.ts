@@ -476,14 +476,78 @@ export interface Notification {
     fallback_steps: number;
     fallback_dedup_errors: number;
   } | undefined;
+  deferred: number;
+}
+
+export interface NotificationsNotification {
+  id: string;
+  status: "scheduled" | "queued" | "processing" | "completed" | "failed" | "canceled";
+  name: string | null;
+  category: "marketing" | "transactional";
+  title: string | null;
+  body: string | null;
+  data: Record<string, unknown> | null;
+  template_id: string | null;
+  channel_ids: string[];
+  target: {
+    type: string;
+  } | null;
+  subscriber_ids_count: number | null;
+  device_filters: Record<string, unknown> | null;
+  subscriber_filters: Record<string, unknown> | null;
+  /** RFC 3339. */
+  scheduled_at: string | null;
+  channel_arbitration_mode: "explicit" | "smart";
+  holdout_percentage: number;
+  split_percentage: number | null;
+  variant_b: {
+    title: string;
+    body: string;
+  } | null;
+  source: {
+    type: string;
+    id: string | null;
+  };
+  sent: number;
+  counts: {
+    total: number;
+    sent: number;
+    delivered: number;
+    failed: number;
+    skipped: number;
+    held_out: number;
+  };
+  skip_reasons: Record<string, number>;
+  fail_reasons: Record<string, number>;
+  delivered_by_channel: Record<string, number>;
+  error: string | null;
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  dispatched_at: string | null;
+  /** RFC 3339. */
+  completed_at: string | null;
+  channel_arbitration?: {
+    chosen: ({
+      class: "push" | "email" | "web_push" | "chat_app" | "sms" | "in_app";
+      source: "personal" | "tenant" | "default";
+      subscribers: number;
+    })[];
+    suppressed_devices: number;
+    rank_errors: number;
+    fallback_steps: number;
+    fallback_dedup_errors: number;
+  } | undefined;
 }
 
 export interface Recipient {
   notification_id: string;
   subscriber_id: string;
-  decision: "sent" | "held_out" | "skipped" | "not_in_audience" | "pending" | "canceled";
-  state: "pending" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+  decision: "sent" | "deferred" | "held_out" | "skipped" | "not_in_audience" | "pending" | "canceled";
+  state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
   reason: string | null;
+  /** RFC 3339. */
+  deferred_until: string | null;
   holdout: {
     percentage: number;
     bucket: number;
@@ -497,10 +561,17 @@ export interface Recipient {
   attempts: ({
     channel: string;
     device_id: string | null;
-    state: "pending" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+    state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
     reason: string | null;
     provider_id: string | null;
     attempted_at: string[];
+    cap: {
+      category: "marketing" | "transactional";
+      channel_class?: "push" | "email" | "web_push" | "chat_app" | "sms" | "in_app" | undefined;
+      max: number;
+      per: "day" | "week";
+      count: number;
+    } | null;
   })[];
   now: {
     subscriber_filters: ({
@@ -524,6 +595,23 @@ export interface Recipient {
       reason: string | null;
       devices: number;
       consent: string | null;
+    })[];
+    quiet_hours: {
+      start: string;
+      end: string;
+      days: number[];
+      timezone_mode: "subscriber" | "workspace";
+      timezone: string;
+      local_time: string;
+      /** RFC 3339. */
+      until: string | null;
+    } | null;
+    caps: ({
+      category: "marketing" | "transactional";
+      channel_class?: "push" | "email" | "web_push" | "chat_app" | "sms" | "in_app" | undefined;
+      max: number;
+      per: "day" | "week";
+      count: number;
     })[];
     ranking: ({
       class: string;
@@ -894,7 +982,7 @@ export interface NotificationsListQuery {
 }
 
 export interface NotificationsListAnswer {
-  items: Notification[];
+  items: NotificationsNotification[];
   next_cursor: string;
 }
 
@@ -1947,7 +2035,7 @@ export interface Endpoints {
     /** Explain why somebody got a notification or did not. `GET /api/v1/notifications/:id/recipients/:subscriberId` */
     getRecipient(id: string, subscriberId: string, options?: CallOptions): Promise<Recipient>;
     /** Cancel a scheduled notification: nobody is reached after this. `POST /api/v1/notifications/:id/cancel` */
-    cancel(id: string, options?: CallOptions): Promise<Notification>;
+    cancel(id: string, options?: CallOptions): Promise<NotificationsNotification>;
     /** Report what a recipient did with a message. `POST /api/v1/notifications/interactions` */
     createInteraction(body: NotificationsCreateInteractionBody, options?: CallOptions): Promise<void>;
   };

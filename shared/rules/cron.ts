@@ -1,5 +1,5 @@
 // Five-field cron expressions, read strictly, and when they next fire in a time zone (SCH-10 to SCH-14).
-import { zoneOffsetMinutes } from "./time-zones.ts";
+import { type ClockChange, changeNear, wallClock } from "./time-zones.ts";
 
 export interface Cron {
   minutes: ReadonlySet<number>;
@@ -74,8 +74,6 @@ const canFire = ({ days, months, isEitherDay }: Cron): boolean =>
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-/** A zone's clocks change twice within two days nowhere. */
-const NEAR = 26 * 60 * MINUTE;
 /** From one 29 February to the next, around 2100. */
 const MOST_DAYS = 9 * 366;
 
@@ -121,28 +119,6 @@ function firstOfDay({ hours, minutes, isEveryHour }: Cron, zone: string, day: nu
   return earliest;
 }
 
-interface ClockChange {
-  /** The first instant of the new offset. */
-  at: number;
-  /** Milliseconds ahead of UTC. */
-  before: number;
-  after: number;
-}
-
-/** The change of clocks that could concern a local day, or the offset that holds all through it. */
-function changeNear(zone: string, day: number): ClockChange {
-  let from = day - NEAR;
-  let to = day + DAY + NEAR;
-  const [before, after] = [offset(zone, from), offset(zone, to)];
-  if (before === after) return { at: Number.NEGATIVE_INFINITY, before, after };
-  while (to - from > MINUTE) {
-    const middle = Math.floor((from + to) / 2 / MINUTE) * MINUTE;
-    if (offset(zone, middle) === before) from = middle;
-    else to = middle;
-  }
-  return { at: to, before, after };
-}
-
 function instantsOf(local: number, { at, before, after }: ClockChange, all: boolean): number[] {
   const [earlier, later] = [local - before, local - after];
   const isBefore = earlier < at;
@@ -152,6 +128,3 @@ function instantsOf(local: number, { at, before, after }: ClockChange, all: bool
   if (isBefore) return [earlier];
   return all ? [] : [at];
 }
-
-const offset = (zone: string, at: number) => zoneOffsetMinutes(zone, at) * MINUTE;
-const wallClock = (zone: string, at: number) => at + offset(zone, at);

@@ -10,15 +10,23 @@ const MINUTE_MS = 60_000;
 export const RETRY_AFTER_MS: readonly number[] = [1 * MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS];
 /** The reason of whatever may have been delivered and is not sent again. */
 export const UNCONFIRMED = "delivery_unconfirmed";
+/** It was put off and could not go out within a day of its time (AMB-86). */
+export const EXPIRED = "expired";
 
-/** `bounced`: taken by the provider, and told later that it came back. */
-export type LedgerState = "sent" | "failed" | "retryable" | "unknown" | "bounced";
+/** `bounced`: taken by the provider, and told later that it came back. `skipped`: not tried, by a rule of the workspace. */
+export type LedgerState = "sent" | "failed" | "retryable" | "unknown" | "bounced" | "skipped";
+
+/** Why an address is not tried although it could be reached. */
+export const lateSkips = ["capped", "template_not_approved", "canceled"] as const;
+export type LateSkip = (typeof lateSkips)[number];
 
 export type SendOutcome =
   | { status: "accepted"; providerId?: string }
   | { status: "rejected"; reason: string; addressDead?: boolean }
   | { status: "retryable"; reason: string; retryAfterSeconds?: number }
-  | { status: "unknown"; reason: string };
+  | { status: "unknown"; reason: string }
+  /** `seen`: the values that decided it. */
+  | { status: "skipped"; reason: LateSkip; seen?: object };
 
 /** One address of one recipient, by their places in the chunk. */
 export interface Unit {
@@ -28,6 +36,8 @@ export interface Unit {
   tries: number[];
   /** Not before. */
   due: number;
+  /** Put off by quiet hours: when they end. */
+  quiet?: number | undefined;
 }
 
 /** What is known of one address after an attempt. */
@@ -45,6 +55,10 @@ export interface Progress {
   /** Units of the round whose ledger rows are written; the verdicts up to `from` that are not. */
   noted: number;
   pending: Verdict[];
+  /** Units of the group under way that are skipped by a cap: where the claim is, their outcome is known. */
+  capped: number[];
+  /** Recipients who were counted against caps of all channels, as bits. */
+  counted: bigint;
   /** For the rounds to come. */
   next: Unit[];
   /** Recipients reached, by channel type, as bits. */
@@ -69,6 +83,8 @@ export const newProgress = (): Progress => ({
   to: 0,
   noted: 0,
   pending: [],
+  capped: [],
+  counted: 0n,
   next: [],
   reached: {},
   why: {},
@@ -110,18 +126,43 @@ export function note(
     settle(progress, unit, addressee, false, at);
     return { state: "sent", tries };
   }
+  if (outcome.status === "skipped") {
+    progress.why[unit.recipient] ??= outcome.reason;
+    settle(progress, unit, addressee, !isOver(outcome.reason), at);
+    return { state: "skipped", reason: outcome.reason, tries: unit.tries };
+  }
   const reason = outcome.status === "unknown" ? UNCONFIRMED : outcome.reason;
   const wait = outcome.status === "retryable" ? RETRY_AFTER_MS[tries.length - 1] : undefined;
   if (outcome.status === "retryable" && wait !== undefined) {
     const due = at + Math.max(wait, 1_000 * (outcome.retryAfterSeconds ?? 0));
-    progress.next.push({ ...unit, tries, due });
+    progress.next.push({ recipient: unit.recipient, target: unit.target, tries, due });
     openClass(progress, unit, addressee);
     return { state: "retryable", reason, tries };
   }
   progress.why[unit.recipient] = reason;
-  settle(progress, unit, addressee, outcome.status === "rejected", at);
+  settle(progress, unit, addressee, outcome.status === "rejected" && !isOver(reason), at);
   return { state: outcome.status === "unknown" ? "unknown" : "failed", reason, tries };
 }
+
+/** Reasons that hold for every address of a send. */
+const isOver = (reason: string): boolean => reason === "canceled" || reason === EXPIRED;
+
+/** Takes units that no claim holds yet out of the round: they come again when `until` says, if it does. */
+export function putOff(
+  progress: Progress,
+  addressees: readonly Addressee[],
+  until: (unit: Unit) => Pick<Unit, "due" | "quiet"> | undefined,
+): void {
+  const units = unitsOf(progress, addressees);
+  const waits = units.map((unit, i) => (i < progress.to ? undefined : until(unit)));
+  if (!waits.some(Boolean)) return;
+  progress.work = units.filter((_, i) => !waits[i]);
+  for (const [i, unit] of units.entries()) if (waits[i]) progress.next.push({ ...unit, ...waits[i] });
+}
+
+/** Recipients who wait for the end of quiet hours. */
+export const waitingFor = ({ work = [], to, next }: Progress): Set<number> =>
+  new Set([...work.slice(to), ...next].flatMap(({ quiet, recipient }) => (quiet === undefined ? [] : [recipient])));
 
 const sizeOfClass = (unit: Unit, { targets }: Addressee): number => {
   const one = classOf(targets[unit.target]!.channel);
@@ -158,62 +199,38 @@ export function nextRound(progress: Progress, now: number): number | undefined {
   if (progress.next.length === 0) return undefined;
   const begins = Math.min(...progress.next.map(({ due }) => due));
   const until = Math.max(now, begins);
-  const order = (a: Unit, b: Unit) => a.recipient - b.recipient || a.target - b.target;
-  progress.work = progress.next.filter(({ due }) => due <= until).sort(order);
+  progress.work = progress.next.filter(({ due }) => due <= until).sort(byPlace);
   progress.next = progress.next.filter(({ due }) => due > until);
   Object.assign(progress, { from: 0, to: 0, noted: 0, pending: [] });
   return begins;
 }
 
+export const byPlace = (a: Unit, b: Unit): number => a.recipient - b.recipient || a.target - b.target;
+
 const bits = (set: bigint): number => set.toString(2).replaceAll("0", "").length;
 
-/** Recipients reached, by channel type and in all, and why the others were not. */
+const isLateSkip = (reason: string): boolean => lateSkips.some((skip) => skip === reason);
+
+/** Recipients reached, by channel type and in all, and why the others were not; whoever nothing was tried for is skipped. */
 export function resultOf({ reached, why }: Progress, recipients: number) {
   const all = Object.values(reached).reduce((sum, set) => sum | set, 0n);
   const fail_reasons: Record<string, number> = {};
+  const skip_reasons: Record<string, number> = {};
+  let skipped = 0;
   for (let i = 0; i < recipients; i++) {
     if ((all >> BigInt(i)) & 1n) continue;
     const reason = why[i] ?? UNCONFIRMED;
-    fail_reasons[reason] = (fail_reasons[reason] ?? 0) + 1;
+    const reasons = isLateSkip(reason) ? skip_reasons : fail_reasons;
+    reasons[reason] = (reasons[reason] ?? 0) + 1;
+    if (isLateSkip(reason)) skipped++;
   }
   const delivered = all === 0n ? 0 : bits(all);
   return {
     delivered,
-    failed: recipients - delivered,
+    skipped,
+    failed: recipients - delivered - skipped,
+    skip_reasons,
     delivered_by_channel: Object.fromEntries(Object.entries(reached).map(([channel, set]) => [channel, bits(set)])),
     fail_reasons,
   };
 }
-
-const shortStates: Record<string, LedgerState> = { s: "sent", f: "failed", r: "retryable", u: "unknown" };
-
-/** As text for the claim's row: a few hundred bytes as long as all goes well. */
-export function progressText({ pending, reached, ...rest }: Progress): string {
-  const plain = Object.entries(rest).filter(([, value]) => value !== undefined && !isEmpty(value));
-  return JSON.stringify({
-    ...Object.fromEntries(plain),
-    ...(pending.length > 0 && { pending: pending.map(({ state, reason }) => state[0] + (reason ?? "")) }),
-    ...(Object.keys(reached).length > 0 && {
-      reached: Object.fromEntries(Object.entries(reached).map(([channel, set]) => [channel, set.toString(36)])),
-    }),
-  });
-}
-
-const isEmpty = (value: unknown): boolean =>
-  value === 0 || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
-
-export function progressOf(text: string): Progress {
-  const { pending = [], reached = {}, ...rest } = JSON.parse(text);
-  return {
-    ...newProgress(),
-    ...rest,
-    pending: pending.map((entry: string): Verdict => {
-      const reason = entry.slice(1);
-      return { state: shortStates[entry[0]!]!, ...(reason && { reason }) };
-    }),
-    reached: Object.fromEntries(Object.entries(reached).map(([channel, set]) => [channel, fromBase36(String(set))])),
-  };
-}
-
-const fromBase36 = (text: string): bigint =>
-  [...text].reduce((sum, letter) => sum * 36n + BigInt(Number.parseInt(letter, 36)), 0n);

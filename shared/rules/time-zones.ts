@@ -3,6 +3,9 @@
 const SHAPE = /^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/;
 const REMEMBERED = 1_000;
 const MINUTE = 60_000;
+const DAY = 86_400_000;
+/** A zone's clocks change twice within two days nowhere. */
+const NEAR = 26 * 60 * MINUTE;
 
 // Making a format is a hundred times dearer than using it. Null remembers a name that is not a zone.
 const formats = new Map<string, Intl.DateTimeFormat | null>();
@@ -18,6 +21,33 @@ export function zoneOffsetMinutes(zone: string, at: number): number {
   const wall = Date.UTC(parts.year!, parts.month! - 1, parts.day!, parts.hour!, parts.minute!);
   return Math.round((wall - Math.floor(at / MINUTE) * MINUTE) / MINUTE);
 }
+
+/** What the clocks of a zone show at an instant, as if they were in UTC. */
+export const wallClock = (zone: string, at: number): number => at + offset(zone, at);
+
+export interface ClockChange {
+  /** The first instant of the new offset. */
+  at: number;
+  /** Milliseconds ahead of UTC. */
+  before: number;
+  after: number;
+}
+
+/** The change of clocks that could concern the day from a wall-clock time on, or the offset that holds all through it. */
+export function changeNear(zone: string, local: number): ClockChange {
+  let from = local - NEAR;
+  let to = local + DAY + NEAR;
+  const [before, after] = [offset(zone, from), offset(zone, to)];
+  if (before === after) return { at: Number.NEGATIVE_INFINITY, before, after };
+  while (to - from > MINUTE) {
+    const middle = Math.floor((from + to) / 2 / MINUTE) * MINUTE;
+    if (offset(zone, middle) === before) from = middle;
+    else to = middle;
+  }
+  return { at: to, before, after };
+}
+
+const offset = (zone: string, at: number): number => zoneOffsetMinutes(zone, at) * MINUTE;
 
 function formatOf(zone: string): Intl.DateTimeFormat | null {
   const known = formats.get(zone);

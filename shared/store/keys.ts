@@ -76,6 +76,8 @@ export const keys = {
   /** an address of a send and what became of it: the ledger row and the touch of attribution · deliver */
   touch: (t: TenantId, id: string, at: string, job: string, target: string) =>
     key(keys.person(t, id), `R#${at}#${job}#${target}`),
+  /** what a person got of capped messages in a day or week, where the workspace has caps · deliver */
+  sendCount: (t: TenantId, id: string, per: string, window: string) => key(keys.person(t, id), `F#${per}#${window}`),
   consent: (t: TenantId, id: string, consent: string) => key(keys.person(t, id), `C#${consent}`),
   membershipOfList: (t: TenantId, id: string, list: string) => key(keys.person(t, id), `L#${list}`),
   membershipOfSegment: (t: TenantId, id: string, segment: string) => key(keys.person(t, id), `G#${segment}`),

@@ -32,18 +32,24 @@ const LocalTime = v.pipe(
   v.regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, "must be a time such as 22:00"),
 );
 
-const QuietHours = v.strictObject({
-  start: LocalTime,
-  end: LocalTime,
-  timezone_mode: v.picklist(["subscriber", "workspace"], "must be subscriber or workspace"),
-  days: v.optional(
-    v.pipe(
-      v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(6)), "must be an array of days 0 to 6"),
-      v.minLength(1),
+const QuietHours = v.pipe(
+  v.strictObject({
+    start: LocalTime,
+    end: LocalTime,
+    timezone_mode: v.picklist(["subscriber", "workspace"], "must be subscriber or workspace"),
+    days: v.optional(
+      v.pipe(
+        v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(6)), "must be an array of days 0 to 6"),
+        v.minLength(1),
+      ),
+      [0, 1, 2, 3, 4, 5, 6],
     ),
-    [0, 1, 2, 3, 4, 5, 6],
+  }),
+  v.forward(
+    v.check(({ start, end }) => start !== end, "must differ from start: no hour would be left"),
+    ["end"],
   ),
-});
+);
 
 const FrequencyCap = v.strictObject({
   category: v.picklist(["marketing", "transactional"], "must be marketing or transactional"),

@@ -5,11 +5,12 @@ import { endpoints, existing, group } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/http/errors.ts";
 import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
-import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { secrets, storeRead, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { isTerminal, jobStatuses } from "../../../shared/rules/job-states.ts";
 import { channelClasses } from "../../../shared/rules/reach.ts";
 import type { Key } from "../../../shared/store/model.ts";
-import { explainRecipient } from "../../../shared/store/sends/explain.ts";
+import { countDeferred } from "../../../shared/store/sends/deferred.ts";
+import { decisions, explainRecipient, recipientStates } from "../../../shared/store/sends/explain.ts";
 import { cancelJob, getJob, type JobItem, listJobs } from "../../../shared/store/sends/jobs.ts";
 import { readoutOf } from "../../../shared/store/sends/tallies.ts";
 import { createNotification } from "./create.ts";
@@ -72,16 +73,28 @@ const Notification = v.object({
   channel_arbitration: v.optional(Arbitration),
 });
 
+/** D-QUIET: while it is processing, how many of its recipients wait for the end of quiet hours. */
+const OneNotification = v.object({ ...Notification.entries, deferred: v.number() });
+
+const Cap = v.object({
+  category: v.picklist(["marketing", "transactional"]),
+  channel_class: v.optional(v.picklist(channelClasses)),
+  max: v.number(),
+  per: v.picklist(["day", "week"]),
+  count: v.number(),
+});
+
 const Share = v.object({ percentage: v.number(), bucket: v.number() });
 const Clause = v.object({ key: v.string(), condition: v.any(), value: v.any(), matches: v.boolean() });
-const recipientStates = ["pending", "delivered", "failed", "bounced", "skipped", "held_out", "canceled"] as const;
 
 const Explanation = v.object({
   notification_id: v.string(),
   subscriber_id: v.string(),
-  decision: v.picklist(["sent", "held_out", "skipped", "not_in_audience", "pending", "canceled"]),
+  decision: v.picklist(decisions),
   state: v.picklist(recipientStates),
   reason: v.nullable(v.string()),
+  /** When the quiet hours end that its messages wait for. */
+  deferred_until: v.nullable(Timestamp),
   holdout: Share,
   held_out: v.boolean(),
   split: v.nullable(Share),
@@ -94,6 +107,7 @@ const Explanation = v.object({
       reason: v.nullable(v.string()),
       provider_id: v.nullable(v.string()),
       attempted_at: v.array(Timestamp),
+      cap: v.nullable(Cap),
     }),
   ),
   /** Null for somebody who is not there any more, or never was. */
@@ -110,6 +124,16 @@ const Explanation = v.object({
           consent: v.nullable(v.string()),
         }),
       ),
+      quiet_hours: v.nullable(
+        v.object({
+          ...{ start: v.string(), end: v.string(), days: v.array(v.number()) },
+          timezone_mode: v.picklist(["subscriber", "workspace"]),
+          timezone: v.string(),
+          local_time: v.string(),
+          until: v.nullable(Timestamp),
+        }),
+      ),
+      caps: v.array(Cap),
       ranking: v.nullable(v.array(v.object({ class: v.string(), source: v.string(), score: v.number() }))),
     }),
   ),
@@ -188,13 +212,16 @@ export const notifications = group("notifications", "One-off sends with audience
   endpoint(
     "GET /api/v1/notifications/:id",
     {},
-    { summary: "Get a notification", returns: Notification, errors: ["NOT_FOUND"] },
-    async ({ store, params }) => shown(await getJob(store, params.id)),
+    { summary: "Get a notification", returns: OneNotification, errors: ["NOT_FOUND"] },
+    async ({ store, params }) => {
+      const job = await getJob(store, params.id);
+      return { ...shown(job), deferred: await countDeferred(store, job) };
+    },
   ),
 
   endpoint(
     "GET /api/v1/notifications/:id/recipients/:subscriberId",
-    {},
+    { uses: [workspaceRead] },
     {
       summary: "Explain why somebody got a notification or did not",
       description:
@@ -202,7 +229,7 @@ export const notifications = group("notifications", "One-off sends with audience
       returns: Explanation,
       errors: ["NOT_FOUND"],
     },
-    ({ store, params }) => explainRecipient(store, params.id, params.subscriberId.toLowerCase()),
+    ({ store, workspace, params }) => explainRecipient(store, workspace, params.id, params.subscriberId.toLowerCase()),
   ),
 
   sending(

@@ -4,7 +4,7 @@ import { mailLinks } from "../../../shared/mail-links.ts";
 import type { Message } from "../../../shared/messages.ts";
 import { deliverInApp } from "../../../shared/providers/in-app.ts";
 import { providers } from "../../../shared/providers/providers.ts";
-import { deliverQueue, storeWrite } from "../../../shared/resources.ts";
+import { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { claimChunk, closeChunk, closeRange, getChunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
 import { finishJob } from "../../../shared/store/sends/jobs.ts";
 import { isInAppOnly } from "../../../shared/store/sends/recipients.ts";
@@ -14,22 +14,19 @@ import { forgetInChunk, namesNow } from "../../../shared/store/subscribers/ledge
 import { vaultOpening } from "../../../shared/vault.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 import { openedCredentials } from "./prepare.ts";
-import { type Bound, type Found, workThrough } from "./rounds.ts";
-
-/** What a queue can hold a message back. */
-const LONGEST_DELAY_SECONDS = 900;
+import { type Bound, type Found, LONGEST_DELAY_MS, workThrough } from "./rounds.ts";
 
 export const deliver = queueWorker(
   "deliver",
   "Delivers one chunk of recipients.",
-  [storeWrite, deliverQueue, providers, vaultOpening, mailLinks, openedCredentials],
+  [storeWrite, deliverQueue, timers, workspaceRead, providers, vaultOpening, mailLinks, openedCredentials],
   async (message, context) => {
     const { store } = context;
     const place: Place = { job: message.job, range: message.range, n: message.chunk };
     const found = await getChunk(store, place.job, place.range, place.n);
     if (found?.job.status !== "processing") return;
     if (found.claim?.closed) return settle(context, place);
-    const isInbox = found.chunk.recipients.every(({ targets }) => isInAppOnly(targets));
+    const isInbox = !found.job.means?.caps && found.chunk.recipients.every(({ targets }) => isInAppOnly(targets));
     const end = isInbox ? await intoInboxes(context, place, found) : await workThrough(context, place, found);
     if ("again" in end) return again(context, message, end.again);
     if (end.tally && !(await close(context, place, found, end.tally))) return;
@@ -37,7 +34,7 @@ export const deliver = queueWorker(
   },
 );
 
-type End = { again: number } | { tally?: { at: number; owner: string; tally: Tally } };
+type End = { again: number } | { tally?: { at: number; owner: string; tally: Tally; deferred?: number } };
 
 /** In-app alone: the rows are their own ledger, so one claim does for the whole chunk. */
 async function intoInboxes({ store, ids, clock }: Bound, place: Place, { job, chunk }: Found): Promise<End> {
@@ -64,11 +61,11 @@ async function close(
   { store }: Bound,
   place: Place,
   { chunk }: Found,
-  { at, owner, tally }: { at: number; owner: string; tally: Tally },
+  { at, owner, tally, deferred = 0 }: { at: number; owner: string; tally: Tally; deferred?: number },
 ): Promise<boolean> {
   const names = await namesNow(store, place, chunk.plannedAt, chunk.heldOut);
   await store.writeAll([...names.values()].map((id) => ({ put: heldOutItem(store.tenant, at, place, id) })));
-  const tenure = { owner, isFinal: chunk.next === undefined };
+  const tenure = { owner, isFinal: chunk.next === undefined, deferred };
   return closeChunk(store, place.job, place.range, place.n, tenure, tally);
 }
 
@@ -76,7 +73,8 @@ async function settle({ store }: Bound, { job, range }: Place): Promise<void> {
   if (await closeRange(store, job, range)) await finishJob(store, job);
 }
 
-function again({ deliverQueue: queue }: Bound, message: Message<"deliver">, ms: number): Promise<void> {
-  const delaySeconds = Math.min(LONGEST_DELAY_SECONDS, Math.max(1, Math.ceil(ms / SECOND)));
-  return queue.send([message], { delaySeconds });
+/** What waits longer than a queue can hold a message back has a timer, or is let go by others. */
+async function again({ deliverQueue: queue }: Bound, message: Message<"deliver">, ms: number): Promise<void> {
+  if (ms > LONGEST_DELAY_MS) return;
+  await queue.send([message], { delaySeconds: Math.max(1, Math.ceil(ms / SECOND)) });
 }

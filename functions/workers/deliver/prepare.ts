@@ -26,7 +26,12 @@ export interface Prepared {
   unit: Unit;
   /** Whose ledger row it is: the subscriber, or the mark of one who was erased. */
   subscriber: string;
+  channel: ReachChannel;
   device?: Item | undefined;
+  /** Nothing is tried for it, as is known already. */
+  isRefused?: true;
+  /** A frequency cap is reached. */
+  isCapped?: true;
   send(): Promise<SendOutcome>;
 }
 
@@ -50,6 +55,16 @@ export const openedCredentials: Capability<
     return () => opened;
   },
 };
+
+/** What became of an inbox message. */
+type Inbox = (subscriber: string) => Promise<SendOutcome>;
+
+const NOBODY: ReadonlySet<string> = new Set();
+const NOT_WRITTEN: SendOutcome = { status: "retryable", reason: "inbox_unavailable" };
+const inboxOf =
+  (delivered: ReadonlySet<string>): Inbox =>
+  async (subscriber) =>
+    delivered.has(subscriber) ? { status: "accepted" } : rejected("template_error");
 
 const rejected = (reason: string): SendOutcome => ({ status: "rejected", reason });
 const readsProfile: ReadonlySet<ReachChannel> = new Set(["email", "sms", "chat_app"]);
@@ -106,21 +121,19 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
   }
 
   /** One unit: what to do when the group is claimed. */
-  async function ready(unit: Unit, inbox: ReadonlySet<string>): Promise<Prepared> {
+  async function ready(unit: Unit, inbox: Inbox, refusal: SendOutcome | undefined): Promise<Prepared> {
     const { subscriber, arm } = recipientOf(unit);
     const { channel, device: deviceId } = targetOf(unit);
-    const refuse = (reason: string, who = subscriber): Prepared => {
-      const outcome = rejected(reason);
-      return { unit, subscriber: who, send: async () => outcome };
-    };
+    const decided = (outcome: SendOutcome, who = subscriber): Prepared => ({
+      ...{ unit, channel, subscriber: who, isRefused: true, send: async () => outcome },
+    });
+    const refuse = (reason: string, who?: string): Prepared => decided(rejected(reason), who);
     if (isMark(subscriber)) return refuse("erased");
     if (people.has(subscriber) && !people.get(subscriber))
       return refuse("erased", await forgetInChunk(store, place, subscriber));
     const profile = people.get(subscriber);
-    if (channel === "in_app") {
-      const outcome: SendOutcome = inbox.has(subscriber) ? { status: "accepted" } : rejected("template_error");
-      return { unit, subscriber, send: async () => outcome };
-    }
+    if (refusal) return decided(refusal);
+    if (channel === "in_app") return { unit, channel, subscriber, send: () => inbox(subscriber) };
     const device = deviceId === undefined ? undefined : devices.get(nameOf(unit));
     if (deviceId !== undefined && !(device && isReachableDevice(deviceOf(device)))) return refuse("no_device");
     if (profile && readsProfile.has(channel)) {
@@ -145,12 +158,19 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
       ...(arm && { variant: arm }),
       ...(channel === "email" && mailFor(await mailLinks(), job, { ...recipient, arm }, words.body, clock.now())),
     };
-    return { unit, subscriber, device, send: () => provider.send(credentials, message) };
+    return { unit, channel, subscriber, device, send: () => provider.send(credentials, message) };
   }
 
   return {
-    /** The group's messages; in-app ones are written here, for a repeat of them changes nothing. */
-    prepare: async (units: readonly Unit[], group: readonly Unit[]): Promise<Prepared[]> => {
+    /**
+     * The group's messages; in-app ones are written here, for a repeat of them changes nothing, unless they are counted
+     * against caps first.
+     */
+    prepare: async (
+      units: readonly Unit[],
+      group: readonly Unit[],
+      refusal: (unit: Unit) => SendOutcome | undefined,
+    ): Promise<Prepared[]> => {
       if (!group.every(isKnown)) {
         const first = units.indexOf(group[0]!);
         const window = units.slice(first, Math.max(first + group.length, first + WINDOW));
@@ -159,9 +179,11 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
         await look(window);
       }
       const recipients = group.filter((unit) => targetOf(unit).channel === "in_app").map(recipientOf);
-      const inbox = recipients.length > 0 ? await intoInbox(recipients) : new Set<string>();
+      const inbox = job.means?.caps
+        ? inboxLater()
+        : inboxOf(recipients.length > 0 ? await intoInbox(recipients) : NOBODY);
       const prepared: Prepared[] = [];
-      for (const unit of group) prepared.push(await ready(unit, inbox));
+      for (const unit of group) prepared.push(await ready(unit, inbox, refusal(unit)));
       return prepared;
     },
 
@@ -175,6 +197,21 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
       }
     },
   };
+
+  /** Those of a group who ask at the same moment are written together. */
+  function inboxLater(): Inbox {
+    const asked: string[] = [];
+    let written: Promise<Inbox> | undefined;
+    return async (subscriber) => {
+      asked.push(subscriber);
+      written ??= Promise.resolve().then(async () => {
+        const recipients = chunk.recipients.filter((one) => asked.includes(one.subscriber));
+        // A claimed group must end with an outcome for everybody.
+        return intoInbox(recipients).then(inboxOf, () => async () => NOT_WRITTEN);
+      });
+      return (await written)(subscriber);
+    };
+  }
 
   async function intoInbox(recipients: readonly Recipient[]): Promise<Set<string>> {
     const { plannedAt } = chunk;

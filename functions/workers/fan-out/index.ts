@@ -1,8 +1,5 @@
 // Sets jobs in motion: fires what is due, dispatches what is queued, plans ranges, looks after what is under way.
-import { type Clock, HOUR, MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
-import type { Message } from "../../../shared/messages.ts";
-import type { Context } from "../../../shared/parts.ts";
-import { deliverQueue, fanOutQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+import { HOUR, MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
 import { absent } from "../../../shared/store/conditions.ts";
 import { keys } from "../../../shared/store/keys.ts";
 import { countTarget, targetExists } from "../../../shared/store/lists/targets.ts";
@@ -10,9 +7,10 @@ import { refusedSteps } from "../../../shared/store/refusals.ts";
 import { PLANNED_RANGE, planRange, rangesOf } from "../../../shared/store/sends/audiences.ts";
 import { closeRange, getRange, isComplete } from "../../../shared/store/sends/chunks.ts";
 import { findJob, finishJob, type JobItem, moveJob } from "../../../shared/store/sends/jobs.ts";
-import { type Means, planningRules, selectedChannels } from "../../../shared/store/sends/planning.ts";
+import { meansOf, planningRules, selectedChannels } from "../../../shared/store/sends/planning.ts";
 import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
 import { queueWorker } from "../../../shared/worker.ts";
+import { type Bound, chunkMessages, release, uses, WATCH_AFTER_MS, watch } from "./watch.ts";
 
 /** A one-off send later than this is not sent any more (reliability.md). */
 const TOO_LATE_MS = 24 * HOUR;
@@ -25,11 +23,6 @@ const APPEARING_RETRY_SECONDS = 10;
 const LONGEST_DELAY_SECONDS = 900;
 /** Planning stops here and goes on in another message. */
 const PLANNING_MS = 40 * SECOND;
-export const WATCH_AFTER_MS = 15 * MINUTE;
-
-const uses = [storeWrite, timers, workspaceRead, fanOutQueue, deliverQueue] as const;
-type Bound = Context<typeof uses> & { clock: Clock };
-
 export const fanOut = queueWorker(
   "fan-out",
   "Fires, dispatches and plans notification jobs.",
@@ -42,9 +35,10 @@ export const fanOut = queueWorker(
       if (mayAppear) await queue.send([message], { delaySeconds: APPEARING_RETRY_SECONDS });
       return;
     }
+    if (message.release) return release(context, job, message.range);
     if (message.range !== undefined) return plan(context, job, message.range);
     if (message.due) return fire(context, job);
-    if (message.watch) return watch(context, job);
+    if (message.watch) return watch(context, job, () => dispatch(context, job));
     return dispatch(context, job);
   },
 );
@@ -89,10 +83,7 @@ async function dispatch(context: Bound, job: JobItem): Promise<void> {
       set: {
         dispatched_at: timestamp(clock.now()),
         ranges: job.ranges ?? rangesOf(job),
-        means: JSON.stringify({
-          via,
-          emailConsent: (await workspace())?.email_consent_mode ?? "opt_out",
-        } satisfies Means),
+        means: JSON.stringify(meansOf(job, via, await workspace())),
         title: template ? String(template.title) : undefined,
         body: template ? String(template.body) : undefined,
       },
@@ -157,31 +148,6 @@ async function plan(
   if (!state.planned) await queue.send([{ tenant: store.tenant, job: job.id, range }]);
 }
 
-/** The watchdog: whatever a lost message left lying is sent out again; claims see to it that nobody is reached twice. */
-async function watch(context: Bound, job: JobItem): Promise<void> {
-  const { store, clock, timers } = context;
-  if (job.status !== "queued" && job.status !== "processing") return;
-  await timers.set([{ kind: "job-watch", id: job.id, at: clock.now() + WATCH_AFTER_MS }]);
-  if (job.status === "queued") return dispatch(context, job);
-  for (const range of job.ranges ?? []) await rescue(context, job, range);
-  await finishJob(store, job.id);
-}
-
-async function rescue(
-  { store, fanOutQueue: queue, deliverQueue: deliver }: Bound,
-  job: JobItem,
-  range: string,
-): Promise<void> {
-  const { chunks, planned, closed } = await getRange(store, job.id, range);
-  if (closed) return;
-  if (!planned) return queue.send([{ tenant: store.tenant, job: job.id, range }]);
-  const { items } = await store.query({ pk: keys.jobParts(store.tenant, job.id), prefix: `K#${range}#` });
-  const done = new Set(items.filter(({ closed: isClosed }) => isClosed).map(({ sk }) => Number(sk.split("#")[2])));
-  const open = chunkMessages(store.tenant, job.id, range, 0, chunks).filter(({ chunk }) => !done.has(chunk));
-  await deliver.send(open);
-  if (open.length === 0) await closeRange(store, job.id, range);
-}
-
 async function settleRange(store: Bound["store"], job: string, range: string): Promise<void> {
   if (await closeRange(store, job, range)) await finishJob(store, job);
 }
@@ -189,6 +155,3 @@ async function settleRange(store: Bound["store"], job: string, range: string): P
 async function fail(store: Bound["store"], job: string, error: string): Promise<void> {
   await moveJob(store, job, "fail", { change: { set: { error, completed_at: timestamp(store.clock.now()) } } });
 }
-
-const chunkMessages = (tenant: string, job: string, range: string, from: number, to: number): Message<"deliver">[] =>
-  Array.from({ length: Math.max(0, to - from) }, (_, i) => ({ tenant, job, range, chunk: from + i }));

@@ -188,19 +188,24 @@ export async function closeChunk(
   job: string,
   range: string,
   n: number,
-  { owner, isFinal }: { owner: string; isFinal: boolean },
+  { owner, isFinal, deferred }: { owner: string; isFinal: boolean; deferred: number },
   tally: Tally,
 ): Promise<boolean> {
   const added = addends(tally);
+  const settled = deferred > 0 && { deferred: -deferred };
   const attempt = (when: Condition): Promise<"closed" | "refused"> =>
     store
       .transact([
         {
           update: keys.claim(store.tenant, job, range, n),
-          change: { set: { closed: true }, add: added, remove: ["progress"] },
+          change: { set: { closed: true }, add: added, remove: ["progress", "waits", "deferred"] },
           when: all(is("owner", owner), absent("closed")),
         },
-        { update: keys.range(store.tenant, job, range), change: { add: { ...added, chunks_closed: 1 } }, when },
+        {
+          update: keys.range(store.tenant, job, range),
+          change: { add: { ...added, ...settled, chunks_closed: 1 } },
+          when,
+        },
       ])
       .then(
         () => "closed" as const,

@@ -3,7 +3,8 @@ import type { Store } from "../../resources.ts";
 import { absent, all, below, is } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import type { Item } from "../model.ts";
-import { refused } from "../refusals.ts";
+import { refused, refusedSteps } from "../refusals.ts";
+import type { Step } from "../table.ts";
 import { LEASE_MS } from "./chunks.ts";
 import type { Place } from "./touches.ts";
 
@@ -13,34 +14,64 @@ export interface Tenure {
   step: number;
   /** When the chunk was first claimed. */
   at: number;
+  /** Recipients of the chunk whom the range counts as waiting for the end of quiet hours. */
+  deferred: number;
 }
 
 const keyOf = (store: Store, { job, range, n }: Place) => keys.claim(store.tenant, job, range, n);
+const isMine = ({ owner, step }: Tenure) => all(is("owner", owner), is("step", step), absent("closed"));
 
 /**
- * Claims the next group, or, with `release`, lets go of the chunk.
- * @returns the tenure after it; undefined if somebody else has the chunk.
+ * Claims the next group, together with the steps `along`: all of it or nothing.
+ * @returns the tenure after it; undefined if somebody else has the chunk; or, if only steps of `along` refused, their
+ * items as they were (undefined: it passed).
  */
-export function advance(
+export async function advance(
   store: Store,
   place: Place,
-  { owner, step, at }: Tenure,
+  tenure: Tenure,
   progress: string,
-  { release = false }: { release?: boolean } = {},
-): Promise<Tenure | undefined> {
-  const lease = release ? 0 : store.clock.now() + LEASE_MS;
-  const after: Tenure = { owner, step: step + 1, at };
-  const mine = all(is("owner", owner), is("step", step), absent("closed"));
-  return store
-    .update(
-      keyOf(store, place),
-      { set: { owner, lease, step: after.step, progress }, initial: { at } },
-      step === 0 ? absent("owner") : mine,
-    )
-    .then(
-      () => after,
-      refused((old) => (old?.owner === owner && old.step === after.step ? after : undefined)),
-    );
+  along: readonly Step[] = [],
+): Promise<Tenure | { refused: (Item | undefined)[] } | undefined> {
+  const { owner, step, at } = tenure;
+  const after: Tenure = { ...tenure, step: step + 1 };
+  const set = { owner, lease: store.clock.now() + LEASE_MS, step: after.step, progress };
+  const key = keyOf(store, place);
+  const change = { set, initial: { at }, remove: ["waits"] };
+  const when = step === 0 ? absent("owner") : isMine(tenure);
+  const mine = (old: Item | undefined) => (old?.owner === owner && old.step === after.step ? after : undefined);
+  if (along.length === 0) return store.update(key, change, when).then(() => after, refused(mine));
+  return store.transact([{ update: key, change, when }, ...along]).then(
+    () => after,
+    refusedSteps(([claim, ...steps]) => (claim ? mine(claim.old) : { refused: steps.map((one) => one?.old) })),
+  );
+}
+
+/**
+ * Lets go of a chunk with all that is known: from `waits` on, whoever comes next may go on. `deferred` recipients wait
+ * for the end of quiet hours, and the range counts them.
+ * @returns false if somebody else has the chunk.
+ */
+export async function release(
+  store: Store,
+  place: Place,
+  tenure: Tenure,
+  progress: string,
+  { waits, deferred }: { waits: number; deferred: number },
+): Promise<boolean> {
+  const { owner, step, at } = tenure;
+  const set = { owner, lease: 0, step: step + 1, progress, waits, deferred };
+  const key = keyOf(store, place);
+  const change = { set, initial: { at } };
+  const when = step === 0 ? absent("owner") : isMine(tenure);
+  const isOurs = (old: Item | undefined) => old?.owner === owner && old.step === step + 1;
+  const more = deferred - tenure.deferred;
+  if (more === 0) return store.update(key, change, when).then(() => true, refused(isOurs));
+  const counted = { update: keys.range(store.tenant, place.job, place.range), change: { add: { deferred: more } } };
+  return store.transact([{ update: key, change, when }, counted]).then(
+    () => true,
+    refusedSteps(([claim]) => isOurs(claim?.old)),
+  );
 }
 
 /** Goes on where nobody works any more. @returns the row as it is then; undefined if somebody was faster. */

@@ -14,14 +14,26 @@ import { contactOf } from "../subscribers/contacts.ts";
 import { deviceRows } from "../subscribers/devices.ts";
 import { personalEngagements, tenantEngagements } from "../subscribers/engagement.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
+import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { attributesForFilters, deviceForFilters } from "./candidates.ts";
+import { type Counted, countsNow } from "./caps.ts";
+import { deferredUntil, quietNow } from "./deferred.ts";
 import { messagesSince } from "./inbox.ts";
 import { getJob, type JobItem } from "./jobs.ts";
-import { type Means, selectedChannels } from "./planning.ts";
+import { type Means, meansOf, selectedChannels } from "./planning.ts";
 import { targetOf, touchesSince } from "./touches.ts";
 
-export type Decision = "sent" | "held_out" | "skipped" | "not_in_audience" | "pending" | "canceled";
-export type RecipientState = "pending" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+export const decisions = [
+  ...(["sent", "deferred", "held_out", "skipped"] as const),
+  ...(["not_in_audience", "pending", "canceled"] as const),
+] as const;
+type Decision = (typeof decisions)[number];
+
+export const recipientStates = [
+  ...(["pending", "deferred", "delivered", "failed"] as const),
+  ...(["bounced", "skipped", "held_out", "canceled"] as const),
+] as const;
+type RecipientState = (typeof recipientStates)[number];
 
 export interface Clause {
   key: string;
@@ -37,42 +49,55 @@ export interface Attempt {
   reason: string | null;
   provider_id: string | null;
   attempted_at: string[];
+  /** The cap that was reached, and what it had counted. */
+  cap: Counted | null;
 }
 
 /** @throws 404 for an unknown send, and for somebody of whom nothing is known. */
-export async function explainRecipient(store: StoreReader, id: string, subscriber: string) {
+export async function explainRecipient(
+  store: StoreReader,
+  workspace: () => Promise<WorkspaceRecord | undefined>,
+  id: string,
+  subscriber: string,
+) {
   const job = await getJob(store, id);
-  const [[profile], rows, messages, skip] = await Promise.all([
+  const [[profile], rows, messages, skip, deferred] = await Promise.all([
     getProfiles(store, [subscriber]),
     ledgerOf(store, job, subscriber),
     job.dispatched_at === null ? [] : messagesSince(store, subscriber, Date.parse(job.dispatched_at)),
     skipOf(store, job, subscriber),
+    deferredUntil(store, job, subscriber),
   ]);
   const attempts = [...rows.filter(({ state }) => state !== "held_out").map(attemptOf), ...inboxOf(job, messages)];
   if (!profile && rows.length === 0 && attempts.length === 0 && skip === undefined) throw notFound("recipient");
   const isHeld = rows.some(({ state }) => state === "held_out");
-  const decision = decisionOf(job, { isHeld, skip, isSent: attempts.length > 0 });
+  const isSent = attempts.some(({ state }) => state !== "skipped");
+  const late = isSent ? undefined : (attempts[0]?.reason ?? undefined);
+  const decision = decisionOf(job, { isHeld, skip: skip ?? late, isSent, isDeferred: deferred !== undefined });
   const arm = rows.find((row) => row.arm)?.arm;
   return {
     notification_id: job.id,
     subscriber_id: subscriber,
     decision,
     state: stateOf(decision, attempts),
-    reason: skip ?? attempts.find(({ state }) => state === "failed" || state === "bounced")?.reason ?? null,
+    reason: skip ?? late ?? attempts.find(({ state }) => state === "failed" || state === "bounced")?.reason ?? null,
+    deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
     held_out: isHeld || (decision === "pending" && isHeldOut(job.id, subscriber, job.holdout_percentage)),
     split: job.variant_b && shareOf("split", job, subscriber, job.split_percentage ?? 50),
     variant_id: job.variant_b ? String(arm ?? armOf(job.id, subscriber, job.split_percentage ?? 50)) : null,
     attempts,
-    now: profile ? await asOfNow(store, job, profile) : null,
+    now: profile ? await asOfNow(store, job, profile, workspace) : null,
     evaluated_at: timestamp(store.clock.now()),
   };
 }
 
 function decisionOf(
   job: JobItem,
-  { isHeld, skip, isSent }: { isHeld: boolean; skip: string | undefined; isSent: boolean },
+  known: { isHeld: boolean; skip: string | undefined; isSent: boolean; isDeferred: boolean },
 ): Decision {
+  const { isHeld, skip, isSent, isDeferred } = known;
+  if (isDeferred) return "deferred";
   if (isSent) return "sent";
   if (isHeld) return "held_out";
   if (skip !== undefined) return "skipped";
@@ -106,6 +131,7 @@ const states: Record<string, RecipientState> = {
   unknown: "failed",
   retryable: "pending",
   bounced: "bounced",
+  skipped: "skipped",
 };
 
 function attemptOf(row: Item): Attempt {
@@ -118,6 +144,7 @@ function attemptOf(row: Item): Attempt {
     reason: text(row.reason),
     provider_id: text(row.provider_id),
     attempted_at: (row.tries as string[] | undefined) ?? [],
+    cap: row.reason === "capped" && row.seen !== undefined ? JSON.parse(String(row.seen)) : null,
   };
 }
 
@@ -127,6 +154,7 @@ const inboxOf = (job: JobItem, messages: readonly Item[]): Attempt[] =>
     .filter((row) => row.job === job.id)
     .map(() => ({
       ...{ channel: "in_app", device_id: null, state: "delivered", reason: null, provider_id: null, attempted_at: [] },
+      cap: null,
     }));
 
 /** Why somebody was skipped: the ids lie beside their chunks for 30 days. */
@@ -146,11 +174,17 @@ async function skipOf(store: StoreReader, job: JobItem, subscriber: string): Pro
 }
 
 /** The rules of the send, clause by clause, with what they see of this person now. */
-async function asOfNow(store: StoreReader, job: JobItem, profile: Item) {
+async function asOfNow(
+  store: StoreReader,
+  job: JobItem,
+  profile: Item,
+  workspace: () => Promise<WorkspaceRecord | undefined>,
+) {
   const devices = await deviceRows(store, String(profile.id));
   const attributes = attributesForFilters(profile);
   const contact = contactOf(profile, devices);
-  const means = job.means ?? { via: await selectedChannels(store, job), emailConsent: "opt_out" as const };
+  const means = job.means ?? meansOf(job, await selectedChannels(store, job), await workspace());
+  const { timezone = "UTC", caps = [] } = means;
   return {
     subscriber_filters: clausesOf(job.subscriber_filters, attributes, compilePredicate),
     device_filters: devices.map((row) => ({
@@ -158,6 +192,8 @@ async function asOfNow(store: StoreReader, job: JobItem, profile: Item) {
       clauses: clausesOf(job.device_filters, deviceForFilters(row), compileDevicePredicate),
     })),
     channels: means.via.map(({ type }) => channelNow(type, contact, job, means)),
+    quiet_hours: means.quiet ? quietNow(means.quiet, timezone, profile, store.clock.now()) : null,
+    caps: await countsNow(store, timezone, String(profile.id), caps),
     ranking: job.channel_arbitration_mode === "smart" ? await rankingNow(store, job, profile, contact, means) : null,
   };
 }

@@ -4,7 +4,7 @@ import { conflict, notFound } from "../../http/errors.ts";
 import { pageRoom } from "../../http/paging.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { type JobStatus, jobMoves, outcomeOf } from "../../rules/job-states.ts";
-import { absent, all, type Condition, is, oneOf, present } from "../conditions.ts";
+import { absent, all, type Condition, oneOf, present } from "../conditions.ts";
 import type { Change } from "../expressions.ts";
 import { endedSteps } from "../journeys/totals.ts";
 import { keys } from "../keys.ts";
@@ -73,7 +73,7 @@ export interface JobItem extends Job {
   /** Set once the ranges are known: at creation for a small audience, else at dispatch. */
   ranges: string[] | undefined;
   ranges_closed: number;
-  /** Its campaign is paused or archived: it does not fire. */
+  /** Its campaign is paused or archived: it does not fire, and what it has put off waits. */
   held: boolean;
   /** When it was last let go, in milliseconds: it is not late before. */
   letGoAt: number | undefined;
@@ -158,9 +158,9 @@ export async function findJobs(store: StoreReader, ids: readonly string[]): Prom
   return items.map((item) => item && jobOf(item));
 }
 
-/** Keeps a scheduled job from firing until it is let go. Nothing changes for one that is dispatched, or held already. */
+/** Keeps a scheduled job from firing, and a dispatched one from sending what it has put off, until it is let go. */
 export async function holdJob(store: Store, id: string): Promise<void> {
-  const when = all(is("status", "scheduled"), absent("held"));
+  const when = all(oneOf("status", ["scheduled", "processing"]), absent("held"));
   await store.update(keys.job(store.tenant, id), { set: { held: true } }, when).catch(refused(() => undefined));
 }
 

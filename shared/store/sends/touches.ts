@@ -29,6 +29,8 @@ export interface Touch {
   tries: readonly number[];
   arm?: "a" | "b" | undefined;
   providerId?: string | undefined;
+  /** Of one that was skipped: the values that decided it. */
+  seen?: object | undefined;
 }
 
 /** Of a control group nobody is reached, yet lift must find them. */
@@ -40,7 +42,7 @@ export const touchKey = (tenant: TenantId, subscriber: string, at: number, job: 
 
 /** The row of one address; `at` is the time of the chunk's first claim, so that every attempt writes the same row. */
 export function touchItem(tenant: TenantId, at: number, place: Place, touch: Touch): Item {
-  const { subscriber, target, verdict, tries, arm, providerId } = touch;
+  const { subscriber, target, verdict, tries, arm, providerId, seen } = touch;
   return {
     ...touchKey(tenant, subscriber, at, place.job, target),
     job: place.job,
@@ -51,6 +53,7 @@ export function touchItem(tenant: TenantId, at: number, place: Place, touch: Tou
     ...(verdict.reason !== undefined && { reason: verdict.reason.slice(0, MOST_REASON_CHARACTERS) }),
     ...(providerId !== undefined && { provider_id: providerId }),
     ...(arm && { arm }),
+    ...(seen && { seen: JSON.stringify(seen) }),
     tries: tries.map((time) => timestamp(time)),
   };
 }
@@ -67,7 +70,7 @@ export const heldOutItem = (tenant: TenantId, at: number, place: Place, subscrib
 
 /** What is known of an address after `tries` earlier attempts; undefined if the next one left no row. */
 export function recorded(row: Item | undefined, tries: number): Verdict | undefined {
-  if (!row || (row.tries as unknown[]).length <= tries) return undefined;
+  if (!row || (row.state !== "skipped" && (row.tries as unknown[]).length <= tries)) return undefined;
   const reason = row.reason === undefined ? undefined : String(row.reason);
   return { state: row.state as LedgerState, reason };
 }

@@ -1,31 +1,22 @@
 // The workspace itself: its settings, its plan, its status (AMB-85, D-BILL, D-TENANT).
 import type { PlanName } from "../../plans.ts";
 import type { Platform } from "../../resources.ts";
+import type { FrequencyCap } from "../../rules/caps.ts";
+import type { QuietHours } from "../../rules/quiet-hours.ts";
 import { absent, all, present } from "../conditions.ts";
 import { platform as keys } from "../keys.ts";
 import type { Item, TenantId, Value } from "../model.ts";
 import { refused } from "../refusals.ts";
 
-export interface QuietHours {
-  /** `22:00` to `08:00`, local time. */
-  start: string;
-  end: string;
+export interface QuietSettings extends QuietHours {
   timezone_mode: "subscriber" | "workspace";
-  days: number[];
-}
-
-export interface FrequencyCap {
-  category: "marketing" | "transactional";
-  channel_class?: string | undefined;
-  max: number;
-  per: "day" | "week";
 }
 
 export interface WorkspaceSettings {
   name: string;
   timezone: string;
   email_consent_mode: "opt_out" | "opt_in";
-  quiet_hours: QuietHours | null;
+  quiet_hours: QuietSettings | null;
   frequency_caps: FrequencyCap[];
 }
 

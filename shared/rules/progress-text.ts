@@ -1,0 +1,70 @@
+// Progress as text for the claim's row: a few hundred bytes as long as all goes well.
+import { byPlace, type LedgerState, newProgress, type Progress, type Unit, type Verdict } from "./progress.ts";
+
+const shortStates: Record<string, LedgerState> = {
+  ...{ s: "sent", f: "failed", r: "retryable", u: "unknown", k: "skipped" },
+};
+const letterOf = (state: LedgerState): string => (state === "skipped" ? "k" : state[0]!);
+
+/** What `progressOf` reads again. */
+export function progressText({ work, next, pending, counted, reached, ...rest }: Progress): string {
+  const plain = Object.entries(rest).filter(([, value]) => !isEmpty(value));
+  return JSON.stringify({
+    ...Object.fromEntries(plain),
+    ...(work && { work: unitsText(work) }),
+    ...(next.length > 0 && { next: unitsText(next) }),
+    ...(pending.length > 0 && { pending: pending.map(({ state, reason }) => letterOf(state) + (reason ?? "")) }),
+    ...(counted !== 0n && { counted: counted.toString(36) }),
+    ...(Object.keys(reached).length > 0 && {
+      reached: Object.fromEntries(Object.entries(reached).map(([channel, set]) => [channel, set.toString(36)])),
+    }),
+  });
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === 0 || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
+
+export function progressOf(text: string): Progress {
+  const { work, next = "", pending = [], counted = "", reached = {}, ...rest } = JSON.parse(text);
+  return {
+    ...newProgress(),
+    ...rest,
+    ...(work !== undefined && { work: unitsIn(work) }),
+    next: unitsIn(next),
+    pending: pending.map((entry: string): Verdict => {
+      const reason = entry.slice(1);
+      return { state: shortStates[entry[0]!]!, ...(reason && { reason }) };
+    }),
+    counted: fromBase36(counted),
+    reached: Object.fromEntries(Object.entries(reached).map(([channel, set]) => [channel, fromBase36(String(set))])),
+  };
+}
+
+/** Those that come at one time together: many wait for the same hour. `due!quiet=recipient.target~try,…;…` */
+function unitsText(units: readonly Unit[]): string {
+  const groups = Map.groupBy(units, ({ due, quiet }) => short(due) + (quiet === undefined ? "" : `!${short(quiet)}`));
+  const one = ({ recipient, target, tries }: Unit) => [`${recipient}.${target}`, ...tries.map(short)].join("~");
+  return [...groups].map(([when, group]) => `${when}=${group.map(one).join(",")}`).join(";");
+}
+
+const short = (n: number): string => n.toString(36);
+const long = (text: string): number => Number.parseInt(text, 36);
+
+function unitsIn(text: string): Unit[] {
+  const units = text.split(";").flatMap((group) => {
+    const [when = "", list = ""] = group.split("=");
+    const [due = "0", quiet] = when.split("!");
+    return list === "" ? [] : list.split(",").map((one) => unitIn(one, long(due), quiet));
+  });
+  return units.sort(byPlace);
+}
+
+function unitIn(text: string, due: number, quiet: string | undefined): Unit {
+  const [place = "", ...tries] = text.split("~");
+  const [recipient, target] = place.split(".");
+  const unit = { recipient: Number(recipient), target: Number(target), tries: tries.map(long), due };
+  return quiet === undefined ? unit : { ...unit, quiet: long(quiet) };
+}
+
+const fromBase36 = (text: string): bigint =>
+  [...text].reduce((sum, letter) => sum * 36n + BigInt(Number.parseInt(letter, 36)), 0n);

@@ -1,0 +1,66 @@
+// Quiet hours (D-QUIET): whether an instant lies in them, by the clocks of a zone, and when they end.
+import { type ClockChange, changeNear, wallClock } from "./time-zones.ts";
+
+export interface QuietHours {
+  /** `22:00` to `08:00`, local time: the next morning where the end is not after the start. */
+  start: string;
+  end: string;
+  /** Days on which they begin, 0 is Sunday. */
+  days: readonly number[];
+}
+
+/** Channels that disturb nobody: what comes by them waits to be looked at. */
+const CALM: ReadonlySet<string> = new Set(["in_app"]);
+
+/** Whether a message of a channel is put off by quiet hours. */
+export const disturbs = (channel: string): boolean => !CALM.has(channel);
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+/** A window may begin where another ends only by a change of clocks: not often in a row. */
+const MOST_IN_A_ROW = 14;
+
+/**
+ * When the quiet hours that an instant (milliseconds) lies in are over; undefined outside of them. What begins in a gap
+ * of the clocks begins with it, what ends there ends with it; of an hour that comes twice the window takes both.
+ */
+export function quietUntil(hours: QuietHours, zone: string, at: number): number | undefined {
+  let until: number | undefined;
+  for (let n = 0; n < MOST_IN_A_ROW; n++) {
+    const end = endAt(hours, zone, until ?? at);
+    if (end === undefined) break;
+    until = end;
+  }
+  return until;
+}
+
+/** The latest end of the windows that an instant lies in. */
+function endAt({ start, end, days }: QuietHours, zone: string, at: number): number | undefined {
+  const [begins, ends] = [minutesOf(start), minutesOf(end)];
+  const today = Math.floor(wallClock(zone, at) / DAY) * DAY;
+  let latest: number | undefined;
+  // A clock put back over midnight lets yesterday's window end after today has begun twice.
+  for (let day = today - 2 * DAY; day <= today + DAY; day += DAY) {
+    if (!days.includes(new Date(day).getUTCDay())) continue;
+    const from = day + begins * MINUTE;
+    const to = day + ends * MINUTE + (ends > begins ? 0 : DAY);
+    if (instantOf(from, changeNear(zone, from), "first") > at) continue;
+    const over = instantOf(to, changeNear(zone, to), "last");
+    if (over > at && (latest === undefined || over > latest)) latest = over;
+  }
+  return latest;
+}
+
+/** The instant of a wall-clock time: the end of the gap that it lies in, the first or the last of two. */
+function instantOf(local: number, { at, before, after }: ClockChange, which: "first" | "last"): number {
+  const [earlier, later] = [local - before, local - after];
+  const [isBefore, isAfter] = [earlier < at, later >= at];
+  if (isBefore && isAfter) return which === "first" ? earlier : later;
+  if (isAfter) return later;
+  return isBefore ? earlier : at;
+}
+
+const minutesOf = (time: string): number => {
+  const [hours, minutes] = time.split(":");
+  return Number(hours) * 60 + Number(minutes);
+};

@@ -1,0 +1,231 @@
+// Frequency caps in the running service (D-CAP, F16): never more than they say, whoever sends at once.
+import { expect, it } from "vitest";
+import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { keys } from "../../shared/store/keys.ts";
+import { draft, take } from "../support/experiences.ts";
+import { addPeople, inboxOf, send } from "../support/people.ts";
+import { addPhone, ledgerOf, mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
+import { spent } from "../support/spending.ts";
+import type { Headers, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const WEEKLY = { category: "marketing", max: 1, per: "week" };
+const DAILY = { category: "marketing", max: 2, per: "day" };
+
+async function setting(frequency_caps: object[], more: object = {}) {
+  const { world, tenant } = await withTenant();
+  const ids = await openChannels(world, tenant, "ios-push", "email");
+  const call = async (route: string, body?: object) =>
+    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const configured = await call("PATCH /api/v1/workspace", { frequency_caps, ...more });
+  if (configured.status !== 200) throw new Error(JSON.stringify(configured.body));
+  const channels = (await call("GET /api/v1/channels")).body.channels as { id: string; type: string }[];
+  const inApp = channels.find(({ type }) => type === "in_app")!.id;
+  const person = async (external_id: string): Promise<string> => {
+    const body = { external_id, email: `${external_id}@example.com` };
+    const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+    await addPhone(world, tenant, id, "ios");
+    return id;
+  };
+  const push = (body: object = {}) => send(world, tenant, { target: { type: "all" }, channel_ids: [ids.ios], ...body });
+  const explain = async (id: string, who: string) =>
+    (await call(`GET /api/v1/notifications/${id}/recipients/${who}`)).body;
+  const reached = async () => (await outboxOf(world)).map(({ channel }) => channel);
+  return {
+    world,
+    tenant,
+    ids: { ...ids, in_app: inApp } as Record<string, string>,
+    call,
+    person,
+    push,
+    explain,
+    reached,
+  };
+}
+
+it("D-CAP F16 over the cap is skipped with its reason; explain shows the cap and the count seen", async () => {
+  const { world, person, push, explain, reached } = await setting([DAILY]);
+  const ada = await person("ada");
+  for (let n = 0; n < 2; n++)
+    expect((await push()).job).toMatchObject({ status: "completed", counts: { sent: 1, delivered: 1, skipped: 0 } });
+  const { job } = await push();
+  expect(job).toMatchObject({
+    ...{ status: "completed", skip_reasons: { capped: 1 }, fail_reasons: {} },
+    counts: { total: 1, sent: 0, delivered: 0, failed: 0, skipped: 1 },
+  });
+  expect(await reached()).toHaveLength(2);
+  expect(await explain(job.id, ada)).toMatchObject({
+    ...{ decision: "skipped", state: "skipped", reason: "capped" },
+    attempts: [{ channel: "ios", state: "skipped", reason: "capped", attempted_at: [], cap: { ...DAILY, count: 2 } }],
+    now: { caps: [{ ...DAILY, count: 2 }] },
+  });
+  await world.advance(12 * HOUR);
+  expect((await push()).job.counts.delivered).toBe(1);
+});
+
+it("D-CAP a category that no cap names is untouched, and one that is named is capped", async () => {
+  const { person, push } = await setting([{ ...DAILY, max: 1 }]);
+  await person("ada");
+  const { counts } = (await push()).job;
+  expect(counts.delivered).toBe(1);
+  for (let n = 0; n < 3; n++) expect((await push({ category: "transactional" })).job.counts.delivered).toBe(1);
+  expect((await push()).job.skip_reasons).toEqual({ capped: 1 });
+  const other = await setting([{ category: "transactional", max: 1, per: "day" }]);
+  await other.person("ben");
+  for (const skipped of [0, 1, 1])
+    expect((await other.push({ category: "transactional" })).job.counts.skipped).toBe(skipped);
+  expect((await other.push()).job.counts.delivered).toBe(1);
+});
+
+it("D-CAP a class has its own count: what its cap refuses comes by the other channels", async () => {
+  const { world, tenant, ids, person, push, explain, reached } = await setting([{ ...WEEKLY, channel_class: "push" }]);
+  const ada = await person("ada");
+  await addPhone(world, tenant, ada, "ios");
+  const channel_ids = [ids.ios, ids.email];
+  expect((await push({ channel_ids })).job.delivered_by_channel).toEqual({ ios: 1, email: 1 });
+  expect((await reached()).toSorted()).toEqual(["email", "ios", "ios"]);
+  const { job } = await push({ channel_ids });
+  expect(job).toMatchObject({
+    delivered_by_channel: { email: 1 },
+    skip_reasons: {},
+    counts: { delivered: 1, skipped: 0 },
+  });
+  const { attempts, decision } = await explain(job.id, ada);
+  expect(decision).toBe("sent");
+  expect(attempts.filter(({ reason }: { reason: string }) => reason === "capped")).toHaveLength(2);
+});
+
+it("D-CAP SMA-6 a smart send goes on to the next class that may", async () => {
+  const { person, push } = await setting([{ ...WEEKLY, channel_class: "push" }]);
+  await person("ada");
+  const smart = { channel_arbitration_mode: "smart", channel_ids: undefined };
+  expect((await push(smart)).job.delivered_by_channel).toEqual({ ios: 1 });
+  expect((await push(smart)).job).toMatchObject({
+    delivered_by_channel: { email: 1 },
+    channel_arbitration: { fallback_steps: 1 },
+  });
+});
+
+it("D-CAP one send is one message, by however many devices and channels, retries included", async () => {
+  const { world, tenant, ids, person, push } = await setting([{ ...DAILY, max: 2 }]);
+  const ada = await person("ada");
+  await addPhone(world, tenant, ada, "ios");
+  await spoil(world, { channel: "ios", outcome: "transient", times: 3 });
+  const first = await push({ channel_ids: [ids.ios, ids.email, ids.in_app] });
+  await world.advance(HOUR);
+  await mend(world);
+  expect(first.job.status).toBe("processing");
+  const row = await tenant.store.get(keys.sendCount(tenant.id, ada, "day", "2026-11-20"));
+  expect(row).toMatchObject({ marketing: 1 });
+  expect((await push({ channel_ids: [ids.in_app] })).job.counts.delivered).toBe(1);
+  expect((await push({ channel_ids: [ids.in_app] })).job.skip_reasons).toEqual({ capped: 1 });
+  expect(await inboxOf(world, tenant, ada)).toHaveLength(2);
+});
+
+it("D-CAP what is not tried is not counted, what the provider refuses is", async () => {
+  const { world, tenant, person, push } = await setting([DAILY]);
+  const ada = await person("ada");
+  const count = async () =>
+    (await tenant.store.get(keys.sendCount(tenant.id, ada, "day", "2026-11-20")))?.marketing ?? 0;
+  await push({ title: "{{ subscriber.attributes.nobody | date: 'x', 'y' }}{% if %}" }).catch(() => undefined);
+  expect(await count()).toBe(0);
+  await spoil(world, { channel: "ios", outcome: "permanent", times: 1 });
+  expect((await push()).job.counts.failed).toBe(1);
+  expect(await count()).toBe(1);
+});
+
+it("D-CAP across campaigns, journeys, schedules and API sends", async () => {
+  const { world, tenant, ids, person, call, push, reached } = await setting([{ ...DAILY, max: 3 }]);
+  await person("ada");
+  const content = { title: "t", body: "b" };
+  const channel_ids = [ids.ios];
+  const campaign = async () => {
+    const { id } = (await call("POST /api/v1/campaigns", { name: "c", content, channel_ids, target: { type: "all" } }))
+      .body;
+    await call(`POST /api/v1/campaigns/${id}/release`);
+    await world.settle();
+  };
+  const steps = { start: "s", steps: { s: { id: "s", type: "send", send: { channel_ids, content } } } };
+  const trigger = { type: "event", event_name: "signed_up" };
+  const entry_rules = { allow_reentry: true };
+  const { id } = (await call("POST /api/v1/journeys", { name: "j", trigger, steps, entry_rules })).body;
+  await call(`POST /api/v1/journeys/${id}/activate`);
+  const journey = async () => {
+    await world.call("POST /v1/events", {
+      as: tenant.server,
+      body: { events: [{ event_name: "signed_up", external_id: "ada" }] },
+    });
+    await world.settle();
+  };
+  await campaign();
+  await journey();
+  await push();
+  expect(await reached()).toHaveLength(3);
+  await campaign();
+  await journey();
+  await push();
+  expect(await reached()).toHaveLength(3);
+});
+
+it("D-CAP F16 sends that run at once do not pass the cap, each person gets exactly so many", async () => {
+  const { world, tenant, ids, call } = await setting([{ ...DAILY, max: 2 }]);
+  const people = await addPeople(world, tenant, 25);
+  const body = { title: "t", body: "b", target: { type: "all" }, channel_ids: [ids.in_app] };
+  const as: Headers = await tenant.dashboard();
+  const made = await Promise.all(
+    Array.from({ length: 6 }, () => world.call("POST /api/v1/notifications", { as, body })),
+  );
+  await world.settle();
+  const jobs = await Promise.all(
+    made.map(async ({ body: { id } }) => (await call(`GET /api/v1/notifications/${id}`)).body),
+  );
+  expect(jobs.every(({ status }) => status === "completed")).toBe(true);
+  const sum = (name: string) => jobs.reduce((total, { counts }) => total + counts[name], 0);
+  expect([sum("delivered"), sum("skipped")]).toEqual([50, 100]);
+  for (const id of people) expect(await inboxOf(world, tenant, id)).toHaveLength(2);
+});
+
+it("D-CAP D-QUIET a message that waits is counted on the day it goes out", async () => {
+  const quiet_hours = { start: "10:00", end: "09:00", timezone_mode: "workspace" };
+  const { world, tenant, person, push, reached } = await setting([{ ...DAILY, max: 1 }], { quiet_hours });
+  const ada = await person("ada");
+  await push();
+  await push();
+  await world.advance(21 * HOUR + MINUTE);
+  expect(await reached()).toHaveLength(1);
+  expect(await tenant.store.get(keys.sendCount(tenant.id, ada, "day", "2026-11-20"))).toBeUndefined();
+  const rows = await ledgerOf(tenant, ada);
+  expect(rows.map(({ state }) => state).sort()).toEqual(["sent", "skipped"]);
+});
+
+it("D-CAP D-QUIET experiences are shown as often as they say themselves, at any hour", async () => {
+  const quiet_hours = { start: "10:00", end: "09:00", timezone_mode: "workspace" };
+  const { world, tenant, ids, push, person } = await setting([{ ...DAILY, max: 1 }], { quiet_hours });
+  const ada = await person("ada");
+  expect((await push({ channel_ids: [ids.in_app] })).job.counts.delivered).toBe(1);
+  await take(world, tenant, await draft(world, tenant), "publish");
+  expect(await inboxOf(world, tenant, ada)).toHaveLength(2);
+  expect((await push({ channel_ids: [ids.in_app] })).job.skip_reasons).toEqual({ capped: 1 });
+});
+
+it("D-CAP SUB-9 an erasure leaves no counter; without caps a send asks for nothing more", async () => {
+  const { world, tenant, person, push, call } = await setting([DAILY]);
+  const ada = await person("ada");
+  await push();
+  await call(`DELETE /api/v1/subscribers/${ada}`);
+  await world.advance(3 * MINUTE);
+  expect((await tenant.store.query({ pk: keys.person(tenant.id, ada) })).items).toEqual([]);
+  await person("ben");
+  const cost = async (settings: object, w: TestWorld = world) => {
+    await call("PATCH /api/v1/workspace", settings);
+    return spent(w, () => push());
+  };
+  await cost({ frequency_caps: [], quiet_hours: null });
+  const plain = await cost({ frequency_caps: [], quiet_hours: null });
+  const unmet = { ...DAILY, category: "transactional" };
+  const night = { start: "00:00", end: "06:00", timezone_mode: "workspace" };
+  const idle = await cost({ frequency_caps: [unmet], quiet_hours: night });
+  expect([idle.wcu, idle.requests]).toEqual([plain.wcu, plain.requests]);
+});

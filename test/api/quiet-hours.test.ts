@@ -1,0 +1,288 @@
+// Quiet hours in the running service (D-QUIET, F15): marketing is put off to their end, never dropped, never doubled.
+import { expect, it } from "vitest";
+import type { OutboxItem } from "../../local/outbox.ts";
+import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { keys } from "../../shared/store/keys.ts";
+import { operate, send } from "../support/people.ts";
+import { addPhone, ledgerOf, openChannels, outboxOf } from "../support/reached.ts";
+import { spent } from "../support/spending.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+/** It is noon in UTC, a Friday: quiet in Tokyo (21:00) and New York (07:00), not in London. */
+const QUIET = { start: "20:00", end: "08:00", timezone_mode: "subscriber" };
+const TOKYO_MORNING = 11 * HOUR;
+const NEW_YORK_MORNING = HOUR;
+
+async function setting({ quiet = QUIET as object | null, channels = ["ios-push"] as const } = {}) {
+  const { world, tenant } = await withTenant();
+  const ids = await openChannels(world, tenant, ...channels);
+  const call = async (route: string, body?: object) =>
+    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const configure = async (settings: object) => {
+    const answer = await call("PATCH /api/v1/workspace", settings);
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  };
+  await configure({ quiet_hours: quiet });
+  const person = async (external_id: string, timezone?: string, more: object = {}): Promise<string> => {
+    const body = { external_id, ...(timezone && { timezone }), ...more };
+    const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+    await addPhone(world, tenant, id, "ios");
+    return id;
+  };
+  const job = async (id: string) => (await call(`GET /api/v1/notifications/${id}`)).body;
+  const explain = async (id: string, who: string) =>
+    (await call(`GET /api/v1/notifications/${id}/recipients/${who}`)).body;
+  const push = (body: object) => send(world, tenant, { target: { type: "all" }, channel_ids: [ids.ios], ...body });
+  return { world, tenant, ids, call, configure, person, job, explain, push };
+}
+
+const reached = async (world: TestWorld) => (await outboxOf(world)).map(({ subscriber_id }) => subscriber_id);
+const dueRows = async (world: TestWorld, kind: string) => {
+  const page = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
+  return (page.Items as { pk: { S: string }; kind?: { S: string } }[]).filter((row) => row.kind?.S === kind);
+};
+
+it("D-QUIET F15 whoever has quiet hours gets it at their end, in each zone; the job waits and counts them", async () => {
+  const { world, person, push, job, explain } = await setting();
+  const [ada, ben, cleo] = [
+    await person("ada", "Europe/London"),
+    await person("ben", "Asia/Tokyo"),
+    await person("cleo", "America/New_York"),
+  ];
+  const { job: sent, answer } = await push({});
+  expect(answer.sent).toBe(3);
+  expect(sent).toMatchObject({ status: "processing", deferred: 2, sent: 3, completed_at: null });
+  expect(await reached(world)).toEqual([ada]);
+  expect(await explain(sent.id, ben)).toMatchObject({
+    ...{ decision: "deferred", state: "deferred", deferred_until: "2026-11-20T23:00:00.000Z", attempts: [] },
+    now: {
+      quiet_hours: {
+        ...{ ...QUIET, timezone: "Asia/Tokyo", local_time: "2026-11-20T21:00" },
+        until: "2026-11-20T23:00:00.000Z",
+      },
+    },
+  });
+  expect(await explain(sent.id, ada)).toMatchObject({
+    ...{ decision: "sent", deferred_until: null },
+    now: { quiet_hours: { timezone: "Europe/London", local_time: "2026-11-20T12:00", until: null } },
+  });
+  await world.advance(NEW_YORK_MORNING - MINUTE);
+  expect(await reached(world)).toEqual([ada]);
+  await world.advance(2 * MINUTE);
+  expect(await reached(world)).toEqual([ada, cleo]);
+  expect(await job(sent.id)).toMatchObject({ status: "processing", deferred: 1 });
+  await world.advance(TOKYO_MORNING - NEW_YORK_MORNING);
+  expect(await reached(world)).toEqual([ada, cleo, ben]);
+  expect(await job(sent.id)).toMatchObject({
+    ...{ status: "completed", deferred: 0 },
+    counts: { total: 3, sent: 3, delivered: 3, failed: 0, skipped: 0 },
+  });
+  expect(await explain(sent.id, ben)).toMatchObject({ decision: "sent", state: "delivered", deferred_until: null });
+  const [{ at }] = (await outboxOf(world, `?subscriber_id=${ben}`)) as [OutboxItem];
+  expect(Date.parse(at)).toBeGreaterThanOrEqual(Date.parse("2026-11-20T23:00:00.000Z"));
+  await world.advance(24 * HOUR);
+  expect(await reached(world)).toHaveLength(3);
+});
+
+it("D-QUIET the workspace's zone serves all in its mode, and whoever has none or a wrong one", async () => {
+  const { world, configure, person, push } = await setting();
+  await configure({ timezone: "Asia/Tokyo" });
+  const ada = await person("ada");
+  const ben = await person("ben", undefined, { attributes: { timezone: "Nowhere/Land" } });
+  const cleo = await person("cleo", "Europe/London");
+  expect((await push({})).job.deferred).toBe(2);
+  expect(await reached(world)).toEqual([cleo]);
+  await configure({ quiet_hours: { ...QUIET, timezone_mode: "workspace" } });
+  expect((await push({})).job.deferred).toBe(3);
+  await world.advance(TOKYO_MORNING + MINUTE);
+  expect((await reached(world)).slice(1).sort()).toEqual([ada, ben, ada, ben, cleo].sort());
+});
+
+it("D-QUIET D-NTF transactional messages, a bypass, the inbox, other days: nothing waits", async () => {
+  const { world, tenant, ids, configure, person, push } = await setting();
+  const ben = await person("ben", "Asia/Tokyo");
+  expect((await push({ category: "transactional" })).job).toMatchObject({ status: "completed", deferred: 0 });
+  expect((await push({ bypass_quiet_hours: true })).job).toMatchObject({ status: "completed", deferred: 0 });
+  expect(await reached(world)).toEqual([ben, ben]);
+  const channels = (await world.call("GET /api/v1/channels", { as: await tenant.dashboard() })).body.channels;
+  const inApp = channels.find(({ type }: { type: string }) => type === "in_app").id;
+  const both = await push({ channel_ids: [ids.ios, inApp] });
+  expect(both.job).toMatchObject({ status: "processing", deferred: 1 });
+  const inbox = (await world.call(`GET /v1/in-app/messages?subscriber_id=${ben}`, { as: tenant.sdk })).body.messages;
+  expect(inbox).toHaveLength(1);
+  expect((await push({ channel_ids: [inApp] })).job).toMatchObject({ status: "completed", deferred: 0 });
+  await configure({ quiet_hours: { ...QUIET, days: [1, 2, 3] } });
+  expect((await push({})).job).toMatchObject({ status: "completed", deferred: 0 });
+  await configure({ quiet_hours: null });
+  expect((await push({})).job).toMatchObject({ status: "completed", deferred: 0 });
+});
+
+it("D-QUIET AMB-85 hours without an end are refused", async () => {
+  const { call } = await setting();
+  const answer = await call("PATCH /api/v1/workspace", { quiet_hours: { ...QUIET, end: QUIET.start } });
+  expect(answer.status).toBe(422);
+  expect(answer.body.error?.message ?? JSON.stringify(answer.body)).toContain("end");
+});
+
+it("D-QUIET a timer for each job and release, however many wait; waiting costs a few hundredths of a write each", async () => {
+  const { world, tenant, push } = await setting();
+  const count = 450;
+  const puts = Array.from({ length: count }, (_, n) => {
+    const id = `${(n % 16).toString(16)}0000000-0000-8000-8000-${String(n).padStart(12, "0")}`;
+    const device = `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+    const fields = { platform: "ios", token: `t${n}`, address: `ios:t${n}`, push_enabled: true, status: "active" };
+    return [
+      { put: { ...keys.subscriber(tenant.id, id), id, external_id: `p${n}`, "a:timezone": '"Asia/Tokyo"' } },
+      { put: { ...keys.device(tenant.id, id, device), id: device, subscriber_id: id, rev: 1, ...fields } },
+    ];
+  }).flat();
+  await tenant.store.writeAll(puts);
+  await world.settle();
+  const cost = await spent(world, async () => {
+    expect((await push({})).job).toMatchObject({ status: "processing", deferred: count });
+  });
+  expect(await dueRows(world, "job-release")).toHaveLength(1);
+  expect(cost.wcu / count).toBeLessThan(0.25);
+  await world.advance(TOKYO_MORNING + MINUTE);
+  expect(await reached(world)).toHaveLength(count);
+  expect(new Set(await reached(world)).size).toBe(count);
+});
+
+it("D-QUIET who is erased or opts out in the meantime is not reached", async () => {
+  const { world, tenant, ids, person, push, job, call } = await setting({ channels: ["ios-push", "sms"] as never });
+  const zone = "Asia/Tokyo";
+  const gone = await person("gone", zone);
+  const out = await person("out", zone, { attributes: { phone: "+4915112345678" } });
+  const off = await person("off", zone);
+  const stays = await person("stays", zone, { attributes: { phone: "+4915112345679" } });
+  const { job: pushed } = await push({ subscriberIds: [gone, off, stays], target: undefined });
+  const { job: texted } = await push({ subscriberIds: [out, stays], target: undefined, channel_ids: [ids.sms] });
+  await call(`DELETE /api/v1/subscribers/${gone}`);
+  const consent = { channel: "sms", status: "opted_out" };
+  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "out", consent } });
+  const [device] = (await call(`GET /api/v1/subscribers/${off}/devices`)).body.items;
+  await world.call(`DELETE /api/v1/devices/${device.id}?subscriber_id=${off}`, { as: tenant.sdk });
+  await world.advance(TOKYO_MORNING + MINUTE);
+  expect(await reached(world)).toEqual([stays, stays]);
+  expect(await job(pushed.id)).toMatchObject({
+    ...{ status: "completed", fail_reasons: { erased: 1, no_device: 1 } },
+    counts: { sent: 3, delivered: 1, failed: 2 },
+  });
+  expect(await job(texted.id)).toMatchObject({ status: "completed", fail_reasons: { no_consent: 1 } });
+  const rest = await tenant.store.query({ pk: keys.person(tenant.id, gone) });
+  expect(rest.items).toEqual([]);
+});
+
+it("D-QUIET AMB-86 while the workspace is suspended nothing goes out; a day later it has expired", async () => {
+  const { world, tenant, person, push, job } = await setting();
+  const ben = await person("ben", "Asia/Tokyo");
+  const { job: first } = await push({});
+  await operate(world, tenant, { status: "suspended" });
+  await world.advance(TOKYO_MORNING + 3 * HOUR);
+  expect(await reached(world)).toEqual([]);
+  await operate(world, tenant, { status: "active" });
+  await world.advance(HOUR);
+  expect(await reached(world)).toEqual([ben]);
+  expect(await job(first.id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+  // It is one in the morning there again.
+  const { job: second } = await push({ subscriberIds: [await person("dan", "Europe/Berlin")], target: undefined });
+  expect(second).toMatchObject({ status: "processing", deferred: 1 });
+  await operate(world, tenant, { status: "suspended" });
+  await world.advance(40 * HOUR);
+  await operate(world, tenant, { status: "active" });
+  await world.advance(HOUR);
+  expect(await reached(world)).toEqual([ben]);
+  expect(await job(second.id)).toMatchObject({ status: "failed", fail_reasons: { expired: 1 }, deferred: 0 });
+});
+
+it("D-QUIET AMB-14 a paused campaign's waiting messages wait on, and go out when it is resumed", async () => {
+  const { world, ids, person, call, job } = await setting();
+  const ben = await person("ben", "Asia/Tokyo");
+  const message = { content: { title: "t", body: "b" }, channel_ids: [ids.ios] };
+  const body = { name: "News", messages: [message], target: { type: "all" } };
+  const { id } = (await call("POST /api/v1/campaigns", body)).body;
+  const released = (await call(`POST /api/v1/campaigns/${id}/release`)).body;
+  await world.settle();
+  const [{ job_id }] = released.messages;
+  expect(await job(job_id)).toMatchObject({ status: "processing", deferred: 1 });
+  await call(`PATCH /api/v1/campaigns/${id}`, { action: "pause" });
+  await world.advance(TOKYO_MORNING + 5 * HOUR);
+  expect(await reached(world)).toEqual([]);
+  await call(`PATCH /api/v1/campaigns/${id}`, { action: "resume" });
+  await world.settle();
+  expect(await reached(world)).toEqual([ben]);
+  expect(await job(job_id)).toMatchObject({ status: "completed", deferred: 0 });
+  await world.settle();
+  expect((await call(`GET /api/v1/campaigns/${id}`)).body.status).toBe("completed");
+});
+
+async function journey(call: Awaited<ReturnType<typeof setting>>["call"], channel: string) {
+  const steps = {
+    start: "hello",
+    steps: {
+      hello: { id: "hello", type: "send", send: { channel_ids: [channel], content: { title: "t", body: "b" } } },
+    },
+  };
+  const trigger = { type: "event", event_name: "signed_up" };
+  const { id } = (await call("POST /api/v1/journeys", { name: "Welcome", trigger, steps })).body;
+  expect((await call(`POST /api/v1/journeys/${id}/activate`)).status).toBe(200);
+  return id as string;
+}
+
+const track = (world: TestWorld, tenant: Tenant, external_id: string) =>
+  world.call("POST /v1/events", {
+    as: tenant.server,
+    body: { events: [{ event_name: "signed_up", external_id }] },
+  });
+
+it("D-QUIET a journey's send waits as well: not while the journey is paused, not at all once it is archived", async () => {
+  const { world, tenant, ids, person, call } = await setting();
+  const [ben, cleo] = [await person("ben", "Asia/Tokyo"), await person("cleo", "Asia/Tokyo")];
+  const id = await journey(call, ids.ios!);
+  await track(world, tenant, "ben");
+  await world.settle();
+  expect((await call(`POST /api/v1/journeys/${id}/pause`)).status).toBe(200);
+  await world.advance(TOKYO_MORNING + 2 * HOUR);
+  expect(await reached(world)).toEqual([]);
+  await call(`POST /api/v1/journeys/${id}/activate`);
+  await world.advance(HOUR);
+  expect(await reached(world)).toEqual([ben]);
+  await world.advance(14 * HOUR);
+  await track(world, tenant, "cleo");
+  await world.settle();
+  await call(`POST /api/v1/journeys/${id}/pause`);
+  await call(`POST /api/v1/journeys/${id}/archive`);
+  await world.advance(24 * HOUR);
+  expect(await reached(world)).toEqual([ben]);
+  const [row] = await ledgerOf(tenant, cleo);
+  expect(row).toMatchObject({ state: "skipped", reason: "canceled" });
+  const { body } = await call(`GET /api/v1/notifications/${row!.job}/recipients/${cleo}`);
+  expect(body).toMatchObject({ decision: "skipped", state: "skipped", reason: "canceled" });
+});
+
+it("D-QUIET SMA-6 a smart send's choice waits too, and what fails after the night falls back", async () => {
+  const { world, person, push, job } = await setting();
+  await person("ben", "Asia/Tokyo");
+  const { job: sent } = await push({ channel_arbitration_mode: "smart" });
+  expect(sent).toMatchObject({ status: "processing", deferred: 1 });
+  await world.advance(TOKYO_MORNING + MINUTE);
+  expect(await job(sent.id)).toMatchObject({ status: "completed", delivered_by_channel: { ios: 1 } });
+});
+
+it("D-QUIET a retry that falls into the night waits for the morning", async () => {
+  const { world, person, push, job } = await setting({ quiet: { ...QUIET, start: "12:03", end: "13:30" } });
+  const ada = await person("ada", "UTC");
+  await world.call("POST /_local/faults", { body: { channel: "ios", outcome: "transient", times: 2 } });
+  const { job: sent } = await push({});
+  await world.advance(2 * MINUTE);
+  expect(await job(sent.id)).toMatchObject({ status: "processing", deferred: 0 });
+  await world.advance(10 * MINUTE);
+  expect(await job(sent.id)).toMatchObject({ status: "processing", deferred: 1 });
+  expect(await reached(world)).toEqual([]);
+  await world.advance(80 * MINUTE);
+  expect(await reached(world)).toEqual([ada]);
+  expect(await job(sent.id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+});
