@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Bundle, bundleFile, bundleFunctions, bundleSizes } from "../../infra/bundle.ts";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { proxyEvent } from "../../local/gateway-event.ts";
+import { MINUTE } from "../../shared/clock.ts";
 import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 
@@ -159,12 +160,35 @@ describe("together", () => {
     );
   });
 
+  it("they send a mail, and hear from SES that it bounced", { timeout: PATIENCE_MS }, async () => {
+    const { id: channel } = (await call("POST /api/v1/channels", owner, { name: "Mail", type: "email" })).body;
+    const credentials = { provider: "ses", from_email: "shop@example.com", from_name: "Shop" };
+    expect((await call(`POST /api/v1/channels/${channel}/credentials/email`, owner, credentials)).status).toBeLessThan(
+      300,
+    );
+    await world.settle();
+    const bob = { external_id: "bob", email: "bounce@simulator.amazonses.com" };
+    const { id } = (await call("POST /api/v1/subscribers/upsert", app, bob)).body;
+    const message = { subscriberIds: [id], channel_ids: [channel], title: "Hello", body: "By mail" };
+    const sent = await call("POST /api/v1/notifications", owner, message);
+    expect(sent).toMatchObject({ status: 201, body: { sent: 1 } });
+    await world.settle();
+    const rights = ["deliver: ses:SendEmail on ", "deliver: ses:SendRawEmail on "].map((right) =>
+      expect.stringContaining(right),
+    );
+    expect([...world.used]).toEqual(expect.arrayContaining(rights));
+    await world.advance(MINUTE);
+    await world.settle();
+    const told = await call(`GET /api/v1/notifications/${sent.body.id}/recipients/${id}`, owner);
+    expect(told.body).toMatchObject({ state: "bounced", reason: "Permanent: General" });
+  });
+
   it("they never ask for a right that their role has not", () => {
     expect(world.refused).toEqual([]);
     expect(world.trouble).toEqual([]);
     const working = new Set([...world.used].map((right) => right.split(":")[0]));
     expect([...working]).toEqual(
-      expect.arrayContaining(["api-auth", "stream", "react", "fan-out", "deliver", "erase"]),
+      expect.arrayContaining(["api-auth", "stream", "react", "fan-out", "deliver", "mail-event", "erase"]),
     );
   });
 });

@@ -21,7 +21,7 @@ export async function bundledWorld() {
   const template = deployed();
   const places = placesOf(template);
   const world = await testWorld({ start: Date.now() });
-  const { dynamodb, sqs, kms, scheduler, s3, clock, ids, database } = world;
+  const { dynamodb, sqs, kms, scheduler, s3, ses, clock, ids, database } = world;
   const closing: (() => unknown)[] = [];
   /** `function: right`, for every right that was used. */
   const used = new Set<string>();
@@ -52,6 +52,7 @@ export async function bundledWorld() {
       kms: guarded("kms", kms),
       scheduler: guarded("scheduler", scheduler),
       s3: guarded("s3", s3),
+      ses: guarded("ses", ses),
     };
   };
 
@@ -87,13 +88,15 @@ export async function bundledWorld() {
     const worker = await environments.get(name)!;
     const id = ++asked;
     return new Promise<unknown>((resolve, reject) => {
-      worker.once("error", reject);
-      worker.on("message", (reply: Reply) => {
+      const hear = (reply: Reply) => {
         if (reply.id !== id) return;
         onReply(reply);
+        if (reply.kind !== "answer" && reply.kind !== "failure") return;
+        worker.off("message", hear).off("error", reject);
         if (reply.kind === "answer") resolve(reply.answer);
-        if (reply.kind === "failure") reject(new Error(`${name}: ${reply.message}`));
-      });
+        else reject(new Error(`${name}: ${reply.message}`));
+      };
+      worker.on("message", hear).once("error", reject);
       worker.postMessage({ id, event, streaming: name === contents.stream.name } satisfies Ask);
     });
   };

@@ -95,6 +95,11 @@ export function neededRights(places: Record<string, string>, service: string, op
     const key = String(input.KeyId ?? "encryption").includes("signing") ? "signing-key" : "encryption-key";
     return [`kms:${operation} on ${places[key]}`];
   }
+  if (service === "ses") {
+    // A raw message needs both rights.
+    const actions = operation === "SendEmail" ? ["SendEmail", "SendRawEmail"] : [operation];
+    return actions.map((action) => `ses:${action} on ${places["email-identities"]}`);
+  }
   const named = String(input.Name).startsWith("due-") ? places["schedule-group"] : input.Name;
   return [`scheduler:${operation} on ${named}`, `iam:PassRole on ${places["scheduler-role"]}`];
 }
