@@ -42,14 +42,18 @@ const bucketOf = (parts: Parts) => ({ client: parts.aws(S3Client), Bucket: setti
 const isMissing = (error: unknown) =>
   error instanceof Error && ["NoSuchKey", "NotFound", "NoSuchBucket"].includes(error.name);
 
-/** What the endpoint does with files. */
-export const importUploads: Capability<"uploads", ImportUploads> = {
-  as: "uploads",
+const bucketUse = {
   env: ["IMPORTS_BUCKET"],
   grants: [
     { actions: ["s3:PutObject", "s3:GetObject"], on: "imports" },
     { actions: ["s3:ListBucket"], on: "imports-bucket" },
   ],
+};
+
+/** What the endpoint does with files. */
+export const importUploads: Capability<"uploads", ImportUploads> = {
+  as: "uploads",
+  ...bucketUse,
   open: (parts) => {
     const { client, Bucket } = bucketOf(parts);
     const signingDate = () => new Date(parts.clock.now());
@@ -91,11 +95,7 @@ export const importUploads: Capability<"uploads", ImportUploads> = {
 /** What the worker does with them. */
 export const importReading: Capability<"files", ImportReading> = {
   as: "files",
-  env: ["IMPORTS_BUCKET"],
-  grants: [
-    { actions: ["s3:PutObject", "s3:GetObject"], on: "imports" },
-    { actions: ["s3:ListBucket"], on: "imports-bucket" },
-  ],
+  ...bucketUse,
   open: (parts) => {
     const { client, Bucket } = bucketOf(parts);
     return (tenant) => ({

@@ -1,11 +1,13 @@
 // Authored things with a unique name: an entity row and a compact entry that holds the name (decision 10).
+
 import { timeOfUuid } from "../clock.ts";
 import { conflict } from "../http/errors.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { absent, all, type Condition, is, present } from "./conditions.ts";
 import type { Change } from "./expressions.ts";
 import { type Kind, keys } from "./keys.ts";
-import type { Item, Key } from "./model.ts";
+import type { Item } from "./model.ts";
+import { allItems } from "./pages.ts";
 import { refused, refusedSteps } from "./refusals.ts";
 import type { Step } from "./table.ts";
 
@@ -108,13 +110,8 @@ const busy = () => conflict("Somebody else is changing this at the moment. Try a
 
 /** Every entry of a kind, newest first: ids are UUIDv7, so their order is the order of creation. */
 export async function listEntries(store: StoreReader, kind: Kind): Promise<Entry[]> {
-  const entries: Entry[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query({ pk: keys.entries(store.tenant, kind), after, eventual: true });
-    for (const { id, sk } of page.items) entries.push({ id: String(id), name: sk });
-    after = page.next;
-  } while (after);
+  const rows = await allItems(store, { pk: keys.entries(store.tenant, kind), eventual: true });
+  const entries = rows.map(({ id, sk }) => ({ id: String(id), name: sk }));
   return entries.sort((a, b) => timeOfUuid(b.id) - timeOfUuid(a.id) || (a.id < b.id ? 1 : -1));
 }
 
@@ -138,13 +135,6 @@ export async function getEntities(
     return found.filter((item) => item !== undefined);
   }
   const wanted = new Set(ids);
-  const items: Item[] = [];
   const range = { pk: keys.entities(store.tenant, kind), from: oldest, to: newest, newestFirst: true };
-  let after: Key | undefined;
-  do {
-    const page = await store.query({ ...range, after });
-    items.push(...page.items.filter(({ sk }) => wanted.has(sk)));
-    after = page.next;
-  } while (after);
-  return items;
+  return (await allItems(store, range)).filter(({ sk }) => wanted.has(sk));
 }

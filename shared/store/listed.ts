@@ -1,5 +1,6 @@
 // Authored things without a unique name, listed by page: one row each, and a compact entry that says its state, so
 // that a filtered page with its total costs a query of the entries (decision 10).
+
 import { ApiError } from "../http/errors.ts";
 import { offsetOf, type PageQuery } from "../http/paging.ts";
 import type { Store, StoreReader } from "../resources.ts";
@@ -7,7 +8,8 @@ import { getEntities, MOST_ENTRIES } from "./catalogue.ts";
 import { absent, all, type Condition, present } from "./conditions.ts";
 import type { Change } from "./expressions.ts";
 import { type Kind, keys } from "./keys.ts";
-import type { Item, Key } from "./model.ts";
+import type { Item } from "./model.ts";
+import { allItems } from "./pages.ts";
 import { refused, refusedSteps } from "./refusals.ts";
 import type { Step } from "./table.ts";
 
@@ -99,12 +101,6 @@ export async function listPage(
 
 /** Ids are UUIDv7: their order is the order of creation. */
 async function listStates(store: StoreReader, kind: Kind): Promise<Entry[]> {
-  const entries: Entry[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query({ pk: keys.entries(store.tenant, kind), newestFirst: true, after });
-    for (const { sk, state } of page.items) entries.push({ id: sk, state: String(state) });
-    after = page.next;
-  } while (after);
-  return entries;
+  const rows = await allItems(store, { pk: keys.entries(store.tenant, kind), newestFirst: true });
+  return rows.map(({ sk, state }) => ({ id: sk, state: String(state) }));
 }

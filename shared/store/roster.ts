@@ -1,9 +1,11 @@
 // Authored things whose names may repeat: an entity row, and a compact row that holds its status (decision 10).
+
 import { offsetOf, type PageQuery } from "../http/paging.ts";
 import type { StoreReader } from "../resources.ts";
 import { getEntities } from "./catalogue.ts";
 import { type Kind, keys } from "./keys.ts";
-import type { Item, Key } from "./model.ts";
+import type { Item } from "./model.ts";
+import { allItems } from "./pages.ts";
 import type { Step } from "./table.ts";
 
 /** Entities read in one range for each that is wanted, rather than one by one. */
@@ -35,18 +37,5 @@ export async function listPage(
 }
 
 /** Every compact row of a kind, newest first: ids are UUIDv7, so their order is the order of creation. */
-async function listed(store: StoreReader, kind: Kind): Promise<Item[]> {
-  const rows: Item[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query({
-      pk: keys.listed(store.tenant, kind, "").pk,
-      newestFirst: true,
-      after,
-      eventual: true,
-    });
-    rows.push(...page.items);
-    after = page.next;
-  } while (after);
-  return rows;
-}
+const listed = (store: StoreReader, kind: Kind): Promise<Item[]> =>
+  allItems(store, { pk: keys.listed(store.tenant, kind, "").pk, newestFirst: true, eventual: true });

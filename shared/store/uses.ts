@@ -1,8 +1,9 @@
 // Who names a thing that must stay until its time has come: rows beside it, each good only while its user still waits.
+
 import { DAY, SECOND } from "../clock.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { type Kind, keys } from "./keys.ts";
-import type { Item } from "./model.ts";
+import { allItems } from "./pages.ts";
 import { findJob, type Target } from "./sends/jobs.ts";
 import type { Step } from "./table.ts";
 
@@ -45,13 +46,7 @@ const keyOf = ({ tenant }: Pick<Store, "tenant">, { list_id }: { list_id: string
 
 /** Those who still need a thing, as `notification <id>`. */
 export async function usersOf(store: StoreReader, kind: Kind, id: string): Promise<string[]> {
-  const rows: Item[] = [];
-  let after: Parameters<StoreReader["query"]>[0]["after"];
-  do {
-    const page = await store.query({ pk: keys.uses(store.tenant, kind, id), after });
-    rows.push(...page.items);
-    after = page.next;
-  } while (after);
+  const rows = await allItems(store, { pk: keys.uses(store.tenant, kind, id) });
   const users = rows.map(({ sk }) => sk.split("#") as [UserKind, string]);
   const needed = await Promise.all(users.map(([user, who]) => stillNeeds[user](store, who)));
   return users.filter((_, i) => needed[i]).map((user) => user.join(" "));

@@ -1,6 +1,7 @@
 // The worker dies between any two of its steps: nobody gets a send twice, and what may have gone out is unconfirmed.
 import { expect, it } from "vitest";
 import { MINUTE } from "../../shared/clock.ts";
+import { mortal } from "../support/mortal.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople } from "../support/people.ts";
 import { addPhone, ledgerOf, openChannels, outboxOf } from "../support/reached.ts";
@@ -11,37 +12,10 @@ const PEOPLE = 21;
 /** Dozens of crashes, each with the time that queues take to notice. */
 const PATIENCE_MS = 240_000;
 
-/** A deliver worker that dies at its n-th step, before or after it was carried out, and stays dead until revived. */
-function mortal() {
-  let left = Number.POSITIVE_INFINITY;
-  let when: "before" | "after" = "before";
-  let isDead = false;
-  let steps = 0;
-  const step = (moment: "before" | "after") => {
-    if (moment === "before") steps++;
-    if (!isDead && moment === when && --left === 0) isDead = true;
-    if (isDead) throw new Error("the worker died");
-  };
-  return {
-    hooks: (name: string) => (name === "deliver" ? { before: () => step("before"), after: () => step("after") } : {}),
-    dieAt: (n: number, moment: "before" | "after") => {
-      left = n;
-      when = moment;
-      isDead = false;
-      steps = 0;
-    },
-    revive: () => {
-      left = Number.POSITIVE_INFINITY;
-      isDead = false;
-    },
-    steps: () => steps,
-  };
-}
-
 it(
   "F1 T1 a crash at any step sends nobody anything twice, and leaves at most one group unconfirmed",
   async () => {
-    const worker = mortal();
+    const worker = mortal("deliver");
     const { world, tenant } = await withTenant({ hooks: worker.hooks });
     const { ios } = await openChannels(world, tenant, "ios-push");
     const people = await addPeople(world, tenant, PEOPLE);

@@ -1,6 +1,7 @@
 // The stream's bundle under Amazon's own runtime client, as Lambda's Runtime API sees it (SSE-1).
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from "vitest";
 import { bundleFolder, bundleFunctions } from "../../infra/bundle.ts";
@@ -8,7 +9,8 @@ import { proxyEvent } from "../../local/gateway-event.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 import { httpResponseOf, startRuntimeApi } from "./support/runtime-api.ts";
 
-const client = fileURLToPath(new URL("../../.tools/ric/node_modules/aws-lambda-ric/bin/index.mjs", import.meta.url));
+const installed = fileURLToPath(new URL("../../.tools/ric", import.meta.url));
+const client = join(installed, "node_modules", "aws-lambda-ric", "bin", "index.mjs");
 const preload = new URL("./support/rapid-client.ts", import.meta.url).href;
 const PATIENCE_MS = 120_000;
 const soon = { timeout: 15_000, interval: 20 };

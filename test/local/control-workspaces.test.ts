@@ -1,19 +1,12 @@
 // The control surface: workspaces with their credentials, and tokens of members.
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { platformWrite } from "../../shared/resources.ts";
 import { platform as rows } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
-import { START, type TestWorld, testWorld } from "../support/world.ts";
+import { START, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
 
-const worlds: TestWorld[] = [];
-const fresh = async (options = {}) => {
-  const world = await testWorld(options);
-  worlds.push(world);
-  return world;
-};
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.close();
-});
+const { fresh } = worlds();
 
 const make = async (world: TestWorld, body: object = {}) => {
   const answer = await world.call("POST /_local/workspaces", { body });

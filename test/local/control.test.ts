@@ -1,19 +1,12 @@
 // The control surface, called in process: health, time, outbox, faults and meter (workspaces: control-workspaces.test.ts).
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ServiceName } from "../../local/aws/protocol.ts";
 import { createFaults, UNDISTURBED } from "../../local/faults.ts";
 import { openOutbox } from "../../local/outbox.ts";
-import { type TestWorld, testWorld } from "../support/world.ts";
+import type { TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
 
-const worlds: TestWorld[] = [];
-const fresh = async (options = {}) => {
-  const world = await testWorld(options);
-  worlds.push(world);
-  return world;
-};
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.close();
-});
+const { fresh } = worlds();
 
 const make = async (world: TestWorld, body: object = {}) => {
   const answer = await world.call("POST /_local/workspaces", { body });

@@ -1,4 +1,5 @@
 // Chat-app templates of a channel: drafts, what was submitted, and what the provider said of it (WAT).
+
 import { timestamp, uuidOfText } from "../../clock.ts";
 import { ApiError, invalid, notFound } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
@@ -11,7 +12,8 @@ import {
 import { absent, all, any, below, is } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import { move } from "../lifecycle.ts";
-import type { Item, Key } from "../model.ts";
+import type { Item } from "../model.ts";
+import { allItems } from "../pages.ts";
 import { refused, refusedSteps } from "../refusals.ts";
 
 export const chatAppCategories = ["MARKETING", "UTILITY", "AUTHENTICATION"] as const;
@@ -76,16 +78,9 @@ export async function listChatAppTemplates(store: StoreReader, channel: string):
   return items.map(templateOf).sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
 }
 
-async function readTemplates(store: StoreReader, channel: string): Promise<Item[]> {
+function readTemplates(store: StoreReader, channel: string): Promise<Item[]> {
   const { pk, sk: prefix } = keys.chatAppTemplate(store.tenant, channel, "");
-  const items: Item[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query({ pk, prefix, after });
-    items.push(...page.items);
-    after = page.next;
-  } while (after);
-  return items;
+  return allItems(store, { pk, prefix });
 }
 
 /** A template of a channel, and the row of the channel's credentials if there is one. @throws 404. */

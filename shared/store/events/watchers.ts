@@ -1,7 +1,9 @@
 // Who reacts to which events: a workspace in which nobody watches an event pays for no reaction to it.
+
 import type { Store, StoreReader } from "../../resources.ts";
 import { keys } from "../keys.ts";
-import type { Item, Key } from "../model.ts";
+import type { Item } from "../model.ts";
+import { allItems } from "../pages.ts";
 import { recent } from "../recent.ts";
 import type { Step } from "../table.ts";
 
@@ -34,13 +36,8 @@ export function watchedNames() {
     if (version === 0) return new Set();
     const found = known.get(store.tenant);
     if (found && found.version >= version) return found.names;
-    const names = new Set<string>();
-    let after: Key | undefined;
-    do {
-      const page = await store.query({ pk: keys.watcher(store.tenant, "").pk, after });
-      for (const row of page.items) for (const name of row.names as string[]) names.add(name);
-      after = page.next;
-    } while (after);
+    const rows = await allItems(store, { pk: keys.watcher(store.tenant, "").pk });
+    const names = new Set(rows.flatMap((row) => row.names as string[]));
     known.set(store.tenant, { version, names });
     return names;
   };

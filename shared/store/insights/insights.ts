@@ -1,11 +1,13 @@
 // What sends came to: funnels, sums by last touch, lift against the control group, and when people open (ISG).
+
 import { DAY, SECOND, timestamp } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
 import { liftOf, rateOf } from "../../rules/lift.ts";
 import { type Campaign, findCampaign } from "../campaigns/campaigns.ts";
 import { type JourneyTotals, journeyTotals } from "../journeys/totals.ts";
 import { CONVERSION_SHARDS, keys, SHARDS } from "../keys.ts";
-import type { Item, Key } from "../model.ts";
+import type { Item } from "../model.ts";
+import { allItems } from "../pages.ts";
 import { interactionTotals } from "../sends/interaction-totals.ts";
 import { findJobs, getJob, type JobItem } from "../sends/jobs.ts";
 import type { ConversionGroup } from "./attribution.ts";
@@ -83,16 +85,8 @@ async function conversionsOf(
 const daysOf = (store: StoreReader, group: ConversionGroup, { start, end }: Window): Promise<Item[]> =>
   all(store, { pk: keys.conversionDays(store.tenant, group), from: dayAt(start), to: `${dayAt(end)}~` });
 
-async function all(store: StoreReader, range: { pk: string; from: string; to: string }): Promise<Item[]> {
-  const items: Item[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query({ ...range, after, eventual: true });
-    items.push(...page.items);
-    after = page.next;
-  } while (after);
-  return items;
-}
+const all = (store: StoreReader, range: { pk: string; from: string; to: string }): Promise<Item[]> =>
+  allItems(store, { ...range, eventual: true });
 
 export interface Funnel {
   sent: number;

@@ -1,11 +1,14 @@
 // The active journeys of a workspace by what they begin with and listen to: read again only when one of them changed.
+
 import type { Capability } from "../../parts.ts";
-import { storeRead } from "../../resources.ts";
+import { type StoreReader, storeRead } from "../../resources.ts";
 import type { EntryRules, Trigger } from "../../rules/journey-graph.ts";
 import type { Heard } from "../../rules/journey-paths.ts";
 import { keys } from "../keys.ts";
-import type { Item, Key, TenantId } from "../model.ts";
+import type { TenantId } from "../model.ts";
+import { allItems } from "../pages.ts";
 import { recent } from "../recent.ts";
+import { watched } from "../watched.ts";
 import { getVersion, type Version } from "./journeys.ts";
 
 export interface ActiveJourney {
@@ -33,7 +36,6 @@ export interface ActiveJourneys {
   version(tenant: string, journey: string, version: number): Promise<Version | undefined>;
 }
 
-const TENANTS_REMEMBERED = 500;
 const VERSIONS_REMEMBERED = 200;
 const NONE: JourneyIndex = {
   version: 0,
@@ -53,26 +55,10 @@ export const activeJourneys: Capability<"activeJourneys", ActiveJourneys> = {
   grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }],
   open: (parts) => {
     const bind = storeRead.open(parts);
-    const known = recent<JourneyIndex>(TENANTS_REMEMBERED);
+    const indexOfNow = watched(NONE, readIndex);
     const versions = recent<Version>(VERSIONS_REMEMBERED);
     const journeys: ActiveJourneys = {
-      of: async (tenant) => {
-        const store = bind(tenant as TenantId);
-        const version = Number((await store.get(keys.watchVersion(store.tenant)))?.version ?? 0);
-        if (version === 0) return NONE;
-        const found = known.get(tenant);
-        if (found && found.version >= version) return found;
-        const items: Item[] = [];
-        let after: Key | undefined;
-        do {
-          const page = await store.query({ pk: keys.activeJourney(store.tenant, "").pk, after });
-          items.push(...page.items);
-          after = page.next;
-        } while (after);
-        const index = indexOf(version, items);
-        known.set(tenant, index);
-        return index;
-      },
+      of: (tenant) => indexOfNow(bind(tenant as TenantId)),
       version: async (tenant, journey, version) => {
         const name = `${tenant}#${journey}#${version}`;
         const found = versions.get(name) ?? (await getVersion(bind(tenant as TenantId), journey, version));
@@ -84,7 +70,7 @@ export const activeJourneys: Capability<"activeJourneys", ActiveJourneys> = {
   },
 };
 
-function indexOf(version: number, items: readonly Item[]): JourneyIndex {
+async function readIndex(store: StoreReader, version: number): Promise<JourneyIndex> {
   const journeys = new Map<string, ActiveJourney>();
   const byTrigger = new Map<string, string[]>();
   const byEvent = new Map<string, string[]>();
@@ -92,7 +78,7 @@ function indexOf(version: number, items: readonly Item[]): JourneyIndex {
   const note = (map: Map<string, string[]>, names: Iterable<string>, id: string) => {
     for (const name of names) map.set(name, [...(map.get(name) ?? []), id]);
   };
-  for (const item of items) {
+  for (const item of await allItems(store, { pk: keys.activeJourney(store.tenant, "").pk })) {
     const id = item.sk;
     const trigger: Trigger = JSON.parse(String(item.trigger));
     const heard: Heard = JSON.parse(String(item.heard));

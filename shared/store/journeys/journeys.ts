@@ -1,4 +1,5 @@
 // Journeys (JNY): authored as drafts, each version kept from its activation on, for runs stay on the one they entered.
+
 import { MINUTE, timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
 import { pageRoom } from "../../http/paging.ts";
@@ -13,6 +14,7 @@ import { type AutoKind, annotation } from "../insights/annotations.ts";
 import { keys } from "../keys.ts";
 import { changeListed, createListed } from "../listed.ts";
 import type { Item, Key, Value } from "../model.ts";
+import { allItems } from "../pages.ts";
 import { refusedSteps } from "../refusals.ts";
 import type { Step } from "../table.ts";
 import type { Timers } from "../timers.ts";
@@ -99,15 +101,10 @@ export async function listJourneys(
 /** JNY-21: archived ones are left out (AMB-74). */
 export async function countJourneys(store: StoreReader): Promise<{ active: number; total: number }> {
   const counts = { active: 0, total: 0 };
-  let after: Key | undefined;
-  do {
-    const page = await store.query({ pk: keys.entries(store.tenant, "journey"), after });
-    for (const { state } of page.items) {
-      if (state !== "archived") counts.total++;
-      if (state === "active") counts.active++;
-    }
-    after = page.next;
-  } while (after);
+  for (const { state } of await allItems(store, { pk: keys.entries(store.tenant, "journey") })) {
+    if (state !== "archived") counts.total++;
+    if (state === "active") counts.active++;
+  }
   return counts;
 }
 

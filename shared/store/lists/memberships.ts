@@ -1,10 +1,12 @@
 // Who is in a list or a segment: a row under the subscriber and a row in a shard of the list, which come and go
 // together with the shard's counter, so that counts are exact and a repeat changes nothing.
+
 import { DAY, SECOND, timestamp } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, any, is, present } from "../conditions.ts";
 import { type Grouping, keys, SHARDS, shardOf } from "../keys.ts";
 import type { Item, Key } from "../model.ts";
+import { allItems } from "../pages.ts";
 import { refused, refusedSteps } from "../refusals.ts";
 import { chunksOf, type Step } from "../table.ts";
 
@@ -139,18 +141,17 @@ export async function countsOfMany(
     return new Map(await Promise.all(ids.map(async (id) => [id, await countMembers(store, { kind, id })] as const)));
   const counts = new Map(ids.map((id) => [id, 0]));
   const sorted = [...ids].sort();
-  let after: Key | undefined;
-  do {
-    if (sorted.length === 0) break;
-    const range = { from: `${sorted[0]}#`, to: `${sorted.at(-1)}#~` };
-    const page = await store.query({ pk: keys.memberCounts(store.tenant, kind), ...range, after, eventual: true });
-    for (const { sk, n } of page.items) {
-      const id = sk.slice(0, sk.indexOf("#"));
-      const known = counts.get(id);
-      if (known !== undefined) counts.set(id, known + Number(n));
-    }
-    after = page.next;
-  } while (after);
+  if (sorted.length === 0) return counts;
+  const range = { from: `${sorted[0]}#`, to: `${sorted.at(-1)}#~` };
+  for (const { sk, n } of await allItems(store, {
+    pk: keys.memberCounts(store.tenant, kind),
+    ...range,
+    eventual: true,
+  })) {
+    const id = sk.slice(0, sk.indexOf("#"));
+    const known = counts.get(id);
+    if (known !== undefined) counts.set(id, known + Number(n));
+  }
   return counts;
 }
 

@@ -1,10 +1,12 @@
 // The rules of a workspace's dynamic segments, by what they mention: read again only when something of them changed.
+
 import type { Capability } from "../../parts.ts";
 import { type StoreReader, storeRead } from "../../resources.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { keys } from "../keys.ts";
-import type { Item, Key, TenantId } from "../model.ts";
-import { recent } from "../recent.ts";
+import type { TenantId } from "../model.ts";
+import { allItems } from "../pages.ts";
+import { watched } from "../watched.ts";
 
 export interface SegmentIndex {
   version: number;
@@ -21,7 +23,6 @@ export interface DynamicSegments {
   of(tenant: string): Promise<SegmentIndex>;
 }
 
-const TENANTS_REMEMBERED = 500;
 const NONE: SegmentIndex = { version: 0, rules: new Map(), byAttribute: new Map(), byEvent: new Map(), windowed: [] };
 
 /** Remembers the rules of workspaces: one small read a call, and all segments only after a change (decision 4). */
@@ -31,35 +32,15 @@ export const dynamicSegments: Capability<"dynamicSegments", DynamicSegments> = {
   grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }],
   open: (parts) => {
     const bind = storeRead.open(parts);
-    const known = recent<SegmentIndex>(TENANTS_REMEMBERED);
-    const segments: DynamicSegments = {
-      of: async (tenant) => {
-        const store = bind(tenant as TenantId);
-        const version = Number((await store.get(keys.watchVersion(store.tenant)))?.version ?? 0);
-        if (version === 0) return NONE;
-        const found = known.get(tenant);
-        if (found && found.version >= version) return found;
-        const index = indexOf(version, await readAll(store));
-        known.set(tenant, index);
-        return index;
-      },
-    };
+    const indexOfNow = watched(NONE, readIndex);
+    const segments: DynamicSegments = { of: (tenant) => indexOfNow(bind(tenant as TenantId)) };
     return () => segments;
   },
 };
 
-async function readAll(store: StoreReader): Promise<Item[]> {
-  const items: Item[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query({ pk: keys.entities(store.tenant, "segment"), after });
-    items.push(...page.items.filter(({ is_dynamic }) => is_dynamic === true));
-    after = page.next;
-  } while (after);
-  return items;
-}
-
-function indexOf(version: number, items: readonly Item[]): SegmentIndex {
+async function readIndex(store: StoreReader, version: number): Promise<SegmentIndex> {
+  const all = await allItems(store, { pk: keys.entities(store.tenant, "segment") });
+  const items = all.filter(({ is_dynamic }) => is_dynamic === true);
   const rules = new Map(items.map(({ id, rule }) => [String(id), compileRule(JSON.parse(String(rule)))]));
   const byAttribute = new Map<string, string[]>();
   const byEvent = new Map<string, string[]>();

@@ -1,4 +1,5 @@
 // What rules ask of a subscriber: attributes from the profile, and from the history of events no more than decides.
+
 import type { StoreReader } from "../../resources.ts";
 import { compilePredicate } from "../../rules/predicates.ts";
 import { type Facts, occurrencesNeeded, type Rule, type Verdict } from "../../rules/segment-evaluation.ts";
@@ -6,6 +7,7 @@ import type { EventNode } from "../../rules/segment-rules.ts";
 import { type Actor, eventOf, historyOf, inHistory, type StoredEvent } from "../events/events.ts";
 import { keys } from "../keys.ts";
 import type { Item, Key } from "../model.ts";
+import { allItems } from "../pages.ts";
 import { attributesForRules } from "../subscribers/subscribers.ts";
 
 const ATTRIBUTE = "a:";
@@ -31,15 +33,10 @@ export interface Person {
 export async function readPerson(store: StoreReader, id: string): Promise<Person> {
   const person: Person = { actors: [{ subscriber: id }], memberOf: new Set(), checkAt: undefined };
   const check = keys.segmentCheck(store.tenant, id);
-  let after: Key | undefined;
-  do {
-    const page = await store.query({ pk: check.pk, from: "A#", to: check.sk, after });
-    for (const row of page.items)
-      if (row.sk.startsWith("A#")) person.actors.push({ anonymous: String(row.anonymous) });
-      else if (row.sk.startsWith("G#") && row.member === true) person.memberOf.add(String(row.segment_id));
-      else if (row.sk === check.sk) person.checkAt = Number(row.at);
-    after = page.next;
-  } while (after);
+  for (const row of await allItems(store, { pk: check.pk, from: "A#", to: check.sk }))
+    if (row.sk.startsWith("A#")) person.actors.push({ anonymous: String(row.anonymous) });
+    else if (row.sk.startsWith("G#") && row.member === true) person.memberOf.add(String(row.segment_id));
+    else if (row.sk === check.sk) person.checkAt = Number(row.at);
   return person;
 }
 

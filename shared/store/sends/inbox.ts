@@ -1,5 +1,6 @@
 // The durable inbox. Message rows are immutable; what the reader did lies in rows of its own, so that a
 // redelivered write can never undo a read (decision 6).
+
 import { createHash } from "node:crypto";
 import { DAY, SECOND, timeOfUuid, timestamp, uuidV7 } from "../../clock.ts";
 import { notFound } from "../../http/errors.ts";
@@ -7,6 +8,7 @@ import type { Store, StoreReader } from "../../resources.ts";
 import { type Visibility, visibilityIn } from "../experiences/visibility.ts";
 import { keys } from "../keys.ts";
 import type { Item, Key, TenantId, Value } from "../model.ts";
+import { allItems } from "../pages.ts";
 
 /** INB-4. */
 export const MESSAGE_LIFETIME_MS = 30 * DAY;
@@ -101,20 +103,8 @@ export async function listMessages(
 }
 
 /** Rows with an id from this time on, oldest first: what a live stream polls (0.5 RCU when there is nothing). */
-export async function messagesSince(store: StoreReader, subscriber: string, sinceMs: number): Promise<Item[]> {
-  const rows: Item[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query({
-      ...rangeFrom(store.tenant, subscriber, lowestId(sinceMs)),
-      after,
-      eventual: true,
-    });
-    rows.push(...page.items);
-    after = page.next;
-  } while (after);
-  return rows;
-}
+export const messagesSince = (store: StoreReader, subscriber: string, sinceMs: number): Promise<Item[]> =>
+  allItems(store, { ...rangeFrom(store.tenant, subscriber, lowestId(sinceMs)), eventual: true });
 
 const rangeFrom = (tenant: TenantId, subscriber: string, id: string) => ({
   pk: keys.person(tenant, subscriber),
@@ -184,19 +174,10 @@ const readAllOf = ({ sk, at, except = [] }: Item) => ({
 
 async function readMarks(store: StoreReader, subscriber: string, oldest: string): Promise<Marks> {
   const marks: Marks = { states: new Map(), readAlls: [] };
-  let after: Key | undefined;
-  do {
-    const page = await store.query({
-      pk: keys.person(store.tenant, subscriber),
-      from: `${STATE}${oldest}`,
-      to: `${READ_ALL}~`,
-      after,
-    });
-    for (const item of page.items)
-      if (item.sk.startsWith(STATE)) marks.states.set(item.sk.slice(STATE.length), item);
-      else marks.readAlls.push(readAllOf(item));
-    after = page.next;
-  } while (after);
+  const range = { pk: keys.person(store.tenant, subscriber), from: `${STATE}${oldest}`, to: `${READ_ALL}~` };
+  for (const item of await allItems(store, range))
+    if (item.sk.startsWith(STATE)) marks.states.set(item.sk.slice(STATE.length), item);
+    else marks.readAlls.push(readAllOf(item));
   return marks;
 }
 

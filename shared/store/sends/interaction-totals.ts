@@ -1,8 +1,10 @@
 // How often a job was seen, opened and clicked: summed from the counters, or counted again from the rows they stand for.
+
 import type { StoreReader } from "../../resources.ts";
 import { type Interaction, interactions, type Stage, stages } from "../../rules/interactions.ts";
 import { keys, SHARDS } from "../keys.ts";
-import type { Item, Key } from "../model.ts";
+import type { Item } from "../model.ts";
+import { allItems } from "../pages.ts";
 
 type Tally = {
   /** Reports, by what they say. */
@@ -56,19 +58,11 @@ export async function interactionTotals(store: StoreReader, job: string): Promis
 
 /** The same from the rows: what the counters must agree with. */
 export async function recountInteractions(store: StoreReader, job: string): Promise<InteractionTotals> {
-  const counted: Record<string, number>[] = [];
   const parts = SHARDS.flatMap((first) => SHARDS.map((second) => first + second));
-  await Promise.all(
-    parts.map(async (part) => {
-      let after: Key | undefined;
-      do {
-        const page = await store.query({ pk: keys.interactionRows(store.tenant, job, part), after });
-        counted.push(...page.items.map((row) => countersOf(countedOf(row))));
-        after = page.next;
-      } while (after);
-    }),
+  const rows = await Promise.all(
+    parts.map((part) => allItems(store, { pk: keys.interactionRows(store.tenant, job, part) })),
   );
-  return totalsOf(counted);
+  return totalsOf(rows.flat().map((row) => countersOf(countedOf(row))));
 }
 
 const countedOf = ({ interaction, channel, variant_id, firsts }: Item): Counted => ({

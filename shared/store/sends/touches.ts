@@ -1,10 +1,12 @@
 // The send ledger: one row per address of a recipient, under the subscriber by time. It is the touch of attribution.
+
 import { timestamp } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
 import type { LedgerState, Verdict } from "../../rules/progress.ts";
 import type { ReachChannel, Target } from "../../rules/reach.ts";
 import { keys } from "../keys.ts";
 import type { Item, Key, TenantId } from "../model.ts";
+import { allItems } from "../pages.ts";
 
 /** Where a recipient stands: the chunk that erasure must visit. */
 export interface Place {
@@ -76,21 +78,8 @@ export function recorded(row: Item | undefined, tries: number): Verdict | undefi
 }
 
 /** The ledger of a subscriber since a time, oldest first. */
-export async function touchesSince(store: StoreReader, subscriber: string, since: number): Promise<Item[]> {
-  const rows: Item[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query({
-      pk: keys.person(store.tenant, subscriber),
-      from: `R#${timestamp(since)}`,
-      to: "R#~",
-      after,
-    });
-    rows.push(...page.items);
-    after = page.next;
-  } while (after);
-  return rows;
-}
+export const touchesSince = (store: StoreReader, subscriber: string, since: number): Promise<Item[]> =>
+  allItems(store, { pk: keys.person(store.tenant, subscriber), from: `R#${timestamp(since)}`, to: "R#~" });
 
 /** Which address of which channel a row is of. */
 export const targetOf = ({ channel, device }: Item): Target => ({

@@ -1,9 +1,10 @@
 // Anonymous ids that turned out to be somebody: two rows each, whatever happened before; histories follow them on reading.
+
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, present } from "../conditions.ts";
 import { historyOf } from "../events/events.ts";
 import { keys } from "../keys.ts";
-import type { Key } from "../model.ts";
+import { allItems } from "../pages.ts";
 import { refusedSteps } from "../refusals.ts";
 
 export interface Link {
@@ -42,18 +43,8 @@ const allOf = (store: StoreReader, anonymous: string) => ({
 
 /** The anonymous ids of a subscriber. */
 export async function aliasesOf(store: StoreReader, subscriber: string): Promise<string[]> {
-  const aliases: string[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query({
-      pk: keys.person(store.tenant, subscriber),
-      prefix: keys.aliasOfPerson(store.tenant, subscriber, "").sk,
-      after,
-    });
-    aliases.push(...page.items.map(({ anonymous }) => String(anonymous)));
-    after = page.next;
-  } while (after);
-  return aliases;
+  const { pk, sk: prefix } = keys.aliasOfPerson(store.tenant, subscriber, "");
+  return (await allItems(store, { pk, prefix })).map(({ anonymous }) => String(anonymous));
 }
 
 /** Whose each of these anonymous ids is; nobody's are left out. */

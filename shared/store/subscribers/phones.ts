@@ -1,8 +1,10 @@
 // Who has a phone number: for messages that come from it. A sparse index over the attribute `phone` (D-ATTR).
+
 import type { Bound, StoreReader } from "../../resources.ts";
 import { isPhoneNumber } from "../../rules/contacts.ts";
 import { indexes } from "../keys.ts";
-import type { Key, Value } from "../model.ts";
+import type { Value } from "../model.ts";
+import { allItems } from "../pages.ts";
 
 /** Where a profile with this number stands in the index; nowhere without a well-formed one. */
 export const phonePlace = (
@@ -14,12 +16,5 @@ export const phonePlace = (
 
 /** Ids of all subscribers with this number; one that got it a moment ago may be missing. */
 export async function findByPhone(store: StoreReader, phone: string): Promise<string[]> {
-  const ids: string[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query({ pk: indexes.i4(store.tenant, phone), index: "i4", after });
-    ids.push(...page.items.map(({ sk }) => sk));
-    after = page.next;
-  } while (after);
-  return ids;
+  return (await allItems(store, { pk: indexes.i4(store.tenant, phone), index: "i4" })).map(({ sk }) => sk);
 }
