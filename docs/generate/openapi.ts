@@ -1,4 +1,5 @@
 // The OpenAPI 3.1 document, derived from the declarations.
+import type { Deprecation } from "../../shared/http/deprecation.ts";
 import type { Credential } from "../../shared/http/endpoint.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
 import { namedShapes, type Shapes, schemasOf } from "./components.ts";
@@ -76,6 +77,8 @@ export interface OperationObject {
   tags: string[];
   summary: string;
   description: string;
+  deprecated?: true;
+  "x-deprecated"?: Deprecation;
   security: Record<string, never[]>[];
   parameters?: { name: string; in: string; required: boolean; schema: JsonSchema; [more: string]: unknown }[];
   requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema; example?: unknown }> };
@@ -144,6 +147,7 @@ export async function openApiOf(contents: Contents): Promise<OpenApi> {
           description: "The first answer to this key, again.",
           schema: { const: "true", type: "string" },
         },
+        ...(operations.some(({ endpoint }) => endpoint.shape.deprecated) && announcementHeaders),
       },
       responses: Object.fromEntries(Object.entries(responses).sort(([a], [b]) => (a < b ? -1 : 1))),
       schemas,
@@ -159,6 +163,8 @@ interface Known {
 function operationOf({ group, endpoint, isStream }: Operation, name: string, known: Known): OperationObject {
   const { access, shape } = endpoint;
   const notes = [
+    shape.deprecated && `Deprecated since ${shape.deprecated.since}, gone from ${shape.deprecated.sunset} on.`,
+    shape.deprecated?.successor && `\`${shape.deprecated.successor}\` takes its place.`,
     shape.description,
     callersOf(access),
     access.feature && `Needs a plan with \`${access.feature}\`.`,
@@ -173,6 +179,7 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, kno
     tags: [group],
     summary: shape.summary,
     description: notes.join("\n\n"),
+    ...(shape.deprecated && { deprecated: true as const, "x-deprecated": shape.deprecated }),
     security: access.credentials.map((credential) => ({ [credential]: [] })),
     ...(parameters.length > 0 && { parameters }),
     ...(shape.body && { requestBody: { required: true, content: { "application/json": bodyOf(endpoint, known) } } }),
@@ -242,7 +249,7 @@ function formOf({ shape: { form, example } }: Operation["endpoint"], { schemas }
 function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: Known, isStream: boolean) {
   const status = shape.status ?? (shape.returns || shape.text || isStream ? 200 : 204);
   const description = isStream ? "The stream, open for up to 15 minutes" : "Done";
-  const success: Response = { description, headers: requestId };
+  const success: Response = { description, headers: { ...requestId, ...(shape.deprecated && announcement) } };
   if (isStream && shape.returns) {
     const frame = schemaOf(shape.returns, "output", shapes);
     const schema = { type: "string", contentMediaType: "application/json", contentSchema: frame };
@@ -255,9 +262,18 @@ function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: Know
     const example = shape.example?.returns ?? exampleOf(schema, schemas, { whole: true });
     success.content = { "application/json": { schema, example } };
   }
-  const replay = { ...success, description: "The first answer again", headers: { ...requestId, ...replayed } };
+  const replay = { ...success, description: "The first answer again", headers: { ...success.headers, ...replayed } };
   const known = { ...success, description: "It was known, and is brought up to date" };
   return { [status]: success, ...(shape.idempotent && { 200: replay }), ...(shape.upserts && { 200: known }) };
 }
+
+const announcementHeaders = {
+  Deprecation: { description: "Since when it is known that this goes (RFC 9745).", schema: { type: "string" } },
+  Sunset: { description: "When it goes (RFC 8594).", schema: { type: "string" } },
+  Link: { description: "What takes its place, as `successor-version`.", schema: { type: "string" } },
+};
+const announcement = Object.fromEntries(
+  Object.keys(announcementHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+);
 
 const replayed = { "Idempotent-Replayed": { $ref: "#/components/headers/Idempotent-Replayed" } };

@@ -120,7 +120,8 @@ function signatureOf({ name, route, operation }: Method): string {
     ...(query ? [`query${query.required?.length ? "" : "?"}: ${id}Query`] : []),
     "options?: CallOptions",
   ];
-  return `    /** ${operation.summary}. \`${route}\` */\n    ${name}(${given.join(", ")}): Promise<${returned}>;`;
+  const warning = operation.deprecated ? ` @deprecated ${operation.description.split("\n\n")[0]}` : "";
+  return `    /** ${operation.summary}. \`${route}\`${warning} */\n    ${name}(${given.join(", ")}): Promise<${returned}>;`;
 }
 
 function clientOf(name: string, about: string, methods: readonly Method[]): string {

@@ -6,6 +6,7 @@ import type { Feature } from "../plans.ts";
 import type { JsonLimits } from "../rules/json-limits.ts";
 import type { TenantId } from "../store/model.ts";
 import type { Caller } from "./authenticate.ts";
+import type { Deprecation } from "./deprecation.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { Permission, Scope } from "./roles.ts";
 import type { Upload, UploadedFile } from "./upload.ts";
@@ -67,6 +68,8 @@ export interface Shape {
   upserts?: boolean;
   /** For the reference and the sample events, where one made from the schema would not do or not say enough. */
   example?: { query?: object; body?: object; returns?: object };
+  /** It will go: every answer says since when that is known, when it goes, and what takes its place (D-VER). */
+  deprecated?: Deprecation;
   /** Instead of JSON: the deed returns text (or bytes) of this type, and these headers go with it. */
   text?: { type: string; headers?: Readonly<Record<string, string>> };
   /** How long caches may keep a public answer; without it, not at all. */

@@ -7,6 +7,7 @@ import { requireFeature } from "../plans.ts";
 import type { TenantId } from "../store/model.ts";
 import { authenticate, type Caller } from "./authenticate.ts";
 import { createCredentialCache } from "./credential-cache.ts";
+import { deprecationHeaders } from "./deprecation.ts";
 import { type Endpoint, type Group, isReply, routeKeyOf, type Shape } from "./endpoint.ts";
 import { toApiError } from "./errors.ts";
 import { openToBrowsers } from "./fallback.ts";
@@ -190,6 +191,7 @@ function standingHeaders(
     "x-request-id": requestId,
     "cache-control": kept === undefined ? "no-store" : `public, max-age=${kept}`,
     "x-content-type-options": "nosniff",
+    ...deprecationHeaders(shape.deprecated),
     ...(access.credentials.includes("sdk") && openToBrowsers),
   };
 }

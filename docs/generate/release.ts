@@ -1,0 +1,27 @@
+// `npm run docs:release -- 2026-11-21`: keeps what the API promises from that day on. Only where a version is released.
+import { writeFile } from "node:fs/promises";
+import type { Release } from "./compatibility.ts";
+import { contents } from "./contents.ts";
+import { openApiOf, VERSION } from "./openapi.ts";
+import { signatureOf } from "./signature.ts";
+
+/** A line per route and per field, so that a change of it reads well. */
+function releaseText({ routes, ...about }: Release): string {
+  const line = (value: object) => (name: string) => `${JSON.stringify(name)}: ${JSON.stringify(value[name as never])}`;
+  const lines = (indent: string, names: string[], text: (name: string) => string) =>
+    names.map((name) => `\n${indent}${text(name)}`).join(",");
+  const route = (name: string) => {
+    const { in: given, out, ...rest } = routes[name]!;
+    const sides = Object.entries({ in: given, out }).map(
+      ([side, fields]) => `"${side}": {${lines("      ", Object.keys(fields), line(fields))}}`,
+    );
+    return `${JSON.stringify(name)}: {${lines("    ", [...Object.keys(rest).map(line(rest)), ...sides], (text) => text)}}`;
+  };
+  const head = lines("  ", Object.keys(about), line(about));
+  return `{${head},\n  "routes": {${lines("  ", Object.keys(routes), route)}}\n}\n`;
+}
+
+const [released = ""] = process.argv.slice(2);
+if (!/^\d{4}-\d{2}-\d{2}$/.test(released)) throw new Error("Name the day of the release, as in 2026-11-21.");
+const routes = signatureOf(await openApiOf(contents));
+await writeFile(new URL("../released-api.json", import.meta.url), releaseText({ version: VERSION, released, routes }));

@@ -1,0 +1,35 @@
+// How an endpoint that will go says so: when that was decided, when it goes, and what takes its place (D-VER).
+import type { Route } from "./endpoint.ts";
+
+export interface Deprecation {
+  /** The day it was announced: `2027-01-31`. */
+  since: string;
+  /** The day from which it may be gone, at least 12 months after `since`. */
+  sunset: string;
+  /** What takes its place. */
+  successor?: Route;
+}
+
+const LEAST_MONTHS = 12;
+const DAY_OF_MONTH = /^\d{4}-\d{2}-\d{2}$/;
+const midnight = (day: string) => Date.parse(`${day}T00:00:00Z`);
+
+/** What is wrong with an announcement; undefined if nothing is. */
+export function faultOfDeprecation({ since, sunset }: Deprecation): string | undefined {
+  for (const day of [since, sunset])
+    if (!DAY_OF_MONTH.test(day) || Number.isNaN(midnight(day))) return `${day} is not a day`;
+  const earliest = new Date(midnight(since));
+  earliest.setUTCMonth(earliest.getUTCMonth() + LEAST_MONTHS);
+  return midnight(sunset) < earliest.getTime() ? `${sunset} is not 12 months after ${since}` : undefined;
+}
+
+/** The headers of RFC 9745 and RFC 8594, on every answer of the endpoint. */
+export function deprecationHeaders(announced: Deprecation | undefined): Record<string, string> {
+  if (!announced) return {};
+  const { since, sunset, successor } = announced;
+  return {
+    deprecation: `@${midnight(since) / 1_000}`,
+    sunset: new Date(midnight(sunset)).toUTCString(),
+    ...(successor && { link: `<${successor.slice(successor.indexOf("/"))}>; rel="successor-version"` }),
+  };
+}
