@@ -1,4 +1,5 @@
 // What clients asked for and were told: the promises that the invariants hold the service to.
+import type { QuietHours } from "../../shared/rules/quiet-hours.ts";
 
 export interface Person {
   tenant: string;
@@ -77,6 +78,13 @@ export interface ServerKey {
   revokedAt?: number;
 }
 
+/** How a workspace treats its people. */
+export interface Manners {
+  quiet: QuietHours | undefined;
+  /** Marketing a day, of all classes. */
+  cap: number | undefined;
+}
+
 export interface Ledger {
   people: Map<string, Person>;
   sends: Map<string, Send>;
@@ -95,6 +103,10 @@ export interface Ledger {
   everSuspended: Set<string>;
   /** By workspace, the number of sends it may make. */
   caps: Map<string, number>;
+  /** By workspace, the quiet hours and the daily cap that it has. */
+  manners: Map<string, Manners>;
+  /** Whom quiet hours concern in another zone than UTC. */
+  zones: Map<string, string>;
   /** When each inbox row was written, by message. */
   writtenAt: Map<string, number>;
   /** Inbox rows ever written: by job, by subscriber, the id of the message. */
@@ -116,6 +128,8 @@ export const openLedger = (): Ledger => ({
   suspended: new Map(),
   everSuspended: new Set(),
   caps: new Map(),
+  manners: new Map(),
+  zones: new Map(),
   writtenAt: new Map(),
   delivered: new Map(),
   pushed: new Map(),

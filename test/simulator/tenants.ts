@@ -10,6 +10,7 @@ import type { TenantId } from "../../shared/store/model.ts";
 import { type DevicePlatform, registerDevice } from "../../shared/store/subscribers/devices.ts";
 import { upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
 import { register } from "../../shared/store/workspaces/identity.ts";
+import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import { vaultSealing } from "../../shared/vault.ts";
 
 export interface Tenant {
@@ -18,6 +19,8 @@ export interface Tenant {
   store: Store;
   /** A push channel that is ready to send, from before the story. */
   addPushChannel(): Promise<void>;
+  /** Its settings, from before the story. */
+  configure(settings: Parameters<typeof changeWorkspace>[2]): Promise<void>;
   headers(credential: "sdk" | "dashboard"): Promise<Record<string, string>>;
   /** A subscriber from before the story. @returns its id. */
   addSubscriber(
@@ -71,6 +74,9 @@ export function openTenants(parts: Parts) {
         const created_at = timestamp(parts.clock.now());
         const proven = { verified_credentials: "first", verified_at: created_at, created_at };
         await store.put({ ...rowKeys.entity(id, "channel", channel), ...entity, ...proven });
+      },
+      configure: async (settings) => {
+        await changeWorkspace(platform, id, settings);
       },
       addSubscriber: async (input, platform) => {
         const { id: subscriber_id } = await upsertSubscriber(store, root, input);

@@ -26,7 +26,9 @@ export const deliver = queueWorker(
     const found = await getChunk(store, place.job, place.range, place.n);
     if (found?.job.status !== "processing") return;
     if (found.claim?.closed) return settle(context, place);
-    const isInbox = !found.job.means?.caps && found.chunk.recipients.every(({ targets }) => isInAppOnly(targets));
+    const { recipients } = found.chunk;
+    const isInbox =
+      recipients.length === 0 || (!found.job.means?.caps && recipients.every(({ targets }) => isInAppOnly(targets)));
     const end = isInbox ? await intoInboxes(context, place, found) : await workThrough(context, place, found);
     if ("again" in end) return again(context, message, end.again);
     if (end.tally && !(await close(context, place, found, end.tally))) return;

@@ -10,6 +10,7 @@ import { eventsExported } from "./events-exported.ts";
 import { jobsEnd } from "./jobs-end.ts";
 import { journeys } from "./journeys.ts";
 import { liveStreams } from "./live-streams.ts";
+import { manners } from "./manners.ts";
 import { memberships } from "./memberships.ts";
 import { oneJob } from "./one-job.ts";
 import { providerCalledOnce } from "./provider-called-once.ts";
@@ -32,6 +33,7 @@ export const invariants: readonly Invariant[] = [
   oneJob,
   recipients,
   timers,
+  manners,
   erasure,
   eventsExported,
   memberships,

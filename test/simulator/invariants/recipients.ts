@@ -36,7 +36,7 @@ export const recipients: Invariant = {
           if (isMark(id)) continue;
           const expected = send.splitShare === undefined ? undefined : armOf(job, id, send.splitShare);
           if (arm !== expected) broken(`job ${job}: ${id} is in arm ${arm}, not ${expected}`, job, id);
-          if (!delivered.has(id) && Number(item["n:failed"] ?? 0) === 0)
+          if (!delivered.has(id) && Number(item["n:failed"] ?? 0) + Number(item["skip:capped"] ?? 0) === 0)
             broken(`job ${job} never reached ${id}`, job, id);
         }
         for (const id of send.ids ?? [])

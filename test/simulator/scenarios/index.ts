@@ -6,6 +6,7 @@ import { journeys } from "./journeys.ts";
 import { serverKeys } from "./keys.ts";
 import { live } from "./live.ts";
 import { neighbours } from "./neighbours.ts";
+import { nights } from "./nights.ts";
 import { pushes } from "./pushes.ts";
 import { quota } from "./quota.ts";
 import { segments } from "./segments.ts";
@@ -28,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
   serverKeys,
   segments,
   pushes,
+  nights,
   journeys,
 ];
 

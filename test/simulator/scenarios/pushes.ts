@@ -35,7 +35,7 @@ export const pushes: Scenario = {
 };
 
 /** A phone from before the story. */
-async function equip({ random }: SimWorld, { store }: Tenant, id: string) {
+export async function equip({ random }: SimWorld, { store }: Tenant, id: string) {
   const device = store.ids.uuidAt(store.clock.now());
   const token = random.bytes(8).toString("hex");
   const fields = { platform: "ios", token, address: `ios:${token}`, push_enabled: true, status: "active", rev: 1 };

@@ -38,7 +38,7 @@ export const suspension: Scenario = {
   },
 };
 
-async function suspendFor(world: SimWorld, tenant: Tenant, ms: number): Promise<void> {
+export async function suspendFor(world: SimWorld, tenant: Tenant, ms: number): Promise<void> {
   const { ledger, kernel } = world;
   if (ledger.suspended.has(tenant.id)) return;
   ledger.everSuspended.add(tenant.id);
