@@ -1,5 +1,4 @@
 // Embedded SQS: standard queues with delay, visibility, long poll, dead letters and redrive.
-import type { Row } from "./database.ts";
 import { membersOf, type Operations, operateOn, refuseOthers } from "./members.ts";
 import { administration } from "./sqs/administration.ts";
 import { checkBatchSize, failedEntry, readEntries } from "./sqs/batches.ts";
@@ -13,7 +12,8 @@ import {
   readAttributes,
   sizeOf,
 } from "./sqs/contents.ts";
-import { createMessages, type Depth, type Draft, heldBy, messageOf, schema, systemNames } from "./sqs/messages.ts";
+import { type Depth, type MessageRow, openMessages, schema } from "./sqs/message-rows.ts";
+import { createMessages, type Draft, heldBy, messageOf, systemNames } from "./sqs/messages.ts";
 import { createQueues, numberOf, type Queue, redriveOf } from "./sqs/queues.ts";
 import { awsFailure, isAwsFailure, type Parts, type StandIn, type Wire } from "./stand-in.ts";
 
@@ -84,7 +84,7 @@ export function createSqs(parts: Parts & { faults?: SqsFaults }): Sqs {
     return database;
   };
   const queues = createQueues(prepared);
-  const messages = createMessages(parts, prepared);
+  const messages = createMessages(parts, openMessages(database, prepared));
 
   const tell = (queue: string) => {
     for (const listener of [...listeners]) listener(queue);
@@ -142,7 +142,7 @@ export function createSqs(parts: Parts & { faults?: SqsFaults }): Sqs {
     return { ...(done.length > 0 && { Successful: done }), ...(failed.length > 0 && { Failed: failed }) };
   }
 
-  function takeMessages(queue: Queue, limit: number, seconds: number): Row[] {
+  function takeMessages(queue: Queue, limit: number, seconds: number): MessageRow[] {
     const newestFirst = faults.reorder?.(queue.name) ?? false;
     const policy = redriveOf(queue);
     const redrive = policy && queues.all().has(policy.queue) ? policy : undefined;

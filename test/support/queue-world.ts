@@ -1,6 +1,10 @@
 // A frozen world of queues behind the real SQS client.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as sqs from "@aws-sdk/client-sqs";
-import { openDatabase } from "../../local/aws/database.ts";
+import { onTestFinished } from "vitest";
+import { type Database, openDatabase } from "../../local/aws/database.ts";
 import { requestHandler, type Services } from "../../local/aws/protocol.ts";
 import { createSqs, type SqsFaults } from "../../local/aws/sqs.ts";
 import { awsFailure, type StandIn } from "../../local/aws/stand-in.ts";
@@ -14,13 +18,26 @@ const absent: StandIn = {
   },
 };
 
-export function queueWorld({
-  faults = {},
-  database = openDatabase(":memory:"),
-}: {
-  faults?: SqsFaults;
-  database?: ReturnType<typeof openDatabase>;
-} = {}) {
+/** A database on a file that goes with the test. */
+export function databaseOnFile(): Database {
+  const folder = mkdtempSync(join(tmpdir(), "queues-"));
+  const database = openDatabase(join(folder, "queues.sqlite"));
+  onTestFinished(() => {
+    database.close();
+    rmSync(folder, { recursive: true });
+  });
+  return database;
+}
+
+/** Both ways of keeping messages answer alike. */
+export const places = ["memory", "a file"] as const;
+
+export const queuesIn =
+  (place: (typeof places)[number]) =>
+  (options: Partial<Parameters<typeof queueWorld>[0]> = {}) =>
+    queueWorld({ database: place === "memory" ? openDatabase(":memory:") : databaseOnFile(), ...options });
+
+function queueWorld({ faults = {}, database }: { faults?: SqsFaults; database: Database }) {
   const clock = createClock({ start, ticking: false });
   const standIn = createSqs({ clock, ids: systemIds, database, faults });
   const services: Services = { dynamodb: absent, scheduler: absent, kms: absent, sqs: standIn };

@@ -1,18 +1,8 @@
-// Messages lie in one table; `visible` is the instant from which a message may be received (again).
-import type { Database, Row } from "../database.ts";
+// What becomes of messages: stored, hidden while somebody works on them, dropped when too old, moved when nobody can.
 import { awsFailure, type Parts, type Wire } from "../stand-in.ts";
 import { type Attributes, md5, md5OfAttributes, read, selectAttributes } from "./contents.ts";
+import type { Depth, MessageChange, MessageRow, MessageRows } from "./message-rows.ts";
 import { arnOf, numberOf, type Queue, type Redrive } from "./queues.ts";
-
-export const schema = `
-  CREATE TABLE IF NOT EXISTS sqs_queues (name TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS sqs_messages (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, queue TEXT NOT NULL, visible INTEGER NOT NULL, sent INTEGER NOT NULL,
-    received INTEGER NOT NULL DEFAULT 0, first_received INTEGER, id TEXT NOT NULL, body TEXT NOT NULL,
-    attributes TEXT, group_id TEXT, trace TEXT, source TEXT);
-  CREATE INDEX IF NOT EXISTS sqs_visible ON sqs_messages (queue, visible, seq, sent, received);
-  CREATE TABLE IF NOT EXISTS sqs_moves (seq INTEGER PRIMARY KEY, source TEXT NOT NULL, state TEXT NOT NULL);
-`;
 
 export interface Draft {
   body: string;
@@ -42,15 +32,9 @@ interface Held {
   received: number;
 }
 
-export interface Depth {
-  visible: number;
-  delayed: number;
-  inFlight: number;
-}
-
 export type Messages = ReturnType<typeof createMessages>;
 
-export function createMessages({ clock, ids }: Parts, prepared: () => Database) {
+export function createMessages({ clock, ids }: Parts, rows: MessageRows) {
   /** By queue, the earliest instant at which something hidden shows, as long as that lies ahead. */
   const shows = new Map<string, number>();
   const hide = (queue: string, until: number) => {
@@ -65,17 +49,12 @@ export function createMessages({ clock, ids }: Parts, prepared: () => Database) 
     const { body, attributes, group, trace } = draft;
     const visible = now + (draft.delaySeconds ?? numberOf(queue, "DelaySeconds")) * 1000;
     if (visible > now) hide(queue.name, visible);
-    prepared().run(
-      "INSERT INTO sqs_messages (queue, visible, sent, id, body, attributes, group_id, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-      queue.name,
-      visible,
-      now,
-      id,
-      body,
-      Object.keys(attributes).length > 0 ? JSON.stringify(attributes) : null,
-      group ?? null,
-      trace ?? null,
-    );
+    rows.add({
+      ...{ queue: queue.name, visible, sent: now, id, body },
+      attributes: Object.keys(attributes).length > 0 ? JSON.stringify(attributes) : null,
+      group_id: group ?? null,
+      trace: trace ?? null,
+    });
     return id;
   }
 
@@ -83,35 +62,27 @@ export function createMessages({ clock, ids }: Parts, prepared: () => Database) 
    * Up to `limit` visible messages, now hidden for `seconds`. What is too old is dropped and what was received too
    * often moves to the dead-letter queue, which `moved` then counts.
    */
-  function receive(queue: Queue, { limit, seconds, newestFirst, redrive }: Take): { taken: Row[]; moved: number } {
-    const database = prepared();
+  function receive(queue: Queue, take: Take): { taken: MessageRow[]; moved: number } {
+    const { limit, seconds, newestFirst, redrive } = take;
     const now = clock.now();
+    const taken: MessageRow[] = [];
     let moved = 0;
-    const order = newestFirst ? "visible DESC, seq DESC" : "visible, seq";
-    const taken: Row[] = [];
     while (taken.length < limit) {
-      const found = database.all(
-        `SELECT * FROM sqs_messages WHERE queue = ? AND visible <= ? ORDER BY ${order} LIMIT ?`,
-        queue.name,
-        now,
-        limit - taken.length,
-      );
-      for (const row of found) {
-        const { seq } = row;
-        if (Number(row.sent) <= retainedFrom(queue)) {
-          database.run("DELETE FROM sqs_messages WHERE seq = ?", seq!);
-        } else if (redrive && Number(row.received) >= redrive.maxReceiveCount) {
-          const source = arnOf(queue.name);
-          const to = "UPDATE sqs_messages SET queue = ?, source = ?, visible = ? WHERE seq = ?";
-          database.run(to, redrive.queue, source, now, seq!);
+      const found = rows.visible(queue.name, now, { limit: limit - taken.length, newestFirst });
+      for (const message of found) {
+        const { seq } = message;
+        if (message.sent <= retainedFrom(queue)) {
+          rows.remove(seq);
+        } else if (redrive && message.received >= redrive.maxReceiveCount) {
+          rows.change(seq, { queue: redrive.queue, source: arnOf(queue.name), visible: now });
           moved++;
         } else {
-          row.received = Number(row.received) + 1;
-          row.first_received ??= now;
-          const sql = "UPDATE sqs_messages SET received = ?, first_received = ?, visible = ? WHERE seq = ?";
-          database.run(sql, row.received, row.first_received, now + seconds * 1000, seq!);
-          hide(queue.name, now + seconds * 1000);
-          taken.push(row);
+          const visible = now + seconds * 1000;
+          const first_received = message.first_received ?? now;
+          const change: MessageChange = { received: message.received + 1, first_received, visible };
+          rows.change(seq, change);
+          hide(queue.name, visible);
+          taken.push({ ...message, ...change });
         }
       }
       // With a visibility timeout of 0 the same messages would be found again.
@@ -120,62 +91,47 @@ export function createMessages({ clock, ids }: Parts, prepared: () => Database) 
     return { taken, moved };
   }
 
-  function count(queue: Queue, condition: string): number {
-    const sql = `SELECT count(*) AS n FROM sqs_messages WHERE queue = ? AND sent > ? AND ${condition}`;
-    return Number(prepared().first(sql, queue.name, retainedFrom(queue), clock.now())!.n);
-  }
-
   return {
     insert,
     receive,
 
     remove: ({ queue, seq, received }: Held): void => {
       shows.delete(queue);
-      const sql = "DELETE FROM sqs_messages WHERE seq = ? AND queue = ? AND received = ?";
-      prepared().run(sql, seq, queue, received);
+      const message = rows.at(seq);
+      if (message?.queue === queue && message.received === received) rows.remove(seq);
     },
 
     changeVisibility: ({ queue, seq, received }: Held, handle: string, seconds: number): void => {
       const now = clock.now();
-      const row = prepared().first("SELECT visible, received, queue FROM sqs_messages WHERE seq = ?", seq);
-      if (!row || row.queue !== queue || row.received !== received) {
+      const message = rows.at(seq);
+      if (!message || message.queue !== queue || message.received !== received) {
         throw read.refuse(
           `Value ${handle} for parameter ReceiptHandle is invalid. Reason: Message does not exist or is not available for visibility timeout change.`,
         );
       }
-      if (Number(row.visible) <= now)
-        throw awsFailure("MessageNotInflight", "The message referred to isn't in flight.");
+      if (message.visible <= now) throw awsFailure("MessageNotInflight", "The message referred to isn't in flight.");
       shows.delete(queue);
-      prepared().run("UPDATE sqs_messages SET visible = ? WHERE seq = ?", now + seconds * 1000, seq);
+      rows.change(seq, { visible: now + seconds * 1000 });
     },
 
     purge: (queue: Queue): void => {
       shows.delete(queue.name);
-      prepared().run("DELETE FROM sqs_messages WHERE queue = ?", queue.name);
+      rows.clear(queue.name);
     },
 
     /** Messages that could be received now, counted up to 1,000. */
-    ready: (queue: Queue): number => {
-      const sql =
-        "SELECT count(*) AS n FROM (SELECT 1 FROM sqs_messages WHERE queue = ? AND visible <= ? AND sent > ? LIMIT 1000)";
-      return Number(prepared().first(sql, queue.name, clock.now(), retainedFrom(queue))!.n);
-    },
+    ready: (queue: Queue): number => rows.ready(queue.name, clock.now(), retainedFrom(queue), MOST_READY),
 
     nextVisible: (queue: Queue): number | undefined => {
       const now = clock.now();
       const known = shows.get(queue.name) ?? 0;
       if (known > now) return known === Number.POSITIVE_INFINITY ? undefined : known;
-      const sql = "SELECT visible FROM sqs_messages WHERE queue = ? AND visible > ? ORDER BY visible LIMIT 1";
-      const row = prepared().first(sql, queue.name, now);
-      shows.set(queue.name, row ? Number(row.visible) : Number.POSITIVE_INFINITY);
-      return row && Number(row.visible);
+      const next = rows.nextVisible(queue.name, now);
+      shows.set(queue.name, next ?? Number.POSITIVE_INFINITY);
+      return next;
     },
 
-    depth: (queue: Queue): Depth => ({
-      visible: count(queue, "visible <= ?"),
-      delayed: count(queue, "visible > ? AND received = 0"),
-      inFlight: count(queue, "visible > ? AND received > 0"),
-    }),
+    depth: (queue: Queue): Depth => rows.depth(queue.name, clock.now(), retainedFrom(queue)),
 
     /**
      * Moves what a dead-letter queue holds visibly, as new messages, to `to` or to where each came from.
@@ -184,25 +140,25 @@ export function createMessages({ clock, ids }: Parts, prepared: () => Database) 
     moveAll: (from: Queue, to: string | undefined, exists: (queue: string) => boolean): Map<string, number> => {
       const now = clock.now();
       const moved = new Map<string, number>();
-      const sql = "SELECT seq, source FROM sqs_messages WHERE queue = ? AND visible <= ? AND sent > ?";
-      for (const { seq, source } of prepared().all(sql, from.name, now, retainedFrom(from))) {
-        const origin = String(source ?? "");
+      const all = { limit: Number.MAX_SAFE_INTEGER, newestFirst: false };
+      for (const { seq, source, sent } of rows.visible(from.name, now, all)) {
+        if (sent <= retainedFrom(from)) continue;
+        const origin = source ?? "";
         const wanted = to ?? origin.slice(origin.lastIndexOf(":") + 1);
         const target = exists(wanted) ? wanted : "";
         moved.set(target, (moved.get(target) ?? 0) + 1);
         if (!target) continue;
-        prepared().run(
-          `UPDATE sqs_messages SET queue = ?, id = ?, sent = ?, visible = ?, received = 0, first_received = NULL, source = NULL
-           WHERE seq = ?`,
-          ...[target, ids.uuid(), now, now, seq!],
-        );
+        const anew = { id: ids.uuid(), sent: now, visible: now, received: 0, first_received: null, source: null };
+        rows.change(seq, { queue: target, ...anew });
       }
       return moved;
     },
   };
 }
 
-export const handleOf = (row: Row, queue: string): string =>
+const MOST_READY = 1_000;
+
+export const handleOf = (row: MessageRow, queue: string): string =>
   Buffer.from(`${row.seq} ${row.received} ${queue} ${row.id}`).toString("base64");
 
 /** Which receive a receipt handle stands for. */
@@ -223,7 +179,7 @@ export const systemNames: ReadonlySet<string> = new Set([
 ]);
 
 /** A received row as the answer of `ReceiveMessage` shows it. */
-export function messageOf(row: Row, queue: string, { system, attributes }: Selection): Wire {
+export function messageOf(row: MessageRow, queue: string, { system, attributes }: Selection): Wire {
   const known: Wire = {
     SenderId: "AIDAEMBEDDEDSQSSENDER",
     SentTimestamp: String(row.sent),
@@ -236,11 +192,11 @@ export function messageOf(row: Row, queue: string, { system, attributes }: Selec
   const told = Object.entries(known).filter(
     ([name, value]) => value !== undefined && (system.includes("All") || system.includes(name)),
   );
-  const selected = row.attributes ? selectAttributes(JSON.parse(String(row.attributes)), attributes) : {};
+  const selected = row.attributes ? selectAttributes(JSON.parse(row.attributes), attributes) : {};
   return {
     MessageId: row.id,
     ReceiptHandle: handleOf(row, queue),
-    MD5OfBody: md5(String(row.body)),
+    MD5OfBody: md5(row.body),
     Body: row.body,
     ...(told.length > 0 && { Attributes: Object.fromEntries(told) }),
     ...(Object.keys(selected).length > 0 && {

@@ -1,0 +1,101 @@
+// Messages in memory: per queue a list by (visible, seq), with a step back for each change.
+import type { Undo } from "../database.ts";
+import type { MessageRow, MessageRows } from "./message-rows.ts";
+
+export function memoryMessages(undo: Undo): MessageRows {
+  const messages = new Map<number, MessageRow>();
+  const queues = new Map<string, MessageRow[]>();
+  let newest = 0;
+
+  const listOf = (queue: string): MessageRow[] => {
+    let list = queues.get(queue);
+    if (!list) {
+      list = [];
+      queues.set(queue, list);
+    }
+    return list;
+  };
+
+  const set = (message: MessageRow) => {
+    const list = listOf(message.queue);
+    list.splice(firstBehind(list, message.visible, message.seq - 1), 0, message);
+    messages.set(message.seq, message);
+  };
+  const take = (message: MessageRow) => {
+    const list = listOf(message.queue);
+    list.splice(firstBehind(list, message.visible, message.seq - 1), 1);
+    messages.delete(message.seq);
+  };
+  const put = (message: MessageRow) => {
+    set(message);
+    undo(() => take(message));
+  };
+  const drop = (message: MessageRow) => {
+    take(message);
+    undo(() => set(message));
+  };
+  /** How many of a queue are visible. */
+  const shown = (list: readonly MessageRow[], now: number) => firstBehind(list, now, Number.POSITIVE_INFINITY);
+
+  return {
+    add: (arrival) => put({ ...arrival, seq: ++newest, received: 0, first_received: null, source: null }),
+    at: (seq) => messages.get(seq),
+    change: (seq, change) => {
+      const before = messages.get(seq);
+      if (!before) return;
+      drop(before);
+      put({ ...before, ...change });
+    },
+    remove: (seq) => {
+      const message = messages.get(seq);
+      if (message) drop(message);
+    },
+    clear: (queue) => {
+      for (const message of [...listOf(queue)]) drop(message);
+    },
+    visible: (queue, now, { limit, newestFirst }) => {
+      const list = listOf(queue);
+      const count = shown(list, now);
+      return newestFirst
+        ? list.slice(Math.max(0, count - limit), count).reverse()
+        : list.slice(0, Math.min(count, limit));
+    },
+    nextVisible: (queue, now) => {
+      const list = listOf(queue);
+      return list[shown(list, now)]?.visible;
+    },
+    ready: (queue, now, sentAfter, most) => {
+      const list = listOf(queue);
+      const count = shown(list, now);
+      let ready = 0;
+      for (let at = 0; at < count && ready < most; at++) if (list[at]!.sent > sentAfter) ready++;
+      return ready;
+    },
+    depth: (queue, now, sentAfter) => {
+      const depth = { visible: 0, delayed: 0, inFlight: 0 };
+      for (const { visible, received, sent } of listOf(queue)) {
+        if (sent <= sentAfter) continue;
+        if (visible <= now) depth.visible++;
+        else if (received === 0) depth.delayed++;
+        else depth.inFlight++;
+      }
+      return depth;
+    },
+  };
+}
+
+/** The first position behind (visible, seq). */
+function firstBehind(list: readonly MessageRow[], visible: number, seq: number): number {
+  const isBehind = (message: MessageRow) =>
+    message.visible > visible || (message.visible === visible && message.seq > seq);
+  // Most messages come with the latest instant of all.
+  const last = list.at(-1);
+  if (!last || !isBehind(last)) return list.length;
+  let [low, high] = [0, list.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBehind(list[middle]!)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
