@@ -215,7 +215,7 @@ export function sendThrough(services: Services, hooks: Hooks = {}) {
     const [, namespace, operation] = command.schema as [number, string, string];
     const service = namespace.slice(namespace.lastIndexOf(".") + 1) as ServiceName;
     try {
-      const output = await ask(services, hooks, service, operation, toWire(command.input) as Wire);
+      const output = await ask(services, hooks, service, operation, { ...(toWire(command.input) as Wire) });
       const shaped = fromWire(service, output) as Wire;
       return { ...shaped, $metadata: metadata(200) } as Output;
     } catch (error) {
@@ -235,12 +235,33 @@ const metadata = (httpStatusCode: number) => ({ httpStatusCode, requestId: nextR
 /** As the SDK serializes: bytes to base64, dates to epoch seconds, absent members left out. */
 function toWire(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(toWire);
   if (value instanceof Uint8Array) return bufferOn(value).toString("base64");
   if (value instanceof Date) return value.getTime() / 1000;
-  const wire: Wire = {};
-  for (const [name, member] of Object.entries(value)) if (member !== undefined) wire[name] = toWire(member);
-  return wire;
+  return withMembers(value, toWire);
+}
+
+/** The same object unless a member becomes another or is left out: most of what goes over the wire is as it was. */
+function withMembers(value: object, become: (member: unknown, name: string) => unknown): unknown {
+  if (Array.isArray(value)) {
+    let list = value;
+    for (let at = 0; at < value.length; at++) {
+      const member = become(value[at], "");
+      if (member === value[at]) continue;
+      if (list === value) list = [...value];
+      list[at] = member;
+    }
+    return list;
+  }
+  let shaped = value as Wire;
+  for (const name in value) {
+    const given = (value as Wire)[name];
+    const member = given === undefined ? undefined : become(given, name);
+    if (member === given && given !== undefined) continue;
+    if (shaped === value) shaped = { ...value };
+    if (member === undefined) delete shaped[name];
+    else shaped[name] = member;
+  }
+  return shaped;
 }
 
 const kmsBlobs = new Set(["CiphertextBlob", "Plaintext", "Signature", "PublicKey", "Mac", "CiphertextForRecipient"]);
@@ -258,12 +279,6 @@ function fromWire(service: ServiceName, value: unknown, name = ""): unknown {
   }
   if (typeof value === "number") return /Date(Time)?$/.test(name) ? new Date(value * 1000) : value;
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    return service === "dynamodb" && name === "BS" ? value.map(bytesOf) : value.map((item) => fromWire(service, item));
-  }
-  const shaped: Wire = {};
-  for (const [member, inner] of Object.entries(value)) {
-    if (inner !== undefined) shaped[member] = fromWire(service, inner, member);
-  }
-  return shaped;
+  if (service === "dynamodb" && name === "BS") return (value as string[]).map(bytesOf);
+  return withMembers(value, (member, inner) => fromWire(service, member, inner));
 }
