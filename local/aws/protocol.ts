@@ -279,6 +279,6 @@ function fromWire(service: ServiceName, value: unknown, name = ""): unknown {
   }
   if (typeof value === "number") return /Date(Time)?$/.test(name) ? new Date(value * 1000) : value;
   if (typeof value !== "object" || value === null) return value;
-  if (service === "dynamodb" && name === "BS") return (value as string[]).map(bytesOf);
+  if (service === "dynamodb" && name === "BS" && Array.isArray(value)) return value.map(bytesOf);
   return withMembers(value, (member, inner) => fromWire(service, member, inner));
 }
