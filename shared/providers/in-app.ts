@@ -9,7 +9,8 @@ import type { Job } from "../store/sends/jobs.ts";
 import { isMark, type Recipient } from "../store/sends/recipients.ts";
 import { type Place, placeText } from "../store/sends/touches.ts";
 import { KNOWN_ALIVE_MS } from "../store/subscribers/erasure.ts";
-import { attributesOf, getProfiles, subscriberOf } from "../store/subscribers/subscribers.ts";
+import { getProfiles } from "../store/subscribers/subscribers.ts";
+import { eventFor, scopeOf } from "./texts.ts";
 
 type Rendered = { content: { [name: string]: Value }; data: string | undefined };
 
@@ -32,6 +33,7 @@ export async function deliverInApp(
   { recipients, plannedAt }: { recipients: readonly Recipient[]; plannedAt: number },
 ): Promise<InAppResult> {
   const render = renderer(job, at);
+  const event = await eventFor(store, job);
   const whence = {
     place: placeText(place),
     experience: job.source.type === "experience" ? (job.source.id ?? undefined) : undefined,
@@ -48,7 +50,7 @@ export async function deliverInApp(
       gone.push(subscriber);
       continue;
     }
-    const rendered = render.for(arm, render.isStatic ? undefined : scopeOf(profile!, job));
+    const rendered = render.for(arm, render.isStatic ? undefined : scopeOf(profile!, job, event));
     if (rendered) rows.push(messageRow(store.tenant, job.id, at, { subscriber, ...whence, ...rendered }));
   }
   const there = repeats ? await written(store, job.id, at, ids) : new Set<string>();
@@ -140,8 +142,3 @@ function isTooLarge(content: { title: string; body: string; actions?: { title: s
 
 /** A send without personalisation reads nothing of its recipient. */
 const NOBODY: RenderScope = { subscriber: { id: "", attributes: {} }, data: {} };
-
-function scopeOf(profile: Item, job: Job): RenderScope {
-  const { id, external_id, email } = subscriberOf(profile);
-  return { subscriber: { id, external_id, email, attributes: attributesOf(profile) }, data: job.data ?? {} };
-}

@@ -1,5 +1,8 @@
 // The texts of a send: title and body per arm, personalised where they ask for it, rendered once where they do not.
+import type { StoreReader } from "../resources.ts";
 import { compileTemplate, isRenderError, type RenderScope } from "../rules/render.ts";
+import { eventOf } from "../store/events/events.ts";
+import { keys } from "../store/keys.ts";
 import type { Item } from "../store/model.ts";
 import type { Job } from "../store/sends/jobs.ts";
 import { attributesOf, subscriberOf } from "../store/subscribers/subscribers.ts";
@@ -19,7 +22,16 @@ export interface Renderer {
 /** A send without personalisation reads nothing of its recipient. */
 const NOBODY: RenderScope = { subscriber: { id: "", attributes: {} }, data: {} };
 
-export function rendererOf(job: Job, now: number): Renderer {
+type Event = RenderScope["event"];
+
+/** The properties of the event that a send's texts speak of, if they do (D-LIQUID). */
+export async function eventFor(store: StoreReader, { event_id, title, body }: Job): Promise<Event> {
+  if (event_id === undefined || !/\bevent\b/.test(`${title} ${body}`)) return undefined;
+  const row = await store.get(keys.event(store.tenant, event_id));
+  return row && eventOf(row).properties;
+}
+
+export function rendererOf(job: Job, now: number, event: Event): Renderer {
   const compiled = ({ title, body }: { title: string | null; body: string | null }) => ({
     title: compileTemplate(title ?? ""),
     body: compileTemplate(body ?? ""),
@@ -47,7 +59,7 @@ export function rendererOf(job: Job, now: number): Renderer {
   return {
     isStatic,
     render: (arm, profile, { asHtml = false } = {}) => {
-      if (!isStatic) return profile && renderOnce(arm, scopeOf(profile, job), asHtml);
+      if (!isStatic) return profile && renderOnce(arm, scopeOf(profile, job, event), asHtml);
       const key = arm ?? "";
       if (!known.has(key)) known.set(key, renderOnce(arm, NOBODY, asHtml));
       return known.get(key);
@@ -63,7 +75,7 @@ const isTooLarge = (texts: Texts): boolean =>
   texts.title.length + texts.body.length > CERTAINLY_SMALL_CHARACTERS &&
   Buffer.byteLength(JSON.stringify(texts)) > MOST_CONTENT_BYTES;
 
-function scopeOf(profile: Item, job: Job): RenderScope {
+export function scopeOf(profile: Item, job: Job, event: Event): RenderScope {
   const { id, external_id, email } = subscriberOf(profile);
-  return { subscriber: { id, external_id, email, attributes: attributesOf(profile) }, data: job.data ?? {} };
+  return { subscriber: { id, external_id, email, attributes: attributesOf(profile) }, data: job.data ?? {}, event };
 }

@@ -29,6 +29,8 @@ interface Configs {
     channel_ids: string[];
     template_id?: string;
     content?: { title: string; body: string };
+    /** `marketing` unless said. */
+    category?: "marketing" | "transactional";
     next?: string;
   };
   delay: { duration: string; next: string };
@@ -73,7 +75,7 @@ const isNodeType = (type: unknown): type is JourneyNode["type"] => nodeTypes.som
 
 /** Fields of the configs, those that name another step first, and which must be there in the end. */
 const fields = {
-  send: { targets: ["next"], others: ["channel_ids", "template_id", "content"], required: ["channel_ids"] },
+  send: { targets: ["next"], others: ["channel_ids", "template_id", "content", "category"], required: ["channel_ids"] },
   delay: { targets: ["next"], others: ["duration"], required: ["duration", "next"] },
   branch: { targets: ["then", "else"], others: ["condition"], required: ["condition", "then"] },
   wait_for_event: {
@@ -162,6 +164,9 @@ function checkField(key: string, value: unknown, path: string, blame: Blame): un
   else if (key === "where") checkPredicate(value, path, blame);
   else if (key === "template_id") {
     if (typeof value !== "string") blame("malformed", path, "must be a string");
+  } else if (key === "category") {
+    if (value !== "marketing" && value !== "transactional")
+      blame("malformed", path, "must be marketing or transactional");
   } else if (key === "channel_ids") {
     if (!Array.isArray(value) || value.length > 20 || value.some((one) => typeof one !== "string"))
       blame("malformed", path, "must be an array of at most 20 ids of channels");

@@ -22,8 +22,8 @@ export interface Outcome {
 
 export type Arrival =
   | { kind: "waits"; position: Position }
-  /** The step is to be sent; then the run stands before `next`, or is completed. */
-  | { kind: "sends"; node: JourneyNode & { type: "send" }; next: Position | undefined }
+  /** The step is to be sent; then the run stands before `next`, or is completed. `event` ended the last wait. */
+  | { kind: "sends"; node: JourneyNode & { type: "send" }; next: Position | undefined; event: string | undefined }
   | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string };
 
 export interface Advance {
@@ -85,7 +85,7 @@ async function moveFrom(node: JourneyNode, position: Position, known: Knowledge)
     return { outcome: "exit", arrival: { kind: "ends", status: "completed", step: node.id, reason: "exit" } };
   if (node.type === "send") {
     const next = node.send.next ? placeAt(node.send.next, spent) : undefined;
-    return { arrival: { kind: "sends", node, next } };
+    return { arrival: { kind: "sends", node, next, event: spent } };
   }
   if (node.type === "branch") {
     const holds = await known.holds(node.branch.condition);

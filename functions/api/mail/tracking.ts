@@ -5,7 +5,7 @@ import type { MailLinkOpener } from "../../../shared/mail-links.ts";
 import { type Clicking, markOfTarget, type Opening } from "../../../shared/mail-tokens.ts";
 import { mailBodies } from "../../../shared/providers/mail-body.ts";
 import { htmlLinks } from "../../../shared/providers/mail-parts.ts";
-import { rendererOf } from "../../../shared/providers/texts.ts";
+import { eventFor, rendererOf } from "../../../shared/providers/texts.ts";
 import type { Store } from "../../../shared/resources.ts";
 import { machineVerdict } from "../../../shared/rules/tracking.ts";
 import type { Item } from "../../../shared/store/model.ts";
@@ -36,7 +36,7 @@ export async function trackClick(asked: Asked, method: string): Promise<string> 
   if (!opened) throw notFound("link");
   const { store, link } = opened;
   const { profile, job } = await found(store, link);
-  const target = profile && job && targetOf(job, profile, link);
+  const target = profile && job && (await targetOf(store, job, profile, link));
   if (target === undefined) throw notFound("link");
   await count(store, link, asked, method, target);
   return target;
@@ -48,8 +48,13 @@ async function found(store: Store, { job, subscriber }: Opening | Clicking) {
 }
 
 /** The target as it was sent; where the person's attributes changed it since, the link at its place. */
-function targetOf(job: Job, profile: Item, { arm, sentAt, link, mark }: Clicking): string | undefined {
-  const texts = rendererOf(job, sentAt * SECOND).render(arm, profile, { asHtml: true });
+async function targetOf(
+  store: Store,
+  job: Job,
+  profile: Item,
+  { arm, sentAt, link, mark }: Clicking,
+): Promise<string | undefined> {
+  const texts = rendererOf(job, sentAt * SECOND, await eventFor(store, job)).render(arm, profile, { asHtml: true });
   if (!texts) return undefined;
   const { targets } = htmlLinks(mailBodies(texts.body).html);
   const atPlace = targets[link];

@@ -3,7 +3,7 @@ import { MINUTE } from "../../../shared/clock.ts";
 import type { Capability } from "../../../shared/parts.ts";
 import { deliverInApp } from "../../../shared/providers/in-app.ts";
 import type { ProvidedChannel, Provider } from "../../../shared/providers/provider.ts";
-import { rendererOf } from "../../../shared/providers/texts.ts";
+import { eventFor, type Renderer, rendererOf } from "../../../shared/providers/texts.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { isReachableDevice, type ReachChannel, reachOf } from "../../../shared/rules/reach.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
@@ -71,7 +71,7 @@ const readsProfile: ReadonlySet<ReachChannel> = new Set(["email", "sms", "chat_a
 
 export function openPreparing(context: Bound, job: JobItem, place: Place, chunk: Chunk, at: number) {
   const { store, vault, providers, mailLinks, clock, opened } = context;
-  const texts = rendererOf(job, at);
+  let texts: Renderer;
   let people = new Map<string, Item | undefined>();
   let devices = new Map<string, Item | undefined>();
   const recipientOf = ({ recipient }: Unit) => chunk.recipients[recipient]!;
@@ -171,6 +171,7 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
       group: readonly Unit[],
       refusal: (unit: Unit) => SendOutcome | undefined,
     ): Promise<Prepared[]> => {
+      texts ??= rendererOf(job, at, await eventFor(store, job));
       if (!group.every(isKnown)) {
         const first = units.indexOf(group[0]!);
         const window = units.slice(first, Math.max(first + group.length, first + WINDOW));

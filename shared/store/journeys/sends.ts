@@ -21,12 +21,16 @@ export interface Sending {
   spec: JobSpec;
 }
 
-/** The send of a step, or why this subscriber gets none: the outcome of the step. */
+/**
+ * The send of a step, or why this subscriber gets none: the outcome of the step.
+ * @param event what its texts may speak of: the event that ended the last wait, else the one that began the run
+ */
 export async function prepareSend(
   store: Store,
   { email_consent_mode }: WorkspaceRecord,
   run: Sender,
   { id: step, send }: SendNode,
+  event: string | undefined,
 ): Promise<Sending | { outcome: string }> {
   const template =
     send.template_id === undefined
@@ -34,7 +38,7 @@ export async function prepareSend(
       : await store.get(keys.entity(store.tenant, "template", send.template_id));
   if (send.template_id !== undefined && !template) return { outcome: "failed" };
   const id = jobIdOf(store, run, step);
-  const spec = specOf(run, send);
+  const spec = specOf(run, send, event);
   const via = await selectedChannels(store, spec);
   if (via.length === 0) return { outcome: "failed" };
   const rules = await planningRules(store, id, spec, { via, emailConsent: email_consent_mode ?? "opt_out" });
@@ -63,9 +67,13 @@ function jobIdOf({ clock, tenant }: Store, { journey_id, id, seq }: Sender, step
   return uuidV7(hour, createHash("sha256").update(`journey:${tenant}:${journey_id}:${id}:${seq}:${step}`).digest());
 }
 
-const specOf = ({ journey_id }: Sender, { content, template_id, channel_ids }: SendNode["send"]): JobSpec => ({
+const specOf = (
+  { journey_id }: Sender,
+  { content, template_id, channel_ids, category = "marketing" }: SendNode["send"],
+  event: string | undefined,
+): JobSpec => ({
   name: null,
-  category: "marketing",
+  category,
   title: template_id === undefined ? (content?.title ?? null) : null,
   body: template_id === undefined ? (content?.body ?? null) : null,
   data: null,
@@ -82,4 +90,5 @@ const specOf = ({ journey_id }: Sender, { content, template_id, channel_ids }: S
   variant_b: null,
   bypass_quiet_hours: false,
   source: { type: "journey", id: journey_id },
+  ...(event !== undefined && { event_id: event }),
 });

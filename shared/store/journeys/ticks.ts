@@ -120,14 +120,14 @@ async function arrive(
 ): Promise<Destination | "held" | undefined> {
   const { store, timers } = means;
   if (arrival.kind === "sends") {
-    const { node, next } = arrival;
+    const { node, next, event = run.context.event_id } = arrival;
     const workspace = await means.workspace();
     if (workspace?.status !== "active") return "held";
     const to: Destination = next
       ? { position: next }
       : { ends: "completed", step: node.id, reason: "the last step was taken" };
     if (next) await setTimers(timers, run, [store.clock.now() + PICKED_UP_MS]);
-    const sending = await prepareSend(store, workspace, run, node);
+    const sending = await prepareSend(store, workspace, run, node, event);
     if ("outcome" in sending)
       return commit(store, stepsTo(to, [...outcomes, { step: node.id, name: sending.outcome }]), to);
     const steps = stepsTo(to, [...outcomes, { step: node.id, name: "sent" }]);

@@ -56,6 +56,8 @@ export interface JobSpec {
   in_app?: InAppContent;
   bypass_quiet_hours: boolean;
   source: { type: "api" | "campaign" | "journey" | "schedule" | "experience"; id: string | null };
+  /** Only of journeys: the event that its texts may speak of (D-LIQUID). */
+  event_id?: string | undefined;
 }
 
 export interface Job extends JobSpec, Tally {
@@ -90,13 +92,13 @@ export function newJobItem(
   spec: JobSpec,
   plan: { sent: number; reserved?: number; ranges?: string[] },
 ): Item {
-  const { target, source, data, device_filters, subscriber_filters, variant_b, in_app, ...plain } = spec;
+  const { target, source, data, device_filters, subscriber_filters, variant_b, in_app, event_id, ...plain } = spec;
   return {
     ...keys.job(store.tenant, id),
     ...plain,
     react: "job",
     id,
-    json: JSON.stringify({ target, source, data, device_filters, subscriber_filters, variant_b, in_app }),
+    json: JSON.stringify({ target, source, data, device_filters, subscriber_filters, variant_b, in_app, event_id }),
     source_type: source.type,
     ...(source.id !== null && { source_id: source.id }),
     status: spec.scheduled_at === null ? "queued" : "scheduled",
@@ -108,7 +110,8 @@ export function newJobItem(
 }
 
 export function jobOf(item: Item): JobItem {
-  const { target, source, data, device_filters, subscriber_filters, variant_b, in_app } = JSON.parse(String(item.json));
+  const recorded = JSON.parse(String(item.json));
+  const { target, source, data, device_filters, subscriber_filters, variant_b, in_app, event_id } = recorded;
   const text = (name: string) => (item[name] === undefined ? null : (item[name] as string | null));
   return {
     id: String(item.id),
@@ -130,6 +133,7 @@ export function jobOf(item: Item): JobItem {
     split_percentage: item.split_percentage as number | null,
     variant_b,
     ...(in_app !== undefined && { in_app }),
+    ...(event_id !== undefined && { event_id }),
     bypass_quiet_hours: item.bypass_quiet_hours === true,
     source,
     sent: Number(item.sent),

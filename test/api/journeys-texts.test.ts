@@ -1,0 +1,84 @@
+// What journeys say and as what: texts that speak of the event, and the category of a step (D-LIQUID, D-JNY-RUN).
+import { expect, it } from "vitest";
+import { HOUR } from "../../shared/clock.ts";
+import { graphOf, journeySetting } from "../support/journeys.ts";
+import { addPhone, openChannels, outboxOf } from "../support/reached.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+it("D-LIQUID event.x is of the event that began the run, and after a wait of the one that ended it", async () => {
+  const { world, send, active, person, track, inbox } = await journeySetting(await fresh());
+  await active(
+    graphOf({
+      hello: send("Your {{ event.plan }} trial, {{ subscriber.name }}", "wait"),
+      wait: { wait_for_event: { event_name: "bought", within: "7d", on_event: "thanks", on_timeout: "end" } },
+      thanks: send("{{ event.item }} for {{ event.price }}{{ event.plan }}", "pause"),
+      pause: { delay: { duration: "1h", next: "later" } },
+      later: send("How is {{ event.item }}?", "end"),
+      end: "exit",
+    }),
+  );
+  const ada = await person("ada", { name: "Ada" });
+  await track("ada", "signed_up", { properties: { plan: "gold" } });
+  expect(await inbox(ada)).toEqual(["Your gold trial, Ada"]);
+  await world.advance(HOUR);
+  await track("ada", "bought", { properties: { item: "a lamp", price: 9 } });
+  expect(await inbox(ada)).toEqual(["Your gold trial, Ada", "a lamp for 9"]);
+  await world.advance(HOUR);
+  expect(await inbox(ada)).toEqual(["Your gold trial, Ada", "a lamp for 9", "How is a lamp?"]);
+});
+
+it("D-LIQUID event.x lasts through delays, and in a push and in a journey of a segment it is as it is", async () => {
+  const { world, tenant, send, active, person, track, inbox, call } = await journeySetting(await fresh());
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const push = { send: { channel_ids: [ios], content: { title: "{{ event.plan | default: 'no plan' }}", body: "b" } } };
+  await active(
+    graphOf({
+      pause: { delay: { duration: "1h", next: "push" } },
+      push: { send: { ...push.send, next: "end" } },
+      end: "exit",
+    }),
+  );
+  const ada = await person("ada");
+  await addPhone(world, tenant, ada, "ios");
+  await track("ada", "signed_up", { properties: { plan: "gold" } });
+  await world.advance(HOUR);
+  expect((await outboxOf(world)).map(({ title }) => title)).toEqual(["gold"]);
+  const rule = { attribute: { vip: { $eq: true } } };
+  const segment = (await call("POST /api/v1/segments", { name: "vips", is_dynamic: true, rule })).body;
+  await world.settle();
+  await active(graphOf({ hello: send("Hi {{ event.plan | default: 'you' }}", "end"), end: "exit" }), {
+    name: "Vips",
+    trigger: { type: "segment_entered", segment_id: segment.id },
+  });
+  await person("ada", { vip: true });
+  await world.settle();
+  expect(await inbox(ada)).toEqual(["Hi you"]);
+});
+
+it("JND-3 D-JNY-RUN a step may be transactional: it heeds neither quiet hours nor opt-outs; marketing unless it says so", async () => {
+  const { world, tenant, active, create, person, track, call } = await journeySetting(await fresh());
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  await call("PATCH /api/v1/workspace", {
+    quiet_hours: { start: "11:00", end: "10:00", timezone_mode: "workspace" },
+  });
+  const step = (title: string, more: object) => ({
+    send: { channel_ids: [ios], content: { title, body: "b" }, ...more },
+  });
+  await active(
+    graphOf({
+      bill: step("bill", { category: "transactional", next: "offer" }),
+      offer: step("offer", { next: "end" }),
+      end: "exit",
+    }),
+  );
+  const ada = await person("ada");
+  await addPhone(world, tenant, ada, "ios");
+  await track("ada", "signed_up");
+  expect((await outboxOf(world)).map(({ title }) => title)).toEqual(["bill"]);
+  const jobs = (await call("GET /api/v1/notifications?source_type=journey")).body.items as { category: string }[];
+  expect(jobs.map(({ category }) => category).sort()).toEqual(["marketing", "transactional"]);
+  const refused = create(graphOf({ odd: step("odd", { category: "spam", next: "end" }), end: "exit" }));
+  await expect(refused).rejects.toThrow("category");
+});
