@@ -20,6 +20,7 @@ import { journeys } from "./api/journeys/index.ts";
 import { lists } from "./api/lists/index.ts";
 import { mail } from "./api/mail/index.ts";
 import { notifications } from "./api/notifications/index.ts";
+import { recipients } from "./api/recipients/index.ts";
 import { schedules } from "./api/schedules/index.ts";
 import { segments } from "./api/segments/index.ts";
 import { service } from "./api/service/index.ts";
@@ -54,6 +55,7 @@ export const groups: readonly Group[] = [
   subscribers,
   devices,
   notifications,
+  recipients,
   templates,
   schedules,
   campaigns,

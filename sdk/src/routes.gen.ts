@@ -20,9 +20,11 @@ export const routes: RouteTable = {
     create: {"route":"POST /api/v1/notifications","credentials":["dashboard"],"body":"json","idempotent":true},
     list: {"route":"GET /api/v1/notifications","credentials":["dashboard"],"query":true},
     get: {"route":"GET /api/v1/notifications/:id","credentials":["dashboard"]},
-    getRecipient: {"route":"GET /api/v1/notifications/:id/recipients/:subscriberId","credentials":["dashboard"]},
     cancel: {"route":"POST /api/v1/notifications/:id/cancel","credentials":["dashboard"]},
     createInteraction: {"route":"POST /api/v1/notifications/interactions","credentials":["sdk"],"body":"json"},
+  },
+  recipients: {
+    getNotificationsRecipient: {"route":"GET /api/v1/notifications/:id/recipients/:subscriberId","credentials":["dashboard"]},
   },
   templates: {
     create: {"route":"POST /api/v1/templates","credentials":["dashboard"],"body":"json"},

@@ -2032,12 +2032,14 @@ export interface Endpoints {
     list(query?: NotificationsListQuery, options?: CallOptions): Promise<NotificationsListAnswer>;
     /** Get a notification. `GET /api/v1/notifications/:id` */
     get(id: string, options?: CallOptions): Promise<Notification>;
-    /** Explain why somebody got a notification or did not. `GET /api/v1/notifications/:id/recipients/:subscriberId` */
-    getRecipient(id: string, subscriberId: string, options?: CallOptions): Promise<Recipient>;
     /** Cancel a scheduled notification: nobody is reached after this. `POST /api/v1/notifications/:id/cancel` */
     cancel(id: string, options?: CallOptions): Promise<NotificationsNotification>;
     /** Report what a recipient did with a message. `POST /api/v1/notifications/interactions` */
     createInteraction(body: NotificationsCreateInteractionBody, options?: CallOptions): Promise<void>;
+  };
+  recipients: {
+    /** Explain why somebody got a notification or did not. `GET /api/v1/notifications/:id/recipients/:subscriberId` */
+    getNotificationsRecipient(id: string, subscriberId: string, options?: CallOptions): Promise<Recipient>;
   };
   templates: {
     /** Create a template. `POST /api/v1/templates` */
