@@ -14,7 +14,7 @@ import { makeResources, remoteTable, TABLE } from "./account.ts";
 import { type Database, openDatabase } from "./aws/database.ts";
 import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "./aws/dynamodb/index.ts";
 import { createKms, type Kms } from "./aws/kms.ts";
-import { type Hooks, requestHandler, type Services } from "./aws/protocol.ts";
+import { type Hooks, requestHandler, type Services, unsigned } from "./aws/protocol.ts";
 import { createRemoteDynamoDb } from "./aws/remote-dynamodb.ts";
 import { createS3, type S3 } from "./aws/s3.ts";
 import { createScheduler, type Scheduler } from "./aws/scheduler.ts";
@@ -233,7 +233,8 @@ export function localClients(services: Services, hooks?: Hooks, baseUrl: () => s
     requestChecksumCalculation: "WHEN_REQUIRED",
     endpoint: () => addressOf(baseUrl()),
   };
-  return (clientClass, own) => clients(clientClass, clientClass.name === "S3Client" ? { ...s3, ...own } : own);
+  return (clientClass, own) =>
+    clients(clientClass, clientClass.name === "S3Client" ? { ...s3, ...own } : { signer: unsigned, ...own });
 }
 
 async function addressOf(baseUrl: string) {

@@ -1,5 +1,5 @@
 // Real SDK clients over the same hooks: for some seeds, so that serialization and the SDK's own retries are met too.
-import { type Hooks, requestHandler, type Services } from "../../local/aws/protocol.ts";
+import { type Hooks, requestHandler, type Services, unsigned } from "../../local/aws/protocol.ts";
 import { REGION } from "../../local/lambda.ts";
 import { awsClients } from "../../shared/aws.ts";
 import type { Aws, Client } from "../../shared/parts.ts";
@@ -22,9 +22,6 @@ export function sdkClients(kernel: Kernel, services: Services, hooks: Hooks): Aw
     return counted.get(client);
   }) as Aws;
 }
-
-/** Nobody checks a signature here, and making one takes a tenth of the time. */
-const unsigned = { sign: async <T>(request: T): Promise<T> => request };
 
 /** While a send is under way and waits for no event, the kernel waits for it. */
 const countSends = (client: Client, { outside }: Kernel): Client => ({
