@@ -12,12 +12,15 @@ export interface AwsPort {
 const HOST = "127.0.0.1";
 /** Room for an object of S3; DynamoDB's batches are far below. */
 const BODY_LIMIT = 128 * 1024 * 1024;
+const DATABASE_LIMIT = 16 * 1024 * 1024;
 
 export async function startAwsPort(services: Services, port: number, log: Log): Promise<AwsPort> {
   const server = createServer(async (request, response) => {
     try {
       const body = await readBody(request);
-      if (!body) return void response.writeHead(413, { connection: "close" }).end();
+      const isTooLong =
+        body && body.length > DATABASE_LIMIT && /^DynamoDB/.test(String(request.headers["x-amz-target"]));
+      if (!body || isTooLong) return void response.writeHead(413, { connection: "close" }).end();
       const { pathname, searchParams } = new URL(request.url ?? "/", `http://${HOST}`);
       const answer = await handleAwsRequest(services, {
         method: request.method ?? "POST",

@@ -111,15 +111,21 @@ export async function handleAwsRequest(
   try {
     input = { ...parseBody(request.body), ...call.bound };
   } catch (error) {
-    return failed(call, awsFailure("SerializationException", String(error)));
+    // The database's own parser says no more than that.
+    return failed(call, awsFailure("SerializationException", call.service === "dynamodb" ? "" : String(error)));
   }
   try {
-    return answer(call, 200, await ask(services, hooks, call.service, call.operation, input));
+    const output = await ask(services, hooks, call.service, call.operation, input);
+    const answered = answer(call, 200, output);
+    return call.service === "dynamodb" && SILENT.has(call.operation) ? { ...answered, body: "" } : answered;
   } catch (error) {
     if (isAwsFailure(error)) return failed(call, error);
     throw error;
   }
 }
+
+/** They answer without a body. */
+const SILENT = new Set(["TagResource", "UntagResource"]);
 
 /** The one way into a stand-in: counted, with the hooks around it, its own errors turned into 500. */
 async function ask(
@@ -182,7 +188,8 @@ function failed(call: Call | undefined, { name, message, status, fields }: AwsFa
     headers["x-amzn-query-error"] = `${sqsCodes[name] ?? name};${status < 500 ? "Sender" : "Receiver"}`;
   }
   // What never got past the parser is told by another layer, in other letters.
-  const said = call?.service === "dynamodb" && CORAL.has(name) ? { Message: message } : { message };
+  const inCoral = message ? { Message: message } : {};
+  const said = call?.service === "dynamodb" && CORAL.has(name) ? inCoral : { message };
   return answer(call, status, { __type: typeOf(call?.service, name), ...said, ...fields }, headers);
 }
 

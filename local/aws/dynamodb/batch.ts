@@ -12,6 +12,7 @@ import {
   CONSUMED,
   checkParameters,
   flag,
+  isAbsent,
   list,
   map,
   NAME,
@@ -132,11 +133,16 @@ export function batchOperations(engine: Engine): Operations {
 }
 
 function readLookups(requests: Record<string, KeysInput>): Lookup[] {
-  const lookups = Object.entries(requests).map(([name, input]): Lookup => {
+  const lookups = Object.entries(requests).map(([name, asked]): Lookup => {
+    const input = asked ?? {};
     checkParameters(input, KEYS_SHAPE, "KeysAndAttributes", `requestItems.${name}.member.`);
     if (input.Keys.length === 0 || input.Keys.length > MAX_KEYS)
       throw validation(
         `1 validation error detected: Value at 'RequestItems.${name}.member.Keys' failed to satisfy constraint: Member must have length ${input.Keys.length === 0 ? "greater than or equal to 1" : `less than or equal to ${MAX_KEYS}`}`,
+      );
+    if (input.Keys.some((key) => isAbsent(key)))
+      throw validation(
+        `The list of keys in RequestItems for BatchGetItem may not contain null or empty values: ${name} has one or more empty keys`,
       );
     const expressions = readExpressions(input, ["ProjectionExpression"]);
     const paths = expressions.projection(input.ProjectionExpression);
@@ -162,6 +168,9 @@ interface NamedWrite {
 function readWrites(engine: Engine, requests: Record<string, WriteRequest[]>): NamedWrite[] {
   const names = Object.keys(requests);
   if (names.length === 0) throw validation("The requestItems parameter is required for BatchWriteItem");
+  for (const name of names)
+    if (isAbsent(requests[name]))
+      throw validation(`The batch write request list for a table cannot be null or empty: ${name}`);
   const all = names.flatMap((name) => requests[name]!.map((request) => ({ name, request })));
   for (const name of names)
     if (requests[name]!.length === 0 || requests[name]!.length > MAX_WRITES) throw wrongLength(requests);
@@ -191,12 +200,17 @@ export const targetText = (table: Table, { pk, sk }: Write["key"]): string =>
   JSON.stringify([table.id, typeof pk === "string" ? pk : [...pk], typeof sk === "string" ? sk : [...sk]]);
 
 function prepareRequest(name: string, request: WriteRequest) {
+  if (isAbsent(request)) throw validation("The batch write request list for a table cannot be null or empty");
   const kinds = Object.keys(request);
   if (kinds.length !== 1 || !(request.PutRequest ?? request.DeleteRequest))
     throw validation(
       "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes",
     );
   const { PutRequest: put, DeleteRequest: remove } = request;
+  if (isAbsent(put ? put.Item : remove!.Key))
+    throw validation(
+      `1 validation error detected: Value null at 'requestItems.${name}.member.1.member.${put ? "putRequest.item" : "deleteRequest.key"}' failed to satisfy constraint: Member must not be null`,
+    );
   return inOlderWords(() =>
     put ? preparePut({ TableName: name, Item: put.Item }) : prepareDelete({ TableName: name, Key: remove!.Key }),
   );

@@ -1,6 +1,6 @@
 // Reads condition, filter and key condition expressions into a tree.
 import { countOperator, type Faults, type Path, readPath } from "./paths.ts";
-import { type Cursor, expressionFault, readTokens, type Token } from "./tokens.ts";
+import { type Cursor, expressionFault, readTokens, refuseAbyss, type Token } from "./tokens.ts";
 
 export type Comparator = "=" | "<>" | "<" | "<=" | ">" | ">=";
 
@@ -30,9 +30,13 @@ export const CONDITION_FUNCTIONS = new Set([
   "size",
 ]);
 
+/** They belong to updates. */
+export const UPDATE_FUNCTIONS = new Set(["if_not_exists", "list_append"]);
+
 /** Reads an expression; faults of form are thrown, in DynamoDB's precedence, without the kind before them. */
 export function readCondition(text: string): Condition {
   const cursor = readTokens(text);
+  refuseAbyss(cursor);
   const faults: Faults = {};
   const reader = conditionReader(cursor, faults);
   const node = reader.either();
@@ -141,7 +145,9 @@ function conditionReader(cursor: Cursor, faults: Faults) {
     const { text: name } = cursor.next();
     cursor.expect("(");
     countOperator(faults);
-    if (!CONDITION_FUNCTIONS.has(name)) faults.unknownFunction ??= `Invalid function name; function: ${name}`;
+    if (UPDATE_FUNCTIONS.has(name))
+      faults.misusedFunction ??= `The function is not allowed in a condition expression; function: ${name}`;
+    else if (!CONDITION_FUNCTIONS.has(name)) faults.unknownFunction ??= `Invalid function name; function: ${name}`;
     return { kind: "call", name, args: operands() };
   };
 

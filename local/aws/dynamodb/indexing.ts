@@ -1,7 +1,7 @@
 // Secondary indexes: their entries, what a change of an item does to them, and a look at them as they were a while ago.
 import type { Database } from "../database.ts";
 import { writeUnits } from "./capacity.ts";
-import { indexKey, type StoredKey } from "./keys.ts";
+import { fitsIndex, indexKey, type StoredKey } from "./keys.ts";
 import { INDEX_COLUMNS, type RowKey, type Rows } from "./rows.ts";
 import { freeze, itemOf, type Stored } from "./stored.ts";
 import type { Index, Table } from "./tables.ts";
@@ -102,7 +102,7 @@ export function openIndexing(database: Database, rows: Rows, now: () => number):
     create: ({ storage }) => rows.create(storage, INDEX_COLUMNS),
     fill: (table, index) => {
       for (const { key, stored } of rows.all(table.storage)) {
-        const entry = entryOf(index, stored);
+        const entry = fitsIndex(itemOf(stored), index) && entryOf(index, stored);
         if (entry) put(index, entry, { pk: key[0]!, sk: key[1]! });
       }
     },

@@ -6,7 +6,15 @@ import { addNumbers } from "./numbers.ts";
 import type { Binding, Path } from "./paths.ts";
 import { bindCondition, type Predicate } from "./predicates.ts";
 import type { UpdatePlan } from "./update-plans.ts";
-import { type AttributeValue, attributeOf, compareValues, type Item, normalizeValue, typeOf } from "./values.ts";
+import {
+  type AttributeValue,
+  attributeOf,
+  checkAttributeName,
+  compareValues,
+  type Item,
+  normalizeValue,
+  typeOf,
+} from "./values.ts";
 
 interface Comparison {
   ComparisonOperator?: string;
@@ -59,11 +67,10 @@ interface Checked {
 }
 
 const checkedFilter = (filter: Comparisons): Checked[] =>
-  Object.entries(filter).map(([name, { ComparisonOperator: operator = "", AttributeValueList = [] }]) => ({
-    name,
-    operator,
-    values: checkedValues(operator, AttributeValueList),
-  }));
+  Object.entries(filter).map(([name, { ComparisonOperator: operator = "", AttributeValueList = [] }]) => {
+    checkAttributeName(name);
+    return { name, operator, values: checkedValues(operator, AttributeValueList) };
+  });
 
 function checkedExpectation(name: string, expectation: Comparison): Checked {
   const { ComparisonOperator: operator, AttributeValueList: listed, Value, Exists } = expectation;
@@ -106,8 +113,9 @@ function predicateOf(checked: readonly Checked[], conditionalOperator: unknown):
     if (operator === "BETWEEN") return bound({ kind: "between", operand: path, low: first, high: second });
     const comparator = COMPARATORS[operator];
     if (comparator) return bound({ kind: "compare", comparator, left: path, right: first });
-    const call: Condition = { kind: "call", name: FUNCTIONS[operator]!, args: [path, ...operands] };
-    return bound(operator === "NOT_CONTAINS" ? { kind: "not", condition: call } : call);
+    const holds = bound({ kind: "call", name: FUNCTIONS[operator]!, args: [path, ...operands] });
+    // Neither is true of what is not there.
+    return operator === "NOT_CONTAINS" ? (item) => attributeOf(item, name) !== undefined && !holds(item) : holds;
   });
   return conditionalOperator === "OR"
     ? (item) => predicates.some((holds) => holds(item))
@@ -125,6 +133,7 @@ function checkOperator(conditionalOperator: unknown, comparisons: Comparisons | 
 
 /** The condition of `Expected`. */
 export function readExpected(expected: Comparisons | undefined, conditionalOperator: unknown): Predicate | undefined {
+  for (const name in expected) checkAttributeName(name);
   const checked = Object.entries(expected ?? {}).map(([name, one]) => checkedExpectation(name, one));
   checkOperator(conditionalOperator, expected);
   return checked.length > 0 ? predicateOf(checked, conditionalOperator) : undefined;
@@ -165,6 +174,7 @@ export function readKeyConditions(conditions: Comparisons): KeyTest[] {
 /** The paths of `AttributesToGet`. */
 export function readAttributesToGet(names: readonly string[] | undefined): Path[] | undefined {
   if (!names) return undefined;
+  for (const name of names) checkAttributeName(name);
   const repeat = names.find((name, at) => names.indexOf(name) < at);
   if (repeat !== undefined) throw invalidParameter(`Duplicate value in attribute name: ${repeat}`);
   return names.map((name) => [name]);
@@ -176,6 +186,7 @@ const DELETABLE = ["SS", "NS", "BS"];
 /** The update of `AttributeUpdates`. */
 export function readAttributeUpdates(updates: AttributeUpdates): UpdatePlan | undefined {
   const changes = Object.entries(updates).map(([name, { Action: action = "PUT", Value }]) => {
+    checkAttributeName(name);
     const value = Value && normalizeValue(Value);
     if (!value && action !== "DELETE")
       throw invalidParameter("Only DELETE action is allowed when no attribute value is specified");
@@ -190,6 +201,7 @@ export function readAttributeUpdates(updates: AttributeUpdates): UpdatePlan | un
   return {
     paths: changes.map(({ name }) => [name]),
     types: changes.map(({ name, type }) => ({ path: [name], type })),
+    takesOnly: changes.every(({ action }) => action === "DELETE"),
     apply: (item) => {
       const updated: Item = { ...item };
       for (const { name, action, value } of changes) {

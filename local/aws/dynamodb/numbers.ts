@@ -12,6 +12,8 @@ interface Decimal {
   point: number;
 }
 
+const OVERFLOW = "Number overflow. Attempting to store a number with magnitude larger than supported range";
+
 const FORM = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 const SHORT = /^(?:0|-?[1-9]\d{0,14})$/;
 const ZERO: Decimal = { negative: false, digits: "", point: 0 };
@@ -30,8 +32,7 @@ function parse(text: string): Decimal | undefined {
 
 function checkRange({ digits, point }: Decimal): void {
   if (digits === "") return;
-  if (point - 1 > MAX_EXPONENT)
-    throw validation("Number overflow. Attempting to store a number with magnitude larger than supported range");
+  if (point - 1 > MAX_EXPONENT) throw validation(OVERFLOW);
   if (point - 1 < MIN_EXPONENT)
     throw validation("Number underflow. Attempting to store a number with magnitude smaller than supported range");
   if (digits.length > MAX_DIGITS) throw validation("Attempting to store more than 38 significant digits in a Number");
@@ -73,6 +74,8 @@ export function addNumbers(left: string, right: string, sign: 1 | -1 = 1): strin
   const unit = Math.min(a.point - a.digits.length, b.point - b.digits.length);
   const sum = scaled(a, unit) + BigInt(sign) * scaled(b, unit);
   const decimal = parse(`${sum}e${unit}`) ?? ZERO;
+  // The service has no other words for a sum of too many digits.
+  if (decimal.digits.length > MAX_DIGITS) throw validation(OVERFLOW);
   checkRange(decimal);
   return format(decimal);
 }

@@ -54,6 +54,7 @@ export const ITEM_TABLE: Rule = {
   type: "String",
   required: true,
   ahead: { least: 1 },
+  least: 3,
   most: MAX_NAME,
   form: NAME_FORM,
 };

@@ -17,6 +17,7 @@ import {
   checkSelect,
   checkStartKey,
   checkStartOfTable,
+  PARTITIONS,
   type Page,
   positionOf,
   READ_SHAPE,
@@ -55,6 +56,7 @@ export function queryOperations(engine: Engine): Operations {
         const { hash, range } = keyRange(tests, source.keys);
         if (asked.startKey) {
           checkStartOfTable(asked.startKey, source);
+          refuseStartOfOne(asked.startKey, source);
           checkWithin(asked.startKey, source, hash, range);
         }
         refuseFilterOnKeys(asked.filter?.paths, source, wire.QueryFilter ? "QueryFilter" : "Filter Expression");
@@ -105,6 +107,15 @@ function refuseFilterOnKeys(paths: readonly Path[] | undefined, { keys }: Source
   for (const part of [keys.hash, keys.range])
     if (part && paths?.some(([name]) => name === part.name))
       throw validation(`${kind} can only contain non-primary key attributes: Primary key attribute: ${part.name}`);
+}
+
+/** A partition of one item has nothing after it. */
+function refuseStartOfOne(start: Item, { index, keys }: Source): void {
+  if (index || keys.range) return;
+  const [type, held] = Object.entries(start[keys.hash.name]!)[0]!;
+  throw validation(
+    `The provided exclusive start key is invalid: ExclusiveStartKey: {${keys.hash.name}=AttributeValue: {${type}:${held}}}`,
+  );
 }
 
 function checkWithin(start: Item, { keys }: Source, hash: AttributeValue, range: KeyTest | undefined): void {
@@ -160,8 +171,10 @@ function checkSegmentOf(start: Item, { keys }: Source, { Segment, TotalSegments 
 
 function scanPage(source: Source, start: Item | undefined, { Segment, TotalSegments }: Wire): Page {
   const page: Page = { forward: true, ...(start && { beyond: positionOf(start, source) }) };
-  if (TotalSegments === undefined) return page;
   const { name } = source.keys.hash;
+  const isWhole = TotalSegments === undefined && !start && source.table.record.BillingMode === "PAY_PER_REQUEST";
+  if (isWhole) return { ...page, partitionOf: (row) => segmentOf(itemOf(row)[name]!, PARTITIONS) };
+  if (TotalSegments === undefined) return page;
   return { ...page, mine: (row) => segmentOf(itemOf(row)[name]!, Number(TotalSegments)) === Number(Segment) };
 }
 

@@ -193,7 +193,12 @@ export function positionOf(key: Item, { table, index, keys }: Source): Sortable[
 export interface Page extends Reach {
   /** Leaves rows of other scan segments out. */
   mine?(row: Stored): boolean;
+  /** Which partition a row lies in, where a whole scan is billed partition by partition. */
+  partitionOf?(row: Stored): number;
 }
+
+/** So many a table has that is paid per request, or an index of it, until it grows. */
+export const PARTITIONS = 4;
 
 /** Reads one page, at most 1 MB before the filter, and answers it in the shape of Query and Scan. */
 export function readPage(engine: Engine, bill: Bill, source: Source, page: Page, asked: Asked, input: ReadInput): Wire {
@@ -201,7 +206,11 @@ export function readPage(engine: Engine, bill: Bill, source: Source, page: Page,
   const lag = index && !index.local ? (engine.faults.indexLag?.() ?? 0) : 0;
   const read = () => collect(engine, bill, source, page, asked, input);
   const result = lag > 0 ? engine.storage.indexing.asOf(engine.clock.now() - lag, read) : read();
-  const units = readUnits(result.bytes, input.ConsistentRead === true);
+  const consistent = input.ConsistentRead === true;
+  const units =
+    page.partitionOf && !result.last
+      ? result.partitions.reduce((sum, bytes) => sum + readUnits(bytes, consistent), 0)
+      : readUnits(result.bytes, consistent);
   bill.spend(table, "read", index ? 0 : units);
   if (index) bill.spendOnIndexes(table, "read", [{ index: index.name, units }]);
   return {
@@ -219,12 +228,14 @@ function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: 
   const filtered = reader(engine, bill, source, input, filter?.paths);
   const branches = projection && branchesOf(projection);
   const items: Item[] = [];
+  const partitions = Array.from({ length: PARTITIONS }, () => 0);
   let [bytes, scanned, kept] = [0, 0, 0];
   let last: Stored | undefined;
   const reach = page.mine ? page : { ...page, atMost: limit };
   for (const stored of engine.storage.stretch(source.storage, reach)) {
     if (page.mine && !page.mine(stored)) continue;
     bytes += stored.size;
+    if (page.partitionOf) partitions[page.partitionOf(stored)]! += stored.size;
     scanned++;
     if (!filter || filter.passes(filtered(stored))) {
       kept++;
@@ -235,7 +246,7 @@ function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: 
       break;
     }
   }
-  return { items, bytes, scanned, count: kept, last };
+  return { items, bytes, partitions, scanned, count: kept, last };
 }
 
 /** Reads the item of a row; from the table itself where a local index does not hold all that is `wanted`. */

@@ -1,15 +1,17 @@
 // The streams API: every stream has one shard, which ends when the stream is switched off.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { DAY, MINUTE, SECOND } from "../../../shared/clock.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { validation } from "./errors.ts";
-import { choice, count, needed, type Rule, text } from "./parameters.ts";
+import { choice, count, needed, type Rule, structure, text } from "./parameters.ts";
 import { type Stream, type StreamRecord, sequenceText } from "./streams.ts";
 import { keyNames, streamArn, type Table } from "./tables.ts";
 
 const SHARD = "shardId-00000000000000000000-00000001";
 const ITERATOR_LIFE = 15 * MINUTE;
 const MAX_RECORDS = 1000;
+const SHARD_ID: Rule = { type: "String", required: true, least: 28, most: 65 };
+const SHARD_FILTER = structure({ Type: needed(choice("CHILD_SHARDS")), ShardId: SHARD_ID });
 const ARN: Rule = { type: "String", required: true, least: 37, most: 1024 };
 
 export function streamOf({ name, record }: Table): Stream | undefined {
@@ -18,14 +20,32 @@ export function streamOf({ name, record }: Table): Stream | undefined {
   );
 }
 
+interface Found {
+  table: Table;
+  stream: Stream;
+  isOpen: boolean;
+}
+
 export function streamOperations(engine: Engine): Operations {
   const { tables, streams, clock } = engine;
-  const find = (arn: unknown): { table: Table; stream: Stream } => {
-    for (const name of tables.names()) {
-      const table = tables.need(name);
-      const stream = streamOf(table);
-      if (stream && streamArn(name, stream.label) === arn) return { table, stream };
-    }
+  /** The streams of a table: that of today, and those of the last day that it took the place of. */
+  const streamsOf = (table: Table): Found[] => {
+    const { name, record } = table;
+    const today = streamOf(table);
+    const former = (record.formerStreams ?? []).filter(({ until }) => until > clock.now() - DAY);
+    return [
+      ...former.map(({ label, view }) => ({
+        table,
+        stream: { table: name, tableId: record.TableId, label, view },
+        isOpen: false,
+      })),
+      ...(today ? [{ table, stream: today, isOpen: record.stream?.enabled === true }] : []),
+    ];
+  };
+  const find = (arn: unknown): Found => {
+    checkArn(arn);
+    for (const name of tables.names())
+      for (const found of streamsOf(tables.need(name))) if (streamArn(name, found.stream.label) === arn) return found;
     throw awsFailure("ResourceNotFoundException", `Requested resource not found: Stream: ${arn} not found`);
   };
   const summary = ({ table, label }: Stream): Wire => ({
@@ -39,22 +59,22 @@ export function streamOperations(engine: Engine): Operations {
       shape: { TableName: text, Limit: count(1, 100), ExclusiveStartStreamArn: text },
       writes: false,
       run: ({ TableName, Limit, ExclusiveStartStreamArn: start }) => {
+        if (start !== undefined) checkArn(start);
         const all = tables
           .names()
           .filter((name) => TableName === undefined || name === TableName)
-          .flatMap((name) => streamOf(tables.need(name)) ?? [])
-          .map(summary)
+          .flatMap((name) => streamsOf(tables.need(name)))
+          .map(({ stream }) => summary(stream))
           .filter(({ StreamArn }) => start === undefined || String(StreamArn) > String(start));
         const page = all.slice(0, Number(Limit ?? 100));
         return { Streams: page, ...(page.length < all.length && { LastEvaluatedStreamArn: page.at(-1)!.StreamArn }) };
       },
     },
     DescribeStream: {
-      shape: { StreamArn: ARN, Limit: count(1, 100), ExclusiveStartShardId: text, ShardFilter: { type: "Map" } },
+      shape: { StreamArn: ARN, Limit: count(1, 100), ExclusiveStartShardId: text, ShardFilter: SHARD_FILTER },
       writes: false,
-      run: ({ StreamArn, ExclusiveStartShardId }) => {
-        const { table, stream } = find(StreamArn);
-        const isOpen = table.record.stream?.enabled === true;
+      run: ({ StreamArn, ExclusiveStartShardId, ShardFilter }) => {
+        const { table, stream, isOpen } = find(StreamArn);
         const shard = {
           ShardId: SHARD,
           SequenceNumberRange: {
@@ -72,7 +92,8 @@ export function streamOperations(engine: Engine): Operations {
               AttributeName: name,
               KeyType: at ? "RANGE" : "HASH",
             })),
-            Shards: ExclusiveStartShardId === undefined ? [shard] : [],
+            // The one shard has no children.
+            Shards: ExclusiveStartShardId === undefined && ShardFilter === undefined ? [shard] : [],
           },
         };
       },
@@ -80,7 +101,7 @@ export function streamOperations(engine: Engine): Operations {
     GetShardIterator: {
       shape: {
         StreamArn: ARN,
-        ShardId: needed({ type: "String", least: 28, most: 65 }),
+        ShardId: SHARD_ID,
         ShardIteratorType: needed(choice("AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON")),
         SequenceNumber: { type: "String", least: 21, most: 40 },
       },
@@ -89,8 +110,11 @@ export function streamOperations(engine: Engine): Operations {
         find(StreamArn);
         if (ShardId !== SHARD)
           throw awsFailure("ResourceNotFoundException", `Requested resource not found: Shard does not exist`);
-        if (String(type).endsWith("SEQUENCE_NUMBER") && sequence === undefined)
+        const isAtSequence = String(type).endsWith("SEQUENCE_NUMBER");
+        if (isAtSequence && sequence === undefined)
           throw validation("Sequence number must be provided for the shard iterator type");
+        if (!isAtSequence && sequence !== undefined)
+          throw validation(`Sequence number must not be provided for the shard iterator type ${type}`);
         const after =
           type === "TRIM_HORIZON"
             ? ""
@@ -107,10 +131,10 @@ export function streamOperations(engine: Engine): Operations {
         const [arn, after, at] = readIterator(String(ShardIterator));
         if (at + ITERATOR_LIFE < clock.now())
           throw awsFailure("ExpiredIteratorException", "The iterator has expired; ask for a new one.");
-        const { table, stream } = find(arn);
+        const { stream, isOpen } = find(arn);
         const records = streams.read(stream, after, Number(Limit ?? MAX_RECORDS));
         const next = records.at(-1)?.dynamodb.SequenceNumber ?? after;
-        const isOver = records.length === 0 && !table.record.stream?.enabled;
+        const isOver = records.length === 0 && !isOpen;
         return {
           Records: records.map(apiRecord),
           ...(!isOver && { NextShardIterator: iteratorText(arn, next, clock.now()) }),
@@ -118,6 +142,12 @@ export function streamOperations(engine: Engine): Operations {
       },
     },
   };
+}
+
+/** What is no ARN of a stream is refused, whether there is such a stream or not. */
+function checkArn(arn: unknown): void {
+  if (!/^arn:aws:dynamodb:[^:]+:\d+:table\/[^/]+\/stream\/[^/]+$/.test(String(arn)))
+    throw validation(`Invalid StreamArn: ${arn}`);
 }
 
 const iteratorText = (arn: string, after: string, at: number): string =>

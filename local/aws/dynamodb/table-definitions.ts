@@ -1,19 +1,7 @@
 // What DynamoDB demands of the definition of a table and of its indexes.
 import type { Wire } from "../stand-in.ts";
 import { invalidParameter, validation } from "./errors.ts";
-import {
-  choice,
-  count,
-  flag,
-  list,
-  listOf,
-  NAME,
-  needed,
-  type Rule,
-  type Shape,
-  structure,
-  text,
-} from "./parameters.ts";
+import { choice, count, flag, list, listOf, NAME, needed, type Rule, type Shape, structure } from "./parameters.ts";
 import { EXTRAS } from "./table-extras.ts";
 import type { IndexDefinition, KeyElement, StreamView, Throughput } from "./tables.ts";
 import type { KeyType } from "./values.ts";
@@ -23,20 +11,23 @@ export const TABLE_NAME: Rule = { type: "String", form: /^[a-zA-Z0-9_.-]+$/ };
 
 export const THROUGHPUT = structure({ ReadCapacityUnits: needed(count(1)), WriteCapacityUnits: needed(count(1)) });
 
+/** Of keys and of what is projected by name; other attributes may have longer ones. */
+const KEY_NAME: Rule = { type: "String", least: 1, most: 255 };
+
 const KEY_SCHEMA: Rule = {
-  ...listOf(structure({ AttributeName: needed(text), KeyType: needed(choice("HASH", "RANGE")) })),
+  ...listOf(structure({ AttributeName: needed(KEY_NAME), KeyType: needed(choice("HASH", "RANGE")) })),
   least: 1,
   most: 2,
   required: true,
 };
 
 export const ATTRIBUTES = listOf(
-  structure({ AttributeName: needed(text), AttributeType: needed(choice("B", "N", "S")) }),
+  structure({ AttributeName: needed(KEY_NAME), AttributeType: needed(choice("B", "N", "S")) }),
 );
 
 const PROJECTION = structure({
   ProjectionType: choice("ALL", "INCLUDE", "KEYS_ONLY"),
-  NonKeyAttributes: { type: "List", least: 1 },
+  NonKeyAttributes: { ...listOf(KEY_NAME), least: 1 },
 });
 
 const LOCAL_INDEX = { IndexName: needed(NAME), KeySchema: KEY_SCHEMA, Projection: needed(PROJECTION) } satisfies Shape;
@@ -99,6 +90,7 @@ export function checkTableName(name: unknown): void {
 
 export function checkCreate(input: CreateInput): void {
   checkThroughput(input);
+  refuseRedefined(input.AttributeDefinitions);
   checkKeySchema(input.KeySchema, input.AttributeDefinitions);
   const { LocalSecondaryIndexes: locals, GlobalSecondaryIndexes: globals } = input;
   checkDefinitions(input);
@@ -129,6 +121,12 @@ export function checkUnits(throughput: Throughput): void {
 }
 
 type Definitions = CreateInput["AttributeDefinitions"];
+
+export function refuseRedefined(definitions: Definitions): void {
+  const names = definitions.map(({ AttributeName }) => AttributeName);
+  const repeat = names.find((name, at) => names.indexOf(name) < at);
+  if (repeat !== undefined) throw invalidParameter(`Duplicate AttributeName in AttributeDefinitions: ${repeat}`);
+}
 
 function checkKeySchema(schema: KeyElement[], definitions: Definitions): void {
   const keys = schema.map(({ AttributeName }) => AttributeName);
@@ -227,6 +225,8 @@ function checkProjection({ Projection: { ProjectionType, NonKeyAttributes } }: I
     throw invalidParameter("ProjectionType is INCLUDE, but NonKeyAttributes is not specified");
   if (NonKeyAttributes && NonKeyAttributes.length > MAX_PROJECTED)
     throw invalidParameter(`Number of NonKeyAttributes exceeds the limit of ${MAX_PROJECTED}`);
+  const repeat = NonKeyAttributes?.find((name, at) => NonKeyAttributes.indexOf(name) < at);
+  if (repeat !== undefined) throw invalidParameter(`Duplicate value in NonKeyAttributes: ${repeat}`);
 }
 
 function refuseDuplicates(indexes: IndexDefinition[]): void {

@@ -13,6 +13,14 @@ import { named, setStream, updateTable } from "./table-updates.ts";
 import type { TableRecord } from "./tables.ts";
 
 const LIST_LIMIT = 100;
+/** What is not told any more of a table that is deleted. */
+const GONE = new Set([
+  "AttributeDefinitions",
+  "KeySchema",
+  "CreationDateTime",
+  "GlobalSecondaryIndexes",
+  "LocalSecondaryIndexes",
+]);
 
 export function tableOperations(engine: Engine): Operations {
   const { tables, storage } = engine;
@@ -34,10 +42,10 @@ export function tableOperations(engine: Engine): Operations {
         throw validation(
           `Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.`,
         );
-      const { AttributeDefinitions: _definitions, KeySchema: _schema, ...rest } = describe(storage, table, "DELETING");
+      const described = Object.entries(describe(storage, table, "DELETING"));
       storage.drop(table);
       tables.remove(table);
-      return { TableDescription: rest };
+      return { TableDescription: Object.fromEntries(described.filter(([name]) => !GONE.has(name))) };
     }),
     ListTables: {
       shape: { ExclusiveStartTableName: NAME, Limit: count(1, LIST_LIMIT) },

@@ -58,6 +58,7 @@ interface Tag {
 export function checkedTags(tags: Tag[] = [], present: Record<string, string> = {}): Record<string, string> {
   const all = { ...present };
   for (const { Key, Value } of tags) {
+    checkTag(Key, Value);
     if (Key.startsWith("aws:")) throw invalidParameter("Tag keys starting with 'aws:' are reserved");
     all[Key] = Value;
   }
@@ -65,6 +66,28 @@ export function checkedTags(tags: Tag[] = [], present: Record<string, string> = 
     throw invalidParameter("Duplicate tag keys are not allowed");
   if (Object.keys(all).length > MAX_TAGS) throw invalidParameter(`Number of tags exceeds the limit of ${MAX_TAGS}`);
   return all;
+}
+
+const TAG_CHARACTERS = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
+const LONGEST_TAG = { key: 128, value: 256 };
+
+/** Lengths are in characters, not in bytes. */
+function checkTag(key: unknown, value: unknown): void {
+  const refuse = (member: string, constraint: string) =>
+    validation(
+      `1 validation error detected: Value at 'tags.1.member.${member}' failed to satisfy constraint: ${constraint}`,
+    );
+  for (const [member, held] of [
+    ["key", key],
+    ["value", value],
+  ] as const) {
+    if (held === undefined || held === null) throw notNull(`tags.1.member.${member}`);
+    const [length, most] = [[...String(held)].length, LONGEST_TAG[member]];
+    if (member === "key" && length === 0) throw refuse(member, "Member must have length greater than or equal to 1");
+    if (length > most) throw refuse(member, `Member must have length less than or equal to ${most}`);
+    if (!TAG_CHARACTERS.test(String(held)))
+      throw refuse(member, `Member must satisfy regular expression pattern: ${TAG_CHARACTERS.source.slice(1, -1)}`);
+  }
 }
 
 function tagging(engine: Engine): Operations {
@@ -116,6 +139,7 @@ const notNull = (member: string) =>
 
 function taggedTable({ tables }: Engine, arn: unknown): Table {
   if (arn === undefined || arn === null) throw validation("Invalid TableArn");
+  if (!String(arn).startsWith("arn:")) throw invalidParameter(`ARNs must start with 'arn:': ${arn}`);
   const match = /^arn:aws:dynamodb:[^:]+:\d+:table\/([^/]{3,})$/.exec(String(arn));
   if (!match) throw validation(`Invalid TableArn: Invalid ResourceArn provided as input ${arn}`);
   const table = tables.find(match[1]!);

@@ -1,5 +1,5 @@
 // UpdateTable: billing, stream, deletion protection and global indexes, all at once done.
-import { SECOND } from "../../../shared/clock.ts";
+import { DAY, SECOND } from "../../../shared/clock.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import type { Engine, Operation } from "./engine.ts";
 import { invalidParameter, noSuchResource, validation } from "./errors.ts";
@@ -10,6 +10,7 @@ import {
   checkGlobalIndex,
   checkUnits,
   GLOBAL_INDEX,
+  refuseRedefined,
   STREAM,
   type StreamInput,
   TABLE_CLASS,
@@ -95,8 +96,13 @@ function checkUpdate(input: UpdateInput): void {
   if (input.BillingMode === "PROVISIONED" && !input.ProvisionedThroughput)
     throw invalidParameter("ProvisionedThroughput must be specified when BillingMode is PROVISIONED");
   if (input.ProvisionedThroughput) checkUnits(input.ProvisionedThroughput);
+  refuseRedefined(input.AttributeDefinitions ?? []);
   const names = new Set<string>();
   for (const { Create, Update, Delete } of input.GlobalSecondaryIndexUpdates ?? []) {
+    if ([Create, Update, Delete].filter((action) => action).length > 1)
+      throw invalidParameter(
+        "Only one of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete may be specified",
+      );
     const name = (Create ?? Update ?? Delete)?.IndexName;
     if (name === undefined)
       throw invalidParameter(
@@ -167,10 +173,29 @@ function defineIndex(table: Table, definition: IndexDefinition, given: TableReco
   const { IndexName: name } = definition;
   if (record.indexStorage[name]) throw validation(`Attempting to create an index which already exists`);
   checkGlobalIndex(definition, given, record.BillingMode);
-  const known = new Set(record.AttributeDefinitions.map(({ AttributeName }) => AttributeName));
+  const known = new Map(record.AttributeDefinitions.map((one) => [one.AttributeName, one.AttributeType]));
+  const other = given.find((one) => (known.get(one.AttributeName) ?? one.AttributeType) !== one.AttributeType);
+  if (other) throw redefined(record, other, definition);
   record.AttributeDefinitions.push(...given.filter(({ AttributeName }) => !known.has(AttributeName)));
   record.globalIndexes.push(named(table, definition));
   return name;
+}
+
+/** An attribute is one thing to all indexes. */
+function redefined(
+  { AttributeDefinitions, globalIndexes, localIndexes, ...table }: TableRecord,
+  { AttributeName: name, AttributeType }: TableRecord["AttributeDefinitions"][number],
+  fresh: IndexDefinition,
+) {
+  const schemaOf = (type: string | undefined, { KeySchema }: Pick<IndexDefinition, "KeySchema">) =>
+    `Schema:[SchemaElement: key{${name}:${type}:${KeySchema.find((key) => key.AttributeName === name)?.KeyType}}]`;
+  const known = AttributeDefinitions.find((one) => one.AttributeName === name)?.AttributeType;
+  const holder = [table, ...globalIndexes, ...localIndexes].find(({ KeySchema }) =>
+    KeySchema.some((key) => key.AttributeName === name),
+  );
+  return invalidParameter(
+    `Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. Existing schema: ${schemaOf(known, holder ?? fresh)} New schema: ${schemaOf(AttributeType, fresh)}`,
+  );
 }
 
 function changeIndex(record: TableRecord, { IndexName, ProvisionedThroughput }: NonNullable<IndexUpdate["Update"]>) {
@@ -211,6 +236,11 @@ export function setStream({ clock }: Engine, record: TableRecord, wanted: Stream
     return;
   }
   const started = new Date(clock.now()).toISOString().slice(0, -1);
+  if (record.stream)
+    record.formerStreams = [
+      ...(record.formerStreams ?? []).filter(({ until }) => until > clock.now() - DAY),
+      { label: record.stream.label, view: record.stream.view, until: clock.now() },
+    ];
   const label = record.stream?.label === started ? `${started.slice(0, -3)}${Number(started.slice(-3)) + 1}` : started;
   record.stream = { label, view: wanted.StreamViewType!, enabled: true };
 }

@@ -53,6 +53,8 @@ export interface TableRecord {
   DeletionProtectionEnabled: boolean;
   TableClass?: string;
   stream?: { label: string; view: StreamView; enabled: boolean };
+  /** Streams that were switched off and have a successor, with when that was. */
+  formerStreams?: { label: string; view: StreamView; until: number }[];
   timeToLive?: { attribute: string };
   pointInTimeRecovery?: boolean;
   /** The KMS key an owner asked for. */

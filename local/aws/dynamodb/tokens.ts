@@ -54,6 +54,8 @@ export interface Cursor {
   expectKind(kind: Token["kind"]): Token;
   /** Refuses `token` (the next one unless told). */
   fail(token?: Token): never;
+  /** The token at a position, from the first one. */
+  at(position: number): Token;
 }
 
 /** Reads `text`; `tellsSize` for the kinds of expression whose refusal tells how big they are. */
@@ -88,6 +90,7 @@ export function readTokens(text: string, tellsSize = true): Cursor {
       if (!cursor.takes(wanted)) cursor.fail();
     },
     expectKind: (kind) => (token(at).kind === kind ? token(at++) : cursor.fail()),
+    at: token,
     fail: (refused = token(at)) => {
       const index = tokens.indexOf(refused);
       const near = text.slice(index === 0 ? 0 : token(index - 1).start, token(index + 1).end);
@@ -95,4 +98,21 @@ export function readTokens(text: string, tellsSize = true): Cursor {
     },
   };
   return cursor;
+}
+
+/** More open parentheses than any expression within the limits can mean: each of them takes more than one operator. */
+const ABYSS = 450;
+
+/** Refuses what is nested too deeply to be read: parentheses that do not end, or that say nothing. */
+export function refuseAbyss(cursor: Cursor): void {
+  let [depth, deepest] = [0, 0];
+  for (let position = 0; ; position++) {
+    const token = cursor.at(position);
+    if (token.text === "(") deepest = Math.max(deepest, ++depth);
+    if (token.text === ")") depth--;
+    if (token.kind !== "end") continue;
+    if (deepest <= ABYSS) return;
+    if (depth > 0) cursor.fail(token);
+    throw expressionFault("The expression has redundant parentheses;");
+  }
 }

@@ -126,6 +126,7 @@ export function transactionOperations(engine: Engine): Operations {
 
 function prepareActions(actions: Wire[]): PreparedWrite[] {
   const prepared = actions.map((action, at) => {
+    if (action === null) throw noMember(`transactItems.${at + 1}.member`);
     const kinds = Object.keys(action).filter((kind) => action[kind] != null);
     const [kind] = kinds;
     if (kinds.length === 0)
@@ -141,12 +142,18 @@ function prepareActions(actions: Wire[]): PreparedWrite[] {
     );
     return inOlderWords(() => prepare(input, true));
   });
-  if (prepared.reduce((total, { given }) => total + sizeOfItem(given), 0) > MAX_BYTES)
-    throw validation(
-      "Collection size of items exceeded, which can also be caused by the aggregate size of the items in the transaction exceeding the 4MB limit",
-    );
+  let bytes = 0;
+  for (const { given } of prepared) {
+    bytes += sizeOfItem(given);
+    if (bytes > MAX_BYTES) throw validation(`Transaction payload size cannot exceed 4MB. Payload Size: ${bytes}`);
+  }
   return prepared;
 }
+
+const noMember = (where: string) =>
+  validation(
+    `1 validation error detected: Value null at '${where}' failed to satisfy constraint: Member must not be null`,
+  );
 
 const severalOnOne = () => validation("Transaction request cannot include multiple operations on one item");
 
@@ -173,6 +180,7 @@ function writeAll(engine: Engine, call: Call, prepared: PreparedWrite[]): { tabl
     if (targets.has(target)) throw severalOnOne();
     targets.add(target);
   }
+  if (writes.includes(undefined)) throw cancelled(reasons);
   for (const [at, write] of writes.entries()) {
     if (!write) continue;
     const before = engine.storage.read(write.table, write.key);
@@ -202,9 +210,10 @@ function writeAll(engine: Engine, call: Call, prepared: PreparedWrite[]): { tabl
   }));
 }
 
-/** Runs one action's step; what it is refused for becomes the reason at its place. */
+/** Runs one action's step; what it is refused for becomes the reason at its place, and nobody looks at those after it. */
 function reasoned<T>(reasons: Reason[], at: number, work: () => T): T | undefined {
   reasons[at] ??= NONE;
+  if (reasons.some(({ Code }) => Code === "ValidationError")) return undefined;
   try {
     return work();
   } catch (error) {
@@ -216,6 +225,7 @@ function reasoned<T>(reasons: Reason[], at: number, work: () => T): T | undefine
 
 function readAll(engine: Engine, call: Call, gets: Wire[]): Wire[] {
   const prepared = gets.map((entry, at) => {
+    if (entry === null) throw noMember(`transactItems.${at + 1}.member`);
     checkParameters(entry, { Get: needed(map) }, "TransactGetItem", `transactItems.${at + 1}.member.`);
     const input = entry.Get as GetInput;
     checkParameters(input, GET_SHAPE, "Get", `transactItems.${at + 1}.member.get.`);

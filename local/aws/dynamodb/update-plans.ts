@@ -10,6 +10,8 @@ export interface UpdatePlan {
   paths: Path[];
   /** What is known before the item is: the type each whole attribute would get. */
   types: { path: Path; type: ValueType | undefined }[];
+  /** It only takes away: where there is no item, it makes none. */
+  takesOnly: boolean;
   /** The item as it will be; `item` itself stays as it is. */
   apply(item: Item): Item;
 }
@@ -43,6 +45,7 @@ export function bindUpdate(actions: readonly UpdateAction[], binding: Binding): 
   return {
     paths,
     types: bound.map((action) => ({ path: action.path, type: "type" in action ? action.type : undefined })),
+    takesOnly: actions.every(({ kind }) => kind === "remove" || kind === "delete"),
     apply: (item) => applyActions(bound, item),
   };
 }

@@ -1,7 +1,7 @@
 // Reads update expressions into a list of actions.
-import { CONDITION_FUNCTIONS } from "./conditions.ts";
+import { CONDITION_FUNCTIONS, UPDATE_FUNCTIONS } from "./conditions.ts";
 import { countOperator, type Faults, type Path, readPath } from "./paths.ts";
-import { type Cursor, expressionFault, readTokens } from "./tokens.ts";
+import { type Cursor, expressionFault, readTokens, refuseAbyss } from "./tokens.ts";
 
 export type UpdateOperand =
   | { kind: "path"; path: Path }
@@ -14,10 +14,10 @@ export type UpdateAction =
   | { kind: "add" | "delete"; path: Path; ref: string };
 
 const SECTIONS = ["SET", "REMOVE", "ADD", "DELETE"] as const;
-const FUNCTIONS = new Set(["if_not_exists", "list_append"]);
 
 export function readUpdate(text: string): UpdateAction[] {
   const cursor = readTokens(text, false);
+  refuseAbyss(cursor);
   const faults: Faults = {};
   const actions: UpdateAction[] = [];
   const sections = new Set<string>();
@@ -29,7 +29,13 @@ export function readUpdate(text: string): UpdateAction[] {
     do actions.push(readAction(section, cursor, faults));
     while (cursor.takes(","));
   }
-  const fault = faults.reserved ?? faults.unknownFunction ?? faults.misusedFunction ?? faults.section ?? faults.range;
+  const fault =
+    faults.parentheses ??
+    faults.reserved ??
+    faults.unknownFunction ??
+    faults.misusedFunction ??
+    faults.section ??
+    faults.range;
   if (fault) throw expressionFault(fault);
   return actions;
 }
@@ -54,9 +60,13 @@ function readSum(cursor: Cursor, faults: Faults): UpdateOperand {
   return left;
 }
 
-function readOperand(cursor: Cursor, faults: Faults): UpdateOperand {
+/** `inside` says that it is an argument of a function. */
+function readOperand(cursor: Cursor, faults: Faults, inside = false): UpdateOperand {
   if (cursor.takes("(")) {
+    const isDoubled = cursor.sees("(");
     const inner = readSum(cursor, faults);
+    if (isDoubled && cursor.sees(")") && inner.kind !== "call")
+      faults.parentheses ??= "The expression has redundant parentheses;";
     cursor.expect(")");
     return inner;
   }
@@ -69,9 +79,11 @@ function readOperand(cursor: Cursor, faults: Faults): UpdateOperand {
   countOperator(faults);
   if (CONDITION_FUNCTIONS.has(name))
     faults.misusedFunction ??= `The function is not allowed in an update expression; function: ${name}`;
-  else if (!FUNCTIONS.has(name)) faults.unknownFunction ??= `Invalid function name; function: ${name}`;
-  const args = [readOperand(cursor, faults)];
-  while (cursor.takes(",")) args.push(readOperand(cursor, faults));
+  else if (!UPDATE_FUNCTIONS.has(name)) faults.unknownFunction ??= `Invalid function name; function: ${name}`;
+  else if (inside && name === "list_append")
+    faults.misusedFunction ??= `The function is not allowed to be used this way in an expression; function: ${name}`;
+  const args = [readOperand(cursor, faults, true)];
+  while (cursor.takes(",")) args.push(readOperand(cursor, faults, true));
   cursor.expect(")");
   return { kind: "call", name, args };
 }

@@ -109,7 +109,7 @@ export function prepareUpdate(input: WriteInput, older = false): PreparedWrite {
       checkKey(key, table);
       if (update) checkUpdatedPaths(update, table);
       checkScalarKeys(nested, table);
-      const after = (before: Stored | undefined): Stored => updated(before, key, update, table);
+      const after = (before: Stored | undefined) => updated(before, key, update, table);
       return { ...target(table, key, input), condition, after, ...(update && { update }) };
     },
   };
@@ -125,7 +125,13 @@ function target(table: Table, item: Item, input: WriteInput) {
   };
 }
 
-function updated(before: Stored | undefined, key: Item, update: UpdatePlan | undefined, table: Table): Stored {
+function updated(
+  before: Stored | undefined,
+  key: Item,
+  update: UpdatePlan | undefined,
+  table: Table,
+): Stored | undefined {
+  if (!before && update?.takesOnly) return undefined;
   const old = before ? itemOf(before) : key;
   if (!update) return before ?? freeze(key, sizeOfItem(key));
   const item = update.apply(before ? old : { ...key });

@@ -62,7 +62,18 @@ test("a query sums the sizes of what it read, before filter and rounding", async
   expect(await query({ ConsistentRead: true })).toBe(2);
   expect(await query({ FilterExpression: "n = :n" })).toBe(1);
   expect(await query({ Limit: 1 })).toBe(0.5);
-  expect(units(await call("Scan", { ...TOTAL, ConsistentRead: true }))).toBe(2);
+});
+
+test("a whole scan of a table paid per request is billed for each of its four partitions", async () => {
+  const { put, call } = await world();
+  const scan = async (more: Wire = {}) => units(await call("Scan", { ...TOTAL, ...more }));
+  expect([await scan(), await scan({ ConsistentRead: true })]).toEqual([2, 4]);
+  await put(sized(100, "a"));
+  expect([await scan(), await scan({ ConsistentRead: true })]).toEqual([2, 4]);
+  await put(sized(9 * KB, "a"));
+  expect([await scan(), await scan({ ConsistentRead: true })]).toEqual([3, 6]);
+  expect(await scan({ Limit: 1 })).toBe(1.5);
+  expect(await scan({ Segment: 0, TotalSegments: 1 })).toBe(1.5);
 });
 
 const indexes = {

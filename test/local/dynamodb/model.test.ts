@@ -41,8 +41,9 @@ async function both(the: Awaited<ReturnType<typeof world>>, model: Map<string, I
       await the.update(key(change.pk), "SET kind = :k", { ":k": S(change.group) });
       return;
     case "drop": {
-      const { kind: _, ...rest } = old ?? key(change.pk);
-      model.set(change.pk, rest as Item);
+      const { kind: _, ...rest } = old ?? {};
+      // It takes away, and makes no item where there is none.
+      if (old) model.set(change.pk, rest as Item);
       await the.update(key(change.pk), "REMOVE kind");
       return;
     }

@@ -137,7 +137,7 @@ test.each<[string, Wire[], string]>([
   [
     "more than 4 MB",
     Array.from({ length: 11 }, (_, at) => putting({ ...key(`p${at}`), v: S("x".repeat(390 * 1024)) })),
-    "Collection size of items exceeded, which can also be caused by the aggregate size of the items in the transaction exceeding the 4MB limit",
+    "Transaction payload size cannot exceed 4MB. Payload Size: 4393049",
   ],
   [
     "an item over 400 KB",
@@ -202,5 +202,23 @@ test("what a transaction cannot read is refused", async () => {
   expect(fields.CancellationReasons).toEqual([
     { Code: "None" },
     { Code: "ValidationError", Message: "The provided key element does not match the schema" },
+  ]);
+});
+
+test("the first action that is wrong by itself is told, and those after it are not looked at", async () => {
+  const { failure } = await start();
+  const wrong = { ...key("a"), pk: N(1) };
+  const TransactItems = [
+    putting(key("fine")),
+    putting(wrong),
+    putting(wrong),
+    checking(key("absent"), "attribute_exists(pk)"),
+  ];
+  const { fields } = await failure("TransactWriteItems", { TransactItems });
+  expect((fields.CancellationReasons as { Code: string }[]).map(({ Code }) => Code)).toEqual([
+    "None",
+    "ValidationError",
+    "None",
+    "None",
   ]);
 });

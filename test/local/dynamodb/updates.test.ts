@@ -145,7 +145,7 @@ test("a sum beyond the range of numbers is refused", async () => {
   const { put, update } = await world();
   await put({ ...key("a"), n: N("9e125"), d: N("1e37") });
   await expect(update(key("a"), "SET n = n + n")).rejects.toThrow("Number overflow");
-  await expect(update(key("a"), "SET d = d + :v", { ":v": N("1e-5") })).rejects.toThrow("38 significant digits");
+  await expect(update(key("a"), "SET d = d + :v", { ":v": N("1e-5") })).rejects.toThrow("Number overflow");
 });
 
 test("an update that writes what is there changes nothing", async () => {
