@@ -166,7 +166,7 @@ const differences: Difference[] = [
     engines: BOTH,
     without: otherRefusal(
       /Invalid \w+Expression|Either the KeyConditions|The Segment parameter/,
-      /Invalid \w+Expression|unused in expressions|when choosing to get|ALL_PROJECTED_ATTRIBUTES|Expression is null/,
+      /Invalid \w+Expression|unused in expressions|contains invalid value|when choosing to get|ALL_PROJECTED_ATTRIBUTES|Expression is null/,
     ),
   },
   {

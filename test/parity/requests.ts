@@ -33,7 +33,11 @@ export function requestsOf(random: Random, { transactions }: { transactions: boo
     const made = expressions(random, keyNames(table));
     const changed = (needed || random.chance(0.97)) && { UpdateExpression: made.update() };
     const guarded = random.chance(0.25) && { ConditionExpression: made.condition() };
-    return { TableName: table.name, Key: keyOf(random, table), ...changed, ...guarded, ...made.members() };
+    // Where there is no item, other engines make one of an update that only takes away.
+    const takesOnly = changed && !/\b(SET|ADD)\b/.test(changed.UpdateExpression);
+    const present = takesOnly && { ConditionExpression: `attribute_exists(${table.hash[0]})` };
+    const key = keyOf(random, table);
+    return { TableName: table.name, Key: key, ...changed, ...guarded, ...present, ...made.members() };
   };
   const get = (table = tables()): Wire => {
     const made = expressions(random, keyNames(table));
