@@ -97,6 +97,8 @@ export interface Campaign {
     body: string;
   } | undefined;
   template_id?: string | undefined;
+  chat_app_template_id?: string | undefined;
+  chat_app_parameters?: string[] | undefined;
   channel_ids: string[];
   /** RFC 3339. */
   scheduled_at?: string | undefined;
@@ -108,6 +110,8 @@ export interface Campaign {
       body: string;
     } | undefined;
     template_id?: string | undefined;
+    chat_app_template_id?: string | undefined;
+    chat_app_parameters?: string[] | undefined;
     channel_ids: string[];
     /** RFC 3339. */
     scheduled_at?: string | undefined;
@@ -426,6 +430,8 @@ export interface Notification {
   body: string | null;
   data: Record<string, unknown> | null;
   template_id: string | null;
+  chat_app_template_id?: string | undefined;
+  chat_app_parameters?: string[] | undefined;
   channel_ids: string[];
   target: {
     type: string;
@@ -458,68 +464,7 @@ export interface Notification {
   skip_reasons: Record<string, number>;
   fail_reasons: Record<string, number>;
   delivered_by_channel: Record<string, number>;
-  error: string | null;
-  /** RFC 3339. */
-  created_at: string;
-  /** RFC 3339. */
-  dispatched_at: string | null;
-  /** RFC 3339. */
-  completed_at: string | null;
-  channel_arbitration?: {
-    chosen: ({
-      class: "push" | "email" | "web_push" | "chat_app" | "sms" | "in_app";
-      source: "personal" | "tenant" | "default";
-      subscribers: number;
-    })[];
-    suppressed_devices: number;
-    rank_errors: number;
-    fallback_steps: number;
-    fallback_dedup_errors: number;
-  } | undefined;
   deferred: number;
-}
-
-export interface NotificationsNotification {
-  id: string;
-  status: "scheduled" | "queued" | "processing" | "completed" | "failed" | "canceled";
-  name: string | null;
-  category: "marketing" | "transactional";
-  title: string | null;
-  body: string | null;
-  data: Record<string, unknown> | null;
-  template_id: string | null;
-  channel_ids: string[];
-  target: {
-    type: string;
-  } | null;
-  subscriber_ids_count: number | null;
-  device_filters: Record<string, unknown> | null;
-  subscriber_filters: Record<string, unknown> | null;
-  /** RFC 3339. */
-  scheduled_at: string | null;
-  channel_arbitration_mode: "explicit" | "smart";
-  holdout_percentage: number;
-  split_percentage: number | null;
-  variant_b: {
-    title: string;
-    body: string;
-  } | null;
-  source: {
-    type: string;
-    id: string | null;
-  };
-  sent: number;
-  counts: {
-    total: number;
-    sent: number;
-    delivered: number;
-    failed: number;
-    skipped: number;
-    held_out: number;
-  };
-  skip_reasons: Record<string, number>;
-  fail_reasons: Record<string, number>;
-  delivered_by_channel: Record<string, number>;
   error: string | null;
   /** RFC 3339. */
   created_at: string;
@@ -947,6 +892,8 @@ export interface NotificationsCreateBody {
   /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
   body?: string | undefined;
   template_id?: string | undefined;
+  chat_app_template_id?: string | undefined;
+  chat_app_parameters?: string[] | undefined;
   data?: Record<string, unknown> | undefined;
   channel_ids?: string[] | undefined;
   category?: "marketing" | "transactional" | undefined;
@@ -982,7 +929,7 @@ export interface NotificationsListQuery {
 }
 
 export interface NotificationsListAnswer {
-  items: NotificationsNotification[];
+  items: Notification[];
   next_cursor: string;
 }
 
@@ -1086,6 +1033,8 @@ export interface CampaignsCreateBody {
     body: string;
   } | undefined;
   template_id?: string | undefined;
+  chat_app_template_id?: string | undefined;
+  chat_app_parameters?: string[] | undefined;
   channel_ids?: string[] | undefined;
   messages?: ({
     content?: {
@@ -1095,6 +1044,8 @@ export interface CampaignsCreateBody {
       body: string;
     } | undefined;
     template_id?: string | undefined;
+    chat_app_template_id?: string | undefined;
+    chat_app_parameters?: string[] | undefined;
     channel_ids: string[];
     /** RFC 3339. */
     scheduled_at?: string | undefined;
@@ -1137,6 +1088,8 @@ export interface CampaignsReplaceBody {
       body: string;
     } | undefined;
     template_id?: string | undefined;
+    chat_app_template_id?: string | undefined;
+    chat_app_parameters?: string[] | undefined;
     channel_ids: string[];
     /** RFC 3339. */
     scheduled_at?: string | undefined;
@@ -2033,7 +1986,7 @@ export interface Endpoints {
     /** Get a notification. `GET /api/v1/notifications/:id` */
     get(id: string, options?: CallOptions): Promise<Notification>;
     /** Cancel a scheduled notification: nobody is reached after this. `POST /api/v1/notifications/:id/cancel` */
-    cancel(id: string, options?: CallOptions): Promise<NotificationsNotification>;
+    cancel(id: string, options?: CallOptions): Promise<Notification>;
     /** Report what a recipient did with a message. `POST /api/v1/notifications/interactions` */
     createInteraction(body: NotificationsCreateInteractionBody, options?: CallOptions): Promise<void>;
   };

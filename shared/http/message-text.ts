@@ -17,6 +17,21 @@ const personalised = (most: number) =>
     v.description("May hold the Liquid subset, such as `{{ subscriber.first_name }}`"),
   );
 
+/** What the provider takes of a chat-app template. */
+const MOST_PARAMETER_CHARACTERS = 1_024;
+const MOST_PARAMETERS = 99;
+
+/** AMB-90: an approved template in place of title and body by the chat app, and what fills its variables. */
+export const chatAppFields = {
+  chat_app_template_id: v.optional(v.string("must be a string")),
+  chat_app_parameters: v.optional(
+    v.pipe(
+      v.array(personalised(MOST_PARAMETER_CHARACTERS), "must be an array"),
+      v.maxLength(MOST_PARAMETERS, `must be at most ${MOST_PARAMETERS}`),
+    ),
+  ),
+};
+
 /** What a recipient reads; may hold the Liquid subset of D-LIQUID. */
 export const MessageTitle = personalised(MOST_TITLE_CHARACTERS);
 export const MessageBody = personalised(MOST_BODY_CHARACTERS);

@@ -1,6 +1,7 @@
 // The chat app by the WhatsApp Cloud API: texts, approved templates, and the templates themselves (CRD-7, WAT-4, WAT-5).
 import type { Clock } from "../clock.ts";
 import type { Egress, Exchange } from "../egress/egress.ts";
+import { variablesOf } from "../rules/chat-app-template-states.ts";
 import {
   type Addresses,
   type CredentialsFor,
@@ -136,7 +137,7 @@ interface ListedTemplate {
 const bodyOf = ({ components = [] }: ListedTemplate) => components.find(({ type }) => type === "BODY")?.text;
 
 function componentsOf({ body }: NewChatTemplate): object[] {
-  const variables = new Set(body.match(/\{\{\d{1,2}\}\}/g)).size;
+  const variables = variablesOf(body);
   // A reviewer wants to see something in place of each variable.
   const example = variables > 0 && { example: { body_text: [Array.from({ length: variables }, () => "example")] } };
   return [{ type: "BODY", text: body, ...example }];

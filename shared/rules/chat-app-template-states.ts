@@ -50,6 +50,9 @@ export const providerName = (name: string): string =>
     .replaceAll(/[^a-z0-9]+/g, "_")
     .replaceAll(/^_|_$/g, "");
 
+/** How many texts are filled in: `{{1}}`, `{{2}}` … */
+export const variablesOf = (body: string): number => new Set(body.match(/\{\{\d{1,2}\}\}/g)).size;
+
 /** What people write to be left alone, alone in a message (AMB-90). */
 const OPT_OUTS = new Set(["stop", "stopall", "unsubscribe", "cancel", "end", "quit"]);
 

@@ -64,6 +64,7 @@ describe("create", () => {
       skip_reasons: {},
       fail_reasons: {},
       delivered_by_channel: { in_app: 2 },
+      deferred: 0,
       error: null,
       created_at: now,
       dispatched_at: now,

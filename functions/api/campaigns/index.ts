@@ -25,6 +25,8 @@ const Content = v.object({ title: v.string(), body: v.string() });
 const parts = {
   content: v.optional(Content),
   template_id: v.optional(v.string()),
+  chat_app_template_id: v.optional(v.string()),
+  chat_app_parameters: v.optional(v.array(v.string())),
   channel_ids: v.array(v.string()),
   scheduled_at: v.optional(Timestamp),
 };
@@ -51,8 +53,8 @@ const message = {
 
 /** The top level mirrors the first message; its time is the campaign's, if that has one (CMP-10, AMB-66). */
 function shown({ releasedAt, archivedFrom, isRestored, ...campaign }: Campaign) {
-  const { content, template_id, channel_ids = [], scheduled_at } = campaign.messages[0] ?? {};
-  return { ...campaign, content, template_id, channel_ids, scheduled_at: campaign.scheduled_at ?? scheduled_at };
+  const { id, position, job_id, channel_ids = [], scheduled_at, ...first } = campaign.messages[0] ?? {};
+  return { ...campaign, ...first, channel_ids, scheduled_at: campaign.scheduled_at ?? scheduled_at };
 }
 
 const reading = endpoints({ credentials: ["dashboard"], uses: [storeWrite] });

@@ -1,13 +1,14 @@
 // What a campaign may be made of (CMP-12, CMP-16), and how its parts become the messages that are stored.
 import * as v from "valibot";
 import { invalid } from "../../../shared/http/errors.ts";
-import { MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
+import { chatAppFields, MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
 import { TimestampInput } from "../../../shared/http/schemas.ts";
 import { ChannelIds, Percentage, Target } from "../../../shared/http/send-input.ts";
 import type { PlanName } from "../../../shared/plans.ts";
 import type { Store } from "../../../shared/resources.ts";
 import type { CampaignMessage, CampaignSpec } from "../../../shared/store/campaigns/campaigns.ts";
 import { requireChannels } from "../../../shared/store/channels/channels.ts";
+import { requireChatAppContent } from "../../../shared/store/channels/chat-app-content.ts";
 import { requireTarget } from "../../../shared/store/lists/targets.ts";
 import { requireTemplate } from "../../../shared/store/sends/templates.ts";
 
@@ -23,6 +24,7 @@ const Message = v.pipe(
   v.strictObject({
     content: v.optional(Content),
     template_id: v.optional(TemplateId),
+    ...chatAppFields,
     channel_ids: ChannelIds,
     scheduled_at: v.optional(TimestampInput),
   }),
@@ -56,6 +58,7 @@ export const NewCampaign = v.pipe(
     ...common,
     content: v.optional(Content),
     template_id: v.optional(TemplateId),
+    ...chatAppFields,
     channel_ids: v.optional(ChannelIds),
     messages: v.optional(Messages),
   }),
@@ -64,9 +67,11 @@ export const NewCampaign = v.pipe(
     const { value } = dataset;
     const blame = (key: "messages" | "content" | "channel_ids", message: string) =>
       addIssue({ message, path: [{ type: "object", origin: "value", input: value, key, value: value[key] }] });
-    const isSingle = value.content !== undefined || value.template_id !== undefined || value.channel_ids !== undefined;
+    const { content, template_id, channel_ids, chat_app_template_id, chat_app_parameters } = value;
+    const single = [content, template_id, channel_ids, chat_app_template_id, chat_app_parameters];
     if (value.messages) {
-      if (isSingle) blame("messages", "must not be combined with content, template_id or channel_ids");
+      if (single.some((part) => part !== undefined))
+        blame("messages", "must not be combined with content, template_id, channel_ids or what the chat app sends");
     } else if (value.content === undefined && value.template_id === undefined)
       blame("content", "messages, or content (or template_id) and channel_ids, are required");
     else if (value.channel_ids === undefined)
@@ -88,16 +93,20 @@ export async function specOf(store: Store, plan: PlanName, input: Input): Promis
   const given = input.messages ?? [messageOf(input as v.InferOutput<typeof NewCampaign>)];
   if (Buffer.byteLength(JSON.stringify(given)) > MOST_BYTES)
     throw invalid({ messages: `must have at most ${MOST_BYTES} bytes in all` });
-  for (const [i, { channel_ids }] of given.entries())
-    await requireChannels(store, plan, channel_ids, isSingle ? "channel_ids" : `messages.${i}.channel_ids`);
+  for (const [i, message] of given.entries()) {
+    const path = isSingle ? "" : `messages.${i}.`;
+    const channels = await requireChannels(store, plan, message.channel_ids, `${path}channel_ids`);
+    await requireChatAppContent(store, channels, message, path);
+  }
   for (const template of new Set(given.flatMap(({ template_id }) => template_id ?? [])))
     await requireTemplate(store, template);
   await requireTarget(store, target);
   const now = store.clock.now();
   const messages = given.map(
-    ({ content, template_id, channel_ids, scheduled_at: at }, position): CampaignMessage => ({
+    ({ content, template_id, channel_ids, scheduled_at: at, ...chatApp }, position): CampaignMessage => ({
       id: store.ids.uuidAt(now),
       ...(template_id === undefined ? { content } : { template_id }),
+      ...chatApp,
       channel_ids,
       ...(at !== undefined && { scheduled_at: at }),
       position,
@@ -107,9 +116,13 @@ export async function specOf(store: Store, plan: PlanName, input: Input): Promis
   return { name, category, target, holdout_percentage, scheduled_at, messages };
 }
 
-const messageOf = ({ content, template_id, channel_ids = [] }: v.InferOutput<typeof NewCampaign>) => ({
+const messageOf = ({
   content,
   template_id,
-  channel_ids,
+  channel_ids = [],
+  chat_app_template_id,
+  chat_app_parameters,
+}: v.InferOutput<typeof NewCampaign>) => ({
+  ...{ content, template_id, channel_ids, chat_app_template_id, chat_app_parameters },
   scheduled_at: undefined,
 });

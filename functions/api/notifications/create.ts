@@ -5,6 +5,7 @@ import { conflict, invalid } from "../../../shared/http/errors.ts";
 import { type PlanName, requireFeature } from "../../../shared/plans.ts";
 import type { Store } from "../../../shared/resources.ts";
 import { requireChannels } from "../../../shared/store/channels/channels.ts";
+import { chatAppContentOf, requireChatAppContent } from "../../../shared/store/channels/chat-app-content.ts";
 import { absent, any, below } from "../../../shared/store/conditions.ts";
 import { keys } from "../../../shared/store/keys.ts";
 import { requireTarget } from "../../../shared/store/lists/targets.ts";
@@ -72,6 +73,8 @@ async function specOf(store: Store, plan: PlanName, input: NewNotification): Pro
   const channels = await requireChannels(store, plan, input.channel_ids);
   await requireTarget(store, target);
   if (template_id !== null) await requireTemplate(store, template_id);
+  await requireChatAppContent(store, channels, input);
+  const chat_app = chatAppContentOf(input);
   return {
     name: input.name ?? null,
     category: input.category,
@@ -91,5 +94,6 @@ async function specOf(store: Store, plan: PlanName, input: NewNotification): Pro
     variant_b: input.variant_b ?? null,
     bypass_quiet_hours: input.bypass_quiet_hours,
     source: { type: "api", id: null },
+    ...(chat_app && { chat_app }),
   };
 }

@@ -5,9 +5,10 @@ import { endpoints, existing, group } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/http/errors.ts";
 import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
-import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { type StoreReader, secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { isTerminal, jobStatuses } from "../../../shared/rules/job-states.ts";
 import { channelClasses } from "../../../shared/rules/reach.ts";
+import { chatAppInputOf } from "../../../shared/store/channels/chat-app-content.ts";
 import type { Key } from "../../../shared/store/model.ts";
 import { countDeferred } from "../../../shared/store/sends/deferred.ts";
 import { cancelJob, getJob, type JobItem, listJobs } from "../../../shared/store/sends/jobs.ts";
@@ -49,6 +50,8 @@ const Notification = v.object({
   body: v.nullable(v.string()),
   data: v.nullable(v.record(v.string(), v.any())),
   template_id: v.nullable(v.string()),
+  chat_app_template_id: v.optional(v.string()),
+  chat_app_parameters: v.optional(v.array(v.string())),
   channel_ids: v.array(v.string()),
   target: v.nullable(v.looseObject({ type: v.string() })),
   subscriber_ids_count: v.nullable(v.number()),
@@ -65,6 +68,8 @@ const Notification = v.object({
   skip_reasons: v.record(v.string(), v.number()),
   fail_reasons: v.record(v.string(), v.number()),
   delivered_by_channel: v.record(v.string(), v.number()),
+  /** Recipients who wait for the end of quiet hours (D-QUIET). */
+  deferred: v.number(),
   error: v.nullable(v.string()),
   created_at: Timestamp,
   dispatched_at: v.nullable(Timestamp),
@@ -72,13 +77,12 @@ const Notification = v.object({
   channel_arbitration: v.optional(Arbitration),
 });
 
-/** D-QUIET: while it is processing, how many of its recipients wait for the end of quiet hours. */
-const OneNotification = v.object({ ...Notification.entries, deferred: v.number() });
-
 /** `sent` is what was promised at creation until the job runs, then what was accepted into delivery. */
-const shown = (job: JobItem) => ({
+const shown = async (store: StoreReader, job: JobItem) => ({
   ...job,
+  ...chatAppInputOf(job.chat_app),
   sent: isTerminal(job.status) ? job.counts.sent : Math.max(job.sent, job.counts.sent),
+  deferred: await countDeferred(store, job),
   ...(job.channel_arbitration_mode === "smart" && { channel_arbitration: readoutOf(job.arbitration) }),
 });
 
@@ -140,18 +144,16 @@ export const notifications = group("notifications", "One-off sends with audience
       const scope = `notifications:${store.tenant}`;
       const after = cursor === undefined ? undefined : (openCursor(root, scope, cursor) as Key);
       const { jobs, next } = await listJobs(store, { ...filter, after });
-      return { items: jobs.map(shown), next_cursor: next ? sealCursor(root, scope, next) : "" };
+      const items = await Promise.all(jobs.map((job) => shown(store, job)));
+      return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };
     },
   ),
 
   endpoint(
     "GET /api/v1/notifications/:id",
     {},
-    { summary: "Get a notification", returns: OneNotification, errors: ["NOT_FOUND"] },
-    async ({ store, params }) => {
-      const job = await getJob(store, params.id);
-      return { ...shown(job), deferred: await countDeferred(store, job) };
-    },
+    { summary: "Get a notification", returns: Notification, errors: ["NOT_FOUND"] },
+    async ({ store, params }) => shown(store, await getJob(store, params.id)),
   ),
 
   sending(
@@ -163,7 +165,7 @@ export const notifications = group("notifications", "One-off sends with audience
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],
     },
-    async ({ store, params }) => shown(await cancelJob(store, params.id)),
+    async ({ store, params }) => shown(store, await cancelJob(store, params.id)),
   ),
 
   reportInteraction,

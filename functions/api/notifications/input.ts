@@ -1,6 +1,6 @@
 // What a send may ask for (D-NTF), checked field by field and then as a whole.
 import * as v from "valibot";
-import { MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
+import { chatAppFields, MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
 import { JsonObject, TimestampInput } from "../../../shared/http/schemas.ts";
 import { ChannelIds, Percentage, Target } from "../../../shared/http/send-input.ts";
 import { validatePredicate } from "../../../shared/rules/predicates.ts";
@@ -56,6 +56,7 @@ export const NewNotification = v.pipe(
     title: v.optional(MessageTitle),
     body: v.optional(MessageBody),
     template_id: v.optional(v.string("must be a string")),
+    ...chatAppFields,
     data: v.optional(SmallObject),
     channel_ids: v.optional(ChannelIds),
     category: v.optional(v.picklist(["marketing", "transactional"], "must be marketing or transactional"), "marketing"),

@@ -6,6 +6,7 @@ import type { ProvidedChannel, Provider } from "../../../shared/providers/provid
 import { eventFor, type Renderer, rendererOf } from "../../../shared/providers/texts.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { isReachableDevice, type ReachChannel, reachOf } from "../../../shared/rules/reach.ts";
+import type { ChatAppContent } from "../../../shared/store/channels/chat-app-content.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { keys } from "../../../shared/store/keys.ts";
 import type { Item } from "../../../shared/store/model.ts";
@@ -19,6 +20,7 @@ import { deviceOf, markInvalid } from "../../../shared/store/subscribers/devices
 import { KNOWN_ALIVE_MS } from "../../../shared/store/subscribers/erasure.ts";
 import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { attributesOf, getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
+import { type FilledTemplate, type TemplateRenderer, templateRenderer } from "./chat-app.ts";
 import { mailFor } from "./mails.ts";
 import type { Bound } from "./rounds.ts";
 
@@ -72,6 +74,8 @@ const readsProfile: ReadonlySet<ReachChannel> = new Set(["email", "sms", "chat_a
 export function openPreparing(context: Bound, job: JobItem, place: Place, chunk: Chunk, at: number) {
   const { store, vault, providers, mailLinks, clock, opened } = context;
   let texts: Renderer;
+  /** What the chat app sends in place of texts: undefined where it may not. */
+  let template: Promise<TemplateRenderer | undefined> | undefined;
   let people = new Map<string, Item | undefined>();
   let devices = new Map<string, Item | undefined>();
   const recipientOf = ({ recipient }: Unit) => chunk.recipients[recipient]!;
@@ -144,6 +148,8 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
     }
     const words = texts.render(arm, profile, { asHtml: channel === "email" });
     if (!words) return refuse("template_error");
+    const filled = channel === "chat_app" && job.chat_app ? await filledTemplate(job.chat_app, profile!) : undefined;
+    if (filled && !("template" in filled)) return decided(filled);
     const credentials = await credentialsOf(channel);
     if (!credentials) return refuse("no_credentials");
     const recipient = { tenant: store.tenant, subscriber };
@@ -154,11 +160,21 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
       ...{ job: job.id, target: deviceId ?? channel, at },
       ...{ address: addressOf(channel, profile, device), category: job.category },
       ...words,
+      ...filled,
       ...(job.data && { data: job.data }),
       ...(arm && { variant: arm }),
       ...(channel === "email" && mailFor(await mailLinks(), job, { ...recipient, arm }, words.body, clock.now())),
     };
     return { unit, channel, subscriber, device, send: () => provider.send(credentials, message) };
+  }
+
+  /** The approved template with what fills it; else what becomes of the message. */
+  async function filledTemplate(content: ChatAppContent, profile: Item): Promise<FilledTemplate | SendOutcome> {
+    const channel = job.means?.via.find(({ type }) => type === "chat_app");
+    template ??= templateRenderer(store, channel?.id ?? "", content, job, at);
+    const render = await template;
+    if (!render) return { status: "skipped", reason: "template_not_approved" };
+    return render(profile) ?? rejected("template_error");
   }
 
   return {

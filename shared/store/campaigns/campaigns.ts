@@ -5,6 +5,7 @@ import { conflict, notFound } from "../../http/errors.ts";
 import type { PageQuery } from "../../http/paging.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { type CampaignStatus, campaignMoves } from "../../rules/campaign-states.ts";
+import type { ChatAppInput } from "../channels/chat-app-content.ts";
 import { all, type Condition, is, oneOf } from "../conditions.ts";
 import type { Change } from "../expressions.ts";
 import { annotation } from "../insights/annotations.ts";
@@ -14,7 +15,7 @@ import type { Item, TenantId } from "../model.ts";
 import type { JobSpec, Target } from "../sends/jobs.ts";
 import type { Step } from "../table.ts";
 
-export interface CampaignMessage {
+export interface CampaignMessage extends ChatAppInput {
   id: string;
   content?: { title: string; body: string } | undefined;
   template_id?: string | undefined;

@@ -3,6 +3,7 @@ import { timestamp } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { type CampaignStatus, isHeld } from "../../rules/campaign-states.ts";
 import { isTerminal } from "../../rules/job-states.ts";
+import { chatAppContentOf } from "../channels/chat-app-content.ts";
 import { findJobs, holdJob, type JobSpec, letGoJob } from "../sends/jobs.ts";
 import { ownedSchedules, switchOwned } from "../sends/schedules.ts";
 import { startSend } from "../sends/sends.ts";
@@ -89,6 +90,7 @@ const specOf = (campaign: Campaign, message: CampaignMessage, releasedAt: number
   variant_b: null,
   bypass_quiet_hours: false,
   source: { type: "campaign", id: campaign.id },
+  ...(message.chat_app_template_id !== undefined && { chat_app: chatAppContentOf(message)! }),
 });
 
 const normal = (at: string | undefined) => (at === undefined ? null : timestamp(Date.parse(at)));

@@ -4,6 +4,7 @@ import { conflict, notFound } from "../../http/errors.ts";
 import { pageRoom } from "../../http/paging.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { type JobStatus, jobMoves, outcomeOf } from "../../rules/job-states.ts";
+import type { ChatAppContent } from "../channels/chat-app-content.ts";
 import { absent, all, type Condition, oneOf, present } from "../conditions.ts";
 import type { Change } from "../expressions.ts";
 import { endedSteps } from "../journeys/totals.ts";
@@ -52,6 +53,8 @@ export interface JobSpec {
   holdout_percentage: number;
   split_percentage: number | null;
   variant_b: { title: string; body: string; image_url?: string | undefined } | null;
+  /** By the chat app in place of title and body (AMB-90). */
+  chat_app?: ChatAppContent;
   /** Only of experiences. */
   in_app?: InAppContent;
   bypass_quiet_hours: boolean;
@@ -92,13 +95,16 @@ export function newJobItem(
   spec: JobSpec,
   plan: { sent: number; reserved?: number; ranges?: string[] },
 ): Item {
-  const { target, source, data, device_filters, subscriber_filters, variant_b, in_app, event_id, ...plain } = spec;
+  const { target, source, data, device_filters, subscriber_filters, variant_b, in_app, chat_app, event_id, ...plain } =
+    spec;
   return {
     ...keys.job(store.tenant, id),
     ...plain,
     react: "job",
     id,
-    json: JSON.stringify({ target, source, data, device_filters, subscriber_filters, variant_b, in_app, event_id }),
+    json: JSON.stringify({
+      ...{ target, source, data, device_filters, subscriber_filters, variant_b, in_app, chat_app, event_id },
+    }),
     source_type: source.type,
     ...(source.id !== null && { source_id: source.id }),
     status: spec.scheduled_at === null ? "queued" : "scheduled",
@@ -111,7 +117,7 @@ export function newJobItem(
 
 export function jobOf(item: Item): JobItem {
   const recorded = JSON.parse(String(item.json));
-  const { target, source, data, device_filters, subscriber_filters, variant_b, in_app, event_id } = recorded;
+  const { target, source, data, device_filters, subscriber_filters, variant_b, in_app, chat_app, event_id } = recorded;
   const text = (name: string) => (item[name] === undefined ? null : (item[name] as string | null));
   return {
     id: String(item.id),
@@ -133,6 +139,7 @@ export function jobOf(item: Item): JobItem {
     split_percentage: item.split_percentage as number | null,
     variant_b,
     ...(in_app !== undefined && { in_app }),
+    ...(chat_app !== undefined && { chat_app }),
     ...(event_id !== undefined && { event_id }),
     bypass_quiet_hours: item.bypass_quiet_hours === true,
     source,
