@@ -2265,7 +2265,7 @@ export interface Endpoints {
     refresh(body: AuthRefreshBody, options?: CallOptions): Promise<AuthRefreshAnswer>;
     /** End the session of a refresh token. `POST /api/v1/auth/logout` */
     logout(body: AuthLogoutBody, options?: CallOptions): Promise<void>;
-    /** Go on in another workspace of the same user. `POST /api/v1/auth/switch` */
+    /** Go on in another workspace of the same user; a read-only token stays one. `POST /api/v1/auth/switch` */
     switch(body: AuthSwitchBody, options?: CallOptions): Promise<Session>;
     /** Get an access token that cannot write. `POST /api/v1/auth/tokens/read-only` */
     readOnlyTokens(options?: CallOptions): Promise<AuthReadOnlyTokensAnswer>;

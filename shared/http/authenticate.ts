@@ -43,6 +43,8 @@ export type Caller =
       name: string;
       role: Role;
       readOnly: boolean;
+      /** The token itself is read-only, whatever the role. */
+      narrowed: boolean;
       agency?: string;
     }
   | { kind: "public" };
@@ -141,6 +143,7 @@ async function dashboardCaller(
   if (!workspace || !member) throw unauthorized();
   const role = roles.find((known) => known === member.role);
   if (!role) throw unauthorized();
+  const narrowed = claims.narrowed ?? (claims.ro && claims.role !== "viewer");
   return {
     kind: "dashboard",
     workspace: workspaceOfRow(workspace),
@@ -148,7 +151,8 @@ async function dashboardCaller(
     email: String(member.email),
     name: String(member.name),
     role,
-    readOnly: claims.ro || role === "viewer",
+    readOnly: narrowed || role === "viewer",
+    narrowed,
     ...(claims.agency !== undefined && { agency: claims.agency }),
   };
 }

@@ -15,7 +15,10 @@ const Claims = v.object({
   sub: v.string(),
   tid: v.string(),
   token_use: v.optional(v.literal("access")),
+  role: v.optional(v.string()),
   ro: v.optional(v.boolean(), false),
+  /** Read-only because that was asked for, not because the role is: so it stays in whatever the token is changed for. */
+  narrowed: v.optional(v.boolean()),
   agency: v.optional(v.string()),
   exp: v.number(),
   iat: v.number(),

@@ -1,4 +1,5 @@
 // Registration, login, refresh, logout, switching: how people get in and stay in.
+import { generateKeyPairSync, sign } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { platformWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
@@ -92,6 +93,24 @@ describe("registration", () => {
   });
 });
 
+describe("addresses", () => {
+  it("LIM-4 decision 26 behind the edge the viewer's address counts, where the edge's secret comes with it", async () => {
+    const edge = await testWorld({ env: { ORIGIN_SECRET: "right" } });
+    const from = async (n: number, headers: Record<string, string>) => {
+      const body = { ...ada, email: `${n}@many${n}.example` };
+      return (await edge.call("POST /api/v1/auth/register", { body, headers })).status;
+    };
+    const via = (address: string, secret = "right") => ({ "x-viewer-ip": address, "x-origin-secret": secret });
+    const statuses = [];
+    for (let n = 0; n < 6; n++) statuses.push(await from(n, via("198.51.100.1")));
+    statuses.push(await from(6, via("198.51.100.2")), await from(7, via("198.51.100.1")));
+    expect(statuses).toEqual([201, 201, 201, 201, 201, 429, 201, 429]);
+    const pretended = [];
+    for (let n = 8; n < 14; n++) pretended.push(await from(n, via(`198.51.100.${n}`, "wrong")));
+    expect(pretended).toEqual([201, 201, 201, 201, 201, 429]);
+  });
+});
+
 describe("login", () => {
   it("gives tokens for the right password and 401 for anything else", async () => {
     await register();
@@ -182,6 +201,27 @@ describe("other tokens", () => {
     expect([write.status, write.body.code]).toEqual([403, "READ_ONLY_TOKEN"]);
   });
 
+  it("ATH-3 a read-only token stays one in whatever it is changed for: by switch, by refresh, by another of its kind", async () => {
+    const { access_token, tenant } = (await register()).body;
+    const made = (await world.call("POST /api/v1/auth/tokens/read-only", { as: bearer(access_token) })).body;
+    const as = bearer(made.access_token);
+    const switched = (await world.call("POST /api/v1/auth/switch", { as, body: { tenant_id: tenant.id } })).body;
+    const refreshed = (await refresh(switched.refresh_token)).body;
+    const again = (await refresh(refreshed.refresh_token)).body;
+    const other = (await world.call("POST /api/v1/auth/tokens/read-only", { as })).body;
+    const body = { name: "n", content: { title: "t", body: "b" } };
+    for (const { access_token: token } of [switched, refreshed, again, other]) {
+      const write = await world.call("POST /api/v1/templates", { as: bearer(token), body });
+      expect([write.status, write.body.code]).toEqual([403, "READ_ONLY_TOKEN"]);
+      expect((await me(token)).body.read_only).toBe(true);
+    }
+    const free = await world.call("POST /api/v1/auth/switch", {
+      as: bearer(access_token),
+      body: { tenant_id: tenant.id },
+    });
+    expect((await me(free.body.access_token)).body.read_only).toBe(false);
+  });
+
   it("D-AUTH publishes the key that verifies a token", async () => {
     const { access_token } = (await register()).body;
     const { kid } = JSON.parse(Buffer.from(access_token.split(".")[0], "base64url").toString());
@@ -201,13 +241,25 @@ describe("other tokens", () => {
     expect(queries).toEqual([2, 0]);
   });
 
-  it("D-AUTH another issuer can replace ours by configuration", async () => {
-    const { access_token } = (await register()).body;
-    const jwks = (await world.call("GET /.well-known/jwks.json")).body;
-    const env = { TOKEN_JWKS: JSON.stringify(jwks), TOKEN_ISSUER: "https://issuer.example" };
+  it("D-AUTH another issuer takes the place of ours by configuration: its keys and its name, and no others", async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const jwk = { ...publicKey.export({ format: "jwk" }), kid: "theirs", alg: "RS256", use: "sig" };
+    const issuer = "https://issuer.example";
+    const env = { TOKEN_JWKS: JSON.stringify({ keys: [jwk] }), TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: "clients" };
     const other = await testWorld({ env });
     const tenant = await other.tenant();
-    expect((await other.call("GET /api/v1/me", { as: await tenant.dashboard() })).status).toBe(200);
-    expect((await other.call("GET /api/v1/me", { as: bearer(access_token) })).status).toBe(401);
+    const iat = other.clock.now() / 1_000;
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const issued = (change: object = {}) => {
+      const claims = { iss: issuer, aud: "clients", sub: tenant.owner, tid: tenant.id, iat, exp: iat + 900, ...change };
+      const text = `${encode({ alg: "RS256", typ: "JWT", kid: "theirs" })}.${encode(claims)}`;
+      return bearer(`${text}.${sign("sha256", Buffer.from(text), privateKey).toString("base64url")}`);
+    };
+    const status = async (as: Record<string, string>) => (await other.call("GET /api/v1/me", { as })).status;
+    expect(await status(issued())).toBe(200);
+    for (const change of [{ iss: "https://other.example" }, { aud: "others" }, { sub: "nobody" }, { tid: "none" }])
+      expect(await status(issued(change))).toBe(401);
+    // One of our own making has the right issuer and audience, and a key that does not count here.
+    expect(await status(await tenant.dashboard())).toBe(401);
   });
 });

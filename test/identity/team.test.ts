@@ -1,6 +1,9 @@
 // Members, invitations and roles; server keys and their scopes.
 import { beforeEach, describe, expect, it } from "vitest";
 import { permissions, roles } from "../../shared/http/roles.ts";
+import { platformWrite } from "../../shared/resources.ts";
+import { platform as rows } from "../../shared/store/keys.ts";
+import type { TenantId } from "../../shared/store/model.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 const PASSWORD = "correct horse battery";
@@ -129,6 +132,8 @@ describe("invitations", () => {
     expect((await world.call("POST /api/v1/auth/invitations/accept", { body: wrong })).status).toBe(401);
     const second = await accept(token);
     expect(second.body.user.id).toBe(first.body.user.id);
+    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    expect((await platform.get(rows.user("grace@navy.example")))?.joined).toBe(1);
     const as = { authorization: `Bearer ${second.body.access_token}` };
     const switched = await world.call("POST /api/v1/auth/switch", { as, body: { tenant_id: tenant.id } });
     expect(switched.body.tenant).toMatchObject({ id: tenant.id, role: "viewer" });
@@ -151,6 +156,25 @@ describe("roles", () => {
     expect(
       (await world.call("POST /api/v1/auth/refresh", { body: { refresh_token: grace.refresh_token } })).status,
     ).toBe(401);
+  });
+
+  it("D-TEAM ATH-3 a viewer's token carries ro, and a viewer who is made more may write at once; elsewhere too", async () => {
+    const grace = await join("viewer");
+    const claims = JSON.parse(Buffer.from(grace.access_token.split(".")[1], "base64url").toString());
+    expect([claims.ro, claims.role, claims.tid]).toEqual([true, "viewer", tenant.id]);
+    const as = { authorization: `Bearer ${grace.access_token}` };
+    const write = async (who: Headers) =>
+      (await world.call("POST /api/v1/lists", { as: who, body: { name: world.ids.uuid() } })).status;
+    const other = await world.tenant();
+    await accept((await invite("viewer@navy.example", "admin", await other.dashboard())).body.token);
+    const switched = await world.call("POST /api/v1/auth/switch", { as, body: { tenant_id: other.id } });
+    expect(await write({ authorization: `Bearer ${switched.body.access_token}` })).toBe(201);
+    expect(await write(as)).toBe(403);
+    const narrow = (await world.call("POST /api/v1/auth/tokens/read-only", { as })).body.access_token;
+    const path = `/api/v1/team/members/${grace.user.id}`;
+    await world.call(`PATCH ${path}`, { as: owner, body: { role: "admin" } });
+    expect(await write(as)).toBe(201);
+    expect(await write({ authorization: `Bearer ${narrow}` })).toBe(403);
   });
 
   it("D-TEAM keeps the last owner, and an admin may not touch owners", async () => {

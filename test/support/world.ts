@@ -23,7 +23,8 @@ export const START = Date.parse("2026-11-20T12:00:00.000Z");
 /** Every answer that a test sees must be as the published document says. */
 const document = await openApiOf(contents);
 
-const signingKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({
+/** The private key of every test world. */
+export const signingKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({
   format: "pem",
   type: "pkcs8",
 });

@@ -8,6 +8,7 @@ import { platformWrite, secrets, storeWrite } from "../../../shared/resources.ts
 import { isTimeZone } from "../../../shared/rules/time-zones.ts";
 import {
   createServerKey,
+  describeServerKey,
   listServerKeys,
   membershipsOf,
   revokeServerKey,
@@ -193,10 +194,10 @@ export const account = group("account", "A workspace's own keys, and who is aski
         }),
       }),
     },
-    async ({ store, platform, caller }) => {
+    async ({ store, caller }) => {
       if (caller.kind !== "server") throw notFound("key");
       const { tenant, name: tenantName, plan } = caller.workspace;
-      const [found] = (await listServerKeys(store, platform)).filter(({ id }) => id === caller.key);
+      const found = await describeServerKey(store, caller.key);
       if (!found) throw notFound("key");
       const { id, name, prefix, scopes: held, created_at } = found;
       return {

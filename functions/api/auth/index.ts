@@ -125,7 +125,8 @@ export const auth = group("auth", "How people get in and stay in.", [
       const [workspace, member] = await platform.getAll(rows);
       if (!rotated || !member) throw unauthorized("The refresh token is not good any more.");
       requireOpen(workspace?.status);
-      const subject = { user: rotated.user, tenant: rotated.tenant, role: String(member.role) };
+      const { user, tenant, readOnly } = rotated;
+      const subject = { user, tenant, role: String(member.role), ...(readOnly && { readOnly }) };
       return { ...bearer(await signer.accessToken(subject)), refresh_token: rotated.token };
     },
   ),
@@ -141,7 +142,7 @@ export const auth = group("auth", "How people get in and stay in.", [
     "POST /api/v1/auth/switch",
     {},
     {
-      summary: "Go on in another workspace of the same user",
+      summary: "Go on in another workspace of the same user; a read-only token stays one",
       body: v.strictObject({ tenant_id: v.string("must be a string") }),
       returns: Session,
       status: 200,
@@ -152,7 +153,8 @@ export const auth = group("auth", "How people get in and stay in.", [
       const tenant = body.tenant_id as TenantId;
       const [member] = (await membershipsOf(platform, caller.user)).filter((known) => known.tenant === tenant);
       if (!member) throw notFound("workspace");
-      return begin({ platform, signer }, { id: caller.user, email: caller.email, name: caller.name }, member);
+      const user = { id: caller.user, email: caller.email, name: caller.name };
+      return begin({ platform, signer }, user, member, caller.narrowed);
     },
   ),
 
@@ -215,12 +217,12 @@ function requireOpen(status: unknown): void {
 }
 
 /** Both tokens of a session that begins. */
-async function begin({ platform, signer }: Bound, user: User, { tenant, role }: Membership) {
+async function begin({ platform, signer }: Bound, user: User, { tenant, role }: Membership, readOnly = false) {
   const workspace = await platform.get(keys.tenant(tenant));
   requireOpen(workspace?.status);
   const [access_token, refresh_token] = await Promise.all([
-    signer.accessToken({ user: user.id, tenant, role }),
-    issueRefreshToken(platform, { user: user.id, tenant }),
+    signer.accessToken({ user: user.id, tenant, role, readOnly }),
+    issueRefreshToken(platform, { user: user.id, tenant, readOnly }),
   ]);
   return {
     user,

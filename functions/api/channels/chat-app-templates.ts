@@ -69,7 +69,9 @@ const NewTemplate = v.strictObject({
   category: v.optional(v.picklist(chatAppCategories, `must be one of ${chatAppCategories.join(", ")}`), "MARKETING"),
 });
 
-const endpoint = endpoints({ credentials: ["dashboard"], permission: "channels:write", uses: [storeWrite] });
+const access = { credentials: ["dashboard"], uses: [storeWrite] } as const;
+const reading = endpoints(access);
+const endpoint = endpoints({ ...access, permission: "channels:write" });
 const reviewed = [chatApp, vaultOpening] as const;
 
 export const chatAppTemplateEndpoints = [
@@ -90,7 +92,7 @@ export const chatAppTemplateEndpoints = [
     ({ store, params, body }) => createChatAppTemplate(store, params.id, body),
   ),
 
-  endpoint(
+  reading(
     "GET /api/v1/channels/:id/chat-app-templates",
     {},
     {

@@ -53,11 +53,9 @@ const bad = (field: string, reason: string) =>
 const isCsv = ({ filename, contentType }: UploadedFile) =>
   contentType.split(";")[0]!.trim().toLowerCase() === "text/csv" || filename.toLowerCase().endsWith(".csv");
 
-const importing = endpoints({
-  credentials: ["dashboard"],
-  permission: "subscribers:write",
-  uses: [storeWrite, timers, importUploads],
-});
+const access = { credentials: ["dashboard"], uses: [storeWrite, timers, importUploads] } as const;
+const reading = endpoints(access);
+const importing = endpoints({ ...access, permission: "subscribers:write" });
 
 export const imports = group("imports", "CSV files into lists.", [
   importing(
@@ -112,7 +110,7 @@ export const imports = group("imports", "CSV files into lists.", [
     },
   ),
 
-  importing(
+  reading(
     "GET /api/v1/lists/import/:jobId",
     {},
     { summary: "Get an import job", returns: Job, errors: ["NOT_FOUND"] },

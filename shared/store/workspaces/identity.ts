@@ -6,11 +6,11 @@ import { sdkKeyOf } from "../../http/authenticate.ts";
 import { conflict } from "../../http/errors.ts";
 import type { Role, Scope } from "../../http/roles.ts";
 import type { PlanName } from "../../plans.ts";
-import type { Platform, Store } from "../../resources.ts";
+import type { Platform, Store, StoreReader } from "../../resources.ts";
 import { createDefaultChannel } from "../channels/channels.ts";
 import { absent } from "../conditions.ts";
 import { keys, platform as rows } from "../keys.ts";
-import type { Item, TenantId } from "../model.ts";
+import type { Item, Key, TenantId } from "../model.ts";
 import { refusedSteps } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { chunksOf } from "../table.ts";
@@ -157,19 +157,38 @@ export async function createServerKey(
   return { ...shown, key };
 }
 
+/** What a key that was found by its hash is called. */
+export async function describeServerKey(
+  store: StoreReader,
+  id: string,
+): Promise<Omit<ServerKey, "last_used_at" | "revoked_at"> | undefined> {
+  const item = await store.get(keys.entity(store.tenant, "server-key", id));
+  return item && shownOf(item);
+}
+
+const shownOf = (item: Item) => ({
+  id: String(item.id),
+  name: String(item.name),
+  prefix: String(item.prefix),
+  scopes: item.scopes as Scope[],
+  created_at: String(item.created_at),
+});
+
 export async function listServerKeys(store: Store, platform: Platform): Promise<ServerKey[]> {
-  const { items } = await store.query({ pk: keys.entities(store.tenant, "server-key"), newestFirst: true });
+  const items: Item[] = [];
+  let after: Key | undefined;
+  do {
+    const page = await store.query({ pk: keys.entities(store.tenant, "server-key"), newestFirst: true, after });
+    items.push(...page.items);
+    after = page.next;
+  } while (after);
   const credentials: (Item | undefined)[] = [];
   for (const batch of chunksOf(items, 100))
     credentials.push(
       ...(await platform.getAll(batch.map(({ credential }) => ({ pk: String(credential), sk: String(credential) })))),
     );
   return items.map((item, i) => ({
-    id: String(item.id),
-    name: String(item.name),
-    prefix: String(item.prefix),
-    scopes: item.scopes as Scope[],
-    created_at: String(item.created_at),
+    ...shownOf(item),
     last_used_at: text(credentials[i]?.last_used_at),
     revoked_at: text(credentials[i]?.revoked_at ?? item.revoked_at),
   }));

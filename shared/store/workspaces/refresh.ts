@@ -17,14 +17,17 @@ const SECRET_BYTES = 32;
 export interface Session {
   user: string;
   tenant: string;
+  /** What it gives is read-only, as the token was that began it. */
+  readOnly?: boolean;
 }
 
 /** Begins a family for a user in a workspace. @returns the token, `<family>.<secret>`, which is stored nowhere. */
-export async function issueRefreshToken(platform: Platform, { user, tenant }: Session): Promise<string> {
+export async function issueRefreshToken(platform: Platform, { user, tenant, readOnly }: Session): Promise<string> {
   const family = platform.ids.uuid();
   const secret = platform.ids.bytes(SECRET_BYTES).toString("base64url");
   const seed = platform.ids.bytes(SECRET_BYTES).toString("base64");
-  await platform.put({ ...rows.refresh(family), user, tenant, seed, ...lease(platform), current: hashOf(secret) });
+  const held = { user, tenant, seed, ...(readOnly && { read_only: true }) };
+  await platform.put({ ...rows.refresh(family), ...held, ...lease(platform), current: hashOf(secret) });
   return `${family}.${secret}`;
 }
 
@@ -44,7 +47,8 @@ export async function rotateRefreshToken(
   const successor = createHmac("sha256", Buffer.from(String(row.seed), "base64"))
     .update(secret)
     .digest("base64url");
-  const session = { user: String(row.user), tenant: String(row.tenant), token: `${family}.${successor}` };
+  const held = { user: String(row.user), tenant: String(row.tenant), readOnly: row.read_only === true };
+  const session = { ...held, token: `${family}.${successor}` };
   if (row.current === given && (await advance(platform, family, given, successor))) return session;
   const now = row.current === given ? await platform.get(rows.refresh(family)) : row;
   if (now && isRace(now, given, platform.clock.now())) return session;

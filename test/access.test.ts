@@ -1,0 +1,80 @@
+// Who may do what, told a second time and apart from the declarations: a permission that one forgets is missed here.
+import { expect, it } from "vitest";
+import { groups, stream } from "../functions/index.ts";
+import type { Endpoint } from "../shared/http/endpoint.ts";
+import type { Permission, Scope } from "../shared/http/roles.ts";
+
+const endpoints: Endpoint[] = [...groups.flatMap((group) => group.endpoints), stream.endpoint];
+const dashboard = endpoints.filter(({ access }) => access.credentials.includes("dashboard"));
+
+/** By the first pattern that a route meets (decision 19). */
+const asked: [routes: RegExp, permission: Permission | undefined][] = [
+  [/^(GET|HEAD) /, undefined],
+  [/^POST \/api\/v1\/segments\/preview$/, undefined],
+  [/^POST \/api\/v1\/auth\/(switch|tokens\/read-only)$/, undefined],
+  // The reader of an inbox marks what is theirs; a read-only token does not.
+  [/^POST \/v1\/in-app\/messages\//, undefined],
+  [/^(PATCH|POST) \/api\/v1\/campaigns\/:id(\/release)?$/, "send"],
+  [/^POST \/api\/v1\/notifications(\/:id\/cancel)?$/, "send"],
+  [/^POST \/api\/v1\/journeys\/:id\/(activate|pause|archive|runs\/:runId\/cancel)$/, "send"],
+  [/^POST \/api\/v1\/in-app\/experiences\/:id\/(publish|pause|resume|end)$/, "send"],
+  [/ \/api\/v1\/(subscribers|devices)\//, "subscribers:write"],
+  [/^POST \/api\/v1\/lists\/(:id\/subscribers|import)/, "subscribers:write"],
+  [/ \/api\/v1\/channels\/:id\/credentials\//, "credentials:manage"],
+  [/ \/api\/v1\/(server-keys|webhooks)/, "credentials:manage"],
+  [/ \/api\/v1\/channels/, "channels:write"],
+  [/ \/api\/v1\/(insights\/config|annotations)/, "insights:write"],
+  [/ \/api\/v1\/billing/, "billing:manage"],
+  [/ \/api\/v1\/(team|workspace)/, "team:manage"],
+  [/ \/api\/v1\/(templates|schedules|campaigns|journeys|segments|lists|in-app)/, "content:write"],
+];
+
+const demanded = (route: string) => {
+  const found = asked.find(([routes]) => routes.test(route));
+  return found ? (found[1] ?? "everybody") : "nobody knows";
+};
+
+it("D-TEAM ATH-R5 decision 19 every role reads everything, and every other route asks for its permission", () => {
+  const declared = dashboard.map(({ route, access }) => [route, access.permission ?? "everybody"]);
+  expect(declared).toEqual(dashboard.map(({ route }) => [route, demanded(route)]));
+  expect(declared.length).toBeGreaterThan(100);
+});
+
+it("ERR-9 decision 19 what changes something is a write, whatever its method; sessions and previews are none", () => {
+  const noWrites = dashboard.filter(({ access }) => access.effect !== "write").map(({ route }) => route);
+  expect(noWrites.filter((route) => !/^(GET|HEAD) /.test(route))).toEqual([
+    "POST /api/v1/segments/preview",
+    "POST /api/v1/auth/switch",
+    "POST /api/v1/auth/tokens/read-only",
+  ]);
+});
+
+it("D-SCOPE ATH-R3 ATH-R4 ATH-R11 every route of server keys asks for its scope, whoami for none", () => {
+  const scopes = endpoints
+    .filter(({ access }) => access.credentials.includes("server"))
+    .map(({ route, access }): [string, Scope | undefined] => [route, access.scope]);
+  expect(Object.fromEntries(scopes)).toEqual({
+    "GET /v1/subscribers": "subscribers:read",
+    "POST /v1/hooks": "hooks:write",
+    "GET /v1/hooks": "hooks:read",
+    "DELETE /v1/hooks/:id": "hooks:write",
+    "GET /v1/hooks/samples/:event": "hooks:read",
+    "POST /v1/events": "events:write",
+    "POST /v1/events/identify": "events:write",
+    "GET /v1/events/export": "events:read",
+    "GET /v1/whoami": undefined,
+  });
+});
+
+it("D-TENANT ATH-R6 only sessions, the bill and /me are open while suspended, only ingestion remembers a credential", () => {
+  const open = endpoints.filter(({ access }) => access.openWhileSuspended).map(({ route }) => route);
+  expect(open.sort()).toEqual([
+    "GET /api/v1/billing",
+    "GET /api/v1/me",
+    "PATCH /api/v1/billing",
+    "PUT /api/v1/billing/plan",
+  ]);
+  expect(endpoints.filter(({ access }) => access.cachesCredentials).map(({ route }) => route)).toEqual([
+    "POST /v1/events",
+  ]);
+});
