@@ -4,9 +4,9 @@ import { MOST_MESSAGES } from "../../functions/api/campaigns/input.ts";
 import { MOST_EXPORTED } from "../../functions/api/events/index.ts";
 import { MOST_FILE_BYTES as MOST_IMPORT_BYTES } from "../../functions/api/imports/index.ts";
 import { MOST_LISTED } from "../../functions/api/inbox/index.ts";
-import { MOST_GIVEN_IDS } from "../../functions/api/notifications/input.ts";
 import { MOST_BULK } from "../../functions/api/subscribers/index.ts";
 import { MOST_BODY_CHARACTERS, MOST_TITLE_CHARACTERS } from "../../shared/http/message-text.ts";
+import { MOST_GIVEN_IDS } from "../../shared/http/notification-input.ts";
 import { MOST_PER_PAGE } from "../../shared/http/paging.ts";
 import {
   MOST_PROPERTIES,

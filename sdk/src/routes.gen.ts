@@ -24,6 +24,7 @@ export const routes: RouteTable = {
     createInteraction: {"route":"POST /api/v1/notifications/interactions","credentials":["sdk"],"body":"json"},
   },
   recipients: {
+    previewNotifications: {"route":"POST /api/v1/notifications/preview","credentials":["dashboard"],"body":"json"},
     getNotificationsRecipient: {"route":"GET /api/v1/notifications/:id/recipients/:subscriberId","credentials":["dashboard"]},
   },
   templates: {

@@ -485,6 +485,34 @@ export interface Notification {
   } | undefined;
 }
 
+export interface NotificationPreview {
+  exact: boolean;
+  counts: {
+    total: number;
+    sent: number;
+    deferred: number;
+    skipped: number;
+    held_out: number;
+  };
+  by_class: Record<string, number>;
+  skip_reasons: Record<string, number>;
+  samples: ({
+    subscriber_id: string;
+    variant_id: string | null;
+    channels: string[];
+    /** RFC 3339. */
+    deferred_until: string | null;
+    title: string | null;
+    body: string | null;
+  })[];
+  skipped_samples: Record<string, string[]>;
+  rendered: {
+    recipients: number;
+    failed: number;
+    unknown_variables: Record<string, number>;
+  };
+}
+
 export interface Recipient {
   notification_id: string;
   subscriber_id: string;
@@ -945,6 +973,45 @@ export interface NotificationsCreateInteractionBody {
   subscriber_id?: string | undefined;
   device_id?: string | undefined;
   variant_id?: string | undefined;
+}
+
+export interface RecipientsPreviewNotificationsBody {
+  subscriberIds?: string[] | undefined;
+  target?: {
+    type: "all";
+  } | {
+    type: "list";
+    list_id: string;
+  } | {
+    type: "segment";
+    segment_id: string;
+  } | undefined;
+  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  title?: string | undefined;
+  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  body?: string | undefined;
+  template_id?: string | undefined;
+  chat_app_template_id?: string | undefined;
+  chat_app_parameters?: string[] | undefined;
+  data?: Record<string, unknown> | undefined;
+  channel_ids?: string[] | undefined;
+  category?: "marketing" | "transactional" | undefined;
+  /** RFC 3339. */
+  scheduled_at?: string | undefined;
+  channel_arbitration_mode?: "explicit" | "smart" | undefined;
+  device_filters?: Record<string, unknown> | undefined;
+  subscriber_filters?: Record<string, unknown> | undefined;
+  holdout_percentage?: number | undefined;
+  variant_b?: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body: string;
+  } | undefined;
+  split_percentage?: number | undefined;
+  name?: string | undefined;
+  idempotency_key?: string | undefined;
+  bypass_quiet_hours?: boolean | undefined;
 }
 
 export interface TemplatesCreateBody {
@@ -1991,6 +2058,8 @@ export interface Endpoints {
     createInteraction(body: NotificationsCreateInteractionBody, options?: CallOptions): Promise<void>;
   };
   recipients: {
+    /** Preview what a send would come to. `POST /api/v1/notifications/preview` */
+    previewNotifications(body: RecipientsPreviewNotificationsBody, options?: CallOptions): Promise<NotificationPreview>;
     /** Explain why somebody got a notification or did not. `GET /api/v1/notifications/:id/recipients/:subscriberId` */
     getNotificationsRecipient(id: string, subscriberId: string, options?: CallOptions): Promise<Recipient>;
   };

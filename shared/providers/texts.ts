@@ -75,7 +75,7 @@ const isTooLarge = (texts: Texts): boolean =>
   texts.title.length + texts.body.length > CERTAINLY_SMALL_CHARACTERS &&
   Buffer.byteLength(JSON.stringify(texts)) > MOST_CONTENT_BYTES;
 
-export function scopeOf(profile: Item, job: Job, event: Event): RenderScope {
+export function scopeOf(profile: Item, job: Pick<Job, "data">, event: Event): RenderScope {
   const { id, external_id, email } = subscriberOf(profile);
   return { subscriber: { id, external_id, email, attributes: attributesOf(profile) }, data: job.data ?? {}, event };
 }

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, existing, group } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/http/errors.ts";
+import { IdempotencyKey, NewNotification } from "../../../shared/http/notification-input.ts";
 import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { type StoreReader, secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
@@ -14,7 +15,6 @@ import { countDeferred } from "../../../shared/store/sends/deferred.ts";
 import { cancelJob, getJob, type JobItem, listJobs } from "../../../shared/store/sends/jobs.ts";
 import { readoutOf } from "../../../shared/store/sends/tallies.ts";
 import { createNotification } from "./create.ts";
-import { IdempotencyKey, NewNotification } from "./input.ts";
 import { reportInteraction } from "./interactions.ts";
 
 const Counts = v.object({

@@ -1,10 +1,11 @@
-// Who gets a notification and why: of one person of a send, after the fact.
+// Who gets a notification and why: the preview of a send, and one person of it after the fact.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { storeRead, workspaceRead } from "../../../shared/resources.ts";
 import { channelClasses } from "../../../shared/rules/reach.ts";
 import { decisions, explainRecipient, recipientStates } from "../../../shared/store/sends/explain.ts";
+import { previewNotification } from "./preview.ts";
 
 const Cap = v.object({
   category: v.picklist(["marketing", "transactional"]),
@@ -72,7 +73,9 @@ const Explanation = v.object({
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, workspaceRead] });
 
-export const recipients = group("recipients", "Who gets a notification, and why somebody got it or did not.", [
+export const recipients = group("recipients", "Who would get a notification, and why somebody got it or did not.", [
+  previewNotification,
+
   endpoint(
     "GET /api/v1/notifications/:id/recipients/:subscriberId",
     {},

@@ -95,7 +95,7 @@ export async function planSmall(
 }
 
 /** Judges candidates and leaves out those whom the filters do; a smart send looks into the history of the rest. */
-async function keep(store: StoreReader, candidates: readonly Placed[], rules: AudienceRules) {
+export async function keep(store: StoreReader, candidates: readonly Placed[], rules: AudienceRules) {
   const kept = candidates
     .map((candidate) => ({ ...candidate, judgement: judge(candidate, rules) }))
     .filter(({ judgement }) => judgement.verdict !== "excluded");

@@ -5,7 +5,7 @@ import { counterOf, type FrequencyCap, windowOf } from "../../rules/caps.ts";
 import { absent, all, any, below } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import type { Item, TenantId } from "../model.ts";
-import type { Step } from "../table.ts";
+import { chunksOf, type Step } from "../table.ts";
 
 /** Past the end of any window: nobody reads it any more. */
 const KEPT_MS = 9 * DAY;
@@ -47,16 +47,18 @@ export const countedIn = (item: Item | undefined, cap: FrequencyCap): Counted =>
   count: Number(item?.[counterOf(cap)] ?? 0),
 });
 
-/** What caps have counted of a person in the windows of this moment. */
-export async function countsNow(
+/** What caps have counted of each of these people in the windows of a moment. */
+export async function countsOf(
   store: StoreReader,
-  timezone: string,
-  subscriber: string,
+  { timezone, now }: Omit<Capping, "tenant">,
+  subscribers: readonly string[],
   caps: readonly FrequencyCap[],
-): Promise<Counted[]> {
-  const now = store.clock.now();
+): Promise<Counted[][]> {
+  const asked = subscribers.flatMap((id) => caps.map((cap) => ({ id, cap })));
+  const windows = new Map(caps.map(({ per }) => [per, windowOf(per, timezone, now)]));
   const rows = await store.getAll(
-    caps.map(({ per }) => keys.sendCount(store.tenant, subscriber, per, windowOf(per, timezone, now))),
+    asked.map(({ id, cap: { per } }) => keys.sendCount(store.tenant, id, per, windows.get(per)!)),
   );
-  return caps.map((cap, i) => countedIn(rows[i], cap));
+  const counted = asked.map(({ cap }, i) => countedIn(rows[i], cap));
+  return chunksOf(counted, Math.max(1, caps.length));
 }

@@ -16,7 +16,7 @@ import { personalEngagements, tenantEngagements } from "../subscribers/engagemen
 import { getProfiles } from "../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { attributesForFilters, deviceForFilters } from "./candidates.ts";
-import { type Counted, countsNow } from "./caps.ts";
+import { type Counted, countsOf } from "./caps.ts";
 import { deferredUntil, quietNow } from "./deferred.ts";
 import { messagesSince } from "./inbox.ts";
 import { getJob, type JobItem } from "./jobs.ts";
@@ -193,7 +193,7 @@ async function asOfNow(
     })),
     channels: means.via.map(({ type }) => channelNow(type, contact, job, means)),
     quiet_hours: means.quiet ? quietNow(means.quiet, timezone, profile, store.clock.now()) : null,
-    caps: await countsNow(store, timezone, String(profile.id), caps),
+    caps: (await countsOf(store, { timezone, now: store.clock.now() }, [String(profile.id)], caps))[0] ?? [],
     ranking: job.channel_arbitration_mode === "smart" ? await rankingNow(store, job, profile, contact, means) : null,
   };
 }

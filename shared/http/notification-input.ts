@@ -1,10 +1,10 @@
 // What a send may ask for (D-NTF), checked field by field and then as a whole.
 import * as v from "valibot";
-import { chatAppFields, MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
-import { JsonObject, TimestampInput } from "../../../shared/http/schemas.ts";
-import { ChannelIds, Percentage, Target } from "../../../shared/http/send-input.ts";
-import { validatePredicate } from "../../../shared/rules/predicates.ts";
-import { validateDevicePredicate } from "../../../shared/rules/versions.ts";
+import { validatePredicate } from "../rules/predicates.ts";
+import { validateDevicePredicate } from "../rules/versions.ts";
+import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
+import { JsonObject, TimestampInput } from "./schemas.ts";
+import { ChannelIds, Percentage, Target } from "./send-input.ts";
 
 export const MOST_GIVEN_IDS = 10_000;
 const MOST_KEY_CHARACTERS = 255;

@@ -1,0 +1,36 @@
+// What will become of a recipient's messages, before anything is sent (F8): what goes out now, what waits, what is skipped.
+import { classesOf } from "./arbitration.ts";
+import type { LateSkip } from "./progress.ts";
+import { disturbs } from "./quiet-hours.ts";
+import type { Target } from "./reach.ts";
+
+export interface Circumstances {
+  /** A smart send tries one class after the other. */
+  isSmart: boolean;
+  /** When the recipient's quiet hours end, if it has them. */
+  quietUntil: number | undefined;
+  /** Why nothing may be sent by a channel. */
+  refusal(target: Target): LateSkip | undefined;
+}
+
+/** Addresses by what becomes of them; `reason` where nothing is sent to any. */
+export interface Foreseen {
+  now: Target[];
+  later: Target[];
+  reason?: LateSkip;
+}
+
+export function foresee(targets: readonly Target[], { isSmart, quietUntil, refusal }: Circumstances): Foreseen {
+  let first: LateSkip | undefined;
+  for (const group of isSmart ? classesOf(targets) : [targets]) {
+    const later = group.filter(({ channel }) => quietUntil !== undefined && disturbs(channel));
+    const asked = group.filter((target) => !later.includes(target));
+    const now = asked.filter((target) => {
+      const reason = refusal(target);
+      first ??= reason;
+      return reason === undefined;
+    });
+    if (now.length > 0 || later.length > 0) return { now, later };
+  }
+  return { now: [], later: [], ...(first && { reason: first }) };
+}

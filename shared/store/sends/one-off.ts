@@ -1,0 +1,44 @@
+// A one-off send as it is asked for, whether it is to be made or only looked at.
+import { invalid } from "../../http/errors.ts";
+import type { NewNotification } from "../../http/notification-input.ts";
+import type { PlanName } from "../../plans.ts";
+import type { StoreReader } from "../../resources.ts";
+import { requireChannels } from "../channels/channels.ts";
+import { chatAppContentOf, requireChatAppContent } from "../channels/chat-app-content.ts";
+import { requireTarget } from "../lists/targets.ts";
+import type { Value } from "../model.ts";
+import type { JobSpec } from "./jobs.ts";
+import { requireTemplate } from "./templates.ts";
+
+/** Everything the request refers to exists, is ours and may be used. @throws 422 naming the field. */
+export async function oneOffSpec(store: StoreReader, plan: PlanName, input: NewNotification): Promise<JobSpec> {
+  const { target = null, scheduled_at = null, template_id = null } = input;
+  if (scheduled_at !== null && Date.parse(scheduled_at) <= store.clock.now())
+    throw invalid({ scheduled_at: "must be in the future" });
+  const channels = await requireChannels(store, plan, input.channel_ids);
+  await requireTarget(store, target);
+  if (template_id !== null) await requireTemplate(store, template_id);
+  await requireChatAppContent(store, channels, input);
+  const chat_app = chatAppContentOf(input);
+  return {
+    name: input.name ?? null,
+    category: input.category,
+    title: input.title ?? null,
+    body: input.body ?? null,
+    data: (input.data as { [name: string]: Value } | undefined) ?? null,
+    template_id,
+    channel_ids: channels.map(({ id }) => id),
+    target,
+    subscriber_ids_count: input.subscriberIds ? new Set(input.subscriberIds).size : null,
+    device_filters: input.device_filters ?? null,
+    subscriber_filters: input.subscriber_filters ?? null,
+    scheduled_at,
+    channel_arbitration_mode: input.channel_arbitration_mode,
+    holdout_percentage: input.holdout_percentage,
+    split_percentage: input.variant_b ? (input.split_percentage ?? 50) : null,
+    variant_b: input.variant_b ?? null,
+    bypass_quiet_hours: input.bypass_quiet_hours,
+    source: { type: "api", id: null },
+    ...(chat_app && { chat_app }),
+  };
+}
