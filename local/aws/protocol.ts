@@ -109,6 +109,7 @@ export async function handleAwsRequest(
   if (!call) return failed(undefined, noSuchRoute(request));
   let input: Wire;
   try {
+    if (call.service === "dynamodb" && isEmptyBody(request.body)) throw new TypeError("There is no body.");
     input = { ...parseBody(request.body), ...call.bound };
   } catch (error) {
     // The database's own parser says no more than that.
@@ -163,8 +164,11 @@ function findCall({ method, path, query, headers }: AwsRequest): Call | undefine
   return found && { ...found, rest: true };
 }
 
+const isEmptyBody = (body: unknown): boolean =>
+  body === undefined || body === null || body === "" || (body instanceof Uint8Array && body.length === 0);
+
 function parseBody(body: unknown): Wire {
-  if (body === undefined || body === null || body === "") return {};
+  if (isEmptyBody(body)) return {};
   const text = body instanceof Uint8Array ? bufferOn(body).toString("utf8") : body;
   if (typeof text !== "string") throw new TypeError("The body of a request is text or bytes.");
   const value: unknown = text === "" ? {} : JSON.parse(text);

@@ -10,10 +10,9 @@ import { ATTRIBUTES_TO_GET } from "./legacy-shapes.ts";
 import {
   COLLECTION_METRICS,
   CONSUMED,
-  checkParameters,
   flag,
-  isAbsent,
-  list,
+  listOf,
+  MODEL,
   map,
   NAME,
   NAMES,
@@ -21,6 +20,7 @@ import {
   type Rule,
   type Shape,
   shown,
+  structure,
   text,
 } from "./parameters.ts";
 import type { Path } from "./paths.ts";
@@ -32,15 +32,31 @@ const MAX_KEYS = 100;
 const MAX_WRITES = 25;
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
-const GET_REQUESTS: Rule = { type: "Map", required: true, ahead: { least: 1 }, keys: NAME };
-
 const KEYS_SHAPE = {
-  Keys: needed(list),
+  Keys: needed(listOf(map)),
   ConsistentRead: flag,
   ProjectionExpression: text,
   ExpressionAttributeNames: NAMES,
   AttributesToGet: ATTRIBUTES_TO_GET,
 } satisfies Shape;
+
+const GET_REQUESTS: Rule = {
+  ...{ type: "Map", required: true, ahead: { least: 1 }, keys: NAME },
+  ...{ values: structure(KEYS_SHAPE, "KeysAndAttributes"), called: `${MODEL}.KeysAndAttributes` },
+};
+
+const WRITE_REQUESTS: Rule = {
+  ...{ type: "Map", required: true, keys: NAME, called: `java.util.List<${MODEL}.WriteRequest>` },
+  values: listOf(
+    structure(
+      {
+        PutRequest: structure({ Item: needed(map) }, "PutRequest"),
+        DeleteRequest: structure({ Key: needed(map) }, "DeleteRequest"),
+      },
+      "WriteRequest",
+    ),
+  ),
+};
 
 interface KeysInput extends ExpressionInput, Wire {
   Keys: Item[];
@@ -100,7 +116,7 @@ export function batchOperations(engine: Engine): Operations {
     },
     BatchWriteItem: {
       shape: {
-        RequestItems: needed(map),
+        RequestItems: WRITE_REQUESTS,
         ReturnConsumedCapacity: CONSUMED,
         ReturnItemCollectionMetrics: COLLECTION_METRICS,
       },
@@ -133,16 +149,10 @@ export function batchOperations(engine: Engine): Operations {
 }
 
 function readLookups(requests: Record<string, KeysInput>): Lookup[] {
-  const lookups = Object.entries(requests).map(([name, asked]): Lookup => {
-    const input = asked ?? {};
-    checkParameters(input, KEYS_SHAPE, "KeysAndAttributes", `requestItems.${name}.member.`);
+  const lookups = Object.entries(requests).map(([name, input]): Lookup => {
     if (input.Keys.length === 0 || input.Keys.length > MAX_KEYS)
       throw validation(
         `1 validation error detected: Value at 'RequestItems.${name}.member.Keys' failed to satisfy constraint: Member must have length ${input.Keys.length === 0 ? "greater than or equal to 1" : `less than or equal to ${MAX_KEYS}`}`,
-      );
-    if (input.Keys.some((key) => isAbsent(key)))
-      throw validation(
-        `The list of keys in RequestItems for BatchGetItem may not contain null or empty values: ${name} has one or more empty keys`,
       );
     const expressions = readExpressions(input, ["ProjectionExpression"]);
     const paths = expressions.projection(input.ProjectionExpression);
@@ -168,9 +178,6 @@ interface NamedWrite {
 function readWrites(engine: Engine, requests: Record<string, WriteRequest[]>): NamedWrite[] {
   const names = Object.keys(requests);
   if (names.length === 0) throw validation("The requestItems parameter is required for BatchWriteItem");
-  for (const name of names)
-    if (isAbsent(requests[name]))
-      throw validation(`The batch write request list for a table cannot be null or empty: ${name}`);
   const all = names.flatMap((name) => requests[name]!.map((request) => ({ name, request })));
   for (const name of names)
     if (requests[name]!.length === 0 || requests[name]!.length > MAX_WRITES) throw wrongLength(requests);
@@ -187,11 +194,11 @@ function readWrites(engine: Engine, requests: Record<string, WriteRequest[]>): N
   return writes;
 }
 
-/** A batch says less about a key of the wrong type than a put does. */
+/** A batch says less about a key that is missing or of the wrong type than a put does. */
 function onTable(prepared: PreparedWrite, table: Table): Write {
   for (const { name, type } of keyParts(table.keys)) {
     const value = attributeOf(prepared.given, name);
-    if (value && typeOf(value) !== type) throw schemaMismatch();
+    if (!value || typeOf(value) !== type) throw schemaMismatch();
   }
   return prepared.on(table);
 }
@@ -200,17 +207,12 @@ export const targetText = (table: Table, { pk, sk }: Write["key"]): string =>
   JSON.stringify([table.id, typeof pk === "string" ? pk : [...pk], typeof sk === "string" ? sk : [...sk]]);
 
 function prepareRequest(name: string, request: WriteRequest) {
-  if (isAbsent(request)) throw validation("The batch write request list for a table cannot be null or empty");
   const kinds = Object.keys(request);
   if (kinds.length !== 1 || !(request.PutRequest ?? request.DeleteRequest))
     throw validation(
       "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes",
     );
   const { PutRequest: put, DeleteRequest: remove } = request;
-  if (isAbsent(put ? put.Item : remove!.Key))
-    throw validation(
-      `1 validation error detected: Value null at 'requestItems.${name}.member.1.member.${put ? "putRequest.item" : "deleteRequest.key"}' failed to satisfy constraint: Member must not be null`,
-    );
   return inOlderWords(() =>
     put ? preparePut({ TableName: name, Item: put.Item }) : prepareDelete({ TableName: name, Key: remove!.Key }),
   );

@@ -1,5 +1,5 @@
 // Reads condition, filter and key condition expressions into a tree.
-import { countOperator, type Faults, type Path, readPath } from "./paths.ts";
+import { countOperator, type Faults, goesOn, type Path, readPath, readSteps } from "./paths.ts";
 import { type Cursor, expressionFault, readTokens, refuseAbyss, type Token } from "./tokens.ts";
 
 export type Comparator = "=" | "<>" | "<" | "<=" | ">" | ">=";
@@ -132,6 +132,7 @@ function conditionReader(cursor: Cursor, faults: Faults) {
       const inner = either();
       cursor.expect(")");
       if (parenthesised.has(inner)) faults.parentheses ??= "The expression has redundant parentheses;";
+      if (inner.kind === "path" && goesOn(cursor)) return { ...inner, path: readSteps(inner.path, cursor, faults) };
       parenthesised.add(inner);
       return inner;
     }

@@ -1,12 +1,13 @@
 // The embedded DynamoDB: the real service's operations, refusals, billing and streams over the one SQLite file.
 import { SECOND } from "../../../shared/clock.ts";
 import { isRecord } from "../members.ts";
-import { awsFailure, type Parts, type StandIn, unknownOperation, type Wire } from "../stand-in.ts";
+import { awsFailure, isAwsFailure, type Parts, type StandIn, unknownOperation, type Wire } from "../stand-in.ts";
 import { batchOperations } from "./batch.ts";
 import { type DynamoDbMeter, openBill, openMeter } from "./capacity.ts";
 import type { Call, DynamoDbFaults, Engine, Operation, Operations } from "./engine.ts";
+import { serialization } from "./errors.ts";
 import { itemOperations } from "./items.ts";
-import { checkParameters } from "./parameters.ts";
+import { checkConstraints, checkMembers } from "./parameters.ts";
 import { queryOperations } from "./query.ts";
 import { openStorage } from "./storage.ts";
 import { itemOf } from "./stored.ts";
@@ -79,13 +80,14 @@ export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): Dyna
       const given = withoutNulls(input);
       return run(name, operation.writes, (call) => {
         try {
+          checkMembers(given, operation.shape, name);
           operation.before?.(given);
-          checkParameters(given, operation.shape, name);
+          checkConstraints(given, operation.shape);
+          return operation.run(given, call);
         } catch (error) {
-          refuseMisshapen(given);
+          if (isAwsFailure(error)) refuseMisshapen(given);
           throw error;
         }
-        return operation.run(given, call);
       });
     },
     records: (table, after, limit) => {
@@ -119,9 +121,21 @@ function refuseMisshapen(input: Wire): void {
     if (isRecord(input[member])) for (const value of Object.values(input[member])) checkShapes(value);
   for (const member of ["ScanFilter", "QueryFilter", "KeyConditions", "Expected", "AttributeUpdates"])
     if (isRecord(input[member]))
-      for (const { Value, AttributeValueList } of Object.values(input[member]) as Wire[])
-        for (const value of [Value ?? [], AttributeValueList ?? []].flat()) checkShapes(value);
+      for (const { Value, AttributeValueList } of Object.values(input[member]) as Wire[]) {
+        if (Value && typeof Value !== "object") throw serialization("Unexpected field type");
+        for (const value of [
+          ...(Value ? [Value] : []),
+          ...(Array.isArray(AttributeValueList) ? AttributeValueList : []),
+        ])
+          checkShapes(value);
+      }
+  if (isRecord(input.RequestItems))
+    for (const { Keys = [], PutRequest, DeleteRequest } of Object.values(input.RequestItems).flat().filter(isRecord))
+      for (const item of [Keys, member(PutRequest, "Item"), member(DeleteRequest, "Key")].flat().filter(isRecord))
+        for (const value of Object.values(item)) checkShapes(value);
 }
+
+const member = (held: unknown, name: string): unknown => (isRecord(held) ? held[name] : undefined);
 
 const PARTIQL = new Set(["ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"]);
 const partiqlRefused = (name: string) =>

@@ -7,12 +7,12 @@ import type { Binding } from "./paths.ts";
 import { begins } from "./predicates.ts";
 import type { Bounds } from "./rows.ts";
 import { type KeyPart, type Keys, keyParts } from "./tables.ts";
-import { expressionFault } from "./tokens.ts";
 import { type AttributeValue, compareValues, typeOf } from "./values.ts";
 
 export interface KeyTest {
   name: string;
-  operator: "=" | "<" | "<=" | ">" | ">=" | "between" | "begins_with";
+  /** `none` of these: something that no key can be asked for. */
+  operator: "=" | "<" | "<=" | ">" | ">=" | "between" | "begins_with" | "none";
   values: AttributeValue[];
 }
 
@@ -32,7 +32,7 @@ export function keyTests(condition: Condition, binding: Binding): KeyTest[] {
   return named("KeyConditionExpression", () => {
     const tests = testsOf(condition, binding);
     if (new Set(tests.map(({ name }) => name)).size < tests.length)
-      throw expressionFault("KeyConditionExpressions must only contain one condition per key");
+      throw validation("KeyConditionExpressions must only contain one condition per key");
     return tests;
   });
 }
@@ -82,8 +82,15 @@ function keyTest(operator: KeyTest["operator"], operands: Operand[], binding: Bi
   return { name, operator, values };
 }
 
-/** Checks the tests against the keys; answers the partition key value and the stretch, if any. */
-export function keyRange(tests: KeyTest[], keys: Keys): { hash: AttributeValue; range: KeyTest | undefined } {
+/**
+ * Checks the tests against the keys; answers the partition key value and the stretch, if any. `before` is what is looked
+ * at before the test of each part of the key.
+ */
+export function keyRange(
+  tests: KeyTest[],
+  keys: Keys,
+  before: (part: KeyPart) => void = () => undefined,
+): { hash: AttributeValue; range: KeyTest | undefined } {
   const parts = keyParts(keys).length;
   if (tests.length > 2)
     throw validation(
@@ -92,16 +99,19 @@ export function keyRange(tests: KeyTest[], keys: Keys): { hash: AttributeValue; 
   const find = (part: KeyPart | undefined) => part && tests.find(({ name }) => name === part.name);
   const hash = find(keys.hash);
   const range = find(keys.range);
+  before(keys.hash);
   if (!keys.range && tests.length > 1) throw validation("Query key condition not supported");
   if (!hash) throw validation(`Query condition missed key schema element: ${keys.hash.name}`);
-  if (tests.length > 1 && !range) throw validation(`Query condition missed key schema element: ${keys.range!.name}`);
   checkTypes(hash, keys.hash);
   if (hash.operator !== "=") throw validation("Query key condition not supported");
+  if (keys.range) before(keys.range);
+  if (tests.length > 1 && !range) throw validation(`Query condition missed key schema element: ${keys.range!.name}`);
   if (range) checkTypes(range, keys.range!);
   return { hash: hash.values[0]!, range };
 }
 
-function checkTypes({ values, name }: KeyTest, part: KeyPart): void {
+function checkTypes({ values, name, operator }: KeyTest, part: KeyPart): void {
+  if (operator === "none") throw validation("Attempted conditional constraint is not an indexable operation");
   for (const value of values) {
     if (typeOf(value) !== part.type) throw invalidParameter("Condition parameter type does not match schema type");
     if (value.S === "" || value.B === "")
@@ -132,6 +142,7 @@ export function stretchOf({ operator, values }: KeyTest): Stretch {
       bounds: { least: start, most: sortable(high!) },
       includes: (value) => order(value, low) >= 0 && order(value, high!) <= 0,
     };
+  if (operator === "none") throw new Error("The operator was checked before.");
   return { bounds: BOUNDS[operator](start), includes: (value) => HOLDS[operator](order(value, low)) };
 }
 

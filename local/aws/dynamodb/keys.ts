@@ -96,7 +96,7 @@ export function checkUpdatedIndexKeys(before: Item, after: Item, table: Table): 
       const old = attributeOf(before, part.name);
       if (!value || (old && equalValues(old, value))) continue;
       if (typeOf(value) !== part.type)
-        throw invalidParameter("The update expression attempted to update the secondary index key to unsupported type");
+        throw validation("The update expression attempted to update the secondary index key to unsupported type");
       if (isEmpty(value))
         throw emptyKey(
           `The update expression attempted to update a secondary index key to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty ${kindOf(part)} value.`,

@@ -165,9 +165,7 @@ export function readKeyConditions(conditions: Comparisons): KeyTest[] {
   const checked = checkedFilter(conditions);
   if (checked.length < 1 || checked.length > 2) throw validation("Conditions can be of length 1 or 2 only");
   return checked.map(({ name, operator, values }) => {
-    const own = KEY_OPERATORS[operator];
-    if (!own) throw validation("Attempted conditional constraint is not an indexable operation");
-    return { name, operator: own, values };
+    return { name, operator: KEY_OPERATORS[operator] ?? "none", values };
   });
 }
 

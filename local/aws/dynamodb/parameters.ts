@@ -2,7 +2,7 @@
 import type { Wire } from "../stand-in.ts";
 import { serialization, validation } from "./errors.ts";
 
-type JsonType = "String" | "Boolean" | "Integer" | "Map" | "List";
+type JsonType = "String" | "Boolean" | "Integer" | "Long" | "Map" | "List";
 
 export interface Rule {
   type: JsonType;
@@ -35,20 +35,26 @@ const MAX_NAME = 255;
 
 export const text: Rule = { type: "String" };
 export const flag: Rule = { type: "Boolean" };
-const MODEL = "com.amazonaws.dynamodb.v20120810";
+export const MODEL = "com.amazonaws.dynamodb.v20120810";
 export const map: Rule = { type: "Map", called: `${MODEL}.AttributeValue` };
 export const list: Rule = { type: "List" };
 /** References to names of attributes. */
 export const NAMES: Rule = { type: "Map", values: text, called: "java.lang.String" };
 export const needed = (rule: Rule): Rule => ({ ...rule, required: true });
 export const choice = (...oneOf: string[]): Rule => ({ type: "String", oneOf });
-export const structure = (inside: Shape): Rule => ({ type: "Map", inside });
+/** `called` is its name in the service's model, which the parser knows it by as an element of a list or map. */
+export const structure = (inside: Shape, called?: string): Rule => ({
+  ...{ type: "Map", inside },
+  ...(called !== undefined && { called: `${MODEL}.${called}` }),
+});
 export const listOf = (each: Rule): Rule => ({ type: "List", each });
 export const count = (least: number, most?: number): Rule => ({
   type: "Integer",
   least,
   ...(most !== undefined && { most }),
 });
+
+export const long = (least: number): Rule => ({ type: "Long", least });
 
 export const ITEM_TABLE: Rule = {
   type: "String",
@@ -72,6 +78,11 @@ export const isAbsent = (held: unknown): held is undefined | null => held === un
 /** Refuses a request that does not fit; `owner` names the operation or structure, `at` where it stands. */
 export function checkParameters(input: Wire, shape: Shape, owner: string, at = ""): void {
   checkMembers(input, shape, owner);
+  checkConstraints(input, shape, at);
+}
+
+/** The same of a request whose members were checked. */
+export function checkConstraints(input: Wire, shape: Shape, at = ""): void {
   refuseAhead(input, shape);
   const faults = faultsIn(input, shape, at);
   if (faults.length > 0) throw violations(faults);
@@ -80,7 +91,8 @@ export function checkParameters(input: Wire, shape: Shape, owner: string, at = "
 const violations = (faults: readonly string[]) =>
   validation(`${faults.length} validation error${faults.length > 1 ? "s" : ""} detected: ${faults.join("; ")}`);
 
-function checkMembers(input: Wire, shape: Shape, owner: string): void {
+/** Refuses what is not known, and what the service's parser does not get through. */
+export function checkMembers(input: Wire, shape: Shape, owner: string): void {
   for (const name in input) {
     const rule = shape[name];
     if (!rule) throw validation(`The embedded service does not support the parameter ${name} of ${owner}.`);
@@ -88,12 +100,13 @@ function checkMembers(input: Wire, shape: Shape, owner: string): void {
   }
 }
 
-function checkHeld(held: unknown, rule: Rule, name: string): void {
+/** `isElement` says that it lies in a list or a map. */
+function checkHeld(held: unknown, rule: Rule, name: string, isElement = false): void {
   if (isAbsent(held)) return;
-  checkType(held, rule);
+  checkType(held, rule, isElement);
   if (rule.inside) checkMembers(held as Wire, rule.inside, name);
-  if (rule.values) for (const member of Object.values(held as Wire)) checkHeld(member, rule.values, name);
-  if (rule.each) for (const member of held as unknown[]) checkHeld(member, rule.each, name);
+  if (rule.values) for (const member of Object.values(held as Wire)) checkHeld(member, rule.values, name, true);
+  if (rule.each) for (const member of held as unknown[]) checkHeld(member, rule.each, name, true);
 }
 
 function refuseAhead(input: Wire, shape: Shape): void {
@@ -147,8 +160,9 @@ function constraintsBroken(held: unknown, { oneOf, least, most, form, keys, type
       `Map keys must satisfy constraint: [Member must have length less than or equal to ${keys.most}, Member must have length greater than or equal to ${keys.least}, Member must satisfy regular expression pattern: ${keys.form!.source.slice(1, -1)}]`,
     );
   if (oneOf && !oneOf.includes(String(held))) broken.push(`Member must satisfy enum value set: [${oneOf.join(", ")}]`);
-  const measure = type === "Integer" ? "value" : "length";
-  const size = type === "Integer" ? Number(held) : sizeOf(held);
+  const isNumber = type === "Integer" || type === "Long";
+  const measure = isNumber ? "value" : "length";
+  const size = isNumber ? Number(held) : sizeOf(held);
   if (form && size > 0 && !form.test(String(held)) && !isArn(held))
     broken.push(`Member must satisfy regular expression pattern: ${form.source.slice(1, -1)}`);
   if (least !== undefined && size < least) broken.push(`Member must have ${measure} greater than or equal to ${least}`);
@@ -172,16 +186,25 @@ export function shown(held: unknown): string {
 }
 
 /** Refuses JSON of another type than the parameter's, as the real service's parser does. */
-function checkType(held: unknown, rule: Rule): void {
+function checkType(held: unknown, rule: Rule, isElement: boolean): void {
   const { type } = rule;
   const actual = Array.isArray(held) ? "List" : typeof held === "object" ? "Map" : typeof held;
-  const fits = actual === type || (type === "Integer" ? actual === "number" : actual === type.toLowerCase());
-  if (!fits) throw serialization(typeMessage(held, actual, rule));
+  const isNumber = type === "Integer" || type === "Long";
+  const fits = actual === type || (isNumber ? actual === "number" : actual === type.toLowerCase());
+  if (fits) return;
+  const isScalar = actual !== "List" && actual !== "Map";
+  const isGeneric = type === "List" || (type === "Map" && !rule.inside);
+  throw serialization(isElement && isScalar && isGeneric ? CAST : typeMessage(held, actual, rule, isElement));
 }
 
-function typeMessage(held: unknown, actual: string, { type, inside, called }: Rule): string {
+/** What the parser says of anything but a list or map in a list or map of them. */
+const CAST =
+  "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base of loader 'bootstrap')";
+
+function typeMessage(held: unknown, actual: string, { type, inside, called }: Rule, isElement: boolean): string {
   if (type === "List") return actual === "Map" ? MISPLACED : "Unexpected field type";
-  if (type === "Map" && actual !== "List") return inside ? "Unexpected value type in payload" : "Unexpected field type";
+  if (type === "Map" && actual !== "List")
+    return inside && isElement ? "Unexpected value type in payload" : "Unexpected field type";
   if (type === "Map" && !called) return MISPLACED;
   if (type === "Map")
     return `Unrecognized collection type ${inside ? `class ${called}` : `java.util.Map<java.lang.String, ${called}>`}`;

@@ -38,8 +38,14 @@ const MAX_DEPTH = 32;
 
 const MAX_INDEX = 2_147_483_647;
 
-export function readPath(cursor: Cursor, faults: Faults): Path {
-  const path: (string | number)[] = [readName(cursor, faults)];
+export const readPath = (cursor: Cursor, faults: Faults): Path => readSteps([readName(cursor, faults)], cursor, faults);
+
+/** Whether a path goes on from here. */
+export const goesOn = (cursor: Cursor): boolean => cursor.sees(".") || cursor.sees("[");
+
+/** What follows the beginning of a path. */
+export function readSteps(from: Path, cursor: Cursor, faults: Faults): Path {
+  const path = [...from];
   for (;;) {
     if (cursor.takes(".")) path.push(readName(cursor, faults));
     else if (cursor.takes("[")) {
@@ -85,19 +91,26 @@ export function follow(item: Item, path: Path): AttributeValue | undefined {
 
 /** Refuses two paths of one expression where one holds the other, or where they disagree on map or list. */
 export function refuseOverlaps(paths: readonly Path[]): void {
+  let conflict: string | undefined;
   for (let second = 1; second < paths.length; second++)
-    for (let first = 0; first < second; first++) refuseOverlap(paths[first]!, paths[second]!);
+    for (let first = 0; first < second; first++) {
+      const [one, two] = [paths[first]!, paths[second]!];
+      const relation = relationOf(one, two);
+      if (!relation) continue;
+      const fault = `Two document paths ${relation} with each other; must remove or rewrite one of these paths; path one: ${pathText(one)}, path two: ${pathText(two)}`;
+      if (relation === "overlap") throw expressionFault(fault);
+      conflict ??= fault;
+    }
+  if (conflict) throw expressionFault(conflict);
 }
 
-function refuseOverlap(one: Path, two: Path): void {
+function relationOf(one: Path, two: Path): "overlap" | "conflict" | undefined {
   const shared = Math.min(one.length, two.length);
-  const pair = `must remove or rewrite one of these paths; path one: ${pathText(one)}, path two: ${pathText(two)}`;
   for (let at = 0; at < shared; at++) {
-    if (typeof one[at] !== typeof two[at])
-      throw expressionFault(`Two document paths conflict with each other; ${pair}`);
-    if (one[at] !== two[at]) return;
+    if (typeof one[at] !== typeof two[at]) return "conflict";
+    if (one[at] !== two[at]) return undefined;
   }
-  throw expressionFault(`Two document paths overlap with each other; ${pair}`);
+  return "overlap";
 }
 
 type Branches = Map<string | number, Branches>;

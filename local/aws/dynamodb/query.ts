@@ -17,6 +17,7 @@ import {
   checkSelect,
   checkStartKey,
   checkStartOfTable,
+  checkStartPart,
   PARTITIONS,
   type Page,
   positionOf,
@@ -53,7 +54,8 @@ export function queryOperations(engine: Engine): Operations {
         checkSelect(input);
         const source = sourceOf(engine, input);
         if (asked.startKey) checkStartKey(asked.startKey, source, { isScan: false });
-        const { hash, range } = keyRange(tests, source.keys);
+        const { startKey } = asked;
+        const { hash, range } = keyRange(tests, source.keys, (part) => startKey && checkStartPart(startKey, part));
         if (asked.startKey) {
           checkStartOfTable(asked.startKey, source);
           refuseStartOfOne(asked.startKey, source);

@@ -13,7 +13,7 @@ import { branchesOf, type Path, pick } from "./paths.ts";
 import type { Predicate } from "./predicates.ts";
 import type { Reach } from "./rows.ts";
 import { itemOf, type Stored } from "./stored.ts";
-import { type Index, type Keys, keyOf, type Table } from "./tables.ts";
+import { type Index, type KeyPart, type Keys, keyOf, keyParts, type Table } from "./tables.ts";
 import { attributeOf, type Item, normalizeItem, typeOf } from "./values.ts";
 
 export const READ_SHAPE = {
@@ -78,9 +78,11 @@ export function readAsked(
 ): Asked {
   let startKey: Item | undefined;
   const before = () => {
-    if (input.AttributesToGet) readAttributesToGet(input.AttributesToGet as string[]);
     const filter = (input.QueryFilter ?? input.ScanFilter) as Comparisons | undefined;
+    const readNames = () => readAttributesToGet(input.AttributesToGet as string[] | undefined);
+    if (older) readNames();
     if (filter) readFilter(filter, input.ConditionalOperator);
+    if (!older) readNames();
     startKey = input.ExclusiveStartKey && readStartKey(input.ExclusiveStartKey);
     check();
   };
@@ -159,28 +161,28 @@ const MISFIT = "The provided key element does not match the schema";
 
 const MISFIT_START = `${INVALID_START}: ${MISFIT}`;
 
-/** A start key has the attributes of the table's key and those of its index, and no others: the index's are looked at. */
+/** A start key has the attributes of the table's key and those of its index, and no others. */
 export function checkStartKey(key: Item, { table, index, keys }: Source, { isScan }: { isScan: boolean }): void {
-  const own = index || !isScan ? keyPartsOf(keys) : [];
-  const names = new Set([...keyPartsOf(table.keys), ...own].map(([name]) => name));
+  const own = index || !isScan ? keyParts(keys) : [];
+  const names = new Set([...keyParts(table.keys), ...own].map(({ name }) => name));
   if (Object.keys(key).length !== names.size) throw validation(isScan && !index ? MISFIT_START : INVALID_START);
-  for (const [name, type] of own) {
-    const value = attributeOf(key, name);
-    if (!value) throw validation(INVALID_START);
-    if (typeOf(value) !== type) throw validation(MISFIT);
-  }
+  if (isScan) for (const part of own) checkStartPart(key, part);
+}
+
+/** One attribute of the key that is read by. */
+export function checkStartPart(key: Item, { name, type }: KeyPart): void {
+  const value = attributeOf(key, name);
+  if (!value) throw validation(INVALID_START);
+  if (typeOf(value) !== type) throw validation(MISFIT);
 }
 
 /** Then the attributes of the table's own key. */
 export function checkStartOfTable(key: Item, { table }: Source): void {
-  for (const [name, type] of keyPartsOf(table.keys)) {
+  for (const { name, type } of keyParts(table.keys)) {
     const value = attributeOf(key, name);
     if (!value || typeOf(value) !== type) throw validation(MISFIT_START);
   }
 }
-
-const keyPartsOf = ({ hash, range }: Keys): [string, string][] =>
-  (range ? [hash, range] : [hash]).map(({ name, type }) => [name, type]);
 
 /** The position of a start key in the order of the storage: the columns after `pk` or with it. */
 export function positionOf(key: Item, { table, index, keys }: Source): Sortable[] {

@@ -1,7 +1,7 @@
 // What DynamoDB demands of the definition of a table and of its indexes.
 import type { Wire } from "../stand-in.ts";
 import { invalidParameter, validation } from "./errors.ts";
-import { choice, count, flag, list, listOf, NAME, needed, type Rule, type Shape, structure } from "./parameters.ts";
+import { choice, flag, list, listOf, long, NAME, needed, type Rule, type Shape, structure } from "./parameters.ts";
 import { EXTRAS } from "./table-extras.ts";
 import type { IndexDefinition, KeyElement, StreamView, Throughput } from "./tables.ts";
 import type { KeyType } from "./values.ts";
@@ -9,26 +9,34 @@ import type { KeyType } from "./values.ts";
 /** Table operations call a missing or short name by another sentence than item operations do. */
 export const TABLE_NAME: Rule = { type: "String", form: /^[a-zA-Z0-9_.-]+$/ };
 
-export const THROUGHPUT = structure({ ReadCapacityUnits: needed(count(1)), WriteCapacityUnits: needed(count(1)) });
+export const THROUGHPUT = structure(
+  { ReadCapacityUnits: needed(long(1)), WriteCapacityUnits: needed(long(1)) },
+  "ProvisionedThroughput",
+);
 
 /** Of keys and of what is projected by name; other attributes may have longer ones. */
 const KEY_NAME: Rule = { type: "String", least: 1, most: 255 };
 
 const KEY_SCHEMA: Rule = {
-  ...listOf(structure({ AttributeName: needed(KEY_NAME), KeyType: needed(choice("HASH", "RANGE")) })),
+  ...listOf(
+    structure({ AttributeName: needed(KEY_NAME), KeyType: needed(choice("HASH", "RANGE")) }, "KeySchemaElement"),
+  ),
   least: 1,
   most: 2,
   required: true,
 };
 
 export const ATTRIBUTES = listOf(
-  structure({ AttributeName: needed(KEY_NAME), AttributeType: needed(choice("B", "N", "S")) }),
+  structure({ AttributeName: needed(KEY_NAME), AttributeType: needed(choice("B", "N", "S")) }, "AttributeDefinition"),
 );
 
-const PROJECTION = structure({
-  ProjectionType: choice("ALL", "INCLUDE", "KEYS_ONLY"),
-  NonKeyAttributes: { ...listOf(KEY_NAME), least: 1 },
-});
+const PROJECTION = structure(
+  {
+    ProjectionType: choice("ALL", "INCLUDE", "KEYS_ONLY"),
+    NonKeyAttributes: { ...listOf(KEY_NAME), least: 1 },
+  },
+  "Projection",
+);
 
 const LOCAL_INDEX = { IndexName: needed(NAME), KeySchema: KEY_SCHEMA, Projection: needed(PROJECTION) } satisfies Shape;
 export const GLOBAL_INDEX = { ...LOCAL_INDEX, ProvisionedThroughput: THROUGHPUT } satisfies Shape;
@@ -45,8 +53,8 @@ export const CREATE_SHAPE = {
   AttributeDefinitions: needed(ATTRIBUTES),
   TableName: NAME,
   KeySchema: KEY_SCHEMA,
-  GlobalSecondaryIndexes: listOf(structure(GLOBAL_INDEX)),
-  LocalSecondaryIndexes: listOf(structure(LOCAL_INDEX)),
+  GlobalSecondaryIndexes: listOf(structure(GLOBAL_INDEX, "GlobalSecondaryIndex")),
+  LocalSecondaryIndexes: listOf(structure(LOCAL_INDEX, "LocalSecondaryIndex")),
   BillingMode: BILLING,
   ProvisionedThroughput: THROUGHPUT,
   StreamSpecification: STREAM,
@@ -93,10 +101,14 @@ export function checkCreate(input: CreateInput): void {
   refuseRedefined(input.AttributeDefinitions);
   checkKeySchema(input.KeySchema, input.AttributeDefinitions);
   const { LocalSecondaryIndexes: locals, GlobalSecondaryIndexes: globals } = input;
-  checkDefinitions(input);
+  if (!locals && !globals && input.KeySchema.length !== input.AttributeDefinitions.length)
+    throw invalidParameter(
+      "Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions",
+    );
   if (locals) checkLocalIndexes(locals, input);
   if (globals) checkGlobalIndexes(globals, input);
   refuseDuplicates([...(globals ?? []), ...(locals ?? [])]);
+  checkDefinitions(input);
   checkStream(input.StreamSpecification);
 }
 
@@ -155,10 +167,6 @@ function checkKeyOrder([first, second]: KeyElement[]): void {
 /** Every attribute that is defined must be part of some key. */
 function checkDefinitions(input: CreateInput): void {
   const indexes = [...(input.LocalSecondaryIndexes ?? []), ...(input.GlobalSecondaryIndexes ?? [])];
-  if (indexes.length === 0 && input.KeySchema.length !== input.AttributeDefinitions.length)
-    throw invalidParameter(
-      "Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions",
-    );
   const used = new Set([input, ...indexes].flatMap(({ KeySchema }) => KeySchema.map((key) => key.AttributeName)));
   const spare = input.AttributeDefinitions.filter(({ AttributeName }) => !used.has(AttributeName));
   if (spare.length > 0)

@@ -3,11 +3,12 @@ import { HOUR, SECOND } from "../../../shared/clock.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { invalidParameter, validation } from "./errors.ts";
-import { flag, list, map, needed, structure, text } from "./parameters.ts";
+import { flag, listOf, map, needed, structure, text } from "./parameters.ts";
 import { findTable, onTable } from "./table-lookup.ts";
 import { REGION, type Table, tableArn } from "./tables.ts";
 
 const MAX_TAGS = 50;
+export const TAGS = listOf(structure({ Key: text, Value: text }, "Tag"));
 
 export function settingsOperations(engine: Engine): Operations {
   return { ...timeToLive(engine), ...tagging(engine), ...recovery(engine), ...environment() };
@@ -98,23 +99,25 @@ function tagging(engine: Engine): Operations {
   };
   return {
     TagResource: {
-      shape: { ResourceArn: text, Tags: list },
+      shape: { ResourceArn: text, Tags: TAGS },
       writes: true,
       run: ({ ResourceArn, Tags }) => {
-        const table = taggedTable(engine, ResourceArn);
-        if (Tags === undefined) throw notNull("tags");
+        if (ResourceArn !== undefined && Tags === undefined) throw notNull("tags");
+        checkArn(ResourceArn);
         if ((Tags as Tag[]).length === 0) throw validation("Atleast one Tag needs to be provided as Input.");
+        const table = taggedTable(engine, ResourceArn);
         return save(table, checkedTags(Tags as Tag[], table.record.tags));
       },
     },
     UntagResource: {
-      shape: { ResourceArn: text, TagKeys: list },
+      shape: { ResourceArn: text, TagKeys: listOf(text) },
       writes: true,
       run: ({ ResourceArn, TagKeys }) => {
-        const table = taggedTable(engine, ResourceArn);
-        if (TagKeys === undefined) throw notNull("tagKeys");
+        if (ResourceArn !== undefined && TagKeys === undefined) throw notNull("tagKeys");
+        checkArn(ResourceArn);
         const gone = TagKeys as string[];
         if (gone.length === 0) throw validation("Atleast one Tag Key needs to be provided as Input.");
+        const table = taggedTable(engine, ResourceArn);
         return save(
           table,
           Object.fromEntries(Object.entries(table.record.tags).filter(([key]) => !gone.includes(key))),
@@ -137,12 +140,17 @@ const notNull = (member: string) =>
     `1 validation error detected: Value null at '${member}' failed to satisfy constraint: Member must not be null`,
   );
 
-function taggedTable({ tables }: Engine, arn: unknown): Table {
+/** The name in the ARN of a table. */
+function checkArn(arn: unknown): string {
   if (arn === undefined || arn === null) throw validation("Invalid TableArn");
   if (!String(arn).startsWith("arn:")) throw invalidParameter(`ARNs must start with 'arn:': ${arn}`);
   const match = /^arn:aws:dynamodb:[^:]+:\d+:table\/([^/]{3,})$/.exec(String(arn));
   if (!match) throw validation(`Invalid TableArn: Invalid ResourceArn provided as input ${arn}`);
-  const table = tables.find(match[1]!);
+  return match[1]!;
+}
+
+function taggedTable({ tables }: Engine, arn: unknown): Table {
+  const table = tables.find(checkArn(arn));
   if (table && tableArn(table.name) === arn) return table;
   throw awsFailure("ResourceNotFoundException", `Requested resource not found: ResourcArn: ${arn} not found`);
 }

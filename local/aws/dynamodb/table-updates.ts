@@ -26,11 +26,17 @@ const SHAPE = {
   BillingMode: BILLING,
   ProvisionedThroughput: THROUGHPUT,
   GlobalSecondaryIndexUpdates: listOf(
-    structure({
-      Create: structure(GLOBAL_INDEX),
-      Update: structure({ IndexName: needed(NAME), ProvisionedThroughput: THROUGHPUT }),
-      Delete: structure({ IndexName: needed(NAME) }),
-    }),
+    structure(
+      {
+        Create: structure(GLOBAL_INDEX, "CreateGlobalSecondaryIndexAction"),
+        Update: structure(
+          { IndexName: needed(NAME), ProvisionedThroughput: THROUGHPUT },
+          "UpdateGlobalSecondaryIndexAction",
+        ),
+        Delete: structure({ IndexName: needed(NAME) }, "DeleteGlobalSecondaryIndexAction"),
+      },
+      "GlobalSecondaryIndexUpdate",
+    ),
   ),
   StreamSpecification: STREAM,
   TableClass: TABLE_CLASS,

@@ -158,7 +158,9 @@ export function checkShapes(value: unknown): void {
 
 const isText = (value: unknown): value is string => typeof value === "string";
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-const isBytes = (value: unknown) => isText(value) && BASE64.test(value);
+/** What stands before the padding says no more than the bytes it ends with. */
+const STRAY = /(?:[^AQgw]==|[^AEIMQUYcgkosw048=]=)$/;
+const isBytes = (value: unknown) => isText(value) && BASE64.test(value) && !STRAY.test(value);
 
 function checkShape(type: ValueType, held: unknown): void {
   const fits =

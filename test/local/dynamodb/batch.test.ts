@@ -48,7 +48,7 @@ test.each<[string, Wire, string]>([
   [
     "an item without its key",
     { things: [{ PutRequest: { Item: { pk: S("a") } } }] },
-    "One or more parameter values were invalid: Missing the key sk in the item",
+    "The provided key element does not match the schema",
   ],
   ["a bad number", { things: puts(1, { n: N("") }) }, "The parameter cannot be converted to a numeric value"],
   [

@@ -113,7 +113,7 @@ test.each<[string, Record<string, Value>, string]>([
   [
     "pk = :p AND sk > :a AND sk < :b",
     { ":a": S("a"), ":b": S("b") },
-    "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
+    "KeyConditionExpressions must only contain one condition per key",
   ],
   [
     "pk = :p AND sk > :a AND x = :b",
