@@ -63,6 +63,38 @@ describe("requests per minute", () => {
   });
 });
 
+it("decision 18 ERR-2 ERR-19 ERR-6 ERR-9 ERR-5 ERR-20 ERR-13 of many reasons to refuse, the first in order is told", async () => {
+  const tenant = await world.tenant({ plan: "free" });
+  const route = "POST /api/v1/schedules";
+  const answers: string[] = [];
+  const ask = async (as: Headers) => {
+    const { status, body } = await world.call(route, { as, body: { cron_expression: "nonsense" } });
+    answers.push(`${status} ${body.code ?? body.error}`);
+  };
+  await operate({ tenant_id: tenant.id, status: "suspended" });
+  const narrow = await tenant.dashboard("analyst", { readOnly: true });
+  for (let n = 0; n < 60; n++) await world.call("GET /api/v1/me", { as: narrow });
+  await ask({ authorization: "Bearer garbage" });
+  await ask(narrow);
+  await world.advance(60_000);
+  await ask(narrow);
+  await operate({ tenant_id: tenant.id, status: "active" });
+  await ask(narrow);
+  await ask(await tenant.dashboard("analyst"));
+  await ask(await tenant.dashboard());
+  await operate({ tenant_id: tenant.id, plan: "premium" });
+  await ask(await tenant.dashboard());
+  expect(answers).toEqual([
+    "401 UNAUTHORIZED",
+    "429 rate limit exceeded",
+    "403 TENANT_SUSPENDED",
+    "403 READ_ONLY_TOKEN",
+    "403 FORBIDDEN",
+    "403 PLAN_FEATURE_UNAVAILABLE",
+    "422 VALIDATION_ERROR",
+  ]);
+});
+
 describe("features", () => {
   it("GEN-10 INX-1 ERR-20 in-app delivery is refused on a plan without it, in its own body", async () => {
     const tenant = await world.tenant({ plan: "free" });

@@ -1,7 +1,9 @@
 // Registration, login, refresh, logout, switching: how people get in and stay in.
 import { generateKeyPairSync, sign } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
+import { hashOf } from "../../shared/http/authenticate.ts";
 import { platformWrite } from "../../shared/resources.ts";
+import { platform as rows } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import { spent } from "../support/spending.ts";
@@ -123,8 +125,31 @@ describe("login", () => {
   it("is limited per e-mail address", async () => {
     await register();
     const statuses = [];
-    for (let i = 0; i < 11; i++) statuses.push((await login({ password: "wrong horse battery" })).status);
+    const spellings = [ada.email, ada.email.toUpperCase(), "Ada@Lovelace.Example"];
+    for (let i = 0; i < 11; i++)
+      statuses.push((await login({ email: spellings[i % 3], password: "wrong horse battery" })).status);
     expect(statuses.slice(-2)).toEqual([401, 429]);
+  });
+
+  it("decision 25 is limited per address, whoever is asked for, and so is accepting invitations", async () => {
+    const { body } = await register();
+    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    const row = rows.limit("login-ip", hashOf("203.0.113.7"), Math.floor(world.clock.now() / (15 * 60_000)));
+    await platform.update(row, { set: { count: 99 } });
+    const invited = { email: "new@lovelace.example", role: "viewer" };
+    const { token } = (
+      await world.call("POST /api/v1/team/invitations", { as: bearer(body.access_token), body: invited })
+    ).body;
+    const accept = () =>
+      world.call("POST /api/v1/auth/invitations/accept", { body: { token, name: "New", password: PASSWORD } });
+    const answers = [await login(), await login(), await accept()];
+    expect(answers.map(({ status, body: { code } }) => [status, code])).toEqual([
+      [200, undefined],
+      [429, "RATE_LIMITED"],
+      [429, "RATE_LIMITED"],
+    ]);
+    await world.advance(15 * 60_000);
+    expect((await accept()).status).toBe(201);
   });
 
   it("AMB-86 ERR-7 a deleted workspace is closed, a suspended one opens for its bill", async () => {
@@ -180,6 +205,14 @@ describe("refresh", () => {
     const logout = { body: { refresh_token: again.refresh_token } };
     expect((await world.call("POST /api/v1/auth/logout", logout)).status).toBe(204);
     expect((await refresh(again.refresh_token)).status).toBe(401);
+  });
+
+  it("ends when its time is over, whether or not the table has dropped its row by then", async () => {
+    const { refresh_token } = (await register()).body;
+    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    const family = rows.refresh(refresh_token.split(".")[0]);
+    await platform.update(family, { set: { expires_at: world.clock.now() } });
+    expect((await refresh(refresh_token)).status).toBe(401);
   });
 
   it.each(["", "x", "a.b", `${"0".repeat(36)}.${"A".repeat(43)}`])("answers 401 for %j", async (token) => {

@@ -34,6 +34,9 @@ describe("invitations", () => {
     const late = await invite("late@navy.example", "viewer");
     await world.advance(7 * 86_400_000);
     expect((await accept(late.body.token)).status).toBe(404);
+    const weak = { token: late.body.token, name: "Grace", password: "123456789012" };
+    const refused = await world.call("POST /api/v1/auth/invitations/accept", { body: weak });
+    expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["password"]]);
   });
 
   it("AMB-78 are mailed, token and all; a mail that does not go is logged and refuses nobody", async () => {
@@ -184,6 +187,12 @@ describe("roles", () => {
     const admin = { authorization: `Bearer ${(await join("admin")).access_token}` };
     expect((await world.call(`DELETE ${self}`, { as: admin })).status).toBe(403);
     expect((await invite("y@navy.example", "owner", admin)).status).toBe(403);
+    const role = (id: string, to: string) =>
+      world.call(`PATCH /api/v1/team/members/${id}`, { as: admin, body: { role: to } });
+    const other = (await join("analyst")).user.id;
+    const refused = [await role(tenant.owner, "viewer"), await role(other, "owner")];
+    expect(refused.map(({ body }) => body.code)).toEqual(["FORBIDDEN", "FORBIDDEN"]);
+    expect((await role(other, "marketer")).body.role).toBe("marketer");
     const second = await join("owner");
     expect((await world.call(`DELETE ${self}`, { as: owner })).status).toBe(204);
     const as = { authorization: `Bearer ${second.access_token}` };
@@ -260,6 +269,8 @@ describe("server keys", () => {
     expect(body.name).toBe(`${body.tenant_name} / zap`);
     expect((await world.call(`DELETE /api/v1/server-keys/${id}`, { as: owner })).status).toBe(204);
     expect((await world.call("GET /v1/whoami", { as })).status).toBe(401);
+    await world.advance(60_000);
+    expect((await world.call(`DELETE /api/v1/server-keys/${id}`, { as: owner })).status).toBe(204);
     const { items } = (await world.call("GET /api/v1/server-keys", { as: owner })).body;
     expect(items.find((item: { id: string }) => item.id === id).revoked_at).toBe("2026-11-20T12:00:00.000Z");
   });
