@@ -137,7 +137,7 @@ it("D-CAP what is not tried is not counted, what the provider refuses is", async
 });
 
 it("D-CAP across campaigns, journeys, schedules and API sends", async () => {
-  const { world, tenant, ids, person, call, push, reached } = await setting([{ ...DAILY, max: 3 }]);
+  const { world, tenant, ids, person, call, push, reached } = await setting([{ ...DAILY, max: 4 }]);
   await person("ada");
   const content = { title: "t", body: "b" };
   const channel_ids = [ids.ios];
@@ -159,14 +159,19 @@ it("D-CAP across campaigns, journeys, schedules and API sends", async () => {
     });
     await world.settle();
   };
+  const template_id = (await call("POST /api/v1/templates", { name: "t", content })).body.id;
+  const cron = { cron_expression: "1 12 * * *", timezone: "UTC", template_id, channel_ids, target: { type: "all" } };
+  expect((await call("POST /api/v1/schedules", cron)).status).toBe(201);
+  await world.advance(2 * MINUTE);
+  expect(await reached()).toHaveLength(1);
   await campaign();
   await journey();
   await push();
-  expect(await reached()).toHaveLength(3);
+  expect(await reached()).toHaveLength(4);
   await campaign();
   await journey();
   await push();
-  expect(await reached()).toHaveLength(3);
+  expect(await reached()).toHaveLength(4);
 });
 
 it("D-CAP F16 sends that run at once do not pass the cap, each person gets exactly so many", async () => {

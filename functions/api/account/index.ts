@@ -166,7 +166,16 @@ export const account = group("account", "A workspace's own keys, and who is aski
   endpoint(
     "PATCH /api/v1/workspace",
     { permission: "team:manage" },
-    { summary: "Change the workspace's settings", body: SettingsChange, returns: Settings },
+    {
+      summary: "Change the workspace's settings",
+      description:
+        "`quiet_hours` put marketing by push, web push, e-mail, SMS and chat app off to their end, in the subscriber's " +
+        "`timezone` or the workspace's; `days` are those on which they begin, 0 is Sunday. `frequency_caps` count " +
+        "messages a person by day or week of the workspace's zone; what is beyond is `skipped: capped`. Both hold for " +
+        "sends that are dispatched from now on.",
+      body: SettingsChange,
+      returns: Settings,
+    },
     async ({ platform, tenant, body }) => {
       const workspace = await changeWorkspace(platform, tenant, body);
       if (!workspace) throw notFound("workspace");

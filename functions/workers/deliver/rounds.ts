@@ -155,9 +155,14 @@ async function workRound(work: Work, { tenure: begun, progress }: Held): Promise
     const group = units.slice(from, groupEnd(units, from));
     const prepared = await preparing.prepare(units, group, waiting.refusal);
     Object.assign(progress, { from, to: from + group.length });
-    const claimed = found.job.means?.caps
-      ? await claimCapped(work, { tenure, progress }, prepared)
-      : await advance(store, place, tenure, progressText(progress));
+    const claiming = found.job.means?.caps
+      ? claimCapped(work, { tenure, progress }, prepared)
+      : advance(store, place, tenure, progressText(progress));
+    const claimed = await claiming.catch(async (error) => {
+      // What is known already must not become unconfirmed because the table is too busy for the next claim.
+      await write(rows.length);
+      throw error;
+    });
     if (!claimed || !("owner" in claimed)) return { again: SECOND };
     // Nothing may come between the claim and the calls.
     const outcomes = await Promise.all(prepared.map(({ send }) => send()));
