@@ -45,8 +45,8 @@ const dueRows = async (world: TestWorld, kind: string) => {
   return (page.Items as { pk: { S: string }; kind?: { S: string } }[]).filter((row) => row.kind?.S === kind);
 };
 
-it("D-QUIET F15 whoever has quiet hours gets it at their end, in each zone; the job waits and counts them", async () => {
-  const { world, person, push, job, explain } = await setting();
+it("D-QUIET F15 ISG-4 whoever has quiet hours gets it at their end, in each zone; the job waits and counts them", async () => {
+  const { world, call, person, push, job, explain } = await setting();
   const [ada, ben, cleo] = [
     await person("ada", "Europe/London"),
     await person("ben", "Asia/Tokyo"),
@@ -83,6 +83,9 @@ it("D-QUIET F15 whoever has quiet hours gets it at their end, in each zone; the 
   expect(await explain(sent.id, ben)).toMatchObject({ decision: "sent", state: "delivered", deferred_until: null });
   const [{ at }] = (await outboxOf(world, `?subscriber_id=${ben}`)) as [OutboxItem];
   expect(Date.parse(at)).toBeGreaterThanOrEqual(Date.parse("2026-11-20T23:00:00.000Z"));
+  const { cells } = (await call("GET /api/v1/insights/heatmap")).body;
+  const byHour = cells.map(({ hour, delivered }: { hour: number; delivered: number }) => [hour, delivered]);
+  expect(byHour.sort()).toEqual([12, 13, 23].map((hour) => [hour, 1]));
   await world.advance(24 * HOUR);
   expect(await reached(world)).toHaveLength(3);
 });

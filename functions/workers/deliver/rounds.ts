@@ -100,7 +100,8 @@ async function take(
 ): Promise<Held | { again: number }> {
   const { store, clock, ids } = context;
   const owner = ids.uuid();
-  if (!claim?.owner) return begin(context, place, { job, chunk }, { owner, step: 0, at: clock.now(), deferred: 0 });
+  if (!claim?.owner)
+    return begin(context, place, { job, chunk }, { owner, step: 0, at: clock.now(), deferred: 0, timed: 0 });
   const now = clock.now();
   if (Number(claim.lease) >= now) return { again: Number(claim.lease) + 1 - now };
   const waiting = progressOf(String(claim.progress));
@@ -109,7 +110,8 @@ async function take(
   if (isParked(job, waiting)) return { again: Number.POSITIVE_INFINITY };
   const item = await takeOver(store, place, owner);
   if (!item) return { again: SECOND };
-  const tenure = { owner, step: Number(item.step), at: Number(item.at), deferred: Number(item.deferred ?? 0) };
+  const [deferred, timed] = [Number(item.deferred ?? 0), Number(item.timed ?? 0)];
+  const tenure = { owner, step: Number(item.step), at: Number(item.at), deferred, timed };
   const progress = progressOf(String(item.progress));
   await recover(context, place, { job, chunk }, { tenure, progress }, addressees);
   return { tenure, progress };
@@ -196,12 +198,13 @@ function rowOf(
 
 /** Leaves the chunk to whoever comes next, with all that is known; what waits longer than a queue can, to a timer. */
 async function letGo(work: Work, { tenure, progress }: Held, ms: number): Promise<{ again: number }> {
-  const { store, timers, clock, place } = work;
+  const { store, timers, clock, place, found } = work;
   progress.from = progress.to;
   const waits = clock.now() + ms;
   if (ms > LONGEST_DELAY_MS) await timers.set([{ kind: "job-release", id: place.job, at: waits }]);
   const deferred = waitingFor(progress).size;
-  await release(store, place, tenure, progressText(progress), { waits, deferred });
+  const { delivered } = resultOf(progress, found.chunk.recipients.length);
+  await release(store, place, tenure, progressText(progress), { waits, deferred, delivered });
   return { again: ms };
 }
 

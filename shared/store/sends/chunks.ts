@@ -284,7 +284,7 @@ export async function closeRange(store: Store, job: string, range: string): Prom
         change: { add: { ...added, ranges_closed: 1 } },
         when: is("status", "processing"),
       },
-      ...deliveredSteps(store, `${job}:${range}`, Number(added["n:delivered"] ?? 0)),
+      ...deliveredSteps(store, `${job}:${range}`, Number(added["n:delivered"] ?? 0) - Number(item.timed ?? 0)),
     ])
     .then(
       () => true,

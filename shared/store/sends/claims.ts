@@ -1,6 +1,7 @@
 // Claims of groups: one conditional write each, with all that is known by then (decision 7, reliability.md section 4).
 import type { Store } from "../../resources.ts";
 import { absent, all, below, is } from "../conditions.ts";
+import { deliveredSteps } from "../insights/hours.ts";
 import { keys } from "../keys.ts";
 import type { Item } from "../model.ts";
 import { refused, refusedSteps } from "../refusals.ts";
@@ -16,6 +17,8 @@ export interface Tenure {
   at: number;
   /** Recipients of the chunk whom the range counts as waiting for the end of quiet hours. */
   deferred: number;
+  /** Deliveries that are counted in their hour already: those before a long wait. */
+  timed: number;
 }
 
 const keyOf = (store: Store, { job, range, n }: Place) => keys.claim(store.tenant, job, range, n);
@@ -49,7 +52,7 @@ export async function advance(
 
 /**
  * Lets go of a chunk with all that is known: from `waits` on, whoever comes next may go on. `deferred` recipients wait
- * for the end of quiet hours, and the range counts them.
+ * for the end of quiet hours, and the range counts them; what was `delivered` before is counted in this hour.
  * @returns false if somebody else has the chunk.
  */
 export async function release(
@@ -57,18 +60,24 @@ export async function release(
   place: Place,
   tenure: Tenure,
   progress: string,
-  { waits, deferred }: { waits: number; deferred: number },
+  { waits, deferred, delivered }: { waits: number; deferred: number; delivered: number },
 ): Promise<boolean> {
   const { owner, step, at } = tenure;
-  const set = { owner, lease: 0, step: step + 1, progress, waits, deferred };
+  const timed = deferred > 0 ? delivered : tenure.timed;
+  const set = { owner, lease: 0, step: step + 1, progress, waits, deferred, timed };
   const key = keyOf(store, place);
   const change = { set, initial: { at } };
   const when = step === 0 ? absent("owner") : isMine(tenure);
   const isOurs = (old: Item | undefined) => old?.owner === owner && old.step === step + 1;
   const more = deferred - tenure.deferred;
-  if (more === 0) return store.update(key, change, when).then(() => true, refused(isOurs));
-  const counted = { update: keys.range(store.tenant, place.job, place.range), change: { add: { deferred: more } } };
-  return store.transact([{ update: key, change, when }, counted]).then(
+  const moreTimed = timed - tenure.timed;
+  if (more === 0 && moreTimed === 0) return store.update(key, change, when).then(() => true, refused(isOurs));
+  const counted = {
+    update: keys.range(store.tenant, place.job, place.range),
+    change: { add: { deferred: more, timed: moreTimed } },
+  };
+  const hours = deliveredSteps(store, `${place.job}:${place.range}:${place.n}`, moreTimed);
+  return store.transact([{ update: key, change, when }, counted, ...hours]).then(
     () => true,
     refusedSteps(([claim]) => isOurs(claim?.old)),
   );

@@ -32,6 +32,16 @@ export const countsRecount: Invariant = {
       check("delivered by claims", counts.delivered, sum(claims.map((claim) => tallyOf(claim).counts.delivered)));
     },
     end: () => {
+      const byHour = new Map<string, number>();
+      for (const { tenant, item } of itemsOf(mirror, "HOURS"))
+        for (const [name, n] of Object.entries(item))
+          if (name.startsWith("delivered:")) byHour.set(tenant, (byHour.get(tenant) ?? 0) + Number(n));
+      const delivered = new Map<string, number>();
+      for (const { tenant, item } of itemsOf(mirror, "JOB"))
+        delivered.set(tenant, (delivered.get(tenant) ?? 0) + tallyOf(item).counts.delivered);
+      for (const [tenant, n] of delivered)
+        if (n !== (byHour.get(tenant) ?? 0))
+          broken(`workspace ${tenant} counts ${byHour.get(tenant)} deliveries by the hour, its jobs ${n}`, tenant);
       const taken = new Map<string, number>();
       for (const { tenant, item } of itemsOf(mirror, "JOB"))
         taken.set(tenant, (taken.get(tenant) ?? 0) + Number(item.reserved ?? 0));
