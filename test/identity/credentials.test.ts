@@ -1,7 +1,10 @@
 // Hostile credentials: none of them opens anything, none of them is an exception.
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
+import type { Caller } from "../../shared/http/authenticate.ts";
+import { createCredentialCache } from "../../shared/http/credential-cache.ts";
 import { endpoints, group } from "../../shared/http/endpoint.ts";
+import { unauthorized } from "../../shared/http/errors.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { platformWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
@@ -189,6 +192,27 @@ it("ATH-3 an access token is good for 15 minutes and no longer", async () => {
   expect((await fresh.call("GET /api/v1/me", { as })).status).toBe(200);
   await fresh.advance(1_000);
   expect((await fresh.call("GET /api/v1/me", { as })).status).toBe(401);
+});
+
+it("ATH-R6 the minute of a remembered key begins when its validation began, that of a refusal lasts 5 seconds", async () => {
+  let now = 0;
+  let asked = 0;
+  let isGood = true;
+  const remembered = createCredentialCache(() => now);
+  const validate = async (): Promise<Caller> => {
+    asked++;
+    now += 2_000;
+    if (!isGood) throw unauthorized();
+    return { kind: "public" };
+  };
+  const askedAt = async (at: number) => {
+    now = at;
+    await remembered("key", validate).catch(() => undefined);
+    return asked;
+  };
+  expect([await askedAt(0), await askedAt(59_999), await askedAt(60_000)]).toEqual([1, 1, 2]);
+  isGood = false;
+  expect([await askedAt(120_000), await askedAt(124_999), await askedAt(125_000)]).toEqual([3, 3, 4]);
 });
 
 it("ATH-R6 a revoked key is refused at once, but may ingest for up to a minute after its validation", async () => {

@@ -1,6 +1,7 @@
-// Plans: requests per minute, features, quotas, caps, warnings; the bill; what an operator may change.
+// Plans: requests per minute, features, quotas, caps, warnings; the bill.
 import { beforeEach, describe, expect, it } from "vitest";
 import { planNames, plans } from "../../shared/plans.ts";
+import { warnOfUsage } from "../../shared/store/workspaces/usage.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -189,7 +190,7 @@ describe("quotas and caps", () => {
     const line = { level: "warn", message: "a workspace nears a limit", period: "2026-11", ...whose };
     expect(logged()).toEqual([{ ...line, percent: 80, used: 80_001 }]);
     await operate({ tenant_id: tenant.id, usage: { sends: 94_999 } });
-    await Promise.all([send(as), send(as)]);
+    await send(as);
     expect((await annotations()).length).toBe(2);
     expect(logged().slice(1)).toEqual([{ ...line, percent: 95, used: expect.any(Number) }]);
     await operate({ tenant_id: tenant.id, usage: { sends: 95_002 } });
@@ -198,6 +199,15 @@ describe("quotas and caps", () => {
     expect(body.limits).toMatchObject({ sends: 100_000, team_members: 5, requests_per_minute: 300 });
     expect([body.period_start, body.period_end]).toEqual(["2026-11-01T00:00:00.000Z", "2026-12-01T00:00:00.000Z"]);
     expect(body.forecast.sends_at_period_end).toBe(Math.round((95_002 * 30) / 19.5));
+  });
+
+  it("F25 D-BILL warns once, however many find out at the same moment", async () => {
+    const tenant = await world.tenant({ plan: "starter" });
+    await operate({ tenant_id: tenant.id, usage: { sends: 81_000 } });
+    const allowance = { plan: "starter", sendCap: null } as const;
+    await Promise.all(Array.from({ length: 5 }, () => warnOfUsage(tenant.store, "sends", allowance)));
+    expect((await tenant.store.query({ pk: `T#${tenant.id}#annotation` })).items).toHaveLength(1);
+    expect(world.logs.filter(({ message }) => message === "a workspace nears a limit")).toHaveLength(1);
   });
 
   it("F25 D-BILL warns of the workspace's own cap too, and of no cap that forbids sending", async () => {
@@ -242,79 +252,5 @@ describe("quotas and caps", () => {
     await send(await tenant.dashboard());
     await world.advance(11 * 86_400_000);
     expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.sends).toBe(0);
-  });
-});
-
-describe("the plan and the operator", () => {
-  it("ANN-6 D-BILL a change of plan takes effect at once and leaves an annotation", async () => {
-    const tenant = await world.tenant({ plan: "free" });
-    const as = await tenant.dashboard();
-    const { body } = await world.call("PUT /api/v1/billing/plan", { as, body: { plan: "growth" } });
-    expect([body.plan, body.limits.sends]).toEqual(["growth", 500_000]);
-    expect(
-      (
-        await world.call("GET /v1/in-app/messages?subscriber_id=00000000-0000-4000-8000-000000000000", {
-          as: tenant.sdk,
-        })
-      ).status,
-    ).toBe(200);
-    const { items } = await tenant.store.query({ pk: `T#${tenant.id}#annotation` });
-    expect(items).toEqual([
-      expect.objectContaining({ kind: "plan_change", source: "auto", text: "The plan changed from free to growth." }),
-    ]);
-  });
-
-  it("D-TENANT a suspended workspace's scheduled sends are held, and go out on reactivation", async () => {
-    const tenant = await world.tenant();
-    const { id: subscriber } = (await upsert(tenant, "a")).body;
-    const { id } = (await send(await tenant.dashboard(), { scheduled_at: "2026-11-20T13:00:00Z" })).body;
-    const status = async () =>
-      (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body.status;
-    await operate({ tenant_id: tenant.id, status: "suspended" });
-    await world.advance(5 * 3_600_000);
-    await operate({ tenant_id: tenant.id, status: "active" });
-    expect(await status()).toBe("scheduled");
-    await world.advance(6 * 60_000);
-    expect(await status()).toBe("completed");
-    expect(
-      (await world.call(`GET /v1/in-app/messages?subscriber_id=${subscriber}`, { as: tenant.sdk })).body.messages
-        .length,
-    ).toBe(1);
-  });
-
-  it("AMB-86 a send held for more than 24 hours fails as expired", async () => {
-    const tenant = await world.tenant();
-    const { id } = (await send(await tenant.dashboard(), { scheduled_at: "2026-11-20T13:00:00Z" })).body;
-    await operate({ tenant_id: tenant.id, status: "suspended" });
-    await world.advance(26 * 3_600_000);
-    await operate({ tenant_id: tenant.id, status: "active" });
-    await world.advance(6 * 60_000);
-    const { body } = await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() });
-    expect([body.status, body.error]).toEqual(["failed", "expired"]);
-  });
-
-  it("the operator function refuses what it does not know", async () => {
-    const tenant = await world.tenant();
-    expect(await operate({ tenant_id: "nobody", plan: "free" })).toEqual({ error: "not_found" });
-    expect(await operate({ tenant_id: tenant.id, plan: "gold" })).toMatchObject({
-      error: "invalid",
-      fields: { plan: expect.any(String) },
-    });
-    expect(await operate({ tenant_id: tenant.id, kind: "agency" })).toMatchObject({ workspace: { kind: "agency" } });
-  });
-
-  it("AMB-85 settings are read and changed, and a bad one is named", async () => {
-    const tenant = await world.tenant();
-    const as = await tenant.dashboard();
-    const patch = (body: object) => world.call("PATCH /api/v1/workspace", { as, body });
-    const quiet_hours = { start: "22:00", end: "08:00", timezone_mode: "subscriber" };
-    expect((await patch({ name: "New", timezone: "Europe/Berlin", quiet_hours })).body).toMatchObject({
-      name: "New",
-      timezone: "Europe/Berlin",
-      quiet_hours,
-    });
-    expect((await patch({ quiet_hours: null })).body.quiet_hours).toBeNull();
-    expect(Object.keys((await patch({ timezone: "Mars/Olympus" })).body.fields)).toEqual(["timezone"]);
-    expect((await world.call("GET /api/v1/workspace", { as })).body.email_consent_mode).toBe("opt_out");
   });
 });

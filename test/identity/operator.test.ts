@@ -1,0 +1,90 @@
+// What an operator may change of a workspace, what its owner may, and what becomes of its sends meanwhile.
+import { beforeEach, describe, expect, it } from "vitest";
+import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+
+const operate = (event: object) => world.host.invoke("operator", event) as Promise<Record<string, never>>;
+const upsert = (tenant: Tenant, external_id: string) =>
+  world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } });
+const send = (as: Headers, body: object = {}) =>
+  world.call("POST /api/v1/notifications", { as, body: { target: { type: "all" }, title: "t", body: "b", ...body } });
+
+describe("the plan and the operator", () => {
+  it("ANN-6 D-BILL a change of plan takes effect at once and leaves an annotation", async () => {
+    const tenant = await world.tenant({ plan: "free" });
+    const as = await tenant.dashboard();
+    const { body } = await world.call("PUT /api/v1/billing/plan", { as, body: { plan: "growth" } });
+    expect([body.plan, body.limits.sends]).toEqual(["growth", 500_000]);
+    expect(
+      (
+        await world.call("GET /v1/in-app/messages?subscriber_id=00000000-0000-4000-8000-000000000000", {
+          as: tenant.sdk,
+        })
+      ).status,
+    ).toBe(200);
+    await world.call("PUT /api/v1/billing/plan", { as, body: { plan: "growth" } });
+    await operate({ tenant_id: tenant.id, plan: "growth" });
+    const { items } = await tenant.store.query({ pk: `T#${tenant.id}#annotation` });
+    expect(items).toEqual([
+      expect.objectContaining({ kind: "plan_change", source: "auto", text: "The plan changed from free to growth." }),
+    ]);
+  });
+
+  it("D-TENANT a suspended workspace's scheduled sends are held, and go out on reactivation", async () => {
+    const tenant = await world.tenant();
+    const { id: subscriber } = (await upsert(tenant, "a")).body;
+    const { id } = (await send(await tenant.dashboard(), { scheduled_at: "2026-11-20T13:00:00Z" })).body;
+    const status = async () =>
+      (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body.status;
+    await operate({ tenant_id: tenant.id, status: "suspended" });
+    await world.advance(5 * 3_600_000);
+    await operate({ tenant_id: tenant.id, status: "active" });
+    expect(await status()).toBe("scheduled");
+    await world.advance(6 * 60_000);
+    expect(await status()).toBe("completed");
+    expect(
+      (await world.call(`GET /v1/in-app/messages?subscriber_id=${subscriber}`, { as: tenant.sdk })).body.messages
+        .length,
+    ).toBe(1);
+  });
+
+  it("AMB-86 a send held for more than 24 hours fails as expired", async () => {
+    const tenant = await world.tenant();
+    const { id } = (await send(await tenant.dashboard(), { scheduled_at: "2026-11-20T13:00:00Z" })).body;
+    await operate({ tenant_id: tenant.id, status: "suspended" });
+    await world.advance(26 * 3_600_000);
+    await operate({ tenant_id: tenant.id, status: "active" });
+    await world.advance(6 * 60_000);
+    const { body } = await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() });
+    expect([body.status, body.error]).toEqual(["failed", "expired"]);
+  });
+
+  it("the operator function refuses what it does not know", async () => {
+    const tenant = await world.tenant();
+    expect(await operate({ tenant_id: "nobody", plan: "free" })).toEqual({ error: "not_found" });
+    expect(await operate({ tenant_id: tenant.id, plan: "gold" })).toMatchObject({
+      error: "invalid",
+      fields: { plan: expect.any(String) },
+    });
+    expect(await operate({ tenant_id: tenant.id, kind: "agency" })).toMatchObject({ workspace: { kind: "agency" } });
+  });
+
+  it("AMB-85 settings are read and changed, and a bad one is named", async () => {
+    const tenant = await world.tenant();
+    const as = await tenant.dashboard();
+    const patch = (body: object) => world.call("PATCH /api/v1/workspace", { as, body });
+    const quiet_hours = { start: "22:00", end: "08:00", timezone_mode: "subscriber" };
+    expect((await patch({ name: "New", timezone: "Europe/Berlin", quiet_hours })).body).toMatchObject({
+      name: "New",
+      timezone: "Europe/Berlin",
+      quiet_hours,
+    });
+    expect((await patch({ quiet_hours: null })).body.quiet_hours).toBeNull();
+    expect(Object.keys((await patch({ timezone: "Mars/Olympus" })).body.fields)).toEqual(["timezone"]);
+    expect((await world.call("GET /api/v1/workspace", { as })).body.email_consent_mode).toBe("opt_out");
+  });
+});

@@ -1,0 +1,86 @@
+// Server keys and their scopes: shown once, revoked at once; the SDK key, which stays.
+import { beforeEach, describe, expect, it } from "vitest";
+import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let tenant: Tenant;
+let owner: Headers;
+beforeEach(async () => {
+  world = await testWorld();
+  tenant = await world.tenant();
+  owner = await tenant.dashboard();
+});
+
+describe("server keys", () => {
+  const create = (body: object, as = owner) => world.call("POST /api/v1/server-keys", { as, body });
+
+  it("ATH-2 ATH-R3 are shown once, stored as a hash, and hold events:write by default", async () => {
+    const { status, body } = await create({ name: "ingest" });
+    expect(status).toBe(201);
+    expect(body.key).toMatch(/^service_srv_[A-Za-z0-9_-]{32}$/);
+    expect(body.scopes).toEqual(["events:write"]);
+    const listed = (await world.call("GET /api/v1/server-keys", { as: owner })).body.items;
+    expect(listed.find(({ id }: { id: string }) => id === body.id)).toEqual({
+      ...body,
+      key: undefined,
+      last_used_at: null,
+      revoked_at: null,
+    });
+    const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
+    expect(JSON.stringify(Items)).not.toContain(body.key);
+  });
+
+  it("ATH-R5 ATH-R11 need the permission, and know their scopes", async () => {
+    expect((await create({ name: "x" }, await tenant.dashboard("marketer"))).body.code).toBe("FORBIDDEN");
+    expect((await create({ name: "x", scopes: [] })).status).toBe(422);
+    expect((await create({ name: "x", scopes: ["everything:write"] })).status).toBe(422);
+    expect((await create({ name: "x", scopes: ["subscribers:read"] })).body.scopes).toEqual(["subscribers:read"]);
+  });
+
+  it("ATH-R4 AMB-27 a key without explicit scopes passes on the surfaces of rule 4, one with others does not", async () => {
+    const bare = (await create({ name: "a" })).body.key;
+    const narrow = (await create({ name: "b", scopes: ["events:read"] })).body.key;
+    const list = (key: string) => world.call("GET /v1/subscribers", { as: { authorization: `Bearer ${key}` } });
+    expect((await list(bare)).status).toBe(200);
+    expect((await list(narrow)).body.code).toBe("FORBIDDEN");
+  });
+
+  it("HOK-9 D-WHOAMI whoami says whose key it is; revocation is immediate", async () => {
+    const { id, key } = (await create({ name: "zap" })).body;
+    const as = { authorization: `Bearer ${key}` };
+    const { body } = await world.call("GET /v1/whoami", { as });
+    expect(body).toMatchObject({ tenant_id: tenant.id, plan: "enterprise", key: { id, type: "server", name: "zap" } });
+    expect(body.name).toBe(`${body.tenant_name} / zap`);
+    expect((await world.call(`DELETE /api/v1/server-keys/${id}`, { as: owner })).status).toBe(204);
+    expect((await world.call("GET /v1/whoami", { as })).status).toBe(401);
+    await world.advance(60_000);
+    expect((await world.call(`DELETE /api/v1/server-keys/${id}`, { as: owner })).status).toBe(204);
+    const { items } = (await world.call("GET /api/v1/server-keys", { as: owner })).body;
+    expect(items.find((item: { id: string }) => item.id === id).revoked_at).toBe("2026-11-20T12:00:00.000Z");
+  });
+
+  it("D-SCOPE the list says when a key was last used, to the hour; a refused call is no use", async () => {
+    const { id, key } = (await create({ name: "zap", scopes: ["subscribers:read"] })).body;
+    const as = { authorization: `Bearer ${key}` };
+    const usedAt = async () => {
+      const { items } = (await world.call("GET /api/v1/server-keys", { as: await tenant.dashboard() })).body;
+      return items.find((item: { id: string }) => item.id === id).last_used_at;
+    };
+    expect((await world.call("GET /v1/hooks", { as })).status).toBe(403);
+    expect((await world.call("GET /v1/subscribers?limit=0", { as })).status).toBe(422);
+    expect(await usedAt()).toBeNull();
+    expect((await world.call("GET /v1/subscribers", { as })).status).toBe(200);
+    expect(await usedAt()).toBe("2026-11-20T12:00:00.000Z");
+    await world.advance(3_599_000);
+    await world.call("GET /v1/subscribers", { as });
+    expect(await usedAt()).toBe("2026-11-20T12:00:00.000Z");
+    await world.advance(1_000);
+    await world.call("GET /v1/whoami", { as });
+    expect(await usedAt()).toBe("2026-11-20T13:00:00.000Z");
+  });
+
+  it("ATH-1 the SDK key is stable", async () => {
+    const { body } = await world.call("GET /api/v1/sdk-key", { as: owner });
+    expect(body.sdk_key).toBe(tenant.sdkKey);
+  });
+});
