@@ -54,6 +54,10 @@ function inOrder(found: Case): Case {
 }
 
 const DYNALITE: Engine["name"][] = ["dynalite"];
+const takesOnly = ({ request: { operation, input } }: Case): boolean =>
+  operation === "UpdateItem" &&
+  /^(REMOVE|DELETE)/.test(String(input.UpdateExpression)) &&
+  !/\b(SET|ADD)\b/.test(String(input.UpdateExpression));
 const COMPARES_PATHS = /(#\w+|[a-z][\w.[\]]*|\)) (=|<>|<=|>=|<|>) (#\w+|size|[a-z])/;
 
 const differences: Difference[] = [
@@ -168,6 +172,16 @@ const differences: Difference[] = [
       /Invalid \w+Expression|Either the KeyConditions|The Segment parameter/,
       /Invalid \w+Expression|unused in expressions|contains invalid value|when choosing to get|ALL_PROJECTED_ATTRIBUTES|Expression is null/,
     ),
+  },
+  {
+    why: "an update that only takes away: where there is no item the others make one, or refuse the path",
+    engines: BOTH,
+    without: (found) => (takesOnly(found) && !found.ours.refused ? settled(found) : found),
+  },
+  {
+    why: "of several faults of what is read from an index, another one",
+    engines: LOCAL,
+    without: otherRefusal(/Select type ALL_ATTRIBUTES/, /does not project one or more filter attributes/),
   },
   {
     why: "of several faults of an update in the item, another one",

@@ -1,5 +1,5 @@
 // What surrounds a table: time to live, tags, recovery, limits and endpoints.
-import { HOUR, SECOND } from "../../../shared/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../../shared/clock.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { invalidParameter, validation } from "./errors.ts";
@@ -7,6 +7,8 @@ import { flag, listOf, map, needed, structure, text } from "./parameters.ts";
 import { findTable, onTable } from "./table-lookup.ts";
 import { REGION, type Table, tableArn } from "./tables.ts";
 
+/** For so long the time to live stays as it was switched; the documentation says an hour. */
+const TIME_TO_LIVE_REST = 30 * MINUTE;
 const MAX_TAGS = 50;
 export const TAGS = listOf(structure({ Key: text, Value: text }, "Tag"));
 
@@ -15,7 +17,7 @@ export function settingsOperations(engine: Engine): Operations {
 }
 
 function timeToLive(engine: Engine): Operations {
-  const { tables, storage } = engine;
+  const { tables, storage, clock } = engine;
   const specification = structure({
     Enabled: needed(flag),
     AttributeName: needed({ type: "String", least: 1, most: 255 }),
@@ -44,8 +46,11 @@ function timeToLive(engine: Engine): Operations {
         throw validation(
           `TimeToLive is active on a different AttributeName: current AttributeName is ${current!.attribute}`,
         );
+      const now = clock.now();
+      if (record.timeToLiveAt !== undefined && now < record.timeToLiveAt + TIME_TO_LIVE_REST)
+        throw validation("Time to live has been modified multiple times within a fixed interval");
       const timeToLive = wanted.Enabled ? { timeToLive: { attribute: wanted.AttributeName } } : {};
-      storage.remarkExpiry(tables.save({ ...table, record: { ...record, ...timeToLive } }));
+      storage.remarkExpiry(tables.save({ ...table, record: { ...record, ...timeToLive, timeToLiveAt: now } }));
       return { TimeToLiveSpecification: wanted };
     }),
   };

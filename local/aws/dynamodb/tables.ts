@@ -56,6 +56,8 @@ export interface TableRecord {
   /** Streams that were switched off and have a successor, with when that was. */
   formerStreams?: { label: string; view: StreamView; until: number }[];
   timeToLive?: { attribute: string };
+  /** When the time to live was switched on or off last, in milliseconds. */
+  timeToLiveAt?: number;
   pointInTimeRecovery?: boolean;
   /** The KMS key an owner asked for. */
   encryptionKey?: string;

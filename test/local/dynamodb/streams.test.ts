@@ -1,7 +1,7 @@
 // Streams and time to live: a record per change, in commit order, for 24 hours.
 import { describe, expect, test } from "vitest";
 import type { Wire } from "../../../local/aws/stand-in.ts";
-import { DAY, HOUR, SECOND } from "../../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../../shared/clock.ts";
 import { invalid, key, N, S, START, tableInput, world } from "./world.ts";
 
 const streamed = (stream = "NEW_AND_OLD_IMAGES") => world({ table: { stream } });
@@ -236,7 +236,7 @@ describe("time to live", () => {
   });
 
   test("it is described, and neither switched on nor off twice", async () => {
-    const { call, refused } = await world();
+    const { call, refused, clock } = await world();
     const described = async () => (await call("DescribeTimeToLive", { TableName: "things" })).TimeToLiveDescription;
     const disable = { ...enable, TimeToLiveSpecification: { Enabled: false, AttributeName: "ends" } };
     expect(await described()).toEqual({ TimeToLiveStatus: "DISABLED" });
@@ -244,6 +244,12 @@ describe("time to live", () => {
     await call("UpdateTimeToLive", enable);
     expect(await described()).toEqual({ TimeToLiveStatus: "ENABLED", AttributeName: "ends" });
     expect(await refused("UpdateTimeToLive", enable)).toBe(invalid("TimeToLive is already enabled"));
+    const other = { ...enable, TimeToLiveSpecification: { Enabled: false, AttributeName: "other" } };
+    expect(await refused("UpdateTimeToLive", other)).toContain("TimeToLive is active on a different AttributeName");
+    expect(await refused("UpdateTimeToLive", disable)).toBe(
+      invalid("Time to live has been modified multiple times within a fixed interval"),
+    );
+    clock.jumpTo(clock.now() + 30 * MINUTE);
     await call("UpdateTimeToLive", disable);
     expect(await described()).toEqual({ TimeToLiveStatus: "DISABLED" });
   });
