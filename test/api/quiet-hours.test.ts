@@ -54,7 +54,10 @@ it("D-QUIET F15 ISG-4 whoever has quiet hours gets it at their end, in each zone
   ];
   const { job: sent, answer } = await push({});
   expect(answer.sent).toBe(3);
-  expect(sent).toMatchObject({ status: "processing", deferred: 2, sent: 3, completed_at: null });
+  expect(sent).toMatchObject({
+    ...{ status: "processing", deferred: 2, sent: 3, completed_at: null, delivered_by_channel: { ios: 1 } },
+    counts: { total: 3, sent: 3, delivered: 1, failed: 0, skipped: 0 },
+  });
   expect(await reached(world)).toEqual([ada]);
   expect(await explain(sent.id, ben)).toMatchObject({
     ...{ decision: "deferred", state: "deferred", deferred_until: "2026-11-20T23:00:00.000Z", attempts: [] },
@@ -73,7 +76,7 @@ it("D-QUIET F15 ISG-4 whoever has quiet hours gets it at their end, in each zone
   expect(await reached(world)).toEqual([ada]);
   await world.advance(2 * MINUTE);
   expect(await reached(world)).toEqual([ada, cleo]);
-  expect(await job(sent.id)).toMatchObject({ status: "processing", deferred: 1 });
+  expect(await job(sent.id)).toMatchObject({ status: "processing", deferred: 1, counts: { sent: 3, delivered: 2 } });
   await world.advance(TOKYO_MORNING - NEW_YORK_MORNING);
   expect(await reached(world)).toEqual([ada, cleo, ben]);
   expect(await job(sent.id)).toMatchObject({

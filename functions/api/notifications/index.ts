@@ -11,7 +11,7 @@ import { isTerminal, jobStatuses } from "../../../shared/rules/job-states.ts";
 import { channelClasses } from "../../../shared/rules/reach.ts";
 import { chatAppInputOf } from "../../../shared/store/channels/chat-app-content.ts";
 import type { Key } from "../../../shared/store/model.ts";
-import { countDeferred } from "../../../shared/store/sends/deferred.ts";
+import { soFar } from "../../../shared/store/sends/deferred.ts";
 import { cancelJob, getJob, type JobItem, listJobs } from "../../../shared/store/sends/jobs.ts";
 import { readoutOf } from "../../../shared/store/sends/tallies.ts";
 import { createNotification } from "./create.ts";
@@ -78,13 +78,16 @@ const Notification = v.object({
 });
 
 /** `sent` is what was promised at creation until the job runs, then what was accepted into delivery. */
-const shown = async (store: StoreReader, job: JobItem) => ({
-  ...job,
-  ...chatAppInputOf(job.chat_app),
-  sent: isTerminal(job.status) ? job.counts.sent : Math.max(job.sent, job.counts.sent),
-  deferred: await countDeferred(store, job),
-  ...(job.channel_arbitration_mode === "smart" && { channel_arbitration: readoutOf(job.arbitration) }),
-});
+const shown = async (store: StoreReader, job: JobItem) => {
+  const { counts, skip_reasons, fail_reasons, delivered_by_channel, arbitration, deferred } = await soFar(store, job);
+  return {
+    ...job,
+    ...chatAppInputOf(job.chat_app),
+    ...{ counts, skip_reasons, fail_reasons, delivered_by_channel, deferred },
+    sent: isTerminal(job.status) ? counts.sent : Math.max(job.sent, counts.sent),
+    ...(job.channel_arbitration_mode === "smart" && { channel_arbitration: readoutOf(arbitration) }),
+  };
+};
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, secrets] });
 const sending = endpoints({ credentials: ["dashboard"], permission: "send", uses: [storeWrite, timers] });

@@ -6,6 +6,7 @@ import { deliverInApp } from "../../../shared/providers/in-app.ts";
 import { providers } from "../../../shared/providers/providers.ts";
 import { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { claimChunk, closeChunk, closeRange, getChunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
+import type { Tenure } from "../../../shared/store/sends/claims.ts";
 import { finishJob } from "../../../shared/store/sends/jobs.ts";
 import { isInAppOnly } from "../../../shared/store/sends/recipients.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
@@ -36,7 +37,13 @@ export const deliver = queueWorker(
   },
 );
 
-type End = { again: number } | { tally?: { at: number; owner: string; tally: Tally; deferred?: number } };
+type End = { again: number } | { tally?: Closing };
+
+interface Closing extends Partial<Pick<Tenure, "deferred" | "told">> {
+  at: number;
+  owner: string;
+  tally: Tally;
+}
 
 /** In-app alone: the rows are their own ledger, so one claim does for the whole chunk. */
 async function intoInboxes({ store, ids, clock }: Bound, place: Place, { job, chunk }: Found): Promise<End> {
@@ -63,11 +70,11 @@ async function close(
   { store }: Bound,
   place: Place,
   { chunk }: Found,
-  { at, owner, tally, deferred = 0 }: { at: number; owner: string; tally: Tally; deferred?: number },
+  { at, owner, tally, deferred = 0, told = {} }: Closing,
 ): Promise<boolean> {
   const names = await namesNow(store, place, chunk.plannedAt, chunk.heldOut);
   await store.writeAll([...names.values()].map((id) => ({ put: heldOutItem(store.tenant, at, place, id) })));
-  const tenure = { owner, isFinal: chunk.next === undefined, deferred };
+  const tenure = { owner, isFinal: chunk.next === undefined, deferred, told };
   return closeChunk(store, place.job, place.range, place.n, tenure, tally);
 }
 

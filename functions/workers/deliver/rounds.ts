@@ -55,6 +55,8 @@ export const LONGEST_DELAY_MS = 15 * MINUTE;
 /** Ledger rows of one request. */
 const BATCH = 25;
 
+const NOTHING_TOLD = { deferred: 0, told: {} };
+
 export interface Held {
   tenure: Tenure;
   progress: Progress;
@@ -79,7 +81,7 @@ export async function workThrough(
     if ("again" in worked) return worked;
     held = worked;
     const begins = nextRound(held.progress, clock.now());
-    if (begins === undefined) return { tally: { ...held.tenure, tally: talliedBy(found, held) } };
+    if (begins === undefined) return { tally: { ...held.tenure, tally: talliedBy(found, held.progress) } };
     if (begins > clock.now()) return letGo(work, held, begins - clock.now());
   }
 }
@@ -100,8 +102,7 @@ async function take(
 ): Promise<Held | { again: number }> {
   const { store, clock, ids } = context;
   const owner = ids.uuid();
-  if (!claim?.owner)
-    return begin(context, place, { job, chunk }, { owner, step: 0, at: clock.now(), deferred: 0, timed: 0 });
+  if (!claim?.owner) return begin(context, place, { job, chunk }, { owner, step: 0, at: clock.now(), ...NOTHING_TOLD });
   const now = clock.now();
   if (Number(claim.lease) >= now) return { again: Number(claim.lease) + 1 - now };
   const waiting = progressOf(String(claim.progress));
@@ -110,8 +111,8 @@ async function take(
   if (isParked(job, waiting)) return { again: Number.POSITIVE_INFINITY };
   const item = await takeOver(store, place, owner);
   if (!item) return { again: SECOND };
-  const [deferred, timed] = [Number(item.deferred ?? 0), Number(item.timed ?? 0)];
-  const tenure = { owner, step: Number(item.step), at: Number(item.at), deferred, timed };
+  const told = item.told === undefined ? {} : JSON.parse(String(item.told));
+  const tenure = { owner, step: Number(item.step), at: Number(item.at), deferred: Number(item.deferred ?? 0), told };
   const progress = progressOf(String(item.progress));
   await recover(context, place, { job, chunk }, { tenure, progress }, addressees);
   return { tenure, progress };
@@ -203,12 +204,13 @@ async function letGo(work: Work, { tenure, progress }: Held, ms: number): Promis
   const waits = clock.now() + ms;
   if (ms > LONGEST_DELAY_MS) await timers.set([{ kind: "job-release", id: place.job, at: waits }]);
   const deferred = waitingFor(progress).size;
-  const { delivered } = resultOf(progress, found.chunk.recipients.length);
-  await release(store, place, tenure, progressText(progress), { waits, deferred, delivered });
+  const tally = talliedBy(found, progress);
+  await release(store, place, tenure, progressText(progress), { waits, deferred, tally });
   return { again: ms };
 }
 
-function talliedBy({ chunk }: Found, { progress }: Held): Tally {
+/** What the chunk has come to so far: whoever still waits is neither delivered nor failed. */
+function talliedBy({ chunk }: Found, progress: Progress): Tally {
   const plain = tallyOfChunk(chunk);
   const { delivered, failed, skipped, skip_reasons, ...reached } = resultOf(progress, chunk.recipients.length);
   const { counts } = plain;

@@ -12,7 +12,7 @@ import type { Item } from "../model.ts";
 import { refused, refusedSteps } from "../refusals.ts";
 import { type JobItem, jobOf } from "./jobs.ts";
 import { packId, packRecipient, type Recipient, unpackId, unpackRecipient } from "./recipients.ts";
-import { addends, addendsOf, NO_TALLY, type Tally } from "./tallies.ts";
+import { addends, addendsOf, beyond, NO_TALLY, type Tally } from "./tallies.ts";
 
 /** Closing a chunk and finding its people cost the same for any size: at 200 a push stays within its budget. */
 export const CHUNK_SIZE = 200;
@@ -179,6 +179,14 @@ export function claimChunk(store: Store, job: string, range: string, n: number, 
     );
 }
 
+interface Closing {
+  owner: string;
+  isFinal: boolean;
+  /** Who waits, and what was counted of the chunk, as the range knows it so far. */
+  deferred: number;
+  told: Record<string, number>;
+}
+
 /**
  * Closes a chunk into its range, once: both change together or not at all. `isFinal`: no chunk follows it in the range.
  * @returns whether the range may be complete with it, or was closed by others: nobody need look before.
@@ -188,22 +196,22 @@ export async function closeChunk(
   job: string,
   range: string,
   n: number,
-  { owner, isFinal, deferred }: { owner: string; isFinal: boolean; deferred: number },
+  { owner, isFinal, deferred, told }: Closing,
   tally: Tally,
 ): Promise<boolean> {
   const added = addends(tally);
-  const settled = deferred > 0 && { deferred: -deferred };
+  const rest = { ...beyond(added, told), ...(deferred > 0 && { deferred: -deferred }) };
   const attempt = (when: Condition): Promise<"closed" | "refused"> =>
     store
       .transact([
         {
           update: keys.claim(store.tenant, job, range, n),
-          change: { set: { closed: true }, add: added, remove: ["progress", "waits", "deferred"] },
+          change: { set: { closed: true }, add: added, remove: ["progress", "waits", "deferred", "told"] },
           when: all(is("owner", owner), absent("closed")),
         },
         {
           update: keys.range(store.tenant, job, range),
-          change: { add: { ...added, ...settled, chunks_closed: 1 } },
+          change: { add: { ...rest, chunks_closed: 1 } },
           when,
         },
       ])

@@ -7,6 +7,7 @@ import type { Item } from "../model.ts";
 import { refused, refusedSteps } from "../refusals.ts";
 import type { Step } from "../table.ts";
 import { LEASE_MS } from "./chunks.ts";
+import { addends, beyond, type Tally } from "./tallies.ts";
 import type { Place } from "./touches.ts";
 
 /** Who works on a chunk: `step` counts the writes, so that a repeat of one is known as one's own. */
@@ -17,8 +18,8 @@ export interface Tenure {
   at: number;
   /** Recipients of the chunk whom the range counts as waiting for the end of quiet hours. */
   deferred: number;
-  /** Deliveries that are counted in their hour already: those before a long wait. */
-  timed: number;
+  /** What the range counts of the chunk already, before a long wait. */
+  told: Record<string, number>;
 }
 
 const keyOf = (store: Store, { job, range, n }: Place) => keys.claim(store.tenant, job, range, n);
@@ -52,7 +53,7 @@ export async function advance(
 
 /**
  * Lets go of a chunk with all that is known: from `waits` on, whoever comes next may go on. `deferred` recipients wait
- * for the end of quiet hours, and the range counts them; what was `delivered` before is counted in this hour.
+ * for the end of quiet hours, and the range counts them; it is told what the others came to, who count in this hour.
  * @returns false if somebody else has the chunk.
  */
 export async function release(
@@ -60,23 +61,23 @@ export async function release(
   place: Place,
   tenure: Tenure,
   progress: string,
-  { waits, deferred, delivered }: { waits: number; deferred: number; delivered: number },
+  { waits, deferred, tally }: { waits: number; deferred: number; tally: Tally },
 ): Promise<boolean> {
   const { owner, step, at } = tenure;
-  const timed = deferred > 0 ? delivered : tenure.timed;
-  const set = { owner, lease: 0, step: step + 1, progress, waits, deferred, timed };
+  const told = deferred > 0 ? addends(tally) : tenure.told;
+  const set = { owner, lease: 0, step: step + 1, progress, waits, deferred, told: JSON.stringify(told) };
   const key = keyOf(store, place);
   const change = { set, initial: { at } };
   const when = step === 0 ? absent("owner") : isMine(tenure);
   const isOurs = (old: Item | undefined) => old?.owner === owner && old.step === step + 1;
-  const more = deferred - tenure.deferred;
-  const moreTimed = timed - tenure.timed;
-  if (more === 0 && moreTimed === 0) return store.update(key, change, when).then(() => true, refused(isOurs));
+  const more = beyond({ ...told, deferred }, { ...tenure.told, deferred: tenure.deferred });
+  if (Object.keys(more).length === 0) return store.update(key, change, when).then(() => true, refused(isOurs));
+  const timed = more["n:delivered"] ?? 0;
   const counted = {
     update: keys.range(store.tenant, place.job, place.range),
-    change: { add: { deferred: more, timed: moreTimed } },
+    change: { add: { ...more, ...(timed > 0 && { timed }) } },
   };
-  const hours = deliveredSteps(store, `${place.job}:${place.range}:${place.n}`, moreTimed);
+  const hours = deliveredSteps(store, `${place.job}:${place.range}:${place.n}`, timed);
   return store.transact([{ update: key, change, when }, counted, ...hours]).then(
     () => true,
     refusedSteps(([claim]) => isOurs(claim?.old)),

@@ -10,6 +10,7 @@ import { attributesOf } from "../subscribers/subscribers.ts";
 import type { QuietSettings } from "../workspaces/workspaces.ts";
 import { chunkOf } from "./chunks.ts";
 import type { JobItem } from "./jobs.ts";
+import { sumOf, type Tally, tallyOf } from "./tallies.ts";
 
 /** In which zone quiet hours are looked up for somebody. */
 export function zoneFor({ timezone_mode }: QuietSettings, workspaceZone: string, profile: Item | undefined): string {
@@ -27,11 +28,15 @@ export function quietNow(quiet: QuietSettings, workspaceZone: string, profile: I
 
 const mayDefer = ({ status, means }: JobItem): boolean => status === "processing" && means?.quiet !== undefined;
 
-/** Recipients of a job who wait for the end of quiet hours: the sums of its ranges. */
-export async function countDeferred(store: StoreReader, job: JobItem): Promise<number> {
-  if (!mayDefer(job)) return 0;
+/** A job in which somebody may wait for long: who waits, and its totals as far as its ranges know them. */
+export async function soFar(store: StoreReader, job: JobItem): Promise<Tally & { deferred: number }> {
+  if (!mayDefer(job)) return { ...job, deferred: 0 };
   const ranges = await store.getAll((job.ranges ?? []).map((range) => keys.range(store.tenant, job.id, range)));
-  return ranges.reduce((sum, range) => sum + Number(range?.deferred ?? 0), 0);
+  const open = ranges.filter((range) => range !== undefined).filter(({ closed }) => closed !== true);
+  return {
+    ...sumOf([job, ...open.map(tallyOf)]),
+    deferred: open.reduce((sum, { deferred }) => sum + Number(deferred ?? 0), 0),
+  };
 }
 
 /** When quiet hours end that put off somebody's messages of a job; undefined where none waits. */

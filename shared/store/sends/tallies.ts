@@ -69,13 +69,28 @@ export function addends(tally: Tally): Record<string, number> {
   return added;
 }
 
+/** What is to be added where `before` was added already: it may be less. */
+export function beyond(now: Record<string, number>, before: Record<string, number>): Record<string, number> {
+  const names = new Set([...Object.keys(now), ...Object.keys(before)]);
+  const more = [...names].map((name) => [name, (now[name] ?? 0) - (before[name] ?? 0)] as const);
+  return Object.fromEntries(more.filter(([, n]) => n !== 0));
+}
+
+/** Tallies together. */
+export function sumOf(tallies: readonly Tally[]): Tally {
+  const sums: Record<string, number> = {};
+  for (const tally of tallies)
+    for (const [name, n] of Object.entries(addends(tally))) sums[name] = (sums[name] ?? 0) + n;
+  return tallyOf(sums);
+}
+
 /** The attributes of an item that belong to its tally. */
 export const addendsOf = (item: Item): Record<string, number> =>
   Object.fromEntries(
     Object.entries(item).filter(([name]) => PREFIXES.some((prefix) => name.startsWith(prefix))),
   ) as Record<string, number>;
 
-export function tallyOf(item: Item): Tally {
+export function tallyOf(item: Record<string, unknown>): Tally {
   const under = (prefix: string): Record<string, number> =>
     Object.fromEntries(
       Object.entries(item).flatMap(([name, n]) =>

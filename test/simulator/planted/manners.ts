@@ -44,8 +44,16 @@ export const mannersBugs: readonly Bug[] = [
     name: "who waits is counted again at every release",
     area: "counters",
     file: "shared/store/sends/claims.ts",
-    find: "const more = deferred - tenure.deferred;",
-    replace: "const more = deferred;",
+    find: "{ ...tenure.told, deferred: tenure.deferred }",
+    replace: "{}",
+    scenario,
+  },
+  {
+    name: "what a range was told before a wait is added once more at the end",
+    area: "counters",
+    file: "shared/store/sends/chunks.ts",
+    find: "...beyond(added, told),",
+    replace: "...added,",
     scenario,
   },
 ];
