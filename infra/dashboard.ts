@@ -1,6 +1,7 @@
 // One dashboard: what callers see, what the functions do, what waits, what the table takes.
 import { Duration, type Stack } from "aws-cdk-lib";
-import { Dashboard, GraphWidget, type IMetric, type IWidget, Stats } from "aws-cdk-lib/aws-cloudwatch";
+import { Dashboard, GraphWidget, type IMetric, type IWidget, MathExpression, Stats } from "aws-cdk-lib/aws-cloudwatch";
+import { counted, dimensionOf, NAMESPACE } from "../shared/metrics.ts";
 import { apiMetric } from "./alarms.ts";
 import type { Api } from "./api.ts";
 import type { Lambdas } from "./lambdas.ts";
@@ -25,6 +26,17 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
   const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: HALF });
   const functions = [...lambdas];
   const table = storage.table;
+
+  /** Of each value of its dimension a line: what is there is found when somebody looks. */
+  const own = Object.values(counted).map(({ metric, by }) =>
+    graph(`${metric} by ${by}`, [
+      new MathExpression({
+        expression: `SEARCH('{${NAMESPACE},${dimensionOf(by)}} MetricName="${metric}"', 'Sum', ${PERIOD.toSeconds()})`,
+        label: "",
+        period: PERIOD,
+      }),
+    ]),
+  );
 
   const rows: IWidget[][] = [
     [
@@ -65,6 +77,8 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
       graph("Table units", [table.metricConsumedReadCapacityUnits(sum), table.metricConsumedWriteCapacityUnits(sum)]),
       graph("Live streams open", [lambdas.get("stream")!.metric("ConcurrentExecutions", most)]),
     ],
+    own.slice(0, 2),
+    own.slice(2),
   ];
   new Dashboard(stack, "Dashboard", { dashboardName: stackName, widgets: rows });
 }

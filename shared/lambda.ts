@@ -2,6 +2,7 @@
 import { awsClients } from "./aws.ts";
 import { systemClock, systemIds } from "./clock.ts";
 import { writeLog } from "./log.ts";
+import { withMetrics } from "./metrics.ts";
 import type { Parts } from "./parts.ts";
 
 export const deployedParts = (): Parts => ({
@@ -9,5 +10,5 @@ export const deployedParts = (): Parts => ({
   clock: systemClock,
   ids: systemIds,
   env: process.env,
-  log: writeLog,
+  log: (entry) => writeLog(withMetrics(entry, systemClock.now())),
 });

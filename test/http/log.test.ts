@@ -1,6 +1,9 @@
 // The log: one line a request, and nothing secret or personal in it.
-import { expect, it } from "vitest";
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, it, vi } from "vitest";
+import { deployedParts } from "../../shared/lambda.ts";
 import { logLine, redact } from "../../shared/log.ts";
+import { counted, withMetrics } from "../../shared/metrics.ts";
 import { testWorld } from "../support/world.ts";
 
 it("cuts out secrets by the name of their field, at any depth", () => {
@@ -52,4 +55,45 @@ it("ERR-17 a request leaves one line: id, workspace, route, status, milliseconds
     ms: 0,
   });
   for (const canary of ["canary", tenant.sdkKey]) expect(lines.join("\n")).not.toContain(canary);
+});
+
+it("D-HEALTH requests, failed messages, limits and late timers are counted by CloudWatch from their lines", async () => {
+  const world = await testWorld();
+  await world.call("GET /nowhere");
+  await world.call("GET /api/v1/me");
+  const [entry] = world.logs.filter(({ message, status }) => message === "request" && status === 401);
+  const line = JSON.parse(logLine(withMetrics(entry!, 1_795_000_000_000)));
+  expect(line).toEqual({
+    ...entry,
+    Status: "401",
+    Requests: 1,
+    _aws: {
+      Timestamp: 1_795_000_000_000,
+      CloudWatchMetrics: [
+        {
+          Namespace: "EngagementMessaging",
+          Dimensions: [["Status"]],
+          Metrics: [{ Name: "Requests", Unit: "Count" }],
+        },
+      ],
+    },
+  });
+  const rescued = withMetrics({ level: "warn", message: "the sweep found overdue rows", rescued: 7 }, 0);
+  expect(rescued).toMatchObject({ OverdueTimers: 7, Level: "warn" });
+  expect(withMetrics({ level: "info", message: "erased" }, 0)).toEqual({ level: "info", message: "erased" });
+  const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  deployedParts().log(entry!);
+  const [[said] = []] = written.mock.calls;
+  written.mockRestore();
+  expect(JSON.parse(String(said))).toMatchObject({ Requests: 1, _aws: { Timestamp: expect.any(Number) } });
+});
+
+it("D-HEALTH what is counted is what is logged: every message of the list is one of the product's", () => {
+  const sources = ["shared", "functions"].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts") && !file.endsWith("metrics.ts"))
+      .map((file) => readFileSync(`${folder}/${file}`, "utf8")),
+  );
+  const said = (message: string) => sources.some((text) => text.includes(`message: "${message}"`));
+  expect(Object.keys(counted).filter((message) => !said(message))).toEqual([]);
 });
