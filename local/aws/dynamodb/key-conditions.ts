@@ -7,6 +7,7 @@ import type { Binding } from "./paths.ts";
 import { begins } from "./predicates.ts";
 import type { Bounds } from "./rows.ts";
 import { type KeyPart, type Keys, keyParts } from "./tables.ts";
+import { expressionFault } from "./tokens.ts";
 import { type AttributeValue, compareValues, typeOf } from "./values.ts";
 
 export interface KeyTest {
@@ -32,7 +33,7 @@ export function keyTests(condition: Condition, binding: Binding): KeyTest[] {
   return named("KeyConditionExpression", () => {
     const tests = testsOf(condition, binding);
     if (new Set(tests.map(({ name }) => name)).size < tests.length)
-      throw validation("KeyConditionExpressions must only contain one condition per key");
+      throw expressionFault("KeyConditionExpressions must only contain one condition per key");
     return tests;
   });
 }

@@ -2,7 +2,7 @@
 import type { Wire } from "../stand-in.ts";
 import { consumed } from "./capacity.ts";
 import type { Engine, Operations } from "./engine.ts";
-import { validation } from "./errors.ts";
+import { enveloped, validation } from "./errors.ts";
 import { type KeyTest, keyRange, keyTests, stretchOf } from "./key-conditions.ts";
 import { sortable } from "./keys.ts";
 import { type Comparisons, readKeyConditions } from "./legacy.ts";
@@ -51,7 +51,8 @@ export function queryOperations(engine: Engine): Operations {
         const input = wire as ReadInput;
         const asked = readAsked(input, QUERY_KINDS, { check: () => checkConditioned(wire) });
         const tests = testsAsked(asked, wire);
-        checkSelect(input);
+        // The newer layer, which a query has here and a scan has not.
+        enveloped(() => checkSelect(input));
         const source = sourceOf(engine, input);
         if (asked.startKey) checkStartKey(asked.startKey, source, { isScan: false });
         const { startKey } = asked;

@@ -170,7 +170,7 @@ test.each<[string, Wire, string]>([
   [
     "names and a count",
     { KeyConditions: { pk: is("EQ", S("p")) }, AttributesToGet: ["n"], Select: "COUNT" },
-    "Cannot specify the AttributesToGet when choosing to get only the Count",
+    "1 validation error detected: Cannot specify the AttributesToGet when choosing to get only the Count",
   ],
 ])("a query of %s is refused", async (_, input, message) => {
   const { refused } = await world();

@@ -113,7 +113,7 @@ test.each<[string, Record<string, Value>, string]>([
   [
     "pk = :p AND sk > :a AND sk < :b",
     { ":a": S("a"), ":b": S("b") },
-    "KeyConditionExpressions must only contain one condition per key",
+    "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
   ],
   [
     "pk = :p AND sk > :a AND x = :b",
@@ -190,12 +190,12 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     "projected attributes of a table",
     { Select: "ALL_PROJECTED_ATTRIBUTES" },
-    "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName",
+    "1 validation error detected: ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName",
   ],
   [
     "a projection with COUNT",
     { Select: "COUNT", ProjectionExpression: "a" },
-    "Cannot specify the ProjectionExpression when choosing to get only the Count",
+    "1 validation error detected: Cannot specify the ProjectionExpression when choosing to get only the Count",
   ],
 ])("a query with %s is refused", async (_, more, message) => {
   const { refused } = await world();
