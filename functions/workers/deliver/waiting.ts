@@ -49,14 +49,18 @@ export async function openWaiting(work: Work, progress: Progress): Promise<Waiti
   const zones = new Map(ids.map((id, i) => [id, zoneFor(quiet, timezone, profiles[i])]));
   const gone = new Set(ids.filter((_, i) => !profiles[i]));
 
+  // They begin and end with a minute: what is known of a zone holds for the rest of it.
+  let known = { minute: Number.NaN, ends: new Map<string, number | undefined>() };
+  const endIn = (zone: string): number | undefined => {
+    const now = clock.now();
+    const minute = Math.floor(now / MINUTE);
+    if (minute !== known.minute) known = { minute, ends: new Map() };
+    if (!known.ends.has(zone)) known.ends.set(zone, quietUntil(quiet, zone, now));
+    return known.ends.get(zone);
+  };
+
   return {
     putOff: (round) => {
-      const now = clock.now();
-      const ends = new Map<string, number | undefined>();
-      const endIn = (zone: string) => {
-        if (!ends.has(zone)) ends.set(zone, quietUntil(quiet, zone, now));
-        return ends.get(zone);
-      };
       putOff(round, addressees, (unit) => {
         const { subscriber, targets } = recipientOf(unit);
         // Nobody waits whom nothing can reach any more.
