@@ -160,8 +160,23 @@ it("ERR-17 ERR-18 what is not ours says nothing of itself; a busy dependency is 
     { code: "INTERNAL_ERROR", message: expect.stringContaining("r-1") },
   ]);
   expect(JSON.stringify(secret.body())).not.toContain("secret");
-  const busy = toApiError(Object.assign(new Error("slow down"), { name: "ThrottlingException" }), "r-2");
-  expect([busy.status, busy.code, busy.details.headers]).toEqual([503, "SERVICE_UNAVAILABLE", { "retry-after": "1" }]);
+  for (const name of [
+    "ThrottlingException",
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "TransactionConflictException",
+    "ServiceUnavailable",
+    "InternalServerError",
+    "KMSInternalException",
+    "TimeoutError",
+  ]) {
+    const busy = toApiError(Object.assign(new Error("slow down"), { name }), "r-2");
+    expect([busy.status, busy.code, busy.details.headers]).toEqual([
+      503,
+      "SERVICE_UNAVAILABLE",
+      { "retry-after": "1" },
+    ]);
+  }
 });
 
 it("ERR-1 ERR-2 ERR-3 ERR-4 ERR-5 ERR-6 ERR-7 ERR-8 ERR-9 ERR-10 ERR-11 ERR-12 ERR-13 ERR-14 ERR-15 ERR-16 ERR-17 ERR-18 the vocabulary", () => {

@@ -36,6 +36,14 @@ describe("requests per minute", () => {
     expect(answers.filter(({ status }) => status === 200).length).toBe(60);
   });
 
+  it("LIM-1 counts a workspace as one, whoever asks; another one has a minute of its own", async () => {
+    const [tenant, other] = [await world.tenant({ plan: "free" }), await world.tenant({ plan: "free" })];
+    const people = [await tenant.dashboard(), await tenant.dashboard("admin"), await tenant.dashboard("viewer")];
+    const status = async (as: Headers) => (await world.call("GET /api/v1/me", { as })).status;
+    for (let i = 0; i < 60; i++) expect(await status(people[i % 3]!)).toBe(200);
+    expect([await status(people[1]!), await status(await other.dashboard())]).toEqual([429, 200]);
+  });
+
   it("LIM-3 SDK-key and server-key requests are not counted", async () => {
     const tenant = await world.tenant({ plan: "free" });
     for (let i = 0; i < 70; i++) expect((await upsert(tenant, "same")).status).toBe(200);
