@@ -74,7 +74,7 @@ it("F8 AMB-38 its counts are those of the send made right after, for 50 random a
   await world.settle();
   const random = dice(11);
   const { chance, below, pick } = random;
-  let compared = 0;
+  let waiting = 0;
   for (let n = 0; n < 50; n++) {
     const quiet = { start: pick(["08:00", "20:00"]), end: pick(["09:00", "13:00"]), timezone_mode: "subscriber" };
     const cap = { category: "marketing", per: pick(["day", "week"]), max: 1 + below(6) };
@@ -100,18 +100,18 @@ it("F8 AMB-38 its counts are those of the send made right after, for 50 random a
     const seen = await preview(wish);
     const { job } = await send(world, tenant, wish);
     const { total, sent, skipped } = job.counts;
-    // Chunks with somebody who waits are not in the counts of a send yet: it is then compared as a whole.
+    const told = { total, sent, skipped, deferred: job.deferred, held_out: 0 };
+    expect([n, seen.exact, seen.counts, seen.skip_reasons]).toEqual([n, true, told, job.skip_reasons]);
+    // By which channels those are reached who wait is not known yet.
     if (job.deferred > 0) {
-      expect([n, seen.counts.deferred]).toEqual([n, job.deferred]);
+      waiting++;
       continue;
     }
-    const told = { total, sent, skipped, deferred: 0, held_out: 0 };
-    expect([n, seen.exact, seen.counts, seen.skip_reasons]).toEqual([n, true, told, job.skip_reasons]);
-    compared++;
     const { ios: push, ...others } = job.delivered_by_channel;
     expect([n, seen.by_class]).toEqual([n, { ...others, ...(push && { push }) }]);
   }
-  expect(compared).toBeGreaterThan(30);
+  expect(waiting).toBeGreaterThan(5);
+  expect(waiting).toBeLessThan(25);
 });
 
 it("F8 D-LIQUID samples are rendered, with arms and what waits; variables without a value are counted", async () => {

@@ -1,0 +1,106 @@
+// How far a chunk has got: what is put off comes again, and what is stored with a claim is read as it was (decision 0013).
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import {
+  type Addressee,
+  newProgress,
+  nextRound,
+  note,
+  type Progress,
+  putOff,
+  resultOf,
+  type Unit,
+  unitsOf,
+  waitingFor,
+} from "../../shared/rules/progress.ts";
+import { progressOf, progressText } from "../../shared/rules/progress-text.ts";
+
+const at = fc.integer({ min: 1, max: 2_000_000_000_000 });
+const unit = fc.record(
+  {
+    recipient: fc.integer({ min: 0, max: 199 }),
+    target: fc.integer({ min: 0, max: 19 }),
+    tries: fc.array(at, { maxLength: 4 }),
+    due: fc.oneof(at, fc.constant(0)),
+    quiet: at,
+  },
+  { requiredKeys: ["recipient", "target", "tries", "due"] },
+);
+const units = fc
+  .uniqueArray(unit, { selector: ({ recipient, target }) => `${recipient}.${target}`, maxLength: 60 })
+  .map((list): Unit[] => list.sort((a, b) => a.recipient - b.recipient || a.target - b.target));
+const verdict = fc.record(
+  {
+    state: fc.constantFrom(
+      "sent" as const,
+      "failed" as const,
+      "retryable" as const,
+      "unknown" as const,
+      "skipped" as const,
+    ),
+    reason: fc.stringMatching(/^[a-z_ :=;,.~!-]{1,20}$/),
+  },
+  { requiredKeys: ["state"] },
+);
+const bits = fc.bigInt({ min: 0n, max: (1n << 200n) - 1n });
+const progress = fc.record({
+  work: fc.option(units, { nil: undefined }),
+  from: fc.nat(200),
+  to: fc.nat(200),
+  noted: fc.nat(200),
+  pending: fc.array(verdict, { maxLength: 30 }),
+  capped: fc.array(fc.nat(200), { maxLength: 10 }),
+  counted: bits,
+  next: units,
+  reached: fc.dictionary(fc.constantFrom("ios", "email", "in_app"), bits),
+  why: fc.dictionary(fc.nat(199).map(String), fc.constantFrom("capped", "no_device", "5: x=y;z")),
+  open: fc.constant({}),
+  fallbackSteps: fc.nat(9),
+  fallbackConflicts: fc.nat(9),
+});
+
+it("decision 0013 D-QUIET whatever is stored with a claim is read as it was", () => {
+  fc.assert(
+    fc.property(progress, (known) => {
+      expect(progressOf(progressText(known as Progress))).toEqual(known);
+    }),
+  );
+});
+
+it("D-QUIET a hundred who wait for the same hour are less than a kilobyte", () => {
+  const addressees = Array.from({ length: 100 }, (): Addressee => ({ targets: [{ channel: "ios" }], isSmart: false }));
+  const known = newProgress();
+  putOff(known, addressees, () => ({ due: 1_795_200_000_000, quiet: 1_795_200_000_000 }));
+  expect(progressText(known).length).toBeLessThan(1_024);
+});
+
+it("D-QUIET who is put off comes again at the time, once, and is neither delivered nor failed meanwhile", () => {
+  const size = 30;
+  const addressees = Array.from({ length: size }, (): Addressee => ({ targets: [{ channel: "ios" }], isSmart: false }));
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 4 }), { minLength: size, maxLength: size }), (hours) => {
+      const known = newProgress();
+      const sent: number[] = [];
+      let now = 0;
+      for (let rounds = 0; rounds < 10; rounds++) {
+        putOff(known, addressees, ({ recipient }) => {
+          const due = hours[recipient]! * 1_000;
+          return due > now ? { due, quiet: due } : undefined;
+        });
+        for (const one of unitsOf(known, addressees)) {
+          sent.push(one.recipient);
+          note(known, one, addressees[one.recipient]!, { status: "accepted" }, now);
+          known.to++;
+        }
+        const waiting = waitingFor(known);
+        const { delivered, failed, skipped } = resultOf(known, size);
+        expect([delivered, failed, skipped, waiting.size]).toEqual([sent.length, 0, 0, size - sent.length]);
+        const begins = nextRound(known, now);
+        if (begins === undefined) break;
+        expect(begins).toBeGreaterThan(now);
+        now = begins;
+      }
+      expect(sent.toSorted((a, b) => a - b)).toEqual(Array.from({ length: size }, (_, n) => n));
+    }),
+  );
+});
