@@ -10,7 +10,7 @@ import { keys, shardOf } from "./store/keys.ts";
 import type { TenantId } from "./store/model.ts";
 import { openSecrets, type Secrets } from "./store/secrets.ts";
 import { nameLearner } from "./store/subscribers/names.ts";
-import { countSubscribers } from "./store/subscribers/subscribers.ts";
+import { countSubscribers, type SubscriberCap } from "./store/subscribers/subscribers.ts";
 import { chunksOf, openTable, type Reader, type Table } from "./store/table.ts";
 import { openTimers, type Timers } from "./store/timers.ts";
 import { getWorkspace, type WorkspaceRecord } from "./store/workspaces/workspaces.ts";
@@ -157,7 +157,7 @@ export const attributeKeys: Capability<"attributeKeys", AttributeKeys> = {
 
 /** How many subscribers a workspace has, looked up at most once a minute per environment, oftener near the cap. */
 export interface AudienceSize {
-  hasRoom(most: number): Promise<boolean>;
+  capOf(most: number): Promise<SubscriberCap>;
   /** How many more there may be, looked up now; those of the last second or two are not counted yet. */
   room(most: number): Promise<number>;
 }
@@ -170,14 +170,14 @@ export const audienceSize: Capability<"audienceSize", AudienceSize> = {
     const bind = openStore(parts);
     const known = new Map<string, { count: number; at: number; asked: number }>();
     return (tenant) => ({
-      hasRoom: async (most) => {
+      capOf: async (most) => {
         const now = parts.clock.now();
         const last = known.get(tenant);
         const isFresh = last && now - last.at < MINUTE && last.count + last.asked < most * NEAR_CAP;
         const state = isFresh ? last : { count: await countSubscribers(bind(tenant)), at: now, asked: 0 };
         state.asked++;
         known.set(tenant, state);
-        return state.count < most;
+        return { mayCreate: state.count < most, used: state.count, limit: most };
       },
       room: async (most) => Math.max(0, most - (await countSubscribers(bind(tenant)))),
     });

@@ -246,6 +246,7 @@ describe("quotas and caps", () => {
     await world.advance(60_000);
     const refused = await upsert(tenant, "one too many");
     expect([refused.status, refused.body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
+    expect(refused.body.message).toContain("1000 of 1000");
     expect((await upsert(tenant, "s7")).status).toBe(200);
     const as = await tenant.dashboard();
     const { items } = (await world.call("GET /api/v1/subscribers?external_id=s7", { as })).body;

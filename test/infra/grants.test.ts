@@ -1,7 +1,7 @@
 // Every role against its declaration: nothing missing, nothing more, no wildcard where a name would do.
 import { describe, expect, it } from "vitest";
 import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
-import { queueNames } from "../../shared/messages.ts";
+import { atMostAtOnce, queueNames } from "../../shared/messages.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
 import { placesOf, rightsOf, statementsOf } from "./support/policies.ts";
 import { deployed, ofType, type Template, textOf } from "./support/template.ts";
@@ -118,4 +118,10 @@ describe("all roles", () => {
     const [statement] = role.Properties.Policies[0].PolicyDocument.Statement;
     expect([statement.Action, textOf(statement.Resource)]).toEqual(["sqs:SendMessage", places["queue:due"]]);
   });
+});
+
+it("D-TENANT decision 0017 the table is scanned by the purge alone, two at a time at most", () => {
+  const scans = functions.filter(({ grants }) => grants.some(({ actions }) => actions.includes("dynamodb:Scan")));
+  expect(scans.map(({ name }) => name)).toEqual(["purge"]);
+  expect(atMostAtOnce).toEqual({ purge: 2 });
 });

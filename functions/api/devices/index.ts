@@ -61,8 +61,8 @@ export const devices = group("devices", "The phones and browsers of subscribers.
         const root = await secrets.root();
         const known = await findByExternalId(store, root, externalId);
         if (known) return known.id;
-        const mayCreate = await audienceSize.hasRoom(plans[workspaceOf(caller).plan].subscribers);
-        return (await upsertSubscriber(store, root, { external_id: externalId }, { mayCreate })).id;
+        const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
+        return (await upsertSubscriber(store, root, { external_id: externalId }, cap)).id;
       };
       const id = subscriber_id ?? (await ensure(external_id!));
       const registered = await registerDevice(store, { ...fields, subscriber_id: id });

@@ -115,8 +115,8 @@ export const subscribers = group("subscribers", "The people a workspace sends to
         attributes: { ...attributes, ...given },
         consent: consent && { ...consent, consented_at: consent.consented_at ?? now },
       };
-      const mayCreate = await audienceSize.hasRoom(plans[workspaceOf(caller).plan].subscribers);
-      return upsertSubscriber(store, await secrets.root(), input, { mayCreate });
+      const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
+      return upsertSubscriber(store, await secrets.root(), input, cap);
     },
   ),
 

@@ -39,6 +39,13 @@ export function subscriberId({ idKey }: IdKey, tenant: TenantId, externalId: str
 
 const ATTRIBUTE = "a:";
 
+/** How many subscribers a plan allows and how many there are, as far as is known; and so whether one may be added. */
+export interface SubscriberCap {
+  mayCreate: boolean;
+  used: number;
+  limit: number;
+}
+
 /**
  * Creates or updates a subscriber: one request, 1 WCU (SUB-5, SUB-6). Only a re-created one costs another request.
  * With a consent assertion it is a transaction with the consent row (D-CONSENT).
@@ -49,13 +56,13 @@ export async function upsertSubscriber(
   store: Store,
   secrets: IdKey,
   input: SubscriberInput,
-  { mayCreate = true }: { mayCreate?: boolean } = {},
+  { mayCreate = true, ...cap }: Partial<SubscriberCap> = {},
 ): Promise<Subscriber> {
   const when = mayCreate ? absent("erased_at") : all(present("external_id"), absent("erased_at"));
   let generation = 0;
   for (let hops = 0; ; hops++) {
     const id = subscriberId(secrets, store.tenant, input.external_id, generation);
-    const outcome = await write(store, id, input, when).catch(
+    const outcome = await write(store, id, input, when, cap).catch(
       tooLarge(() => {
         throw invalid({ attributes: "are, with those that are there already, more than a subscriber can hold" });
       }),
@@ -70,11 +77,18 @@ export async function upsertSubscriber(
 
 type Outcome = { item: Item } | { tombstone: Item };
 
-async function write(store: Store, id: string, input: SubscriberInput, when: Condition): Promise<Outcome> {
+async function write(
+  store: Store,
+  id: string,
+  input: SubscriberInput,
+  when: Condition,
+  { used, limit }: Partial<SubscriberCap>,
+): Promise<Outcome> {
   const key = keys.subscriber(store.tenant, id);
   const tombstoneOf = (old: Item | undefined): Outcome => {
     if (old?.erased_at) return { tombstone: old };
-    throw new ApiError("QUOTA_EXCEEDED", "The plan's number of subscribers is reached: no new ones can be added.");
+    const numbers = limit === undefined ? "" : ` (${used} of ${limit})`;
+    throw new ApiError("QUOTA_EXCEEDED", `The plan's number of subscribers is reached${numbers}: none can be added.`);
   };
   if (!input.consent)
     return store
