@@ -205,6 +205,14 @@ it("D-CAP D-QUIET a message that waits is counted on the day it goes out", async
   expect(rows.map(({ state }) => state).sort()).toEqual(["sent", "skipped"]);
 });
 
+it("D-CAP AMB-57 a send that reaches nobody ends as well", async () => {
+  const { push, ids } = await setting([DAILY]);
+  for (const channel of ["ios", "in_app"]) {
+    const wish = { subscriberIds: ["nobody"], target: undefined, channel_ids: [ids[channel]] };
+    expect((await push(wish)).job).toMatchObject({ status: "completed", skip_reasons: { unknown_subscriber: 1 } });
+  }
+});
+
 it("D-CAP D-QUIET experiences are shown as often as they say themselves, at any hour", async () => {
   const quiet_hours = { start: "10:00", end: "09:00", timezone_mode: "workspace" };
   const { world, tenant, ids, push, person } = await setting([{ ...DAILY, max: 1 }], { quiet_hours });

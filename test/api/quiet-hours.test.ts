@@ -225,6 +225,28 @@ it("D-QUIET AMB-14 a paused campaign's waiting messages wait on, and go out when
   expect((await call(`GET /api/v1/campaigns/${id}`)).body.status).toBe("completed");
 });
 
+it("D-QUIET AMB-54 an archived campaign sends nothing of what waited, nor a restored one until it is resumed", async () => {
+  const { world, ids, person, call, job } = await setting();
+  const ben = await person("ben", "Asia/Tokyo");
+  const message = { content: { title: "t", body: "b" }, channel_ids: [ids.ios] };
+  const { id } = (await call("POST /api/v1/campaigns", { name: "n", messages: [message], target: { type: "all" } }))
+    .body;
+  const [{ job_id }] = (await call(`POST /api/v1/campaigns/${id}/release`)).body.messages;
+  await world.settle();
+  expect((await call(`PATCH /api/v1/campaigns/${id}`, { action: "archive" })).status).toBe(200);
+  await world.advance(TOKYO_MORNING + HOUR);
+  expect(await reached(world)).toEqual([]);
+  expect(await job(job_id)).toMatchObject({ status: "processing", deferred: 1 });
+  for (const action of ["unarchive", "pause"]) {
+    expect((await call(`PATCH /api/v1/campaigns/${id}`, { action })).status).toBe(200);
+    await world.settle();
+    expect(await reached(world)).toEqual([]);
+  }
+  expect((await call(`PATCH /api/v1/campaigns/${id}`, { action: "resume" })).status).toBe(200);
+  await world.settle();
+  expect(await reached(world)).toEqual([ben]);
+});
+
 async function journey(call: Awaited<ReturnType<typeof setting>>["call"], channel: string) {
   const steps = {
     start: "hello",

@@ -45,7 +45,8 @@ export async function applyState(store: Store, timers: Timers, campaign: Campaig
         if (!job || isTerminal(job.status)) return;
         if (isHeld(status)) return holdJob(store, job.id);
         // What came due while it was archived waits for the user (AMB-54); a resumed campaign sends it at once.
-        if (job.held && (!isRestored || String(job.scheduled_at) > now)) await letGoJob(store, job.id);
+        const isAhead = job.status === "scheduled" && String(job.scheduled_at) > now;
+        if (job.held && (!isRestored || isAhead)) await letGoJob(store, job.id);
       }),
     );
   }
