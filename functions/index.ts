@@ -2,6 +2,7 @@
 import type { Group } from "../shared/http/endpoint.ts";
 import type { Worker } from "../shared/worker.ts";
 import { account } from "./api/account/index.ts";
+import { agency } from "./api/agency/index.ts";
 import { annotations } from "./api/annotations/index.ts";
 import { assets } from "./api/assets/index.ts";
 import { auth } from "./api/auth/index.ts";
@@ -77,6 +78,7 @@ export const groups: readonly Group[] = [
   auth,
   account,
   team,
+  agency,
   billing,
   service,
 ];

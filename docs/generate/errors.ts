@@ -185,7 +185,9 @@ export function refusalsOf(endpoint: Endpoint): Map<number, { name: string; resp
 function planRefusals(feature: Feature | undefined, added: readonly ErrorCode[] = []) {
   const envelope = { code: "FEATURE_NOT_AVAILABLE", message: messages.FEATURE_NOT_AVAILABLE };
   const bodyOf = (one: Feature) => refusals[one] ?? envelope;
-  const bodies: [string, Record<string, unknown>][] = feature ? [[feature, bodyOf(feature)]] : [];
+  const bodies: [string, Record<string, unknown>][] = feature
+    ? [[refusals[feature] ? feature : "FEATURE_NOT_AVAILABLE", bodyOf(feature)]]
+    : [];
   if (added.includes("FEATURE_NOT_AVAILABLE"))
     bodies.push(
       ["FEATURE_NOT_AVAILABLE", envelope],

@@ -202,6 +202,11 @@ export const routes: RouteTable = {
     listInvitations: {"route":"GET /api/v1/team/invitations","credentials":["dashboard"]},
     createInvitation: {"route":"POST /api/v1/team/invitations","credentials":["dashboard"],"body":"json"},
   },
+  agency: {
+    createWorkspace: {"route":"POST /api/v1/agency/workspaces","credentials":["dashboard"],"body":"json"},
+    listWorkspaces: {"route":"GET /api/v1/agency/workspaces","credentials":["dashboard"],"query":true},
+    sessionWorkspace: {"route":"POST /api/v1/agency/workspaces/:id/session","credentials":["dashboard"]},
+  },
   billing: {
     get: {"route":"GET /api/v1/billing","credentials":["dashboard"]},
     update: {"route":"PATCH /api/v1/billing","credentials":["dashboard"],"body":"json"},

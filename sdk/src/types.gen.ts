@@ -784,6 +784,15 @@ export interface WebhooksWebhook {
   created_at: string;
 }
 
+export interface Workspace {
+  id: string;
+  name: string;
+  plan: "free" | "starter" | "growth" | "pro" | "premium" | "enterprise";
+  status: "active" | "suspended" | "deleted";
+  /** RFC 3339. */
+  created_at: string;
+}
+
 export interface WorkspacePage {
   name: string;
   timezone: string;
@@ -1245,7 +1254,7 @@ export interface JourneysListRunsQuery {
 }
 
 export interface JourneysListRunsAnswer {
-  runs: JourneysJourney[];
+  items: JourneysJourney[];
   next_cursor: string;
 }
 
@@ -2007,6 +2016,25 @@ export interface TeamCreateInvitationAnswer {
   token: string;
 }
 
+export interface AgencyCreateWorkspaceBody {
+  name: string;
+}
+
+export interface AgencyListWorkspacesQuery {
+  cursor?: string | undefined;
+}
+
+export interface AgencyListWorkspacesAnswer {
+  items: Workspace[];
+  next_cursor: string;
+}
+
+export interface AgencySessionWorkspaceAnswer {
+  access_token: string;
+  token_type: "Bearer";
+  expires_in: number;
+}
+
 export interface BillingUpdateBody {
   monthly_send_cap: number | null;
 }
@@ -2372,6 +2400,14 @@ export interface Endpoints {
     listInvitations(options?: CallOptions): Promise<TeamListInvitationsAnswer>;
     /** Invite somebody by e-mail: good for 7 days, once. `POST /api/v1/team/invitations` */
     createInvitation(body: TeamCreateInvitationBody, options?: CallOptions): Promise<TeamCreateInvitationAnswer>;
+  };
+  agency: {
+    /** Create a client's workspace, on the plan that new workspaces begin with. `POST /api/v1/agency/workspaces` */
+    createWorkspace(body: AgencyCreateWorkspaceBody, options?: CallOptions): Promise<Workspace>;
+    /** List the clients' workspaces, newest first. `GET /api/v1/agency/workspaces` */
+    listWorkspaces(query?: AgencyListWorkspacesQuery, options?: CallOptions): Promise<AgencyListWorkspacesAnswer>;
+    /** Get an access token for a client's workspace, in the role one has in the agency. `POST /api/v1/agency/workspaces/:id/session` */
+    sessionWorkspace(id: string, options?: CallOptions): Promise<AgencySessionWorkspaceAnswer>;
   };
   billing: {
     /** Get plan, usage, limits and forecast. `GET /api/v1/billing` */

@@ -21,7 +21,7 @@ export const DUE_SHARDS = 8;
 export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);
 
 export const platform = {
-  /** status, plan, name, settings, kind, caps; a tombstone once purged · auth, team, account, billing, operator, purge */
+  /** status, plan, name, settings, kind, caps; a tombstone once purged · auth, agency, team, account, billing, operator, purge */
   tenant: (tenant: string) => key(`TENANT#${tenant}`),
   /** user id, password hash · auth */
   user: (email: string) => key(`USER#${hash(email.toLowerCase())}`),
@@ -29,6 +29,8 @@ export const platform = {
   member: (tenant: string, user: string) => key(`TENANT#${tenant}`, `MEMBER#${user}`),
   /** the same the other way round: the workspaces of a user · auth, account */
   membership: (user: string, tenant: string) => key(`MEMBER#${user}`, `TENANT#${tenant}`),
+  /** a client's workspace under its agency, oldest first · agency */
+  client: (agency: string, tenant: string) => key(`TENANT#${agency}`, `CLIENT#${tenant}`),
   /** a server or agent key by its hash: tenant, scopes, revoked_at · account */
   credential: (secret: string) => key(`KEY#${hash(secret)}`),
   /** a refresh family: current hash, previous one for 10 s · auth */

@@ -204,10 +204,10 @@ describe("pause, versions, ends", () => {
     const seen: string[] = [];
     let cursor = "";
     do {
-      const { runs, next_cursor } = (await call(`GET /api/v1/journeys/${id}/runs${cursor && `?cursor=${cursor}`}`))
+      const { items, next_cursor } = (await call(`GET /api/v1/journeys/${id}/runs${cursor && `?cursor=${cursor}`}`))
         .body;
-      expect(runs.length).toBeLessThanOrEqual(100);
-      seen.push(...runs.map((run: { id: string }) => run.id));
+      expect(items.length).toBeLessThanOrEqual(100);
+      seen.push(...items.map((run: { id: string }) => run.id));
       cursor = next_cursor;
     } while (cursor);
     expect([seen.length, seen]).toEqual([103, [...new Set(seen)].sort().reverse()]);

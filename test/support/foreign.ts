@@ -92,6 +92,12 @@ const webhook: Make = async (world, tenant) => {
   return (await world.call("POST /v1/hooks", { as: tenant.server, body })).body.id;
 };
 
+const client: Make = async (world, tenant) => {
+  await world.host.invoke("operator", { tenant_id: tenant.id, kind: "agency" });
+  const body = { name: "foreign" };
+  return (await world.call("POST /api/v1/agency/workspaces", { as: await tenant.dashboard(), body })).body.id;
+};
+
 const owner: Make = async (_, tenant) => tenant.owner;
 
 const asset: Make = async (world, tenant) => {
@@ -131,6 +137,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/v1/hooks/", webhook],
   ["/api/v1/webhooks/", webhook],
   ["/api/v1/team/members/", owner],
+  ["/api/v1/agency/workspaces/", client],
 ];
 
 /** The id of a thing of `tenant` that the route could name. */

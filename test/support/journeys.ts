@@ -57,7 +57,7 @@ export async function journeySetting(world: TestWorld) {
     await world.settle();
   };
   const stats = async (id: string) => (await call(`GET /api/v1/journeys/${id}/stats`)).body;
-  const runs = async (id: string, query = "") => (await call(`GET /api/v1/journeys/${id}/runs${query}`)).body.runs;
+  const runs = async (id: string, query = "") => (await call(`GET /api/v1/journeys/${id}/runs${query}`)).body.items;
   const inbox = async (subscriber: string): Promise<string[]> => {
     const { messages } = (
       await world.call(`GET /v1/in-app/messages?subscriber_id=${subscriber}&limit=200`, { as: tenant.sdk })

@@ -164,7 +164,8 @@ export const auth = group("auth", "How people get in and stay in.", [
     { summary: "Get an access token that cannot write", returns: AccessToken, status: 201 },
     async ({ signer, caller, tenant }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
-      return bearer(await signer.accessToken({ user: caller.user, tenant, role: caller.role, readOnly: true }));
+      const { user, role, agency } = caller;
+      return bearer(await signer.accessToken({ user, tenant, role, readOnly: true, ...(agency && { agency }) }));
     },
   ),
 

@@ -200,7 +200,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
         status: v.optional(v.picklist(runStatuses, `must be one of ${runStatuses.join(", ")}`)),
         subscriber_id: v.optional(Uuid),
       }),
-      returns: v.object({ runs: v.array(RunShape), next_cursor: v.string() }),
+      returns: v.object({ items: v.array(RunShape), next_cursor: v.string() }),
       errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query: { cursor, status, subscriber_id } }) => {
@@ -210,7 +210,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
       const asked = { journey: params.id, status, subscriber: subscriber_id, after, limit: MOST_PER_PAGE };
       const { runs, next } = await listRuns(store, asked);
-      return { runs: runs.map(shownRun), next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
+      return { items: runs.map(shownRun), next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
     },
   ),
 

@@ -57,18 +57,7 @@ export async function register(
   await platform
     .transact([
       { put: { ...rows.user(email), ...user, password: secret, created_at }, when: absent() },
-      {
-        put: {
-          ...rows.tenant(tenant),
-          id: tenant,
-          name: workspace_name,
-          plan,
-          status: "active",
-          kind: "standard",
-          owners: 1,
-          created_at,
-        },
-      },
+      { put: newWorkspace({ id: tenant, name: workspace_name, plan, owners: 1, created_at }) },
       { put: { ...rows.member(tenant, user.id), ...member } },
       { put: { ...rows.membership(user.id, tenant), ...member } },
     ])
@@ -79,6 +68,15 @@ export async function register(
     );
   return { user, tenant };
 }
+
+/** The row of a workspace that begins. */
+export const newWorkspace = (given: {
+  id: TenantId;
+  name: string;
+  plan: PlanName;
+  owners: number;
+  created_at: string;
+}): Item => ({ ...rows.tenant(given.id), ...given, status: "active", kind: "standard" });
 
 export interface Membership {
   tenant: TenantId;

@@ -1,0 +1,114 @@
+// Agencies keep the workspaces of their clients and act in them (D-AGENCY, AMB-99).
+import { beforeEach, expect, it } from "vitest";
+import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+
+const CLIENTS = "/api/v1/agency/workspaces";
+const operate = (change: object) => world.host.invoke("operator", change);
+const create = (as: Headers, name = "Client") => world.call(`POST ${CLIENTS}`, { as, body: { name } });
+const session = async (as: Headers, id: string) => world.call(`POST ${CLIENTS}/${id}/session`, { as });
+const annotate = (as: Headers) =>
+  world.call("POST /api/v1/annotations", {
+    as,
+    body: { occurred_at: "2026-11-20T00:00:00Z", text: "ours", visibility: "agency_only" },
+  });
+const bearer = ({ body }: { body: { access_token: string } }): Headers => ({
+  authorization: `Bearer ${body.access_token}`,
+});
+const claims = ({ body }: { body: { access_token: string } }) =>
+  JSON.parse(Buffer.from(body.access_token.split(".")[1]!, "base64url").toString());
+
+async function agency(): Promise<Tenant> {
+  const tenant = await world.tenant();
+  await operate({ tenant_id: tenant.id, kind: "agency" });
+  return tenant;
+}
+
+it("D-AGENCY ANN-3 ANN-4 an agency makes a client's workspace, goes in and writes what only agencies see", async () => {
+  const tenant = await agency();
+  const as = await tenant.dashboard();
+  const made = await create(as, "Baker");
+  expect(made).toMatchObject({ status: 201, body: { name: "Baker", status: "active" } });
+  const listed = await world.call(`GET ${CLIENTS}`, { as });
+  expect(listed.body).toEqual({ items: [made.body], next_cursor: "" });
+  const opened = await session(as, made.body.id);
+  expect(opened).toMatchObject({ status: 201, body: { token_type: "Bearer", expires_in: 900 } });
+  expect(claims(opened)).toMatchObject({ tid: made.body.id, agency: tenant.id, sub: tenant.owner, role: "owner" });
+  expect((await annotate(bearer(opened))).status).toBe(201);
+  expect((await annotate(as)).body.code).toBe("FORBIDDEN");
+  const { channels } = (await world.call("GET /api/v1/channels", { as: bearer(opened) })).body;
+  expect(channels).toEqual([expect.objectContaining({ type: "in_app", status: "active" })]);
+});
+
+it("D-AGENCY a workspace that is no agency makes no clients, and sees no other agency's", async () => {
+  const [ours, other] = [await agency(), await agency()];
+  const { id } = (await create(await ours.dashboard())).body;
+  const standard = await (await world.tenant()).dashboard();
+  expect((await create(standard)).body.code).toBe("FORBIDDEN");
+  for (const as of [standard, await other.dashboard()]) {
+    expect((await session(as, id)).body.code).toBe("NOT_FOUND");
+    expect((await world.call(`GET ${CLIENTS}`, { as })).body.items).toEqual([]);
+  }
+  await operate({ tenant_id: ours.id, kind: "standard" });
+  expect((await session(await ours.dashboard(), id)).status).toBe(404);
+});
+
+it("D-AGENCY agencies are part of the Enterprise plan only", async () => {
+  const tenant = await agency();
+  const as = await tenant.dashboard();
+  const { id } = (await create(as)).body;
+  await operate({ tenant_id: tenant.id, plan: "premium" });
+  for (const answer of [await create(as), await session(as, id), await world.call(`GET ${CLIENTS}`, { as })])
+    expect([answer.status, answer.body.code]).toEqual([403, "FEATURE_NOT_AVAILABLE"]);
+});
+
+it("D-AGENCY D-TEAM the role of the agency holds at the client, whoever reads only goes on reading", async () => {
+  const tenant = await agency();
+  const { id } = (await create(await tenant.dashboard())).body;
+  expect((await create(await tenant.dashboard("marketer"))).body.code).toBe("FORBIDDEN");
+  const analyst = bearer(await session(await tenant.dashboard("analyst"), id));
+  expect((await world.call("POST /api/v1/lists", { as: analyst, body: { name: "l" } })).body.code).toBe("FORBIDDEN");
+  const viewer = bearer(await session(await tenant.dashboard("viewer"), id));
+  const narrowed = bearer(await session(await tenant.dashboard("owner", { readOnly: true }), id));
+  const owner = bearer(await session(await tenant.dashboard(), id));
+  const asked = bearer(await world.call("POST /api/v1/auth/tokens/read-only", { as: owner }));
+  for (const as of [viewer, narrowed, asked]) {
+    expect((await world.call("GET /api/v1/lists", { as })).status).toBe(200);
+    expect((await annotate(as)).body.code).toBe("READ_ONLY_TOKEN");
+  }
+  expect((await session(owner, id)).status).toBe(404);
+});
+
+it("D-AGENCY D-TENANT a suspended agency stays out, a deleted client is closed and gone once purged", async () => {
+  const tenant = await agency();
+  const as = await tenant.dashboard();
+  const { id } = (await create(as)).body;
+  await operate({ tenant_id: tenant.id, status: "suspended" });
+  expect((await session(as, id)).body.code).toBe("TENANT_SUSPENDED");
+  await operate({ tenant_id: tenant.id, status: "active" });
+  await operate({ tenant_id: id, status: "deleted" });
+  expect((await session(as, id)).body.code).toBe("TENANT_DELETED");
+  await world.advance(31 * 24 * 3_600_000);
+  const later = await tenant.dashboard();
+  expect((await session(later, id)).status).toBe(404);
+  expect((await world.call(`GET ${CLIENTS}`, { as: later })).body.items).toEqual([]);
+});
+
+it("D-AGENCY clients are listed newest first, a hundred a page", async () => {
+  const as = await (await agency()).dashboard();
+  const made: string[] = [];
+  for (let i = 0; i < 101; i++) {
+    made.unshift((await create(as, `Client ${i}`)).body.id);
+    await world.advance(1);
+  }
+  const first = (await world.call(`GET ${CLIENTS}`, { as })).body;
+  const second = (await world.call(`GET ${CLIENTS}?cursor=${encodeURIComponent(first.next_cursor)}`, { as })).body;
+  expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(made);
+  expect([first.items.length, second.next_cursor]).toEqual([100, ""]);
+  const forged = await world.call(`GET ${CLIENTS}?cursor=forged`, { as });
+  expect([forged.status, forged.body.fields]).toEqual([422, { cursor: expect.any(String) }]);
+});
