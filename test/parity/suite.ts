@@ -45,7 +45,7 @@ const KNOWN: [tests: RegExp, why: string][] = [
     "is without faults, meter, quick indexes, item collection metrics",
   ],
   [
-    /streams API describes|being made|switched there and back|tags|backups, limits|has no children|was switched off can be read|switched off ends|ceilings/,
+    /streams API describes|being made|switched there and back|switched on nor off|tags|backups, limits|has no children|was switched off can be read|switched off ends|ceilings/,
     "describes streams and tables otherwise, knows no tags, backups and limits",
   ],
   [/every type comes back|changes nothing/, "answers sets in an order of its own"],
