@@ -12,6 +12,14 @@ const Settings = v.object({
   domain: v.optional(v.object({ name: v.string(), certificateArn: v.string() })),
   /** The plan of a newly registered workspace. */
   defaultPlan: v.optional(v.picklist(planNames), "enterprise"),
+  /** Whoever issues dashboard tokens in our place, by the keys it publishes (D-AUTH). */
+  tokenIssuer: v.optional(
+    v.object({
+      issuer: v.pipe(v.string(), v.url()),
+      audience: v.string(),
+      jwks: v.object({ keys: v.pipe(v.array(v.looseObject({ kid: v.string(), n: v.string() })), v.minLength(1)) }),
+    }),
+  ),
   /** Where alarms go; without it they only change colour. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email())),
   /** The domain that e-mail is sent from: makes its identity in SES, and a queue of what became of the mails. */

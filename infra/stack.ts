@@ -36,12 +36,14 @@ export class EngagementStack extends Stack {
     const schedules = createSchedules(this, settings, queues);
     createEmail(this, settings, queues);
     const api = createApi(this, settings, declared);
+    const { tokenIssuer } = settings;
     const mailSender = settings.emailIdentity && `no-reply@${settings.emailIdentity}`;
     const lambdas = createLambdas(this, settings, deployedFunctions(declared), {
       ...{ storage, queues, schedules, code, mailSender },
       variables: {
-        TOKEN_ISSUER: settings.domain ? `https://${settings.domain.name}` : api.url,
-        TOKEN_AUDIENCE,
+        TOKEN_ISSUER: tokenIssuer?.issuer ?? (settings.domain ? `https://${settings.domain.name}` : api.url),
+        TOKEN_AUDIENCE: tokenIssuer?.audience ?? TOKEN_AUDIENCE,
+        TOKEN_JWKS: tokenIssuer && JSON.stringify(tokenIssuer.jwks),
         DEFAULT_PLAN: settings.defaultPlan,
         STREAM_CONCURRENCY: settings.streamConcurrency?.toString(),
         ORIGIN_SECRET: storage.originSecret,

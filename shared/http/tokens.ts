@@ -43,7 +43,7 @@ export type PublishedKey = {
 /** Whose tokens open a workspace. */
 export const tokenVerifier: Capability<"tokens", TokenVerifier> = {
   as: "tokens",
-  env: ["TABLE_NAME", "TOKEN_ISSUER", "TOKEN_AUDIENCE"],
+  env: ["TABLE_NAME", "TOKEN_ISSUER", "TOKEN_AUDIENCE", "TOKEN_JWKS"],
   grants: [{ actions: ["dynamodb:Query"], on: "table" }],
   open: (parts) => {
     const verifier = openVerifier(parts);

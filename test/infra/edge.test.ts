@@ -213,6 +213,14 @@ const lines: Record<string, () => void | Promise<void>> = {
       textOf(Resources.ApiAuth!.Properties.Environment.Variables.TOKEN_ISSUER);
     expect(issuerIn(template)).toBe("https://<Api>.execute-api.<AWS::Region>.<AWS::URLSuffix>");
     expect(issuerIn(withDomain())).toBe("https://api.example.com");
+    const jwks = { keys: [{ kid: "theirs", n: "AQAB", kty: "RSA", e: "AQAB", alg: "RS256", use: "sig" }] };
+    const tokenIssuer = { issuer: "https://issuer.example", audience: "clients", jwks };
+    const { Resources } = synthesize({ context: { tokenIssuer } });
+    for (const id of ["ApiTemplates", "ApiAuth", "Stream"])
+      expect(Resources[id]!.Properties.Environment.Variables).toMatchObject({
+        ...{ TOKEN_ISSUER: "https://issuer.example", TOKEN_AUDIENCE: "clients", TOKEN_JWKS: JSON.stringify(jwks) },
+      });
+    expect(template.Resources.ApiAuth!.Properties.Environment.Variables).not.toHaveProperty("TOKEN_JWKS");
   },
   E20: () => {
     expect(accessTo(assets())).toEqual(signedFor("s3"));
