@@ -50,6 +50,23 @@ describe("create", () => {
     expect(body.scheduled_at).toBe(at(HOUR));
   });
 
+  it("CMP-6 CMP-12 beside messages, template_id is what a message without content of its own says", async () => {
+    const { world, call, template, channel_ids } = await setting();
+    const [template_id, another] = [await template(), await template()];
+    const messages = [{ channel_ids }, { content: text("Own"), channel_ids }, { template_id: another, channel_ids }];
+    const post = (change: object) => call("POST /api/v1/campaigns", { name: "x", messages, ...change });
+    const { status, body } = await post({ template_id });
+    expect([status, body.template_id, body.content]).toEqual([201, template_id, undefined]);
+    expect(body.messages.map((m: { template_id?: string; content?: object }) => m.template_id ?? m.content)).toEqual([
+      template_id,
+      text("Own"),
+      another,
+    ]);
+    expect(Object.keys((await post({})).body.fields)).toEqual(["messages.0"]);
+    const foreign = await template(await world.tenant());
+    expect((await post({ template_id: foreign, messages: [messages[1]] })).body.code).toBe("TEMPLATE_NOT_FOUND");
+  });
+
   it("CMP-13 AMB-65 refuses each bad field, naming it", async () => {
     const { create, channel_ids, call } = await setting();
     const cases: [string, object][] = [

@@ -67,7 +67,8 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     {},
     {
       summary: "Create a campaign as a draft",
-      description: "Either `messages`, or `content` (or `template_id`) and `channel_ids` for a single one.",
+      description:
+        "Either `messages`, or `content` (or `template_id`) and `channel_ids` for a single one. Beside `messages`, `template_id` is what a message without content of its own says.",
       body: NewCampaign,
       returns: CampaignShape,
       status: 201,

@@ -20,25 +20,24 @@ const MOST_BYTES = 262_144;
 const Content = v.strictObject({ title: MessageTitle, body: MessageBody });
 const TemplateId = v.string("must be a string");
 
-const Message = v.pipe(
-  v.strictObject({
-    content: v.optional(Content),
-    template_id: v.optional(TemplateId),
-    ...chatAppFields,
-    channel_ids: ChannelIds,
-    scheduled_at: v.optional(TimestampInput),
-  }),
-  v.check(
-    ({ content, template_id }) => content !== undefined || template_id !== undefined,
-    "must have content or a template_id",
-  ),
-);
+const Message = v.strictObject({
+  content: v.optional(Content),
+  template_id: v.optional(TemplateId),
+  ...chatAppFields,
+  channel_ids: ChannelIds,
+  scheduled_at: v.optional(TimestampInput),
+});
 
-const Messages = v.pipe(
-  v.array(Message, "must be an array of messages"),
-  v.minLength(1, "must have at least one message"),
-  v.maxLength(MOST_MESSAGES, `must have at most ${MOST_MESSAGES} messages`),
-);
+const says = ({ content, template_id }: v.InferOutput<typeof Message>) =>
+  content !== undefined || template_id !== undefined;
+const WITHOUT_CONTENT = "must have content or a template_id";
+
+const messagesOf = <M extends v.GenericSchema>(message: M) =>
+  v.pipe(
+    v.array(message, "must be an array of messages"),
+    v.minLength(1, "must have at least one message"),
+    v.maxLength(MOST_MESSAGES, `must have at most ${MOST_MESSAGES} messages`),
+  );
 
 const common = {
   name: v.pipe(
@@ -60,18 +59,26 @@ export const NewCampaign = v.pipe(
     template_id: v.optional(TemplateId),
     ...chatAppFields,
     channel_ids: v.optional(ChannelIds),
-    messages: v.optional(Messages),
+    messages: v.optional(messagesOf(Message)),
   }),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const { value } = dataset;
+    const at = (key: "messages" | "content" | "channel_ids") =>
+      ({ type: "object", origin: "value", input: value, key, value: value[key] }) as const;
     const blame = (key: "messages" | "content" | "channel_ids", message: string) =>
-      addIssue({ message, path: [{ type: "object", origin: "value", input: value, key, value: value[key] }] });
-    const { content, template_id, channel_ids, chat_app_template_id, chat_app_parameters } = value;
-    const single = [content, template_id, channel_ids, chat_app_template_id, chat_app_parameters];
-    if (value.messages) {
-      if (single.some((part) => part !== undefined))
-        blame("messages", "must not be combined with content, template_id, channel_ids or what the chat app sends");
+      addIssue({ message, path: [at(key)] });
+    const { content, channel_ids, chat_app_template_id, chat_app_parameters, messages } = value;
+    if (messages) {
+      if ([content, channel_ids, chat_app_template_id, chat_app_parameters].some((part) => part !== undefined))
+        blame("messages", "must not be combined with content, channel_ids or what the chat app sends");
+      if (value.template_id !== undefined) return;
+      for (const [key, message] of messages.entries())
+        if (!says(message))
+          addIssue({
+            message: WITHOUT_CONTENT,
+            path: [at("messages"), { type: "array", origin: "value", input: messages, key, value: message }],
+          });
     } else if (value.content === undefined && value.template_id === undefined)
       blame("content", "messages, or content (or template_id) and channel_ids, are required");
     else if (value.channel_ids === undefined)
@@ -79,7 +86,10 @@ export const NewCampaign = v.pipe(
   }),
 );
 
-export const CampaignReplacement = v.strictObject({ ...common, messages: Messages });
+export const CampaignReplacement = v.strictObject({
+  ...common,
+  messages: messagesOf(v.pipe(Message, v.check(says, WITHOUT_CONTENT))),
+});
 
 type Input = v.InferOutput<typeof NewCampaign> | v.InferOutput<typeof CampaignReplacement>;
 
@@ -90,7 +100,10 @@ type Input = v.InferOutput<typeof NewCampaign> | v.InferOutput<typeof CampaignRe
 export async function specOf(store: Store, plan: PlanName, input: Input): Promise<CampaignSpec> {
   const { name, category, target, holdout_percentage, scheduled_at } = input;
   const isSingle = input.messages === undefined;
-  const given = input.messages ?? [messageOf(input as v.InferOutput<typeof NewCampaign>)];
+  const template = "template_id" in input ? input.template_id : undefined;
+  const given = input.messages?.map((message) => (says(message) ? message : { ...message, template_id: template })) ?? [
+    messageOf(input as v.InferOutput<typeof NewCampaign>),
+  ];
   if (Buffer.byteLength(JSON.stringify(given)) > MOST_BYTES)
     throw invalid({ messages: `must have at most ${MOST_BYTES} bytes in all` });
   for (const [i, message] of given.entries()) {
@@ -98,8 +111,8 @@ export async function specOf(store: Store, plan: PlanName, input: Input): Promis
     const channels = await requireChannels(store, plan, message.channel_ids, `${path}channel_ids`);
     await requireChatAppContent(store, channels, message, path);
   }
-  for (const template of new Set(given.flatMap(({ template_id }) => template_id ?? [])))
-    await requireTemplate(store, template);
+  for (const id of new Set([template, ...given.map(({ template_id }) => template_id)]))
+    if (id !== undefined) await requireTemplate(store, id);
   await requireTarget(store, target);
   const now = store.clock.now();
   const messages = given.map(

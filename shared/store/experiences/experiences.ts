@@ -160,14 +160,13 @@ async function checked(store: StoreReader, whole: Authored, change: ExperienceCh
   if (change.remove_variant_b && change.variant_b)
     throw malformed({ remove_variant_b: "must not be combined with variant_b" });
   if (start_at && end_at && end_at <= start_at) throw malformed({ end_at: "must be after start_at" });
-  if (!variant_b && split_percentage !== undefined) throw malformed({ split_percentage: "needs variant_b" });
   const missing = change.audience && (await missingAudience(store, whole.audience));
   if (missing) throw malformed(missing);
   return {
     ...whole,
     start_at: start_at || undefined,
     end_at: end_at || undefined,
-    split_percentage: variant_b ? (split_percentage ?? DEFAULT_SPLIT) : undefined,
+    split_percentage: split_percentage ?? (variant_b && DEFAULT_SPLIT),
   };
 }
 

@@ -177,7 +177,7 @@ async function specOf(store: StoreReader, experience: Experience): Promise<JobSp
     scheduled_at: start_at && Date.parse(start_at) > store.clock.now() ? start_at : null,
     channel_arbitration_mode: "explicit",
     holdout_percentage: experience.holdout_percentage,
-    split_percentage: experience.split_percentage ?? null,
+    split_percentage: variant_b ? (experience.split_percentage ?? null) : null,
     variant_b: variant_b ? { ...variant_b, body: variant_b.body ?? "" } : null,
     // It waits in the app until somebody opens it: there is nobody to disturb at night.
     bypass_quiet_hours: true,
