@@ -5,6 +5,7 @@ import {
   act,
   createExperience as create,
   draft,
+  jobOf,
   listExperiences as list,
   patchExperience as patch,
   READY,
@@ -68,23 +69,31 @@ describe("change", () => {
     expect(await window({ start_at: "", end_at: "" })).toEqual([undefined, undefined]);
   });
 
-  it("INX-27 the B arm is replaced whole, removed with its share, and needed by a share", async () => {
+  it("INX-27 the B arm is replaced whole, removed with its share, which may be set before it", async () => {
     const { world, tenant } = await withTenant();
     const id = await draft(world, tenant);
     const arms = async (change: object) => {
       const { status, body } = await patch(world, tenant, id, change);
       return status === 200 ? [body.variant_b, body.split_percentage] : [status, Object.keys(body.fields)];
     };
-    expect(await arms({ split_percentage: 20 })).toEqual([400, ["split_percentage"]]);
-    expect(await arms({ variant_b: { title: "B", body: "b" }, split_percentage: 20 })).toEqual([
-      { title: "B", body: "b" },
-      20,
-    ]);
+    for (const split_percentage of [0, 100])
+      expect(await arms({ split_percentage })).toEqual([400, ["split_percentage"]]);
+    for (const split_percentage of [1, 99, 20])
+      expect(await arms({ split_percentage })).toEqual([undefined, split_percentage]);
+    expect(await arms({ variant_b: { title: "B", body: "b" } })).toEqual([{ title: "B", body: "b" }, 20]);
     expect(await arms({ variant_b: { title: "B2" } })).toEqual([{ title: "B2" }, 20]);
     expect(await arms({ remove_variant_b: true, variant_b: { title: "B3" } })).toEqual([400, ["remove_variant_b"]]);
     expect(await arms({ remove_variant_b: false })).toEqual([{ title: "B2" }, 20]);
     expect(await arms({ remove_variant_b: true })).toEqual([undefined, undefined]);
     expect(await arms({ variant_b: { title: "B" } })).toEqual([{ title: "B" }, 50]);
+  });
+
+  it("INX-19 a share alone, 1 to 99, is kept for the B arm to come, and no arm is sent without it", async () => {
+    const { world, tenant } = await withTenant();
+    const { body } = await create(world, tenant, { ...READY, split_percentage: 1 });
+    expect([body.variant_b, body.split_percentage]).toEqual([undefined, 1]);
+    const { notification_id } = await take(world, tenant, body.id, "publish");
+    expect(await jobOf(world, tenant, notification_id)).toMatchObject({ variant_b: null, split_percentage: null });
   });
 
   it("INX-28 INX-29 only a draft changes: 422 in every other state, and nothing has changed", async () => {

@@ -162,7 +162,7 @@ describe("create", () => {
     ["variant_b.title", { ...base, variant_b: { body: "b" } }],
     ["split_percentage", { ...base, variant_b: { title: "B" }, split_percentage: 0 }],
     ["split_percentage", { ...base, variant_b: { title: "B" }, split_percentage: 100 }],
-    ["split_percentage", { ...base, split_percentage: 50 }],
+    ["split_percentage", { ...base, split_percentage: 0 }],
     ["holdout_percentage", { ...base, holdout_percentage: -1 }],
     ["holdout_percentage", { ...base, holdout_percentage: 100 }],
     ["status", { ...base, status: "live" }],
