@@ -10,8 +10,8 @@ const dashboard = endpoints.filter(({ access }) => access.credentials.includes("
 /** By the first pattern that a route meets (decision 19). */
 const asked: [routes: RegExp, permission: Permission | undefined][] = [
   [/^(GET|HEAD) /, undefined],
-  [/^POST \/api\/v1\/segments\/preview$/, undefined],
-  [/^POST \/api\/v1\/auth\/(switch|tokens\/read-only)$/, undefined],
+  [/^POST \/api\/v1\/(segments|notifications)\/preview$/, undefined],
+  [/^POST \/api\/v1\/(auth\/(switch|tokens\/read-only)|agency\/workspaces\/:id\/session)$/, undefined],
   // The reader of an inbox marks what is theirs; a read-only token does not.
   [/^POST \/v1\/in-app\/messages\//, undefined],
   [/^(PATCH|POST) \/api\/v1\/campaigns\/:id(\/release)?$/, "send"],
@@ -25,7 +25,7 @@ const asked: [routes: RegExp, permission: Permission | undefined][] = [
   [/ \/api\/v1\/channels/, "channels:write"],
   [/ \/api\/v1\/(insights\/config|annotations)/, "insights:write"],
   [/ \/api\/v1\/billing/, "billing:manage"],
-  [/ \/api\/v1\/(team|workspace)/, "team:manage"],
+  [/ \/api\/v1\/(team|workspace|agency)/, "team:manage"],
   [/ \/api\/v1\/(templates|schedules|campaigns|journeys|segments|lists|in-app)/, "content:write"],
 ];
 
@@ -42,10 +42,12 @@ it("D-TEAM ATH-R5 decision 19 every role reads everything, and every other route
 
 it("ERR-9 decision 19 what changes something is a write, whatever its method; sessions and previews are none", () => {
   const noWrites = dashboard.filter(({ access }) => access.effect !== "write").map(({ route }) => route);
-  expect(noWrites.filter((route) => !/^(GET|HEAD) /.test(route))).toEqual([
-    "POST /api/v1/segments/preview",
+  expect(noWrites.filter((route) => !/^(GET|HEAD) /.test(route)).sort()).toEqual([
+    "POST /api/v1/agency/workspaces/:id/session",
     "POST /api/v1/auth/switch",
     "POST /api/v1/auth/tokens/read-only",
+    "POST /api/v1/notifications/preview",
+    "POST /api/v1/segments/preview",
   ]);
 });
 

@@ -79,7 +79,7 @@ describe("a purge", () => {
     expect(left).toHaveLength(1);
     const { pk, id, status, plan, kind, usage_record, ...times } = left[0] as Record<string, { S?: string; L?: [] }>;
     expect([pk?.S, id?.S, status?.S]).toEqual([`TENANT#${tenant.id}`, tenant.id, "deleted"]);
-    expect([plan?.S, kind?.S, usage_record?.L?.length]).toEqual(["enterprise", "standard", 1]);
+    expect([plan?.S, kind?.S, usage_record?.L?.length]).toEqual(["enterprise", "agency", 1]);
     expect(Object.keys(times).sort()).toEqual(["created_at", "deleted_at", "purged_at", "purging_at", "sk"]);
     expect(times.deleted_at?.S).toBe(new Date(deletedAt).toISOString());
     const kept = await objectsOf(world);
