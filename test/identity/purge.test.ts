@@ -126,6 +126,24 @@ describe("a purge", () => {
     expect((await world.call("GET /api/v1/templates", { as: await as() })).body.total).toBe(1);
   });
 
+  it("D-TENANT D-AGENCY leaves the agency that kept it, which has one client less", async () => {
+    const world = await fresh();
+    const agency = await world.tenant();
+    await operate(world, agency, { kind: "agency" });
+    const as = async () => ({ as: await agency.dashboard() });
+    const route = "/api/v1/agency/workspaces";
+    const make = async (name: string) =>
+      (await world.call(`POST ${route}`, { ...(await as()), body: { name } })).body as Tenant;
+    const [gone, stays] = [await make("Gone"), await make("Stays")];
+    await operate(world, gone, { status: "deleted" });
+    await pass30Days(world);
+    const { items } = (await world.call(`GET ${route}`, await as())).body;
+    expect(items.map(({ id }: { id: string }) => id)).toEqual([stays.id]);
+    const platform = platformWrite.open(quickParts(world))("" as TenantId);
+    expect((await platform.get(rows.tenant(agency.id)))?.clients).toBe(1);
+    expect(await rowsOf(world, gone)).toHaveLength(1);
+  });
+
   it("D-TENANT takes users who belong to no other workspace with it, and no others", async () => {
     const world = await fresh();
     const [tenant, neighbour] = [await world.tenant(), await world.tenant()];

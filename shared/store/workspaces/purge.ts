@@ -5,7 +5,7 @@ import type { Platform, Store } from "../../resources.ts";
 import { absent, all, any, atMost, below, is, present } from "../conditions.ts";
 import { keys, platform as rows } from "../keys.ts";
 import type { Item, Key, TenantId } from "../model.ts";
-import { refused } from "../refusals.ts";
+import { refused, refusedSteps } from "../refusals.ts";
 import type { Timer, Timers } from "../timers.ts";
 import { membershipsOf } from "./identity.ts";
 import { listMembers, type Member } from "./members.ts";
@@ -139,6 +139,7 @@ async function removeRows(means: Means, claimed: Item, isTimeUp: () => boolean):
   let from = claimed.purge_from ? (JSON.parse(String(claimed.purge_from)) as Key) : undefined;
   do {
     const page = await remains.find(from);
+    await leaveAgency(means, page.found);
     await remains.remove(page.found);
     found += page.found.length;
     from = page.next;
@@ -153,6 +154,18 @@ async function removeRows(means: Means, claimed: Item, isTimeUp: () => boolean):
   if (found > 0) return letGo(means, claimed, PAUSE_MS);
   await bury(means, claimed);
   return "done";
+}
+
+/** An agency counts its clients: one less, once, with the row that says so. */
+async function leaveAgency({ platform, store }: Means, found: readonly Key[]): Promise<void> {
+  const { sk } = rows.client("", store.tenant);
+  for (const { pk } of found.filter((row) => row.sk === sk))
+    await platform
+      .transact([
+        { remove: { pk, sk }, when: present() },
+        { update: { pk, sk: pk }, change: { add: { clients: -1 } }, when: present("clients") },
+      ])
+      .catch(refusedSteps(() => undefined));
 }
 
 /** What stays: that the id was used, when, and what was used of which plan. Nobody's name, nobody's address. */
