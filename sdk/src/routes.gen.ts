@@ -182,6 +182,7 @@ export const routes: RouteTable = {
     logout: {"route":"POST /api/v1/auth/logout","credentials":[],"body":"json"},
     switch: {"route":"POST /api/v1/auth/switch","credentials":["dashboard"],"body":"json"},
     readOnlyTokens: {"route":"POST /api/v1/auth/tokens/read-only","credentials":["dashboard"]},
+    sessionAgencyWorkspace: {"route":"POST /api/v1/agency/workspaces/:id/session","credentials":["dashboard"]},
     acceptInvitations: {"route":"POST /api/v1/auth/invitations/accept","credentials":[],"body":"json"},
     getJwks: {"route":"GET /.well-known/jwks.json","credentials":[]},
   },
@@ -205,7 +206,6 @@ export const routes: RouteTable = {
   agency: {
     createWorkspace: {"route":"POST /api/v1/agency/workspaces","credentials":["dashboard"],"body":"json"},
     listWorkspaces: {"route":"GET /api/v1/agency/workspaces","credentials":["dashboard"],"query":true},
-    sessionWorkspace: {"route":"POST /api/v1/agency/workspaces/:id/session","credentials":["dashboard"]},
   },
   billing: {
     get: {"route":"GET /api/v1/billing","credentials":["dashboard"]},

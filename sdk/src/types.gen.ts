@@ -24,6 +24,15 @@ export interface GatewayError {
   message: string;
 }
 
+export interface AgencyWorkspace {
+  id: string;
+  name: string;
+  plan: "free" | "starter" | "growth" | "pro" | "premium" | "enterprise";
+  status: "active" | "suspended" | "deleted";
+  /** RFC 3339. */
+  created_at: string;
+}
+
 export interface Annotation {
   id: string;
   /** RFC 3339. */
@@ -785,12 +794,9 @@ export interface WebhooksWebhook {
 }
 
 export interface Workspace {
-  id: string;
-  name: string;
-  plan: "free" | "starter" | "growth" | "pro" | "premium" | "enterprise";
-  status: "active" | "suspended" | "deleted";
-  /** RFC 3339. */
-  created_at: string;
+  access_token: string;
+  token_type: "Bearer";
+  expires_in: number;
 }
 
 export interface WorkspacePage {
@@ -1899,12 +1905,6 @@ export interface AuthSwitchBody {
   tenant_id: string;
 }
 
-export interface AuthReadOnlyTokensAnswer {
-  access_token: string;
-  token_type: "Bearer";
-  expires_in: number;
-}
-
 export interface AuthAcceptInvitationsBody {
   token: string;
   name: string;
@@ -2025,14 +2025,8 @@ export interface AgencyListWorkspacesQuery {
 }
 
 export interface AgencyListWorkspacesAnswer {
-  items: Workspace[];
+  items: AgencyWorkspace[];
   next_cursor: string;
-}
-
-export interface AgencySessionWorkspaceAnswer {
-  access_token: string;
-  token_type: "Bearer";
-  expires_in: number;
 }
 
 export interface BillingUpdateBody {
@@ -2365,7 +2359,9 @@ export interface Endpoints {
     /** Go on in another workspace of the same user; a read-only token stays one. `POST /api/v1/auth/switch` */
     switch(body: AuthSwitchBody, options?: CallOptions): Promise<Session>;
     /** Get an access token that cannot write. `POST /api/v1/auth/tokens/read-only` */
-    readOnlyTokens(options?: CallOptions): Promise<AuthReadOnlyTokensAnswer>;
+    readOnlyTokens(options?: CallOptions): Promise<Workspace>;
+    /** Get an access token for a client's workspace, in the role one has in the agency. `POST /api/v1/agency/workspaces/:id/session` */
+    sessionAgencyWorkspace(id: string, options?: CallOptions): Promise<Workspace>;
     /** Accept an invitation as a new user, or as a known one with the right password. `POST /api/v1/auth/invitations/accept` */
     acceptInvitations(body: AuthAcceptInvitationsBody, options?: CallOptions): Promise<Session>;
     /** The public keys that verify dashboard tokens. `GET /.well-known/jwks.json` */
@@ -2403,11 +2399,9 @@ export interface Endpoints {
   };
   agency: {
     /** Create a client's workspace, on the plan that new workspaces begin with. `POST /api/v1/agency/workspaces` */
-    createWorkspace(body: AgencyCreateWorkspaceBody, options?: CallOptions): Promise<Workspace>;
+    createWorkspace(body: AgencyCreateWorkspaceBody, options?: CallOptions): Promise<AgencyWorkspace>;
     /** List the clients' workspaces, newest first. `GET /api/v1/agency/workspaces` */
     listWorkspaces(query?: AgencyListWorkspacesQuery, options?: CallOptions): Promise<AgencyListWorkspacesAnswer>;
-    /** Get an access token for a client's workspace, in the role one has in the agency. `POST /api/v1/agency/workspaces/:id/session` */
-    sessionWorkspace(id: string, options?: CallOptions): Promise<AgencySessionWorkspaceAnswer>;
   };
   billing: {
     /** Get plan, usage, limits and forecast. `GET /api/v1/billing` */

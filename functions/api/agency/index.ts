@@ -1,15 +1,12 @@
-// What an agency does for its clients: keeps their workspaces, and goes in.
+// An agency's workspaces for its clients. The token that lets it in is signed where all are: in functions/api/auth.
 import * as v from "valibot";
-import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { ApiError, notFound } from "../../../shared/http/errors.ts";
 import { openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
-import { ACCESS_TOKEN_SECONDS } from "../../../shared/http/tokens.ts";
 import { planNames } from "../../../shared/plans.ts";
 import { platformWrite, secrets } from "../../../shared/resources.ts";
-import { anyStore, defaultPlan, tokenSigner } from "../../../shared/signing.ts";
-import { clientStatus, createClient, listClients } from "../../../shared/store/workspaces/agencies.ts";
+import { anyStore, defaultPlan } from "../../../shared/signing.ts";
+import { createClient, listClients } from "../../../shared/store/workspaces/agencies.ts";
 
 const MOST_PER_PAGE = 100;
 
@@ -58,31 +55,6 @@ export const agency = group("agency", "The workspaces of an agency's clients.", 
       const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
       const { clients, next } = await listClients(platform, tenant, { after, limit: MOST_PER_PAGE });
       return { items: clients, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
-    },
-  ),
-
-  endpoint(
-    "POST /api/v1/agency/workspaces/:id/session",
-    // It changes nothing: whoever may only read gets a token that may only read.
-    { effect: "read", uses: [tokenSigner] },
-    {
-      summary: "Get an access token for a client's workspace, in the role one has in the agency",
-      returns: v.object({ access_token: v.string(), token_type: v.literal("Bearer"), expires_in: v.number() }),
-      status: 201,
-      errors: ["NOT_FOUND", "TENANT_DELETED"],
-    },
-    async ({ platform, signer, caller, tenant, params }) => {
-      const isAgency = caller.kind === "dashboard" && !caller.agency && workspaceOf(caller).kind === "agency";
-      const status = isAgency ? await clientStatus(platform, tenant, params.id) : undefined;
-      if (!isAgency || status === undefined) throw notFound("workspace");
-      if (status === "deleted") throw new ApiError("TENANT_DELETED", "This workspace is closed.");
-      const { user, role, narrowed } = caller;
-      const subject = { user, tenant: params.id, role, readOnly: narrowed, agency: tenant };
-      return {
-        access_token: await signer.accessToken(subject),
-        token_type: "Bearer" as const,
-        expires_in: ACCESS_TOKEN_SECONDS,
-      };
     },
   ),
 ]);

@@ -1,6 +1,7 @@
 // How people get in and stay in: registration, login, refresh, logout, switching, invitations.
 import * as v from "valibot";
 import { DAY, HOUR, MINUTE } from "../../../shared/clock.ts";
+import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, invalid, notFound, unauthorized } from "../../../shared/http/errors.ts";
 import { ACCESS_TOKEN_SECONDS, type PublishedKey } from "../../../shared/http/tokens.ts";
@@ -11,6 +12,7 @@ import { weaknessOf } from "../../../shared/rules/passwords.ts";
 import { anyStore, defaultPlan, secretsMaker, tokenSigner } from "../../../shared/signing.ts";
 import { platform as keys } from "../../../shared/store/keys.ts";
 import type { TenantId } from "../../../shared/store/model.ts";
+import { clientStatus } from "../../../shared/store/workspaces/agencies.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import {
   findUser,
@@ -56,6 +58,7 @@ const uses = [platformWrite, tokenSigner] as const;
 type Bound = Context<typeof uses>;
 const open = endpoints({ credentials: [], effect: "session", uses });
 const session = endpoints({ credentials: ["dashboard"], effect: "session", uses });
+const agencySession = endpoints({ credentials: ["dashboard"], feature: "agency", uses });
 
 export const auth = group("auth", "How people get in and stay in.", [
   open(
@@ -166,6 +169,26 @@ export const auth = group("auth", "How people get in and stay in.", [
       if (caller.kind !== "dashboard") throw unauthorized();
       const { user, role, agency } = caller;
       return bearer(await signer.accessToken({ user, tenant, role, readOnly: true, ...(agency && { agency }) }));
+    },
+  ),
+
+  agencySession(
+    "POST /api/v1/agency/workspaces/:id/session",
+    // It changes nothing: whoever may only read gets a token that may only read.
+    { effect: "read" },
+    {
+      summary: "Get an access token for a client's workspace, in the role one has in the agency",
+      returns: AccessToken,
+      status: 201,
+      errors: ["NOT_FOUND", "TENANT_DELETED"],
+    },
+    async ({ platform, signer, caller, tenant, params }) => {
+      const isAgency = caller.kind === "dashboard" && !caller.agency && workspaceOf(caller).kind === "agency";
+      const status = isAgency ? await clientStatus(platform, tenant, params.id) : undefined;
+      if (!isAgency || status === undefined) throw notFound("workspace");
+      if (status === "deleted") throw new ApiError("TENANT_DELETED", "This workspace is closed.");
+      const { user, role, narrowed } = caller;
+      return bearer(await signer.accessToken({ user, tenant: params.id, role, readOnly: narrowed, agency: tenant }));
     },
   ),
 
