@@ -1,5 +1,6 @@
 // Shapes that several groups share.
 import * as v from "valibot";
+import { hasAtMost } from "../rules/characters.ts";
 import { parseTimestamp } from "../rules/timestamps.ts";
 
 const Entries = v.record(v.string(), v.any(), "must be an object");
@@ -19,6 +20,14 @@ export const TimestampInput = v.pipe(
   v.check((text) => parseTimestamp(text) !== undefined, "must be an RFC 3339 timestamp"),
   v.transform((text) => new Date(parseTimestamp(text)!).toISOString()),
 );
+
+/** `v.maxLength` counts UTF-16 units, of which some characters have two. */
+export function atMostCharacters(most: number) {
+  const counting = v.maxLength<string, number, string>(most, `must have at most ${most} characters`);
+  const run: (typeof counting)["~run"] = (dataset, config) =>
+    dataset.typed && hasAtMost(dataset.value, most) ? dataset : counting["~run"](dataset, config);
+  return { ...counting, "~run": run };
+}
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (text: string): boolean => UUID.test(text);

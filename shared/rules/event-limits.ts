@@ -1,5 +1,7 @@
 // What an event may hold and how old it may be, by the tier of who sends it (EVT-2, EVT-6, EVT-14 to EVT-17).
 
+import { hasAtMost } from "./characters.ts";
+
 /** `client` = SDK key, `server` = server key. */
 export type Tier = "client" | "server";
 
@@ -43,10 +45,10 @@ export function propertiesProblem(properties: Readonly<Record<string, unknown>>)
   const waiting: unknown[] = [properties];
   while (waiting.length > 0) {
     const value = waiting.pop();
-    if (typeof value === "string" && value.length > MOST_PROPERTY_CHARACTERS)
+    if (typeof value === "string" && !hasAtMost(value, MOST_PROPERTY_CHARACTERS))
       return `must have texts of at most ${MOST_PROPERTY_CHARACTERS} characters`;
     if (typeof value !== "object" || value === null) continue;
-    if (!Array.isArray(value) && Object.keys(value).some(({ length }) => length > MOST_PROPERTY_CHARACTERS))
+    if (!Array.isArray(value) && !Object.keys(value).every((key) => hasAtMost(key, MOST_PROPERTY_CHARACTERS)))
       return `must have keys of at most ${MOST_PROPERTY_CHARACTERS} characters`;
     for (const part of Object.values(value)) waiting.push(part);
   }

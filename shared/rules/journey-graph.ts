@@ -1,4 +1,5 @@
 // The shape of a journey: its trigger, who may enter, its graph of steps and its exit conditions (JNY-2, JND-1 to JND-8).
+import { hasAtMost } from "./characters.ts";
 import { parseDuration } from "./durations.ts";
 import { isMap, type Predicate, validatePredicate } from "./predicates.ts";
 import { isProblem, parseRule } from "./segment-rules.ts";
@@ -207,7 +208,12 @@ function checkExits(value: unknown, blame: Blame): undefined {
 }
 
 function checkExitEvent(value: unknown, path: string, blame: Blame): undefined {
-  if (!isMap(value) || typeof value.name !== "string" || value.name === "" || value.name.length > MOST_NAME_CHARACTERS)
+  if (
+    !isMap(value) ||
+    typeof value.name !== "string" ||
+    value.name === "" ||
+    !hasAtMost(value.name, MOST_NAME_CHARACTERS)
+  )
     return blame("malformed", path, "must be an object with the name of an event");
   for (const key of Object.keys(value))
     if (key !== "name" && key !== "where") blame("malformed", `${path}.${key}`, "is not one of name, where");

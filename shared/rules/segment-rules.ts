@@ -1,5 +1,6 @@
 // The grammar of segment rules (RUL-1 to RUL-13): tree and flat form, checked and brought into one tree of nodes.
 // Journeys use the same grammar for eligibility, branches and exits.
+import { hasAtMost } from "./characters.ts";
 import { LONGEST_DURATION, parseDuration } from "./durations.ts";
 import { checkJson } from "./json-limits.ts";
 import { isMap, type Predicate, type PredicateProblem, validatePredicate } from "./predicates.ts";
@@ -129,7 +130,7 @@ function readEvent(value: unknown, path: string): Read<EventNode> {
 function readName(name: unknown, path: string): string | RuleProblem {
   if (name === undefined) return problem(`${path}.name`, "is required");
   if (typeof name !== "string" || name === "") return problem(`${path}.name`, "must be a string that is not empty");
-  if (name.length > MOST_NAME_CHARACTERS)
+  if (!hasAtMost(name, MOST_NAME_CHARACTERS))
     return problem(`${path}.name`, `must have at most ${MOST_NAME_CHARACTERS} characters`);
   return name;
 }

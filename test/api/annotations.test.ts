@@ -46,6 +46,7 @@ describe("annotations", () => {
       ["occurred_at", { occurred_at: "1 November" }],
       ["text", { text: "" }],
       ["text", { text: "x".repeat(501) }],
+      ["text", { text: "🎉".repeat(501) }],
       ["text", { text: undefined }],
       ["ends_at", { ends_at: "2026-10-01T00:00:00Z" }],
       ["visibility", { visibility: "everybody" }],
@@ -54,7 +55,7 @@ describe("annotations", () => {
       expect(refused.status, field).toBe(422);
       expect(Object.keys(refused.body.fields)).toEqual([field]);
     }
-    expect((await write({ text: "x".repeat(500) })).status).toBe(201);
+    for (const character of ["x", "🎉"]) expect((await write({ text: character.repeat(500) })).status).toBe(201);
   });
 
   it("ANN-2 lists a range by time, both ends included, of the kinds asked for", async () => {

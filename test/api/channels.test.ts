@@ -41,7 +41,7 @@ it("CHN-3 CHN-12 AMB-18 names are 1 to 128 characters and unique in their worksp
   const { call, create } = await channelCalls(world, tenant);
   const name = "n".repeat(128);
   await create("sms", name);
-  for (const taken of [name, "", "   ", `${name}n`, 7, undefined]) {
+  for (const taken of [name, "", "   ", `${name}n`, "🎉".repeat(129), 7, undefined]) {
     const answer = await call("POST /", { body: { type: "ios", name: taken } });
     expect([answer.status, answer.body.code, Object.keys(answer.body.fields)]).toEqual([
       422,
@@ -50,7 +50,8 @@ it("CHN-3 CHN-12 AMB-18 names are 1 to 128 characters and unique in their worksp
     ]);
   }
   const other = await channelCalls(world, await world.tenant());
-  expect((await other.call("POST /", { body: { type: "ios", name } })).status).toBe(201);
+  for (const free of [name, "🎉".repeat(128)])
+    expect((await other.call("POST /", { body: { type: "ios", name: free } })).status).toBe(201);
 });
 
 it("CHN-13 ERR-20 a type outside the plan is refused in the body of its own", async () => {

@@ -108,6 +108,19 @@ describe("what is stored", () => {
   });
 });
 
+it("EVT-2 EVT-6 a character counts once, whatever it takes to write it", async () => {
+  const { world, tenant } = await withTenant();
+  const long = (n: number) => ({
+    event_name: "🎉".repeat(n),
+    properties: { ["🔑".repeat(2 * n)]: "🎁".repeat(2 * n) },
+  });
+  expect((await ingest(world, tenant, event(long(128)))).status).toBe(202);
+  expect(Object.keys((await ingest(world, tenant, event(long(129)))).body.fields)).toEqual([
+    "event_name",
+    "properties",
+  ]);
+});
+
 describe("what is refused, whole", () => {
   const cases: [string, object, string, ("sdk" | "server")?][] = [
     ["EVT-2 no name", { event_name: undefined }, "event_name"],

@@ -88,6 +88,13 @@ describe("change", () => {
     expect(await arms({ variant_b: { title: "B" } })).toEqual([{ title: "B" }, 50]);
   });
 
+  it("INX-3 LIM-11 a name has at most 200 characters, each counted once", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await draft(world, tenant);
+    const rename = async (n: number) => (await patch(world, tenant, id, { name: "🎉".repeat(n) })).status;
+    expect([await rename(200), await rename(201)]).toEqual([200, 400]);
+  });
+
   it("INX-19 a share alone, 1 to 99, is kept for the B arm to come, and no arm is sent without it", async () => {
     const { world, tenant } = await withTenant();
     const { body } = await create(world, tenant, { ...READY, split_percentage: 1 });

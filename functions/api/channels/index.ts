@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { callbacks } from "../../../shared/callbacks.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { Timestamp } from "../../../shared/http/schemas.ts";
+import { atMostCharacters, Timestamp } from "../../../shared/http/schemas.ts";
 import { channelTypes } from "../../../shared/plans.ts";
 import { storeWrite, timers } from "../../../shared/resources.ts";
 import { channelStatuses } from "../../../shared/rules/channel-states.ts";
@@ -24,7 +24,7 @@ const Name = v.pipe(
   v.string("must be a string"),
   v.trim(),
   v.nonEmpty("must not be empty"),
-  v.maxLength(MOST_NAME_CHARACTERS, `must have at most ${MOST_NAME_CHARACTERS} characters`),
+  atMostCharacters(MOST_NAME_CHARACTERS),
 );
 
 const Channel = v.object({

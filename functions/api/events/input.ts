@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { invalid } from "../../../shared/http/errors.ts";
 import { fieldsOf } from "../../../shared/http/input.ts";
-import { JsonObject, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { atMostCharacters, JsonObject, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import {
   MOST_NAME_CHARACTERS,
   propertiesProblem,
@@ -16,11 +16,7 @@ const MOST_EXTERNAL_ID_CHARACTERS = 512;
 const MOST_FIELDS = 20;
 
 const text = (most: number) =>
-  v.pipe(
-    v.string("must be a string"),
-    v.nonEmpty("must not be empty"),
-    v.maxLength(most, `must have at most ${most} characters`),
-  );
+  v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"), atMostCharacters(most));
 
 export const AnonymousId = text(MOST_ID_CHARACTERS);
 

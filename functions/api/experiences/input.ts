@@ -1,7 +1,7 @@
 // What an experience may be made of (INX-2 to INX-20), checked field by field; what concerns several is in the store.
 import * as v from "valibot";
 import { MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
-import { TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { atMostCharacters, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { validateTemplate } from "../../../shared/rules/render.ts";
 import { checkUrlTemplate } from "../../../shared/rules/safe-url.ts";
 import { MOST_NAME_CHARACTERS } from "../../../shared/store/experiences/experiences.ts";
@@ -16,7 +16,6 @@ const MOST_SCREEN_CHARACTERS = 256;
 const MOST_EVENT_NAME = 128;
 
 const text = v.string("must be a string");
-const atMost = (most: number) => v.maxLength<string, number, string>(most, `must have at most ${most} characters`);
 
 export const formats = ["banner", "modal", "inbox_only", "card", "fullscreen"] as const;
 const triggers = ["immediate", "session_start", "event"] as const;
@@ -39,11 +38,11 @@ const Url = (kind: "link" | "image", { mayBeEmpty = false } = {}) =>
 const ImageUrl = v.pipe(Url("image"), v.description("An http or https address, of an uploaded asset for example"));
 
 const Action = v.strictObject({
-  id: v.pipe(text, v.nonEmpty("must not be empty"), atMost(MOST_ID_CHARACTERS)),
+  id: v.pipe(text, v.nonEmpty("must not be empty"), atMostCharacters(MOST_ID_CHARACTERS)),
   title: v.pipe(
     text,
     v.nonEmpty("must not be empty"),
-    atMost(MOST_ACTION_TITLE),
+    atMostCharacters(MOST_ACTION_TITLE),
     v.check((title) => validateTemplate(title) === undefined, "is not valid Liquid"),
   ),
   url: v.pipe(Url("link", { mayBeEmpty: true }), v.description("An empty one dismisses the message")),
@@ -65,7 +64,7 @@ export const Content = v.strictObject({
 export const Display = v.pipe(
   v.strictObject({
     trigger: v.optional(pick(triggers), "immediate"),
-    trigger_event: v.optional(v.pipe(text, v.nonEmpty("must not be empty"), atMost(MOST_EVENT_NAME))),
+    trigger_event: v.optional(v.pipe(text, v.nonEmpty("must not be empty"), atMostCharacters(MOST_EVENT_NAME))),
     frequency: v.optional(pick(frequencies), "once"),
     priority: v.optional(
       v.pipe(
@@ -78,7 +77,7 @@ export const Display = v.pipe(
     screens: v.optional(
       v.pipe(
         v.array(
-          v.pipe(text, v.startsWith("/", "must start with /"), atMost(MOST_SCREEN_CHARACTERS)),
+          v.pipe(text, v.startsWith("/", "must start with /"), atMostCharacters(MOST_SCREEN_CHARACTERS)),
           "must be an array",
         ),
         v.maxLength(MOST_SCREENS, `must have at most ${MOST_SCREENS} screens`),
@@ -125,7 +124,7 @@ const Percentage = (from: number) =>
     v.maxValue(99, "must be at most 99"),
   );
 
-const Name = v.pipe(text, v.trim(), v.nonEmpty("must not be empty"), atMost(MOST_NAME_CHARACTERS));
+const Name = v.pipe(text, v.trim(), v.nonEmpty("must not be empty"), atMostCharacters(MOST_NAME_CHARACTERS));
 
 /** INX-26: an empty one clears it. */
 const Time = v.union([v.literal(""), TimestampInput], "must be an RFC 3339 timestamp, or empty for none");

@@ -1,7 +1,7 @@
 // Insights: what sends came to, what they changed, and which events count as conversions.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { Uuid } from "../../../shared/http/schemas.ts";
+import { atMostCharacters, Uuid } from "../../../shared/http/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/http/window.ts";
 import { storeRead, storeWrite } from "../../../shared/resources.ts";
 import { conversionGroups } from "../../../shared/store/insights/attribution.ts";
@@ -16,11 +16,7 @@ import { funnelOf, heatmapOf, liftOfJob, summaryOf } from "../../../shared/store
 
 const MOST_DAYS = 365;
 
-const EventName = v.pipe(
-  v.string("must be a string"),
-  v.minLength(1, "must not be empty"),
-  v.maxLength(128, "must have at most 128 characters"),
-);
+const EventName = v.pipe(v.string("must be a string"), v.minLength(1, "must not be empty"), atMostCharacters(128));
 const Count = v.number();
 const Arm = v.object({ size: Count, converters: Count, conversion_rate: v.number(), revenue_cents: Count });
 const Measure = v.nullable(v.number());

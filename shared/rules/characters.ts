@@ -1,0 +1,5 @@
+// How long a text is, as people count.
+
+/** Whether a text has at most so many characters: code points, as JSON Schema counts, where `length` counts an emoji twice. */
+export const hasAtMost = (text: string, most: number): boolean =>
+  text.length <= most || (text.length <= 2 * most && [...text].length <= most);
