@@ -36,9 +36,9 @@ export async function invoke(
 
 /** A demo workspace to call with. */
 export async function placeholdersFor(world: World): Promise<Placeholders> {
-  const { tenant_id, sdk_key, server_key, access_token } = await openTenancy(world.partsFor("invoke")).createWorkspace({
-    name: "Demo",
-  });
+  const tenancy = openTenancy(world.partsFor("invoke"));
+  const { tenant_id, sdk_key, server_key, access_token } = await tenancy.createWorkspace({ name: "Demo" });
+  await tenancy.changeWorkspace(tenant_id, { kind: "agency" });
   return { tenant_id, sdk_key, server_key, access_token };
 }
 
