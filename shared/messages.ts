@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { MailEventMessage } from "./mail-events.ts";
 
 const id = v.pipe(v.string(), v.maxLength(128));
+const anonymous = v.pipe(v.string(), v.maxLength(256));
 
 export const queues = {
   /** A job to dispatch, to go on with or to look after, or one of its ranges. */
@@ -149,9 +150,9 @@ export const queues = {
     message: v.object({ tenant: id }),
     batch: 1,
   },
-  /** An event that a conversion definition may name. */
+  /** An event that a conversion definition may name; or an anonymous id that has become somebody's, with its events. */
   attribute: {
-    message: v.object({ tenant: id, event: id }),
+    message: v.union([v.object({ tenant: id, event: id }), v.object({ tenant: id, anonymous })]),
     batch: 10,
   },
 } as const;

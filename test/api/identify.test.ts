@@ -11,6 +11,14 @@ const { fresh, withTenant } = worlds();
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 describe("linking", () => {
+  it("IDN-1 EVT-3 an anonymous id too long for its key is refused by name, not an error of ours", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada] = await addPeople(world, tenant, 1);
+    const body = { anonymous_id: "👋".repeat(256), subscriber_id: ada };
+    const answer = await world.call("POST /v1/events/identify", { as: tenant.sdk, body });
+    expect([answer.status, answer.body.fields]).toEqual([422, { anonymous_id: expect.any(String) }]);
+  });
+
   it("IDN-1 IDN-2 IDN-3 events before and after count for the subscriber, and a repeat gives nothing more", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];

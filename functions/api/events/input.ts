@@ -18,7 +18,12 @@ const MOST_FIELDS = 20;
 const text = (most: number) =>
   v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"), atMostCharacters(most));
 
-export const AnonymousId = text(MOST_ID_CHARACTERS);
+/** Part of a sort key, which has room for 1,024 bytes: a character of two units counts for two here. */
+export const AnonymousId = v.pipe(
+  v.string("must be a string"),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(MOST_ID_CHARACTERS, `must have at most ${MOST_ID_CHARACTERS} characters`),
+);
 
 const Event = v.strictObject({
   event_name: v.pipe(

@@ -1,7 +1,10 @@
-// Events that somebody reacts to: those may be conversions, which the worker tells from their definition.
+// Events that somebody reacts to, and those an alias brings: they may be conversions, which the worker tells.
 import type { Context } from "../../../shared/parts.ts";
 import { attributeQueue } from "../../../shared/resources.ts";
 import { type Changes, isNew } from "./change.ts";
+
+/** Anonymous events of a moment ago are in their history by then. */
+const ALIAS_AGAIN_SECONDS = 5;
 
 export const conversionUses = [attributeQueue] as const;
 
@@ -13,4 +16,7 @@ export async function followConversions(
   await queue.send(
     events.map(({ tenant, after }) => ({ tenant, event: after.pk.slice(after.pk.lastIndexOf("#") + 1) })),
   );
+  const aliases = changes.of("alias").map(({ tenant, after }) => ({ tenant, anonymous: String(after.anonymous) }));
+  await queue.send(aliases);
+  await queue.send(aliases, { delaySeconds: ALIAS_AGAIN_SECONDS });
 }

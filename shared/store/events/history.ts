@@ -18,32 +18,33 @@ export interface HistoryRange {
  * The events of one name that a subscriber is known for, its anonymous ids' included, oldest first.
  * By an index: what was stored a moment ago may be missing (decision 4).
  */
-export async function eventsOf(
+export async function eventsOf(store: StoreReader, subscriber: string, range: HistoryRange): Promise<StoredEvent[]> {
+  const actors: Actor[] = [{ subscriber }, ...(await aliasesOf(store, subscriber)).map((anonymous) => ({ anonymous }))];
+  const histories = await Promise.all(actors.map((actor) => eventsOfActor(store, actor, range)));
+  const newest = histories.flat().sort(later).slice(0, range.limit);
+  return newest.reverse();
+}
+
+/** The same of one actor alone, newest first. */
+export async function eventsOfActor(
   store: StoreReader,
-  subscriber: string,
+  actor: Actor,
   { event_name, from = "", to = "~", limit = Number.POSITIVE_INFINITY }: HistoryRange,
 ): Promise<StoredEvent[]> {
-  const actors: Actor[] = [{ subscriber }, ...(await aliasesOf(store, subscriber)).map((anonymous) => ({ anonymous }))];
-  const histories = await Promise.all(
-    actors.map(async (actor) => {
-      const events: StoredEvent[] = [];
-      let after: Key | undefined;
-      do {
-        const page = await store.query({
-          ...{ pk: historyOf(store.tenant, actor), index: "i2", newestFirst: true, after },
-          from: inHistory(event_name, from),
-          to: inHistory(event_name, to),
-          ...(Number.isFinite(limit) && { limit: limit - events.length }),
-        });
-        // A name may hold the separator: `a#2026…` lies among the events of `a`.
-        events.push(...page.items.map(eventOf).filter((event) => event.event_name === event_name));
-        after = page.next;
-      } while (after && events.length < limit);
-      return events;
-    }),
-  );
-  const newest = histories.flat().sort(later).slice(0, limit);
-  return newest.reverse();
+  const events: StoredEvent[] = [];
+  let after: Key | undefined;
+  do {
+    const page = await store.query({
+      ...{ pk: historyOf(store.tenant, actor), index: "i2", newestFirst: true, after },
+      from: inHistory(event_name, from),
+      to: inHistory(event_name, to),
+      ...(Number.isFinite(limit) && { limit: limit - events.length }),
+    });
+    // A name may hold the separator: `a#2026…` lies among the events of `a`.
+    events.push(...page.items.map(eventOf).filter((event) => event.event_name === event_name));
+    after = page.next;
+  } while (after && events.length < limit);
+  return events;
 }
 
 const later = (a: StoredEvent, b: StoredEvent): number => {
