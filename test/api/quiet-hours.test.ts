@@ -3,47 +3,14 @@ import { expect, it } from "vitest";
 import type { OutboxItem } from "../../local/outbox.ts";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { keys } from "../../shared/store/keys.ts";
-import { operate, send } from "../support/people.ts";
-import { addPhone, ledgerOf, openChannels, outboxOf } from "../support/reached.ts";
+import { operate } from "../support/people.ts";
+import { dueRows, NEW_YORK_MORNING, QUIET, quietSetting, reached, TOKYO_MORNING } from "../support/quiet-hours.ts";
+import { outboxOf } from "../support/reached.ts";
 import { spent } from "../support/spending.ts";
-import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-
-/** It is noon in UTC, a Friday: quiet in Tokyo (21:00) and New York (07:00), not in London. */
-const QUIET = { start: "20:00", end: "08:00", timezone_mode: "subscriber" };
-const TOKYO_MORNING = 11 * HOUR;
-const NEW_YORK_MORNING = HOUR;
-
-async function setting({ quiet = QUIET as object | null, channels = ["ios-push"] as const } = {}) {
-  const { world, tenant } = await withTenant();
-  const ids = await openChannels(world, tenant, ...channels);
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
-  const configure = async (settings: object) => {
-    const answer = await call("PATCH /api/v1/workspace", settings);
-    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  };
-  await configure({ quiet_hours: quiet });
-  const person = async (external_id: string, timezone?: string, more: object = {}): Promise<string> => {
-    const body = { external_id, ...(timezone && { timezone }), ...more };
-    const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
-    await addPhone(world, tenant, id, "ios");
-    return id;
-  };
-  const job = async (id: string) => (await call(`GET /api/v1/notifications/${id}`)).body;
-  const explain = async (id: string, who: string) =>
-    (await call(`GET /api/v1/notifications/${id}/recipients/${who}`)).body;
-  const push = (body: object) => send(world, tenant, { target: { type: "all" }, channel_ids: [ids.ios], ...body });
-  return { world, tenant, ids, call, configure, person, job, explain, push };
-}
-
-const reached = async (world: TestWorld) => (await outboxOf(world)).map(({ subscriber_id }) => subscriber_id);
-const dueRows = async (world: TestWorld, kind: string) => {
-  const page = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
-  return (page.Items as { pk: { S: string }; kind?: { S: string } }[]).filter((row) => row.kind?.S === kind);
-};
+const setting = (options = {}) => quietSetting(withTenant, options);
 
 it("D-QUIET F15 ISG-4 whoever has quiet hours gets it at their end, in each zone; the job waits and counts them", async () => {
   const { world, call, person, push, job, explain } = await setting();
@@ -202,115 +169,4 @@ it("D-QUIET AMB-86 while the workspace is suspended nothing goes out; a day late
   await world.advance(HOUR);
   expect(await reached(world)).toEqual([ben]);
   expect(await job(second.id)).toMatchObject({ status: "failed", fail_reasons: { expired: 1 }, deferred: 0 });
-});
-
-it("D-QUIET AMB-14 a paused campaign's waiting messages wait on, and go out when it is resumed", async () => {
-  const { world, ids, person, call, job } = await setting();
-  const ben = await person("ben", "Asia/Tokyo");
-  const message = { content: { title: "t", body: "b" }, channel_ids: [ids.ios] };
-  const body = { name: "News", messages: [message], target: { type: "all" } };
-  const { id } = (await call("POST /api/v1/campaigns", body)).body;
-  const released = (await call(`POST /api/v1/campaigns/${id}/release`)).body;
-  await world.settle();
-  const [{ job_id }] = released.messages;
-  expect(await job(job_id)).toMatchObject({ status: "processing", deferred: 1 });
-  await call(`PATCH /api/v1/campaigns/${id}`, { action: "pause" });
-  await world.advance(TOKYO_MORNING + 5 * HOUR);
-  expect(await reached(world)).toEqual([]);
-  await call(`PATCH /api/v1/campaigns/${id}`, { action: "resume" });
-  await world.settle();
-  expect(await reached(world)).toEqual([ben]);
-  expect(await job(job_id)).toMatchObject({ status: "completed", deferred: 0 });
-  await world.settle();
-  expect((await call(`GET /api/v1/campaigns/${id}`)).body.status).toBe("completed");
-});
-
-it("D-QUIET AMB-54 an archived campaign sends nothing of what waited, nor a restored one until it is resumed", async () => {
-  const { world, ids, person, call, job } = await setting();
-  const ben = await person("ben", "Asia/Tokyo");
-  const message = { content: { title: "t", body: "b" }, channel_ids: [ids.ios] };
-  const { id } = (await call("POST /api/v1/campaigns", { name: "n", messages: [message], target: { type: "all" } }))
-    .body;
-  const [{ job_id }] = (await call(`POST /api/v1/campaigns/${id}/release`)).body.messages;
-  await world.settle();
-  expect((await call(`PATCH /api/v1/campaigns/${id}`, { action: "archive" })).status).toBe(200);
-  await world.advance(TOKYO_MORNING + HOUR);
-  expect(await reached(world)).toEqual([]);
-  expect(await job(job_id)).toMatchObject({ status: "processing", deferred: 1 });
-  for (const action of ["unarchive", "pause"]) {
-    expect((await call(`PATCH /api/v1/campaigns/${id}`, { action })).status).toBe(200);
-    await world.settle();
-    expect(await reached(world)).toEqual([]);
-  }
-  expect((await call(`PATCH /api/v1/campaigns/${id}`, { action: "resume" })).status).toBe(200);
-  await world.settle();
-  expect(await reached(world)).toEqual([ben]);
-});
-
-async function journey(call: Awaited<ReturnType<typeof setting>>["call"], channel: string) {
-  const steps = {
-    start: "hello",
-    steps: {
-      hello: { id: "hello", type: "send", send: { channel_ids: [channel], content: { title: "t", body: "b" } } },
-    },
-  };
-  const trigger = { type: "event", event_name: "signed_up" };
-  const { id } = (await call("POST /api/v1/journeys", { name: "Welcome", trigger, steps })).body;
-  expect((await call(`POST /api/v1/journeys/${id}/activate`)).status).toBe(200);
-  return id as string;
-}
-
-const track = (world: TestWorld, tenant: Tenant, external_id: string) =>
-  world.call("POST /v1/events", {
-    as: tenant.server,
-    body: { events: [{ event_name: "signed_up", external_id }] },
-  });
-
-it("D-QUIET a journey's send waits as well: not while the journey is paused, not at all once it is archived", async () => {
-  const { world, tenant, ids, person, call } = await setting();
-  const [ben, cleo] = [await person("ben", "Asia/Tokyo"), await person("cleo", "Asia/Tokyo")];
-  const id = await journey(call, ids.ios!);
-  await track(world, tenant, "ben");
-  await world.settle();
-  expect((await call(`POST /api/v1/journeys/${id}/pause`)).status).toBe(200);
-  await world.advance(TOKYO_MORNING + 2 * HOUR);
-  expect(await reached(world)).toEqual([]);
-  await call(`POST /api/v1/journeys/${id}/activate`);
-  await world.advance(HOUR);
-  expect(await reached(world)).toEqual([ben]);
-  await world.advance(14 * HOUR);
-  await track(world, tenant, "cleo");
-  await world.settle();
-  await call(`POST /api/v1/journeys/${id}/pause`);
-  await call(`POST /api/v1/journeys/${id}/archive`);
-  await world.advance(24 * HOUR);
-  expect(await reached(world)).toEqual([ben]);
-  const [row] = await ledgerOf(tenant, cleo);
-  expect(row).toMatchObject({ state: "skipped", reason: "canceled" });
-  const { body } = await call(`GET /api/v1/notifications/${row!.job}/recipients/${cleo}`);
-  expect(body).toMatchObject({ decision: "skipped", state: "skipped", reason: "canceled" });
-});
-
-it("D-QUIET SMA-6 a smart send's choice waits too, and what fails after the night falls back", async () => {
-  const { world, person, push, job } = await setting();
-  await person("ben", "Asia/Tokyo");
-  const { job: sent } = await push({ channel_arbitration_mode: "smart" });
-  expect(sent).toMatchObject({ status: "processing", deferred: 1 });
-  await world.advance(TOKYO_MORNING + MINUTE);
-  expect(await job(sent.id)).toMatchObject({ status: "completed", delivered_by_channel: { ios: 1 } });
-});
-
-it("D-QUIET a retry that falls into the night waits for the morning", async () => {
-  const { world, person, push, job } = await setting({ quiet: { ...QUIET, start: "12:03", end: "13:30" } });
-  const ada = await person("ada", "UTC");
-  await world.call("POST /_local/faults", { body: { channel: "ios", outcome: "transient", times: 2 } });
-  const { job: sent } = await push({});
-  await world.advance(2 * MINUTE);
-  expect(await job(sent.id)).toMatchObject({ status: "processing", deferred: 0 });
-  await world.advance(10 * MINUTE);
-  expect(await job(sent.id)).toMatchObject({ status: "processing", deferred: 1 });
-  expect(await reached(world)).toEqual([]);
-  await world.advance(80 * MINUTE);
-  expect(await reached(world)).toEqual([ada]);
-  expect(await job(sent.id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
 });

@@ -5,8 +5,8 @@ import type { Context } from "../../../shared/parts.ts";
 import { deliverQueue, fanOutQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { keys } from "../../../shared/store/keys.ts";
 import type { Item, Key } from "../../../shared/store/model.ts";
-import { closeRange, getRange } from "../../../shared/store/sends/chunks.ts";
 import { finishJob, type JobItem } from "../../../shared/store/sends/jobs.ts";
+import { closeRange, getRange } from "../../../shared/store/sends/ranges.ts";
 
 export const uses = [storeWrite, timers, workspaceRead, fanOutQueue, deliverQueue] as const;
 export type Bound = Context<typeof uses> & { clock: Clock };

@@ -11,16 +11,9 @@ import type { Item } from "../model.ts";
 import { personalEngagements } from "../subscribers/engagement.ts";
 import { chunksOf } from "../table.ts";
 import { candidatesById, candidatesOf, everyMember, everyone, type Placed } from "./candidates.ts";
-import {
-  CHUNK_SIZE,
-  getRange,
-  notePlanned,
-  type PlannedChunk,
-  packChunk,
-  type RangeState,
-  settleChunk,
-} from "./chunks.ts";
+import { CHUNK_SIZE, type PlannedChunk, packChunk, settleChunk } from "./chunks.ts";
 import type { JobSpec } from "./jobs.ts";
+import { getRange, notePlanned, type RangeState } from "./ranges.ts";
 
 /** An audience up to this size is planned within the request, so that `sent` is exact (decision 11). */
 export const SMALL_AUDIENCE = 1_000;

@@ -5,14 +5,13 @@ import type { Store, StoreReader } from "../../resources.ts";
 import type { Judgement } from "../../rules/audience.ts";
 import { NO_COUNTS } from "../../rules/job-states.ts";
 import { classOf } from "../../rules/reach.ts";
-import { absent, all, any, below, type Condition, is, lessThan, present } from "../conditions.ts";
-import { deliveredSteps } from "../insights/hours.ts";
+import { absent, all, any, below, type Condition, is, lessThan } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import type { Item } from "../model.ts";
 import { refused, refusedSteps } from "../refusals.ts";
 import { type JobItem, jobOf } from "./jobs.ts";
 import { packId, packRecipient, type Recipient, unpackId, unpackRecipient } from "./recipients.ts";
-import { addends, addendsOf, beyond, NO_TALLY, type Tally } from "./tallies.ts";
+import { addends, beyond, NO_TALLY, type Tally } from "./tallies.ts";
 
 /** Closing a chunk and finding its people cost the same for any size: at 200 a push stays within its budget. */
 export const CHUNK_SIZE = 200;
@@ -226,79 +225,3 @@ export async function closeChunk(
 
 /** Others will close after this chunk, or it is not known yet how many there are: then the planner looks. */
 const isNotLast: Condition = any(absent("last"), lessThan("chunks_closed", "last"));
-
-export interface RangeState {
-  /** Chunks known so far, and where planning goes on. */
-  chunks: number;
-  cursor: string | undefined;
-  planned: boolean;
-  chunksClosed: number;
-  closed: boolean;
-}
-
-const rangeOf = (item: Item | undefined): RangeState => ({
-  chunks: Number(item?.chunks ?? 0),
-  cursor: item?.cursor as string | undefined,
-  planned: item?.planned === true,
-  chunksClosed: Number(item?.chunks_closed ?? 0),
-  closed: item?.closed === true,
-});
-
-export async function getRange(store: StoreReader, job: string, range: string): Promise<RangeState> {
-  return rangeOf(await store.get(keys.range(store.tenant, job, range)));
-}
-
-/** Notes how far a range is planned; a slower planner changes nothing. */
-export async function notePlanned(
-  store: Store,
-  job: string,
-  range: string,
-  { chunks, cursor, planned }: Pick<RangeState, "chunks" | "cursor" | "planned">,
-): Promise<RangeState> {
-  const set = { chunks, planned, ...(cursor !== undefined && { cursor }), ...(planned && { last: chunks - 1 }) };
-  return store
-    .update(
-      keys.range(store.tenant, job, range),
-      { set, initial: { chunks_closed: 0 } },
-      all(absent("closed"), any(absent("chunks"), below("chunks", chunks), is("chunks", chunks))),
-    )
-    .then(rangeOf, refused(rangeOf));
-}
-
-export function rangeItem(store: Pick<Store, "tenant">, job: string, range: string, chunks: number): Item {
-  return { ...keys.range(store.tenant, job, range), chunks, chunks_closed: 0, planned: true, last: chunks - 1 };
-}
-
-/**
- * Closes a range whose chunks are all closed into its job, once.
- * @returns whether to look if the job can end: this call closed the range, or it was closed before (by somebody who
- * may have stopped right after).
- */
-export async function closeRange(store: Store, job: string, range: string): Promise<boolean> {
-  const item = await store.get(keys.range(store.tenant, job, range));
-  const state = rangeOf(item);
-  if (state.closed) return true;
-  if (!item || !isComplete(state)) return false;
-  const added = addendsOf(item);
-  return store
-    .transact([
-      {
-        update: keys.range(store.tenant, job, range),
-        change: { set: { closed: true } },
-        when: all(present(), absent("closed")),
-      },
-      {
-        update: keys.job(store.tenant, job),
-        change: { add: { ...added, ranges_closed: 1 } },
-        when: is("status", "processing"),
-      },
-      ...deliveredSteps(store, `${job}:${range}`, Number(added["n:delivered"] ?? 0) - Number(item.timed ?? 0)),
-    ])
-    .then(
-      () => true,
-      refusedSteps(() => false),
-    );
-}
-
-/** All its chunks are known and closed. */
-export const isComplete = ({ planned, chunks, chunksClosed }: RangeState): boolean => planned && chunksClosed >= chunks;

@@ -11,9 +11,10 @@ import type { Timers } from "../timers.ts";
 import { useSteps } from "../uses.ts";
 import { type Allowance, reservation, usageRefusal, warnOfUsage } from "../workspaces/usage.ts";
 import { givenRows, PLANNED_RANGE, planSmall, SMALL_AUDIENCE } from "./audiences.ts";
-import { chunkItems, type PlannedChunk, rangeItem } from "./chunks.ts";
+import { chunkItems, type PlannedChunk } from "./chunks.ts";
 import { type JobSpec, newJobItem } from "./jobs.ts";
 import { planningRules, selectedChannels } from "./planning.ts";
+import { rangeItem } from "./ranges.ts";
 
 const WATCH_AFTER_MS = 15 * MINUTE;
 

@@ -2,6 +2,7 @@
 import type { Bug } from "./bug.ts";
 
 const chunks = "shared/store/sends/chunks.ts";
+const ranges = "shared/store/sends/ranges.ts";
 const jobs = "shared/store/sends/jobs.ts";
 const fanOut = "functions/workers/fan-out/index.ts";
 
@@ -16,14 +17,14 @@ export const sendingBugs: readonly Bug[] = [
   {
     name: "a closed range is closed into its job again",
     area: "counters",
-    file: chunks,
+    file: ranges,
     find: 'when: all(present(), absent("closed")),',
     replace: "when: present(),",
   },
   {
     name: "a range is taken for complete one chunk too early",
     area: "counters",
-    file: chunks,
+    file: ranges,
     find: "planned && chunksClosed >= chunks;",
     replace: "planned && chunksClosed >= chunks - 1;",
   },

@@ -1,0 +1,121 @@
+// Quiet hours of what sends by itself (D-QUIET): campaigns, journeys, fallbacks and retries.
+import { expect, it } from "vitest";
+import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { QUIET, quietSetting, reached, TOKYO_MORNING } from "../support/quiet-hours.ts";
+import { ledgerOf } from "../support/reached.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const setting = (options = {}) => quietSetting(withTenant, options);
+
+it("D-QUIET AMB-14 a paused campaign's waiting messages wait on, and go out when it is resumed", async () => {
+  const { world, ids, person, call, job } = await setting();
+  const ben = await person("ben", "Asia/Tokyo");
+  const message = { content: { title: "t", body: "b" }, channel_ids: [ids.ios] };
+  const body = { name: "News", messages: [message], target: { type: "all" } };
+  const { id } = (await call("POST /api/v1/campaigns", body)).body;
+  const released = (await call(`POST /api/v1/campaigns/${id}/release`)).body;
+  await world.settle();
+  const [{ job_id }] = released.messages;
+  expect(await job(job_id)).toMatchObject({ status: "processing", deferred: 1 });
+  await call(`PATCH /api/v1/campaigns/${id}`, { action: "pause" });
+  await world.advance(TOKYO_MORNING + 5 * HOUR);
+  expect(await reached(world)).toEqual([]);
+  await call(`PATCH /api/v1/campaigns/${id}`, { action: "resume" });
+  await world.settle();
+  expect(await reached(world)).toEqual([ben]);
+  expect(await job(job_id)).toMatchObject({ status: "completed", deferred: 0 });
+  await world.settle();
+  expect((await call(`GET /api/v1/campaigns/${id}`)).body.status).toBe("completed");
+});
+
+it("D-QUIET AMB-54 an archived campaign sends nothing of what waited, nor a restored one until it is resumed", async () => {
+  const { world, ids, person, call, job } = await setting();
+  const ben = await person("ben", "Asia/Tokyo");
+  const message = { content: { title: "t", body: "b" }, channel_ids: [ids.ios] };
+  const { id } = (await call("POST /api/v1/campaigns", { name: "n", messages: [message], target: { type: "all" } }))
+    .body;
+  const [{ job_id }] = (await call(`POST /api/v1/campaigns/${id}/release`)).body.messages;
+  await world.settle();
+  expect((await call(`PATCH /api/v1/campaigns/${id}`, { action: "archive" })).status).toBe(200);
+  await world.advance(TOKYO_MORNING + HOUR);
+  expect(await reached(world)).toEqual([]);
+  expect(await job(job_id)).toMatchObject({ status: "processing", deferred: 1 });
+  for (const action of ["unarchive", "pause"]) {
+    expect((await call(`PATCH /api/v1/campaigns/${id}`, { action })).status).toBe(200);
+    await world.settle();
+    expect(await reached(world)).toEqual([]);
+  }
+  expect((await call(`PATCH /api/v1/campaigns/${id}`, { action: "resume" })).status).toBe(200);
+  await world.settle();
+  expect(await reached(world)).toEqual([ben]);
+});
+
+async function journey(call: Awaited<ReturnType<typeof setting>>["call"], channel: string) {
+  const steps = {
+    start: "hello",
+    steps: {
+      hello: { id: "hello", type: "send", send: { channel_ids: [channel], content: { title: "t", body: "b" } } },
+    },
+  };
+  const trigger = { type: "event", event_name: "signed_up" };
+  const { id } = (await call("POST /api/v1/journeys", { name: "Welcome", trigger, steps })).body;
+  expect((await call(`POST /api/v1/journeys/${id}/activate`)).status).toBe(200);
+  return id as string;
+}
+
+const track = (world: TestWorld, tenant: Tenant, external_id: string) =>
+  world.call("POST /v1/events", {
+    as: tenant.server,
+    body: { events: [{ event_name: "signed_up", external_id }] },
+  });
+
+it("D-QUIET a journey's send waits as well: not while the journey is paused, not at all once it is archived", async () => {
+  const { world, tenant, ids, person, call } = await setting();
+  const [ben, cleo] = [await person("ben", "Asia/Tokyo"), await person("cleo", "Asia/Tokyo")];
+  const id = await journey(call, ids.ios!);
+  await track(world, tenant, "ben");
+  await world.settle();
+  expect((await call(`POST /api/v1/journeys/${id}/pause`)).status).toBe(200);
+  await world.advance(TOKYO_MORNING + 2 * HOUR);
+  expect(await reached(world)).toEqual([]);
+  await call(`POST /api/v1/journeys/${id}/activate`);
+  await world.advance(HOUR);
+  expect(await reached(world)).toEqual([ben]);
+  await world.advance(14 * HOUR);
+  await track(world, tenant, "cleo");
+  await world.settle();
+  await call(`POST /api/v1/journeys/${id}/pause`);
+  await call(`POST /api/v1/journeys/${id}/archive`);
+  await world.advance(24 * HOUR);
+  expect(await reached(world)).toEqual([ben]);
+  const [row] = await ledgerOf(tenant, cleo);
+  expect(row).toMatchObject({ state: "skipped", reason: "canceled" });
+  const { body } = await call(`GET /api/v1/notifications/${row!.job}/recipients/${cleo}`);
+  expect(body).toMatchObject({ decision: "skipped", state: "skipped", reason: "canceled" });
+});
+
+it("D-QUIET SMA-6 a smart send's choice waits too, and what fails after the night falls back", async () => {
+  const { world, person, push, job } = await setting();
+  await person("ben", "Asia/Tokyo");
+  const { job: sent } = await push({ channel_arbitration_mode: "smart" });
+  expect(sent).toMatchObject({ status: "processing", deferred: 1 });
+  await world.advance(TOKYO_MORNING + MINUTE);
+  expect(await job(sent.id)).toMatchObject({ status: "completed", delivered_by_channel: { ios: 1 } });
+});
+
+it("D-QUIET a retry that falls into the night waits for the morning", async () => {
+  const { world, person, push, job } = await setting({ quiet: { ...QUIET, start: "12:03", end: "13:30" } });
+  const ada = await person("ada", "UTC");
+  await world.call("POST /_local/faults", { body: { channel: "ios", outcome: "transient", times: 2 } });
+  const { job: sent } = await push({});
+  await world.advance(2 * MINUTE);
+  expect(await job(sent.id)).toMatchObject({ status: "processing", deferred: 0 });
+  await world.advance(10 * MINUTE);
+  expect(await job(sent.id)).toMatchObject({ status: "processing", deferred: 1 });
+  expect(await reached(world)).toEqual([]);
+  await world.advance(80 * MINUTE);
+  expect(await reached(world)).toEqual([ada]);
+  expect(await job(sent.id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+});
