@@ -17,8 +17,9 @@ export const quota: Invariant = {
       },
       end: () => {
         const labels = new Map([...itemsOf(mirror, "JOB")].map(({ item }) => [String(item.name), String(item.id)]));
-        for (const { label, refused, tenant, ids, holdout } of ledger.sends.values()) {
-          if (refused !== 402) continue;
+        for (const { label, refused, jobs, tenant, ids, holdout } of ledger.sends.values()) {
+          // A repeat draws its holdout anew, so that it may fit where the attempt before it did not.
+          if (refused !== 402 || (holdout > 0 && jobs.size > 0)) continue;
           const job = labels.get(label);
           if (job !== undefined) broken(`${label} was refused and made job ${job}`, job);
           const cap = ledger.caps.get(tenant) ?? Number.POSITIVE_INFINITY;
