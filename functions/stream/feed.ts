@@ -1,5 +1,5 @@
 // The core of the live stream: polls the inbox past a cursor, writes frames, knows nothing of Lambda.
-import { MINUTE, SECOND, timeOfUuid, timestamp } from "../../shared/clock.ts";
+import { HOUR, MINUTE, SECOND, timeOfUuid, timestamp } from "../../shared/clock.ts";
 import { ApiError } from "../../shared/http/errors.ts";
 import { isUuid } from "../../shared/http/schemas.ts";
 import type { Capability, Parts } from "../../shared/parts.ts";
@@ -17,6 +17,8 @@ const KEEPALIVE_MS = 30 * SECOND;
 const LIFETIME_MS = 14 * MINUTE;
 /** A message's id is as old as its claim; it may be written this much later (decision 6). */
 const OVERLAP_MS = 60 * SECOND;
+/** What a worker that fell left to the next is later still, and says so: looked for at first and with each keepalive. */
+const LATEST_MS = HOUR;
 /** Streams of one subscriber; the newest stay. */
 const MOST_PER_SUBSCRIBER = 3;
 /** Two keepalives: after that a stream that says nothing is taken for gone. */
@@ -45,6 +47,8 @@ export interface Feed {
   endsAt: number;
   /** Ids from this time on are looked at. */
   cursor: number;
+  /** Where it began: what was written since, however old its id, is new to the client. */
+  since: number;
   /** Ids that were sent, or were there before a fresh stream began. */
   seen: Set<string>;
 }
@@ -64,6 +68,7 @@ export async function openFeed(
     limited: limit > 0,
     endsAt: now + LIFETIME_MS,
     cursor: resumeAt ?? now,
+    since: resumeAt ?? now,
     seen: new Set(resumeAt === undefined ? [] : [lastEventId!]),
   };
   if (feed.limited) {
@@ -73,7 +78,7 @@ export async function openFeed(
         headers: { "retry-after": "30" },
       });
   }
-  if (resumeAt === undefined) for (const { sk } of await rowsOf(feed)) feed.seen.add(idOf(sk));
+  if (resumeAt === undefined) for (const { sk } of await rowsOf(feed, LATEST_MS)) feed.seen.add(idOf(sk));
   await renewLease(feed);
   return feed;
 }
@@ -83,10 +88,12 @@ export async function runFeed(feed: Feed, write: (text: string) => void): Promis
   const { clock, wake, store } = feed.parts;
   const partition = keys.person(store.tenant, feed.subscriber);
   let keepaliveAt = clock.now() + KEEPALIVE_MS;
+  let lookBack = LATEST_MS;
   write(`retry: ${RETRY_MS}\n\n`);
   while (clock.now() < feed.endsAt) {
     const woken = wake?.(partition);
-    const fresh = (await rowsOf(feed)).filter(({ sk }) => !feed.seen.has(idOf(sk)));
+    const fresh = (await rowsOf(feed, lookBack)).filter(isNewIn(feed));
+    lookBack = OVERLAP_MS;
     const visibility = visibilityIn(store);
     await visibility.look(fresh);
     for (const row of fresh) {
@@ -97,10 +104,10 @@ export async function runFeed(feed: Feed, write: (text: string) => void): Promis
       if (!visibility.shows(row)) continue;
       write(`id: ${id}\ndata: ${JSON.stringify(frameOf(id, row))}\n\n`);
     }
-    forgetOld(feed);
     if (clock.now() >= keepaliveAt) {
       write(": keepalive\n\n");
       keepaliveAt += KEEPALIVE_MS;
+      lookBack = LATEST_MS;
       // Whoever comes back at once is told why (ERR-6, ERR-7).
       if (!(await isWorkspaceOpen(feed))) return;
       if ((await isDisplaced(feed)) || !(await keepPlace(feed))) return void write(`retry: ${RETRY_DISPLACED_MS}\n\n`);
@@ -116,8 +123,14 @@ export async function closeFeed({ parts: { store, platform }, subscriber, connec
 }
 
 /** Rows past the cursor that have not expired (INB-4): a client may come back with an id of any age. */
-const rowsOf = ({ parts: { store, clock }, subscriber, cursor }: Feed) =>
-  messagesSince(store, subscriber, Math.max(cursor - OVERLAP_MS, clock.now() - MESSAGE_LIFETIME_MS + 1));
+const rowsOf = ({ parts: { store, clock }, subscriber, cursor }: Feed, lookBack: number) =>
+  messagesSince(store, subscriber, Math.max(cursor - lookBack, clock.now() - MESSAGE_LIFETIME_MS + 1));
+
+/** Not sent yet, and of an id or a time of writing that the client cannot know. */
+const isNewIn =
+  ({ seen, cursor, since }: Feed) =>
+  ({ sk, late_at }: Item) =>
+    !seen.has(idOf(sk)) && (timeOfUuid(idOf(sk)) >= cursor - OVERLAP_MS || Number(late_at ?? 0) >= since - OVERLAP_MS);
 
 const idOf = (sk: string) => sk.slice("I#".length);
 
@@ -157,11 +170,6 @@ async function isDisplaced({ parts: { store, clock }, subscriber, connection }: 
   const { items } = await store.query({ pk, prefix: sk });
   const newer = items.filter(isLive(clock.now())).filter((item) => item.sk > sk + connection);
   return newer.length >= MOST_PER_SUBSCRIBER;
-}
-
-/** Ids older than the overlap cannot come up again. */
-function forgetOld({ seen, cursor }: Feed): void {
-  for (const id of seen) if (timeOfUuid(id) < cursor - OVERLAP_MS) seen.delete(id);
 }
 
 interface Content {

@@ -4,7 +4,7 @@ import { type CompiledTemplate, compileTemplate, isRenderError, type RenderScope
 import { checkUrl } from "../rules/safe-url.ts";
 import { keys } from "../store/keys.ts";
 import type { Item, Value } from "../store/model.ts";
-import { messageId, messageRow } from "../store/sends/inbox.ts";
+import { messageId, messageRow, PROMPT_MS } from "../store/sends/inbox.ts";
 import type { Job } from "../store/sends/jobs.ts";
 import { isMark, type Recipient } from "../store/sends/recipients.ts";
 import { type Place, placeText } from "../store/sends/touches.ts";
@@ -34,11 +34,13 @@ export async function deliverInApp(
 ): Promise<InAppResult> {
   const render = renderer(job, at);
   const event = await eventFor(store, job);
+  const now = store.clock.now();
   const whence = {
     place: placeText(place),
     experience: job.source.type === "experience" ? (job.source.id ?? undefined) : undefined,
+    late_at: now - at > PROMPT_MS ? now : undefined,
   };
-  const isLate = store.clock.now() - plannedAt > KNOWN_ALIVE_MS;
+  const isLate = now - plannedAt > KNOWN_ALIVE_MS;
   const ids = recipients.map(({ subscriber }) => subscriber);
   const profiles = render.isStatic && !isLate ? undefined : await getProfiles(store, ids);
   const rows: Item[] = [];

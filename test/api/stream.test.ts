@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE, SECOND } from "../../shared/clock.ts";
 import { keys } from "../../shared/store/keys.ts";
+import { messageRow } from "../../shared/store/sends/inbox.ts";
 import { addPeople, inboxOf, operate, quickStore, send } from "../support/people.ts";
 import { addReader, openStream } from "../support/sse.ts";
 import { START } from "../support/world.ts";
@@ -141,6 +142,25 @@ describe("resumption", () => {
     expect(second.frames().map(({ data }) => data.title)).toEqual(["missed 1", "missed 2", "missed 3"]);
     await tell("live");
     expect(second.frames().at(-1)!.data.title).toBe("live");
+  });
+
+  it("SSE-4 what a fallen worker left to the next comes late and still once: to who is there, and to who resumes", async () => {
+    const { world, tenant, id, open, tell } = await withReader();
+    const left = world.clock.now();
+    await world.advance(6 * MINUTE);
+    const first = await open();
+    await tell("on time");
+    const late_at = world.clock.now();
+    const content = { title: "late", body: "World" };
+    await quickStore(world, tenant).put(messageRow(tenant.id, "left", left, { subscriber: id, content, late_at }));
+    await world.advance(2 * MINUTE);
+    const titles = (stream: typeof first) => stream.frames().map(({ data }) => data.title);
+    expect(titles(first)).toEqual(["on time", "late"]);
+    const second = await open({ "last-event-id": first.frames()[0]!.id });
+    await world.advance(2 * MINUTE);
+    expect(titles(second)).toEqual(["late"]);
+    await tell("live");
+    expect(titles(second)).toEqual(["late", "live"]);
   });
 
   it("SSE-4 a Last-Event-ID that is none of ours opens a fresh stream", async () => {

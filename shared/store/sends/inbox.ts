@@ -13,6 +13,9 @@ import { allItems } from "../pages.ts";
 /** INB-4. */
 export const MESSAGE_LIFETIME_MS = 30 * DAY;
 
+/** A row that is written later than this after its claim says when: its id alone would hide it from live streams. */
+export const PROMPT_MS = 30 * SECOND;
+
 export const inboxStatuses = ["unread", "read", "dismissed"] as const;
 export type InboxStatus = (typeof inboxStatuses)[number];
 
@@ -40,11 +43,13 @@ export interface Delivery {
   experience?: string | undefined;
   /** The chunk it comes from, for an erasure. */
   place?: string | undefined;
+  /** When it is written, where that is long after the claim. */
+  late_at?: number | undefined;
 }
 
 /** The immutable row of one delivery (its own ledger entry, decision 7). `at` is the time of the claim. */
 export function messageRow(tenant: TenantId, job: string, at: number, delivery: Delivery): Item {
-  const { subscriber, content, data, experience, place } = delivery;
+  const { subscriber, content, data, experience, place, late_at } = delivery;
   const id = messageId(at, job, subscriber);
   return {
     ...keys.message(tenant, subscriber, id),
@@ -53,6 +58,7 @@ export function messageRow(tenant: TenantId, job: string, at: number, delivery: 
     ...(data !== undefined && { data }),
     ...(experience !== undefined && { experience }),
     ...(place !== undefined && { place }),
+    ...(late_at !== undefined && { late_at }),
     expires: Math.ceil((at + MESSAGE_LIFETIME_MS) / SECOND),
   };
 }

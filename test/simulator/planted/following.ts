@@ -114,8 +114,8 @@ export const followingBugs: readonly Bug[] = [
     name: "the live stream looks back no further than its last message",
     area: "inbox",
     file: "functions/stream/feed.ts",
-    find: "const OVERLAP_MS = 60 * SECOND;",
-    replace: "const OVERLAP_MS = 0;",
+    find: "timeOfUuid(idOf(sk)) >= cursor - OVERLAP_MS || Number(late_at ?? 0) >= since - OVERLAP_MS",
+    replace: "timeOfUuid(idOf(sk)) >= cursor || late_at === since",
     scenario: "live",
   },
   {
