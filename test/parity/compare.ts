@@ -2,7 +2,7 @@
 import { isAwsFailure } from "../../local/aws/stand-in.ts";
 import { randomFrom } from "../simulator/random.ts";
 import { type Outcome, outcomeOf, sameOutcome } from "./answers.ts";
-import { explain } from "./differences.ts";
+import { explain, takesOnly } from "./differences.ts";
 import { type Engine, embedded } from "./engines.ts";
 import { type Request, requestsOf } from "./requests.ts";
 import { createInput, parityTables } from "./tables.ts";
@@ -48,6 +48,7 @@ export async function compare(
       if (outcome.refused) found.refusals++;
       if (sameOutcome(outcome, other)) {
         found.agreed++;
+        if (await othersMadeAnItem(ours, request, outcome)) break;
         continue;
       }
       const agrees = seen && explain(witness, request, outcome, seen, true) && [BY_WITNESS];
@@ -56,10 +57,18 @@ export async function compare(
       else found.unexplained.push({ at, request, ours: outcome, theirs: other });
       // What one of them stored and the other did not would be told again and again.
       if (!outcome.refused !== !other.refused || !(outcome.refused || known)) break;
+      if (await othersMadeAnItem(ours, request, outcome)) break;
     }
     await ours.close();
   }
   return found;
+}
+
+/** Of its key alone, by an update that only takes away: from then on they hold what we do not. */
+async function othersMadeAnItem(ours: Engine, request: Request, { refused }: Outcome): Promise<boolean> {
+  if (refused || !takesOnly({ request })) return false;
+  const { TableName, Key } = request.input;
+  return (await ours.operate("GetItem", { TableName, Key })).Item === undefined;
 }
 
 async function makeTables(engine: Engine): Promise<void> {
