@@ -227,25 +227,7 @@ async function idleStream(world: TestWorld, tenant: Tenant): Promise<Figure[]> {
 async function send(world: TestWorld, size: number): Promise<Figure> {
   const tenant = await world.tenant();
   await fill(world, tenant, size);
-  const as = await tenant.dashboard();
-  const body = { title: "Hello", body: "World", target: { type: "all" } };
-  let id = "";
-  const figure = await measure(
-    world,
-    {
-      scenario: "in-app send, per recipient",
-      items: size,
-      ...budget("≤ 1.2 WCU, ≤ 0.2 requests", ({ wcu, requests }) => most(1.2)(wcu) && most(0.2)(requests)),
-    },
-    async () => {
-      id = (await world.call("POST /api/v1/notifications", { as, body })).body.id;
-      await world.settle();
-    },
-  );
-  const job = (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
-  if (job.status !== "completed" || job.counts.delivered !== size)
-    throw new Error(`A send to ${size} ended ${job.status} with ${JSON.stringify(job.counts)}.`);
-  return figure;
+  return sendToAll(world, tenant, { by: "in_app", size });
 }
 
 /** The same by iOS push: a ledger row a recipient, and a call to the provider, which is not counted. */
@@ -253,13 +235,23 @@ async function push(world: TestWorld, size: number): Promise<Figure> {
   const tenant = await world.tenant();
   const { ios } = await openChannels(world, tenant, "ios-push");
   await equip(world, tenant, await fill(world, tenant, size));
+  return sendToAll(world, tenant, { by: "ios", size, channel_ids: [ios] });
+}
+
+const sendNames = { in_app: "in-app send", ios: "push send" };
+
+async function sendToAll(
+  world: TestWorld,
+  tenant: Tenant,
+  { by, size, ...channels }: { by: keyof typeof sendNames; size: number; channel_ids?: unknown[] },
+): Promise<Figure> {
   const as = await tenant.dashboard();
-  const body = { title: "Hello", body: "World", target: { type: "all" }, channel_ids: [ios] };
+  const body = { title: "Hello", body: "World", target: { type: "all" }, ...channels };
   let id = "";
   const figure = await measure(
     world,
     {
-      scenario: "push send, per recipient",
+      scenario: `${sendNames[by]}, per recipient`,
       items: size,
       ...budget("≤ 1.2 WCU, ≤ 0.2 requests", ({ wcu, requests }) => most(1.2)(wcu) && most(0.2)(requests)),
     },
@@ -269,8 +261,8 @@ async function push(world: TestWorld, size: number): Promise<Figure> {
     },
   );
   const job = (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
-  if (job.status !== "completed" || job.delivered_by_channel.ios !== size)
-    throw new Error(`A push to ${size} ended ${job.status} with ${JSON.stringify(job.counts)}.`);
+  if (job.status !== "completed" || job.delivered_by_channel[by] !== size)
+    throw new Error(`The ${sendNames[by]} to ${size} ended ${job.status} with ${JSON.stringify(job.counts)}.`);
   return figure;
 }
 

@@ -32,3 +32,11 @@ export function atMostCharacters(most: number) {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (text: string): boolean => UUID.test(text);
 export const Uuid = v.pipe(v.string("must be a UUID"), v.regex(UUID, "must be a UUID"), v.toLowerCase());
+
+/** What people and workspaces are called. */
+export const OwnName = v.pipe(
+  v.string("must be a string"),
+  v.trim(),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(200, "must have at most 200 characters"),
+);

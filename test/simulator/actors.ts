@@ -1,6 +1,6 @@
 // What clients do: make and erase people, send, cancel. They repeat what is safe to repeat until it is answered.
 import { SECOND } from "../../shared/clock.ts";
-import type { Answer } from "./front-door.ts";
+import type { Answer, Request } from "./front-door.ts";
 import type { Listing, Mark, Person, Send } from "./ledger.ts";
 import type { Tenant } from "./tenants.ts";
 import type { SimWorld } from "./world.ts";
@@ -23,6 +23,12 @@ async function untilAnswered(world: SimWorld, ask: () => Promise<Answer>): Promi
     await world.kernel.sleep(world.random.between(SECOND, 20 * SECOND));
   }
 }
+
+/** As a client does with what is safe to repeat. */
+export const insist = (world: SimWorld, tenant: Tenant, ...[credential, route, request]: Asked): Promise<Answer> =>
+  untilAnswered(world, () => world.call(tenant, credential, route, request));
+
+type Asked = [credential: "sdk" | "dashboard", route: string, request: Request];
 
 const fresh = ({ random, ledger }: SimWorld) => `canary-${ledger.people.size}x${random.bytes(4).toString("hex")}`;
 

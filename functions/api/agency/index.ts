@@ -2,20 +2,13 @@
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import { OwnName, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { planNames } from "../../../shared/plans.ts";
 import { platformWrite, secrets } from "../../../shared/resources.ts";
 import { anyStore, defaultPlan } from "../../../shared/signing.ts";
 import { createClient, listClients } from "../../../shared/store/workspaces/agencies.ts";
 
 const MOST_PER_PAGE = 100;
-
-const Name = v.pipe(
-  v.string("must be a string"),
-  v.trim(),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(200, "must have at most 200 characters"),
-);
 
 const Client = v.object({
   id: v.string(),
@@ -33,7 +26,7 @@ export const agency = group("agency", "The workspaces of an agency's clients.", 
     { permission: "team:manage", uses: [anyStore, defaultPlan] },
     {
       summary: "Create a client's workspace, on the plan that new workspaces begin with",
-      body: v.strictObject({ name: Name }),
+      body: v.strictObject({ name: OwnName }),
       returns: Client,
       status: 201,
       errors: ["FORBIDDEN", "QUOTA_EXCEEDED"],

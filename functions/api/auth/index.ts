@@ -4,6 +4,7 @@ import { DAY, HOUR, MINUTE } from "../../../shared/clock.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, invalid, notFound, unauthorized } from "../../../shared/http/errors.ts";
+import { OwnName } from "../../../shared/http/schemas.ts";
 import { ACCESS_TOKEN_SECONDS, type PublishedKey } from "../../../shared/http/tokens.ts";
 import type { Context } from "../../../shared/parts.ts";
 import { platformWrite } from "../../../shared/resources.ts";
@@ -34,12 +35,6 @@ const LOGINS_PER_ADDRESS: AttemptLimit = { kind: "login-ip", most: 100, windowMs
 const SALT_BYTES = 16;
 
 const Email = v.pipe(v.string("must be a string"), v.trim(), v.check(isEmailAddress, "must be an e-mail address"));
-const Name = v.pipe(
-  v.string("must be a string"),
-  v.trim(),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(200, "must have at most 200 characters"),
-);
 const Password = v.pipe(v.string("must be a string"), v.maxLength(1_024, "must have at most 1,024 characters"));
 const RefreshToken = v.strictObject({ refresh_token: v.pipe(v.string("must be a string"), v.maxLength(256)) });
 
@@ -66,7 +61,7 @@ export const auth = group("auth", "How people get in and stay in.", [
     { uses: [anyStore, secretsMaker, defaultPlan] },
     {
       summary: "Register a user with a workspace of their own",
-      body: v.strictObject({ email: Email, password: Password, name: Name, workspace_name: Name }),
+      body: v.strictObject({ email: Email, password: Password, name: OwnName, workspace_name: OwnName }),
       returns: Session,
       status: 201,
       errors: ["CONFLICT", "RATE_LIMITED"],
@@ -199,7 +194,7 @@ export const auth = group("auth", "How people get in and stay in.", [
       summary: "Accept an invitation as a new user, or as a known one with the right password",
       body: v.strictObject({
         token: v.pipe(v.string("must be a string"), v.maxLength(128)),
-        name: Name,
+        name: OwnName,
         password: Password,
       }),
       returns: Session,

@@ -1,28 +1,12 @@
 // Journeys while events come in, attributes change, journeys are paused, edited and deleted, and people are erased.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE } from "../../../shared/clock.ts";
 import { branch, graphOf } from "../../support/journeys.ts";
-import { erase, populate } from "../actors.ts";
-import type { Request } from "../front-door.ts";
+import { erase, insist, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import { FAULTS_END_MS } from "../profiles.ts";
-import type { Tenant } from "../tenants.ts";
 import type { SimWorld } from "../world.ts";
 
 const BUSY_MS = 15 * MINUTE;
-
-async function insist(
-  world: SimWorld,
-  tenant: Tenant,
-  credential: "sdk" | "dashboard",
-  route: string,
-  request: Request,
-) {
-  for (;;) {
-    const answer = await world.call(tenant, credential, route, request);
-    if (answer.status > 0 && answer.status < 500) return answer;
-    await world.kernel.sleep(world.random.between(SECOND, 20 * SECOND));
-  }
-}
 
 function definitionOf({ random }: SimWorld, channel: string) {
   const send = (title: string, next: string) => ({

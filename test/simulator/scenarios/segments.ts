@@ -1,7 +1,6 @@
 // Segments and a list while attributes change, events come in, ids are linked, rules change and people are erased.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
-import { erase, populate } from "../actors.ts";
-import type { Request } from "../front-door.ts";
+import { MINUTE } from "../../../shared/clock.ts";
+import { erase, insist, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";
 import { FAULTS_END_MS } from "../profiles.ts";
@@ -11,21 +10,6 @@ import type { SimWorld } from "../world.ts";
 const BUSY_MS = 15 * MINUTE;
 const PLANS = ["free", "pro"];
 const NAMES = ["buy", "open"];
-
-/** Asks until there is an answer, as a client does with what is safe to repeat. */
-async function insist(
-  world: SimWorld,
-  tenant: Tenant,
-  credential: "sdk" | "dashboard",
-  route: string,
-  request: Request,
-) {
-  for (;;) {
-    const answer = await world.call(tenant, credential, route, request);
-    if (answer.status > 0 && answer.status < 500) return answer;
-    await world.kernel.sleep(world.random.between(SECOND, 20 * SECOND));
-  }
-}
 
 function ruleOf({ random }: SimWorld): object {
   const plan = { attribute: { plan: { [random.pick(["$eq", "$ne"])]: random.pick(PLANS) } } };
