@@ -43,9 +43,9 @@ async function work(
 ): Promise<Figure[]> {
   const { items, single, queries, transactions } = sizes;
   const figures: Figure[] = [];
-  const run = async (scenario: string, count: number, deed: (n: number) => Promise<unknown>, step = 1) => {
+  const run = async (scenario: string, count: number, action: (n: number) => Promise<unknown>, step = 1) => {
     const figure = await measurePlain(scenario + on, count, async () => {
-      for (let n = 0; n < count; n += step) await deed(n);
+      for (let n = 0; n < count; n += step) await action(n);
     });
     figures.push(figure);
     tell(figure);

@@ -10,27 +10,27 @@ const SINGLES = 500;
 const REPORTS = 500;
 const PEOPLE = 200;
 
-const atMost = (n: number, most: number) => n <= most + 1e-9;
+const atMost = (n: number, max: number) => n <= max + 1e-9;
 
 export async function eventScenarios(world: TestWorld): Promise<Figure[]> {
   const tenant = await world.tenant();
-  const people = await fill(world, tenant, PEOPLE);
-  const figures = [await batches(world, tenant, people), await singles(world, tenant, people)];
+  const subscribers = await fill(world, tenant, PEOPLE);
+  const figures = [await batches(world, tenant, subscribers), await singles(world, tenant, subscribers)];
   await world.advance(SECOND);
-  figures.push(await exported(world, tenant), await reports(world, tenant, people));
+  figures.push(await exported(world, tenant), await reports(world, tenant, subscribers));
   return figures;
 }
 
-const eventOf = (people: readonly string[], key: string, n: number) => ({
+const eventOf = (subscribers: readonly string[], key: string, n: number) => ({
   event_name: n % 3 ? "product_viewed" : "order_completed",
-  subscriber_id: people[n % people.length],
+  subscriber_id: subscribers[n % subscribers.length],
   idempotency_key: `${key}-${n}`,
   properties: { sku: `sku-${n % 50}`, price: 1_999, currency: "EUR" },
 });
 
-async function batches(world: TestWorld, tenant: Tenant, people: readonly string[]): Promise<Figure> {
+async function batches(world: TestWorld, tenant: Tenant, subscribers: readonly string[]): Promise<Figure> {
   const send = async (key: string, count: number) => {
-    const events = Array.from({ length: count }, (_, n) => eventOf(people, key, n));
+    const events = Array.from({ length: count }, (_, n) => eventOf(subscribers, key, n));
     const { status } = await world.call("POST /v1/events", { as: tenant.server, body: { events } });
     if (status !== 202) throw new Error(`A batch was answered with ${status}.`);
   };
@@ -50,9 +50,9 @@ async function batches(world: TestWorld, tenant: Tenant, people: readonly string
   );
 }
 
-const singles = (world: TestWorld, tenant: Tenant, people: readonly string[]): Promise<Figure> =>
+const singles = (world: TestWorld, tenant: Tenant, subscribers: readonly string[]): Promise<Figure> =>
   run(world, { scenario: "event, one a request", items: SINGLES }, SINGLES, (n) =>
-    world.call("POST /v1/events", { as: tenant.sdk, body: eventOf(people, "single", n) }),
+    world.call("POST /v1/events", { as: tenant.sdk, body: eventOf(subscribers, "single", n) }),
   );
 
 async function exported(world: TestWorld, tenant: Tenant): Promise<Figure> {
@@ -82,19 +82,25 @@ async function exported(world: TestWorld, tenant: Tenant): Promise<Figure> {
   );
 }
 
-async function reports(world: TestWorld, tenant: Tenant, people: readonly string[]): Promise<Figure> {
+async function reports(world: TestWorld, tenant: Tenant, subscribers: readonly string[]): Promise<Figure> {
   const as = await tenant.dashboard();
-  const send = { subscriberIds: people.slice(0, 10), title: "Hello", body: "World" };
+  const send = { subscriberIds: subscribers.slice(0, 10), title: "Hello", body: "World" };
   const job_id = (await world.call("POST /api/v1/notifications", { as, body: send })).body.id;
   await world.settle();
   return run(world, { scenario: "interaction reported", items: REPORTS }, REPORTS, (n) => {
     const occurred_at = new Date(world.clock.now() - n).toISOString();
-    const body = { job_id, interaction: "inapp_click", platform: "ios", occurred_at, subscriber_id: people[n % 10] };
+    const body = {
+      job_id,
+      interaction: "inapp_click",
+      platform: "ios",
+      occurred_at,
+      subscriber_id: subscribers[n % 10],
+    };
     return world.call("POST /api/v1/notifications/interactions", { as: tenant.sdk, body });
   });
 }
 
-const run = (world: TestWorld, work: Work, times: number, deed: (n: number) => Promise<unknown>): Promise<Figure> =>
+const run = (world: TestWorld, work: Work, times: number, action: (n: number) => Promise<unknown>): Promise<Figure> =>
   measure(world, { authentication: ["GetItem"], ...work }, async () => {
-    for (let n = 0; n < times; n++) await deed(n);
+    for (let n = 0; n < times; n++) await action(n);
   });

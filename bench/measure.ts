@@ -14,7 +14,7 @@ export interface Figure {
   messages: number;
   cpu_us: number;
   peak_mb: number;
-  /** What data-and-scale.md allows. */
+  /** What the scenario may take. */
   budget: string;
   /** Whether the budget is kept; absent where there is none. */
   kept?: boolean | undefined;
@@ -37,11 +37,11 @@ const MB = 1_048_576;
 const SAMPLE_MS = 20;
 
 /** Does the work and says what it took; the meter of the world begins anew. */
-export async function measure(world: TestWorld, work: Work, deed: () => Promise<unknown>): Promise<Figure> {
+export async function measure(world: TestWorld, work: Work, action: () => Promise<unknown>): Promise<Figure> {
   const { scenario, items, authentication = [], budget } = work;
   world.dynamodb.resetMeter();
   world.sqs.resetMeter();
-  const { took, peak_mb } = await timed(deed);
+  const { took, peak_mb } = await timed(action);
   const meter = world.dynamodb.meter();
   const apart = authentication.map((operation) => meter.by_operation[operation] ?? { requests: 0, wcu: 0, rcu: 0 });
   const less = (unit: "requests" | "wcu" | "rcu") =>
@@ -66,8 +66,8 @@ interface Took {
 }
 
 /** The same for work that no AWS service sees. */
-export async function measurePlain(scenario: string, items: number, deed: () => Promise<unknown>): Promise<Figure> {
-  const { took, peak_mb } = await timed(deed);
+export async function measurePlain(scenario: string, items: number, action: () => Promise<unknown>): Promise<Figure> {
+  const { took, peak_mb } = await timed(action);
   const nothing = { wcu: 0, rcu: 0, requests: 0, messages: 0, budget: "" };
   return { scenario, items, ...rates(took, items), ...nothing, peak_mb };
 }
@@ -78,7 +78,7 @@ const rates = ({ seconds, cpuMicroseconds }: Took, items: number) => ({
   cpu_us: cpuMicroseconds / items,
 });
 
-async function timed(deed: () => Promise<unknown>): Promise<{ took: Took; peak_mb: number }> {
+async function timed(action: () => Promise<unknown>): Promise<{ took: Took; peak_mb: number }> {
   forgetPeak();
   let sampled = process.memoryUsage.rss();
   const sampler = setInterval(() => {
@@ -86,7 +86,7 @@ async function timed(deed: () => Promise<unknown>): Promise<{ took: Took; peak_m
   }, SAMPLE_MS);
   const before = process.cpuUsage();
   const start = performance.now();
-  await deed();
+  await action();
   const seconds = (performance.now() - start) / 1_000;
   const { user, system } = process.cpuUsage(before);
   clearInterval(sampler);

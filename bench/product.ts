@@ -28,7 +28,7 @@ const PUSH_SIZES = 2;
 const AUTHENTICATION = ["GetItem"];
 
 const budget = (text: string, keeps: Budget["keeps"]): { budget: Budget } => ({ budget: { text, keeps } });
-const most = (limit: number) => (n: number) => n <= limit + 1e-9;
+const isAtMost = (limit: number) => (n: number) => n <= limit + 1e-9;
 
 export interface Answer {
   figures: Figure[];
@@ -102,7 +102,7 @@ async function upserts(world: TestWorld, tenant: Tenant): Promise<Figure[]> {
     {
       ...work,
       scenario: "upsert, known",
-      ...budget("1 WCU, 1 request", ({ wcu, requests }) => most(1)(wcu) && most(1)(requests)),
+      ...budget("1 WCU, 1 request", ({ wcu, requests }) => isAtMost(1)(wcu) && isAtMost(1)(requests)),
     },
     () => upsertAll(2),
   );
@@ -146,7 +146,7 @@ async function audience(world: TestWorld): Promise<Figure[]> {
       {
         scenario: "audience page",
         items: AUDIENCE,
-        ...budget("43 RCU per 1,000", ({ rcu }) => most(0.043)(rcu)),
+        ...budget("43 RCU per 1,000", ({ rcu }) => isAtMost(0.043)(rcu)),
       },
       pages,
     ),
@@ -163,7 +163,7 @@ async function timersSet(world: TestWorld, tenant: Tenant): Promise<Figure[]> {
     {
       scenario: "timer of a delay, set, fired, gone",
       items: DELAYS,
-      ...budget("≤ 3 WCU", ({ wcu }) => most(3)(wcu)),
+      ...budget("≤ 3 WCU", ({ wcu }) => isAtMost(3)(wcu)),
     },
     async () => {
       await set(Array.from({ length: DELAYS }, (_, n) => ({ kind: "job" as const, id: `delay-${n}`, at: at + n })));
@@ -197,7 +197,7 @@ async function inbox(world: TestWorld, tenant: Tenant): Promise<Figure[]> {
         scenario: "inbox, 200 unread read at once",
         items: 1,
         authentication: AUTHENTICATION,
-        ...budget("≤ 3 WCU", ({ wcu }) => most(3)(wcu)),
+        ...budget("≤ 3 WCU", ({ wcu }) => isAtMost(3)(wcu)),
       },
       readAll,
     ),
@@ -214,7 +214,7 @@ async function idleStream(world: TestWorld, tenant: Tenant): Promise<Figure[]> {
     {
       scenario: "live stream, an idle second",
       items: IDLE_SECONDS,
-      ...budget("≤ 0.5 RCU", ({ rcu }) => most(0.5)(rcu)),
+      ...budget("≤ 0.5 RCU", ({ rcu }) => isAtMost(0.5)(rcu)),
     },
     () => world.advance(IDLE_SECONDS * SECOND),
   );
@@ -253,7 +253,7 @@ async function sendToAll(
     {
       scenario: `${sendNames[by]}, per recipient`,
       items: size,
-      ...budget("≤ 1.2 WCU, ≤ 0.2 requests", ({ wcu, requests }) => most(1.2)(wcu) && most(0.2)(requests)),
+      ...budget("≤ 1.2 WCU, ≤ 0.2 requests", ({ wcu, requests }) => isAtMost(1.2)(wcu) && isAtMost(0.2)(requests)),
     },
     async () => {
       id = (await world.call("POST /api/v1/notifications", { as, body })).body.id;

@@ -1,4 +1,4 @@
-// What each function weighs as shipped, and what it takes to load, against its budget (decision 0016).
+// What each function weighs as shipped, and what it takes to load, against its budget (docs/decisions/0016).
 import { bundleFunctions, bundleSizes } from "../infra/bundle.ts";
 import { contents, deployedFunctions } from "../infra/functions.ts";
 import { importsOf } from "./imports.ts";
@@ -8,11 +8,11 @@ import type { Answer } from "./product.ts";
 const KB = 1_024;
 const nothing = { seconds: 0, per_second: 0, wcu: 0, rcu: 0, requests: 0, messages: 0, cpu_us: 0, peak_mb: 0 };
 const ENDPOINT_KB = 420;
-const OWN_KB = { most: 90, goal: 60 };
-/** What S3 adds where it is used: a protocol of its own (decision 33). */
+const OWN_KB = { max: 90, goal: 60 };
+/** What S3 adds where it is used: a protocol of its own (docs/decisions/0016). */
 const S3_KB = 120;
 /** Times the load of a bundle that holds the SDK alone. */
-const IMPORT_RATIO = { most: 1.6, goal: 1.2 };
+const IMPORT_RATIO = { max: 1.6, goal: 1.2 };
 
 const usesS3 = new Set(
   deployedFunctions(contents).flatMap(({ name, grants }) =>
@@ -26,20 +26,20 @@ export async function benchWeight(): Promise<Answer> {
   const imports = await importsOf(bundles);
   const figures = sizes.flatMap(({ name, bytes }) => {
     const isEndpoint = name.startsWith("api-");
-    const sizeOf = (scenario: string, items: number, mostKb: number): Figure => ({
+    const sizeOf = (scenario: string, items: number, maxKb: number): Figure => ({
       ...{ ...nothing, scenario, items, budget: "" },
-      ...(isEndpoint && { budget: `≤ ${mostKb} KB`, kept: items <= mostKb * KB }),
+      ...(isEndpoint && { budget: `≤ ${maxKb} KB`, kept: items <= maxKb * KB }),
     });
     const { microseconds, sdkMicroseconds } = imports.get(name)!;
     const ratio = sdkMicroseconds === undefined ? undefined : microseconds / sdkMicroseconds;
     const load: Figure = {
       ...{ ...nothing, scenario: `${name}, import (µs of CPU)`, items: microseconds, cpu_us: microseconds },
-      budget: ratio === undefined ? "" : `${ratio.toFixed(2)} ≤ ${IMPORT_RATIO.most} × the SDK's ${sdkMicroseconds} µs`,
-      ...(ratio !== undefined && isEndpoint && { kept: ratio <= IMPORT_RATIO.most }),
+      budget: ratio === undefined ? "" : `${ratio.toFixed(2)} ≤ ${IMPORT_RATIO.max} × the SDK's ${sdkMicroseconds} µs`,
+      ...(ratio !== undefined && isEndpoint && { kept: ratio <= IMPORT_RATIO.max }),
     };
     return [
       sizeOf(`${name} (bytes)`, bytes, ENDPOINT_KB + (usesS3.has(name) ? S3_KB : 0)),
-      sizeOf(`${name}, our own (bytes)`, bundles.get(name)!.ownBytes, OWN_KB.most),
+      sizeOf(`${name}, our own (bytes)`, bundles.get(name)!.ownBytes, OWN_KB.max),
       load,
     ];
   });
@@ -52,7 +52,7 @@ export async function benchWeight(): Promise<Answer> {
   return {
     figures,
     notes: [
-      `Of ${endpoints.length} endpoint functions ${light} hold ${OWN_KB.goal} KB of our own at most, the goal of decision 0016,`,
+      `Of ${endpoints.length} endpoint functions ${light} hold ${OWN_KB.goal} KB of our own at most, the goal of docs/decisions/0016,`,
       `and ${quick} load within ${IMPORT_RATIO.goal} times the SDK they use alone.`,
     ],
   };

@@ -32,8 +32,8 @@ import { webhooks } from "./api/webhooks/index.ts";
 import { operator } from "./operator/index.ts";
 import { stream } from "./stream/index.ts";
 import { attribute } from "./workers/attribute/index.ts";
+import { deleteMemberships } from "./workers/delete-memberships/index.ts";
 import { deliver } from "./workers/deliver/index.ts";
-import { disband } from "./workers/disband/index.ts";
 import { discardAsset } from "./workers/discard-asset/index.ts";
 import { due } from "./workers/due/index.ts";
 import { endExperiences } from "./workers/end-experience/index.ts";
@@ -97,7 +97,7 @@ export const workers: readonly Worker[] = [
   runCampaign,
   stepJourney,
   verifyChannel,
-  disband,
+  deleteMemberships,
   erase,
   discardAsset,
   endExperiences,

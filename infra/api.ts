@@ -32,7 +32,7 @@ export interface Api {
 }
 
 export function createApi(stack: Stack, settings: Settings, contents: Contents): Api {
-  const behind = [...contents.groups.map(({ name }) => `api-${name}`), "fallback"];
+  const targets = [...contents.groups.map(({ name }) => `api-${name}`), "fallback"];
   // Functions by name, not by reference: they may then know the API's address without a circle.
   const uriOf = (name: string) => {
     const target = stack.formatArn({
@@ -43,7 +43,7 @@ export function createApi(stack: Stack, settings: Settings, contents: Contents):
     });
     return `arn:${stack.partition}:apigateway:${stack.region}:lambda:path/2015-03-31/functions/${target}/invocations`;
   };
-  const integrations = behind.map((name) => [
+  const integrations = targets.map((name) => [
     name,
     {
       type: "aws_proxy",
@@ -76,7 +76,7 @@ export function createApi(stack: Stack, settings: Settings, contents: Contents):
   const domain = `${api.ref}.execute-api.${stack.region}.${stack.urlSuffix}`;
   const sourceArn = stack.formatArn({ service: "execute-api", resource: api.ref, resourceName: "*" });
   const allow: Api["allow"] = (lambdas) => {
-    for (const name of behind)
+    for (const name of targets)
       new CfnPermission(stack, `${logicalIdOf(name)}Invoke`, {
         action: "lambda:InvokeFunction",
         functionName: lambdas.get(name)!.functionName,

@@ -131,27 +131,27 @@ const loadedLate: Plugin = {
   },
 };
 
-/** How each bundle begins: its declaration, made into a handler with the parts of a deployed function. */
+/** How each bundle begins: its declaration, made into a handler with the deps of a deployed function. */
 async function entriesOf(): Promise<Map<string, string>> {
-  const parts = 'import { deployedParts } from "./shared/lambda.ts";\n';
+  const deps = 'import { deployedDeps } from "./shared/lambda.ts";\n';
   const entries = new Map<string, string>();
   for (const group of contents.groups) {
     const imported = await importOf(`./functions/api/${group.name}/index.ts`, group);
     const serve = 'import { serve } from "./shared/http/serve.ts";\n';
-    entries.set(`api-${group.name}`, `${parts}${serve}${imported}export const handler = serve(it, deployedParts());`);
+    entries.set(`api-${group.name}`, `${deps}${serve}${imported}export const handler = serve(it, deployedDeps());`);
   }
   for (const worker of contents.workers) {
     const imported = await importOf(`./functions/workers/${worker.name}/index.ts`, worker);
-    entries.set(worker.name, `${parts}${imported}export const handler = it.create(deployedParts());`);
+    entries.set(worker.name, `${deps}${imported}export const handler = it.create(deployedDeps());`);
   }
   const operator = await importOf("./functions/operator/index.ts", contents.operator);
-  entries.set("operator", `${parts}${operator}export const handler = it.create(deployedParts());`);
+  entries.set("operator", `${deps}${operator}export const handler = it.create(deployedDeps());`);
   const stream = await importOf("./functions/stream/index.ts", contents.stream);
-  const streamed = "export const handler = awslambda.streamifyResponse(it.create(deployedParts()));";
-  entries.set(contents.stream.name, `${parts}${stream}declare const awslambda: any;\n${streamed}`);
+  const streamed = "export const handler = awslambda.streamifyResponse(it.create(deployedDeps()));";
+  entries.set(contents.stream.name, `${deps}${stream}declare const awslambda: any;\n${streamed}`);
   const answer = 'import { answerUnknown } from "./shared/http/fallback.ts";\n';
   const routes = JSON.stringify(knownRoutes(contents));
-  entries.set("fallback", `${parts}${answer}export const handler = answerUnknown(${routes}, deployedParts());`);
+  entries.set("fallback", `${deps}${answer}export const handler = answerUnknown(${routes}, deployedDeps());`);
   return entries;
 }
 

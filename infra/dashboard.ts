@@ -21,7 +21,7 @@ interface Shown {
 
 export function addDashboard(stack: Stack, { stackName }: Settings, { queues, lambdas, api, storage }: Shown): void {
   const sum = { statistic: Stats.SUM, period: PERIOD };
-  const most = { statistic: Stats.MAXIMUM, period: PERIOD };
+  const maximum = { statistic: Stats.MAXIMUM, period: PERIOD };
   const slowest = { statistic: Stats.percentile(99), period: PERIOD };
   const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: HALF });
   const functions = [...lambdas];
@@ -53,29 +53,29 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
       ),
       graph(
         "Longest run by function",
-        functions.map(([label, lambda]) => lambda.metricDuration({ ...most, label })),
+        functions.map(([label, lambda]) => lambda.metricDuration({ ...maximum, label })),
       ),
     ],
     [
       graph(
         "Messages waiting",
-        [...queues.live].map(([label, queue]) => queue.metricApproximateNumberOfMessagesVisible({ ...most, label })),
+        [...queues.live].map(([label, queue]) => queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label })),
       ),
       graph(
         "Messages given up",
-        [...queues.dead].map(([label, queue]) => queue.metricApproximateNumberOfMessagesVisible({ ...most, label })),
+        [...queues.dead].map(([label, queue]) => queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label })),
       ),
     ],
     [
       graph(
         "Oldest message, seconds",
-        [...queues.live].map(([label, queue]) => queue.metricApproximateAgeOfOldestMessage({ ...most, label })),
+        [...queues.live].map(([label, queue]) => queue.metricApproximateAgeOfOldestMessage({ ...maximum, label })),
       ),
-      graph("Reactions behind, ms", [lambdas.get(STREAM_WORKER)!.metric("IteratorAge", most)]),
+      graph("Reactions behind, ms", [lambdas.get(STREAM_WORKER)!.metric("IteratorAge", maximum)]),
     ],
     [
       graph("Table units", [table.metricConsumedReadCapacityUnits(sum), table.metricConsumedWriteCapacityUnits(sum)]),
-      graph("Live streams open", [lambdas.get("stream")!.metric("ConcurrentExecutions", most)]),
+      graph("Live streams open", [lambdas.get("stream")!.metric("ConcurrentExecutions", maximum)]),
     ],
     own.slice(0, 2),
     own.slice(2),

@@ -1,10 +1,10 @@
-// Every function that is deployed, derived from the contents page: what wakes it, its sizes, what it may touch.
+// Every function that is deployed, derived from the contents page: what triggers it, its sizes, what it may touch.
 import { groups, operator, stream, workers } from "../functions/index.ts";
+import type { Grant, Uses } from "../shared/deps.ts";
 import type { Group } from "../shared/http/endpoint.ts";
 import type { KnownRoute } from "../shared/http/fallback.ts";
 import { servingUses } from "../shared/http/serving.ts";
 import { WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
-import type { Grant, Uses } from "../shared/parts.ts";
 import type { Worker } from "../shared/worker.ts";
 
 export interface Contents {
@@ -20,7 +20,7 @@ export const contents: Contents = { groups, workers, stream, operator };
 const API_TIMEOUT_SECONDS = 29;
 const STREAM_TIMEOUT_SECONDS = 900;
 const MEMORY_MB = 512;
-/** Held for as long as a stream is open, so it is what a stream costs (decision 28). */
+/** Held for as long as a stream is open, so it is what a stream costs (docs/decisions/0021#live-streams). */
 const STREAM_MEMORY_MB = 128;
 
 export interface DeployedFunction {
@@ -40,27 +40,33 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
     ...groups.map(
       (group): DeployedFunction => ({
         ...{ name: `api-${group.name}`, kind: "api", about: group.about, ...api },
-        ...touching([...servingUses, ...group.endpoints.flatMap(({ uses }) => uses)]),
+        ...environmentAndGrantsOf([...servingUses, ...group.endpoints.flatMap(({ uses }) => uses)]),
       }),
     ),
-    { name: "fallback", kind: "fallback", about: "Answers where no route does.", ...api, ...touching([]) },
+    {
+      name: "fallback",
+      kind: "fallback",
+      about: "Answers where no route does.",
+      ...api,
+      ...environmentAndGrantsOf([]),
+    },
     {
       ...{ name: stream.name, kind: "stream", about: stream.about },
       ...{ memoryMb: STREAM_MEMORY_MB, timeoutSeconds: STREAM_TIMEOUT_SECONDS },
-      ...touching([...servingUses, ...stream.endpoint.uses]),
+      ...environmentAndGrantsOf([...servingUses, ...stream.endpoint.uses]),
     },
-    { name: operator.name, kind: "operator", about: operator.about, ...api, ...touching(operator.uses) },
+    { name: operator.name, kind: "operator", about: operator.about, ...api, ...environmentAndGrantsOf(operator.uses) },
     ...workers.map(
       ({ name, about, uses }): DeployedFunction => ({
         ...{ name, kind: "worker", about, memoryMb: MEMORY_MB, timeoutSeconds: WORKER_TIMEOUT_SECONDS },
-        ...touching(uses),
+        ...environmentAndGrantsOf(uses),
       }),
     ),
   ];
 }
 
 /** Env variables and grants of a list of capabilities, each said once, in a fixed order. */
-function touching(uses: Uses): Pick<DeployedFunction, "env" | "grants"> {
+function environmentAndGrantsOf(uses: Uses): Pick<DeployedFunction, "env" | "grants"> {
   const env = [...new Set(uses.flatMap((use) => use.env))].sort();
   const byPlace = Map.groupBy(
     uses.flatMap(({ grants }) => grants),

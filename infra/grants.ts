@@ -10,7 +10,7 @@ import { type Queues, STREAM_WORKER } from "./queues.ts";
 import type { Schedules } from "./schedules.ts";
 import type { Storage } from "./storage.ts";
 
-export interface Places {
+export interface StackResources {
   storage: Storage;
   queues: Queues;
   schedules: Schedules;
@@ -26,7 +26,7 @@ const allow = (actions: readonly string[], ...resources: string[]): PolicyStatem
 /** What a declaration may name in `on`, and how its actions become statements. */
 function allowances(
   stack: Stack,
-  { storage, queues, schedules, mailSender = "nobody" }: Places,
+  { storage, queues, schedules, mailSender = "nobody" }: StackResources,
 ): ReadonlyMap<string, Allow> {
   const { tableArn } = storage.table;
   const indexArns = Object.values(tableDefinition.indexes).map(({ name }) => `${tableArn}/index/${name}`);
@@ -93,10 +93,14 @@ function allowances(
 }
 
 /** Statements for the grants of a function. @throws where a declaration names a resource that the stack has not. */
-export function declaredStatements(stack: Stack, declared: DeployedFunction, places: Places): PolicyStatement[] {
-  const known = allowances(stack, places);
+export function declaredStatements(
+  stack: Stack,
+  declared: DeployedFunction,
+  resources: StackResources,
+): PolicyStatement[] {
+  const byResource = allowances(stack, resources);
   return declared.grants.flatMap(({ actions, on }) => {
-    const statements = known.get(on);
+    const statements = byResource.get(on);
     if (!statements)
       throw new Error(`${declared.name} declares a grant on ${on}, which infra/grants.ts does not know.`);
     return statements(actions);
@@ -104,12 +108,12 @@ export function declaredStatements(stack: Stack, declared: DeployedFunction, pla
 }
 
 /** What no declaration says: writing its log, tracing, and being woken. */
-export function standingStatements(
+export function baseStatements(
   { name, kind }: DeployedFunction,
   logArn: string,
-  places: Places,
+  resources: StackResources,
 ): PolicyStatement[] {
-  const { queues, storage } = places;
+  const { queues, storage } = resources;
   const queue = [...queues.live].find(([queueName]) => kind === "worker" && queueName === name)?.[1];
   const stream =
     name === STREAM_WORKER
@@ -132,7 +136,7 @@ export function standingStatements(
 }
 
 /** The env variables that the stack's resources give. */
-export function variablesOf({ storage, queues, schedules }: Places): Record<string, string> {
+export function variablesOf({ storage, queues, schedules }: StackResources): Record<string, string> {
   return {
     TABLE_NAME: storage.table.tableName,
     ENCRYPTION_KEY_ID: storage.encryptionKey.keyId,

@@ -12,12 +12,12 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { type DeployedFunction, logicalIdOf } from "./functions.ts";
-import { declaredStatements, type Places, standingStatements, variablesOf } from "./grants.ts";
+import { baseStatements, declaredStatements, type StackResources, variablesOf } from "./grants.ts";
 import type { Settings } from "./settings.ts";
 
 export type Lambdas = ReadonlyMap<string, LambdaFunction>;
 
-interface Ingredients extends Places {
+interface LambdaOptions extends StackResources {
   code(name: string): Code;
   /** Beside those that the resources give; undefined is left out. */
   variables: Record<string, string | undefined>;
@@ -27,13 +27,13 @@ export function createLambdas(
   stack: Stack,
   settings: Settings,
   declared: readonly DeployedFunction[],
-  { code, variables, ...places }: Ingredients,
+  { code, variables, ...resources }: LambdaOptions,
 ): Lambdas {
-  const known: Record<string, string | undefined> = { ...variablesOf(places), ...variables };
+  const values: Record<string, string | undefined> = { ...variablesOf(resources), ...variables };
   const environmentOf = ({ name, env }: DeployedFunction) => {
-    const unknown = env.find((variable) => !Object.hasOwn(known, variable));
+    const unknown = env.find((variable) => !Object.hasOwn(values, variable));
     if (unknown) throw new Error(`${name} declares the env variable ${unknown}, which no part of the stack gives.`);
-    return Object.fromEntries(env.flatMap((variable) => (known[variable] ? [[variable, known[variable]]] : [])));
+    return Object.fromEntries(env.flatMap((variable) => (values[variable] ? [[variable, values[variable]]] : [])));
   };
 
   return new Map(
@@ -47,8 +47,8 @@ export function createLambdas(
         removalPolicy: RemovalPolicy.DESTROY,
       });
       const statements = [
-        ...standingStatements(spec, logGroup.logGroupArn, places),
-        ...declaredStatements(stack, spec, places),
+        ...baseStatements(spec, logGroup.logGroupArn, resources),
+        ...declaredStatements(stack, spec, resources),
       ];
       const role = new Role(stack, `${id}Role`, {
         assumedBy: new ServicePrincipal("lambda.amazonaws.com"),

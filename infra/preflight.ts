@@ -5,7 +5,7 @@ import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda"
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { App } from "aws-cdk-lib";
 import { awsClients } from "../shared/aws.ts";
-import type { Client } from "../shared/parts.ts";
+import type { Client } from "../shared/deps.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 export interface Report {
@@ -24,7 +24,7 @@ const UNRESERVED = 100;
 const BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version";
 const OLDEST_BOOTSTRAP = 6;
 
-interface Surroundings {
+interface PreflightInput {
   context: Record<string, unknown>;
   region: string | undefined;
   /** The three services that are asked. */
@@ -33,7 +33,7 @@ interface Surroundings {
   functions: Client;
 }
 
-export async function checkSurroundings({ context, region, ...services }: Surroundings): Promise<Report> {
+export async function runPreflight({ context, region, ...services }: PreflightInput): Promise<Report> {
   const report: Report = { fine: [], notes: [], faults: [] };
   const settings = settingsOf(context, report);
   if (settings) noteSettings(settings, report);
@@ -119,7 +119,7 @@ async function main(): Promise<void> {
   const table = aws(DynamoDBClient);
   const services = { table, parameters: aws(SSMClient), functions: aws(LambdaClient) };
   const region = await table.config.region().catch(() => undefined);
-  const { fine, notes, faults } = await checkSurroundings({ context, region, ...services });
+  const { fine, notes, faults } = await runPreflight({ context, region, ...services });
   for (const line of fine) console.log(`ok    ${line}`);
   for (const line of notes) console.log(`note  ${line}`);
   for (const line of faults) console.error(`stop  ${line}`);

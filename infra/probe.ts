@@ -34,8 +34,8 @@ export async function probe(base: string, { credentials, register, long = false 
   const ask = asker(base);
   const checks = [...(await probeAnswers(ask)), ...(await probeAccess(ask)), ...(await probeAddress(base, ask))];
   try {
-    const known = credentials ?? (register ? await registerThrowaway(ask) : undefined);
-    if (known) checks.push(...(await probeStream(base, ask, known, long)));
+    const session = credentials ?? (register ? await registerThrowaway(ask) : undefined);
+    if (session) checks.push(...(await probeStream(base, ask, session, long)));
   } catch (error) {
     checks.push({ lines: "E1", about: "the live stream", ok: false, seen: (error as Error).message });
   }
@@ -180,8 +180,11 @@ const asked = (path: string) => path.replace(/:\w+/g, "probe");
 
 function fits(path: string, given: string): boolean {
   const segments = given.split("/");
-  const known = path.split("/");
-  return known.length === segments.length && known.every((part, i) => part.startsWith(":") || part === segments[i]);
+  const pathSegments = path.split("/");
+  return (
+    pathSegments.length === segments.length &&
+    pathSegments.every((part, i) => part.startsWith(":") || part === segments[i])
+  );
 }
 
 async function main([given = "", ...flags]: string[]): Promise<void> {

@@ -15,7 +15,7 @@ export interface Queues {
   dead: ReadonlyMap<string, Queue>;
 }
 
-/** The worker that the table's stream wakes (house.md, "Reactions"). */
+/** The worker that the table's stream triggers (docs/architecture.md). */
 export const STREAM_WORKER = "react";
 
 export function createQueues(stack: Stack, failures: Bucket): Queues {

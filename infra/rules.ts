@@ -89,7 +89,7 @@ function acceptedIn(stack: Stack): Accepted[] {
     {
       on: named("Distribution"),
       rule: "CFR3",
-      reason: "Its log holds the query string, and browsers' EventSource puts the SDK key there (decision 24).",
+      reason: "Its log holds the query string, and browsers' EventSource puts the SDK key there (AMB-42).",
     },
     {
       on: named("Distribution"),

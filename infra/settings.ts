@@ -24,7 +24,10 @@ const Settings = v.object({
   alarmEmail: v.optional(v.pipe(v.string(), v.email())),
   /** The domain that e-mail is sent from: makes its identity in SES, and a queue of what became of the mails. */
   emailIdentity: v.optional(v.pipe(v.string(), v.regex(/^(?:[a-z0-9-]{1,63}\.)+[a-z]{2,63}$/, "must be a domain"))),
-  /** Reserved for live streams, and their limit. Without it they share the account's concurrency (decision 28). */
+  /**
+   * Reserved for live streams, and their limit. Without it they share the account's concurrency
+   * (docs/decisions/0021#live-streams).
+   */
   streamConcurrency: v.optional(Whole),
   /** How many invocations a queue may keep busy at once, at least 2. */
   workerConcurrency: v.optional(v.pipe(Whole, v.minValue(2)), 10),

@@ -8,13 +8,13 @@ import { bundleFolder } from "./bundle.ts";
 import { addDashboard } from "./dashboard.ts";
 import { createEdge } from "./edge.ts";
 import { createEmail } from "./email.ts";
+import { addEventSources } from "./event-sources.ts";
 import { type Contents, contents, deployedFunctions } from "./functions.ts";
 import { createLambdas } from "./lambdas.ts";
 import { createQueues } from "./queues.ts";
 import { createSchedules } from "./schedules.ts";
 import type { Settings } from "./settings.ts";
 import { createStorage } from "./storage.ts";
-import { addWakes } from "./wakes.ts";
 
 /** Whom dashboard tokens are for; the local service uses the same name. */
 const TOKEN_AUDIENCE = "engagement-dashboard";
@@ -53,7 +53,7 @@ export class EngagementStack extends Stack {
       },
     });
     api.allow(lambdas);
-    addWakes(this, settings, declared, { storage, queues, lambdas });
+    addEventSources(this, settings, declared, { storage, queues, lambdas });
     const { assets, originSecret: secret } = storage;
     const edge = createEdge(this, settings, { api, lambdas, stream: declared.stream, secret, assets });
     addAlarms(this, settings, { declared, queues, lambdas, api });

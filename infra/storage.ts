@@ -19,7 +19,10 @@ export interface Storage {
   assets: Bucket;
   /** Uploaded import files, and what was rejected of them. */
   imports: Bucket;
-  /** What CloudFront and the functions alone know, so that the viewer's address can be believed (decision 26). */
+  /**
+   * What CloudFront and the functions alone know, so that the viewer's address can be believed (E8, E9 in
+   * docs/edge.md).
+   */
   originSecret: string;
 }
 

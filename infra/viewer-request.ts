@@ -5,8 +5,9 @@ const VIEWER_ADDRESS_HEADER = "x-viewer-ip";
 const VIEWER_AUTHORIZATION_HEADER = "x-viewer-authorization";
 
 /**
- * The stream's origin never sees `Authorization`, for CloudFront signs its own request there (decision 27), and never
- * answers OPTIONS, for CloudFront routes by path alone and `$default` lies behind the other origin (decision 29).
+ * The stream's origin never sees `Authorization`, for CloudFront signs its own request there (E10 in docs/edge.md), and
+ * never answers OPTIONS, for CloudFront routes by path alone and `$default` lies behind the other origin (E11 in
+ * docs/edge.md).
  */
 export function viewerRequestCode(streamPath: string, method: string): string {
   const preflight = Object.fromEntries(

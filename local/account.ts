@@ -63,8 +63,8 @@ export async function makeResources(
 
 /** Our table in a DynamoDB of somebody else: the one of an earlier start, else by its usual name where that is free. */
 export async function remoteTable({ dynamodb }: Pick<Services, "dynamodb">, state: State, ids: Ids): Promise<string> {
-  const known = state.read<string>("remote-table");
-  if (known) return known;
+  const found = state.read<string>("remote-table");
+  if (found) return found;
   const taken = await unlessThere("ResourceNotFoundException", () =>
     dynamodb.operate("DescribeTable", { TableName: TABLE }),
   );
@@ -99,10 +99,10 @@ async function addIndexes(dynamodb: Services["dynamodb"], table: string): Promis
   const { Table } = (await dynamodb.operate("DescribeTable", { TableName: table })) as {
     Table: { GlobalSecondaryIndexes?: { IndexName: string }[] };
   };
-  const known = new Set(Table.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
+  const found = new Set(Table.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
   const { AttributeDefinitions, GlobalSecondaryIndexes } = tableInput(table);
   for (const index of GlobalSecondaryIndexes as { IndexName: string; KeySchema: { AttributeName: string }[] }[]) {
-    if (known.has(index.IndexName)) continue;
+    if (found.has(index.IndexName)) continue;
     const names = new Set(index.KeySchema.map(({ AttributeName }) => AttributeName));
     await dynamodb.operate("UpdateTable", {
       TableName: table,
@@ -123,8 +123,8 @@ const sweepSchedule = (): Wire => ({
 });
 
 async function makeKey(kms: Services["kms"], alias: string, spec: Wire): Promise<void> {
-  const known = await unlessThere("NotFoundException", () => kms.operate("DescribeKey", { KeyId: alias }));
-  if (known) return;
+  const found = await unlessThere("NotFoundException", () => kms.operate("DescribeKey", { KeyId: alias }));
+  if (found) return;
   const { KeyMetadata } = (await kms.operate("CreateKey", spec)) as { KeyMetadata: { KeyId: string } };
   await kms.operate("CreateAlias", { AliasName: alias, TargetKeyId: KeyMetadata.KeyId });
 }

@@ -45,7 +45,7 @@ export interface ServiceClock extends Clock {
   /** Moves time forward to `at` (never back) and wakes every sleeper that is due by then, earliest first. */
   jumpTo(at: number): void;
   /** When the next sleeper wants to wake, if any of those asked for sleeps. */
-  nextWake(of?: (runner: Runner | undefined) => boolean): number | undefined;
+  nextTimer(of?: (runner: Runner | undefined) => boolean): number | undefined;
   /** Stops time (an advance is under way); `false` lets a ticking clock go on. */
   hold(held: boolean): void;
   /** How far service time is ahead of the wall clock, in milliseconds. */
@@ -55,7 +55,7 @@ export interface ServiceClock extends Clock {
 interface Sleeper {
   at: number;
   runner: Runner | undefined;
-  wake(): void;
+  resume(): void;
 }
 
 export interface ClockOptions {
@@ -75,7 +75,7 @@ export function createClock({ start, ticking }: ClockOptions): ServiceClock {
 
   const now = () => (held ? base : base + Math.floor(performance.now() - since));
 
-  const nextWake: ServiceClock["nextWake"] = (of) => {
+  const nextTimer: ServiceClock["nextTimer"] = (of) => {
     let next: number | undefined;
     for (const sleeper of sleepers) {
       if ((next === undefined || sleeper.at < next) && (!of || of(sleeper.runner))) next = sleeper.at;
@@ -83,18 +83,18 @@ export function createClock({ start, ticking }: ClockOptions): ServiceClock {
     return next;
   };
 
-  const wakeDue = () => {
+  const fireDue = () => {
     const due = [...sleepers].filter((sleeper) => sleeper.at <= now()).sort((a, b) => a.at - b.at);
-    for (const sleeper of due) sleeper.wake();
+    for (const sleeper of due) sleeper.resume();
     setAlarm();
   };
 
   const setAlarm = () => {
     clearTimeout(alarm);
     if (held) return;
-    const next = nextWake();
+    const next = nextTimer();
     if (next === undefined) return;
-    alarm = setTimeout(wakeDue, Math.min(Math.max(0, next - now()), ALARM_CAP));
+    alarm = setTimeout(fireDue, Math.min(Math.max(0, next - now()), ALARM_CAP));
     alarm.unref();
   };
 
@@ -104,16 +104,16 @@ export function createClock({ start, ticking }: ClockOptions): ServiceClock {
       const sleeper: Sleeper = {
         at: now() + Math.max(0, Math.ceil(ms)),
         runner: runner.getStore(),
-        wake: () => {
+        resume: () => {
           if (!sleepers.delete(sleeper)) return;
-          signal?.removeEventListener("abort", sleeper.wake);
+          signal?.removeEventListener("abort", sleeper.resume);
           if (sleeper.runner) sleeper.runner.asleep--;
           sleeper.runner?.changed();
           resolve();
         },
       };
       sleepers.add(sleeper);
-      signal?.addEventListener("abort", sleeper.wake);
+      signal?.addEventListener("abort", sleeper.resume);
       if (sleeper.runner) sleeper.runner.asleep++;
       sleeper.runner?.changed();
       setAlarm();
@@ -122,19 +122,19 @@ export function createClock({ start, ticking }: ClockOptions): ServiceClock {
   return {
     ticking,
     now,
-    nextWake,
+    nextTimer,
     sleep,
     offset: () => now() - Date.now(),
     jumpTo: (at) => {
       base = Math.max(now(), at);
       since = performance.now();
-      wakeDue();
+      fireDue();
     },
     hold: (stop) => {
       base = now();
       since = performance.now();
       held = stop || !ticking;
-      if (!held) wakeDue();
+      if (!held) fireDue();
       else clearTimeout(alarm);
     },
   };

@@ -9,25 +9,27 @@ import { planNames } from "../shared/plans.ts";
 import { parseTimestamp } from "../shared/rules/timestamps.ts";
 import { type Fault, type Faults, faultChannels, outcomes } from "./faults.ts";
 import type { GatewayRequest, GatewayResponse } from "./gateway.ts";
+import type { LocalService } from "./local-service.ts";
 import { openMeter } from "./meter.ts";
 import { openOutbox, outboxChannels } from "./outbox.ts";
 import { openState, rememberOffset } from "./state.ts";
 import type { Tenancy } from "./tenancy.ts";
-import type { World } from "./world.ts";
 
 /** Answers requests under `/_local`, those it does not know with 404. */
 export type Control = (request: GatewayRequest) => Promise<GatewayResponse>;
 
-interface Asked {
+interface ControlRequest {
   id: string;
   query: Record<string, string>;
   body: unknown;
 }
-type Deed = (asked: Asked) => [status: number, body?: unknown] | Promise<[status: number, body?: unknown]>;
+type Handler = (
+  request: ControlRequest,
+) => [status: number, body?: unknown] | Promise<[status: number, body?: unknown]>;
 
 const PREFIX = "/_local/";
 const LATEST = Date.UTC(9999, 11, 31);
-const MOST_LISTED = 1_000_000;
+const MAX_LISTED = 1_000_000;
 const UNITS = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
 const Text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
@@ -75,17 +77,25 @@ const OutboxQuery = v.object({
   channel: v.optional(v.picklist(outboxChannels, `must be one of ${outboxChannels.join(", ")}`)),
   job_id: v.optional(v.string()),
   subscriber_id: v.optional(v.string()),
-  limit: limit(1_000, MOST_LISTED),
+  limit: limit(1_000, MAX_LISTED),
 });
 
 const read = <S extends v.GenericSchema>(schema: S, body: unknown) =>
   parseBody({ body: schema }, body) as v.InferOutput<S>;
 
-export function createControl({ world, tenancy, faults }: { world: World; tenancy: Tenancy; faults: Faults }): Control {
-  const { clock, time, database, ids } = world;
+export function createControl({
+  service,
+  tenancy,
+  faults,
+}: {
+  service: LocalService;
+  tenancy: Tenancy;
+  faults: Faults;
+}): Control {
+  const { clock, time, database, ids } = service;
   const state = openState(database);
   const outbox = openOutbox(database);
-  const meter = openMeter(world);
+  const meter = openMeter(service);
   const now = () => ({ now: timestamp(clock.now()) });
 
   const move = async (body: unknown) => {
@@ -101,7 +111,7 @@ export function createControl({ world, tenancy, faults }: { world: World; tenanc
     return now();
   };
 
-  const routes: Record<string, Deed> = {
+  const routes: Record<string, Handler> = {
     "GET health": () => [200, { status: "ready" }],
     "POST workspaces": ({ body }) =>
       time.enter(async () => [201, await tenancy.createWorkspace(read(NewWorkspace, body))]),
@@ -143,10 +153,10 @@ export function createControl({ world, tenancy, faults }: { world: World; tenanc
   return async (request) => {
     const { pathname, searchParams } = new URL(request.path, "http://127.0.0.1");
     const [place = "", id = "", more] = pathname.slice(PREFIX.length).split("/");
-    const deed = more === undefined ? routes[`${request.method} ${id ? `${place}/:id` : place}`] : undefined;
+    const handler = more === undefined ? routes[`${request.method} ${id ? `${place}/:id` : place}`] : undefined;
     try {
-      if (!deed || !pathname.startsWith(PREFIX)) throw notFound("control call");
-      const [status, body] = await deed({ id, query: Object.fromEntries(searchParams), body: jsonOf(request.body) });
+      if (!handler || !pathname.startsWith(PREFIX)) throw notFound("control call");
+      const [status, body] = await handler({ id, query: Object.fromEntries(searchParams), body: jsonOf(request.body) });
       return answer(status, body);
     } catch (error) {
       const refusal = toApiError(error, ids.uuid());

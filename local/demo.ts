@@ -16,11 +16,11 @@ export async function prepareDemo(
   state: State,
   name: StateName & `${string}demo` = "demo",
 ): Promise<Demo> {
-  const known = state.read<Omit<Demo, "subscriber_id">>(name);
-  const access_token = known && (await tokenOf(tenancy, known.tenant_id));
-  if (known && access_token !== undefined) {
-    const { id } = await tenancy.upsertSubscriber(known.tenant_id, EXTERNAL_ID, {});
-    return { ...known, access_token, subscriber_id: id };
+  const found = state.read<Omit<Demo, "subscriber_id">>(name);
+  const access_token = found && (await tokenOf(tenancy, found.tenant_id));
+  if (found && access_token !== undefined) {
+    const { id } = await tenancy.upsertSubscriber(found.tenant_id, EXTERNAL_ID, {});
+    return { ...found, access_token, subscriber_id: id };
   }
   const { refresh_token: _, ...demo } = await tenancy.createWorkspace({ name: "Demo" });
   state.write(name, demo);

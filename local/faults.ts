@@ -44,7 +44,7 @@ export function createFaults(): Faults {
 
   const take: Faults["take"] = (channel, subscriber) => {
     const fault = faults.find(
-      (known) => known.channel === channel && (known.subscriber_id === undefined || known.subscriber_id === subscriber),
+      (found) => found.channel === channel && (found.subscriber_id === undefined || found.subscriber_id === subscriber),
     );
     if (fault?.times !== undefined && --fault.times === 0) faults = faults.filter((other) => other !== fault);
     return fault;

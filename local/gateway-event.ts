@@ -88,7 +88,7 @@ function joined(headers: GatewayRequest["headers"]): Record<string, string> {
   return all;
 }
 
-/** CloudFront signs the request itself and keeps the viewer's credential beside it (decision 27). */
+/** CloudFront signs the request itself and keeps the viewer's credential beside it (E10 in docs/edge.md). */
 function signedByEdge({ authorization, ...headers }: Record<string, string>): Record<string, string> {
   return authorization === undefined ? headers : { ...headers, "x-viewer-authorization": authorization };
 }

@@ -33,7 +33,7 @@ export interface Gateway {
   stream(request: GatewayRequest, out: StreamOut): Promise<void>;
 }
 
-export interface GatewayParts {
+export interface GatewayDeps {
   clock: Clock;
   ids: Ids;
   host: LambdaHost;
@@ -46,7 +46,7 @@ export interface GatewayParts {
 const BODY_LIMIT = 10 * 1024 * 1024;
 const INTEGRATION_TIMEOUT = 30 * SECOND;
 
-export function createGateway({ clock, ids, host, routes, log, enter = (work) => work() }: GatewayParts): Gateway {
+export function createGateway({ clock, ids, host, routes, log, enter = (work) => work() }: GatewayDeps): Gateway {
   const find = routeFinder(routes);
 
   const plan: Gateway["plan"] = (method, path) => {
@@ -130,7 +130,7 @@ async function gathered(run: (out: StreamOut) => Promise<void>): Promise<Gateway
   return { status, headers, body: Buffer.concat(chunks) };
 }
 
-interface Found {
+interface RouteMatch {
   route: GatewayRoute;
   parameters: Record<string, string>;
 }
@@ -148,7 +148,7 @@ function routeFinder(routes: readonly GatewayRoute[]) {
   keyed.sort((a, b) => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0));
   const fallback = routes.find(({ routeKey }) => routeKey === "$default");
 
-  return (method: string, path: string): Found | undefined => {
+  return (method: string, path: string): RouteMatch | undefined => {
     const given = path.split("/").slice(1);
     for (const candidate of keyed) {
       if (candidate.method !== method && candidate.method !== "ANY") continue;

@@ -1,26 +1,26 @@
 // `npm run invoke -- <function> <event.json>`: runs one function on one event, in a fresh service that is kept nowhere.
 import { readFileSync } from "node:fs";
+import { createLocalService, type LocalService } from "./local-service.ts";
 import { openTenancy } from "./tenancy.ts";
-import { createWorld, type World } from "./world.ts";
 
 const STREAM_MS = 2_000;
 
 /** Credentials of a workspace, by the placeholders of the sample events: `{access_token}` and its like. */
 export type Placeholders = Readonly<Record<string, string>>;
 
-export const fillIn = (event: string, known: Placeholders): unknown =>
-  JSON.parse(event.replaceAll(/\{(\w+)\}/g, (text, name: string) => known[name] ?? text));
+export const fillIn = (event: string, found: Placeholders): unknown =>
+  JSON.parse(event.replaceAll(/\{(\w+)\}/g, (text, name: string) => found[name] ?? text));
 
 /** Runs a function of the world on an event. @returns its answer; of a stream, what it wrote until `cut` ended it. */
 export async function invoke(
-  world: World,
+  service: LocalService,
   name: string,
   event: unknown,
   cut: () => Promise<unknown>,
 ): Promise<unknown> {
-  if (name !== "stream") return world.host.invoke(name, event);
+  if (name !== "stream") return service.host.invoke(name, event);
   const written: { status: number; body: string } = { status: 0, body: "" };
-  const ended = world.host.invokeStreaming(name, event, {
+  const ended = service.host.invokeStreaming(name, event, {
     start: (status) => {
       written.status = status;
     },
@@ -35,8 +35,8 @@ export async function invoke(
 }
 
 /** A demo workspace to call with. */
-export async function placeholdersFor(world: World): Promise<Placeholders> {
-  const tenancy = openTenancy(world.partsFor("invoke"));
+export async function placeholdersFor(service: LocalService): Promise<Placeholders> {
+  const tenancy = openTenancy(service.partsFor("invoke"));
   const { tenant_id, sdk_key, server_key, access_token } = await tenancy.createWorkspace({ name: "Demo" });
   await tenancy.changeWorkspace(tenant_id, { kind: "agency" });
   return { tenant_id, sdk_key, server_key, access_token };
@@ -48,14 +48,14 @@ async function main([name, file]: readonly string[]): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  const world = await createWorld({
+  const service = await createLocalService({
     start: Date.now(),
     ticking: true,
     log: (entry) => console.error(JSON.stringify(entry)),
   });
-  world.time.start();
-  const event = fillIn(readFileSync(file, "utf8"), await placeholdersFor(world));
-  const answer = await invoke(world, name, event, () => new Promise((resolve) => setTimeout(resolve, STREAM_MS)));
+  service.time.start();
+  const event = fillIn(readFileSync(file, "utf8"), await placeholdersFor(service));
+  const answer = await invoke(service, name, event, () => new Promise((resolve) => setTimeout(resolve, STREAM_MS)));
   console.log(JSON.stringify(answer, null, 2));
   process.exit(0);
 }

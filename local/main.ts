@@ -1,17 +1,17 @@
 // `npm start`: the whole service in one process on this machine.
 import { existsSync } from "node:fs";
+import type { LogEntry } from "../shared/deps.ts";
 import { logLine } from "../shared/log.ts";
-import type { LogEntry } from "../shared/parts.ts";
 import { startAwsPort } from "./aws-port.ts";
 import { createControl } from "./control.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { prepareDemo, welcome } from "./demo.ts";
 import { createFaults, UNDISTURBED } from "./faults.ts";
 import { startHttpServer } from "./http-server.ts";
+import { createLocalService } from "./local-service.ts";
 import { isStartRefused, readSettings, startRefused } from "./settings.ts";
 import { openState, rememberOffset } from "./state.ts";
 import { openTenancy } from "./tenancy.ts";
-import { createWorld } from "./world.ts";
 
 const STOP_MS = 10_000;
 
@@ -32,17 +32,21 @@ async function start(): Promise<void> {
   const options = { start: begin, ticking: true, ...given };
   let url = "";
   const baseUrl = () => url;
-  const world = await createWorld({ file: folder.file, baseUrl, ...options }).catch(refuseEndpoint(dynamodbEndpoint));
-  world.time.start();
-  const tenancy = openTenancy(world.partsFor(UNDISTURBED));
-  const state = openState(world.database);
+  const service = await createLocalService({ file: folder.file, baseUrl, ...options }).catch(
+    refuseEndpoint(dynamodbEndpoint),
+  );
+  service.time.start();
+  const tenancy = openTenancy(service.partsFor(UNDISTURBED));
+  const state = openState(service.database);
   const demo = await prepareDemo(tenancy, state, dynamodbEndpoint ? "remote-demo" : "demo");
-  const control = createControl({ world, tenancy, faults });
-  const { gateway } = world;
+  const control = createControl({ service, tenancy, faults });
+  const { gateway } = service;
   const server = await startHttpServer({ port, gateway, control, log: note }).catch(refusePort("PORT", port));
   url = server.url;
   const aws =
-    awsPort === undefined ? undefined : await startAwsPort(world, awsPort, note).catch(refusePort("AWS_PORT", awsPort));
+    awsPort === undefined
+      ? undefined
+      : await startAwsPort(service, awsPort, note).catch(refusePort("AWS_PORT", awsPort));
   console.log(welcome({ url, aws: aws?.url, folder: dataFolder }, demo));
 
   const stop = async () => {
@@ -50,8 +54,8 @@ async function start(): Promise<void> {
     stopping = true;
     setTimeout(() => process.exit(1), STOP_MS).unref();
     await Promise.all([server.close(), aws?.close()]);
-    rememberOffset(state, world.clock.offset());
-    await world.close();
+    rememberOffset(state, service.clock.offset());
+    await service.close();
     folder.release();
     process.exit(0);
   };

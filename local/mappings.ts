@@ -1,4 +1,4 @@
-// Event source mappings: what wakes a worker from a queue or from a table's stream, as Lambda's pollers do.
+// Event source mappings: what triggers a worker from a queue or from a table's stream, as Lambda's pollers do.
 import type { SQSMessageAttributes, SQSRecord } from "aws-lambda";
 import { type Clock, SECOND } from "../shared/clock.ts";
 import type { Database } from "./aws/database.ts";
@@ -39,7 +39,7 @@ export interface StreamSource extends Pick<DynamoDb, "keepRecords" | "onWrite"> 
   records(table: string, after: string, limit: number): StreamRecord[] | Promise<StreamRecord[]>;
 }
 
-export interface MappingParts {
+export interface MappingDeps {
   clock: Clock;
   database: Database;
   sqs: Pick<Sqs, "operate" | "ready">;
@@ -50,15 +50,15 @@ export interface MappingParts {
 
 const RECEIVE_LIMIT = 10;
 
-export function createMappings(parts: MappingParts): Mappings {
+export function createMappings(deps: MappingDeps): Mappings {
   const mappings: Mapping[] = [];
   const added = (mapping: Mapping) => {
     mappings.push(mapping);
     return mapping;
   };
   return {
-    mapQueue: (options) => added(queueMapping(parts, options)),
-    mapTableStream: (options) => added(streamMapping(parts, options)),
+    mapQueue: (options) => added(queueMapping(deps, options)),
+    mapTableStream: (options) => added(streamMapping(deps, options)),
     all: () => mappings,
   };
 }
@@ -73,7 +73,7 @@ interface Message {
   MessageAttributes?: Record<string, { DataType: string; StringValue?: string; BinaryValue?: string }>;
 }
 
-function queueMapping({ clock, sqs, host, log }: MappingParts, options: QueueMappingOptions): Mapping {
+function queueMapping({ clock, sqs, host, log }: MappingDeps, options: QueueMappingOptions): Mapping {
   const { queue, function: target, batchSize = RECEIVE_LIMIT, maxConcurrency = 10 } = options;
   const name = `${queue} -> ${target}`;
   let active = 0;
@@ -176,8 +176,8 @@ function queueMapping({ clock, sqs, host, log }: MappingParts, options: QueueMap
 /** The messages to delete: an unknown or empty identifier, or a list that is none, fails the whole batch. */
 function succeeded(messages: Message[], answer: unknown): Message[] {
   const failed = failedIdentifiers(answer);
-  const known = new Set(messages.map((message) => message.MessageId));
-  if (!failed?.every((id) => known.has(id))) return [];
+  const found = new Set(messages.map((message) => message.MessageId));
+  if (!failed?.every((id) => found.has(id))) return [];
   return messages.filter((message) => !failed.includes(message.MessageId));
 }
 

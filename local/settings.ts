@@ -17,7 +17,7 @@ export interface Settings {
 
 const DEFAULT_PORT = 3_000;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-const MOST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 /** A reason not to start, told in one line without a stack. */
 export const startRefused = (message: string): Error => Object.assign(new Error(message), { name: "StartRefused" });
@@ -54,6 +54,6 @@ function endpointOf(text: string | undefined): string | undefined {
 function portOf(name: string, text: string | undefined): number | undefined {
   if (!text) return undefined;
   const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= MOST_PORT) return port;
-  throw startRefused(`${name} is "${text}"; it must be a port number from 0 to ${MOST_PORT}.`);
+  if (/^\d{1,5}$/.test(text) && port <= MAX_PORT) return port;
+  throw startRefused(`${name} is "${text}"; it must be a port number from 0 to ${MAX_PORT}.`);
 }

@@ -1,7 +1,7 @@
 // The mapping of a table's stream: in order, with a checkpoint that outlives a restart, bounded retries and bisection.
 import { MINUTE, SECOND } from "../shared/clock.ts";
 import type { StreamRecord } from "./aws/dynamodb/index.ts";
-import type { Mapping, MappingParts } from "./mappings.ts";
+import type { Mapping, MappingDeps } from "./mappings.ts";
 
 export interface StreamMappingOptions {
   table: string;
@@ -33,8 +33,8 @@ interface Segment {
 const READ_LIMIT = 1_000;
 const MAX_ATTEMPTS = 10;
 
-export function streamMapping(parts: MappingParts, options: StreamMappingOptions): Mapping {
-  const { clock, database, dynamodb, host, log } = parts;
+export function streamMapping(deps: MappingDeps, options: StreamMappingOptions): Mapping {
+  const { clock, database, dynamodb, host, log } = deps;
   const { table, function: target, batchSize = 100, filter, bisect = true, onFailure } = options;
   const { maxAttempts = MAX_ATTEMPTS, parallelizationFactor = 1, partitionKey = partitionKeyOf } = options;
   const name = `${options.stream ?? `${table} stream`} -> ${target}`;

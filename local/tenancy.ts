@@ -1,16 +1,16 @@
 // Workspaces, members and tokens made at once, for the control surface and the demo: what an operator can do.
 import { operator } from "../functions/operator/index.ts";
 import { timestamp, uuidOfText } from "../shared/clock.ts";
+import type { Deps } from "../shared/deps.ts";
 import { notFound } from "../shared/http/errors.ts";
 import type { Role } from "../shared/http/roles.ts";
-import type { Parts } from "../shared/parts.ts";
 import type { PlanName } from "../shared/plans.ts";
 import { platformWrite, secrets, storeWrite } from "../shared/resources.ts";
 import { defaultPlan, secretsMaker, tokenSigner } from "../shared/signing.ts";
 import { absent } from "../shared/store/conditions.ts";
-import { platform as rows } from "../shared/store/keys.ts";
+import { platformKeys } from "../shared/store/keys.ts";
 import type { Item, TenantId, Value } from "../shared/store/model.ts";
-import { refusedSteps } from "../shared/store/refusals.ts";
+import { onTransactionCanceled } from "../shared/store/refusals.ts";
 import { type Subscriber, upsertSubscriber } from "../shared/store/subscribers/subscribers.ts";
 import { createServerKey, hashPassword, register, sdkKeyFor } from "../shared/store/workspaces/identity.ts";
 import { issueRefreshToken } from "../shared/store/workspaces/refresh.ts";
@@ -59,25 +59,25 @@ const PASSWORD_BYTES = 12;
 const NAME_BYTES = 6;
 const NOBODY = "" as TenantId;
 
-export function openTenancy(parts: Parts): Tenancy {
-  const { ids, clock } = parts;
-  const platform = platformWrite.open(parts)(NOBODY);
-  const storeOf = storeWrite.open(parts);
-  const signer = tokenSigner.open(parts)(NOBODY);
-  const operate = operator.create(parts);
-  const usualPlan = defaultPlan.open(parts)(NOBODY);
-  const maker = secretsMaker.open(parts)(NOBODY);
-  const root = () => secrets.open(parts)(NOBODY).root();
+export function openTenancy(deps: Deps): Tenancy {
+  const { ids, clock } = deps;
+  const platform = platformWrite.open(deps)(NOBODY);
+  const storeOf = storeWrite.open(deps);
+  const signer = tokenSigner.open(deps)(NOBODY);
+  const operate = operator.create(deps);
+  const usualPlan = defaultPlan.open(deps)(NOBODY);
+  const maker = secretsMaker.open(deps)(NOBODY);
+  const root = () => secrets.open(deps)(NOBODY).root();
   const randomName = () => ids.bytes(NAME_BYTES).toString("hex");
 
   const need = async (tenant: string): Promise<Item> => {
-    const row = await platform.get(rows.tenant(tenant));
+    const row = await platform.get(platformKeys.tenant(tenant));
     if (!row) throw notFound("workspace");
     return row;
   };
 
   const findMember = async (tenant: string, role: Role): Promise<string | undefined> => {
-    const { pk, sk } = rows.member(tenant, "");
+    const { pk, sk } = platformKeys.member(tenant, "");
     const { items } = await platform.query({ pk, prefix: sk });
     const found = items.find((item) => item.role === role);
     return found && String(found.user_id);
@@ -91,11 +91,11 @@ export function openTenancy(parts: Parts): Tenancy {
     const member = { user_id: user, tenant, role, email, name: role, created_at };
     await platform
       .transact([
-        { put: { ...rows.user(email), id: user, email, name: role, password: "", created_at }, when: absent() },
-        { put: { ...rows.member(tenant, user), ...member } },
-        { put: { ...rows.membership(user, tenant), ...member } },
+        { put: { ...platformKeys.user(email), id: user, email, name: role, password: "", created_at }, when: absent() },
+        { put: { ...platformKeys.member(tenant, user), ...member } },
+        { put: { ...platformKeys.membership(user, tenant), ...member } },
       ])
-      .catch(refusedSteps(() => undefined));
+      .catch(onTransactionCanceled(() => undefined));
     return user;
   };
 
@@ -111,7 +111,7 @@ export function openTenancy(parts: Parts): Tenancy {
         signer.accessToken({ user: user.id, tenant, role: "owner" }),
         issueRefreshToken(platform, { user: user.id, tenant }),
         createServerKey(storeOf(tenant), platform, { name: "default" }),
-        root().then((known) => sdkKeyFor(known, tenant)),
+        root().then((found) => sdkKeyFor(found, tenant)),
       ]);
       return {
         tenant_id: tenant,

@@ -1,9 +1,10 @@
-// Moves service time and runs what falls due: settle, advance, and the background pump of a ticking clock (decision 14).
+// Moves service time and runs what falls due: settle, advance, and the background pump of a ticking clock
+// (docs/decisions/0021#service-clock).
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { MINUTE, SECOND } from "../shared/clock.ts";
 import type { DynamoDb } from "./aws/dynamodb/index.ts";
 import type { Sqs } from "./aws/sqs.ts";
-import { createBell } from "./bell.ts";
+import { createChangeSignal } from "./change-signal.ts";
 import type { Runner, ServiceClock } from "./clock.ts";
 import type { LambdaHost, Run } from "./lambda.ts";
 import type { Log, Mappings } from "./mappings.ts";
@@ -15,7 +16,7 @@ interface Firing {
   collapse?: boolean;
 }
 
-export interface TimeParts {
+export interface TimeDeps {
   clock: ServiceClock;
   host: LambdaHost;
   mappings: Pick<Mappings, "all">;
@@ -28,7 +29,7 @@ export interface TimeParts {
   dynamodb: Pick<DynamoDb, "onWrite" | "expire">;
   log: Log;
   /** Rung from elsewhere too, whenever something happens. */
-  bell?: ReturnType<typeof createBell>;
+  changes?: ReturnType<typeof createChangeSignal>;
 }
 
 export interface Time {
@@ -53,9 +54,9 @@ const QUIET_TURNS = 3;
 /** How many changes or graces a stop waits for rounds that are still in progress. */
 const STOP_ROUNDS = 20;
 
-export function createTime(parts: TimeParts): Time {
-  const { clock, host, scheduler, sqs, dynamodb, log } = parts;
-  const { bell = createBell() } = parts;
+export function createTime(deps: TimeDeps): Time {
+  const { clock, host, scheduler, sqs, dynamodb, log } = deps;
+  const { changes = createChangeSignal() } = deps;
   const stillSince = new WeakMap<Run, { changes: number; since: number }>();
   let rounds = 0;
   let turn: Promise<unknown> = Promise.resolve();
@@ -65,19 +66,19 @@ export function createTime(parts: TimeParts): Time {
   let nudging = false;
   let expireAt = 0;
 
-  sqs.onSend(bell.ring);
-  dynamodb.onWrite(bell.ring);
+  sqs.onSend(changes.notify);
+  dynamodb.onWrite(changes.notify);
   host.onChange((run) => {
-    bell.ring();
+    changes.notify();
     if (!clock.ticking && !run.streaming && run.asleep > 0) nudge();
   });
 
-  const mappings = () => parts.mappings.all();
+  const mappings = () => deps.mappings.all();
   const buffered = () => host.runs().filter((run) => !run.streaming);
   const waitsForTime = (run: Run) => run.asleep > 0 && run.outside === 0;
   const sleepOf = (runs: Run[]) => {
     const among = new Set<Runner | undefined>(runs);
-    return clock.nextWake((sleeper) => among.has(sleeper));
+    return clock.nextTimer((sleeper) => among.has(sleeper));
   };
 
   /** Settle and advance come one after another, and the background pump between them. */
@@ -93,7 +94,7 @@ export function createTime(parts: TimeParts): Time {
       return await work();
     } finally {
       clock.hold(false);
-      bell.ring();
+      changes.notify();
     }
   };
 
@@ -102,8 +103,8 @@ export function createTime(parts: TimeParts): Time {
     let seen = -1;
     for (let still = 0; still < QUIET_TURNS; still++) {
       await nextTurn();
-      if (bell.rings() !== seen) still = 0;
-      seen = bell.rings();
+      if (changes.version() !== seen) still = 0;
+      seen = changes.version();
     }
   };
 
@@ -121,7 +122,7 @@ export function createTime(parts: TimeParts): Time {
           .catch((error: unknown) => log("A mapping failed.", { mapping: mapping.name, error: String(error) }))
           .finally(() => {
             rounds--;
-            bell.ring();
+            changes.notify();
           });
       }
     }
@@ -149,7 +150,7 @@ export function createTime(parts: TimeParts): Time {
       const waits = busy.filter((run) => !waitsForTime(run)).map((run) => patienceLeft(run, patience));
       const hopeful = waits.filter((left) => left > 0);
       if (busy.length > 0 && hopeful.length === 0) return;
-      await bell.heard(hopeful.length > 0 ? Math.min(...hopeful) : GRACE);
+      await changes.waitForChange(hopeful.length > 0 ? Math.min(...hopeful) : GRACE);
     }
   };
 
@@ -165,22 +166,23 @@ export function createTime(parts: TimeParts): Time {
           await drain(buffered, patience, { collapse: true });
           const busy = buffered();
           if (busy.length === 0) return;
-          const wake = sleepOf(busy);
-          if (wake === undefined) throw new Error(`Still waiting for ${busy.map((run) => run.function).join(", ")}.`);
-          clock.jumpTo(wake);
+          const resumeAt = sleepOf(busy);
+          if (resumeAt === undefined)
+            throw new Error(`Still waiting for ${busy.map((run) => run.function).join(", ")}.`);
+          clock.jumpTo(resumeAt);
         }
       }),
     );
 
   const nextDue = (): number | undefined => {
     const streaming = new Set<Runner | undefined>(host.runs().filter((run) => run.streaming));
-    const streamWake = clock.nextWake((sleeper) => streaming.has(sleeper));
+    const nextStreamPoll = clock.nextTimer((sleeper) => streaming.has(sleeper));
     return earliest([
       sqs.nextVisible(),
       scheduler.next({ recurring: false }),
       ...mappings().map((mapping) => mapping.nextAt()),
-      clock.nextWake((sleeper) => !streaming.has(sleeper)),
-      streamWake === undefined ? undefined : streamWake + STREAM_SLACK,
+      clock.nextTimer((sleeper) => !streaming.has(sleeper)),
+      nextStreamPoll === undefined ? undefined : nextStreamPoll + STREAM_SLACK,
     ]);
   };
 
@@ -223,11 +225,11 @@ export function createTime(parts: TimeParts): Time {
       for (;;) {
         await quiet();
         const busy = buffered();
-        const wake = sleepOf(busy);
-        if (wake === undefined) return;
+        const resumeAt = sleepOf(busy);
+        if (resumeAt === undefined) return;
         const rests = (run: Run) => waitsForTime(run) || patienceLeft(run, () => GRACE) <= 0;
-        if (busy.every(rests)) clock.jumpTo(wake);
-        else await bell.heard(GRACE);
+        if (busy.every(rests)) clock.jumpTo(resumeAt);
+        else await changes.waitForChange(GRACE);
       }
     }).catch((error: unknown) => log("A sleeping request could not be woken.", { error: String(error) }));
   };
@@ -246,13 +248,13 @@ export function createTime(parts: TimeParts): Time {
 
   const runInBackground = async () => {
     while (!stopping) {
-      const before = bell.rings();
+      const before = changes.version();
       const pause = await inTurn(backgroundStep).catch(async (error: unknown) => {
         log("The background pump failed and goes on.", { error: String(error) });
         await delay(SECOND);
         return 0;
       });
-      if (pause > 0 && bell.rings() === before) await bell.heard(Math.min(pause, MINUTE));
+      if (pause > 0 && changes.version() === before) await changes.waitForChange(Math.min(pause, MINUTE));
     }
   };
 
@@ -269,15 +271,15 @@ export function createTime(parts: TimeParts): Time {
     },
     stop: async () => {
       stopping = true;
-      bell.ring();
+      changes.notify();
       await background;
       background = undefined;
-      for (let left = STOP_ROUNDS; rounds > 0 && left > 0; left--) await bell.heard(GRACE);
+      for (let left = STOP_ROUNDS; rounds > 0 && left > 0; left--) await changes.waitForChange(GRACE);
     },
   };
 }
 
 function earliest(times: (number | undefined)[]): number | undefined {
-  const known = times.filter((time) => time !== undefined);
-  return known.length > 0 ? Math.min(...known) : undefined;
+  const found = times.filter((time) => time !== undefined);
+  return found.length > 0 ? Math.min(...found) : undefined;
 }

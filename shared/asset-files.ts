@@ -1,6 +1,6 @@
 // Uploaded images as objects of S3: written once under a random key, read by everybody through the edge.
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { type Capability, setting } from "./parts.ts";
+import { type Capability, setting } from "./deps.ts";
 
 /** Where assets lie under the base URL; with the slash before it left out, the beginning of every object's key. */
 export const ASSETS_PATH = "/assets/";
@@ -27,11 +27,11 @@ export const assetWriting: Capability<"assetFiles", AssetWriting> = {
   as: "assetFiles",
   env: ["ASSETS_BUCKET", "BASE_URL"],
   grants: [{ actions: ["s3:PutObject"], on: "assets" }],
-  open: (parts) => {
-    const client = parts.aws(S3Client);
-    const Bucket = setting(parts, "ASSETS_BUCKET");
+  open: (deps) => {
+    const client = deps.aws(S3Client);
+    const Bucket = setting(deps, "ASSETS_BUCKET");
     const files: AssetWriting = {
-      urlOf: (name) => `${setting(parts, "BASE_URL")}${ASSETS_PATH}${name}`,
+      urlOf: (name) => `${setting(deps, "BASE_URL")}${ASSETS_PATH}${name}`,
       put: async (name, bytes, contentType) => {
         const about = { ContentType: contentType, CacheControl: FOR_GOOD };
         await client.send(new PutObjectCommand({ Bucket, Key: keyOf(name), Body: bytes, ...about }));
@@ -45,9 +45,9 @@ export const assetRemoval: Capability<"assetFiles", { remove(name: string): Prom
   as: "assetFiles",
   env: ["ASSETS_BUCKET"],
   grants: [{ actions: ["s3:DeleteObject"], on: "assets" }],
-  open: (parts) => {
-    const client = parts.aws(S3Client);
-    const Bucket = setting(parts, "ASSETS_BUCKET");
+  open: (deps) => {
+    const client = deps.aws(S3Client);
+    const Bucket = setting(deps, "ASSETS_BUCKET");
     const files = {
       /** Gone already is gone. */
       remove: async (name: string) => {

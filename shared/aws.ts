@@ -1,5 +1,5 @@
 // The only file that makes AWS SDK clients for a deployed function.
-import type { Aws, Client, ClientClass } from "./parts.ts";
+import type { Aws, Client, ClientClass } from "./deps.ts";
 
 /**
  * What a client would otherwise look for in the environment and in files at its first call. Without `info` and `error`

@@ -1,11 +1,11 @@
 // Whose channel a provider calls back about: its path names the channel alone, so a row says the workspace.
-import type { Capability, Parts } from "./parts.ts";
+import type { Capability, Deps } from "./deps.ts";
 import { type Store, storeWrite } from "./resources.ts";
 import { absent, any, is } from "./store/conditions.ts";
-import { platform as keys } from "./store/keys.ts";
+import { platformKeys } from "./store/keys.ts";
 import type { TenantId } from "./store/model.ts";
-import { refused } from "./store/refusals.ts";
-import { openTable } from "./store/table.ts";
+import { onConditionFailed } from "./store/refusals.ts";
+import { openPlatformTable } from "./store/table.ts";
 import { type Opener, vaultOpening } from "./vault.ts";
 
 export interface Callbacks {
@@ -14,21 +14,23 @@ export interface Callbacks {
   forget(channel: string): Promise<void>;
 }
 
-const openRows = (parts: Parts) => openTable(parts)((pk) => pk.startsWith("CALLBACK#"));
+const openCallbacks = (deps: Deps) => openPlatformTable(deps, "CALLBACK#");
 
 export const callbacks: Capability<"callbacks", Callbacks> = {
   as: "callbacks",
   env: ["TABLE_NAME"],
   grants: [{ actions: ["dynamodb:PutItem", "dynamodb:DeleteItem"], on: "table" }],
-  open: (parts) => {
-    const rows = openRows(parts);
+  open: (deps) => {
+    const rows = openCallbacks(deps);
     return (tenant) => ({
       remember: (channel) =>
         rows
-          .put({ ...keys.callback(channel), tenant }, any(absent(), is("tenant", tenant)))
-          .catch(refused(() => undefined)),
+          .put({ ...platformKeys.callback(channel), tenant }, any(absent(), is("tenant", tenant)))
+          .catch(onConditionFailed(() => undefined)),
       forget: async (channel) => {
-        await rows.remove(keys.callback(channel), any(absent(), is("tenant", tenant))).catch(refused(() => undefined));
+        await rows
+          .remove(platformKeys.callback(channel), any(absent(), is("tenant", tenant)))
+          .catch(onConditionFailed(() => undefined));
       },
     });
   },
@@ -45,12 +47,12 @@ export const calledWorkspace: Capability<"calledWorkspace", (channel: string) =>
     as: "calledWorkspace",
     env: ["TABLE_NAME"],
     grants: [...storeWrite.grants, ...vaultOpening.grants],
-    open: (parts) => {
-      const rows = openRows(parts);
-      const storeOf = storeWrite.open(parts);
-      const vaultOf = vaultOpening.open(parts);
+    open: (deps) => {
+      const rows = openCallbacks(deps);
+      const storeOf = storeWrite.open(deps);
+      const vaultOf = vaultOpening.open(deps);
       return () => async (channel) => {
-        const row = await rows.get(keys.callback(channel));
+        const row = await rows.get(platformKeys.callback(channel));
         if (!row) return undefined;
         const tenant = String(row.tenant) as TenantId;
         return { store: storeOf(tenant), vault: vaultOf(tenant) };

@@ -26,7 +26,7 @@ export const dueKinds = {
   /** The second pass of an erasure. */
   erasure: to("erase", ({ tenant, id: subscriber, since }) => ({ tenant, subscriber, since, pass: 2 })),
   /** A deleted list or segment: `<kind>#<id>`. */
-  disband: to("disband", ({ tenant, id }) => {
+  disband: to("delete-memberships", ({ tenant, id }) => {
     const [kind, group = ""] = id.split("#") as [Grouping, string?];
     return { tenant, kind, id: group };
   }),

@@ -10,7 +10,7 @@ import {
 import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { DAY, MINUTE, SECOND } from "./clock.ts";
-import { type Capability, type Parts, setting } from "./parts.ts";
+import { type Capability, type Deps, setting } from "./deps.ts";
 import type { TenantId } from "./store/model.ts";
 
 const UPLOAD_SECONDS = (15 * MINUTE) / SECOND;
@@ -25,7 +25,7 @@ export interface ImportUploads {
   /** Keeps a file that came with the request. */
   put(id: string, bytes: Buffer): Promise<void>;
   /** A form with which a browser or server puts a file of at most `mostBytes` itself (ARC-1). */
-  form(id: string, mostBytes: number): Promise<{ url: string; fields: Record<string, string> }>;
+  form(id: string, maxBytes: number): Promise<{ url: string; fields: Record<string, string> }>;
   /** Bytes of an uploaded file; undefined if there is none. */
   sizeOf(id: string): Promise<number | undefined>;
   /** A link to the rejected rows, good for 24 hours (AMB-88). */
@@ -38,7 +38,7 @@ export interface ImportReading {
   putRejected(id: string, csv: string): Promise<void>;
 }
 
-const bucketOf = (parts: Parts) => ({ client: parts.aws(S3Client), Bucket: setting(parts, "IMPORTS_BUCKET") });
+const bucketOf = (deps: Deps) => ({ client: deps.aws(S3Client), Bucket: setting(deps, "IMPORTS_BUCKET") });
 const isMissing = (error: unknown) =>
   error instanceof Error && ["NoSuchKey", "NotFound", "NoSuchBucket"].includes(error.name);
 
@@ -54,19 +54,19 @@ const bucketUse = {
 export const importUploads: Capability<"uploads", ImportUploads> = {
   as: "uploads",
   ...bucketUse,
-  open: (parts) => {
-    const { client, Bucket } = bucketOf(parts);
-    const signingDate = () => new Date(parts.clock.now());
+  open: (deps) => {
+    const { client, Bucket } = bucketOf(deps);
+    const signingDate = () => new Date(deps.clock.now());
     return (tenant) => ({
       put: async (id, bytes) => {
         const object = { Bucket, Key: uploadKey(tenant, id), Body: bytes, ContentType: "text/csv" };
         await client.send(new PutObjectCommand(object));
       },
-      form: (id, mostBytes) =>
+      form: (id, maxBytes) =>
         createPresignedPost(client as S3Client, {
           Bucket,
           Key: uploadKey(tenant, id),
-          Conditions: [["content-length-range", 0, mostBytes]],
+          Conditions: [["content-length-range", 0, maxBytes]],
           Expires: UPLOAD_SECONDS,
         }),
       sizeOf: async (id) => {
@@ -96,8 +96,8 @@ export const importUploads: Capability<"uploads", ImportUploads> = {
 export const importReading: Capability<"files", ImportReading> = {
   as: "files",
   ...bucketUse,
-  open: (parts) => {
-    const { client, Bucket } = bucketOf(parts);
+  open: (deps) => {
+    const { client, Bucket } = bucketOf(deps);
     return (tenant) => ({
       read: async (id, from) => {
         try {
@@ -127,8 +127,8 @@ export const importRemoval: Capability<"importFiles", { removeSome(): Promise<bo
     { actions: ["s3:DeleteObject"], on: "imports" },
     { actions: ["s3:ListBucket"], on: "imports-bucket" },
   ],
-  open: (parts) => {
-    const { client, Bucket } = bucketOf(parts);
+  open: (deps) => {
+    const { client, Bucket } = bucketOf(deps);
     return (tenant) => ({
       /** Removes up to a thousand of each folder. @returns whether there were any. */
       removeSome: async () => {

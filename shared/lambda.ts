@@ -1,11 +1,12 @@
-// The parts of a deployed function: the real clients, clock, ids, environment and log (decision 15).
+// The parts of a deployed function: the real clients, clock, ids, environment and log
+// (docs/decisions/0021#composition-root).
 import { awsClients } from "./aws.ts";
 import { systemClock, systemIds } from "./clock.ts";
+import type { Deps } from "./deps.ts";
 import { writeLog } from "./log.ts";
 import { withMetrics } from "./metrics.ts";
-import type { Parts } from "./parts.ts";
 
-export const deployedParts = (): Parts => ({
+export const deployedDeps = (): Deps => ({
   aws: awsClients(),
   clock: systemClock,
   ids: systemIds,

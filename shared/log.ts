@@ -1,5 +1,5 @@
 // One JSON line per entry; what is secret or personal is cut out by the name of its field and by its looks.
-import type { LogEntry } from "./parts.ts";
+import type { LogEntry } from "./deps.ts";
 
 /** Fields that never reach a log, whatever they hold. */
 const SECRET_FIELDS =

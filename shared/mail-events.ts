@@ -27,7 +27,7 @@ const Again = v.object({
   ...{ emails: v.array(Text), tries: v.number() },
 });
 
-const Told = v.object({
+const SesNotification = v.object({
   source: v.literal("aws.ses"),
   detail: v.object({
     eventType: Text,
@@ -37,7 +37,7 @@ const Told = v.object({
   }),
 });
 
-function eventOf({ detail: { eventType, mail, bounce, complaint } }: v.InferOutput<typeof Told>): MailEvent {
+function eventOf({ detail: { eventType, mail, bounce, complaint } }: v.InferOutput<typeof SesNotification>): MailEvent {
   const tag = (name: string) => mail.tags[name]?.[0] ?? "";
   const whose = {
     tenant: tag("tenant"),
@@ -46,11 +46,11 @@ function eventOf({ detail: { eventType, mail, bounce, complaint } }: v.InferOutp
     at: Number(tag("at")),
     tries: 0,
   };
-  const said = (fate: MailEvent["fate"], reason = "", people: { emailAddress: string }[] = []): MailEvent => ({
+  const said = (fate: MailEvent["fate"], reason = "", subscribers: { emailAddress: string }[] = []): MailEvent => ({
     ...whose,
     fate: whose.tenant && whose.job && whose.subscriber && Number.isSafeInteger(whose.at) ? fate : "untold",
     reason,
-    emails: people.map(({ emailAddress }) => emailAddress),
+    emails: subscribers.map(({ emailAddress }) => emailAddress),
   });
   if (eventType === "Delivery") return said("delivered");
   if (eventType === "Complaint") return said("complained", "", complaint?.complainedRecipients);
@@ -59,4 +59,4 @@ function eventOf({ detail: { eventType, mail, bounce, complaint } }: v.InferOutp
   return said(bounce.bounceType === "Permanent" ? "bounced" : "deferred", reason, bounce.bouncedRecipients);
 }
 
-export const MailEventMessage = v.union([Again, v.pipe(Told, v.transform(eventOf))]);
+export const MailEventMessage = v.union([Again, v.pipe(SesNotification, v.transform(eventOf))]);

@@ -1,6 +1,7 @@
 // The links of mails: made by whoever sends, opened by the public routes. A sealed token is the only credential there.
+
+import { type Capability, setting } from "./deps.ts";
 import { looksLikeMailToken, type MailToken, openMailToken, sealMailToken } from "./mail-tokens.ts";
-import { type Capability, setting } from "./parts.ts";
 import { type Store, secrets, storeWrite } from "./resources.ts";
 import type { TenantId } from "./store/model.ts";
 import { noSecrets } from "./store/secrets.ts";
@@ -14,11 +15,11 @@ export const mailLinks: Capability<"mailLinks", () => Promise<MailLinks>> = {
   as: "mailLinks",
   env: ["BASE_URL", ...secrets.env],
   grants: secrets.grants,
-  open: (parts) => {
-    const { root } = secrets.open(parts)("" as TenantId);
+  open: (deps) => {
+    const { root } = secrets.open(deps)("" as TenantId);
     return () => async () => {
       const { cursorKey } = await root();
-      const origin = setting(parts, "BASE_URL");
+      const origin = setting(deps, "BASE_URL");
       return (token) => `${origin}/${places[token.kind]}/${sealMailToken(cursorKey, token)}`;
     };
   },
@@ -33,9 +34,9 @@ export const openedMailLink: Capability<"openLink", MailLinkOpener> = {
   as: "openLink",
   env: [...storeWrite.env, ...secrets.env],
   grants: [...storeWrite.grants, ...secrets.grants],
-  open: (parts) => {
-    const { root } = secrets.open(parts)("" as TenantId);
-    const storeOf = storeWrite.open(parts);
+  open: (deps) => {
+    const { root } = secrets.open(deps)("" as TenantId);
+    const storeOf = storeWrite.open(deps);
     return () => async (kind, token) => {
       if (!looksLikeMailToken(kind, token)) return undefined;
       const roots = await root().catch(noSecrets);

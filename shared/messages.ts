@@ -78,7 +78,7 @@ export const queues = {
     batch: 10,
   },
   /** A deleted list or segment whose members must go. */
-  disband: {
+  "delete-memberships": {
     message: v.object({ tenant: id, kind: v.picklist(["list", "segment"]), id }),
     batch: 10,
   },
@@ -161,11 +161,11 @@ export type QueueName = keyof typeof queues;
 export type Message<Q extends QueueName> = v.InferOutput<(typeof queues)[Q]["message"]>;
 
 /** Where fewer messages than usual are worked on at once: a purge reads the whole table. */
-export const atMostAtOnce: { readonly [Q in QueueName]?: number } = { purge: 2 };
+export const maxConcurrency: { readonly [Q in QueueName]?: number } = { purge: 2 };
 
 export const queueNames = Object.keys(queues) as QueueName[];
 
-/** Seconds a worker may run; a message comes back after six times that (decision 32). */
+/** Seconds a worker may run; a message comes back after six times that (docs/decisions/0021#worker-timeouts). */
 export const WORKER_TIMEOUT_SECONDS = 60;
 export const VISIBILITY_SECONDS = 6 * WORKER_TIMEOUT_SECONDS;
 /** Receives before a message goes to the dead-letter queue. */

@@ -1,5 +1,5 @@
 // What is counted beside what AWS counts by itself: metrics that ride on lines of the log (CloudWatch EMF, D-HEALTH).
-import type { LogEntry } from "./parts.ts";
+import type { LogEntry } from "./deps.ts";
 
 export const NAMESPACE = "EngagementMessaging";
 

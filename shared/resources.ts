@@ -2,16 +2,16 @@
 // Plain objects, so that a bundle holds only what its function names.
 import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { type Clock, type Ids, MINUTE } from "./clock.ts";
+import { type Capability, type Deps, type LogEntry, setting } from "./deps.ts";
 import { dueQueues } from "./due-kinds.ts";
 import { type Egress, openEgress } from "./egress/egress.ts";
 import type { Message, QueueName } from "./messages.ts";
-import { type Capability, type LogEntry, type Parts, setting } from "./parts.ts";
 import { keys, shardOf } from "./store/keys.ts";
 import type { TenantId } from "./store/model.ts";
 import { openSecrets, type Secrets } from "./store/secrets.ts";
 import { nameLearner } from "./store/subscribers/names.ts";
 import { countSubscribers, type SubscriberCap } from "./store/subscribers/subscribers.ts";
-import { chunksOf, openTable, type Reader, type Table } from "./store/table.ts";
+import { chunksOf, openPlatformTable, openWorkspaceTable, type Reader, type Table } from "./store/table.ts";
 import { openTimers, type Timers } from "./store/timers.ts";
 import { getWorkspace, type WorkspaceRecord } from "./store/workspaces/workspaces.ts";
 
@@ -25,25 +25,21 @@ const writes = [
 ];
 
 /** What store functions take first: the table bound to one tenant, with time, ids and the log. */
-export interface Bound {
+export interface StoreContext {
   tenant: TenantId;
   clock: Clock;
   ids: Ids;
   log(entry: LogEntry): void;
 }
-export type StoreReader = Reader & Bound;
-export type Store = Table & Bound;
+export type StoreReader = Reader<"workspace"> & StoreContext;
+export type Store = Table<"workspace"> & StoreContext;
 
 /** The table where nothing belongs to a tenant: workspaces, users, keys, limits. */
-export type Platform = Table & Omit<Bound, "tenant">;
+export type Platform = Table<"platform"> & Omit<StoreContext, "tenant">;
 
-const openStore = (parts: Parts): ((tenant: TenantId) => Store) => {
-  const table = openTable(parts);
-  return (tenant) => {
-    const prefix = `T#${tenant}#`;
-    const bound = table((pk) => tenant !== "" && pk.startsWith(prefix));
-    return { ...bound, tenant, clock: parts.clock, ids: parts.ids, log: parts.log };
-  };
+const openStore = (deps: Deps): ((tenant: TenantId) => Store) => {
+  const table = openWorkspaceTable(deps);
+  return (tenant) => ({ ...table(tenant), tenant, clock: deps.clock, ids: deps.ids, log: deps.log });
 };
 
 export const storeRead: Capability<"store", StoreReader> = {
@@ -64,9 +60,9 @@ export const platformWrite: Capability<"platform", Platform> = {
   as: "platform",
   env: ["TABLE_NAME"],
   grants: [{ actions: [...reads, ...writes], on: "table" }],
-  open: (parts) => {
-    const bound = openTable(parts)((pk) => !pk.startsWith("T#"));
-    return () => ({ ...bound, clock: parts.clock, ids: parts.ids, log: parts.log });
+  open: (deps) => {
+    const bound = openPlatformTable(deps);
+    return () => ({ ...bound, clock: deps.clock, ids: deps.ids, log: deps.log });
   },
 };
 
@@ -75,8 +71,8 @@ export const workspaceRead: Capability<"workspace", () => Promise<WorkspaceRecor
   as: "workspace",
   env: ["TABLE_NAME"],
   grants: [{ actions: ["dynamodb:GetItem"], on: "table" }],
-  open: (parts) => {
-    const bound = openTable(parts)((pk) => pk.startsWith("TENANT#"));
+  open: (deps) => {
+    const bound = openPlatformTable(deps, "TENANT#");
     return (tenant) => () => getWorkspace(bound, tenant);
   },
 };
@@ -89,8 +85,8 @@ export const secrets: Capability<"secrets", Secrets> = {
     { actions: ["dynamodb:GetItem"], on: "table" },
     { actions: ["kms:Decrypt"], on: "encryption-key" },
   ],
-  open: (parts) => {
-    const opened = openSecrets(parts);
+  open: (deps) => {
+    const opened = openSecrets(deps);
     return () => opened;
   },
 };
@@ -112,15 +108,15 @@ export const subscriberCounts: Capability<"counts", SubscriberCounts> = {
   as: "counts",
   env: ["TABLE_NAME"],
   grants: [{ actions: ["dynamodb:UpdateItem"], on: "table" }],
-  open: (parts) => {
-    const table = openTable(parts)((pk) => pk.startsWith("T#"));
+  open: (deps) => {
+    const table = openWorkspaceTable(deps);
     const counts: SubscriberCounts = {
       add: async (changes) => {
         const sums = Map.groupBy(changes, ({ tenant, id }) => `${tenant}#${shardOf(id)}`);
         for (const group of sums.values()) {
           const { tenant, id } = group[0]!;
           const key = keys.count(tenant as TenantId, "subscribers", shardOf(id));
-          await table.update(key, { add: { n: group.reduce((sum, { n }) => sum + n, 0) } });
+          await table(tenant as TenantId).update(key, { add: { n: group.reduce((sum, { n }) => sum + n, 0) } });
         }
       },
     };
@@ -133,8 +129,8 @@ export const egress: Capability<"egress", Egress> = {
   as: "egress",
   env: [],
   grants: [],
-  open: (parts) => {
-    const opened = openEgress(parts);
+  open: (deps) => {
+    const opened = openEgress(deps);
     return () => opened;
   },
 };
@@ -148,8 +144,8 @@ export const attributeKeys: Capability<"attributeKeys", AttributeKeys> = {
   as: "attributeKeys",
   env: ["TABLE_NAME"],
   grants: [{ actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"], on: "table" }],
-  open: (parts) => {
-    const bind = openStore(parts);
+  open: (deps) => {
+    const bind = openStore(deps);
     const learn = nameLearner();
     return () => ({ learn: (tenant, names) => learn(bind(tenant as TenantId), "attributes", names) });
   },
@@ -157,29 +153,29 @@ export const attributeKeys: Capability<"attributeKeys", AttributeKeys> = {
 
 /** How many subscribers a workspace has, looked up at most once a minute per environment, oftener near the cap. */
 export interface AudienceSize {
-  capOf(most: number): Promise<SubscriberCap>;
+  capOf(max: number): Promise<SubscriberCap>;
   /** How many more there may be, looked up now; those of the last second or two are not counted yet. */
-  room(most: number): Promise<number>;
+  room(max: number): Promise<number>;
 }
 
 export const audienceSize: Capability<"audienceSize", AudienceSize> = {
   as: "audienceSize",
   env: ["TABLE_NAME"],
   grants: [{ actions: ["dynamodb:Query"], on: "table" }],
-  open: (parts) => {
-    const bind = openStore(parts);
-    const known = new Map<string, { count: number; at: number; asked: number }>();
+  open: (deps) => {
+    const bind = openStore(deps);
+    const cache = new Map<string, { count: number; at: number; asked: number }>();
     return (tenant) => ({
-      capOf: async (most) => {
-        const now = parts.clock.now();
-        const last = known.get(tenant);
-        const isFresh = last && now - last.at < MINUTE && last.count + last.asked < most * NEAR_CAP;
+      capOf: async (max) => {
+        const now = deps.clock.now();
+        const last = cache.get(tenant);
+        const isFresh = last && now - last.at < MINUTE && last.count + last.asked < max * NEAR_CAP;
         const state = isFresh ? last : { count: await countSubscribers(bind(tenant)), at: now, asked: 0 };
         state.asked++;
-        known.set(tenant, state);
-        return { mayCreate: state.count < most, used: state.count, limit: most };
+        cache.set(tenant, state);
+        return { mayCreate: state.count < max, used: state.count, limit: max };
       },
-      room: async (most) => Math.max(0, most - (await countSubscribers(bind(tenant)))),
+      room: async (max) => Math.max(0, max - (await countSubscribers(bind(tenant)))),
     });
   },
 };
@@ -194,9 +190,9 @@ export interface Queue<M> {
 
 const variable = (queue: QueueName) => `${queue.toUpperCase().replaceAll("-", "_")}_QUEUE_URL`;
 
-function openQueue<Q extends QueueName>(parts: Parts, queue: Q): Queue<Message<Q>> {
-  const client = parts.aws(SQSClient);
-  const QueueUrl = setting(parts, variable(queue));
+function openQueue<Q extends QueueName>(deps: Deps, queue: Q): Queue<Message<Q>> {
+  const client = deps.aws(SQSClient);
+  const QueueUrl = setting(deps, variable(queue));
   return {
     send: async (messages, { delaySeconds } = {}) => {
       for (const batch of chunksOf(messages, 10)) {
@@ -221,8 +217,8 @@ const sender = <Q extends QueueName, As extends string>(queue: Q, as: As): Capab
   as,
   env: [variable(queue)],
   grants: [{ actions: ["sqs:SendMessage"], on: `queue:${queue}` }],
-  open: (parts) => {
-    const opened = openQueue(parts, queue);
+  open: (deps) => {
+    const opened = openQueue(deps, queue);
     return () => opened;
   },
 });
@@ -231,7 +227,7 @@ export const fanOutQueue = /* @__PURE__ */ sender("fan-out", "fanOutQueue");
 export const deliverQueue = /* @__PURE__ */ sender("deliver", "deliverQueue");
 export const dueQueue = /* @__PURE__ */ sender("due", "dueQueue");
 export const eraseQueue = /* @__PURE__ */ sender("erase", "eraseQueue");
-export const disbandQueue = /* @__PURE__ */ sender("disband", "disbandQueue");
+export const deleteMembershipsQueue = /* @__PURE__ */ sender("delete-memberships", "deleteMembershipsQueue");
 export const verifyChannelQueue = /* @__PURE__ */ sender("verify-channel", "verifyChannelQueue");
 export const segmentQueue = /* @__PURE__ */ sender("segment", "segmentQueue");
 export const recomputeQueue = /* @__PURE__ */ sender("recompute-segment", "recomputeQueue");
@@ -257,8 +253,8 @@ const timerTargets = (): Capability<"dueTargets", DueTargets> => ({
   as: "dueTargets",
   env: dueQueues.map(variable),
   grants: dueQueues.map((queue) => ({ actions: ["sqs:SendMessage"], on: `queue:${queue}` })),
-  open: (parts) => {
-    const opened = new Map(dueQueues.map((queue) => [queue, openQueue(parts, queue) as Queue<unknown>]));
+  open: (deps) => {
+    const opened = new Map(dueQueues.map((queue) => [queue, openQueue(deps, queue) as Queue<unknown>]));
     return () => ({ send: (queue, messages, options) => opened.get(queue)!.send(messages, options) });
   },
 });

@@ -1,10 +1,10 @@
-// One EventBridge schedule per minute that has due rows, whatever their number (decision 13).
+// One EventBridge schedule per minute that has due rows, whatever their number (docs/decisions/0021#timers).
 import { ConflictException, CreateScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { MINUTE, timestamp } from "./clock.ts";
-import { type Capability, setting } from "./parts.ts";
+import { type Capability, setting } from "./deps.ts";
 
 export interface MinuteSchedules {
-  /** Makes sure that the due worker is woken for a minute (since the epoch). It exists already: nothing to do. */
+  /** Makes sure that the due worker is triggered for a minute (since the epoch). It exists already: nothing to do. */
   ensure(minute: number): Promise<void>;
 }
 
@@ -21,11 +21,11 @@ export const minuteSchedules: Capability<"schedules", MinuteSchedules> = {
     { actions: ["scheduler:CreateSchedule"], on: "schedule-group" },
     { actions: ["iam:PassRole"], on: "scheduler-role" },
   ],
-  open: (parts) => {
-    const client = parts.aws(SchedulerClient);
-    const GroupName = setting(parts, "SCHEDULE_GROUP");
-    const RoleArn = setting(parts, "SCHEDULER_ROLE_ARN");
-    const Arn = setting(parts, "DUE_QUEUE_ARN");
+  open: (deps) => {
+    const client = deps.aws(SchedulerClient);
+    const GroupName = setting(deps, "SCHEDULE_GROUP");
+    const RoleArn = setting(deps, "SCHEDULER_ROLE_ARN");
+    const Arn = setting(deps, "DUE_QUEUE_ARN");
     const schedules: MinuteSchedules = {
       ensure: async (minute) => {
         // A minute early, for the scheduler may be up to a minute late: the rows then wait in their queue to the second.

@@ -1,14 +1,14 @@
 // The one signer of dashboard tokens: RS256 by a KMS key whose public half is published in the table.
 import { createHash, createPublicKey } from "node:crypto";
 import { GetPublicKeyCommand, KMSClient, SignCommand } from "@aws-sdk/client-kms";
+import { type Capability, type Deps, setting } from "./deps.ts";
 import { ACCESS_TOKEN_SECONDS, type PublishedKey } from "./http/tokens.ts";
-import { type Capability, type Parts, setting } from "./parts.ts";
 import { type PlanName, planNames } from "./plans.ts";
 import { type Store, storeWrite } from "./resources.ts";
-import { platform as keys } from "./store/keys.ts";
+import { platformKeys } from "./store/keys.ts";
 import type { TenantId, Value } from "./store/model.ts";
 import { makeSecrets } from "./store/secrets.ts";
-import { openTable } from "./store/table.ts";
+import { openPlatformTable } from "./store/table.ts";
 
 export interface Signer {
   /** An access token of 15 minutes for a user in a workspace. */
@@ -28,8 +28,8 @@ export const tokenSigner: Capability<"signer", Signer> = {
     { actions: ["kms:Sign", "kms:GetPublicKey"], on: "signing-key" },
     { actions: ["dynamodb:PutItem"], on: "table" },
   ],
-  open: (parts) => {
-    const signer = openSigner(parts);
+  open: (deps) => {
+    const signer = openSigner(deps);
     return () => signer;
   },
 };
@@ -42,10 +42,10 @@ export const secretsMaker: Capability<"secretsMaker", { ensure(): Promise<void> 
     { actions: ["dynamodb:GetItem", "dynamodb:PutItem"], on: "table" },
     { actions: ["kms:Encrypt"], on: "encryption-key" },
   ],
-  open: (parts) => {
+  open: (deps) => {
     let made: Promise<void> | undefined;
     const ensure = () => {
-      made ??= makeSecrets(parts).catch((error: unknown) => {
+      made ??= makeSecrets(deps).catch((error: unknown) => {
         made = undefined;
         throw error;
       });
@@ -60,8 +60,8 @@ export const anyStore: Capability<"storeOf", (tenant: TenantId) => Store> = {
   as: "storeOf",
   env: storeWrite.env,
   grants: storeWrite.grants,
-  open: (parts) => {
-    const bind = storeWrite.open(parts);
+  open: (deps) => {
+    const bind = storeWrite.open(deps);
     return () => bind;
   },
 };
@@ -71,19 +71,19 @@ export const defaultPlan: Capability<"defaultPlan", PlanName> = {
   as: "defaultPlan",
   env: ["DEFAULT_PLAN"],
   grants: [],
-  open: (parts) => {
-    const name = setting(parts, "DEFAULT_PLAN");
-    const plan = planNames.find((known) => known === name);
+  open: (deps) => {
+    const name = setting(deps, "DEFAULT_PLAN");
+    const plan = planNames.find((candidate) => candidate === name);
     if (!plan) throw new Error(`DEFAULT_PLAN is ${name}, which is none of ${planNames.join(", ")}.`);
     return () => plan;
   },
 };
 
-function openSigner(parts: Parts): Signer {
-  const kms = parts.aws(KMSClient);
-  const KeyId = setting(parts, "SIGNING_KEY_ID");
-  const iss = setting(parts, "TOKEN_ISSUER");
-  const aud = setting(parts, "TOKEN_AUDIENCE");
+function openSigner(deps: Deps): Signer {
+  const kms = deps.aws(KMSClient);
+  const KeyId = setting(deps, "SIGNING_KEY_ID");
+  const iss = setting(deps, "TOKEN_ISSUER");
+  const aud = setting(deps, "TOKEN_AUDIENCE");
   let published: Promise<string> | undefined;
 
   const publish = async (): Promise<string> => {
@@ -92,7 +92,7 @@ function openSigner(parts: Parts): Signer {
     const { n, e } = createPublicKey({ key: der, format: "der", type: "spki" }).export({ format: "jwk" });
     const kid = createHash("sha256").update(der).digest("base64url").slice(0, 16);
     const jwk: PublishedKey = { kty: "RSA", alg: "RS256", use: "sig", kid, n: String(n), e: String(e) };
-    await openTable(parts)((pk) => pk === "JWK").put({ ...keys.jwk(kid), jwk: { ...jwk } satisfies Value });
+    await openPlatformTable(deps, "JWK").put({ ...platformKeys.jwk(kid), jwk: { ...jwk } satisfies Value });
     return kid;
   };
 
@@ -103,7 +103,7 @@ function openSigner(parts: Parts): Signer {
         throw error;
       });
       const kid = await published;
-      const iat = Math.floor(parts.clock.now() / 1_000);
+      const iat = Math.floor(deps.clock.now() / 1_000);
       const claims = {
         iss,
         aud,
@@ -114,7 +114,7 @@ function openSigner(parts: Parts): Signer {
         ro: readOnly || role === "viewer",
         ...(readOnly && { narrowed: true }),
         ...(agency !== undefined && { agency }),
-        jti: parts.ids.uuid(),
+        jti: deps.ids.uuid(),
         iat,
         exp: iat + ACCESS_TOKEN_SECONDS,
       };

@@ -2,32 +2,32 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { MINUTE } from "./clock.ts";
-import { type Capability, type Parts, setting } from "./parts.ts";
+import { type Capability, type Deps, setting } from "./deps.ts";
 import type { TenantId } from "./store/model.ts";
 
 /** Where a secret belongs: a copy of it does not open in another workspace, for another channel or type. */
-export interface Place {
+export interface SealContext {
   channel: string;
   type: string;
 }
 
 export interface Sealer {
   /** Text for the table: the wrapped data key and what it encrypts. */
-  seal(place: Place, secret: object): Promise<string>;
+  seal(sealContext: SealContext, secret: object): Promise<string>;
 }
 
 export interface Opener {
   /** @throws for what was sealed for another place, or changed since. */
-  open(place: Place, sealed: string): Promise<unknown>;
+  open(sealContext: SealContext, sealed: string): Promise<unknown>;
 }
 
 const CIPHER = "aes-256-gcm";
 const FORM = "v1";
 const IV_BYTES = 12;
 const KEY_KEPT_MS = 5 * MINUTE;
-const MOST_KEYS_KEPT = 500;
+const MAX_KEYS_CACHED = 500;
 
-const contextOf = (tenant: TenantId, { channel, type }: Place) => ({
+const contextOf = (tenant: TenantId, { channel, type }: SealContext) => ({
   ...{ purpose: "channel-credentials", tenant, channel, type },
 });
 const boundTo = (context: object) => Buffer.from(JSON.stringify(context));
@@ -37,7 +37,7 @@ export const vaultSealing: Capability<"vault", Sealer> = {
   as: "vault",
   env: ["ENCRYPTION_KEY_ID"],
   grants: [{ actions: ["kms:GenerateDataKey"], on: "credentials-key" }],
-  open: (parts) => (tenant) => ({ seal: (place, secret) => seal(parts, contextOf(tenant, place), secret) }),
+  open: (deps) => (tenant) => ({ seal: (sealContext, secret) => seal(deps, contextOf(tenant, sealContext), secret) }),
 };
 
 /** The right to use secrets: for what talks to providers, and for what proves that a provider talks to us. */
@@ -45,11 +45,11 @@ export const vaultOpening: Capability<"vault", Opener> = {
   as: "vault",
   env: [],
   grants: [{ actions: ["kms:Decrypt"], on: "credentials-key" }],
-  open: (parts) => {
-    const unwrap = openKeys(parts);
+  open: (deps) => {
+    const unwrap = openKeys(deps);
     return (tenant) => ({
-      open: async (place, sealed) => {
-        const context = contextOf(tenant, place);
+      open: async (sealContext, sealed) => {
+        const context = contextOf(tenant, sealContext);
         const [form, wrapped, iv, tag, text] = sealed.split(".");
         if (form !== FORM || !wrapped || !iv || !tag || !text) throw new Error("A sealed secret has an unknown form.");
         const decipher = createDecipheriv(CIPHER, await unwrap(wrapped, context), bytes(iv));
@@ -62,14 +62,14 @@ export const vaultOpening: Capability<"vault", Opener> = {
 
 const bytes = (text: string) => Buffer.from(text, "base64url");
 
-async function seal(parts: Parts, context: Record<string, string>, secret: object): Promise<string> {
-  const { Plaintext, CiphertextBlob } = await parts.aws(KMSClient).send(
+async function seal(deps: Deps, context: Record<string, string>, secret: object): Promise<string> {
+  const { Plaintext, CiphertextBlob } = await deps.aws(KMSClient).send(
     new GenerateDataKeyCommand({
-      ...{ KeyId: setting(parts, "ENCRYPTION_KEY_ID"), KeySpec: "AES_256", EncryptionContext: context },
+      ...{ KeyId: setting(deps, "ENCRYPTION_KEY_ID"), KeySpec: "AES_256", EncryptionContext: context },
     }),
   );
   const key = Buffer.from(Plaintext!);
-  const iv = parts.ids.bytes(IV_BYTES);
+  const iv = deps.ids.bytes(IV_BYTES);
   const cipher = createCipheriv(CIPHER, key, iv).setAAD(boundTo(context));
   const text = Buffer.concat([cipher.update(JSON.stringify(secret)), cipher.final()]);
   key.fill(0);
@@ -80,19 +80,19 @@ async function seal(parts: Parts, context: Record<string, string>, secret: objec
 }
 
 /** Unwraps data keys, and keeps each for five minutes from then, under the context it was unwrapped for. */
-function openKeys({ aws, clock }: Parts) {
+function openKeys({ aws, clock }: Deps) {
   const kms = aws(KMSClient);
   const kept = new Map<string, { key: Buffer; until: number }>();
   return async (wrapped: string, EncryptionContext: Record<string, string>): Promise<Buffer> => {
     const name = JSON.stringify([wrapped, EncryptionContext]);
-    const known = kept.get(name);
-    if (known && clock.now() < known.until) return known.key;
+    const cached = kept.get(name);
+    if (cached && clock.now() < cached.until) return cached.key;
     kept.delete(name);
     const { Plaintext } = await kms.send(new DecryptCommand({ CiphertextBlob: bytes(wrapped), EncryptionContext }));
     const key = Buffer.from(Plaintext!);
     kept.set(name, { key, until: clock.now() + KEY_KEPT_MS });
     for (const oldest of kept.keys()) {
-      if (kept.size <= MOST_KEYS_KEPT) break;
+      if (kept.size <= MAX_KEYS_CACHED) break;
       kept.delete(oldest);
     }
     return key;

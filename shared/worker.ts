@@ -2,40 +2,40 @@
 import type { DynamoDBRecord, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import * as v from "valibot";
 import type { Clock, Ids } from "./clock.ts";
+import { type Context, type Deps, openAll, type Uses } from "./deps.ts";
 import { type Message, type QueueName, queues } from "./messages.ts";
-import { type Context, openAll, type Parts, type Uses } from "./parts.ts";
 import type { TenantId } from "./store/model.ts";
 
-interface Standing {
+interface RuntimeContext {
   clock: Clock;
   ids: Ids;
-  log: Parts["log"];
+  log: Deps["log"];
 }
 
 export interface QueueWorker {
   name: QueueName;
   about: string;
-  wokenBy: "queue";
+  eventSource: "queue";
   uses: Uses;
-  create(parts: Parts): (event: SQSEvent) => Promise<SQSBatchResponse>;
+  create(deps: Deps): (event: SQSEvent) => Promise<SQSBatchResponse>;
 }
 
 export interface StreamWorker {
   name: string;
   about: string;
-  wokenBy: "table-stream";
+  eventSource: "table-stream";
   uses: Uses;
-  create(parts: Parts): (event: DynamoDBStreamEvent) => Promise<void>;
+  create(deps: Deps): (event: DynamoDBStreamEvent) => Promise<void>;
 }
 
 export type Worker = QueueWorker | StreamWorker;
 
 type Task<Q extends QueueName, U extends Uses> = (
   message: Message<Q>,
-  context: Context<U> & Standing & { tenant: TenantId },
+  context: Context<U> & RuntimeContext & { tenant: TenantId },
 ) => Promise<void>;
 
-/** A worker woken by the queue of its own name; its context is bound to the tenant that the message names. */
+/** A worker triggered by the queue of its own name; its context is bound to the tenant that the message names. */
 export function queueWorker<const Q extends QueueName, const U extends Uses>(
   name: Q,
   about: string,
@@ -45,11 +45,11 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
   return {
     name,
     about,
-    wokenBy: "queue",
+    eventSource: "queue",
     uses,
-    create: (parts) => {
-      const bind = openAll(uses, parts);
-      const { clock, ids, log } = parts;
+    create: (deps) => {
+      const bind = openAll(uses, deps);
+      const { clock, ids, log } = deps;
       const perform = async (body: string) => {
         const message = v.parse(queues[name].message, JSON.parse(body)) as Message<Q>;
         const tenant = ("tenant" in message ? message.tenant : "") as TenantId;
@@ -79,21 +79,21 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
   };
 }
 
-/** A worker woken by the table's stream: takes a batch in order, whole; what failed comes again. */
+/** A worker triggered by the table's stream: takes a batch in order, whole; what failed comes again. */
 export function streamWorker<const U extends Uses>(
   name: string,
   about: string,
   uses: U,
-  task: (records: DynamoDBRecord[], context: Context<U> & Standing) => Promise<void>,
+  task: (records: DynamoDBRecord[], context: Context<U> & RuntimeContext) => Promise<void>,
 ): StreamWorker {
   return {
     name,
     about,
-    wokenBy: "table-stream",
+    eventSource: "table-stream",
     uses,
-    create: (parts) => {
-      const bind = openAll(uses, parts);
-      const { clock, ids, log } = parts;
+    create: (deps) => {
+      const bind = openAll(uses, deps);
+      const { clock, ids, log } = deps;
       return async ({ Records }) => {
         try {
           await task(Records, { ...bind("" as TenantId), clock, ids, log });

@@ -7,7 +7,7 @@ import type { Permission, Scope } from "../shared/http/roles.ts";
 const endpoints: Endpoint[] = [...groups.flatMap((group) => group.endpoints), stream.endpoint];
 const dashboard = endpoints.filter(({ access }) => access.credentials.includes("dashboard"));
 
-/** By the first pattern that a route meets (decision 19). */
+/** By the first pattern that a route meets (docs/decisions/0021#permissions). */
 const asked: [routes: RegExp, permission: Permission | undefined][] = [
   [/^(GET|HEAD) /, undefined],
   [/^POST \/api\/v1\/(segments|notifications)\/preview$/, undefined],
@@ -32,14 +32,14 @@ const asked: [routes: RegExp, permission: Permission | undefined][] = [
 /** What these areas demand; a new area says so in its declarations alone. */
 const demanded = (route: string) => asked.find(([routes]) => routes.test(route));
 
-it("D-TEAM ATH-R5 decision 19 every role reads everything, and every other route asks for its permission", () => {
+it("D-TEAM ATH-R5 docs/decisions/0021#permissions every role reads everything, and every other route asks for its permission", () => {
   const known = dashboard.filter(({ route }) => demanded(route));
   const declared = known.map(({ route, access }) => [route, access.permission]);
   expect(declared).toEqual(known.map(({ route }) => [route, demanded(route)?.[1]]));
   expect(declared.length).toBeGreaterThan(100);
 });
 
-it("ERR-9 decision 19 what changes something is a write, whatever its method; sessions and previews are none", () => {
+it("ERR-9 docs/decisions/0021#permissions what changes something is a write, whatever its method; sessions and previews are none", () => {
   const noWrites = dashboard.filter(({ access }) => access.effect !== "write").map(({ route }) => route);
   expect(noWrites.filter((route) => !/^(GET|HEAD) /.test(route)).sort()).toEqual([
     "POST /api/v1/agency/workspaces/:id/session",

@@ -1,10 +1,10 @@
-// What the recommended designs may cost (data-and-scale.md): counted in the embedded table, so the figures repeat.
+// What the recommended designs may cost: counted in the embedded table, so the figures repeat.
 import { hash } from "node:crypto";
 import { expect, it } from "vitest";
 import { HOUR, idsFrom, MINUTE, SECOND } from "../shared/clock.ts";
 import { timers } from "../shared/resources.ts";
 import { keys, SHARDS } from "../shared/store/keys.ts";
-import { addPeople, quickParts, quickStore, send } from "./support/people.ts";
+import { addPeople, quickDeps, quickStore, send } from "./support/people.ts";
 import { openChannels } from "./support/reached.ts";
 import { entranceOf, spent, spentByCall } from "./support/spending.ts";
 import { openStream } from "./support/sse.ts";
@@ -122,7 +122,7 @@ it("a template list is at most 12 RCU at 500 templates", async () => {
 
 it("a timer is at most 3 WCU, its deletion included", async () => {
   const { world, tenant } = await withTenant();
-  const clock = timers.open(quickParts(world))(tenant.id);
+  const clock = timers.open(quickDeps(world))(tenant.id);
   const count = 50;
   const cost = await spent(world, async () => {
     await clock.set(

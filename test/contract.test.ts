@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 const fill = (route: string, id = UNKNOWN) => route.replaceAll(/:\w+/g, id);
 
-/** The table without limiter rows: the only writes that a refusal may leave (decision 18). */
+/** The table without limiter rows: the only writes that a refusal may leave (docs/decisions/0021#order-of-checks). */
 async function fingerprint(): Promise<string> {
   const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
   const rows = (Items as { pk: { S: string } }[]).filter(({ pk }) => !pk.S.startsWith("LIMIT#"));

@@ -1,8 +1,11 @@
-// The reference page's script, run over a document tree of our own: every operation and every refusal is on the page; and how it is served.
+// The reference page: its script over a small document tree, its filter, how it looks in a browser, and how it is served.
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { runInNewContext } from "node:vm";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contents, operationsOf } from "../docs/generate/contents.ts";
 import { openApiOf } from "../docs/generate/openapi.ts";
 import { pageOf, pagePolicy } from "../functions/api/service/page.ts";
@@ -46,8 +49,10 @@ function show(html: string) {
   return { nav, main, listeners, script };
 }
 
-it("shows the whole document", async () => {
-  const { nav, main, listeners } = show(pageOf(JSON.stringify(await openApiOf(contents))));
+const page = pageOf(JSON.stringify(await openApiOf(contents)));
+
+it("shows the whole document", () => {
+  const { main } = show(page);
   const text = textOf(main);
   for (const { endpoint } of operationsOf(contents)) {
     const [, path = ""] = endpoint.route.replaceAll(/:(\w+)/g, "{$1}").split(" ");
@@ -58,10 +63,115 @@ it("shows the whole document", async () => {
   expect(text).toContain("TENANT_SUSPENDED");
   expect(allOf(main, "table").length).toBeGreaterThan(20);
   expect(text).not.toMatch(/undefined|\[object/);
+});
+
+describe("the filter", () => {
+  const { nav, listeners } = show(page);
   const [search] = allOf(nav, "input");
-  search!.value = "webhook that is not there";
-  listeners.input!();
-  expect(allOf(nav, "a").filter(({ href, hidden }) => href !== "#top" && !hidden)).toEqual([]);
+  const [status] = allOf(nav, "p");
+  const [, list] = allOf(nav, "div");
+  const groups = allOf(list!, "div");
+  const titlesIn = (group: Node) => allOf(group, "a").flatMap(({ title, hidden }) => (hidden ? [] : [title]));
+
+  /** What is listed once `text` was typed: the titles of each group that is still there. */
+  const typed = (text: string) => {
+    search!.value = text;
+    listeners.input!();
+    return groups.filter(({ hidden }) => !hidden).map(titlesIn);
+  };
+  const everything = typed("");
+
+  it.each([
+    ["a path", "/journeys/{id}/duplicate", [["POST /api/v1/journeys/{id}/duplicate"]]],
+    ["a route as the access matrix writes it", "delete /api/v1/templates/:id", [["DELETE /api/v1/templates/{id}"]]],
+    ["words of a summary, in any case", "Copy  JOURNEY", [["POST /api/v1/journeys/{id}/duplicate"]]],
+  ])("finds %s", (_, text, titles) => {
+    expect(typed(text)).toEqual(titles);
+    expect(status!.textContent).toBe("");
+  });
+
+  it("finds all of a group, and hides the groups without a match", () => {
+    const name = "recipients";
+    const group = groups.find((one) => textOf(one).startsWith(name))!;
+    expect(typed(name)).toContainEqual(allOf(group, "a").map(({ title }) => title));
+    expect(groups.filter(({ hidden }) => !hidden).length).toBeLessThan(groups.length / 2);
+  });
+
+  it("says when nothing matches, and lists everything again once it is empty", () => {
+    expect(typed("no such operation")).toEqual([]);
+    expect(status!.textContent).toBe('No operation matches "no such operation".');
+    expect(typed(" ")).toEqual(everything);
+    expect(everything.flat()).toHaveLength(operationsOf(contents).length);
+    expect(status!.textContent).toBe("");
+  });
+});
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+  existsSync(path),
+);
+const PLAYWRIGHT = existsSync(new URL("../node_modules/playwright-core", import.meta.url)) ? "playwright-core" : "";
+
+interface Tab {
+  goto(url: string): Promise<unknown>;
+  fill(selector: string, text: string): Promise<unknown>;
+  click(selector: string): Promise<unknown>;
+  evaluate(script: string): Promise<unknown>;
+}
+
+interface Browser {
+  newPage(options: { viewport: { width: number; height: number }; isMobile?: boolean }): Promise<Tab>;
+  close(): Promise<void>;
+}
+
+describe.skipIf(!PLAYWRIGHT || !CHROMIUM)("in Chromium (skipped where playwright-core or a browser is missing)", () => {
+  const site = createServer((_, response) => {
+    response.setHeader("content-type", "text/html; charset=utf-8");
+    response.setHeader("content-security-policy", pagePolicy);
+    response.end(page);
+  });
+  let browser: Browser;
+  beforeAll(async () => {
+    await once(site.listen(0, "127.0.0.1"), "listening");
+    const { chromium } = (await import(PLAYWRIGHT)) as { chromium: { launch(options: object): Promise<Browser> } };
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ["--no-sandbox", "--disable-background-networking"],
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    site.close();
+  });
+
+  const open = async (width: number, isMobile: boolean) => {
+    const tab = await browser.newPage({ viewport: { width, height: 667 }, isMobile });
+    await tab.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/docs`);
+    return tab;
+  };
+  const LINKS = "[...document.querySelectorAll('nav .list a')].filter((link) => link.checkVisibility()).length";
+
+  it("a filter hides what does not match", async () => {
+    const tab = await open(1_280, false);
+    expect(await tab.evaluate(LINKS)).toBe(operationsOf(contents).length);
+    await tab.fill("nav input", "copy a journey");
+    expect(await tab.evaluate(LINKS)).toBe(1);
+  }, 60_000);
+
+  it("a phone scrolls in one direction, and its filter stays in reach and leads to an operation", async () => {
+    const tab = await open(375, true);
+    expect(await tab.evaluate("document.documentElement.scrollWidth")).toBe(375);
+    expect(await tab.evaluate(LINKS)).toBe(0);
+    await tab.evaluate("scrollTo(0, 5_000)");
+    expect(await tab.evaluate("document.querySelector('nav input').getBoundingClientRect().top")).toBeLessThan(40);
+    await tab.fill("nav input", "copy a journey");
+    expect(await tab.evaluate(LINKS)).toBe(1);
+    await tab.click("nav .list a:not([hidden])");
+    expect(await tab.evaluate("location.hash")).toBe("#journeysDuplicate");
+    expect(await tab.evaluate(LINKS)).toBe(0);
+    await tab.fill("nav input", "");
+    await tab.click("nav button");
+    expect(await tab.evaluate(LINKS)).toBe(operationsOf(contents).length);
+  }, 60_000);
 });
 
 it("lets nothing else run, and a tag in the document stays text", () => {

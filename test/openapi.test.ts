@@ -13,7 +13,7 @@ import { type OpenApi, type OperationObject, openApiOf } from "../docs/generate/
 import { packedOpenApi } from "../functions/api/service/openapi.gen.ts";
 import { type Endpoint, routeKeyOf } from "../shared/http/endpoint.ts";
 import { webhookEvents } from "../shared/rules/webhook-events.ts";
-import { dueBucket, keys, platform } from "../shared/store/keys.ts";
+import { dueBucket, keys, platformKeys } from "../shared/store/keys.ts";
 import { everyCredential, refusalOf } from "./support/credentials.ts";
 import { faultsOfAnswer } from "./support/described.ts";
 import { foreignIds } from "./support/foreign.ts";
@@ -57,7 +57,7 @@ describe("generated files are as the declarations make them: `npm run docs`", as
   it("the data model names every key there is", () => {
     const page = files.get("docs/data-model.md")!;
     const named = [...page.matchAll(/^\| (\w+) \| [`(]/gm)].map(([, name]) => name);
-    expect(named).toEqual(expect.arrayContaining([...Object.keys(keys), ...Object.keys(platform)]));
+    expect(named).toEqual(expect.arrayContaining([...Object.keys(keys), ...Object.keys(platformKeys)]));
     expect(dueBucket(1, 2)).toBe("DUE#1#2");
     expect(page).toContain("| due | `DUE#‹minute of at›#‹shard of id›`");
   });

@@ -1,4 +1,4 @@
-// What must not compile: a deed that reaches for a capability, a parameter or a field that nobody declared.
+// What must not compile: a handler that reaches for a capability, a parameter or a field that nobody declared.
 // Each `@ts-expect-error` below is an error of `tsc` itself as soon as the line under it compiles.
 import * as v from "valibot";
 import { expect, it } from "vitest";
@@ -77,7 +77,7 @@ const incomplete: Message<"deliver"> = { tenant: "t", job: "j", range: "r" };
 // @ts-expect-error a workspace id comes from a credential or a message, not from any text
 const tenant: TenantId = "00000000-0000-4000-8000-000000000000";
 
-it("decision 20 what is not declared does not compile, and at run time is not there either", () => {
+it("docs/decisions/0001 what is not declared does not compile, and at run time is not there either", () => {
   const [first] = declarations();
   expect(first!.uses.map(({ as }) => as)).toEqual(["store"]);
   expect(workers()).toHaveLength(4);

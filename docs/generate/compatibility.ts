@@ -31,10 +31,10 @@ type Announced = Pick<Deprecation, "since" | "sunset"> | undefined;
 function announcementBreaks({ released }: Release, before: RouteSignature, { deprecated }: RouteSignature): string[] {
   const fault = deprecated && faultOfDeprecation(deprecated);
   if (fault) return [`its deprecation is wrong: ${fault}`];
-  const known: Announced = before.deprecated;
-  if (!known && deprecated && deprecated.since < released)
+  const found: Announced = before.deprecated;
+  if (!found && deprecated && deprecated.since < released)
     return [`its deprecation is dated ${deprecated.since}, before the release that did not have it`];
-  if (known && deprecated && deprecated.sunset < known.sunset) return [`goes earlier than was announced`];
+  if (found && deprecated && deprecated.sunset < found.sunset) return [`goes earlier than was announced`];
   return [];
 }
 

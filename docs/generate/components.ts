@@ -6,14 +6,14 @@ import { pascal, resourceName } from "./names.ts";
 
 export type Shapes = Readonly<Record<string, GenericSchema>>;
 
-interface Parts {
+interface Deps {
   type: string;
   entries?: Record<string, GenericSchema>;
   item?: GenericSchema;
   wrapped?: GenericSchema;
 }
 
-const partsOf = (shape: GenericSchema): Parts => shape as unknown as Parts;
+const partsOf = (shape: GenericSchema): Deps => shape as unknown as Deps;
 const isObject = (shape: GenericSchema) => partsOf(shape).entries !== undefined;
 
 /** The things in a list: what lies in an array directly under the answer. */

@@ -85,7 +85,7 @@ export const errorSchemas: Record<string, JsonSchema> = {
   },
 };
 
-/** Every code a route can answer with: those of its access and its shape, and those its deed adds. */
+/** Every code a route can answer with: those of its access and its shape, and those its handler adds. */
 export function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
   const { credentials, permission, scope, feature, forbidden, effect, openWhileSuspended } = access;
   const closed = credentials.length > 0;

@@ -1,4 +1,4 @@
-// One sample event per function, for `npm run invoke` and `sam local`: what wakes it, with a message its schema takes.
+// One sample event per function, for `npm run invoke` and `sam local`: what triggers it, with a message its schema takes.
 import type { DynamoDBStreamEvent, SQSEvent } from "aws-lambda";
 import { proxyEvent } from "../../local/gateway-event.ts";
 import { ACCOUNT, REGION } from "../../local/lambda.ts";
@@ -35,7 +35,7 @@ export function sampleEvents({ groups, workers, stream, operator }: Contents): M
   events.set(stream.name, requestEvent(stream.endpoint, true));
   events.set(operator.name, exampleOf(schemaOf(operator.input, "input"), {}));
   for (const worker of workers)
-    events.set(worker.name, worker.wokenBy === "queue" ? queueEvent(worker.name) : tableEvent());
+    events.set(worker.name, worker.eventSource === "queue" ? queueEvent(worker.name) : tableEvent());
   return events;
 }
 

@@ -28,7 +28,7 @@ const byName: [names: RegExp, value: string][] = [
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
-interface Asked {
+interface ExampleOptions {
   /** The property it is for, which gives a text its flavour. */
   name?: string;
   /** Everything, not only what is required. */
@@ -36,7 +36,7 @@ interface Asked {
 }
 
 /** @returns a value that the schema takes, if the schema says all there is to say. */
-export function exampleOf(schema: JsonSchema, schemas: Schemas, asked: Asked = {}): unknown {
+export function exampleOf(schema: JsonSchema, schemas: Schemas, asked: ExampleOptions = {}): unknown {
   const { name = "", whole = false } = asked;
   if (schema.$ref) return exampleOf(schemas[schema.$ref.split("/").at(-1)!] ?? {}, schemas, asked);
   if (schema.examples?.length) return schema.examples[0];
@@ -73,8 +73,8 @@ function objectOf(
 }
 
 function textOf({ format = "", pattern, minLength = 0, maxLength = 1_000 }: JsonSchema, name: string): string {
-  const [, known] = byName.find(([names]) => names.test(name)) ?? [];
-  const candidates = [byFormat[format], known, "text", "22:00", "/home", EXAMPLE_ID, "a".repeat(minLength)];
+  const [, found] = byName.find(([names]) => names.test(name)) ?? [];
+  const candidates = [byFormat[format], found, "text", "22:00", "/home", EXAMPLE_ID, "a".repeat(minLength)];
   const fits = (text: string | undefined) =>
     text !== undefined &&
     text.length >= minLength &&

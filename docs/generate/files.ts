@@ -5,6 +5,7 @@ import type { Contents } from "./contents.ts";
 import { dataModelPage } from "./data-model.ts";
 import { sampleEvents } from "./events.ts";
 import { openApiOf } from "./openapi.ts";
+import { requirementsPage } from "./requirements.ts";
 import { sdkRoutes, sdkTypes } from "./sdk.ts";
 import { statesPage } from "./states.ts";
 import { workersPage } from "./workers.ts";
@@ -36,6 +37,7 @@ export async function generatedFiles(contents: Contents): Promise<Map<string, st
     ["docs/states.md", await statesPage()],
     ["docs/data-model.md", dataModelPage()],
     ["docs/workers.md", workersPage(contents)],
+    ["docs/requirements.md", requirementsPage()],
     ...events,
   ]);
 }

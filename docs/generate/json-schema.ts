@@ -113,7 +113,7 @@ function tidy(schema: JsonSchema): JsonSchema {
       return [[key, tidy(value as JsonSchema)]];
     return [[key, value]];
   });
-  const known = Object.fromEntries(tidied) as JsonSchema;
-  if (known.const !== undefined && known.type === undefined) known.type = typeof known.const;
-  return known;
+  const found = Object.fromEntries(tidied) as JsonSchema;
+  if (found.const !== undefined && found.type === undefined) found.type = typeof found.const;
+  return found;
 }

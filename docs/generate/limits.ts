@@ -1,24 +1,19 @@
 // The limits that hold for every plan, from the code that enforces them (GEN-16).
-import { MOST_FILE_BYTES as MOST_ASSET_BYTES } from "../../functions/api/assets/index.ts";
-import { MOST_MESSAGES } from "../../functions/api/campaigns/input.ts";
-import { MOST_EXPORTED } from "../../functions/api/events/index.ts";
-import { MOST_FILE_BYTES as MOST_IMPORT_BYTES } from "../../functions/api/imports/index.ts";
-import { MOST_LISTED } from "../../functions/api/inbox/index.ts";
-import { MOST_BULK } from "../../functions/api/subscribers/index.ts";
-import { MOST_BODY_CHARACTERS, MOST_TITLE_CHARACTERS } from "../../shared/http/message-text.ts";
-import { MOST_GIVEN_IDS } from "../../shared/http/notification-input.ts";
-import { MOST_PER_PAGE } from "../../shared/http/paging.ts";
-import {
-  MOST_PROPERTIES,
-  MOST_PROPERTY_CHARACTERS,
-  SERVER_BODY_BYTES,
-  tiers,
-} from "../../shared/rules/event-limits.ts";
+import { MAX_FILE_BYTES as MAX_ASSET_BYTES } from "../../functions/api/assets/index.ts";
+import { MAX_MESSAGES } from "../../functions/api/campaigns/input.ts";
+import { MAX_EXPORTED } from "../../functions/api/events/index.ts";
+import { MAX_FILE_BYTES as MAX_IMPORT_BYTES } from "../../functions/api/imports/index.ts";
+import { MAX_LISTED } from "../../functions/api/inbox/index.ts";
+import { MAX_BULK } from "../../functions/api/subscribers/index.ts";
+import { MAX_BODY_CHARACTERS, MAX_TITLE_CHARACTERS } from "../../shared/http/message-text.ts";
+import { MAX_GIVEN_IDS } from "../../shared/http/notification-input.ts";
+import { MAX_PER_PAGE } from "../../shared/http/paging.ts";
+import { MAX_PROPERTIES, MAX_PROPERTY_CHARACTERS, SERVER_BODY_BYTES, tiers } from "../../shared/rules/event-limits.ts";
 import { JSON_LIMITS } from "../../shared/rules/json-limits.ts";
 import { RENDERED_BYTES, TEMPLATE_BYTES } from "../../shared/rules/render.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../shared/rules/webhook-events.ts";
-import { MOST_DEVICES } from "../../shared/store/subscribers/devices.ts";
-import { MOST_WEBHOOKS } from "../../shared/store/webhooks/webhooks.ts";
+import { MAX_DEVICES } from "../../shared/store/subscribers/devices.ts";
+import { MAX_WEBHOOKS } from "../../shared/store/webhooks/webhooks.ts";
 
 const KB = 1_024;
 const HOUR_MS = 3_600_000;
@@ -29,26 +24,26 @@ const size = (bytes: number) => (bytes < KB * KB ? `${bytes / KB} KB` : `${bytes
 const { client, server } = tiers;
 
 /** What is limited, and to what. */
-export const limits: readonly (readonly [what: string, most: string])[] = [
+export const limits: readonly (readonly [what: string, maximum: string])[] = [
   ["JSON of a body", `${JSON_LIMITS.depth} levels, ${count(JSON_LIMITS.keys)} keys`],
-  ["title and body of a message", `${count(MOST_TITLE_CHARACTERS)} and ${count(MOST_BODY_CHARACTERS)} characters`],
+  ["title and body of a message", `${count(MAX_TITLE_CHARACTERS)} and ${count(MAX_BODY_CHARACTERS)} characters`],
   ["template, and what it renders to", `${size(TEMPLATE_BYTES)} and ${size(RENDERED_BYTES)}`],
-  ["`subscriberIds` of a send", count(MOST_GIVEN_IDS)],
-  ["messages of a campaign", count(MOST_MESSAGES)],
-  ["ids of a bulk delete", count(MOST_BULK)],
-  ["devices of a subscriber", `${MOST_DEVICES}; the one unused longest makes room`],
+  ["`subscriberIds` of a send", count(MAX_GIVEN_IDS)],
+  ["messages of a campaign", count(MAX_MESSAGES)],
+  ["ids of a bulk delete", count(MAX_BULK)],
+  ["devices of a subscriber", `${MAX_DEVICES}; the one unused longest makes room`],
   [
     "events of a request",
     `SDK key ${client.eventsPerRequest}; server key ${count(server.eventsPerRequest)} in ${size(SERVER_BODY_BYTES)}`,
   ],
   ["one event", `SDK key ${size(client.eventBytes)}; server key ${size(server.eventBytes)}`],
-  ["properties of an event", `${MOST_PROPERTIES}, keys and texts of ${MOST_PROPERTY_CHARACTERS} characters`],
+  ["properties of an event", `${MAX_PROPERTIES}, keys and texts of ${MAX_PROPERTY_CHARACTERS} characters`],
   [
     "how old an event may be",
     `SDK key ${client.backdatedMs / HOUR_MS} hours; server key ${server.backdatedMs / HOUR_MS / 24} days`,
   ],
-  ["file of an import", `${size(MOST_IMPORT_BYTES)}; beyond it 413`],
-  ["image", size(MOST_ASSET_BYTES)],
-  ["webhook endpoints", `${MOST_WEBHOOKS}; an attempt has ${ATTEMPT_TIMEOUT_MS / 1_000} seconds`],
-  ["one page", `${MOST_PER_PAGE} items; inbox ${MOST_LISTED}; export ${count(MOST_EXPORTED)}`],
+  ["file of an import", `${size(MAX_IMPORT_BYTES)}; beyond it 413`],
+  ["image", size(MAX_ASSET_BYTES)],
+  ["webhook endpoints", `${MAX_WEBHOOKS}; an attempt has ${ATTEMPT_TIMEOUT_MS / 1_000} seconds`],
+  ["one page", `${MAX_PER_PAGE} items; inbox ${MAX_LISTED}; export ${count(MAX_EXPORTED)}`],
 ];

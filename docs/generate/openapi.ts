@@ -155,12 +155,12 @@ export async function openApiOf(contents: Contents): Promise<OpenApi> {
   };
 }
 
-interface Known {
+interface DocumentParts {
   shapes: Shapes;
   schemas: Readonly<Record<string, JsonSchema>>;
 }
 
-function operationOf({ group, endpoint, isStream }: Operation, name: string, known: Known): OperationObject {
+function operationOf({ group, endpoint, isStream }: Operation, name: string, found: DocumentParts): OperationObject {
   const { access, shape } = endpoint;
   const notes = [
     shape.deprecated && `Deprecated since ${shape.deprecated.since}, gone from ${shape.deprecated.sunset} on.`,
@@ -182,14 +182,14 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, kno
     ...(shape.deprecated && { deprecated: true as const, "x-deprecated": shape.deprecated }),
     security: access.credentials.map((credential) => ({ [credential]: [] })),
     ...(parameters.length > 0 && { parameters }),
-    ...(shape.body && { requestBody: { required: true, content: { "application/json": bodyOf(endpoint, known) } } }),
+    ...(shape.body && { requestBody: { required: true, content: { "application/json": bodyOf(endpoint, found) } } }),
     ...(shape.form && {
-      requestBody: { required: true, content: { "multipart/form-data": formOf(endpoint, known) } },
+      requestBody: { required: true, content: { "multipart/form-data": formOf(endpoint, found) } },
     }),
     ...(shape.raw !== undefined && {
       requestBody: { required: true, content: { [shape.raw]: { schema: { type: "object" } } } },
     }),
-    responses: successesOf(endpoint, known, isStream),
+    responses: successesOf(endpoint, found, isStream),
   };
 }
 
@@ -228,12 +228,12 @@ const headersOf = ({ shape }: Operation["endpoint"]): ReturnType<typeof pathPara
       ]
     : [];
 
-function bodyOf({ shape }: Operation["endpoint"], { schemas }: Known) {
+function bodyOf({ shape }: Operation["endpoint"], { schemas }: DocumentParts) {
   const schema = schemaOf(shape.body!, "input");
   return { schema, example: shape.example?.body ?? exampleOf(schema, schemas) };
 }
 
-function formOf({ shape: { form, example } }: Operation["endpoint"], { schemas }: Known) {
+function formOf({ shape: { form, example } }: Operation["endpoint"], { schemas }: DocumentParts) {
   const { part, fields, isOptional } = form!;
   const { properties, required = [], ...rest } = schemaOf(fields, "input");
   const file: JsonSchema = { type: "string", contentMediaType: "application/octet-stream" };
@@ -246,7 +246,7 @@ function formOf({ shape: { form, example } }: Operation["endpoint"], { schemas }
   return { schema, example: { ...sample, ...example?.body } };
 }
 
-function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: Known, isStream: boolean) {
+function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: DocumentParts, isStream: boolean) {
   const status = shape.status ?? (shape.returns || shape.text || isStream ? 200 : 204);
   const description = isStream ? "The stream, open for up to 15 minutes" : "Done";
   const success: Response = { description, headers: { ...requestId, ...(shape.deprecated && announcement) } };
@@ -263,8 +263,8 @@ function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: Know
     success.content = { "application/json": { schema, example } };
   }
   const replay = { ...success, description: "The first answer again", headers: { ...success.headers, ...replayed } };
-  const known = { ...success, description: "It was known, and is brought up to date" };
-  return { [status]: success, ...(shape.idempotent && { 200: replay }), ...(shape.upserts && { 200: known }) };
+  const found = { ...success, description: "It was known, and is brought up to date" };
+  return { [status]: success, ...(shape.idempotent && { 200: replay }), ...(shape.upserts && { 200: found }) };
 }
 
 const announcementHeaders = {

@@ -1,4 +1,4 @@
-// docs/workers.md: every worker, what wakes it, and whom it wakes, from the declarations and the rights they ask for.
+// docs/workers.md: every worker, what triggers it, and whom it wakes, from the declarations and the rights they ask for.
 import type { Worker } from "../../shared/worker.ts";
 import type { Contents } from "./contents.ts";
 
@@ -29,8 +29,8 @@ export function workersPage({ workers }: Contents): string {
       .map((to) => `  ${node(worker.name)} --> ${node(to)}`),
   );
   const rows = workers.map((worker) => {
-    const { name, wokenBy, about } = worker;
-    const by = wokenBy === "queue" ? `queue \`${name}\`` : "the table's stream";
+    const { name, eventSource, about } = worker;
+    const by = eventSource === "queue" ? `queue \`${name}\`` : "the table's stream";
     return `| \`${name}\` | ${by} | ${sendsOf(worker)
       .map((to) => `\`${to}\``)
       .join(", ")} | ${about} |`;
@@ -50,7 +50,7 @@ ${workers.map(({ name }) => `  ${node(name)}["${name}"]`).join("\n")}
 ${arrows.join("\n")}
 \`\`\`
 
-${money(workers.filter(({ wokenBy }) => wokenBy === "queue").length)}
+${money(workers.filter(({ eventSource }) => eventSource === "queue").length)}
 
 | worker | woken by | may wake | what it does |
 | --- | --- | --- | --- |

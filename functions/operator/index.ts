@@ -1,7 +1,7 @@
 // What only whoever runs the service may do to a workspace: invoked with IAM rights, never through the gateway (D-TENANT).
 import * as v from "valibot";
+import type { Deps, Uses } from "../../shared/deps.ts";
 import { fieldsOf } from "../../shared/http/input.ts";
-import type { Parts, Uses } from "../../shared/parts.ts";
 import { planNames } from "../../shared/plans.ts";
 import { platformWrite, storeWrite, timers } from "../../shared/resources.ts";
 import { annotate } from "../../shared/store/insights/annotations.ts";
@@ -36,7 +36,7 @@ export interface OperatorFunction {
   /** The event it takes. */
   input: typeof OperatorChange;
   uses: Uses;
-  create(parts: Parts): (event: unknown) => Promise<OperatorAnswer>;
+  create(deps: Deps): (event: unknown) => Promise<OperatorAnswer>;
 }
 
 export const operator: OperatorFunction = {
@@ -44,10 +44,10 @@ export const operator: OperatorFunction = {
   about: "Changes a workspace's plan, kind, status, cap or usage; 30 days after a deletion its data goes.",
   input: OperatorChange,
   uses: [platformWrite, storeWrite, timers],
-  create: (parts) => {
-    const platform = platformWrite.open(parts)("" as TenantId);
-    const bindStore = storeWrite.open(parts);
-    const bindTimers = timers.open(parts);
+  create: (deps) => {
+    const platform = platformWrite.open(deps)("" as TenantId);
+    const bindStore = storeWrite.open(deps);
+    const bindTimers = timers.open(deps);
     return async (event) => {
       const parsed = v.safeParse(OperatorChange, event);
       if (!parsed.success) return { error: "invalid", fields: fieldsOf(parsed.issues) };
@@ -56,7 +56,7 @@ export const operator: OperatorFunction = {
       if (!before) return { error: "not_found" };
       const store = bindStore(before.id as TenantId);
       if (status !== undefined && status !== before.status) {
-        const now = parts.clock.now();
+        const now = deps.clock.now();
         if (status === "deleted") await bindTimers(store.tenant).set([purgeTimer(store.tenant, now)]);
         if (!(await changeStatus(platform, store.tenant, status, now))) return { error: "not_found" };
       }

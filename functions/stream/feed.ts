@@ -1,26 +1,26 @@
 // The core of the live stream: polls the inbox past a cursor, writes frames, knows nothing of Lambda.
 import { HOUR, MINUTE, SECOND, timeOfUuid, timestamp } from "../../shared/clock.ts";
+import type { Capability, Deps } from "../../shared/deps.ts";
 import { ApiError } from "../../shared/http/errors.ts";
 import { isUuid } from "../../shared/http/schemas.ts";
-import type { Capability, Parts } from "../../shared/parts.ts";
 import type { Platform, Store } from "../../shared/resources.ts";
 import { type Condition, present } from "../../shared/store/conditions.ts";
 import { visibilityIn } from "../../shared/store/experiences/visibility.ts";
-import { keys, platform as platformKeys } from "../../shared/store/keys.ts";
+import { keys, platformKeys } from "../../shared/store/keys.ts";
 import type { Item, Value } from "../../shared/store/model.ts";
-import { refused } from "../../shared/store/refusals.ts";
+import { onConditionFailed } from "../../shared/store/refusals.ts";
 import { MESSAGE_LIFETIME_MS, messagesSince } from "../../shared/store/sends/inbox.ts";
 
 const POLL_MS = SECOND;
 const KEEPALIVE_MS = 30 * SECOND;
 /** A clean end before the platform's 15 minutes. */
 const LIFETIME_MS = 14 * MINUTE;
-/** A message's id is as old as its claim; it may be written this much later (decision 6). */
+/** A message's id is as old as its claim; it may be written this much later (docs/decisions/0003). */
 const OVERLAP_MS = 60 * SECOND;
 /** What a worker that fell left to the next is later still, and says so: looked for at first and with each keepalive. */
 const LATEST_MS = HOUR;
 /** Streams of one subscriber; the newest stay. */
-const MOST_PER_SUBSCRIBER = 3;
+const MAX_PER_SUBSCRIBER = 3;
 /** Two keepalives: after that a stream that says nothing is taken for gone. */
 const LEASE_MS = 2 * KEEPALIVE_MS + 5 * SECOND;
 const RETRY_MS = 2 * SECOND;
@@ -28,7 +28,10 @@ const RETRY_DISPLACED_MS = 5 * MINUTE;
 /** Streams kept free of the limit, so that the platform never answers in our place. */
 const SPARE_STREAMS = 1;
 
-/** How many streams may be open at once in the whole service; 0 where nothing is known of a limit (decision 28). */
+/**
+ * How many streams may be open at once in the whole service; 0 where nothing is known of a limit
+ * (docs/decisions/0021#live-streams).
+ */
 export const streamLimit: Capability<"streamLimit", number> = {
   as: "streamLimit",
   env: ["STREAM_CONCURRENCY"],
@@ -40,7 +43,7 @@ export const streamLimit: Capability<"streamLimit", number> = {
 };
 
 export interface Feed {
-  parts: Pick<Parts, "clock" | "wake"> & { store: Store; platform: Platform };
+  deps: Pick<Deps, "clock" | "writeSignal"> & { store: Store; platform: Platform };
   subscriber: string;
   connection: string;
   limited: boolean;
@@ -55,16 +58,16 @@ export interface Feed {
 
 /** Takes a place for a stream. @throws 503 where the limit of open streams is near (SSE-5). */
 export async function openFeed(
-  { streamLimit: limit, ...parts }: Feed["parts"] & Pick<Parts, "ids"> & { streamLimit: number },
+  { streamLimit: limit, ...deps }: Feed["deps"] & Pick<Deps, "ids"> & { streamLimit: number },
   subscriber: string,
   lastEventId: string | undefined,
 ): Promise<Feed> {
-  const now = parts.clock.now();
+  const now = deps.clock.now();
   const resumeAt = lastEventId && isUuid(lastEventId) ? Math.min(timeOfUuid(lastEventId), now) : undefined;
   const feed: Feed = {
-    parts,
+    deps,
     subscriber,
-    connection: parts.ids.uuidAt(now),
+    connection: deps.ids.uuidAt(now),
     limited: limit > 0,
     endsAt: now + LIFETIME_MS,
     cursor: resumeAt ?? now,
@@ -72,7 +75,7 @@ export async function openFeed(
     seen: new Set(resumeAt === undefined ? [] : [lastEventId!]),
   };
   if (feed.limited) {
-    const { items } = await parts.platform.query({ pk: platformKeys.openStream("").pk });
+    const { items } = await deps.platform.query({ pk: platformKeys.openStream("").pk });
     if (items.filter(isLive(now)).length >= limit - SPARE_STREAMS)
       throw new ApiError("SERVICE_UNAVAILABLE", "Too many live streams are open. The inbox still works.", {
         headers: { "retry-after": "30" },
@@ -85,13 +88,13 @@ export async function openFeed(
 
 /** Writes frames until the stream's time is over or newer streams of the subscriber have taken its place. */
 export async function runFeed(feed: Feed, write: (text: string) => void): Promise<void> {
-  const { clock, wake, store } = feed.parts;
+  const { clock, writeSignal, store } = feed.deps;
   const partition = keys.person(store.tenant, feed.subscriber);
   let keepaliveAt = clock.now() + KEEPALIVE_MS;
   let lookBack = LATEST_MS;
   write(`retry: ${RETRY_MS}\n\n`);
   while (clock.now() < feed.endsAt) {
-    const woken = wake?.(partition);
+    const written = writeSignal?.(partition);
     const fresh = (await rowsOf(feed, lookBack)).filter(isNewIn(feed));
     lookBack = OVERLAP_MS;
     const visibility = visibilityIn(store);
@@ -110,20 +113,21 @@ export async function runFeed(feed: Feed, write: (text: string) => void): Promis
       lookBack = LATEST_MS;
       // Whoever comes back at once is told why (ERR-6, ERR-7).
       if (!(await isWorkspaceOpen(feed))) return;
-      if ((await isDisplaced(feed)) || !(await keepPlace(feed))) return void write(`retry: ${RETRY_DISPLACED_MS}\n\n`);
+      if ((await isDisplaced(feed)) || !(await keepPosition(feed)))
+        return void write(`retry: ${RETRY_DISPLACED_MS}\n\n`);
     }
-    await clock.sleep(Math.max(1, Math.min(POLL_MS, keepaliveAt - clock.now())), woken);
+    await clock.sleep(Math.max(1, Math.min(POLL_MS, keepaliveAt - clock.now())), written);
   }
 }
 
 /** Gives the place back. What fails here heals by itself when the lease is over. */
-export async function closeFeed({ parts: { store, platform }, subscriber, connection, limited }: Feed): Promise<void> {
+export async function closeFeed({ deps: { store, platform }, subscriber, connection, limited }: Feed): Promise<void> {
   await store.remove(keys.stream(store.tenant, subscriber, connection));
   if (limited) await platform.remove(platformKeys.openStream(connection));
 }
 
 /** Rows past the cursor that have not expired (INB-4): a client may come back with an id of any age. */
-const rowsOf = ({ parts: { store, clock }, subscriber, cursor }: Feed, lookBack: number) =>
+const rowsOf = ({ deps: { store, clock }, subscriber, cursor }: Feed, lookBack: number) =>
   messagesSince(store, subscriber, Math.max(cursor - lookBack, clock.now() - MESSAGE_LIFETIME_MS + 1));
 
 /** Not sent yet, and of an id or a time of writing that the client cannot know. */
@@ -136,40 +140,40 @@ const idOf = (sk: string) => sk.slice("I#".length);
 
 const isLive = (now: number) => (item: Item) => Number(item.lease) > now;
 
-async function isWorkspaceOpen({ parts: { store, platform } }: Feed): Promise<boolean> {
+async function isWorkspaceOpen({ deps: { store, platform } }: Feed): Promise<boolean> {
   const workspace = await platform.get(platformKeys.tenant(store.tenant), { eventual: true });
   return workspace?.status === "active";
 }
 
 /** @returns false if the place is gone because the subscriber was erased meanwhile: nothing is written for it again. */
-async function keepPlace(feed: Feed): Promise<boolean> {
+async function keepPosition(feed: Feed): Promise<boolean> {
   if (await renewLease(feed, present())) return true;
-  const { store } = feed.parts;
+  const { store } = feed.deps;
   const profile = await store.get(keys.subscriber(store.tenant, feed.subscriber));
   return !profile?.erased_at && renewLease(feed);
 }
 
 /** @returns false if the condition did not hold. */
 async function renewLease(
-  { parts: { store, platform, clock }, subscriber, connection, limited }: Feed,
+  { deps: { store, platform, clock }, subscriber, connection, limited }: Feed,
   when?: Condition,
 ): Promise<boolean> {
   const lease = clock.now() + LEASE_MS;
   const row = { lease, expires: Math.ceil(lease / SECOND) };
   const isThere = await store.put({ ...keys.stream(store.tenant, subscriber, connection), ...row }, when).then(
     () => true,
-    refused(() => false),
+    onConditionFailed(() => false),
   );
   if (isThere && limited) await platform.put({ ...platformKeys.openStream(connection), ...row });
   return isThere;
 }
 
 /** Whether as many newer streams of the subscriber are open as may be. */
-async function isDisplaced({ parts: { store, clock }, subscriber, connection }: Feed): Promise<boolean> {
+async function isDisplaced({ deps: { store, clock }, subscriber, connection }: Feed): Promise<boolean> {
   const { pk, sk } = keys.stream(store.tenant, subscriber, "");
   const { items } = await store.query({ pk, prefix: sk });
   const newer = items.filter(isLive(clock.now())).filter((item) => item.sk > sk + connection);
-  return newer.length >= MOST_PER_SUBSCRIBER;
+  return newer.length >= MAX_PER_SUBSCRIBER;
 }
 
 interface Content {

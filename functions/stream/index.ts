@@ -2,6 +2,7 @@
 import type { Writable } from "node:stream";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as v from "valibot";
+import { type Deps, openAll } from "../../shared/deps.ts";
 import { authenticate } from "../../shared/http/authenticate.ts";
 import { endpoints } from "../../shared/http/endpoint.ts";
 import { ApiError, toApiError } from "../../shared/http/errors.ts";
@@ -10,7 +11,6 @@ import { limitRequests, requireWorkspace } from "../../shared/http/gates.ts";
 import { parseQuery } from "../../shared/http/input.ts";
 import { Timestamp, Uuid } from "../../shared/http/schemas.ts";
 import { servingUses } from "../../shared/http/serving.ts";
-import { openAll, type Parts } from "../../shared/parts.ts";
 import { requireFeature } from "../../shared/plans.ts";
 import { storeWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
@@ -57,7 +57,7 @@ export interface StreamFunction {
   name: "stream";
   about: string;
   endpoint: typeof declaration;
-  create(parts: Parts): (event: APIGatewayProxyEventV2, response: Writable) => Promise<void>;
+  create(deps: Deps): (event: APIGatewayProxyEventV2, response: Writable) => Promise<void>;
 }
 
 /** What the Lambda runtime offers a streaming function; the local host offers the same. */
@@ -71,10 +71,10 @@ export const stream: StreamFunction = {
   name: "stream",
   about: "The live stream of in-app messages.",
   endpoint: declaration,
-  create: (parts) => {
-    const { platform, secrets, tokens } = openAll(servingUses, parts)("" as TenantId);
-    const credentials = { platform, secrets, tokens, clock: parts.clock };
-    const bind = openAll([storeWrite, streamLimit], parts);
+  create: (deps) => {
+    const { platform, secrets, tokens } = openAll(servingUses, deps)("" as TenantId);
+    const credentials = { platform, secrets, tokens, clock: deps.clock };
+    const bind = openAll([storeWrite, streamLimit], deps);
     const admit = async (event: APIGatewayProxyEventV2): Promise<Feed> => {
       const { headers, queryStringParameters = {} } = event;
       const authorization = headers["x-viewer-authorization"] ?? headers.authorization ?? "";
@@ -89,13 +89,13 @@ export const stream: StreamFunction = {
       requireFeature(caller.workspace.plan, "in_app");
       const { subscriber_id } = parseQuery(declaration.shape, queryStringParameters) as v.InferOutput<typeof Query>;
       const bound = bind(caller.workspace.tenant);
-      return openFeed({ ...parts, ...bound, platform }, subscriber_id, headers["last-event-id"]);
+      return openFeed({ ...deps, ...bound, platform }, subscriber_id, headers["last-event-id"]);
     };
 
     return async (event, response) => {
       const requestId = event.requestContext.requestId;
       const { HttpResponseStream } = (globalThis as unknown as { awslambda: Runtime }).awslambda;
-      const standing = {
+      const commonHeaders = {
         "x-request-id": requestId,
         ...openToBrowsers,
         "x-content-type-options": "nosniff",
@@ -106,12 +106,12 @@ export const stream: StreamFunction = {
       } catch (error) {
         const refusal = toApiError(error, requestId);
         const log = { route: declaration.route, request_id: requestId, status: refusal.status };
-        parts.log({ level: refusal.status >= 500 ? "error" : "info", message: "stream refused", ...log });
+        deps.log({ level: refusal.status >= 500 ? "error" : "info", message: "stream refused", ...log });
         const headers = {
           "content-type": "application/json",
           "cache-control": "no-store",
           ...refusal.details.headers,
-          ...standing,
+          ...commonHeaders,
         };
         const out = HttpResponseStream.from(response, { statusCode: refusal.status, headers });
         // Lambda's runtime sends status and headers at the first `write`; `end` with a body goes past it.
@@ -119,13 +119,17 @@ export const stream: StreamFunction = {
         out.end();
         return;
       }
-      const headers = { "content-type": "text/event-stream", "cache-control": "no-cache, no-transform", ...standing };
+      const headers = {
+        "content-type": "text/event-stream",
+        "cache-control": "no-cache, no-transform",
+        ...commonHeaders,
+      };
       const out = HttpResponseStream.from(response, { statusCode: 200, headers });
       try {
         await runFeed(feed, (text) => out.write(text));
       } catch (error) {
         const reason = error instanceof Error ? error.name : "unknown";
-        parts.log({ level: "warn", message: "a stream broke off", request_id: requestId, error: reason });
+        deps.log({ level: "warn", message: "a stream broke off", request_id: requestId, error: reason });
       } finally {
         out.end();
         await closeFeed(feed);

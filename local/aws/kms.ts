@@ -5,7 +5,7 @@ import { signDigest, verifyDigest } from "./kms/digests.ts";
 import { arnOf, type Key, metadataOf, openKeys, privateKeyOf, SECRET_BYTES, signingAlgorithms } from "./kms/keys.ts";
 import { invalidCiphertext, keyIdOf, newIv, seal, unseal } from "./kms/sealing.ts";
 import { membersOf, type Operations, operateOn } from "./members.ts";
-import { awsFailure, type Parts, type StandIn, type Wire } from "./stand-in.ts";
+import { awsFailure, type Deps, type StandIn, type Wire } from "./stand-in.ts";
 
 export interface Kms extends StandIn {
   meter(): { requests: number };
@@ -42,15 +42,15 @@ const members = membersOf({
   VerifyMac: "KeyId Message Mac MacAlgorithm GrantTokens",
 });
 
-const MOST_PLAINTEXT = 4_096;
-const MOST_RANDOM = 1_024;
+const MAX_PLAINTEXT = 4_096;
+const MAX_RANDOM = 1_024;
 const DIGEST_BYTES = 32;
 const SYMMETRIC = "SYMMETRIC_DEFAULT";
 const MAC = "HMAC_SHA_256";
 
-export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
-  const { clock, ids } = parts;
-  const keys = openKeys(parts);
+export function createKms(deps: Deps & { rsaKey?: () => string }): Kms {
+  const { clock, ids } = deps;
+  const keys = openKeys(deps);
   let requests = 0;
 
   const bytesIn = (input: Wire, name: string) => Buffer.from(read.needed(input, name), "base64");
@@ -65,9 +65,9 @@ export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
     expected: string | undefined,
   ): { key: Key; plaintext: Buffer } => {
     const named = keyIdOf(ciphertext);
-    const known = keys.all().find(({ id }) => id === named);
-    if (!known) throw invalidCiphertext();
-    const key = keys.use(known.id, "ENCRYPT_DECRYPT");
+    const found = keys.all().find(({ id }) => id === named);
+    if (!found) throw invalidCiphertext();
+    const key = keys.use(found.id, "ENCRYPT_DECRYPT");
     if (expected !== undefined && keys.find(expected).id !== key.id)
       throw awsFailure(
         "IncorrectKeyException",
@@ -79,7 +79,7 @@ export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
   const dataKey = (input: Wire): { key: Key; plaintext: Buffer; sealed: string } => {
     const key = keys.use(keyIn(input), "ENCRYPT_DECRYPT");
     const spec = read.word(input, "KeySpec", ["AES_256", "AES_128"]);
-    const length = read.integer(input, "NumberOfBytes", 1, MOST_RANDOM);
+    const length = read.integer(input, "NumberOfBytes", 1, MAX_RANDOM);
     if ((spec === undefined) === (length === undefined))
       throw read.refuse("Please specify either number of bytes or key spec.");
     const plaintext = ids.bytes(length ?? (spec === "AES_128" ? 16 : SECRET_BYTES));
@@ -90,7 +90,7 @@ export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
     const bytes = bytesIn(input, "Message");
     const isDigest = read.word(input, "MessageType", ["RAW", "DIGEST"]) === "DIGEST";
     if (isDigest && bytes.length !== DIGEST_BYTES) throw read.refuse("Digest is invalid length for algorithm.");
-    if (bytes.length > MOST_PLAINTEXT)
+    if (bytes.length > MAX_PLAINTEXT)
       throw read.refuse("1 validation error detected: Message is longer than 4096 bytes.");
     return { bytes, isDigest };
   };
@@ -114,7 +114,7 @@ export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
       expectAlgorithm(input, "EncryptionAlgorithm", SYMMETRIC);
       const key = keys.use(keyIn(input), "ENCRYPT_DECRYPT");
       const plaintext = bytesIn(input, "Plaintext");
-      if (plaintext.length > MOST_PLAINTEXT)
+      if (plaintext.length > MAX_PLAINTEXT)
         throw read.refuse("1 validation error detected: Plaintext is longer than 4096 bytes.");
       return {
         CiphertextBlob: encrypt(key, plaintext, contextIn(input)),
@@ -152,7 +152,7 @@ export function createKms(parts: Parts & { rsaKey?: () => string }): Kms {
       return { CiphertextBlob: sealed, KeyId: arnOf(key.id) };
     },
     GenerateRandom: (input) => {
-      const length = read.integer(input, "NumberOfBytes", 1, MOST_RANDOM);
+      const length = read.integer(input, "NumberOfBytes", 1, MAX_RANDOM);
       if (length === undefined) throw read.refuse("NumberOfBytes is required.");
       return { Plaintext: ids.bytes(length).toString("base64") };
     },

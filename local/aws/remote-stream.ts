@@ -9,7 +9,7 @@ interface Shard {
 }
 
 /** Where reading goes on: `iterator` shows what comes after the record `after`. */
-interface Place {
+interface ShardPosition {
   arn: string;
   after: string;
   shard: Shard;
@@ -21,7 +21,7 @@ const LOST = new Set(["ExpiredIteratorException", "TrimmedDataAccessException"])
 
 export function createRemoteStream(ask: Ask, streamArn: (table: string) => Promise<string>) {
   const arns = new Map<string, Promise<string>>();
-  const places = new Map<string, Place>();
+  const places = new Map<string, ShardPosition>();
 
   const shardsOf = async (StreamArn: string): Promise<Shard[]> => {
     const shards: Shard[] = [];
@@ -37,14 +37,14 @@ export function createRemoteStream(ask: Ask, streamArn: (table: string) => Promi
   };
 
   /** The first place after a record (empty text: at all), in a shard that begins later than `beyond`. */
-  const seek = async (arn: string, after: string, beyond = -1n): Promise<Place | undefined> => {
-    const known = after === "" ? -1n : BigInt(after);
-    const shard = (await shardsOf(arn)).find((each) => startOf(each) > beyond && endOf(each) > known);
+  const seek = async (arn: string, after: string, beyond = -1n): Promise<ShardPosition | undefined> => {
+    const found = after === "" ? -1n : BigInt(after);
+    const shard = (await shardsOf(arn)).find((each) => startOf(each) > beyond && endOf(each) > found);
     if (!shard) return undefined;
     const exact = { ShardIteratorType: "AFTER_SEQUENCE_NUMBER", SequenceNumber: after };
     const begin = { ShardIteratorType: "TRIM_HORIZON" };
     const iteratorOf = (kind: Wire) => ask("GetShardIterator", { StreamArn: arn, ShardId: shard.ShardId, ...kind });
-    const within = known >= startOf(shard);
+    const within = found >= startOf(shard);
     const { ShardIterator } = await iteratorOf(within ? exact : begin).catch((error: unknown) => {
       if (isLost(error)) return iteratorOf(begin);
       throw error;

@@ -8,7 +8,7 @@ import { isFormUpload, locate, queryOf, readRequest } from "./s3/requests.ts";
 import { document, refuse, respond } from "./s3/responses.ts";
 import { authenticate, type Keys } from "./s3/signatures.ts";
 import { openS3Storage } from "./s3/storage.ts";
-import { awsFailure, isAwsFailure, type Parts, type StandIn, unknownOperation, type Wire } from "./stand-in.ts";
+import { awsFailure, type Deps, isAwsFailure, type StandIn, unknownOperation, type Wire } from "./stand-in.ts";
 
 /** Runs an operation; whoever counts or spoils calls stands in between. */
 type Run = (operation: string, input: Wire) => Promise<Wire>;
@@ -27,8 +27,8 @@ const LOCAL_KEYS: Keys = new Map([["local", "local"]]);
 const BUCKET_NAME = /^(?!xn--)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const REGION = "us-east-1";
 
-export function createS3(parts: Parts & { keys?: Keys }): S3 {
-  const { clock, database, keys = LOCAL_KEYS } = parts;
+export function createS3(deps: Deps & { keys?: Keys }): S3 {
+  const { clock, database, keys = LOCAL_KEYS } = deps;
   const storage = openS3Storage(database);
   let requests = 0;
 
@@ -39,8 +39,8 @@ export function createS3(parts: Parts & { keys?: Keys }): S3 {
   };
 
   const operations: Record<string, (input: Wire) => Wire> = {
-    ...objectOperations(storage, parts),
-    ...multipartOperations(storage, parts),
+    ...objectOperations(storage, deps),
+    ...multipartOperations(storage, deps),
     ListBuckets: () => ({
       Buckets: storage
         .buckets()

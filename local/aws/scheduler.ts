@@ -16,7 +16,7 @@ import {
   timingOf,
 } from "./scheduler/requests.ts";
 import { openSchedules, type Retry, type Schedule } from "./scheduler/schedules.ts";
-import type { Parts, StandIn, Wire } from "./stand-in.ts";
+import type { Deps, StandIn, Wire } from "./stand-in.ts";
 
 export interface Firing {
   /** `false` leaves rate() and cron() schedules alone. */
@@ -37,10 +37,10 @@ export interface Scheduler extends StandIn {
 /** Hands a firing to its target. What throws is tried again, as the schedule's retry policy says. */
 export type Deliver = (target: { arn: string; input: string; messageGroupId?: string | undefined }) => Promise<void>;
 
-const LONGEST_PAUSE = 10 * MINUTE;
+const MAX_PAUSE = 10 * MINUTE;
 
-export function createScheduler(parts: Parts & { deliver: Deliver }): Scheduler {
-  const { clock, ids, database, deliver } = parts;
+export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
+  const { clock, ids, database, deliver } = deps;
   const schedules = openSchedules(database);
   const groups = groupOperations(schedules, clock);
   const fresh = () => ({ created: 0, deleted: 0, fired: 0 });
@@ -93,11 +93,11 @@ export function createScheduler(parts: Parts & { deliver: Deliver }): Scheduler 
     ...groups.operations,
     CreateSchedule: (input) => {
       const [group, name] = [groupIn(input), nameIn(input)];
-      const known = schedules.find(group, name);
+      const found = schedules.find(group, name);
       // A repeat (after a lost reply) is the same request with the same token.
-      const isRepeat = input.ClientToken !== undefined && JSON.stringify(known?.input) === JSON.stringify(input);
-      if (known && !isRepeat) throw conflict("Schedule", name);
-      if (!known) {
+      const isRepeat = input.ClientToken !== undefined && JSON.stringify(found?.input) === JSON.stringify(input);
+      if (found && !isRepeat) throw conflict("Schedule", name);
+      if (!found) {
         checkSchedule(input, clock.now());
         groups.require(group);
         save(input, clock.now(), clock.now() - 1);
@@ -140,9 +140,9 @@ export function createScheduler(parts: Parts & { deliver: Deliver }): Scheduler 
     try {
       await deliver({ arn, input, messageGroupId });
     } catch {
-      const pause = Math.min(2 ** retry.attempt * SECOND, LONGEST_PAUSE);
+      const pause = Math.min(2 ** retry.attempt * SECOND, MAX_PAUSE);
       const again = { ...retry, attempt: retry.attempt + 1, nextAt: now + pause };
-      const isOver = again.attempt > retry.mostAttempts || again.nextAt > retry.givesUpAt;
+      const isOver = again.attempt > retry.maxAttempts || again.nextAt > retry.givesUpAt;
       if (!isOver) schedules.saveRetry(again);
       else {
         // A dead-letter queue that cannot be reached loses the firing, as in the real service.

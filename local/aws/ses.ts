@@ -1,6 +1,6 @@
 // The embedded SES: takes raw mails into the outbox; the simulator's addresses bounce and complain.
 import { itemOf } from "../providers/mail.ts";
-import { faultOf, record, refusedCredentials, type SinkParts } from "../providers/sink.ts";
+import { faultOf, record, refusedCredentials, type SinkDeps } from "../providers/sink.ts";
 import { isRecord, membersOf, type Operations, operateOn, readers } from "./members.ts";
 import { awsFailure, type StandIn, type Wire } from "./stand-in.ts";
 
@@ -33,7 +33,7 @@ const members = membersOf({
 });
 const read = readers("BadRequestException", "BadRequestException");
 const SIMULATOR = /^(bounce|complaint)(\+[^@]*)?@simulator\.amazonses\.com$/i;
-const MOST_TAGS = 50;
+const MAX_TAGS = 50;
 
 const failures = {
   permanent: () => awsFailure("MessageRejected", "Email address is not verified."),
@@ -41,8 +41,8 @@ const failures = {
   transient: () => awsFailure("TooManyRequestsException", "Maximum sending rate exceeded.", { status: 429 }),
 };
 
-export function createSes(parts: SinkParts): Ses {
-  const { clock } = parts;
+export function createSes(deps: SinkDeps): Ses {
+  const { clock } = deps;
   const listeners = new Set<(event: SesEvent) => unknown>();
   let requests = 0;
 
@@ -79,17 +79,17 @@ export function createSes(parts: SinkParts): Ses {
       const source = Buffer.from(read.needed(raw, "Data"), "base64").toString();
       const tags = tagsOf(read.list(input, "EmailTags"));
       const item = itemOf(source, to);
-      const fault = faultOf(parts, "email", item.subscriber_id);
+      const fault = faultOf(deps, "email", item.subscriber_id);
       if (fault === "timeout") return new Promise<Wire>(() => undefined);
       if (fault) throw failures[fault]();
-      const messageId = record(parts, item);
+      const messageId = record(deps, item);
       await tell(messageId, from, to, tags);
       return { MessageId: messageId };
     },
     GetEmailIdentity: (input) => {
       requests++;
       read.needed(input, "EmailIdentity");
-      const refused = refusedCredentials(parts, "email", "The identity is not verified.");
+      const refused = refusedCredentials(deps, "email", "The identity is not verified.");
       if (typeof refused === "symbol") return new Promise<Wire>(() => undefined);
       if (refused) throw awsFailure("BadRequestException", refused.said);
       return { IdentityType: "EMAIL_ADDRESS", VerifiedForSendingStatus: true, FeedbackForwardingStatus: true };
@@ -115,7 +115,7 @@ export function createSes(parts: SinkParts): Ses {
 }
 
 function tagsOf(list: readonly unknown[]): Record<string, string[]> {
-  if (list.length > MOST_TAGS) throw read.refuse(`At most ${MOST_TAGS} tags are allowed.`);
+  if (list.length > MAX_TAGS) throw read.refuse(`At most ${MAX_TAGS} tags are allowed.`);
   return Object.fromEntries(
     list.map((tag) => {
       const { Name, Value } = isRecord(tag) ? tag : {};

@@ -15,7 +15,7 @@ import {
 import { type Depth, type MessageRow, openMessages, schema } from "./sqs/message-rows.ts";
 import { createMessages, type Draft, heldBy, messageOf, systemNames } from "./sqs/messages.ts";
 import { createQueues, numberOf, type Queue, redriveOf } from "./sqs/queues.ts";
-import { awsFailure, isAwsFailure, type Parts, type StandIn, type Wire } from "./stand-in.ts";
+import { awsFailure, type Deps, isAwsFailure, type StandIn, type Wire } from "./stand-in.ts";
 
 export interface Sqs extends StandIn {
   /** Called with a queue's name after each change that may make a message of it receivable, now or later. */
@@ -71,10 +71,10 @@ const sendEntry = new Set(
 );
 const deleteEntry = new Set(["Id", "ReceiptHandle"]);
 const visibilityEntry = new Set(["Id", "ReceiptHandle", "VisibilityTimeout"]);
-const longestVisibility = 43_200;
+const maxVisibility = 43_200;
 
-export function createSqs(parts: Parts & { faults?: SqsFaults }): Sqs {
-  const { clock, database, faults = {} } = parts;
+export function createSqs(deps: Deps & { faults?: SqsFaults }): Sqs {
+  const { clock, database, faults = {} } = deps;
   const listeners = new Set<(queue: string) => void>();
   let meter: SqsMeter = { requests: 0, sent: 0, received: 0 };
   let open = false;
@@ -84,7 +84,7 @@ export function createSqs(parts: Parts & { faults?: SqsFaults }): Sqs {
     return database;
   };
   const queues = createQueues(prepared);
-  const messages = createMessages(parts, openMessages(database, prepared));
+  const messages = createMessages(deps, openMessages(database, prepared));
 
   const tell = (queue: string) => {
     for (const listener of [...listeners]) listener(queue);
@@ -123,8 +123,8 @@ export function createSqs(parts: Parts & { faults?: SqsFaults }): Sqs {
     };
   }
 
-  /** Runs one deed per entry; those that fail are reported and the others stand. */
-  function batch(input: Wire, allowed: ReadonlySet<string>, deed: (entry: Wire) => Wire): Wire {
+  /** Runs one operation per entry; those that fail are reported and the others stand. */
+  function batch(input: Wire, allowed: ReadonlySet<string>, handler: (entry: Wire) => Wire): Wire {
     const entries = readEntries(input);
     for (const entry of entries) refuseOthers(entry, allowed, "a batch entry");
     const done: Wire[] = [];
@@ -132,7 +132,7 @@ export function createSqs(parts: Parts & { faults?: SqsFaults }): Sqs {
     prepared().transaction(() => {
       for (const entry of entries) {
         try {
-          done.push({ Id: entry.Id, ...deed(entry) });
+          done.push({ Id: entry.Id, ...handler(entry) });
         } catch (error) {
           if (!isAwsFailure(error)) throw error;
           failed.push(failedEntry(entry, error));
@@ -156,19 +156,18 @@ export function createSqs(parts: Parts & { faults?: SqsFaults }): Sqs {
 
   /** Sleeps until something happens to the queue, a message becomes visible, or `until`. */
   async function change(queue: Queue, until: number): Promise<void> {
-    const wake = new AbortController();
-    const listener = (name: string) => name === queue.name && wake.abort();
+    const stop = new AbortController();
+    const listener = (name: string) => name === queue.name && stop.abort();
     listeners.add(listener);
     const next = Math.min(until, messages.nextVisible(queue) ?? until);
-    await clock.sleep(next - clock.now(), wake.signal);
+    await clock.sleep(next - clock.now(), stop.signal);
     listeners.delete(listener);
   }
 
   async function receive(input: Wire): Promise<Wire> {
     const queue = queues.at(input);
     const limit = read.integer(input, "MaxNumberOfMessages", 1, 10) ?? 1;
-    const seconds =
-      read.integer(input, "VisibilityTimeout", 0, longestVisibility) ?? numberOf(queue, "VisibilityTimeout");
+    const seconds = read.integer(input, "VisibilityTimeout", 0, maxVisibility) ?? numberOf(queue, "VisibilityTimeout");
     const wait = read.integer(input, "WaitTimeSeconds", 0, 20) ?? numberOf(queue, "ReceiveMessageWaitTimeSeconds");
     const selection = {
       system: [...read.texts(input, "AttributeNames"), ...read.texts(input, "MessageSystemAttributeNames")],
@@ -192,7 +191,7 @@ export function createSqs(parts: Parts & { faults?: SqsFaults }): Sqs {
 
   function hideAgain(queue: Queue, input: Wire): Wire {
     const handle = read.needed(input, "ReceiptHandle");
-    const seconds = read.integer(input, "VisibilityTimeout", 0, longestVisibility);
+    const seconds = read.integer(input, "VisibilityTimeout", 0, maxVisibility);
     if (seconds === undefined) throw awsFailure("MissingParameter", "The request must contain VisibilityTimeout.");
     messages.changeVisibility(heldBy(handle, queue), handle, seconds);
     return {};

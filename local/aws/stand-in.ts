@@ -11,7 +11,7 @@ export interface StandIn {
 }
 
 /** What a stand-in is made of: time, ids and the one file everything lies in. */
-export interface Parts {
+export interface Deps {
   clock: Clock;
   ids: Ids;
   database: Database;

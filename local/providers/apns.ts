@@ -9,11 +9,11 @@ import {
   refusedCredentials,
   type Sink,
   type SinkAnswer,
-  type SinkParts,
+  type SinkDeps,
 } from "./sink.ts";
 
-const MOST_PAYLOAD_BYTES = 4_096;
-const MOST_COLLAPSE_BYTES = 64;
+const MAX_PAYLOAD_BYTES = 4_096;
+const MAX_COLLAPSE_BYTES = 64;
 const TOKEN_SECONDS = 3_600;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const NO_DEVICE = /^0{64}$/;
@@ -24,8 +24,8 @@ const answers = {
   transient: [503, "ServiceUnavailable"],
 } as const;
 
-export function apnsSink(parts: SinkParts): Sink {
-  const { clock, ids } = parts;
+export function apnsSink(deps: SinkDeps): Sink {
+  const { clock, ids } = deps;
 
   const tokenError = (authorization = ""): string | undefined => {
     const [scheme, text = ""] = authorization.split(" ");
@@ -52,29 +52,29 @@ export function apnsSink(parts: SinkParts): Sink {
     const wrongToken = tokenError(headers.authorization);
     if (wrongToken) return refuse(403, wrongToken);
     if (NO_DEVICE.test(token)) {
-      const refused = refusedCredentials(parts, "ios", "InvalidProviderToken");
+      const refused = refusedCredentials(deps, "ios", "InvalidProviderToken");
       if (refused === HANGS) return HANGS;
       return refused ? refuse(403, refused.said) : refuse(400, "BadDeviceToken");
     }
     if (!UUID.test(id)) return refuse(400, "BadMessageId");
     if (!headers["apns-topic"]) return refuse(400, "MissingTopic");
     if (!headers["apns-push-type"]) return refuse(400, "InvalidPushType");
-    if (Buffer.byteLength(headers["apns-collapse-id"] ?? "") > MOST_COLLAPSE_BYTES) return refuse(400, "BadCollapseId");
+    if (Buffer.byteLength(headers["apns-collapse-id"] ?? "") > MAX_COLLAPSE_BYTES) return refuse(400, "BadCollapseId");
     if (!["1", "5", "10"].includes(headers["apns-priority"] ?? "10")) return refuse(400, "BadPriority");
     if (body.length === 0) return refuse(400, "PayloadEmpty");
-    if (body.length > MOST_PAYLOAD_BYTES) return refuse(413, "PayloadTooLarge");
+    if (body.length > MAX_PAYLOAD_BYTES) return refuse(413, "PayloadTooLarge");
     const payload = readJson(body);
     const { alert } = (payload?.aps ?? {}) as { alert?: { title?: string; body?: string } };
     if (!payload || !alert) return refuse(400, "BadPayload");
     const { subscriber_id } = payload;
-    const fault = faultOf(parts, "ios", subscriber_id);
+    const fault = faultOf(deps, "ios", subscriber_id);
     if (fault === "timeout") return HANGS;
     if (fault) {
       const [status, reason] = answers[fault];
       return refuse(status, reason);
     }
     const whose = { subscriber_id, job_id: headers["apns-collapse-id"] };
-    record(parts, { channel: "ios", to: token, ...whose, title: alert.title, body: alert.body, payload, headers });
+    record(deps, { channel: "ios", to: token, ...whose, title: alert.title, body: alert.body, payload, headers });
     return { status: 200, headers: { "apns-id": id } };
   };
 }

@@ -9,7 +9,7 @@ import {
   refusedCredentials,
   type Sink,
   type SinkAnswer,
-  type SinkParts,
+  type SinkDeps,
 } from "./sink.ts";
 
 const refuse = (status: number, code: number, message: string): SinkAnswer => ({
@@ -23,7 +23,7 @@ const answers = {
   transient: refuse(429, 130429, "(#130429) Rate limit hit"),
 };
 
-const MOST_CHARACTERS = 4_096;
+const MAX_CHARACTERS = 4_096;
 const ADDRESSED = /^\/v\d{1,2}\.\d\/([^/]+)(?:\/([a-z_]+))?$/;
 
 export interface ChatTemplate {
@@ -62,7 +62,7 @@ export function openChatTemplates(database: Database): ChatTemplates {
   return {
     add: save,
     find,
-    named: (name, language) => all().find((known) => known.name === name && known.language === language),
+    named: (name, language) => all().find((providerId) => providerId.name === name && providerId.language === language),
     decide: (id, status, reason = "NONE") => {
       const template = find(id);
       if (template) save({ ...template, status, rejected_reason: reason });
@@ -70,23 +70,23 @@ export function openChatTemplates(database: Database): ChatTemplates {
   };
 }
 
-export function chatAppSink(parts: SinkParts & { templates: ChatTemplates }): Sink {
-  const { templates } = parts;
+export function chatAppSink(deps: SinkDeps & { templates: ChatTemplates }): Sink {
+  const { templates } = deps;
 
   const send = (body: Buffer, headers: Record<string, string>): SinkAnswer | typeof HANGS => {
     const message = readJson(body) as ChatMessage | undefined;
     const { to, type, text, template } = message ?? {};
     if (message?.messaging_product !== "whatsapp" || !to) return refuse(400, 100, "(#100) Invalid parameter");
-    if (type === "text" && (!text?.body || text.body.length > MOST_CHARACTERS))
+    if (type === "text" && (!text?.body || text.body.length > MAX_CHARACTERS))
       return refuse(400, 100, "(#100) Param text['body'] must be at most 4096 characters long.");
     if (type === "template" && !(template?.name && template.language?.code))
       return refuse(400, 132000, "(#132000) Number of parameters does not match");
     const [job_id, subscriber_id] = (message.biz_opaque_callback_data ?? "").split(":");
-    const fault = faultOf(parts, "chat_app", subscriber_id);
+    const fault = faultOf(deps, "chat_app", subscriber_id);
     if (fault === "timeout") return HANGS;
     if (fault) return answers[fault];
     const { title, body: words } = wordsOf(message);
-    const id = record(parts, {
+    const id = record(deps, {
       ...{ channel: "chat_app", to: `+${to}`, subscriber_id, job_id, title, body: words, payload: message, headers },
     });
     const contacts = [{ input: to, wa_id: to }];
@@ -99,8 +99,8 @@ export function chatAppSink(parts: SinkParts & { templates: ChatTemplates }): Si
       return { title, body: body ?? text.body };
     }
     const filled = template?.components?.flatMap(({ parameters = [] }) => parameters.map((one) => one.text)) ?? [];
-    const known = templates.named(template?.name ?? "", template?.language?.code ?? "");
-    const body = known?.body.replaceAll(/\{\{(\d{1,2})\}\}/g, (whole, n) => filled[Number(n) - 1] ?? whole);
+    const providerId = templates.named(template?.name ?? "", template?.language?.code ?? "");
+    const body = providerId?.body.replaceAll(/\{\{(\d{1,2})\}\}/g, (whole, n) => filled[Number(n) - 1] ?? whole);
     return { title: template?.name, body: body ?? filled.join(" ") };
   };
 
@@ -149,7 +149,7 @@ export function chatAppSink(parts: SinkParts & { templates: ChatTemplates }): Si
       const { id, name, status, rejected_reason } = template;
       return { status: 200, body: { id, name, status, rejected_reason } };
     }
-    const refused = refusedCredentials(parts, "chat_app", "Invalid OAuth access token.");
+    const refused = refusedCredentials(deps, "chat_app", "Invalid OAuth access token.");
     if (refused === HANGS) return HANGS;
     if (refused) return refuse(401, 190, refused.said);
     return { status: 200, body: { id: place, display_phone_number: "+1 555 0100" } };

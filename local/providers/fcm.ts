@@ -9,14 +9,14 @@ import {
   refusedCredentials,
   type Sink,
   type SinkAnswer,
-  type SinkParts,
+  type SinkDeps,
   type SinkRequest,
 } from "./sink.ts";
 
 const TOKEN_HOST = "oauth2.googleapis.com";
 const SCOPE = "https://www.googleapis.com/auth/firebase.messaging";
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-const MOST_PAYLOAD_BYTES = 4_096;
+const MAX_PAYLOAD_BYTES = 4_096;
 const TYPE = "type.googleapis.com";
 /** Words that data must not use as keys. */
 const RESERVED = /^(from|message_type|google.*|gcm.*)$/;
@@ -45,8 +45,8 @@ const answers = {
   transient: refuse(503, "UNAVAILABLE", "The service is currently unavailable.", fcmError("UNAVAILABLE")),
 };
 
-export function fcmSink(parts: SinkParts): Sink {
-  const { clock, ids } = parts;
+export function fcmSink(deps: SinkDeps): Sink {
+  const { clock, ids } = deps;
   const issued = new Map<string, number>();
 
   const issue = ({ body }: SinkRequest): SinkAnswer => {
@@ -78,7 +78,7 @@ export function fcmSink(parts: SinkParts): Sink {
     const { message, validate_only } = (readJson(body) ?? {}) as { message?: Message; validate_only?: boolean };
     if (!message?.token) return invalid("message.token", "Recipient of the message is not set.");
     if (validate_only) {
-      const refused = refusedCredentials(parts, "android", "Permission 'cloudmessaging.messages.create' denied");
+      const refused = refusedCredentials(deps, "android", "Permission 'cloudmessaging.messages.create' denied");
       if (refused === HANGS) return HANGS;
       if (refused) return refuse(403, "PERMISSION_DENIED", refused.said);
       return invalid("message.token", "The registration token is not a valid FCM registration token");
@@ -86,14 +86,14 @@ export function fcmSink(parts: SinkParts): Sink {
     const { notification = {}, data = {}, android } = message;
     const wrong = Object.entries(data).find(([name, value]) => typeof value !== "string" || RESERVED.test(name));
     if (wrong) return invalid(`message.data[${wrong[0]}]`, `Invalid value at 'message.data': ${wrong[0]}`);
-    if (Buffer.byteLength(JSON.stringify([notification, data])) > MOST_PAYLOAD_BYTES)
+    if (Buffer.byteLength(JSON.stringify([notification, data])) > MAX_PAYLOAD_BYTES)
       return invalid("message", "Android message is too big");
-    const fault = faultOf(parts, "android", data.subscriber_id);
+    const fault = faultOf(deps, "android", data.subscriber_id);
     if (fault === "timeout") return HANGS;
     if (fault) return answers[fault];
     const whose = { subscriber_id: data.subscriber_id, job_id: android?.collapse_key };
     const { title, body: text } = notification;
-    const id = record(parts, {
+    const id = record(deps, {
       ...{ channel: "android", to: message.token, ...whose, title, body: text, payload: message, headers },
     });
     return { status: 200, body: { name: `projects/${project}/messages/${id}` } };

@@ -10,14 +10,14 @@ const manners = {
   unref: () => undefined,
 };
 
-/** @param ring told of every piece that crosses, so that nobody takes the process for idle meanwhile. */
-export function openLine(ring: () => void): [near: Duplex, far: Duplex] {
+/** @param notify told of every piece that crosses, so that nobody takes the process for idle meanwhile. */
+export function openLine(notify: () => void): [near: Duplex, far: Duplex] {
   const [near, far] = duplexPair();
   for (const side of [near, far]) {
     const write = side._write;
     Object.assign(side, manners, {
       _write: (...piece: Parameters<Duplex["_write"]>) => {
-        ring();
+        notify();
         write.apply(side, piece);
       },
     });

@@ -49,7 +49,7 @@ function split(text: string): { headers: Record<string, string>; content: string
 }
 
 const find = (headers: Record<string, string>, name: string): string =>
-  Object.entries(headers).find(([known]) => known.toLowerCase() === name)?.[1] ?? "";
+  Object.entries(headers).find(([found]) => found.toLowerCase() === name)?.[1] ?? "";
 
 function decoded(content: string, encoding: string): string {
   const lines = encoding === "quoted-printable" ? quotedPrintable(content) : content;

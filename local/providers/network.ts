@@ -8,7 +8,7 @@ import { type ChatTemplates, chatAppSink, openChatTemplates } from "./chat-app.t
 import { fcmSink } from "./fcm.ts";
 import { openLine } from "./lines.ts";
 import { serveHttp1, serveHttp2 } from "./serving.ts";
-import type { Sink, SinkParts } from "./sink.ts";
+import type { Sink, SinkDeps } from "./sink.ts";
 import { smsSink } from "./sms.ts";
 import { converse } from "./smtp.ts";
 import { webPushSink } from "./web-push.ts";
@@ -21,14 +21,14 @@ export interface LocalNetwork {
   resetMeter(): void;
 }
 
-export interface LocalNetworkParts extends SinkParts {
+export interface LocalNetworkDeps extends SinkDeps {
   database: Database;
   /** `WEBHOOK_ALLOW_LOOPBACK`. */
   allowLoopback: boolean;
   /** Where webhooks go instead. */
   webhooks?: Network | undefined;
   /** Told whenever something happens on a connection. */
-  ring(): void;
+  notify(): void;
 }
 
 type Served = Exclude<Purpose, "webhook" | "smtp">;
@@ -37,15 +37,15 @@ const ANYWHERE = ["1.1.1.1"];
 const LOOPBACK = new Set(["localhost", "127.0.0.1"]);
 const SMTP_TLS_PORT = 465;
 
-export function createLocalNetwork(parts: LocalNetworkParts): LocalNetwork {
-  const { database, allowLoopback, ring } = parts;
+export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
+  const { database, allowLoopback, notify } = deps;
   const templates = openChatTemplates(database);
   const makers: Record<Served, () => Sink> = {
-    apns: () => apnsSink(parts),
-    fcm: () => fcmSink(parts),
-    "web-push": () => webPushSink(parts),
-    sms: () => smsSink(parts),
-    "chat-app": () => chatAppSink({ ...parts, templates }),
+    apns: () => apnsSink(deps),
+    fcm: () => fcmSink(deps),
+    "web-push": () => webPushSink(deps),
+    sms: () => smsSink(deps),
+    "chat-app": () => chatAppSink({ ...deps, templates }),
   };
   const sinks = new Map<Served, Sink>();
   const servers = new Map<Served, Server>();
@@ -65,17 +65,17 @@ export function createLocalNetwork(parts: LocalNetworkParts): LocalNetwork {
     return server;
   };
 
-  const webhooks = parts.webhooks ?? (allowLoopback ? loopback : nowhere);
+  const webhooks = deps.webhooks ?? (allowLoopback ? loopback : nowhere);
   const network: Network = {
     exempts: (host, port, purpose) => purpose === "webhook" && (webhooks.exempts?.(host, port, purpose) ?? false),
     resolve: async (host, purpose) => (purpose === "webhook" ? webhooks.resolve(host, purpose) : ANYWHERE),
     connect: async (wish, signal) => {
       const { purpose } = wish;
       if (purpose === "webhook") return webhooks.connect(wish, signal);
-      const [near, far] = openLine(ring);
+      const [near, far] = openLine(notify);
       if (purpose === "smtp") {
         requests++;
-        converse(parts, far, wish.port === SMTP_TLS_PORT);
+        converse(deps, far, wish.port === SMTP_TLS_PORT);
       } else if (wish.tls?.includes("h2")) serveHttp2(far, sinkOf(purpose));
       else serverOf(purpose).emit("connection", far);
       return near;

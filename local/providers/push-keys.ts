@@ -5,23 +5,23 @@ import { keyLog, type LoggedKey } from "../../shared/providers/web-push-encrypti
 const SALT_BYTES = 16;
 const TAG_BYTES = 16;
 const HEADER_BYTES = 86;
-const MOST_KEPT = 1_024;
+const MAX_KEPT = 1_024;
 
 /** By salt; the oldest go first. */
-const known = new Map<string, LoggedKey>();
+const byKey = new Map<string, LoggedKey>();
 
 keyLog.subscribe((logged) => {
   const found = logged as LoggedKey;
-  known.set(found.salt.toString("hex"), found);
-  for (const oldest of known.keys()) {
-    if (known.size <= MOST_KEPT) return;
-    known.delete(oldest);
+  byKey.set(found.salt.toString("hex"), found);
+  for (const oldest of byKey.keys()) {
+    if (byKey.size <= MAX_KEPT) return;
+    byKey.delete(oldest);
   }
 });
 
 /** The text of a message; undefined where it was sealed by somebody else. */
 export function openPush(message: Buffer): Buffer | undefined {
-  const keys = known.get(message.subarray(0, SALT_BYTES).toString("hex"));
+  const keys = byKey.get(message.subarray(0, SALT_BYTES).toString("hex"));
   if (!keys || message.length <= HEADER_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv("aes-128-gcm", keys.key, keys.nonce);
   decipher.setAuthTag(message.subarray(-TAG_BYTES));

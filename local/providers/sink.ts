@@ -29,7 +29,7 @@ export type Sink = (request: SinkRequest) => SinkAnswer | Hangs;
 
 type SinkChannel = OutboxItem["channel"];
 
-export interface SinkParts {
+export interface SinkDeps {
   clock: Clock;
   ids: Ids;
   outbox: Pick<Outbox, "add">;
@@ -38,7 +38,7 @@ export interface SinkParts {
 
 /** Puts one accepted message into the outbox. */
 export function record(
-  { clock, ids, outbox }: SinkParts,
+  { clock, ids, outbox }: SinkDeps,
   item: Omit<OutboxItem, "id" | "at" | "subscriber_id" | "job_id" | "title" | "body"> &
     Partial<Record<"subscriber_id" | "job_id" | "title" | "body", unknown>>,
 ): string {
@@ -52,7 +52,7 @@ export function record(
 
 /** How the provider is to answer this message, if a fault concerns it. */
 export const faultOf = (
-  { faults }: Pick<SinkParts, "faults">,
+  { faults }: Pick<SinkDeps, "faults">,
   channel: SinkChannel,
   subscriber: unknown,
 ): Fault["outcome"] | undefined =>
@@ -60,7 +60,7 @@ export const faultOf = (
 
 /** What is wrong with the credentials, if a fault says so; a fault without words has those of the provider. */
 export function refusedCredentials(
-  { faults }: SinkParts,
+  { faults }: SinkDeps,
   channel: SinkChannel,
   words: string,
 ): { said: string } | Hangs | undefined {

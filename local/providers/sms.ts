@@ -1,5 +1,5 @@
 // The embedded SMS provider, of the Vonage shape.
-import { faultOf, HANGS, record, refusedCredentials, type Sink, type SinkAnswer, type SinkParts } from "./sink.ts";
+import { faultOf, HANGS, record, refusedCredentials, type Sink, type SinkAnswer, type SinkDeps } from "./sink.ts";
 
 const answers = {
   permanent: ["6", "The message was invalid"],
@@ -9,10 +9,10 @@ const answers = {
 
 const PART_CHARACTERS = { text: [160, 153], unicode: [70, 67] } as const;
 
-export function smsSink(parts: SinkParts): Sink {
+export function smsSink(deps: SinkDeps): Sink {
   return ({ method, path, query, headers, body }) => {
     if (path === "/account/get-balance") {
-      const refused = refusedCredentials(parts, "sms", "authentication failed");
+      const refused = refusedCredentials(deps, "sms", "authentication failed");
       if (refused === HANGS) return HANGS;
       const isAsked = query.get("api_key") && query.get("api_secret");
       if (!refused && isAsked) return { status: 200, body: { value: 10.28, autoReload: false } };
@@ -31,7 +31,7 @@ export function smsSink(parts: SinkParts): Sink {
     if (!form.to || !form.from || !form.text) return refuse("2", `Missing ${form.to ? "text or from" : "to"} param`);
     if (!/^\d{7,15}$/.test(form.to)) return refuse("3", "Invalid value for param: to");
     const [job_id, subscriber_id] = (form["client-ref"] ?? "").split(":");
-    const fault = faultOf(parts, "sms", subscriber_id);
+    const fault = faultOf(deps, "sms", subscriber_id);
     if (fault === "timeout") return HANGS;
     if (fault) {
       const [status, text] = answers[fault];
@@ -42,7 +42,7 @@ export function smsSink(parts: SinkParts): Sink {
     // What the account is called by is no part of the message.
     const { api_secret: _, ...payload } = form;
     const to = `+${form.to}`;
-    const id = record(parts, {
+    const id = record(deps, {
       ...{ channel: "sms", to, subscriber_id, job_id, title, body: form.text.slice(lineEnd + 1), payload, headers },
     });
     const [whole, part] = PART_CHARACTERS[form.type === "unicode" ? "unicode" : "text"];

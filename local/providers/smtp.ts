@@ -1,9 +1,9 @@
 // The embedded SMTP server: submission with STARTTLS and AUTH, one conversation per line.
 import type { Duplex } from "node:stream";
 import { itemOf } from "./mail.ts";
-import { faultOf, HANGS, record, refusedCredentials, type SinkParts } from "./sink.ts";
+import { faultOf, HANGS, record, refusedCredentials, type SinkDeps } from "./sink.ts";
 
-const MOST_SOURCE_BYTES = 26_214_400;
+const MAX_SOURCE_BYTES = 26_214_400;
 
 const answers = {
   permanent: "554 5.7.1 Message refused",
@@ -12,7 +12,7 @@ const answers = {
 } as const;
 
 /** @param isTls TLS was there from the first byte. TLS itself is not spoken on a line that never leaves the process. */
-export function converse(parts: SinkParts, line: Duplex, isTls: boolean): void {
+export function converse(deps: SinkDeps, line: Duplex, isTls: boolean): void {
   let received = "";
   let secured = isTls;
   let from: string | undefined;
@@ -26,20 +26,20 @@ export function converse(parts: SinkParts, line: Duplex, isTls: boolean): void {
     const unstuffed = source.replaceAll(/^\.\./gm, ".");
     for (const address of to) {
       const item = itemOf(unstuffed, address);
-      const fault = faultOf(parts, "email", item.subscriber_id);
+      const fault = faultOf(deps, "email", item.subscriber_id);
       if (fault === "timeout") {
         hangs = true;
         return;
       }
       if (fault) return say(answers[fault]);
-      record(parts, item);
+      record(deps, item);
     }
     say("250 2.0.0 Ok: queued");
   };
 
   const commands: Record<string, (rest: string) => unknown> = {
     EHLO: () => {
-      say("250-local.test", "250-8BITMIME", `250-SIZE ${MOST_SOURCE_BYTES}`, ...(secured ? [] : ["250-STARTTLS"]));
+      say("250-local.test", "250-8BITMIME", `250-SIZE ${MAX_SOURCE_BYTES}`, ...(secured ? [] : ["250-STARTTLS"]));
       say("250 AUTH PLAIN LOGIN");
     },
     STARTTLS: () => {
@@ -71,7 +71,7 @@ export function converse(parts: SinkParts, line: Duplex, isTls: boolean): void {
       say("354 End data with <CR><LF>.<CR><LF>");
     },
     RSET: () => {
-      const refused = refusedCredentials(parts, "email", "Authentication failed");
+      const refused = refusedCredentials(deps, "email", "Authentication failed");
       if (refused === HANGS) hangs = true;
       else say(refused ? `535 5.7.8 ${refused.said}` : "250 2.0.0 Ok");
     },

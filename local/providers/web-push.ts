@@ -11,10 +11,10 @@ import {
   refusedCredentials,
   type Sink,
   type SinkAnswer,
-  type SinkParts,
+  type SinkDeps,
 } from "./sink.ts";
 
-const MOST_BODY_BYTES = 4_096;
+const MAX_BODY_BYTES = 4_096;
 const VAPID = /^vapid t=([\w.-]+), ?k=([\w-]{87})$/;
 const TOPIC = /^[\w-]{1,32}$/;
 const CHECK = /\/credentials-check$/;
@@ -29,8 +29,8 @@ const answers = {
   transient: refuse(503, "Service unavailable"),
 };
 
-export function webPushSink(parts: SinkParts): Sink {
-  const { clock } = parts;
+export function webPushSink(deps: SinkDeps): Sink {
+  const { clock } = deps;
   const verified = new Map<string, string>();
 
   /** Whether the signature is good for this push service, now; what was verified once is not verified again. */
@@ -54,23 +54,23 @@ export function webPushSink(parts: SinkParts): Sink {
     if (wrong) return refuse(403, wrong);
     if (!/^\d{1,9}$/.test(headers.ttl ?? "")) return refuse(400, "Missing TTL header");
     if (CHECK.test(path)) {
-      const refused = refusedCredentials(parts, "web_push", "VAPID public key mismatch");
+      const refused = refusedCredentials(deps, "web_push", "VAPID public key mismatch");
       if (refused === HANGS) return HANGS;
       return refused ? refuse(403, refused.said) : refuse(404, "No such subscription");
     }
     if (headers["content-encoding"] !== "aes128gcm") return refuse(400, "Invalid content encoding");
     if (headers.topic !== undefined && !TOPIC.test(headers.topic)) return refuse(400, "Invalid topic");
-    if (body.length > MOST_BODY_BYTES) return refuse(413, "Payload too large");
+    if (body.length > MAX_BODY_BYTES) return refuse(413, "Payload too large");
     const opened = openPush(body);
     const message = opened && readJson(opened);
     const { subscriber_id, notification_id: job_id } = (message?.data ?? {}) as Record<string, unknown>;
-    const fault = faultOf(parts, "web_push", subscriber_id);
+    const fault = faultOf(deps, "web_push", subscriber_id);
     if (fault === "timeout") return HANGS;
     if (fault) return answers[fault];
     const { title, body: words } = (message ?? {}) as Record<string, unknown>;
     const payload = { ...message, encrypted: body.toString("base64url") };
     const to = `${origin}${path}`;
-    const id = record(parts, { channel: "web_push", to, subscriber_id, job_id, title, body: words, payload, headers });
+    const id = record(deps, { channel: "web_push", to, subscriber_id, job_id, title, body: words, payload, headers });
     return { status: 201, headers: { location: `${origin}/m/${id}` } };
   };
 }

@@ -15,14 +15,14 @@ export interface BrowserClient extends BrowserEndpoints {
 
 /** `createBrowserClient({ baseUrl, sdkKey }).subscribers.upsert({ external_id })` */
 export function createBrowserClient({ sdkKey, ...settings }: BrowserSettings): BrowserClient {
-  const known = { sdk: sdkKey };
-  const endpoints = methodsOf<BrowserEndpoints>(browserRoutes, settings, known);
+  const credentials = { sdk: sdkKey };
+  const endpoints = methodsOf<BrowserEndpoints>(browserRoutes, settings, credentials);
   const stream: BrowserClient["stream"] = (subscriberId, options) =>
     openStream(
       {
         root: rootOf(settings),
         fetch: settings.fetch ?? ((...all) => fetch(...all)),
-        headers: () => credentialHeader(["sdk"], known),
+        headers: () => credentialHeader(["sdk"], credentials),
         listInbox: async (signal) =>
           (await endpoints.inbox.listMessages({ subscriber_id: subscriberId }, { signal, maxRetries: 0 })).messages,
       },

@@ -24,7 +24,7 @@ export interface Client extends Endpoints {
  * Every method throws `ServiceError`.
  */
 export function createClient({ serverKey, accessToken, sdkKey, ...settings }: ClientSettings): Client {
-  const known: Credentials = { server: serverKey, dashboard: accessToken, sdk: sdkKey };
-  const endpoints = methodsOf<Endpoints>(routes, settings, known);
+  const credentials: Credentials = { server: serverKey, dashboard: accessToken, sdk: sdkKey };
+  const endpoints = methodsOf<Endpoints>(routes, settings, credentials);
   return { ...endpoints, importCsv: csvImporter(endpoints.imports, settings) };
 }

@@ -48,12 +48,12 @@ interface KnownBody {
 export async function errorOf(response: Response): Promise<ServiceError> {
   const text = await response.text().catch(() => "");
   const body = parsed(text);
-  const known: KnownBody = typeof body === "object" && body !== null ? body : {};
+  const credentials: KnownBody = typeof body === "object" && body !== null ? body : {};
   const header = Number(response.headers.get("retry-after") ?? Number.NaN);
-  const retryAfterSeconds = Number.isFinite(header) ? header : known.retry_after;
-  const code = known.code ?? codeOf(response.status, known.error);
-  return new ServiceError(known.message ?? known.error ?? `The service answered ${response.status}.`, {
-    ...{ status: response.status, code, fields: known.fields, body, retryAfterSeconds },
+  const retryAfterSeconds = Number.isFinite(header) ? header : credentials.retry_after;
+  const code = credentials.code ?? codeOf(response.status, credentials.error);
+  return new ServiceError(credentials.message ?? credentials.error ?? `The service answered ${response.status}.`, {
+    ...{ status: response.status, code, fields: credentials.fields, body, retryAfterSeconds },
     requestId: response.headers.get("x-request-id") ?? undefined,
   });
 }

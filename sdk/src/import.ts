@@ -3,7 +3,7 @@ import { type CallOptions, type Settings, send } from "./transport.ts";
 import type { Endpoints } from "./types.gen.ts";
 
 /** What fits into one request of every deployment; more goes to the bucket first. */
-const MOST_DIRECT_BYTES = 4_000_000;
+const MAX_DIRECT_BYTES = 4_000_000;
 const UPLOAD_TIMEOUT_MS = 300_000;
 
 export interface ImportOptions extends CallOptions {
@@ -18,7 +18,7 @@ export const csvImporter =
   (imports: Endpoints["imports"], settings: Settings) =>
   async (listId: string, file: Blob, { source = "csv", dryRun = false, ...options }: ImportOptions = {}) => {
     const given: Record<string, string> = { listId, source, dry_run: String(dryRun) };
-    if (file.size <= MOST_DIRECT_BYTES) return imports.importLists(formOf(given, file), options);
+    if (file.size <= MAX_DIRECT_BYTES) return imports.importLists(formOf(given, file), options);
     const { upload_id, url, fields } = await imports.createListsImportUpload(options);
     const request = { method: "POST", url, headers: {}, body: formOf(fields, file) };
     // The key of the object is part of the form, so that uploading twice is uploading once.

@@ -2,13 +2,13 @@
 import type { ServiceError } from "./errors.ts";
 
 const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 20_000;
+const MAX_WAIT_MS = 20_000;
 /** Limits of plan or bill: waiting does not help (ERR-24). */
 const FINAL_CODES = new Set(["QUOTA_EXCEEDED", "PAYMENT_REQUIRED", "SEND_CAP_REACHED"]);
 
 /** Exponential, with full jitter. @param attempt counts from 0. @param random from 0 to 1. */
 export const backoffMs = (attempt: number, random: number): number =>
-  Math.round(random * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt));
+  Math.round(random * Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt));
 
 /**
  * Whether the request may be sent again unchanged. 500 and 503 may, 429 may unless it is a quota; other 4xx may not.

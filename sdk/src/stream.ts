@@ -30,7 +30,7 @@ export interface LiveStream {
 }
 
 /** What the stream needs of a client. */
-export interface StreamParts {
+export interface StreamDeps {
   root: string;
   fetch: typeof fetch;
   headers(): Promise<Record<string, string>>;
@@ -38,7 +38,7 @@ export interface StreamParts {
 }
 
 const RETRY_MS = 2_000;
-const MOST_REMEMBERED = 2_000;
+const MAX_CACHED = 2_000;
 const REMEMBERED_AFTER_FORGETTING = 1_000;
 
 interface Progress {
@@ -52,7 +52,7 @@ interface Progress {
   since: number | undefined;
 }
 
-export function openStream(parts: StreamParts, subscriber: string, options: StreamOptions): LiveStream {
+export function openStream(deps: StreamDeps, subscriber: string, options: StreamOptions): LiveStream {
   const over = new AbortController();
   const { lastEventId } = options;
   const progress: Progress = {
@@ -63,7 +63,7 @@ export function openStream(parts: StreamParts, subscriber: string, options: Stre
     connected: false,
     since: lastEventId === undefined ? undefined : timeOf(lastEventId),
   };
-  const closed = keepOpen(parts, subscriber, options, progress, over.signal)
+  const closed = keepOpen(deps, subscriber, options, progress, over.signal)
     .catch((error: unknown) => {
       if (!over.signal.aborted) options.onError?.(error);
     })
@@ -72,7 +72,7 @@ export function openStream(parts: StreamParts, subscriber: string, options: Stre
 }
 
 async function keepOpen(
-  parts: StreamParts,
+  deps: StreamDeps,
   subscriber: string,
   options: StreamOptions,
   progress: Progress,
@@ -84,7 +84,7 @@ async function keepOpen(
     let wait: number;
     progress.connected = false;
     try {
-      await listen(parts, subscriber, options, progress, signal);
+      await listen(deps, subscriber, options, progress, signal);
       wait = progress.retryMs + backoffMs(0, Math.random());
     } catch (error) {
       if (signal.aborted) return;
@@ -96,7 +96,7 @@ async function keepOpen(
     }
     if (progress.failures >= pollAfterFailures) {
       options.onState?.("polling");
-      await poll(parts, options, progress, signal);
+      await poll(deps, options, progress, signal);
       wait = Math.max(wait, pollMs);
     }
     await sleep(wait, signal);
@@ -105,7 +105,7 @@ async function keepOpen(
 
 /** One connection, until it ends. */
 async function listen(
-  parts: StreamParts,
+  deps: StreamDeps,
   subscriber: string,
   options: StreamOptions,
   progress: Progress,
@@ -116,9 +116,9 @@ async function listen(
   const watch = () => setTimeout(() => lost.abort(new Error("The stream fell silent.")), silenceMs);
   let silence = watch();
   try {
-    const response = await parts.fetch(`${parts.root}/v1/in-app/stream?${queryText({ subscriber_id: subscriber })}`, {
+    const response = await deps.fetch(`${deps.root}/v1/in-app/stream?${queryText({ subscriber_id: subscriber })}`, {
       headers: {
-        ...(await parts.headers()),
+        ...(await deps.headers()),
         accept: "text/event-stream",
         ...(progress.lastId !== undefined && { "last-event-id": progress.lastId }),
       },
@@ -150,7 +150,7 @@ function show(message: StreamMessage, { onMessage, onError }: StreamOptions, pro
   const { seen } = progress;
   if (seen.has(message.id)) return;
   seen.add(message.id);
-  if (seen.size > MOST_REMEMBERED)
+  if (seen.size > MAX_CACHED)
     for (const id of [...seen].slice(0, seen.size - REMEMBERED_AFTER_FORGETTING)) seen.delete(id);
   if (progress.lastId === undefined || message.id > progress.lastId) progress.lastId = message.id;
   try {
@@ -161,13 +161,8 @@ function show(message: StreamMessage, { onMessage, onError }: StreamOptions, pro
 }
 
 /** What came while there was no stream. Without any connection before, the first look only takes stock. */
-async function poll(
-  parts: StreamParts,
-  options: StreamOptions,
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<void> {
-  const messages = await parts.listInbox(signal).catch(() => []);
+async function poll(deps: StreamDeps, options: StreamOptions, progress: Progress, signal: AbortSignal): Promise<void> {
+  const messages = await deps.listInbox(signal).catch(() => []);
   const { since } = progress;
   if (since === undefined) {
     for (const { id } of messages) progress.seen.add(id);

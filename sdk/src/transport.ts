@@ -28,7 +28,7 @@ export interface Settings {
   /** Attempts after the first; default 3. */
   maxRetries?: number;
   /** A longer `Retry-After` is not waited for but thrown, in milliseconds; default 60,000. */
-  longestWaitMs?: number;
+  maxWaitMs?: number;
   /** Default: the global one. */
   fetch?: typeof fetch;
 }
@@ -44,19 +44,21 @@ export interface CallOptions {
 }
 
 const TIMEOUT_MS = 30_000;
-const RETRIES = 3;
-const LONGEST_WAIT_MS = 60_000;
+const MAX_RETRIES = 3;
+const MAX_WAIT_MS = 60_000;
 const REPEATABLE = new Set(["GET", "PUT", "DELETE"]);
 
 /** Header of the first credential that the route takes and the client has. */
 export async function credentialHeader(
   credentials: readonly Credential[],
-  known: Credentials,
+  callerCredentials: Credentials,
 ): Promise<Record<string, string>> {
   if (credentials.length === 0) return {};
-  const kind = (["server", "dashboard", "sdk"] as const).find((one) => credentials.includes(one) && known[one]);
+  const kind = (["server", "dashboard", "sdk"] as const).find(
+    (one) => credentials.includes(one) && callerCredentials[one],
+  );
   if (!kind) throw new TypeError(`This call needs one of these credentials: ${credentials.join(", ")}.`);
-  const given = known[kind]!;
+  const given = callerCredentials[kind]!;
   const secret = typeof given === "function" ? await given() : given;
   return kind === "sdk" ? { "x-sdk-key": secret } : { authorization: `Bearer ${secret}` };
 }
@@ -114,15 +116,15 @@ export async function send(
   isSafe: boolean,
   options: CallOptions,
 ): Promise<unknown> {
-  const { fetch: given, timeoutMs = TIMEOUT_MS, maxRetries = RETRIES, longestWaitMs = LONGEST_WAIT_MS } = settings;
+  const { fetch: given, timeoutMs = TIMEOUT_MS, maxRetries = MAX_RETRIES, maxWaitMs = MAX_WAIT_MS } = settings;
   const ask = given ?? ((...all: Parameters<typeof fetch>) => fetch(...all));
-  const most = options.maxRetries ?? maxRetries;
+  const max = options.maxRetries ?? maxRetries;
   for (let n = 0; ; n++) {
     try {
       return await attempt(ask, request, options.timeoutMs ?? timeoutMs, options.signal);
     } catch (error) {
-      if (!(error instanceof ServiceError) || n >= most || !mayRetry(error, isSafe)) throw error;
-      if ((error.retryAfterSeconds ?? 0) * 1_000 > longestWaitMs) throw error;
+      if (!(error instanceof ServiceError) || n >= max || !mayRetry(error, isSafe)) throw error;
+      if ((error.retryAfterSeconds ?? 0) * 1_000 > maxWaitMs) throw error;
       await sleep(waitMs(error, n, Math.random()), options.signal);
     }
   }
@@ -147,7 +149,7 @@ type Method = (...given: unknown[]) => Promise<unknown>;
 function methodOf(
   { route, credentials, body, query, idempotent }: Route,
   settings: Settings,
-  known: Credentials,
+  callerCredentials: Credentials,
 ): Method {
   const [verb = "", path = ""] = route.split(" ");
   return async (...given) => {
@@ -159,7 +161,7 @@ function methodOf(
     const inBody = (content as { idempotency_key?: unknown } | undefined)?.idempotency_key;
     const key = idempotent && inBody === undefined ? (options.idempotencyKey ?? newKey()) : undefined;
     const headers = {
-      ...(await credentialHeader(credentials, known)),
+      ...(await credentialHeader(credentials, callerCredentials)),
       ...(body === "json" && { "content-type": "application/json" }),
       ...(key !== undefined && { "idempotency-key": key }),
     };
@@ -174,10 +176,12 @@ function methodOf(
  * Methods by group, as the table says. `Client` is generated from the same declarations as the table, by one
  * generator, so they fit: that is the guarantee behind the one cast.
  */
-export const methodsOf = <Client>(table: RouteTable, settings: Settings, known: Credentials): Client =>
+export const methodsOf = <Client>(table: RouteTable, settings: Settings, callerCredentials: Credentials): Client =>
   Object.fromEntries(
     Object.entries(table).map(([group, routes]) => [
       group,
-      Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, methodOf(route, settings, known)])),
+      Object.fromEntries(
+        Object.entries(routes).map(([name, route]) => [name, methodOf(route, settings, callerCredentials)]),
+      ),
     ]),
   ) as Client;

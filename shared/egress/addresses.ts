@@ -1,4 +1,4 @@
-// Which IP addresses a request may go to: those of the public Internet and no others (reliability.md, SSRF).
+// Which IP addresses a request may go to: those of the public Internet and no others (docs/decisions/0010).
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 /** Everything that is not a host of the public Internet, or leads to one by translation. */

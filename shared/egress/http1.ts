@@ -7,13 +7,13 @@ import { HTTPS_PORT, type Target } from "./targets.ts";
 
 /** A connection left alone longer may have been closed by the other side while this environment was frozen. */
 const IDLE_MS = 4 * SECOND;
-const MOST_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
 /** What is read of an answer. */
-export const MOST_READ_BYTES = 65_536;
+export const MAX_READ_BYTES = 65_536;
 
 /** Requests over keep-alive connections of their own pool. */
 export function openHttp1(clock: Clock, connect: Connect): (request: Outgoing) => Promise<Exchange> {
-  const agent = new Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS, maxFreeSockets: MOST_CONNECTIONS });
+  const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS, maxFreeSockets: MAX_CONNECTIONS });
   const idleSince = new WeakMap<Duplex, number>();
   agent.on("free", (socket: Duplex) => idleSince.set(socket, clock.now()));
   // The agent asks for a connection and takes it when it is there.
@@ -57,7 +57,7 @@ export function openHttp1(clock: Clock, connect: Connect): (request: Outgoing) =
         let size = 0;
         // Its status is known from here on, whatever becomes of the rest.
         const answered = () => {
-          const text = Buffer.concat(chunks).subarray(0, MOST_READ_BYTES).toString();
+          const text = Buffer.concat(chunks).subarray(0, MAX_READ_BYTES).toString();
           resolve({
             outcome: "answered",
             status: response.statusCode ?? 0,
@@ -68,7 +68,7 @@ export function openHttp1(clock: Clock, connect: Connect): (request: Outgoing) =
         response.on("data", (chunk: Buffer) => {
           chunks.push(chunk);
           size += chunk.length;
-          if (size > MOST_READ_BYTES) request.destroy();
+          if (size > MAX_READ_BYTES) request.destroy();
         });
         response.once("end", answered);
         response.once("error", answered);

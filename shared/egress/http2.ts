@@ -2,7 +2,7 @@
 import { type ClientHttp2Session, constants, connect as startSession } from "node:http2";
 import { type Clock, MINUTE } from "../clock.ts";
 import { type Connect, type Exchange, notSent, type Outgoing, reasonOf } from "./egress.ts";
-import { flat, hostHeader, MOST_READ_BYTES } from "./http1.ts";
+import { flat, hostHeader, MAX_READ_BYTES } from "./http1.ts";
 
 /** A connection left alone longer may have been closed by the other side while this environment was frozen. */
 const IDLE_MS = MINUTE;
@@ -34,14 +34,14 @@ export function openHttp2(clock: Clock, connect: Connect): (request: Outgoing) =
 
   const sessionFor = async (request: Outgoing): Promise<ClientHttp2Session> => {
     const name = `${request.target.host}:${request.target.port}`;
-    const known = sessions.get(name);
-    if (known && clock.now() - known.usedAt > IDLE_MS) {
+    const cached = sessions.get(name);
+    if (cached && clock.now() - cached.usedAt > IDLE_MS) {
       sessions.delete(name);
-      known.session.then((session) => session.close()).catch(() => undefined);
-    } else if (known) {
-      const session = await known.session;
+      cached.session.then((session) => session.close()).catch(() => undefined);
+    } else if (cached) {
+      const session = await cached.session;
       if (!session.closed && !session.destroyed) {
-        known.usedAt = clock.now();
+        cached.usedAt = clock.now();
         return session;
       }
     }
@@ -73,7 +73,7 @@ function exchange(session: ClientHttp2Session, { method, target, headers, body, 
     const ended = (error?: Error) => {
       signal.removeEventListener("abort", giveUp);
       if (status !== undefined) {
-        const text = Buffer.concat(chunks).subarray(0, MOST_READ_BYTES).toString();
+        const text = Buffer.concat(chunks).subarray(0, MAX_READ_BYTES).toString();
         resolve({ outcome: "answered", status, headers: answerHeaders, body: text });
       } else if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) {
         resolve({ outcome: "not_sent", reason: "the stream was refused", isRefused: false });
@@ -90,7 +90,7 @@ function exchange(session: ClientHttp2Session, { method, target, headers, body, 
     stream.on("data", (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > MOST_READ_BYTES) giveUp();
+      if (size > MAX_READ_BYTES) giveUp();
     });
     stream.once("error", ended);
     stream.once("close", ended);

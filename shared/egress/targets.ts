@@ -10,7 +10,7 @@ export interface Target {
   path: string;
 }
 
-const LONGEST_URL = 2_048;
+const MAX_URL = 2_048;
 export const HTTPS_PORT = 443;
 /** Names that mean the machine itself or its own network. */
 const INSIDE = /(^|\.)(localhost|localdomain|local|internal)$/;
@@ -24,7 +24,7 @@ export function targetOf(
   exempts: (host: string, port: number) => boolean = () => false,
   ports: readonly number[] = [HTTPS_PORT],
 ): Target | { refused: string } {
-  if (text.length > LONGEST_URL) return { refused: `must be at most ${LONGEST_URL} characters` };
+  if (text.length > MAX_URL) return { refused: `must be at most ${MAX_URL} characters` };
   const url = URL.parse(text);
   if (!url?.hostname) return { refused: "must be an absolute URL" };
   if (url.protocol !== "https:") return { refused: "must be an https URL" };

@@ -3,7 +3,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { PlanName } from "../plans.ts";
 import type { Platform } from "../resources.ts";
-import { platform as keys } from "../store/keys.ts";
+import { platformKeys } from "../store/keys.ts";
 import type { Item, TenantId } from "../store/model.ts";
 import { noSecrets, type Secrets } from "../store/secrets.ts";
 import type { Access, Credential } from "./endpoint.ts";
@@ -49,7 +49,7 @@ export type Caller =
     }
   | { kind: "public" };
 
-/** The workspace of an authenticated caller; a deed of a public endpoint has none to ask for. */
+/** The workspace of an authenticated caller; a handler of a public endpoint has none to ask for. */
 export function workspaceOf(caller: Caller): Workspace {
   if (caller.kind === "public") throw new Error("A public endpoint asked for a workspace.");
   return caller.workspace;
@@ -68,8 +68,9 @@ export interface Credentials {
 }
 
 /**
- * Finds the caller, or refuses with 401. Reads at most the workspace and the member or key row (decision 9).
- * An SDK key and a dashboard token together must name one workspace; the SDK key then decides (AMB-59).
+ * Finds the caller, or refuses with 401. Reads at most the workspace and the member or key row
+ * (docs/decisions/0021#identity). An SDK key and a dashboard token together must name one workspace; the SDK key then
+ * decides (AMB-59).
  */
 export async function authenticate(
   { credentials, forbidden }: { credentials: readonly Credential[]; forbidden: NonNullable<Access["forbidden"]> },
@@ -107,15 +108,15 @@ async function sdkCaller(
   { secrets, platform }: Credentials,
 ): Promise<{ kind: "sdk"; workspace: Workspace }> {
   const tenant = await tenantOfSdkKey(key, secrets);
-  const row = tenant && (await platform.get(keys.tenant(tenant)));
+  const row = tenant && (await platform.get(platformKeys.tenant(tenant)));
   if (!row) throw unauthorized();
   return { kind: "sdk", workspace: workspaceOfRow(row) };
 }
 
 async function serverCaller(key: string, { platform }: Credentials): Promise<Extract<Caller, { kind: "server" }>> {
-  const row = SERVER_KEY.test(key) ? await platform.get(keys.credential(key)) : undefined;
+  const row = SERVER_KEY.test(key) ? await platform.get(platformKeys.credential(key)) : undefined;
   if (!row || row.revoked_at || row.kind !== "server") throw unauthorized();
-  const workspace = await platform.get(keys.tenant(String(row.tenant)));
+  const workspace = await platform.get(platformKeys.tenant(String(row.tenant)));
   if (!workspace) throw unauthorized();
   const { id, scopes, explicit } = row as Item & { id: string; scopes: Scope[]; explicit: boolean };
   const usedAt = row.last_used_at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(String(row.last_used_at));
@@ -137,11 +138,11 @@ async function dashboardCaller(
   const claims = await tokens.verify(token, clock.now());
   if (!claims) throw unauthorized();
   const [workspace, member] = await platform.getAll([
-    keys.tenant(claims.tid),
-    keys.member(claims.agency ?? claims.tid, claims.sub),
+    platformKeys.tenant(claims.tid),
+    platformKeys.member(claims.agency ?? claims.tid, claims.sub),
   ]);
   if (!workspace || !member) throw unauthorized();
-  const role = roles.find((known) => known === member.role);
+  const role = roles.find((name) => name === member.role);
   if (!role) throw unauthorized();
   const narrowed = claims.narrowed ?? (claims.ro && claims.role !== "viewer");
   return {

@@ -5,35 +5,35 @@ import type { Caller } from "./authenticate.ts";
 import { ApiError } from "./errors.ts";
 
 /** From the validation on, never from the last use. */
-const GOOD_MS = 60 * SECOND;
-const BAD_MS = 5 * SECOND;
-const MOST_REMEMBERED = 10_000;
+const TTL_MS = 60 * SECOND;
+const NEGATIVE_TTL_MS = 5 * SECOND;
+const MAX_CACHED = 10_000;
 
 type Remembered = { until: number } & ({ caller: Caller } | { refusal: ApiError });
 
 /** One cache per environment. */
 export function createCredentialCache(now: () => number) {
-  const known = new Map<string, Remembered>();
+  const cache = new Map<string, Remembered>();
 
   return async (secret: string, validate: () => Promise<Caller>): Promise<Caller> => {
     const key = createHash("sha256").update(secret).digest("base64");
-    const found = known.get(key);
+    const found = cache.get(key);
     if (found && found.until > now()) {
       if ("refusal" in found) throw found.refusal;
       return found.caller;
     }
     const at = now();
     const remember = (entry: Remembered) => {
-      known.delete(key);
-      if (known.size >= MOST_REMEMBERED) known.delete(known.keys().next().value!);
-      known.set(key, entry);
+      cache.delete(key);
+      if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!);
+      cache.set(key, entry);
     };
     try {
       const caller = await validate();
-      remember({ caller, until: at + GOOD_MS });
+      remember({ caller, until: at + TTL_MS });
       return caller;
     } catch (refusal) {
-      if (refusal instanceof ApiError && refusal.status === 401) remember({ refusal, until: at + BAD_MS });
+      if (refusal instanceof ApiError && refusal.status === 401) remember({ refusal, until: at + NEGATIVE_TTL_MS });
       throw refusal;
     }
   };

@@ -10,7 +10,7 @@ export interface Deprecation {
   successor?: Route;
 }
 
-const LEAST_MONTHS = 12;
+const MIN_MONTHS = 12;
 const DAY_OF_MONTH = /^\d{4}-\d{2}-\d{2}$/;
 const midnight = (day: string) => Date.parse(`${day}T00:00:00Z`);
 
@@ -19,7 +19,7 @@ export function faultOfDeprecation({ since, sunset }: Deprecation): string | und
   for (const day of [since, sunset])
     if (!DAY_OF_MONTH.test(day) || Number.isNaN(midnight(day))) return `${day} is not a day`;
   const earliest = new Date(midnight(since));
-  earliest.setUTCMonth(earliest.getUTCMonth() + LEAST_MONTHS);
+  earliest.setUTCMonth(earliest.getUTCMonth() + MIN_MONTHS);
   return midnight(sunset) < earliest.getTime() ? `${sunset} is not 12 months after ${since}` : undefined;
 }
 

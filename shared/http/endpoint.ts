@@ -1,7 +1,7 @@
-// How an endpoint is declared: route, access, shape, deed. Everything about it derives from this one place.
+// How an endpoint is declared: route, access, shape, handler. Everything about it derives from this one place.
 import type { GenericSchema, InferOutput } from "valibot";
 import type { Clock, Ids } from "../clock.ts";
-import type { Context, LogEntry, Uses } from "../parts.ts";
+import type { Context, LogEntry, Uses } from "../deps.ts";
 import type { Feature } from "../plans.ts";
 import type { JsonLimits } from "../rules/json-limits.ts";
 import type { TenantId } from "../store/model.ts";
@@ -43,7 +43,7 @@ export interface Shape {
   query?: GenericSchema;
   body?: GenericSchema;
   /** The longest body in bytes by who sends it: beyond it 413 FILE_TOO_LARGE, before anything in it is looked at. */
-  mostBytes?: { readonly [C in Credential]?: number };
+  maxBytes?: { readonly [C in Credential]?: number };
   /** Bounds on the JSON of the body where the usual ones are too narrow. */
   limits?: Partial<JsonLimits>;
   /** A multipart body, declared by `multipart` of upload.ts. */
@@ -58,19 +58,19 @@ export interface Shape {
   returns?: GenericSchema;
   /** Default: 200 with `returns`, 204 without. */
   status?: 200 | 201 | 202 | 204 | 302;
-  /** Codes the deed adds to those of its access and shape. */
+  /** Codes the handler adds to those of its access and shape. */
   errors?: readonly ErrorCode[];
   /** How a failed body or query is answered: 422 VALIDATION_ERROR, or 400 BAD_REQUEST for in-app (AMB-3). */
   refusal?: 400 | 422;
-  /** The deed honours `Idempotency-Key`: the same request again is a 200 with `Idempotent-Replayed` (AMB-94). */
+  /** The handler honours `Idempotency-Key`: the same request again is a 200 with `Idempotent-Replayed` (AMB-94). */
   idempotent?: boolean;
-  /** The deed may also find its resource known: it says `existing`, a 200 with the same body. */
+  /** The handler may also find its resource known: it says `existing`, a 200 with the same body. */
   upserts?: boolean;
   /** For the reference and the sample events, where one made from the schema would not do or not say enough. */
   example?: { query?: object; body?: object; returns?: object };
   /** It will go: every answer says since when that is known, when it goes, and what takes its place (D-VER). */
   deprecated?: Deprecation;
-  /** Instead of JSON: the deed returns text (or bytes) of this type, and these headers go with it. */
+  /** Instead of JSON: the handler returns text (or bytes) of this type, and these headers go with it. */
   text?: { type: string; headers?: Readonly<Record<string, string>> };
   /** How long caches may keep a public answer; without it, not at all. */
   cacheSeconds?: number;
@@ -86,7 +86,7 @@ type OutputOf<S> = S extends GenericSchema ? InferOutput<S> : undefined;
 
 export interface Call<S extends Shape = Shape> {
   caller: Caller;
-  /** The workspace of the credential; a deed never gets another one. */
+  /** The workspace of the credential; a handler never gets another one. */
   tenant: TenantId;
   query: OutputOf<S["query"]>;
   body: OutputOf<S["body"]>;
@@ -101,7 +101,7 @@ export interface Call<S extends Shape = Shape> {
   log(entry: LogEntry): void;
 }
 
-export type Deed<R extends string, S extends Shape, U extends Uses> = (
+export type Handler<R extends string, S extends Shape, U extends Uses> = (
   call: Call<S> & { params: ParamsOf<R> } & Context<U>,
 ) => Promise<unknown>;
 
@@ -110,26 +110,26 @@ export interface Endpoint {
   access: Required<Pick<Access, "credentials" | "forbidden" | "effect">> & Omit<Access, "credentials" | "effect">;
   shape: Shape;
   uses: Uses;
-  // biome-ignore lint/suspicious/noExplicitAny: each deed takes its own call; `serve` gives it what was declared
-  deed: (call: any) => Promise<unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: each handler takes its own call; `serve` gives it what was declared
+  handler: (call: any) => Promise<unknown>;
 }
 
 /** What a group's endpoints have in common: who may call, and what all of them may touch. */
-export interface Common<U extends Uses> extends Access {
+export interface GroupDefaults<U extends Uses> extends Access {
   uses: U;
   refusal?: 400 | 422;
 }
 
 /**
- * The `endpoint` function of a group: declares one endpoint as route, access, shape and deed, in that order.
- * The deed gets exactly what was declared: a capability that `uses` does not name is not there to reach for.
+ * The `endpoint` function of a group: declares one endpoint as route, access, shape and handler, in that order.
+ * The handler gets exactly what was declared: a capability that `uses` does not name is not there to reach for.
  */
-export function endpoints<const U extends Uses>({ uses, refusal = 422, ...common }: Common<U>) {
+export function endpoints<const U extends Uses>({ uses, refusal = 422, ...common }: GroupDefaults<U>) {
   return <const R extends Route, const S extends Shape, const More extends Uses = []>(
     route: R,
     { uses: more, ...access }: Access & { uses?: More },
     shape: S,
-    deed: Deed<R, S, [...U, ...More]>,
+    handler: Handler<R, S, [...U, ...More]>,
   ): Endpoint => ({
     route,
     access: {
@@ -141,7 +141,7 @@ export function endpoints<const U extends Uses>({ uses, refusal = 422, ...common
     },
     shape: { refusal, ...shape },
     uses: [...uses, ...(more ?? [])],
-    deed,
+    handler,
   });
 }
 

@@ -1,5 +1,6 @@
 // What answers where no route does: the preflight of browsers on SDK-key routes, our own 404 for the rest.
-import type { Parts } from "../parts.ts";
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import type { Deps } from "../deps.ts";
 import type { Credential } from "./endpoint.ts";
 import { notFound } from "./errors.ts";
 import type { ApiHandler } from "./serve.ts";
@@ -25,8 +26,10 @@ export const preflightHeaders = (methods: readonly string[]): Record<string, str
   "access-control-max-age": String(PREFLIGHT_SECONDS),
 });
 
-/** The `$default` function. CORS is for SDK-key routes only: any origin, no credentials (D-CORS, decision 29). */
-export function answerUnknown(routes: readonly KnownRoute[], { ids, log }: Pick<Parts, "ids" | "log">): ApiHandler {
+/**
+ * The `$default` function. CORS is for SDK-key routes only: any origin, no credentials (D-CORS; E12 in docs/edge.md).
+ */
+export function answerUnknown(routes: readonly KnownRoute[], { ids, log }: Pick<Deps, "ids" | "log">): ApiHandler {
   const open = routes
     .filter(({ credentials }) => credentials.includes("sdk"))
     .map(({ route }) => {
@@ -37,27 +40,41 @@ export function answerUnknown(routes: readonly KnownRoute[], { ids, log }: Pick<
   return async (event) => {
     const { method, path } = event.requestContext.http;
     const requestId = event.requestContext.requestId || ids.uuid();
-    const standing = { "x-request-id": requestId, "x-content-type-options": "nosniff" };
+    const commonHeaders = { "x-request-id": requestId, "x-content-type-options": "nosniff" };
     const methods = method === "OPTIONS" ? open.filter(({ segments }) => fits(segments, path)) : [];
-    log({
-      level: "info",
-      message: "request",
-      request_id: requestId,
-      route: "$default",
-      status: methods.length > 0 ? 204 : 404,
-    });
-    if (methods.length > 0)
-      return {
-        statusCode: 204,
-        headers: { ...standing, ...preflightHeaders(methods.map((known) => known.method)) },
-      };
-    return {
-      statusCode: 404,
-      headers: { ...standing, "content-type": "application/json", "cache-control": "no-store" },
-      body: JSON.stringify(notFound("endpoint").body()),
-    };
+    const answer = methods.length > 0 ? preflight(methods) : isBrowserAtRoot(event) ? toReference : unknownEndpoint;
+    log({ level: "info", message: "request", request_id: requestId, route: "$default", status: answer.statusCode });
+    return { ...answer, headers: { ...commonHeaders, ...answer.headers } };
   };
 }
+
+interface Answer {
+  statusCode: number;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+const preflight = (routes: readonly { method: string }[]): Answer => ({
+  statusCode: 204,
+  headers: preflightHeaders(routes.map(({ method }) => method)),
+});
+
+/** Someone who opens the service's address in a browser gets the API reference. */
+const toReference: Answer = {
+  statusCode: 302,
+  headers: { location: "/docs", "cache-control": "no-store", vary: "accept" },
+};
+
+const unknownEndpoint: Answer = {
+  statusCode: 404,
+  headers: { "content-type": "application/json", "cache-control": "no-store" },
+  body: JSON.stringify(notFound("endpoint").body()),
+};
+
+const isBrowserAtRoot = ({ requestContext: { http }, headers }: APIGatewayProxyEventV2): boolean =>
+  http.path === "/" &&
+  (http.method === "GET" || http.method === "HEAD") &&
+  /\btext\/html\b/i.test(headers.accept ?? "");
 
 function fits(segments: readonly string[], path: string): boolean {
   const given = path.split("/");

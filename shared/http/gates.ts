@@ -1,7 +1,7 @@
-// The gates between a credential and a deed, each with the refusal the specification gives it.
+// The gates between a credential and a handler, each with the refusal the specification gives it.
 import { plans } from "../plans.ts";
 import type { Platform } from "../resources.ts";
-import { platform as keys, minuteOf } from "../store/keys.ts";
+import { minuteOf, platformKeys } from "../store/keys.ts";
 import type { Caller } from "./authenticate.ts";
 import type { Access } from "./endpoint.ts";
 import { ApiError } from "./errors.ts";
@@ -15,7 +15,7 @@ export async function limitRequests(caller: Caller, platform: Platform): Promise
   if (caller.kind !== "dashboard") return;
   const now = platform.clock.now();
   const minute = minuteOf(now);
-  const { count } = await platform.update(keys.limit("minute", caller.workspace.tenant, minute), {
+  const { count } = await platform.update(platformKeys.limit("minute", caller.workspace.tenant, minute), {
     add: { count: 1 },
     set: { expires: (minute + 1) * 60 + LIMIT_KEPT_SECONDS },
   });

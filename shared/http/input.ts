@@ -1,5 +1,4 @@
 // Reads path, query and body against the declared schemas, and says what is wrong in the client's own words.
-import jsonBodyParser from "@middy/http-json-body-parser";
 import * as v from "valibot";
 import { checkJson } from "../rules/json-limits.ts";
 import type { Caller } from "./authenticate.ts";
@@ -29,33 +28,44 @@ interface Bodied {
 }
 
 /** EVT-15: judged by its length alone. */
-export function refuseLongBody({ mostBytes }: Pick<Shape, "mostBytes">, caller: Caller, request: Bodied): void {
-  const most = caller.kind === "public" ? undefined : mostBytes?.[caller.kind];
-  if (most === undefined || typeof request.body !== "string") return;
+export function refuseLongBody({ maxBytes }: Pick<Shape, "maxBytes">, caller: Caller, request: Bodied): void {
+  const max = caller.kind === "public" ? undefined : maxBytes?.[caller.kind];
+  if (max === undefined || typeof request.body !== "string") return;
   const bytes = Buffer.byteLength(request.body, request.isBase64Encoded ? "base64" : "utf8");
-  if (bytes > most) throw new ApiError("FILE_TOO_LARGE", `The body has ${bytes} bytes; ${most} is the most.`);
+  if (bytes > max) throw new ApiError("FILE_TOO_LARGE", `The body has ${bytes} bytes; ${max} is the most.`);
 }
 
-const jsonParser = jsonBodyParser().before!;
+const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json(;|$)/i;
 
 /** Replaces the text of a JSON body by its value; an absent one reads as `{}` (D-HTTPCODES: 400 for the rest). */
-export function readJson(request: { event: Bodied }): void {
-  if (request.event.body === undefined || request.event.body === "") {
-    request.event.body = {};
+export function readJson(request: Bodied): void {
+  if (request.body === undefined || request.body === "") {
+    request.body = {};
     return;
   }
+  if (!JSON_TYPE.test(request.headers["content-type"] ?? ""))
+    throw new ApiError("BAD_REQUEST", "The body must be sent as application/json.");
   try {
-    jsonParser(request as never);
-  } catch (error) {
-    const status = (error as { statusCode?: number }).statusCode;
-    if (status === 415) throw new ApiError("BAD_REQUEST", "The body must be sent as application/json.");
+    request.body = JSON.parse(textOf(request), refusePrototypeKeys);
+  } catch {
     throw new ApiError("BAD_REQUEST", "The body is not valid JSON.");
   }
+}
+
+/** A reviver for `JSON.parse`: throws at a key that could change a prototype. */
+function refusePrototypeKeys(key: string, value: unknown): unknown {
+  const isPrototype =
+    key === "constructor" && typeof value === "object" && value !== null && Object.hasOwn(value, "prototype");
+  if (key === "__proto__" || isPrototype) throw new SyntaxError(`The key ${key} is not allowed.`);
+  return value;
 }
 
 /** The body as it came. */
 export const bytesOf = ({ body, isBase64Encoded }: Pick<Bodied, "body" | "isBase64Encoded">): Buffer =>
   Buffer.from(typeof body === "string" ? body : "", isBase64Encoded ? "base64" : "utf8");
+
+const textOf = (request: Pick<Bodied, "body" | "isBase64Encoded">): string =>
+  request.isBase64Encoded ? bytesOf(request).toString() : String(request.body);
 
 /** A multipart body: text fields through their schema, and the file as it came. */
 export async function parseForm(shape: Judged, form: NonNullable<Shape["form"]>, { headers, ...sent }: Bodied) {
@@ -81,7 +91,7 @@ function parse(shape: Judged, schema: v.GenericSchema, input: unknown): unknown 
   throw refusalOf(shape, `${name}: ${reason}`, fields);
 }
 
-const MOST_FIELDS = 20;
+const MAX_FIELDS = 20;
 
 /** Field path (`messages.0.content`) → what is wrong with it; the first complaint of each field wins. */
 export function fieldsOf(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
@@ -89,7 +99,7 @@ export function fieldsOf(issues: readonly v.BaseIssue<unknown>[]): Record<string
   for (const issue of issues) {
     const path = v.getDotPath(issue) ?? "body";
     if (!fields.has(path)) fields.set(path, reasonOf(issue));
-    if (fields.size === MOST_FIELDS) break;
+    if (fields.size === MAX_FIELDS) break;
   }
   return Object.fromEntries(fields);
 }

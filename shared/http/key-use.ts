@@ -1,6 +1,6 @@
 // When a server key was last good for something: noted on its row, at most once an hour (D-SCOPE).
 import { HOUR, timestamp } from "../clock.ts";
-import type { Parts } from "../parts.ts";
+import type { Deps } from "../deps.ts";
 import type { Platform } from "../resources.ts";
 import { present } from "../store/conditions.ts";
 import type { Caller } from "./authenticate.ts";
@@ -8,7 +8,7 @@ import type { Caller } from "./authenticate.ts";
 const NOTED_EVERY_MS = HOUR;
 
 /** Notes a use that succeeded. What goes wrong here is logged: the request itself is done. */
-export async function noteKeyUse(caller: Caller, platform: Platform, { clock, log }: Pick<Parts, "clock" | "log">) {
+export async function noteKeyUse(caller: Caller, platform: Platform, { clock, log }: Pick<Deps, "clock" | "log">) {
   const now = clock.now();
   if (caller.kind !== "server" || now - caller.usedAt < NOTED_EVERY_MS) return;
   // A remembered caller (ATH-R6) remembers this too.

@@ -2,14 +2,14 @@
 import * as v from "valibot";
 import { validateTemplate } from "../rules/render.ts";
 
-export const MOST_TITLE_CHARACTERS = 1_000;
-export const MOST_BODY_CHARACTERS = 50_000;
+export const MAX_TITLE_CHARACTERS = 1_000;
+export const MAX_BODY_CHARACTERS = 50_000;
 
-const personalised = (most: number) =>
+const personalised = (maxLength: number) =>
   v.pipe(
     v.string("must be a string"),
     v.nonEmpty("must not be empty"),
-    v.maxLength(most, `must have at most ${most} characters`),
+    v.maxLength(maxLength, `must have at most ${maxLength} characters`),
     v.rawCheck(({ dataset, addIssue }) => {
       const trouble = dataset.typed ? validateTemplate(dataset.value) : undefined;
       if (trouble) addIssue({ message: trouble });
@@ -18,20 +18,20 @@ const personalised = (most: number) =>
   );
 
 /** What the provider takes of a chat-app template. */
-const MOST_PARAMETER_CHARACTERS = 1_024;
-const MOST_PARAMETERS = 99;
+const MAX_PARAMETER_CHARACTERS = 1_024;
+const MAX_PARAMETERS = 99;
 
 /** AMB-90: an approved template in place of title and body by the chat app, and what fills its variables. */
 export const chatAppFields = {
   chat_app_template_id: v.optional(v.string("must be a string")),
   chat_app_parameters: v.optional(
     v.pipe(
-      v.array(personalised(MOST_PARAMETER_CHARACTERS), "must be an array"),
-      v.maxLength(MOST_PARAMETERS, `must be at most ${MOST_PARAMETERS}`),
+      v.array(personalised(MAX_PARAMETER_CHARACTERS), "must be an array"),
+      v.maxLength(MAX_PARAMETERS, `must be at most ${MAX_PARAMETERS}`),
     ),
   ),
 };
 
 /** What a recipient reads; may hold the Liquid subset of D-LIQUID. */
-export const MessageTitle = personalised(MOST_TITLE_CHARACTERS);
-export const MessageBody = personalised(MOST_BODY_CHARACTERS);
+export const MessageTitle = personalised(MAX_TITLE_CHARACTERS);
+export const MessageBody = personalised(MAX_BODY_CHARACTERS);

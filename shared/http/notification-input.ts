@@ -6,18 +6,18 @@ import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { JsonObject, TimestampInput } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
 
-export const MOST_GIVEN_IDS = 10_000;
-const MOST_KEY_CHARACTERS = 255;
+export const MAX_GIVEN_IDS = 10_000;
+const MAX_KEY_CHARACTERS = 255;
 /** So that a job with all its texts is one item of the table, and so is each message of it. */
-const MOST_OBJECT_BYTES = 65_536;
+const MAX_OBJECT_BYTES = 65_536;
 
 type Verdict = { path: string; reason: string } | undefined;
 
 const SmallObject = v.pipe(
   JsonObject,
   v.check(
-    (value) => Buffer.byteLength(JSON.stringify(value)) <= MOST_OBJECT_BYTES,
-    `must have at most ${MOST_OBJECT_BYTES} bytes as JSON`,
+    (value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_OBJECT_BYTES,
+    `must have at most ${MAX_OBJECT_BYTES} bytes as JSON`,
   ),
 );
 
@@ -33,7 +33,7 @@ const Filter = (judge: (value: unknown) => Verdict) =>
 export const IdempotencyKey = v.pipe(
   v.string("must be a string"),
   v.minLength(1, "must not be empty"),
-  v.maxLength(MOST_KEY_CHARACTERS, `must have at most ${MOST_KEY_CHARACTERS} characters`),
+  v.maxLength(MAX_KEY_CHARACTERS, `must have at most ${MAX_KEY_CHARACTERS} characters`),
 );
 
 export const NewNotification = v.pipe(
@@ -49,7 +49,7 @@ export const NewNotification = v.pipe(
           "must be an array",
         ),
         v.minLength(1, "must name at least one subscriber"),
-        v.maxLength(MOST_GIVEN_IDS, `must name at most ${MOST_GIVEN_IDS} subscribers`),
+        v.maxLength(MAX_GIVEN_IDS, `must name at most ${MAX_GIVEN_IDS} subscribers`),
       ),
     ),
     target: v.optional(Target),

@@ -4,18 +4,18 @@ import * as v from "valibot";
 import type { RootSecrets } from "../store/secrets.ts";
 import { invalid } from "./errors.ts";
 
-export const MOST_PER_PAGE = 100;
+export const MAX_PER_PAGE = 100;
 const DEFAULT_PER_PAGE = 20;
 
-/** Any page closes here with a cursor, whatever the limit asked (decision 30). */
-const MOST_PAGE_BYTES = 4 * 1_048_576;
+/** Any page closes here with a cursor, whatever the limit asked (docs/decisions/0021#page-size). */
+const MAX_PAGE_BYTES = 4 * 1_048_576;
 
 /** Says of one thing after the other whether the page still takes it; it takes at least one. */
 export function pageRoom(): (thing: unknown) => boolean {
   let used = 0;
   return (thing) => {
     const bytes = Buffer.byteLength(JSON.stringify(thing));
-    const takes = used === 0 || used + bytes <= MOST_PAGE_BYTES;
+    const takes = used === 0 || used + bytes <= MAX_PAGE_BYTES;
     if (takes) used += bytes;
     return takes;
   };
@@ -43,15 +43,15 @@ export const pageFields = <Name extends "per_page" | "page_size">(name: Name) =>
     page: count(1),
     [name]: v.pipe(
       count(DEFAULT_PER_PAGE),
-      v.transform((size) => Math.min(size, MOST_PER_PAGE)),
+      v.transform((size) => Math.min(size, MAX_PER_PAGE)),
     ),
   }) as { page: ReturnType<typeof count> } & Record<Name, ReturnType<typeof limit>>;
 
 /** `limit`: clamped to `most`, refused below 1. */
-export const limit = (fallback: number, most: number) =>
+export const limit = (fallback: number, max: number) =>
   v.pipe(
     count(fallback),
-    v.transform((size) => Math.min(size, most)),
+    v.transform((size) => Math.min(size, max)),
   );
 
 export const offsetOf = ({ page, size }: PageQuery): { from: number; to: number } => ({

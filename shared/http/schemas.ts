@@ -22,10 +22,10 @@ export const TimestampInput = v.pipe(
 );
 
 /** `v.maxLength` counts UTF-16 units, of which some characters have two. */
-export function atMostCharacters(most: number) {
-  const counting = v.maxLength<string, number, string>(most, `must have at most ${most} characters`);
+export function maxCharacters(maxLength: number) {
+  const counting = v.maxLength<string, number, string>(maxLength, `must have at most ${maxLength} characters`);
   const run: (typeof counting)["~run"] = (dataset, config) =>
-    dataset.typed && hasAtMost(dataset.value, most) ? dataset : counting["~run"](dataset, config);
+    dataset.typed && hasAtMost(dataset.value, maxLength) ? dataset : counting["~run"](dataset, config);
   return { ...counting, "~run": run };
 }
 

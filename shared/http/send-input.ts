@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { Uuid } from "./schemas.ts";
 
-const MOST_CHANNELS = 20;
+const MAX_CHANNELS = 20;
 
 /** NTF-5 to NTF-8. */
 export const Target = v.variant(
@@ -18,7 +18,7 @@ export const Target = v.variant(
 export const ChannelIds = v.pipe(
   v.array(v.string("must be a string"), "must be an array"),
   v.minLength(1, "must name at least one channel"),
-  v.maxLength(MOST_CHANNELS, `must name at most ${MOST_CHANNELS} channels`),
+  v.maxLength(MAX_CHANNELS, `must name at most ${MAX_CHANNELS} channels`),
 );
 
 /** A share in whole percent, at most 99 (ABH-4). */

@@ -1,8 +1,9 @@
-// Runs a group of endpoints: the checks around every deed, in their one fixed order (decision 18), on middy.
+// Runs a group of endpoints: the checks around every handler, in their one fixed order
+// (docs/decisions/0021#order-of-checks), on middy.
 import middy from "@middy/core";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context as LambdaContext } from "aws-lambda";
 import * as v from "valibot";
-import { opener, type Parts } from "../parts.ts";
+import { type Deps, opener } from "../deps.ts";
 import { requireFeature } from "../plans.ts";
 import type { TenantId } from "../store/model.ts";
 import { authenticate, type Caller } from "./authenticate.ts";
@@ -29,8 +30,8 @@ type Event = APIGatewayProxyEventV2;
 export type Response = APIGatewayProxyStructuredResultV2;
 export type ApiHandler = (event: Event, context: LambdaContext) => Promise<Response>;
 
-/** One request on its way through the steps; the body parser of middy reads and replaces `body`. */
-interface Passage {
+/** One request on its way through the steps. Parsing replaces the text of `body` by its value. */
+interface RequestContext {
   event: Event;
   headers: Readonly<Record<string, string | undefined>>;
   body: unknown;
@@ -42,11 +43,11 @@ interface Passage {
   form: unknown;
 }
 
-/** The Lambda handler of a group. @see decision 15: called once per environment. */
-export function serve(group: Group, parts: Parts): ApiHandler {
-  const shared = { open: opener(parts), cached: createCredentialCache(parts.clock.now) };
+/** The Lambda handler of a group. @see docs/decisions/0021#composition-root: called once per environment. */
+export function serve(group: Group, deps: Deps): ApiHandler {
+  const shared = { open: opener(deps), cached: createCredentialCache(deps.clock.now) };
   const chains = new Map(
-    group.endpoints.map((endpoint) => [routeKeyOf(endpoint.route), chain(endpoint, parts, shared)]),
+    group.endpoints.map((endpoint) => [routeKeyOf(endpoint.route), chain(endpoint, deps, shared)]),
   );
   return async (event, context) => {
     const run = chains.get(event.routeKey);
@@ -56,23 +57,23 @@ export function serve(group: Group, parts: Parts): ApiHandler {
 }
 
 /** What the endpoints of a group share. */
-interface Shared {
+interface GroupRuntime {
   open: ReturnType<typeof opener>;
   cached: ReturnType<typeof createCredentialCache>;
 }
 
-function chain(endpoint: Endpoint, parts: Parts, { open, cached }: Shared): ApiHandler {
+function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): ApiHandler {
   const { access, shape } = endpoint;
-  const { clock, ids, log } = parts;
+  const { clock, ids, log } = deps;
   const bind = open(endpoint.uses);
   const { platform, viewer: addressOf, ...rest } = open(servingUses)("" as TenantId);
   const credentials = { platform, ...rest, clock };
 
-  const handler = middy<Passage, Response>({ timeoutEarlyInMillis: 0 })
-    .before(async ({ event: passage }) => {
-      const presented = presentedBy(passage.event);
+  const handler = middy<RequestContext, Response>({ timeoutEarlyInMillis: 0 })
+    .before(async ({ event: context }) => {
+      const presented = presentedBy(context.event);
       const validate = () => authenticate(access, presented, credentials);
-      passage.caller = access.cachesCredentials
+      context.caller = access.cachesCredentials
         ? await cached(JSON.stringify([access.credentials, presented]), validate)
         : await validate();
     })
@@ -86,44 +87,44 @@ function chain(endpoint: Endpoint, parts: Parts, { open, cached }: Shared): ApiH
     .before(({ event: { caller } }) => {
       if (access.feature && caller.kind !== "public") requireFeature(caller.workspace.plan, access.feature);
     })
-    .before(({ event: passage }) => {
-      passage.query = parseQuery(shape, passage.event.queryStringParameters ?? {});
+    .before(({ event: context }) => {
+      context.query = parseQuery(shape, context.event.queryStringParameters ?? {});
     })
     .before((request) => {
       if (!shape.body) return;
       refuseLongBody(shape, request.event.caller, request.event);
-      readJson(request);
+      readJson(request.event);
       refuseDeepBody(shape, request.event.body);
       request.event.body = parseBody(shape, request.event.body);
     })
-    .before(async ({ event: passage }) => {
-      if (shape.form) passage.form = await parseForm(shape, shape.form, passage);
+    .before(async ({ event: context }) => {
+      if (shape.form) context.form = await parseForm(shape, shape.form, context);
     })
-    .handler(async (passage): Promise<Response> => {
-      const tenant = (passage.caller.kind === "public" ? "" : passage.caller.workspace.tenant) as TenantId;
-      const result = await endpoint.deed({
+    .handler(async (context): Promise<Response> => {
+      const tenant = (context.caller.kind === "public" ? "" : context.caller.workspace.tenant) as TenantId;
+      const result = await endpoint.handler({
         ...bind(tenant),
-        caller: passage.caller,
+        caller: context.caller,
         tenant,
-        params: readParams(passage.event.pathParameters),
-        query: passage.query,
-        body: shape.body && passage.body,
-        form: passage.form,
-        raw: shape.raw === undefined ? undefined : bytesOf(passage),
-        headers: passage.headers,
-        sourceIp: addressOf(passage.event),
-        requestId: passage.requestId,
+        params: readParams(context.event.pathParameters),
+        query: context.query,
+        body: shape.body && context.body,
+        form: context.form,
+        raw: shape.raw === undefined ? undefined : bytesOf(context),
+        headers: context.headers,
+        sourceIp: addressOf(context.event),
+        requestId: context.requestId,
         clock,
         ids,
         log,
       });
       const response = respond(endpoint, result);
-      await noteKeyUse(passage.caller, platform, parts);
+      await noteKeyUse(context.caller, platform, deps);
       return response;
     });
 
   return async (event, context) => {
-    const passage: Passage = {
+    const state: RequestContext = {
       event,
       headers: event.headers,
       body: event.body,
@@ -134,15 +135,15 @@ function chain(endpoint: Endpoint, parts: Parts, { open, cached }: Shared): ApiH
       query: undefined,
       form: undefined,
     };
-    const response = await handler(passage, context).catch((error: unknown) => refuse(error, passage, parts));
-    response.headers = { ...response.headers, ...standingHeaders(endpoint, passage, response) };
-    logRequest(endpoint, passage, response, parts);
+    const response = await handler(state, context).catch((error: unknown) => refuse(error, state, deps));
+    response.headers = { ...response.headers, ...commonHeaders(endpoint, state, response) };
+    logRequest(endpoint, state, response, deps);
     return response;
   };
 }
 
 /** A thrown error becomes a response here and nowhere else. */
-function refuse(error: unknown, { requestId }: Passage, { log }: Parts): Response {
+function refuse(error: unknown, { requestId }: RequestContext, { log }: Deps): Response {
   const refusal = toApiError(error, requestId);
   if (refusal.status >= 500)
     log({
@@ -181,9 +182,9 @@ const json = (statusCode: number, body: unknown, headers: Record<string, string>
   body: JSON.stringify(body),
 });
 
-function standingHeaders(
+function commonHeaders(
   { access, shape }: Endpoint,
-  { requestId }: Passage,
+  { requestId }: RequestContext,
   { statusCode = 200 }: Response,
 ): Record<string, string> {
   const kept = statusCode < 300 && access.credentials.length === 0 ? shape.cacheSeconds : undefined;
@@ -202,14 +203,19 @@ function presentedBy({ headers }: Event) {
   return { sdkKey: headers["x-sdk-key"], bearer: authorization && bearer === undefined ? "" : bearer };
 }
 
-function logRequest(endpoint: Endpoint, passage: Passage, { statusCode = 200 }: Response, { log, clock }: Parts): void {
+function logRequest(
+  endpoint: Endpoint,
+  context: RequestContext,
+  { statusCode = 200 }: Response,
+  { log, clock }: Deps,
+): void {
   log({
     level: statusCode >= 500 ? "error" : "info",
     message: "request",
-    request_id: passage.requestId,
-    tenant: passage.caller.kind === "public" ? undefined : passage.caller.workspace.tenant,
+    request_id: context.requestId,
+    tenant: context.caller.kind === "public" ? undefined : context.caller.workspace.tenant,
     route: endpoint.route,
     status: statusCode,
-    ms: clock.now() - passage.startedAt,
+    ms: clock.now() - context.startedAt,
   });
 }

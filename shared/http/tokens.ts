@@ -1,12 +1,16 @@
-// Dashboard tokens, verified by aws-jwt-verify against the public keys published in the table (decision 23).
+// Dashboard tokens, verified by aws-jwt-verify against the public keys published in the table
+// (docs/decisions/0021#tokens).
 import { JwtVerifier } from "aws-jwt-verify";
 import * as v from "valibot";
-import { type Capability, type Parts, setting } from "../parts.ts";
-import { openTable } from "../store/table.ts";
+import { type Capability, type Deps, setting } from "../deps.ts";
+import { openPlatformTable } from "../store/table.ts";
 
 export const ACCESS_TOKEN_SECONDS = 900;
 const LEEWAY_SECONDS = 5;
-/** aws-jwt-verify reads the real clock: it is told to be patient, and the times are checked here (decision 14). */
+/**
+ * aws-jwt-verify reads the real clock: it is told to be patient, and the times are checked here
+ * (docs/decisions/0021#service-clock).
+ */
 const PATIENCE_SECONDS = 100 * 366 * 86_400;
 /** How soon an unknown key id may make us read the published keys again. */
 const REREAD_MS = 10_000;
@@ -45,8 +49,8 @@ export const tokenVerifier: Capability<"tokens", TokenVerifier> = {
   as: "tokens",
   env: ["TABLE_NAME", "TOKEN_ISSUER", "TOKEN_AUDIENCE", "TOKEN_JWKS"],
   grants: [{ actions: ["dynamodb:Query"], on: "table" }],
-  open: (parts) => {
-    const verifier = openVerifier(parts);
+  open: (deps) => {
+    const verifier = openVerifier(deps);
     return () => verifier;
   },
 };
@@ -55,11 +59,11 @@ export const tokenVerifier: Capability<"tokens", TokenVerifier> = {
  * Checks tokens of our own issuer by the keys in the table. With `TOKEN_JWKS` (a JWKS document) the issuer named by
  * `TOKEN_ISSUER` takes its place: its tokens carry the user as `sub` and the workspace as `tid`.
  */
-function openVerifier(parts: Parts): TokenVerifier {
-  const issuer = setting(parts, "TOKEN_ISSUER");
-  const audience = setting(parts, "TOKEN_AUDIENCE");
-  const external = parts.env.TOKEN_JWKS;
-  const table = openTable(parts)((pk) => pk === "JWK");
+function openVerifier(deps: Deps): TokenVerifier {
+  const issuer = setting(deps, "TOKEN_ISSUER");
+  const audience = setting(deps, "TOKEN_AUDIENCE");
+  const external = deps.env.TOKEN_JWKS;
+  const table = openPlatformTable(deps, "JWK");
   const readKeys = async () =>
     external
       ? (JSON.parse(external) as { keys: PublishedKey[] }).keys
@@ -70,14 +74,14 @@ function openVerifier(parts: Parts): TokenVerifier {
     jwksUri: `${issuer}/.well-known/jwks.json`,
     graceSeconds: PATIENCE_SECONDS,
   });
-  let known = new Set<string>();
+  let cache = new Set<string>();
   let readAt = Number.NEGATIVE_INFINITY;
   let learning: Promise<void> | undefined;
 
   const learn = async (now: number) => {
     readAt = now;
     const published = await readKeys();
-    known = new Set(published.map(({ kid }) => kid));
+    cache = new Set(published.map(({ kid }) => kid));
     if (published.length > 0) verifier.cacheJwks({ keys: published });
   };
 
@@ -85,11 +89,11 @@ function openVerifier(parts: Parts): TokenVerifier {
     verify: async (token, now) => {
       const kid = keyIdOf(token);
       if (kid === undefined) return undefined;
-      if (!known.has(kid)) {
+      if (!cache.has(kid)) {
         if (now - readAt >= REREAD_MS) learning = learn(now);
         await learning;
       }
-      if (!known.has(kid)) return undefined;
+      if (!cache.has(kid)) return undefined;
       const claims = v.safeParse(Claims, verified(verifier, token));
       return claims.success && isCurrent(claims.output, now / 1_000) ? claims.output : undefined;
     },

@@ -31,7 +31,7 @@ export interface Upload {
 interface FilePart {
   /** Its name in the form. */
   part?: string;
-  /** The deed can do without it. */
+  /** The handler can do without it. */
   isOptional?: boolean;
 }
 
@@ -47,7 +47,7 @@ export const multipart = <F extends GenericSchema>(
 });
 
 const FIELD_BYTES = 4_096;
-const MOST_FIELDS = 10;
+const MAX_FIELDS = 10;
 
 /**
  * Reads a multipart body of at most one file. `source` may be the whole body or a stream of it. With a `sink` the file
@@ -57,7 +57,7 @@ const MOST_FIELDS = 10;
 export function readUpload(
   source: Buffer | Readable,
   contentType: string | undefined,
-  { fileBytes, fieldBytes = FIELD_BYTES, fields: mostFields = MOST_FIELDS, sink }: UploadLimits & { sink?: Sink },
+  { fileBytes, fieldBytes = FIELD_BYTES, fields: maxFields = MAX_FIELDS, sink }: UploadLimits & { sink?: Sink },
 ): Promise<Upload> {
   if (!contentType?.toLowerCase().startsWith("multipart/form-data"))
     return Promise.reject(malformed("The body must be sent as multipart/form-data."));
@@ -69,7 +69,7 @@ export function readUpload(
         limits: {
           fileSize: fileBytes,
           files: 1,
-          fields: mostFields,
+          fields: maxFields,
           fieldSize: fieldBytes,
           fieldNameSize: 128,
           headerPairs: 100,
@@ -104,7 +104,7 @@ export function readUpload(
       });
     });
     parser.on("filesLimit", () => refuse(malformed("Only one file may be sent.")));
-    parser.on("fieldsLimit", () => refuse(malformed(`At most ${mostFields} fields may be sent.`)));
+    parser.on("fieldsLimit", () => refuse(malformed(`At most ${maxFields} fields may be sent.`)));
     parser.on("error", () => refuse(malformed(CUT_OFF)));
     parser.on("finish", () => {
       if (tooLarge) reject(new ApiError("FILE_TOO_LARGE", `The file is larger than ${fileBytes} bytes.`));

@@ -1,6 +1,6 @@
-// Where a request comes from: the connection's address, never what a client says of itself (decision 26).
+// Where a request comes from: the connection's address, never what a client says of itself (E8, E9 in docs/edge.md).
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Capability } from "../parts.ts";
+import type { Capability } from "../deps.ts";
 
 /** What the edge adds: the viewer's address, worth something only together with the secret. */
 const VIEWER_ADDRESS_HEADER = "x-viewer-ip";

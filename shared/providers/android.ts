@@ -25,7 +25,7 @@ type Answered = Extract<Exchange, { outcome: "answered" }>;
 const TOKEN_URL = "https://oauth2.googleapis.com/token";
 const SCOPE = "https://www.googleapis.com/auth/firebase.messaging";
 const TOKEN_MS = 50 * MINUTE;
-const MOST_PAYLOAD_BYTES = 4_096;
+const MAX_PAYLOAD_BYTES = 4_096;
 const AGAIN = new Set(["QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL", "UNAUTHENTICATED"]);
 const AGAIN_STATUSES = new Set([429, 500, 503]);
 const NO_DEVICE = "credentials-check";
@@ -70,7 +70,7 @@ export function androidProvider({
   return {
     send: async (credentials, message) => {
       const request = requestOf(message);
-      if (Buffer.byteLength(JSON.stringify([request.notification, request.data])) > MOST_PAYLOAD_BYTES)
+      if (Buffer.byteLength(JSON.stringify([request.notification, request.data])) > MAX_PAYLOAD_BYTES)
         return rejected("payload_too_large");
       const token = await accessToken(credentials);
       if (typeof token !== "string") return withoutToken(token, clock.now());

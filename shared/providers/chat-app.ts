@@ -20,7 +20,7 @@ type ChatApp = CredentialsFor<"chat_app">;
 type Answered = Extract<Exchange, { outcome: "answered" }>;
 
 const GRAPH = "https://graph.facebook.com/v23.0";
-const MOST_CHARACTERS = 4_096;
+const MAX_CHARACTERS = 4_096;
 /** Rates and outages, by the provider's error codes: the message was not taken. */
 const AGAIN = new Set([2, 4, 80007, 130429, 131016, 131048, 131056, 133004]);
 /** "Something went wrong", without saying before or after what. */
@@ -64,13 +64,13 @@ export function chatAppProvider({ egress, clock }: { egress: Egress; clock: Cloc
       ...(body && { body: JSON.stringify(body) }),
     });
 
-  const templateFrom = (exchange: Exchange, known?: string): TemplateAnswer => {
+  const templateFrom = (exchange: Exchange, providerId?: string): TemplateAnswer => {
     if (exchange.outcome !== "answered") return { ok: false, error: exchange.reason, mayPass: true };
     if (exchange.status !== 200) {
       const { message, code } = errorOf(exchange);
       return { ok: false, error: message, mayPass: AGAIN.has(code) || exchange.status >= 500 };
     }
-    const { id = known, status, rejected_reason } = jsonOf(exchange.body);
+    const { id = providerId, status, rejected_reason } = jsonOf(exchange.body);
     if (!id || typeof status !== "string") return { ok: false, error: "The answer is no template.", mayPass: true };
     const reason = typeof rejected_reason === "string" && rejected_reason !== "NONE" ? rejected_reason : undefined;
     return { ok: true, template: { id: String(id), status, ...(reason && { reason }) } };
@@ -79,7 +79,7 @@ export function chatAppProvider({ egress, clock }: { egress: Egress; clock: Cloc
   return {
     send: async (credentials, message) => {
       const content = contentOf(message);
-      if ("text" in content && content.text.body.length > MOST_CHARACTERS) return rejected("message_too_long");
+      if ("text" in content && content.text.body.length > MAX_CHARACTERS) return rejected("message_too_long");
       const exchange = await ask(credentials, "POST", `${credentials.phone_number_id}/messages`, {
         messaging_product: "whatsapp",
         recipient_type: "individual",
@@ -117,7 +117,7 @@ export function chatAppProvider({ egress, clock }: { egress: Egress; clock: Cloc
       if (exchange.outcome !== "answered" || exchange.status !== 200) return undefined;
       const { data } = jsonOf(exchange.body);
       const same = (Array.isArray(data) ? (data as ListedTemplate[]) : []).find(
-        (known) => known.name === name && known.language === language && bodyOf(known) === body,
+        (providerId) => providerId.name === name && providerId.language === language && bodyOf(providerId) === body,
       );
       return same && templateFrom({ ...exchange, body: JSON.stringify(same) });
     },

@@ -5,11 +5,11 @@ import { isEmailAddress } from "../rules/contacts.ts";
 
 const LINE = /^[^\p{Cc}]*$/u;
 /** One line of text, for it reaches headers and forms. */
-const line = (longest: number) =>
+const line = (maxLength: number) =>
   v.pipe(
     v.string("must be a string"),
     v.nonEmpty("must not be empty"),
-    v.maxLength(longest, `must be at most ${longest} characters`),
+    v.maxLength(maxLength, `must be at most ${maxLength} characters`),
     v.regex(LINE, "must not contain control characters"),
   );
 const matching = (form: RegExp, message: string) => v.pipe(v.string("must be a string"), v.regex(form, message));
@@ -17,7 +17,7 @@ const matching = (form: RegExp, message: string) => v.pipe(v.string("must be a s
 const SHORT = 64;
 const NAME = 255;
 const SECRET = 4_096;
-const MOST_PORT = 65_535;
+const MAX_PORT = 65_535;
 const accountId = matching(/^[A-Za-z0-9_-]{1,64}$/, "must be letters, digits, - or _");
 const email = v.pipe(v.string("must be a string"), v.check(isEmailAddress, "must be an e-mail address"));
 
@@ -92,7 +92,7 @@ export const Email = v.pipe(
     reply_to: v.optional(email),
     host: v.optional(matching(/^[A-Za-z0-9.:-]{1,253}$/, "must be a host name")),
     port: v.optional(
-      v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1), v.maxValue(MOST_PORT)),
+      v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1), v.maxValue(MAX_PORT)),
     ),
     username: v.optional(line(NAME)),
     password: v.optional(line(SECRET)),

@@ -6,8 +6,8 @@ import { keys } from "../store/keys.ts";
 import type { Item, Value } from "../store/model.ts";
 import { messageId, messageRow, PROMPT_MS } from "../store/sends/inbox.ts";
 import type { Job } from "../store/sends/jobs.ts";
-import { isMark, type Recipient } from "../store/sends/recipients.ts";
-import { type Place, placeText } from "../store/sends/touches.ts";
+import { isPseudonym, type Recipient } from "../store/sends/recipients.ts";
+import { type ChunkRef, chunkRefText } from "../store/sends/touches.ts";
 import { KNOWN_ALIVE_MS } from "../store/subscribers/erasure.ts";
 import { getProfiles } from "../store/subscribers/subscribers.ts";
 import { eventFor, scopeOf } from "./texts.ts";
@@ -28,7 +28,7 @@ export interface InAppResult {
 export async function deliverInApp(
   store: Store,
   job: Job,
-  place: Place,
+  chunkRef: ChunkRef,
   { at, repeats }: { at: number; repeats: boolean },
   { recipients, plannedAt }: { recipients: readonly Recipient[]; plannedAt: number },
 ): Promise<InAppResult> {
@@ -36,7 +36,7 @@ export async function deliverInApp(
   const event = await eventFor(store, job);
   const now = store.clock.now();
   const whence = {
-    place: placeText(place),
+    place: chunkRefText(chunkRef),
     experience: job.source.type === "experience" ? (job.source.id ?? undefined) : undefined,
     late_at: now - at > PROMPT_MS ? now : undefined,
   };
@@ -47,7 +47,7 @@ export async function deliverInApp(
   const gone: string[] = [];
   for (const [i, { subscriber, arm }] of recipients.entries()) {
     const profile = profiles?.[i];
-    if (isMark(subscriber)) continue;
+    if (isPseudonym(subscriber)) continue;
     if (profiles && !profile) {
       gone.push(subscriber);
       continue;
@@ -83,7 +83,7 @@ function renderer(job: Job, now: number) {
   const isStatic = [...templates, ...(actions ?? []).flatMap(({ title, url }) => [title, url])].every(
     (template) => template?.isStatic !== false,
   );
-  const known = new Map<string, Rendered | undefined>();
+  const cache = new Map<string, Rendered | undefined>();
 
   const render = (arm: "a" | "b" | undefined, scope: RenderScope): Rendered | undefined => {
     const fill = (template: CompiledTemplate) => template.render(scope, { now, escape: "none" }).text;
@@ -110,8 +110,8 @@ function renderer(job: Job, now: number) {
     for: (arm: "a" | "b" | undefined, scope: RenderScope | undefined): Rendered | undefined => {
       if (scope) return render(arm, scope);
       const key = arm ?? "";
-      if (!known.has(key)) known.set(key, render(arm, NOBODY));
-      return known.get(key);
+      if (!cache.has(key)) cache.set(key, render(arm, NOBODY));
+      return cache.get(key);
     },
   };
 }
@@ -132,14 +132,14 @@ const filledBy =
 const NOWHERE = "about:blank";
 
 /** A row of the inbox holds 400 KB: what grew beyond by what it was filled with must not stop the others. */
-const MOST_CONTENT_BYTES = 262_144;
-const CERTAINLY_SMALL_CHARACTERS = MOST_CONTENT_BYTES / 6;
+const MAX_CONTENT_BYTES = 262_144;
+const CERTAINLY_SMALL_CHARACTERS = MAX_CONTENT_BYTES / 6;
 
 function isTooLarge(content: { title: string; body: string; actions?: { title: string; url: string }[] }): boolean {
   const { title, body, actions = [] } = content;
   const characters = actions.reduce((sum, action) => sum + action.title.length + action.url.length, 0);
   if (title.length + body.length + characters <= CERTAINLY_SMALL_CHARACTERS / 2) return false;
-  return Buffer.byteLength(JSON.stringify(content)) > MOST_CONTENT_BYTES;
+  return Buffer.byteLength(JSON.stringify(content)) > MAX_CONTENT_BYTES;
 }
 
 /** A send without personalisation reads nothing of its recipient. */

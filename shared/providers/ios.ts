@@ -21,7 +21,7 @@ type IosPush = CredentialsFor<"ios">;
 const HOSTS = { sandbox: "api.sandbox.push.apple.com", production: "api.push.apple.com" } as const;
 /** Apple takes a token for an hour, and complains of one renewed within 20 minutes. */
 const TOKEN_MS = 50 * MINUTE;
-const MOST_PAYLOAD_BYTES = 4_096;
+const MAX_PAYLOAD_BYTES = 4_096;
 /** Of an app that was removed, or of another environment. */
 const DEAD = new Set(["BadDeviceToken", "Unregistered", "ExpiredToken"]);
 const AGAIN = new Set([
@@ -72,7 +72,7 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
       const { job, target, title, body, category = "marketing" } = message;
       const aps = { alert: { ...(title && { title }), body }, sound: "default", "thread-id": category };
       const payload = JSON.stringify({ ...mergedData(message), aps });
-      if (Buffer.byteLength(payload) > MOST_PAYLOAD_BYTES) return rejected("payload_too_large");
+      if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) return rejected("payload_too_large");
       const id = uuidOfText(`${job}/${target}`);
       const headers = { "apns-id": id, "apns-collapse-id": job, "apns-priority": "10" };
       return outcomeOf(await ask(credentials, message.address, headers, payload), id, clock.now());

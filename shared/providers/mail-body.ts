@@ -9,7 +9,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   ...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", copy: "©", reg: "®", euro: "€", hellip: "…" },
   ...{ ndash: "–", mdash: "—", lsquo: "‘", rsquo: "’", ldquo: "“", rdquo: "”", bull: "•", middot: "·", shy: "" },
 };
-const LONGEST_ENTITY = 10;
+const MAX_ENTITY = 10;
 const LAST_CODE_POINT = 0x10ffff;
 
 /** The text and the HTML of a body. */
@@ -101,7 +101,7 @@ function hrefOf(tag: string): string {
 export function decodeEntities(text: string): string {
   if (!text.includes("&")) return text;
   return text.replaceAll(/&(#x?[0-9a-f]{1,8}|[a-z]{1,10});/gi, (whole, name: string) => {
-    if (!name.startsWith("#")) return (name.length <= LONGEST_ENTITY && ENTITIES[name]) || whole;
+    if (!name.startsWith("#")) return (name.length <= MAX_ENTITY && ENTITIES[name]) || whole;
     const hex = name[1]?.toLowerCase() === "x";
     const point = Number.parseInt(name.slice(hex ? 2 : 1), hex ? 16 : 10);
     return point > 0 && point <= LAST_CODE_POINT ? String.fromCodePoint(point) : whole;

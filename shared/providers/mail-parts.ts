@@ -72,7 +72,7 @@ export function htmlLinks(html: string): { pieces: string[]; targets: string[] }
       at = close;
     }
     const target = tag === "a" && href ? targetOf(html.slice(href.valueFrom, href.valueTo)) : undefined;
-    if (!href || target === undefined || targets.length >= MOST_LINKS) continue;
+    if (!href || target === undefined || targets.length >= MAX_LINKS) continue;
     pieces.push(html.slice(from, href.from));
     targets.push(target);
     from = href.to;
@@ -81,7 +81,7 @@ export function htmlLinks(html: string): { pieces: string[]; targets: string[] }
   return { pieces, targets };
 }
 
-const MOST_LINKS = 1_000;
+const MAX_LINKS = 1_000;
 
 interface Value {
   /** With its quotes. */

@@ -1,4 +1,4 @@
-// The MIME source of one e-mail, made whole by us: what reaches a header cannot begin another one (reliability.md).
+// The MIME source of one e-mail, made whole by us: what reaches a header cannot begin another one.
 import { createHash } from "node:crypto";
 import { isEmailAddress } from "../rules/contacts.ts";
 import { mailBodies } from "./mail-body.ts";
@@ -6,7 +6,7 @@ import type { Addresses, CredentialsFor, Outgoing } from "./provider.ts";
 
 type Email = CredentialsFor<"email">;
 
-const MOST_LINE = 998;
+const MAX_LINE = 998;
 const QP_LINE = 76;
 const WORD_BYTES = 45;
 const PRINTABLE = /^[\x20-\x7e]*$/;
@@ -79,7 +79,7 @@ const phrase = (name: string): string =>
 
 function partOf(type: string, content: string): string {
   const lines = content.replaceAll(/\r\n|\r|\n/g, "\n").split("\n");
-  const isPlain = lines.every((line) => line.length <= MOST_LINE && PRINTABLE.test(line.replaceAll("\t", " ")));
+  const isPlain = lines.every((line) => line.length <= MAX_LINE && PRINTABLE.test(line.replaceAll("\t", " ")));
   const [encoding, encoded] = isPlain ? ["7bit", lines] : ["quoted-printable", lines.map(quotedPrintable)];
   const headers = [`Content-Type: ${type}; charset=utf-8`, `Content-Transfer-Encoding: ${encoding}`, ""];
   return [...headers, ...encoded].join("\r\n");

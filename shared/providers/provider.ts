@@ -2,7 +2,7 @@
 import type { Exchange } from "../egress/egress.ts";
 import type { Credentials } from "./credentials.ts";
 
-/** What became of one message, as far as can be known (reliability.md section 4). */
+/** What became of one message, as far as can be known (docs/decisions/0010). */
 export type Outcome =
   | { status: "accepted"; providerId?: string }
   /** For good. `addressDead`: the device or address must not be used again. */
@@ -91,7 +91,7 @@ export const unproven = (exchange: Exclude<Exchange, { outcome: "answered" }>): 
     ? { ok: false, error: exchange.reason }
     : { ok: false, error: `The provider could not be reached: ${exchange.reason}.`, mayPass: true };
 
-const MOST_RETRY_AFTER_SECONDS = 86_400;
+const MAX_RETRY_AFTER_SECONDS = 86_400;
 
 /** Whole seconds of a `Retry-After` header, which may also be a date. */
 export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
@@ -99,7 +99,7 @@ export function retryAfter(headers: Readonly<Record<string, string>>, now: numbe
   if (!text) return undefined;
   const at = text.endsWith(" GMT") ? Date.parse(text) : Number.NaN;
   const seconds = /^\d{1,9}$/.test(text) ? Number(text) : Math.ceil((at - now) / 1_000);
-  return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds), MOST_RETRY_AFTER_SECONDS) : undefined;
+  return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds), MAX_RETRY_AFTER_SECONDS) : undefined;
 }
 
 /** A JSON object, or an empty one for anything else. */

@@ -1,6 +1,7 @@
 // All providers of a function, over one egress client.
+
+import type { Capability, Deps } from "../deps.ts";
 import { type Egress, openEgress } from "../egress/egress.ts";
-import type { Capability, Parts } from "../parts.ts";
 import { androidProvider } from "./android.ts";
 import { type ChatAppProvider, chatAppProvider } from "./chat-app.ts";
 import type { Credentials } from "./credentials.ts";
@@ -12,14 +13,14 @@ import { smsProvider } from "./sms.ts";
 import { openSmtp } from "./smtp.ts";
 import { webPushProvider } from "./web-push.ts";
 
-export function openProviders(parts: Parts, egress: Egress = openEgress(parts)): Providers {
-  const { clock, ids } = parts;
+export function openProviders(deps: Deps, egress: Egress = openEgress(deps)): Providers {
+  const { clock, ids } = deps;
   const outside = { egress, clock };
   return {
     ios: iosProvider(outside),
     android: androidProvider(outside),
     web_push: webPushProvider({ ...outside, ids }),
-    email: emailProvider({ clock, ses: openSes(parts), smtp: openSmtp(outside) }),
+    email: emailProvider({ clock, ses: openSes(deps), smtp: openSmtp(outside) }),
     sms: smsProvider(outside),
     chat_app: chatAppProvider(outside),
   };
@@ -30,8 +31,8 @@ export const providers: Capability<"providers", Providers> = {
   as: "providers",
   env: [],
   grants: [{ actions: ["ses:SendEmail", "ses:SendRawEmail", "ses:GetEmailIdentity"], on: "email-identities" }],
-  open: (parts) => {
-    const opened = parts.providers ?? openProviders(parts);
+  open: (deps) => {
+    const opened = deps.providers ?? openProviders(deps);
     return () => opened;
   },
 };
@@ -44,8 +45,8 @@ export const credentialProof: Capability<
   as: "proof",
   env: [],
   grants: [{ actions: ["ses:GetEmailIdentity"], on: "email-identities" }],
-  open: (parts) => {
-    const opened = openProviders(parts);
+  open: (deps) => {
+    const opened = openProviders(deps);
     // A channel takes only credentials of its own type (AMB-19), so they fit its provider.
     return () => (type, credentials) => (opened[type] as Provider<Credentials, never>).verify(credentials);
   },
@@ -56,8 +57,8 @@ export const chatApp: Capability<"chatApp", ChatAppProvider> = {
   as: "chatApp",
   env: [],
   grants: [],
-  open: (parts) => {
-    const opened = chatAppProvider({ egress: openEgress(parts), clock: parts.clock });
+  open: (deps) => {
+    const opened = chatAppProvider({ egress: openEgress(deps), clock: deps.clock });
     return () => opened;
   },
 };

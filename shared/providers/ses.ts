@@ -1,8 +1,8 @@
 // E-mail by Amazon SES: the source as we made it, tagged with what its events are told by (D-EMAIL).
 import { GetEmailIdentityCommand, SESv2Client, SendEmailCommand } from "@aws-sdk/client-sesv2";
 import type { Clock } from "../clock.ts";
+import type { Deps } from "../deps.ts";
 import { DONE, TIMEOUT_MS } from "../egress/egress.ts";
-import type { Parts } from "../parts.ts";
 import type { Addresses, CredentialsFor, Outcome, Outgoing, Verification } from "./provider.ts";
 import { rejected, retryable } from "./provider.ts";
 
@@ -28,12 +28,12 @@ export interface Ses {
   verify(credentials: Email): Promise<Verification>;
 }
 
-export function openSes(parts: Pick<Parts, "aws" | "clock">): Ses {
-  // One try: SES knows no idempotency token, and a second try may be a second mail (reliability.md section 4).
-  const client = parts.aws(SESv2Client, { maxAttempts: 1 });
+export function openSes(deps: Pick<Deps, "aws" | "clock">): Ses {
+  // One try: SES knows no idempotency token, and a second try may be a second mail (docs/decisions/0010).
+  const client = deps.aws(SESv2Client, { maxAttempts: 1 });
 
   const ask = (command: SendEmailCommand | GetEmailIdentityCommand) =>
-    inTime(parts.clock, (abortSignal) => client.send(command as SendEmailCommand, { abortSignal }));
+    inTime(deps.clock, (abortSignal) => client.send(command as SendEmailCommand, { abortSignal }));
 
   return {
     send: async ({ from_email, configuration_set }, { tenant, job, subscriber, address, at }, source) => {

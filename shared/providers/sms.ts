@@ -20,21 +20,21 @@ type Sms = CredentialsFor<"sms">;
 const SEND_URL = "https://rest.nexmo.com/sms/json";
 const BALANCE_URL = "https://rest.nexmo.com/account/get-balance";
 /** What the provider cuts into parts at most. */
-const MOST_CHARACTERS = 3_200;
+const MAX_CHARACTERS = 3_200;
 const NO_ROOM = "message_too_long";
 
 /** The provider's status of one part: what each code but 0 means. */
-const refusals: Readonly<Record<string, { reason: string; again?: true; dead?: true }>> = {
-  1: { reason: "throttled", again: true },
+const refusals: Readonly<Record<string, { reason: string; isTransient?: true; dead?: true }>> = {
+  1: { reason: "throttled", isTransient: true },
   2: { reason: "missing_parameters" },
   3: { reason: "invalid_parameters" },
   4: { reason: "invalid_credentials" },
-  5: { reason: "internal_error", again: true },
+  5: { reason: "internal_error", isTransient: true },
   6: { reason: "invalid_message" },
   7: { reason: "number_barred", dead: true },
   8: { reason: "account_barred" },
   9: { reason: "quota_violation" },
-  10: { reason: "too_many_binds", again: true },
+  10: { reason: "too_many_binds", isTransient: true },
   11: { reason: "account_not_enabled" },
   12: { reason: NO_ROOM },
   14: { reason: "invalid_signature" },
@@ -53,7 +53,7 @@ export function smsProvider({ egress, clock }: { egress: Egress; clock: Clock })
   return {
     send: async ({ api_key, api_secret, sender_id }, { address, title, body, job, subscriber }) => {
       const text = textOf(title, body);
-      if (text.length > MOST_CHARACTERS) return rejected(NO_ROOM);
+      if (text.length > MAX_CHARACTERS) return rejected(NO_ROOM);
       const form = new URLSearchParams({
         ...{ api_key, api_secret, from: sender_id, to: address.phone.replace(/^\+/, ""), text },
         ...(!GSM.test(text) && { type: "unicode" }),
@@ -93,7 +93,9 @@ function outcomeOf(exchange: Exchange, now: number): Outcome {
   const code = parts[0]?.status;
   if (code !== undefined) {
     const refusal = refusals[code] ?? { reason: `status_${code}` };
-    return refusal.again ? retryable(refusal.reason, retryAfter(headers, now)) : rejected(refusal.reason, refusal.dead);
+    return refusal.isTransient
+      ? retryable(refusal.reason, retryAfter(headers, now))
+      : rejected(refusal.reason, refusal.dead);
   }
   if (status === 429 || status === 503) return retryable(String(status), retryAfter(headers, now));
   if (status >= 500 || status < 400) return { status: "unknown", reason: String(status) };

@@ -10,7 +10,7 @@ type Email = CredentialsFor<"email">;
 const TIMEOUT_MS = 20 * SECOND;
 const SUBMISSION_PORT = 587;
 const TLS_PORT = 465;
-const MOST_REPLY_BYTES = 16_384;
+const MAX_REPLY_BYTES = 16_384;
 /** The address itself is refused: no such mailbox, or none that takes mail (RFC 3463). */
 const DEAD = /^\d{3}[ -]5\.1\.[1236]\b/;
 
@@ -136,7 +136,7 @@ function openTalk(socket: Duplex, signal: AbortSignal): { ask: Ask; leave(): voi
   const look = () => {
     const end = /^\d{3}(?: [^\n]*)?\r?\n/m.exec(received);
     if (!end || !waiting) {
-      if (received.length > MOST_REPLY_BYTES) breakOff(new Error("the reply is too long"));
+      if (received.length > MAX_REPLY_BYTES) breakOff(new Error("the reply is too long"));
       return;
     }
     const whole = received.slice(0, end.index + end[0].length);

@@ -40,7 +40,7 @@ export function rendererOf(job: Job, now: number, event: Event): Renderer {
   const a = compiled(job);
   const b = job.variant_b && compiled(job.variant_b);
   const isStatic = [a, b].every((arm) => !arm || (arm.title.isStatic && arm.body.isStatic));
-  const known = new Map<string, Texts | undefined>();
+  const cache = new Map<string, Texts | undefined>();
 
   const renderOnce = (arm: "a" | "b" | undefined, scope: RenderScope, asHtml: boolean): Texts | undefined => {
     const { title, body, isHtml } = (arm === "b" && b) || a;
@@ -61,19 +61,19 @@ export function rendererOf(job: Job, now: number, event: Event): Renderer {
     render: (arm, profile, { asHtml = false } = {}) => {
       if (!isStatic) return profile && renderOnce(arm, scopeOf(profile, job, event), asHtml);
       const key = arm ?? "";
-      if (!known.has(key)) known.set(key, renderOnce(arm, NOBODY, asHtml));
-      return known.get(key);
+      if (!cache.has(key)) cache.set(key, renderOnce(arm, NOBODY, asHtml));
+      return cache.get(key);
     },
   };
 }
 
 /** A row of the inbox holds 400 KB: what grew beyond by what it was filled with must not stop the others. */
-const MOST_CONTENT_BYTES = 262_144;
-const CERTAINLY_SMALL_CHARACTERS = MOST_CONTENT_BYTES / 6;
+const MAX_CONTENT_BYTES = 262_144;
+const CERTAINLY_SMALL_CHARACTERS = MAX_CONTENT_BYTES / 6;
 
 const isTooLarge = (texts: Texts): boolean =>
   texts.title.length + texts.body.length > CERTAINLY_SMALL_CHARACTERS &&
-  Buffer.byteLength(JSON.stringify(texts)) > MOST_CONTENT_BYTES;
+  Buffer.byteLength(JSON.stringify(texts)) > MAX_CONTENT_BYTES;
 
 export function scopeOf(profile: Item, job: Pick<Job, "data">, event: Event): RenderScope {
   const { id, external_id, email } = subscriberOf(profile);

@@ -19,21 +19,21 @@ export interface Memory<T> {
   forget(name: string): void;
 }
 
-const MOST_REMEMBERED = 1_000;
+const MAX_CACHED = 1_000;
 
 export function openMemory<T>(clock: Clock): Memory<T> {
-  const known = new Map<string, { value: T; until: number }>();
+  const cache = new Map<string, { value: T; until: number }>();
   return {
     get: (name, forMs, make) => {
-      const found = known.get(name);
+      const found = cache.get(name);
       if (found && clock.now() < found.until) return found.value;
-      if (known.size >= MOST_REMEMBERED) known.clear();
+      if (cache.size >= MAX_CACHED) cache.clear();
       const value = make();
-      known.set(name, { value, until: clock.now() + forMs });
+      cache.set(name, { value, until: clock.now() + forMs });
       return value;
     },
     forget: (name) => {
-      known.delete(name);
+      cache.delete(name);
     },
   };
 }

@@ -28,7 +28,7 @@ const AUTH_BYTES = 16;
 const TAG_BYTES = 16;
 const HEADER_BYTES = SALT_BYTES + 4 + 1 + POINT_BYTES;
 /** What a push service must take at least (RFC 8291 section 4), less header, padding delimiter and tag. */
-export const MOST_PLAINTEXT_BYTES = RECORD_BYTES - HEADER_BYTES - 1 - TAG_BYTES;
+export const MAX_PLAINTEXT_BYTES = RECORD_BYTES - HEADER_BYTES - 1 - TAG_BYTES;
 const LAST_RECORD = Buffer.from([2]);
 
 const hmac = (key: Uint8Array, ...parts: readonly Uint8Array[]) => {

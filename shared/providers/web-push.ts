@@ -16,7 +16,7 @@ import {
   withoutAnswer,
 } from "./provider.ts";
 import { openMemory, rawKeyPair, signToken } from "./tokens.ts";
-import { encryptPush, MOST_PLAINTEXT_BYTES } from "./web-push-encryption.ts";
+import { encryptPush, MAX_PLAINTEXT_BYTES } from "./web-push-encryption.ts";
 
 type Vapid = CredentialsFor<"web_push">;
 
@@ -58,7 +58,7 @@ export function webPushProvider({
       const refusal = egress.refusal(endpoint, "web-push");
       if (refusal !== undefined) return rejected(`the endpoint ${refusal}`, true);
       const plaintext = Buffer.from(JSON.stringify({ title, body, tag: job, data: mergedData(message) }));
-      if (plaintext.length > MOST_PLAINTEXT_BYTES) return rejected("payload_too_large");
+      if (plaintext.length > MAX_PLAINTEXT_BYTES) return rejected("payload_too_large");
       const sealed = sealedFor(plaintext, keys, ids);
       if (!sealed) return rejected("invalid_subscription_keys", true);
       const headers = {

@@ -20,7 +20,7 @@ export interface Attribution {
 }
 
 /** So that what one conversion changes fits into one transaction. */
-const MOST_JOBS = 20;
+const MAX_JOBS = 20;
 
 /** @param windowSeconds a conversion counts from the touch on for so long, the end included */
 export function attribute(touches: readonly Touch[], occurredAt: number, windowSeconds: number): Attribution {
@@ -29,9 +29,9 @@ export function attribute(touches: readonly Touch[], occurredAt: number, windowS
     .sort((a, b) => b.at - a.at || (a.job < b.job ? 1 : -1));
   const jobs = new Map<string, Attribution["jobs"][number]>();
   for (const { job, group, isDelivered } of within) {
-    const known = jobs.get(job);
-    if (known) known.isDelivered ||= isDelivered;
-    else if (jobs.size < MOST_JOBS) jobs.set(job, { job, group, isDelivered });
+    const found = jobs.get(job);
+    if (found) found.isDelivered ||= isDelivered;
+    else if (jobs.size < MAX_JOBS) jobs.set(job, { job, group, isDelivered });
   }
   return { jobs: [...jobs.values()], last: within.find(({ isDelivered }) => isDelivered) };
 }

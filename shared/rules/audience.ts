@@ -69,8 +69,8 @@ export function judge({ id, subscriber }: Candidate, rules: AudienceRules): Judg
   const arm = rules.splitPercentage === undefined ? {} : { arm: armOf(rules.job, id, rules.splitPercentage) };
   if (!rules.tenant) return { verdict: "send", ...arm, targets: reach.targets };
   const classes = reach.targets.map(({ channel }) => classOf(channel));
-  const known = engagement ? { personal: engagement, tenant: rules.tenant } : { personal: {}, tenant: {} };
-  const ranked = rankClasses(classes, known);
+  const found = engagement ? { personal: engagement, tenant: rules.tenant } : { personal: {}, tenant: {} };
+  const ranked = rankClasses(classes, found);
   const { source } = ranked[0]!;
   const failed = engagement ? {} : { rankFailed: true as const };
   return { verdict: "send", ...arm, targets: byRank(reach.targets, ranked), source, ...failed };

@@ -15,26 +15,27 @@ export interface Cron {
 }
 
 const FIELDS = [
-  { name: "minute", least: 0, most: 59 },
-  { name: "hour", least: 0, most: 23 },
-  { name: "day of month", least: 1, most: 31 },
-  { name: "month", least: 1, most: 12 },
-  { name: "day of week", least: 0, most: 7 },
+  { name: "minute", min: 0, max: 59 },
+  { name: "hour", min: 0, max: 23 },
+  { name: "day of month", min: 1, max: 31 },
+  { name: "month", min: 1, max: 12 },
+  { name: "day of week", min: 0, max: 7 },
 ] as const;
 
-const LONGEST = 256;
+const MAX_EXPRESSION_CHARACTERS = 256;
 const PART = /^(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/;
 
 /** @returns the expression, or why it is none (SCH-13, AMB-64): six fields, names, `@daily`, `L`, `#` and `?` are not taken. */
 export function parseCron(text: string): Cron | { problem: string } {
-  if (text.length > LONGEST) return { problem: `must have at most ${LONGEST} characters` };
+  if (text.length > MAX_EXPRESSION_CHARACTERS)
+    return { problem: `must have at most ${MAX_EXPRESSION_CHARACTERS} characters` };
   const fields = text.split(/[ \t]+/);
   if (fields.length !== FIELDS.length || fields.includes(""))
     return { problem: "must have five fields: minute, hour, day of month, month, day of week" };
   const sets: Set<number>[] = [];
-  for (const [i, { name, least, most }] of FIELDS.entries()) {
-    const set = parseField(fields[i]!, least, most);
-    if (!set) return { problem: `has a ${name} that is not understood (${least} to ${most}, *, lists, ranges, steps)` };
+  for (const [i, { name, min, max }] of FIELDS.entries()) {
+    const set = parseField(fields[i]!, min, max);
+    if (!set) return { problem: `has a ${name} that is not understood (${min} to ${max}, *, lists, ranges, steps)` };
     sets.push(set);
   }
   const [minutes, hours, days, months, weekdays] = sets as [
@@ -50,32 +51,32 @@ export function parseCron(text: string): Cron | { problem: string } {
   return canFire(cron) ? cron : { problem: "never fires" };
 }
 
-function parseField(text: string, least: number, most: number): Set<number> | undefined {
+function parseField(text: string, min: number, max: number): Set<number> | undefined {
   const values = new Set<number>();
   for (const part of text.split(",")) {
     const [, star, first, last, step] = PART.exec(part) ?? [];
     if (star === undefined && first === undefined) return undefined;
-    const from = star === undefined ? Number(first) : least;
-    const to = star === undefined ? Number(last ?? first) : most;
+    const from = star === undefined ? Number(first) : min;
+    const to = star === undefined ? Number(last ?? first) : max;
     const by = Number(step ?? 1);
     // A step needs something to step through; `5/10` is no POSIX.
     if (step !== undefined && star === undefined && last === undefined) return undefined;
-    if (from < least || to > most || from > to || by < 1 || by > most) return undefined;
+    if (from < min || to > max || from > to || by < 1 || by > max) return undefined;
     for (let value = from; value <= to; value += by) values.add(value);
   }
   return values;
 }
 
-const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const MAX_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** 30 February never comes, 29 February does. */
 const canFire = ({ days, months, isEitherDay }: Cron): boolean =>
-  isEitherDay || [...months].some((month) => Math.min(...days) <= LONGEST_MONTHS[month - 1]!);
+  isEitherDay || [...months].some((month) => Math.min(...days) <= MAX_MONTHS[month - 1]!);
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 /** From one 29 February to the next, around 2100. */
-const MOST_DAYS = 9 * 366;
+const MAX_DAYS = 9 * 366;
 
 /**
  * The first instant after `after` (both in milliseconds) at which the expression fires in the zone.
@@ -86,7 +87,7 @@ const MOST_DAYS = 9 * 366;
 export function nextRun(cron: Cron, zone: string, after: number): number | undefined {
   const firstDay = Math.floor(wallClock(zone, after) / DAY) - 1;
   let found: number | undefined;
-  for (let day = firstDay; day < firstDay + MOST_DAYS; day++) {
+  for (let day = firstDay; day < firstDay + MAX_DAYS; day++) {
     if (!matchesDay(cron, day * DAY)) {
       if (found !== undefined) return found;
       continue;

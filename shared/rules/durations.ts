@@ -4,7 +4,7 @@ const SHAPE = /^[1-9][0-9]{0,6}[mhd]$/;
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The longest duration that is accepted: 3,650 days, in milliseconds. */
-export const LONGEST_DURATION = 3_650 * UNITS.d;
+export const MAX_DURATION = 3_650 * UNITS.d;
 
 /**
  * Milliseconds of a whole-unit duration (`30m`, `24h`, `7d`), or undefined when it is malformed (`1.5h`, `10s`, `h`,
@@ -14,5 +14,5 @@ export function parseDuration(text: string): number | undefined {
   if (!SHAPE.test(text)) return undefined;
   const unit = text.at(-1) as keyof typeof UNITS;
   const duration = Number(text.slice(0, -1)) * UNITS[unit];
-  return duration > LONGEST_DURATION ? undefined : duration;
+  return duration > MAX_DURATION ? undefined : duration;
 }

@@ -24,16 +24,16 @@ export const tiers: Record<Tier, TierLimits> = {
 /** EVT-15: the whole body, server tier. */
 export const SERVER_BODY_BYTES = 500 * KB;
 
-export const MOST_NAME_CHARACTERS = 128;
-export const MOST_PROPERTIES = 50;
-export const MOST_PROPERTY_CHARACTERS = 256;
+export const MAX_NAME_CHARACTERS = 128;
+export const MAX_PROPERTIES = 50;
+export const MAX_PROPERTY_CHARACTERS = 256;
 
 /** AMB-24. */
-const MOST_AHEAD_MS = 5 * 60_000;
+const MAX_AHEAD_MS = 5 * 60_000;
 
 /** Why an event of this time is refused, or undefined; both ends of the window are in it. */
 export function timeProblem(occurredAt: number, receivedAt: number, tier: Tier): string | undefined {
-  if (occurredAt > receivedAt + MOST_AHEAD_MS) return "must not be more than 5 minutes in the future";
+  if (occurredAt > receivedAt + MAX_AHEAD_MS) return "must not be more than 5 minutes in the future";
   const { backdatedMs } = tiers[tier];
   if (occurredAt < receivedAt - backdatedMs) return `must not be more than ${backdatedMs / HOUR} hours ago`;
   return undefined;
@@ -41,15 +41,15 @@ export function timeProblem(occurredAt: number, receivedAt: number, tier: Tier):
 
 /** Why properties are refused, or undefined: too many, or a key or text too long, at any depth. */
 export function propertiesProblem(properties: Readonly<Record<string, unknown>>): string | undefined {
-  if (Object.keys(properties).length > MOST_PROPERTIES) return `must have at most ${MOST_PROPERTIES} keys`;
+  if (Object.keys(properties).length > MAX_PROPERTIES) return `must have at most ${MAX_PROPERTIES} keys`;
   const waiting: unknown[] = [properties];
   while (waiting.length > 0) {
     const value = waiting.pop();
-    if (typeof value === "string" && !hasAtMost(value, MOST_PROPERTY_CHARACTERS))
-      return `must have texts of at most ${MOST_PROPERTY_CHARACTERS} characters`;
+    if (typeof value === "string" && !hasAtMost(value, MAX_PROPERTY_CHARACTERS))
+      return `must have texts of at most ${MAX_PROPERTY_CHARACTERS} characters`;
     if (typeof value !== "object" || value === null) continue;
-    if (!Array.isArray(value) && !Object.keys(value).every((key) => hasAtMost(key, MOST_PROPERTY_CHARACTERS)))
-      return `must have keys of at most ${MOST_PROPERTY_CHARACTERS} characters`;
+    if (!Array.isArray(value) && !Object.keys(value).every((key) => hasAtMost(key, MAX_PROPERTY_CHARACTERS)))
+      return `must have keys of at most ${MAX_PROPERTY_CHARACTERS} characters`;
     for (const part of Object.values(value)) waiting.push(part);
   }
   return undefined;

@@ -88,9 +88,9 @@ const EVIDENCE: Record<ImportSource, readonly string[]> = {
 /** Evidence that is kept as an attribute as well. */
 const KEPT = ["optin_ip", "confirm_ip"];
 
-export const MOST_EXTRA_COLUMNS = 100;
-const LONGEST_VALUE_BYTES = 4_096;
-const LONGEST_KEY = 128;
+export const MAX_EXTRA_COLUMNS = 100;
+const MAX_VALUE_BYTES = 4_096;
+const MAX_KEY = 128;
 const REFUSED_KEYS = ["__proto__", "constructor", "prototype"];
 
 export interface Columns {
@@ -101,11 +101,11 @@ export interface Columns {
 
 /** Reads a header. @returns why the file cannot be imported, or what its columns mean. */
 export function readHeader(header: readonly string[], source: ImportSource): Columns | { problem: string } {
-  const known = names[source];
+  const found = names[source];
   const taken = new Set<string>();
   const cells = header.map((name): Columns["cells"][number] => {
     const wanted = name.trim().toLowerCase();
-    const standard = Object.hasOwn(known, wanted) ? known[wanted] : undefined;
+    const standard = Object.hasOwn(found, wanted) ? found[wanted] : undefined;
     if (standard && !taken.has(standard)) {
       taken.add(standard);
       return { standard };
@@ -117,8 +117,8 @@ export function readHeader(header: readonly string[], source: ImportSource): Col
   if (!taken.has("external_id") && !taken.has("email"))
     return { problem: "the header has neither an external_id nor an email column" };
   const extra = cells.flatMap(({ attribute }) => attribute ?? []);
-  if (extra.length > MOST_EXTRA_COLUMNS)
-    return { problem: `the header has ${extra.length} extra columns; at most ${MOST_EXTRA_COLUMNS} become attributes` };
+  if (extra.length > MAX_EXTRA_COLUMNS)
+    return { problem: `the header has ${extra.length} extra columns; at most ${MAX_EXTRA_COLUMNS} become attributes` };
   const refused = extra.find((key) => REFUSED_KEYS.includes(key));
   if (refused) return { problem: `the header has a column named ${refused}` };
   const twice = extra.find((key, i) => extra.indexOf(key) !== i);
@@ -133,7 +133,7 @@ const snakeCase = (name: string): string =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean)
     .join("_")
-    .slice(0, LONGEST_KEY);
+    .slice(0, MAX_KEY);
 
 /** Reads a row. @returns why it is rejected, or whom it describes (IMP-9 to IMP-12). */
 export function readRow({ source, cells }: Columns, row: readonly string[]): ImportedRow | { problem: string } {
@@ -143,8 +143,8 @@ export function readRow({ source, cells }: Columns, row: readonly string[]): Imp
   const attributes: ImportedRow["attributes"] = {};
   for (const [i, { standard: field, evidence: sign, attribute }] of cells.entries()) {
     const value = row[i]!.trim();
-    if (Buffer.byteLength(value) > LONGEST_VALUE_BYTES)
-      return { problem: `has a value of more than ${LONGEST_VALUE_BYTES} bytes` };
+    if (Buffer.byteLength(value) > MAX_VALUE_BYTES)
+      return { problem: `has a value of more than ${MAX_VALUE_BYTES} bytes` };
     if (value === "") continue;
     if (field) standard[field] = value;
     if (sign) evidence[sign] = value;

@@ -5,9 +5,9 @@ import { isMap, type Predicate, validatePredicate } from "./predicates.ts";
 import { isProblem, parseRule } from "./segment-rules.ts";
 
 export const STEPS_OF_A_JOURNEY = 100;
-export const MOST_EXIT_CONDITIONS = 20;
-const MOST_ID_CHARACTERS = 128;
-const MOST_NAME_CHARACTERS = 256;
+export const MAX_EXIT_CONDITIONS = 20;
+const MAX_ID_CHARACTERS = 128;
+const MAX_NAME_CHARACTERS = 256;
 
 export const triggerTypes = ["segment_entered", "segment_exited", "event"] as const;
 
@@ -72,7 +72,7 @@ export interface GraphProblem {
 type Blame = (severity: Severity, path: string, reason: string) => undefined;
 
 const nodeTypes = ["send", "delay", "branch", "wait_for_event", "exit"] as const;
-const isNodeType = (type: unknown): type is JourneyNode["type"] => nodeTypes.some((known) => known === type);
+const isNodeType = (type: unknown): type is JourneyNode["type"] => nodeTypes.some((found) => found === type);
 
 /** Fields of the configs, those that name another step first, and which must be there in the end. */
 const fields = {
@@ -119,9 +119,9 @@ function checkSteps(steps: Record<string, unknown>, blame: Blame): undefined {
   const entries = Object.entries(steps);
   if (entries.length > STEPS_OF_A_JOURNEY) blame("malformed", "steps", `must be at most ${STEPS_OF_A_JOURNEY} steps`);
   for (const [id, node] of entries) {
-    const path = `steps.${id.slice(0, MOST_ID_CHARACTERS)}`;
-    if (id === "" || id.length > MOST_ID_CHARACTERS)
-      blame("malformed", path, `must have an id of 1 to ${MOST_ID_CHARACTERS} characters`);
+    const path = `steps.${id.slice(0, MAX_ID_CHARACTERS)}`;
+    if (id === "" || id.length > MAX_ID_CHARACTERS)
+      blame("malformed", path, `must have an id of 1 to ${MAX_ID_CHARACTERS} characters`);
     if (isMap(node)) checkNode(id, node, path, blame);
     else blame("malformed", path, "must be an object");
   }
@@ -159,8 +159,8 @@ function checkField(key: string, value: unknown, path: string, blame: Blame): un
     if (typeof value !== "string") blame("malformed", path, "must be a string");
     else if (parseDuration(value) === undefined) blame("wrong", path, DURATION);
   } else if (key === "event_name") {
-    if (typeof value !== "string" || value.length > MOST_NAME_CHARACTERS)
-      blame("malformed", path, `must be a string of at most ${MOST_NAME_CHARACTERS} characters`);
+    if (typeof value !== "string" || value.length > MAX_NAME_CHARACTERS)
+      blame("malformed", path, `must be a string of at most ${MAX_NAME_CHARACTERS} characters`);
   } else if (key === "condition") checkRule(value, path, blame);
   else if (key === "where") checkPredicate(value, path, blame);
   else if (key === "template_id") {
@@ -190,8 +190,8 @@ function checkPredicate(value: unknown, path: string, blame: Blame): undefined {
 
 function checkExits(value: unknown, blame: Blame): undefined {
   if (!Array.isArray(value)) return blame("malformed", "exit_conditions", "must be an array");
-  if (value.length > MOST_EXIT_CONDITIONS)
-    blame("malformed", "exit_conditions", `must be at most ${MOST_EXIT_CONDITIONS}`);
+  if (value.length > MAX_EXIT_CONDITIONS)
+    blame("malformed", "exit_conditions", `must be at most ${MAX_EXIT_CONDITIONS}`);
   for (const [i, condition] of value.entries()) {
     const path = `exit_conditions.${i}`;
     const [kind, ...more] = isMap(condition) ? Object.keys(condition) : [];
@@ -212,7 +212,7 @@ function checkExitEvent(value: unknown, path: string, blame: Blame): undefined {
     !isMap(value) ||
     typeof value.name !== "string" ||
     value.name === "" ||
-    !hasAtMost(value.name, MOST_NAME_CHARACTERS)
+    !hasAtMost(value.name, MAX_NAME_CHARACTERS)
   )
     return blame("malformed", path, "must be an object with the name of an event");
   for (const key of Object.keys(value))

@@ -50,9 +50,9 @@ export interface Knowledge {
  * Takes a run as far as it goes at this moment. Exit conditions come first (JND-9); a timeout takes `on_timeout` only if
  * the awaited event did not occur within the window (JND-13).
  */
-export async function advance(graph: Graph, from: Position, known: Knowledge): Promise<Advance> {
+export async function advance(graph: Graph, from: Position, knowledge: Knowledge): Promise<Advance> {
   const outcomes: Outcome[] = [];
-  const place = await known.exit();
+  const place = await knowledge.exit();
   if (place !== undefined)
     return {
       outcomes,
@@ -60,7 +60,7 @@ export async function advance(graph: Graph, from: Position, known: Knowledge): P
     };
   for (let position = from; ; ) {
     const node = graph.steps[position.step]!;
-    const move = await moveFrom(node, position, known);
+    const move = await moveFrom(node, position, knowledge);
     if ("arrival" in move) {
       if (move.outcome) outcomes.push({ step: node.id, name: move.outcome });
       return { outcomes, arrival: move.arrival };
@@ -79,7 +79,7 @@ const placeAt = (step: string, spent: string | undefined): Position => ({
   ...(spent !== undefined && { spent }),
 });
 
-async function moveFrom(node: JourneyNode, position: Position, known: Knowledge): Promise<Move> {
+async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowledge): Promise<Move> {
   const { since, until, spent } = position;
   if (node.type === "exit")
     return { outcome: "exit", arrival: { kind: "ends", status: "completed", step: node.id, reason: "exit" } };
@@ -88,23 +88,23 @@ async function moveFrom(node: JourneyNode, position: Position, known: Knowledge)
     return { arrival: { kind: "sends", node, next, event: spent } };
   }
   if (node.type === "branch") {
-    const holds = await known.holds(node.branch.condition);
+    const holds = await knowledge.holds(node.branch.condition);
     return holds
       ? { outcome: "branch:then", next: node.branch.then }
       : { outcome: "branch:else", next: node.branch.else };
   }
   if (node.type === "delay") {
-    if (since === undefined) return waiting(position, known.now, node.delay.duration);
-    return until !== undefined && known.now >= until
+    if (since === undefined) return waiting(position, knowledge.now, node.delay.duration);
+    return until !== undefined && knowledge.now >= until
       ? { outcome: "delayed", next: node.delay.next }
       : { arrival: { kind: "waits", position } };
   }
   const { on_event, on_timeout, within } = node.wait_for_event;
-  if (since === undefined) return waiting(position, known.now, within);
-  const last = Math.min(known.now, until ?? Number.POSITIVE_INFINITY);
-  const event = await known.occurred(node, since, last, spent);
+  if (since === undefined) return waiting(position, knowledge.now, within);
+  const last = Math.min(knowledge.now, until ?? Number.POSITIVE_INFINITY);
+  const event = await knowledge.occurred(node, since, last, spent);
   if (event !== undefined) return { outcome: "wait:event", next: on_event, spent: event };
-  return until !== undefined && known.now >= until
+  return until !== undefined && knowledge.now >= until
     ? { outcome: "wait:timeout", next: on_timeout }
     : { arrival: { kind: "waits", position } };
 }

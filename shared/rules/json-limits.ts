@@ -13,17 +13,17 @@ export interface JsonLimits {
 export const JSON_LIMITS: JsonLimits = { depth: 20, keys: 1_000, characters: 1_048_576 };
 
 const REFUSED_KEYS = new Set(["__proto__", "constructor", "prototype"]);
-const LONGEST_PATH = 120;
+const MAX_PATH = 120;
 
 /** Whether a key may never be used, because code that copies objects could take it for the prototype. */
 export const isRefusedKey = (key: string): boolean => REFUSED_KEYS.has(key);
 
 /** A container still to be visited; `parent` leads back to the root, so paths are built only for a refusal. */
-interface Place {
+interface ContainerPath {
   value: object;
   depth: number;
   key: string | number;
-  parent: Place | undefined;
+  parent: ContainerPath | undefined;
 }
 
 /**
@@ -33,11 +33,11 @@ interface Place {
  */
 export function checkJson(value: unknown, limits: Partial<JsonLimits> = {}): string | undefined {
   const { depth, keys, characters } = { ...JSON_LIMITS, ...limits };
-  const places: Place[] = [];
+  const places: ContainerPath[] = [];
   let seenKeys = 0;
   let seenCharacters = 0;
 
-  const visit = (item: unknown, key: string | number, parent: Place | undefined): string | undefined => {
+  const visit = (item: unknown, key: string | number, parent: ContainerPath | undefined): string | undefined => {
     if (typeof item === "string") {
       seenCharacters += item.length;
       if (seenCharacters > characters) return `must not hold more than ${characters} characters of text`;
@@ -71,12 +71,12 @@ export function checkJson(value: unknown, limits: Partial<JsonLimits> = {}): str
 
 const at = (path: string): string => (path === "" ? "" : ` at ${path}`);
 
-function pathOf(key: string | number, parent: Place | undefined): string {
+function pathOf(key: string | number, parent: ContainerPath | undefined): string {
   const steps = key === "" ? [] : [key];
   for (let place = parent; place; place = place.parent) if (place.key !== "") steps.push(place.key);
   const path = steps
     .reverse()
     .map((step, i) => (typeof step === "number" ? `[${step}]` : i === 0 ? step : `.${step}`))
     .join("");
-  return path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path;
+  return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path;
 }

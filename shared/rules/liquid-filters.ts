@@ -29,7 +29,7 @@ const BORROWED = [
 
 const CALENDAR_DAY = /^\d{4}-\d\d-\d\d$/;
 const EPOCH_SECONDS = /^\d{1,12}$/;
-const LONGEST_PATTERN = 200;
+const MAX_PATTERN = 200;
 const DEFAULT_PATTERN = "%B %-d, %Y";
 const EARLIEST = Date.UTC(1000, 0, 2);
 const LATEST = Date.UTC(9999, 11, 30);
@@ -50,7 +50,7 @@ function dateFilter(this: { context: Context }, value: unknown, pattern?: unknow
   if (at === undefined || !(at >= EARLIEST && at <= LATEST)) return value;
   const isDay = typeof value === "string" && CALENDAR_DAY.test(value);
   const timeZone = !isDay && typeof zone === "string" && isTimeZone(zone) ? zone : "UTC";
-  return formatDate(at, typeof pattern === "string" ? pattern.slice(0, LONGEST_PATTERN) : DEFAULT_PATTERN, timeZone);
+  return formatDate(at, typeof pattern === "string" ? pattern.slice(0, MAX_PATTERN) : DEFAULT_PATTERN, timeZone);
 }
 
 function instantOf(value: unknown, now: number): number | undefined {

@@ -1,7 +1,7 @@
 // Passwords that everybody would try first (AMB-77).
 
-export const LEAST_PASSWORD_CHARACTERS = 12;
-export const MOST_PASSWORD_CHARACTERS = 1_024;
+export const MIN_PASSWORD_CHARACTERS = 12;
+export const MAX_PASSWORD_CHARACTERS = 1_024;
 
 /** Common passwords of twelve and more characters, in lower case. */
 const COMMON = new Set(
@@ -29,8 +29,8 @@ const SEQUENCES = ["0123456789", "abcdefghijklmnopqrstuvwxyz", "qwertyuiopasdfgh
 
 /** Why a password is too weak, or undefined. `personal` holds what an attacker knows: e-mail address, workspace name. */
 export function weaknessOf(password: string, personal: readonly string[]): string | undefined {
-  if (password.length < LEAST_PASSWORD_CHARACTERS) return `must have at least ${LEAST_PASSWORD_CHARACTERS} characters`;
-  if (password.length > MOST_PASSWORD_CHARACTERS) return `must have at most ${MOST_PASSWORD_CHARACTERS} characters`;
+  if (password.length < MIN_PASSWORD_CHARACTERS) return `must have at least ${MIN_PASSWORD_CHARACTERS} characters`;
+  if (password.length > MAX_PASSWORD_CHARACTERS) return `must have at most ${MAX_PASSWORD_CHARACTERS} characters`;
   const plain = password.toLowerCase();
   if (personal.some((text) => text.toLowerCase() === plain))
     return "must not be the e-mail address or the workspace name";

@@ -1,12 +1,12 @@
 // How far a chunk has got: which addresses were tried with what outcome, and what is still to do. It is stored with
-// every claim, so that whoever goes on after a crash knows all but the outcomes of one group (reliability.md section 4).
+// every claim, so that whoever goes on after a crash knows all but the outcomes of one group (docs/decisions/0013).
 import { classesOf } from "./arbitration.ts";
 import { classOf, type Target } from "./reach.ts";
 
 /** Recipients of a group: what a crash may leave unconfirmed. */
 export const GROUP_SIZE = 10;
 const MINUTE_MS = 60_000;
-/** Decision 7: a transient failure is tried again so much later. */
+/** A transient failure is tried again so much later (docs/decisions/0013). */
 export const RETRY_AFTER_MS: readonly number[] = [1 * MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS];
 /** The reason of whatever may have been delivered and is not sent again. */
 export const UNCONFIRMED = "delivery_unconfirmed";
@@ -123,12 +123,12 @@ export function note(
   const target = addressee.targets[unit.target]!;
   if (outcome.status === "accepted") {
     progress.reached[target.channel] = (progress.reached[target.channel] ?? 0n) | (1n << BigInt(unit.recipient));
-    settle(progress, unit, addressee, false, at);
+    completeUnit(progress, unit, addressee, false, at);
     return { state: "sent", tries };
   }
   if (outcome.status === "skipped") {
     progress.why[unit.recipient] ??= outcome.reason;
-    settle(progress, unit, addressee, !isOver(outcome.reason), at);
+    completeUnit(progress, unit, addressee, !isOver(outcome.reason), at);
     return { state: "skipped", reason: outcome.reason, tries: unit.tries };
   }
   const reason = outcome.status === "unknown" ? UNCONFIRMED : outcome.reason;
@@ -140,7 +140,7 @@ export function note(
     return { state: "retryable", reason, tries };
   }
   progress.why[unit.recipient] = reason;
-  settle(progress, unit, addressee, outcome.status === "rejected" && !isOver(reason), at);
+  completeUnit(progress, unit, addressee, outcome.status === "rejected" && !isOver(reason), at);
   return { state: outcome.status === "unknown" ? "unknown" : "failed", reason, tries };
 }
 
@@ -176,7 +176,7 @@ function openClass(progress: Progress, unit: Unit, addressee: Addressee) {
 }
 
 /** An address is done with; after the last one of a class that failed for good comes the next class (SMA-6). */
-function settle(progress: Progress, unit: Unit, addressee: Addressee, forGood: boolean, at: number): void {
+function completeUnit(progress: Progress, unit: Unit, addressee: Addressee, forGood: boolean, at: number): void {
   const open = openClass(progress, unit, addressee);
   if (!open) return;
   open.left--;

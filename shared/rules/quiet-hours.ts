@@ -18,7 +18,7 @@ export const disturbs = (channel: string): boolean => !CALM.has(channel);
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 /** A window may begin where another ends only by a change of clocks: not often in a row. */
-const MOST_IN_A_ROW = 14;
+const MAX_CONSECUTIVE = 14;
 
 /**
  * When the quiet hours that an instant (milliseconds) lies in are over; undefined outside of them. What begins in a gap
@@ -26,7 +26,7 @@ const MOST_IN_A_ROW = 14;
  */
 export function quietUntil(hours: QuietHours, zone: string, at: number): number | undefined {
   let until: number | undefined;
-  for (let n = 0; n < MOST_IN_A_ROW; n++) {
+  for (let n = 0; n < MAX_CONSECUTIVE; n++) {
     const end = endAt(hours, zone, until ?? at);
     if (end === undefined) break;
     until = end;

@@ -44,7 +44,7 @@ const PLACEHOLDERS = 1_000;
 const RENDER_MILLISECONDS = 1_000;
 const MEMORY_CHARACTERS = 1_000_000;
 const REMEMBERED_TEMPLATES = 100;
-const LONGEST_REASON = 200;
+const MAX_REASON = 200;
 
 interface RenderState {
   escape: RenderOptions["escape"];
@@ -63,9 +63,9 @@ const remembered = new Map<string, CompiledTemplate>();
  * whose variable is missing renders empty and is listed, unless `default` or another filter gave it a text.
  */
 export function compileTemplate(text: string): CompiledTemplate {
-  const known = remembered.get(text);
-  if (known) remembered.delete(text);
-  const compiled = known ?? compile(text);
+  const cached = remembered.get(text);
+  if (cached) remembered.delete(text);
+  const compiled = cached ?? compile(text);
   if (remembered.size >= REMEMBERED_TEMPLATES) remembered.delete(remembered.keys().next().value!);
   remembered.set(text, compiled);
   return compiled;
@@ -200,7 +200,7 @@ const tooLong = (): Error => renderError(`the text would be longer than ${RENDER
 function reasonOf(error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
   if (reason.includes("call stack")) return "is nested too deeply";
-  return reason.split("\n", 1)[0]!.slice(0, LONGEST_REASON);
+  return reason.split("\n", 1)[0]!.slice(0, MAX_REASON);
 }
 
 function renderError(message: string): Error {

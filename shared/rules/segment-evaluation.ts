@@ -37,7 +37,7 @@ export interface Rule {
   attributes: ReadonlySet<string>;
   events: readonly EventNode[];
   /** What the attributes alone settle, whatever the events; undefined if the events decide. */
-  settledBy(attributes: Record<string, unknown>): boolean | undefined;
+  decidedBy(attributes: Record<string, unknown>): boolean | undefined;
   judge(facts: Facts): Verdict;
   explain(facts: Facts): Reason[];
 }
@@ -78,7 +78,7 @@ export function compileRule(value: unknown): Rule {
     root,
     attributes: new Set(keys),
     events,
-    settledBy: (attributes) => settled(root, attributes),
+    decidedBy: (attributes) => settled(root, attributes),
     judge: (facts) => {
       // Attributes do not change by themselves: asked once, whatever the moment.
       const held = new Map([...tests].map(([leaf, test]) => [leaf as RuleLeaf, test(facts.attributes)]));

@@ -1,7 +1,7 @@
 // The grammar of segment rules (RUL-1 to RUL-13): tree and flat form, checked and brought into one tree of nodes.
 // Journeys use the same grammar for eligibility, branches and exits.
 import { hasAtMost } from "./characters.ts";
-import { LONGEST_DURATION, parseDuration } from "./durations.ts";
+import { MAX_DURATION, parseDuration } from "./durations.ts";
 import { checkJson } from "./json-limits.ts";
 import { isMap, type Predicate, type PredicateProblem, validatePredicate } from "./predicates.ts";
 
@@ -11,8 +11,8 @@ export const RULE_NODES = 200;
 /** Nested containers of a body that holds the deepest rule: three a group, five for the leaf, and the body itself. */
 export const RULE_JSON_DEPTH = 3 * RULE_DEPTH + 6;
 /** The largest number of times that a frequency may name. */
-export const MOST_OCCURRENCES = 10_000;
-const MOST_NAME_CHARACTERS = 256;
+export const MAX_OCCURRENCES = 10_000;
+const MAX_NAME_CHARACTERS = 256;
 const DAY_MS = 86_400_000;
 
 export interface AttributeNode {
@@ -130,8 +130,8 @@ function readEvent(value: unknown, path: string): Read<EventNode> {
 function readName(name: unknown, path: string): string | RuleProblem {
   if (name === undefined) return problem(`${path}.name`, "is required");
   if (typeof name !== "string" || name === "") return problem(`${path}.name`, "must be a string that is not empty");
-  if (!hasAtMost(name, MOST_NAME_CHARACTERS))
-    return problem(`${path}.name`, `must have at most ${MOST_NAME_CHARACTERS} characters`);
+  if (!hasAtMost(name, MAX_NAME_CHARACTERS))
+    return problem(`${path}.name`, `must have at most ${MAX_NAME_CHARACTERS} characters`);
   return name;
 }
 
@@ -148,13 +148,13 @@ function readFrequency(value: unknown, path: string): Read<Frequency> {
   const { min, max } = value;
   if (min === undefined && max === undefined) return problem(path, "must have min, max or both");
   for (const [field, times] of Object.entries(value))
-    if (!isTimes(times)) return problem(`${path}.${field}`, `must be a whole number from 0 to ${MOST_OCCURRENCES}`);
+    if (!isTimes(times)) return problem(`${path}.${field}`, `must be a whole number from 0 to ${MAX_OCCURRENCES}`);
   const read = { min: (min as number | undefined) ?? 0, max: max as number | undefined };
   return read.max !== undefined && read.min > read.max ? problem(path, "must not have a min above its max") : read;
 }
 
 const isTimes = (value: unknown): boolean =>
-  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MOST_OCCURRENCES;
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_OCCURRENCES;
 
 /** AMB-51: what tells the flat form from a tree. A key named `key` with an operator object as value is a tree's. */
 function isFlat({ attribute, event }: Record<string, unknown>): boolean {
@@ -207,10 +207,10 @@ function readFlatEvent(value: unknown): Read<EventNode> {
   if (typeof name === "object") return name;
   if (operator !== "gte" && operator !== "lte" && operator !== "eq")
     return problem("event.operator", "must be one of gte, lte, eq");
-  if (!isTimes(count)) return problem("event.count", `must be a whole number from 0 to ${MOST_OCCURRENCES}`);
+  if (!isTimes(count)) return problem("event.count", `must be a whole number from 0 to ${MAX_OCCURRENCES}`);
   const days = within_days as number | undefined;
-  const isDays = days === undefined || (Number.isInteger(days) && days >= 1 && days * DAY_MS <= LONGEST_DURATION);
-  if (!isDays) return problem("event.within_days", `must be a whole number from 1 to ${LONGEST_DURATION / DAY_MS}`);
+  const isDays = days === undefined || (Number.isInteger(days) && days >= 1 && days * DAY_MS <= MAX_DURATION);
+  if (!isDays) return problem("event.within_days", `must be a whole number from 1 to ${MAX_DURATION / DAY_MS}`);
   const times = count as number;
   return {
     kind: "event",

@@ -50,8 +50,8 @@ export function changeNear(zone: string, local: number): ClockChange {
 const offset = (zone: string, at: number): number => zoneOffsetMinutes(zone, at) * MINUTE;
 
 function formatOf(zone: string): Intl.DateTimeFormat | null {
-  const known = formats.get(zone);
-  if (known !== undefined) return known;
+  const cached = formats.get(zone);
+  if (cached !== undefined) return cached;
   if (formats.size >= REMEMBERED) formats.clear();
   const format = SHAPE.test(zone) ? makeFormat(zone) : null;
   formats.set(zone, format);

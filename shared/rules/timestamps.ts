@@ -2,7 +2,7 @@
 
 const SHAPE = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,20}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 const SHORTEST = "2024-01-01T00:00:00Z".length;
-const LONGEST = 64;
+const MAX_CHARACTERS = 64;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const YEAR_0000 = -62_167_219_200_000;
 const YEAR_9999_END = 253_402_300_799_999;
@@ -13,7 +13,7 @@ const YEAR_9999_END = 253_402_300_799_999;
  * calendar, 24:00 and leap seconds are refused. The result lies in the years 0000 to 9999 of UTC.
  */
 export function parseTimestamp(text: string): number | undefined {
-  if (text.length < SHORTEST || text.length > LONGEST || text[4] !== "-") return undefined;
+  if (text.length < SHORTEST || text.length > MAX_CHARACTERS || text[4] !== "-") return undefined;
   const parts = SHAPE.exec(text);
   if (!parts) return undefined;
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as Six;

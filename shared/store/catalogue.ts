@@ -1,4 +1,5 @@
-// Authored things with a unique name: an entity row and a compact entry that holds the name (decision 10).
+// Authored things with a unique name: an entity row and a compact entry that holds the name
+// (docs/decisions/0021#page-lists).
 
 import { timeOfUuid } from "../clock.ts";
 import { conflict } from "../http/errors.ts";
@@ -8,12 +9,12 @@ import type { Change } from "./expressions.ts";
 import { type Kind, keys } from "./keys.ts";
 import type { Item } from "./model.ts";
 import { allItems } from "./pages.ts";
-import { refused, refusedSteps } from "./refusals.ts";
-import type { Step } from "./table.ts";
+import { onConditionFailed, onTransactionCanceled } from "./refusals.ts";
+import type { TransactItem } from "./table.ts";
 
-export const MOST_ENTRIES = 10_000;
+export const MAX_ENTRIES = 10_000;
 /** How often a change is begun anew because somebody else came first. */
-const TRIES = 10;
+const MAX_ATTEMPTS = 10;
 
 interface Entry {
   id: string;
@@ -35,7 +36,7 @@ export function createNamed(
     ])
     .then(
       () => true,
-      refusedSteps(([entry]) => entry?.old?.id === id),
+      onTransactionCanceled(([entry]) => entry?.old?.id === id),
     );
 }
 
@@ -53,12 +54,12 @@ export async function changeNamed(
 ): Promise<Item | "missing" | "taken"> {
   const key = keys.entity(store.tenant, kind, id);
   const whole = name === undefined ? change : { ...change, set: { ...change.set, name } };
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     const entity = name === undefined ? undefined : await store.get(key);
     if (name !== undefined && !entity) return "missing";
     const from = entity && String(entity.name);
     if (name === undefined || name === from)
-      return store.update(key, whole, present()).catch(refused(() => "missing" as const));
+      return store.update(key, whole, present()).catch(onConditionFailed(() => "missing" as const));
     const refusals = await store
       .transact([
         { remove: keys.entry(store.tenant, kind, from!), when: is("id", id) },
@@ -67,7 +68,7 @@ export async function changeNamed(
       ])
       .then(
         () => undefined,
-        refusedSteps((steps) => steps),
+        onTransactionCanceled((steps) => steps),
       );
     if (!refusals) return (await store.get(key)) ?? "missing";
     const [moved, taken] = refusals;
@@ -77,17 +78,17 @@ export async function changeNamed(
 }
 
 /**
- * Removes an entity and its entry, whatever name it has by then, with further steps `along`. `permit` looks at the
+ * Removes an entity and its entry, whatever name it has by then, with further steps `extraItems`. `permit` looks at the
  * entity and throws, or says what must still be so when it goes. @returns false if there is no such entity.
  */
 export async function removeNamed(
   store: Store,
   kind: Kind,
   id: string,
-  { permit, along = [] }: { permit?: (entity: Item) => Condition; along?: readonly Step[] } = {},
+  { permit, extraItems = [] }: { permit?: (entity: Item) => Condition; extraItems?: readonly TransactItem[] } = {},
 ): Promise<boolean> {
   const key = keys.entity(store.tenant, kind, id);
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     const entity = await store.get(key);
     if (!entity) return false;
     const when = permit ? all(present(), permit(entity)) : present();
@@ -95,11 +96,11 @@ export async function removeNamed(
       .transact([
         { remove: key, when },
         { remove: keys.entry(store.tenant, kind, String(entity.name)), when: is("id", id) },
-        ...along,
+        ...extraItems,
       ])
       .then(
         () => true,
-        refusedSteps(() => false),
+        onTransactionCanceled(() => false),
       );
     if (isRemoved) return true;
   }
@@ -116,18 +117,18 @@ export async function listEntries(store: StoreReader, kind: Kind): Promise<Entry
 }
 
 /**
- * A page of whole entities by their ids, newest first; one deleted meanwhile is left out. Ids that `adjoin`, with no
+ * A page of whole entities by their ids, newest first; one deleted meanwhile is left out. Ids that `asRange`, with no
  * other entity between them, are read by one query at a fraction of the price.
  */
 export async function getEntities(
   store: StoreReader,
   kind: Kind,
   ids: readonly string[],
-  { adjoin }: { adjoin: boolean },
+  { asRange }: { asRange: boolean },
 ): Promise<Item[]> {
   const [newest, oldest] = [ids[0], ids.at(-1)];
   if (newest === undefined || oldest === undefined) return [];
-  if (!adjoin) {
+  if (!asRange) {
     const found = await store.getAll(
       ids.map((id) => keys.entity(store.tenant, kind, id)),
       { eventual: true },

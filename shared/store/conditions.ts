@@ -1,47 +1,58 @@
-// Conditions of a write, composed from small parts and compiled to DynamoDB expressions.
+// Conditions of a write, composed from small parts and compiled to DynamoDB expressions. The type of a condition names
+// the attributes that it mentions, so that a misspelt one does not compile where the condition meets its item.
 import type { Value } from "./model.ts";
 
-export interface Names {
-  name(attribute: string): string;
-  value(value: Value): string;
+export interface Names<A extends string = string> {
+  name: (attribute: A) => string;
+  value: (value: Value) => string;
 }
 
-export type Condition = (names: Names) => string;
+/** A condition on attributes of the names `A`. */
+export type Condition<A extends string = string> = (names: Names<A>) => string;
 
-export const absent =
-  (attribute = "pk"): Condition =>
-  (n) =>
-    `attribute_not_exists(${n.name(attribute)})`;
-export const present =
-  (attribute = "pk"): Condition =>
-  (n) =>
-    `attribute_exists(${n.name(attribute)})`;
+export function absent(): Condition<"pk">;
+export function absent<A extends string>(attribute: A): Condition<A>;
+export function absent(attribute = "pk"): Condition {
+  return (n) => `attribute_not_exists(${n.name(attribute)})`;
+}
+
+export function present(): Condition<"pk">;
+export function present<A extends string>(attribute: A): Condition<A>;
+export function present(attribute = "pk"): Condition {
+  return (n) => `attribute_exists(${n.name(attribute)})`;
+}
+
 export const is =
-  (attribute: string, value: Value): Condition =>
+  <A extends string>(attribute: A, value: Value): Condition<A> =>
   (n) =>
     `${n.name(attribute)} = ${n.value(value)}`;
 export const below =
-  (attribute: string, value: Value): Condition =>
+  <A extends string>(attribute: A, value: Value): Condition<A> =>
   (n) =>
     `${n.name(attribute)} < ${n.value(value)}`;
 /** One attribute is there and below another one. */
 export const lessThan =
-  (attribute: string, other: string): Condition =>
+  <A extends string>(attribute: A, other: A): Condition<A> =>
   (n) =>
     `${n.name(attribute)} < ${n.name(other)}`;
+export const above =
+  <A extends string>(attribute: A, value: Value): Condition<A> =>
+  (n) =>
+    `${n.name(attribute)} > ${n.value(value)}`;
 export const atMost =
-  (attribute: string, value: Value): Condition =>
+  <A extends string>(attribute: A, value: Value): Condition<A> =>
   (n) =>
     `${n.name(attribute)} <= ${n.value(value)}`;
 export const oneOf =
-  (attribute: string, values: readonly Value[]): Condition =>
+  <A extends string>(attribute: A, values: readonly Value[]): Condition<A> =>
   (n) =>
     `${n.name(attribute)} IN (${values.map((value) => n.value(value)).join(", ")})`;
+
 export const all =
-  (...parts: Condition[]): Condition =>
+  <A extends string>(...parts: Condition<A>[]): Condition<A> =>
   (n) =>
     parts.map((part) => `(${part(n)})`).join(" AND ");
 export const any =
-  (...parts: Condition[]): Condition =>
+  <A extends string>(...parts: Condition<A>[]): Condition<A> =>
   (n) =>
     parts.map((part) => `(${part(n)})`).join(" OR ");

@@ -11,6 +11,6 @@ export const tableDefinition = {
     i3: { name: "subscribers-by-age", projection: "KEYS_ONLY" },
     i4: { name: "subscribers-by-phone", projection: "KEYS_ONLY" },
   },
-  /** Only items that carry this wake the react worker. */
+  /** Only items that carry this trigger the react worker. */
   reactAttribute: "react",
 } as const;

@@ -97,15 +97,15 @@ function collect() {
   const values: Value[] = [];
   const names: Names = {
     name: (attribute) => {
-      const known = nameOf.get(attribute) ?? `#${nameOf.size}`;
-      nameOf.set(attribute, known);
-      return known;
+      const cached = nameOf.get(attribute) ?? `#${nameOf.size}`;
+      nameOf.set(attribute, cached);
+      return cached;
     },
     value: (value) => `:${values.push(value) - 1}`,
   };
   const placeholders = () => ({
     ...(nameOf.size > 0 && {
-      ExpressionAttributeNames: Object.fromEntries([...nameOf].map(([attribute, known]) => [known, attribute])),
+      ExpressionAttributeNames: Object.fromEntries([...nameOf].map(([attribute, found]) => [found, attribute])),
     }),
     ...(values.length > 0 && {
       ExpressionAttributeValues: marshall(Object.fromEntries(values.map((value, i) => [`:${i}`, value]))),

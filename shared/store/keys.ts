@@ -9,18 +9,20 @@ const key = (pk: string, sk = pk): Key => ({ pk, sk });
 const of = (tenant: TenantId, rest: string) => `T#${tenant}#${rest}`;
 const hash = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** Subscribers lie in 16 shards by the first bits of their id (decision 1). */
+/** Subscribers lie in 16 shards by the first bits of their id (docs/decisions/0021#subscriber-shards). */
 export const SHARDS = [..."0123456789abcdef"];
 export const shardOf = (subscriber: string): string => subscriber[0]!;
 
 /** Counters of conversions lie in 4 parts, so that one source's burst is not one hot item. */
 export const CONVERSION_SHARDS = ["0", "1", "2", "3"];
 
-/** Due rows of one minute lie in 8 buckets, so that a mass delay is not one hot partition (decision 13). */
+/**
+ * Due rows of one minute lie in 8 buckets, so that a mass delay is not one hot partition (docs/decisions/0021#timers).
+ */
 export const DUE_SHARDS = 8;
 export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);
 
-export const platform = {
+export const platformKeys = {
   /** status, plan, name, settings, kind, caps; a tombstone once purged · auth, agency, team, account, billing, operator, purge */
   tenant: (tenant: string) => key(`TENANT#${tenant}`),
   /** user id, password hash · auth */
@@ -58,7 +60,7 @@ export const dueShard = (id: string): number => Number.parseInt(hash(id).slice(0
 export const dueBucket = (minute: number, shard: number): string => `DUE#${minute}#${shard}`;
 
 export const keys = {
-  // What an audience page reads (decision 1): profiles and devices of one shard, together.
+  // What an audience page reads (docs/decisions/0021#subscriber-shards): profiles and devices of one shard, together.
   /** profile with attributes `a:<key>`, newest consent, weekly channel counters; tombstone once erased (i3, i4) · subscribers */
   subscriber: (t: TenantId, id: string) => key(of(t, `S${shardOf(id)}`), id),
   /** platform, token or subscription, versions parsed, status; beside the profile of its subscriber · devices, deliver */
@@ -89,7 +91,7 @@ export const keys = {
   run: (t: TenantId, id: string, journey: string, run: string) => key(keys.person(t, id), `J#${journey}#${run}`),
   /** whether a run of a journey is active for this subscriber, and when the last one began: guards entry · step-journey */
   runHead: (t: TenantId, id: string, journey: string) => key(keys.person(t, id), `JH#${journey}`),
-  aliasOfPerson: (t: TenantId, id: string, anonymous: string) => key(keys.person(t, id), `A#${anonymous}`),
+  aliasOfSubscriber: (t: TenantId, id: string, anonymous: string) => key(keys.person(t, id), `A#${anonymous}`),
   alias: (t: TenantId, anonymous: string) => key(of(t, `A#${anonymous}`)),
   /** where a webhook payload with this subscriber's data lies, for its erasure · react */
   webhookPayload: (t: TenantId, id: string, webhook: string, delivery: string) =>
@@ -97,7 +99,7 @@ export const keys = {
   /** an open live stream of this subscriber: the newest three stay · stream */
   stream: (t: TenantId, id: string, connection: string) => key(keys.person(t, id), `ST#${connection}`),
 
-  // Sends (decisions 7, 8, 11): job ← range ← chunk; totals close upwards, one guarded write each.
+  // Sends (docs/decisions/0002): job ← range ← chunk; totals close upwards, one guarded write each.
   job: (t: TenantId, job: string) => key(of(t, "JOB"), job),
   jobParts: (t: TenantId, job: string) => of(t, `J#${job}`),
   /** ids given by the caller, up to 1,000 a row, written before the job · notifications */
@@ -137,7 +139,8 @@ export const keys = {
   /** an idempotency key of the last 24 hours · notifications */
   idempotency: (t: TenantId, text: string) => key(of(t, `IDEM#${hash(text)}`)),
 
-  // Authored things: one row each, and a compact catalogue row that is also its unique name (decision 10).
+  // Authored things: one row each, and a compact catalogue row that is also its unique name
+  // (docs/decisions/0021#page-lists).
   entity: (t: TenantId, kind: Kind, id: string) => key(of(t, kind), id),
   entities: (t: TenantId, kind: Kind) => of(t, kind),
   entry: (t: TenantId, kind: Kind, name: string) => key(of(t, `${kind}:names`), name),
@@ -168,7 +171,7 @@ export const keys = {
   /** how many dynamic segments there are, against the plan's cap · segments */
   dynamicSegments: (t: TenantId) => key(of(t, "DYNAMIC")),
   /** a deleted list or segment whose members are still to go · lists, segments */
-  disbanding: (t: TenantId, kind: Grouping, id: string) => key(of(t, "DISBAND"), `${kind}#${id}`),
+  deletedMemberships: (t: TenantId, kind: Grouping, id: string) => key(of(t, "DISBAND"), `${kind}#${id}`),
   /** something that names a list, so that the list must stay while it is to come · whoever names it */
   use: (t: TenantId, kind: Kind, id: string, user: string) => key(keys.uses(t, kind, id), user),
   uses: (t: TenantId, kind: Kind, id: string) => of(t, `${kind}#${id}:uses`),

@@ -4,7 +4,7 @@ import type { Store } from "../resources.ts";
 import { all, type Condition, oneOf } from "./conditions.ts";
 import type { Change } from "./expressions.ts";
 import type { Item, Key } from "./model.ts";
-import { refused } from "./refusals.ts";
+import { onConditionFailed } from "./refusals.ts";
 
 export type Lifecycle<Status extends string> = Record<string, { from: readonly Status[]; to: Status }>;
 
@@ -16,7 +16,7 @@ interface MoveOptions {
 }
 
 /** A move as a step of a transaction. */
-export function moveStep<L extends Lifecycle<string>>(
+export function moveWrite<L extends Lifecycle<string>>(
   key: Key,
   lifecycle: L,
   action: keyof L & string,
@@ -39,9 +39,9 @@ export function move<L extends Lifecycle<string>>(
   action: keyof L & string,
   options: MoveOptions = {},
 ): Promise<Moved> {
-  const { change, when } = moveStep(key, lifecycle, action, options);
+  const { change, when } = moveWrite(key, lifecycle, action, options);
   return store.update(key, change, when).then(
     (item): Moved => ({ item }),
-    refused((current): Moved => ({ current })),
+    onConditionFailed((current): Moved => ({ current })),
   );
 }

@@ -11,7 +11,7 @@ export interface Key {
 
 export type Value = string | number | boolean | null | Value[] | { [name: string]: Value };
 
-/** An item as stored: `react` wakes the react worker, `expires` (seconds) lets the table drop it. */
+/** An item as stored: `react` triggers the react worker, `expires` (seconds) lets the table drop it. */
 export type Item = Key & { react?: string; expires?: number } & { [name: string]: Value | undefined };
 
 export const MINUTE_MS = 60_000;

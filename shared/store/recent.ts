@@ -1,21 +1,21 @@
 // What an environment remembers between requests, with an end: the longest known goes first.
 
 /** A map that holds at most `most` entries. */
-export function recent<V>(most: number): {
+export function recent<V>(max: number): {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
   delete(key: string): void;
 } {
-  const known = new Map<string, V>();
+  const cache = new Map<string, V>();
   return {
-    get: (key) => known.get(key),
+    get: (key) => cache.get(key),
     set: (key, value) => {
-      known.delete(key);
-      if (known.size >= most) known.delete(known.keys().next().value!);
-      known.set(key, value);
+      cache.delete(key);
+      if (cache.size >= max) cache.delete(cache.keys().next().value!);
+      cache.set(key, value);
     },
     delete: (key) => {
-      known.delete(key);
+      cache.delete(key);
     },
   };
 }

@@ -1,35 +1,59 @@
 // What a refused write says: the item as it was, so that the caller can tell its own write from another's.
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { type AnyItem, type RowOf, rowOf } from "./item.ts";
 import type { Item } from "./model.ts";
 
 type Wire = Record<string, AttributeValue>;
 
-interface Refusal extends Error {
-  /** Per step of a transaction (one for a single write): undefined = it would have passed. */
-  steps: ({ old: Item | undefined } | undefined)[];
+interface ConditionFailed extends Error {
+  /** One place for each write. */
+  failures: Failure[];
 }
 
-const refusal = (steps: Refusal["steps"]): Refusal =>
-  Object.assign(new Error("A conditional write was refused."), { name: "ConditionRefused", steps });
+const conditionFailed = (failures: ConditionFailed["failures"]): ConditionFailed =>
+  Object.assign(new Error("A conditional write was refused."), { name: "ConditionFailed", failures });
 
-const isRefusal = (error: unknown): error is Refusal => error instanceof Error && error.name === "ConditionRefused";
+const isConditionFailed = (error: unknown): error is ConditionFailed =>
+  error instanceof Error && error.name === "ConditionFailed";
 
-/** For `.catch`: answers a refused single write with what `handle` makes of the item as it was; rethrows the rest. */
-export function refused<T>(handle: (old: Item | undefined) => T): (error: unknown) => T {
+/**
+ * For `.catch` of a single write: answers a failed condition with what `handle` makes of the row as it was; rethrows
+ * every other error.
+ */
+export function onConditionFailed<D extends AnyItem, T>(
+  item: D,
+  handle: (old: RowOf<D> | undefined) => T,
+): (error: unknown) => T;
+export function onConditionFailed<T>(handle: (old: Item | undefined) => T): (error: unknown) => T;
+export function onConditionFailed<T>(
+  first: AnyItem | ((old: Item | undefined) => T),
+  // biome-ignore lint/suspicious/noExplicitAny: the signatures above say what it takes
+  second?: (old: any) => T,
+): (error: unknown) => T {
+  const handle = typeof first === "function" ? first : second;
   return (error) => {
-    if (!isRefusal(error) || error.steps.length !== 1) throw error;
-    const step = error.steps[0];
-    return handle(step?.old);
+    if (!handle || !isConditionFailed(error) || error.failures.length !== 1) throw error;
+    return handle(error.failures[0]?.old);
   };
 }
 
-/** For `.catch`: answers a refused transaction with what `handle` makes of the steps; rethrows the rest. */
-export function refusedSteps<T>(handle: (steps: Refusal["steps"]) => T): (error: unknown) => T {
+/** One write of a canceled transaction whose condition failed; undefined: its condition held. */
+export type Failure = { old: Item | undefined } | undefined;
+
+/**
+ * For `.catch` of a transaction: answers failed conditions with what `handle` makes of them, one place for each write;
+ * rethrows every other error.
+ */
+export function onTransactionCanceled<T>(handle: (failures: readonly Failure[]) => T): (error: unknown) => T {
   return (error) => {
-    if (!isRefusal(error)) throw error;
-    return handle(error.steps);
+    if (!isConditionFailed(error)) throw error;
+    return handle(error.failures);
   };
 }
+
+/** The row as it was where the condition of a write on it failed. */
+export const oldRow = <D extends AnyItem>(item: D, failure: Failure): RowOf<D> | undefined =>
+  failure?.old && rowOf(item, failure.old);
 
 /** For `.catch`: answers a write of more than an item can hold (400 KB) with what `handle` makes of it. */
 export function tooLarge<T>(handle: () => T): (error: unknown) => T {
@@ -47,12 +71,12 @@ const itemTooLarge = () =>
   Object.assign(new Error("An item would be larger than the table takes."), { name: ITEM_TOO_LARGE });
 
 /** Reads a failed single write: a refusal, or the error as it was. */
-export function conditionRefused(error: unknown, fromWire: (wire: Wire) => Item): unknown {
+export function writeErrorOf(error: unknown, fromWire: (wire: Wire) => Item): unknown {
   if (error instanceof Error && error.name === "ValidationException" && isSizeMessage(error.message))
     return itemTooLarge();
   if (!(error instanceof Error) || error.name !== "ConditionalCheckFailedException") return error;
   const { Item: old } = error as Error & { Item?: Wire };
-  return refusal([{ old: old && fromWire(old) }]);
+  return conditionFailed([{ old: old && fromWire(old) }]);
 }
 
 /** Another transaction is at the item: the write may be tried again. */
@@ -61,7 +85,7 @@ export const isConflict = (error: unknown): boolean =>
   (error.name === "TransactionConflictException" || error.name === "TransactionInProgressException");
 
 /** Reads a failed transaction: "conflict" asks for another try; only a failed condition is a refusal. */
-export function transactionRefused(error: unknown, fromWire: (wire: Wire) => Item): unknown | "conflict" {
+export function transactionErrorOf(error: unknown, fromWire: (wire: Wire) => Item): unknown | "conflict" {
   if (!(error instanceof Error)) return error;
   if (error.name === "ValidationException" && isSizeMessage(error.message)) return itemTooLarge();
   if (error.name === "TransactionInProgressException" || error.name === "TransactionConflictException")
@@ -72,7 +96,7 @@ export function transactionRefused(error: unknown, fromWire: (wire: Wire) => Ite
   };
   if (reasons.some(({ Message }) => isSizeMessage(Message))) return itemTooLarge();
   if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed"))
-    return refusal(
+    return conditionFailed(
       reasons.map(({ Code, Item: old }) =>
         Code === "ConditionalCheckFailed" ? { old: old && fromWire(old) } : undefined,
       ),

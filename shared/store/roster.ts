@@ -1,4 +1,5 @@
-// Authored things whose names may repeat: an entity row, and a compact row that holds its status (decision 10).
+// Authored things whose names may repeat: an entity row, and a compact row that holds its status
+// (docs/decisions/0021#page-lists).
 
 import { offsetOf, type PageQuery } from "../http/paging.ts";
 import type { StoreReader } from "../resources.ts";
@@ -6,13 +7,18 @@ import { getEntities } from "./catalogue.ts";
 import { type Kind, keys } from "./keys.ts";
 import type { Item } from "./model.ts";
 import { allItems } from "./pages.ts";
-import type { Step } from "./table.ts";
+import type { TransactItem } from "./table.ts";
 
 /** Entities read in one range for each that is wanted, rather than one by one. */
-const MOST_SPREAD = 2;
+const MAX_SPREAD = 2;
 
 /** The compact row of an entity: it goes into the transaction that makes or moves the entity. */
-export const rosterStep = ({ tenant }: Pick<StoreReader, "tenant">, kind: Kind, id: string, status: string): Step => ({
+export const statusIndexWrite = (
+  { tenant }: Pick<StoreReader, "tenant">,
+  kind: Kind,
+  id: string,
+  status: string,
+): TransactItem => ({
   put: { ...keys.listed(tenant, kind, id), status },
 });
 
@@ -32,7 +38,7 @@ export async function listPage(
   const chosen = rows.slice(from, to);
   const span = chosen.length > 0 ? chosen.at(-1)!.place - chosen[0]!.place + 1 : 0;
   const ids = chosen.map(({ id }) => id);
-  const items = await getEntities(store, kind, ids, { adjoin: span <= MOST_SPREAD * chosen.length });
+  const items = await getEntities(store, kind, ids, { asRange: span <= MAX_SPREAD * chosen.length });
   return { items, total: rows.length };
 }
 

@@ -1,16 +1,17 @@
-// Root secrets: one KMS-encrypted item, made on first use, decrypted once per environment (decision 31).
+// Root secrets: one KMS-encrypted item, made on first use, decrypted once per environment
+// (docs/decisions/0021#root-secrets).
 import { DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
-import { type Parts, setting } from "../parts.ts";
+import { type Deps, setting } from "../deps.ts";
 import { absent } from "./conditions.ts";
-import { platform } from "./keys.ts";
+import { platformKeys } from "./keys.ts";
 import type { Item } from "./model.ts";
-import { refused } from "./refusals.ts";
-import { openTable } from "./table.ts";
+import { onConditionFailed } from "./refusals.ts";
+import { openPlatformTable } from "./table.ts";
 
 export interface RootSecrets {
   /** Roots of SDK keys: the first mints, all verify. */
   sdkKeyRoots: Buffer[];
-  /** Makes subscriber ids; it never rotates (decision 3). */
+  /** Makes subscriber ids; it never rotates (docs/decisions/0021#subscriber-ids). */
   idKey: Buffer;
   /** Authenticates page cursors and tokens in links. */
   cursorKey: Buffer;
@@ -30,51 +31,51 @@ export function noSecrets(error: unknown): undefined {
 const ENCRYPTION_CONTEXT = { purpose: "root-secrets" };
 const KEY_BYTES = 32;
 
-export function openSecrets(parts: Parts): Secrets {
-  let known: Promise<RootSecrets> | undefined;
+export function openSecrets(deps: Deps): Secrets {
+  let pending: Promise<RootSecrets> | undefined;
   const read = async () => {
-    const item = await openTable(parts)((pk) => !pk.startsWith("T#")).get(platform.secrets());
+    const item = await openPlatformTable(deps).get(platformKeys.secrets());
     if (!item) throw Object.assign(new Error("The service holds no secrets yet."), { name: "NoSecrets" });
-    return decrypt(parts, item);
+    return decrypt(deps, item);
   };
   return {
     root: () => {
-      known ??= read().catch((error: unknown) => {
-        known = undefined;
+      pending ??= read().catch((error: unknown) => {
+        pending = undefined;
         throw error;
       });
-      return known;
+      return pending;
     },
   };
 }
 
 /** Makes the secrets if there are none yet; two that race end with the same ones. */
-export async function makeSecrets(parts: Parts): Promise<void> {
-  const table = openTable(parts)((pk) => !pk.startsWith("T#"));
-  if (await table.get(platform.secrets())) return;
+export async function makeSecrets(deps: Deps): Promise<void> {
+  const table = openPlatformTable(deps);
+  if (await table.get(platformKeys.secrets())) return;
   const fresh = {
-    sdkKeyRoots: [parts.ids.bytes(KEY_BYTES)],
-    idKey: parts.ids.bytes(KEY_BYTES),
-    cursorKey: parts.ids.bytes(KEY_BYTES),
+    sdkKeyRoots: [deps.ids.bytes(KEY_BYTES)],
+    idKey: deps.ids.bytes(KEY_BYTES),
+    cursorKey: deps.ids.bytes(KEY_BYTES),
   };
   const text = JSON.stringify({
     sdkKeyRoots: fresh.sdkKeyRoots.map((root) => root.toString("base64")),
     idKey: fresh.idKey.toString("base64"),
     cursorKey: fresh.cursorKey.toString("base64"),
   });
-  const { CiphertextBlob } = await parts.aws(KMSClient).send(
+  const { CiphertextBlob } = await deps.aws(KMSClient).send(
     new EncryptCommand({
-      KeyId: setting(parts, "ENCRYPTION_KEY_ID"),
+      KeyId: setting(deps, "ENCRYPTION_KEY_ID"),
       Plaintext: Buffer.from(text),
       EncryptionContext: ENCRYPTION_CONTEXT,
     }),
   );
-  const item: Item = { ...platform.secrets(), sealed: Buffer.from(CiphertextBlob!).toString("base64") };
-  await table.put(item, absent()).catch(refused(() => undefined));
+  const item: Item = { ...platformKeys.secrets(), sealed: Buffer.from(CiphertextBlob!).toString("base64") };
+  await table.put(item, absent()).catch(onConditionFailed(() => undefined));
 }
 
-async function decrypt(parts: Parts, item: Item): Promise<RootSecrets> {
-  const { Plaintext } = await parts.aws(KMSClient).send(
+async function decrypt(deps: Deps, item: Item): Promise<RootSecrets> {
+  const { Plaintext } = await deps.aws(KMSClient).send(
     new DecryptCommand({
       CiphertextBlob: Buffer.from(String(item.sealed), "base64"),
       EncryptionContext: ENCRYPTION_CONTEXT,

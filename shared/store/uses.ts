@@ -5,7 +5,7 @@ import type { Store, StoreReader } from "../resources.ts";
 import { type Kind, keys } from "./keys.ts";
 import { allItems } from "./pages.ts";
 import { findJob, type Target } from "./sends/jobs.ts";
-import type { Step } from "./table.ts";
+import type { TransactItem } from "./table.ts";
 
 /** Whether a user of this kind still needs what it names. */
 const stillNeeds = {
@@ -26,11 +26,11 @@ interface User {
 const KEPT_MS = 7 * DAY;
 
 /** The steps of a transaction with which something to come notes the list that it names. */
-export function useSteps(
+export function useWrites(
   store: Pick<Store, "tenant">,
   target: Target | null,
   user: User & { until: string | undefined },
-): Step[] {
+): TransactItem[] {
   if (target?.type !== "list") return [];
   const { until } = user;
   const expires = until === undefined ? {} : { expires: Math.ceil((Date.parse(until) + KEPT_MS) / SECOND) };
@@ -38,7 +38,7 @@ export function useSteps(
 }
 
 /** The steps with which something that needs its list no longer says so. */
-export const withoutUse = (store: Pick<Store, "tenant">, target: Target | null, user: User): Step[] =>
+export const withoutUse = (store: Pick<Store, "tenant">, target: Target | null, user: User): TransactItem[] =>
   target?.type === "list" ? [{ remove: keyOf(store, target, user) }] : [];
 
 const keyOf = ({ tenant }: Pick<Store, "tenant">, { list_id }: { list_id: string }, { kind, id }: User) =>

@@ -170,7 +170,7 @@ describe("quota", () => {
     expect(race.map(({ status }) => status).sort()).toEqual([201, 201, 201, 429, 429, 429]);
   });
 
-  it("decision 10 the asset after the 10,000th is refused", async () => {
+  it("docs/decisions/0021#page-lists the asset after the 10,000th is refused", async () => {
     const { world, tenant } = await withTenant();
     await quickStore(world, tenant).put({ ...keys.stored(tenant.id), bytes: 1, assets: 9_999 });
     expect((await upload(world, tenant, { file: pictures.png })).status).toBe(201);

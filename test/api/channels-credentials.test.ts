@@ -274,11 +274,11 @@ it("ARC-13 a data key is asked for once in five minutes, and each upload has its
   const rows = await Promise.all([one, two].map((id) => tenant.store.get(keys.credentials(tenant.id, id))));
   expect(new Set(rows.map((row) => String(row!.sealed).split(".")[1])).size).toBe(2);
   const calls: string[] = [];
-  const parts = world.partsFor("test");
+  const deps = world.partsFor("test");
   const vault = vaultOpening.open({
-    ...parts,
+    ...deps,
     aws: (client) => {
-      const real = parts.aws(client);
+      const real = deps.aws(client);
       return Object.assign(Object.create(real), {
         send: (command: object) => {
           calls.push(command.constructor.name);

@@ -162,7 +162,7 @@ it("CHN-19 ATH-R7 every channel endpoint is 401 without a token, and for every o
       expect((await world.call(route.replace(" ", " /api/v1/channels"), { as })).status).toBe(401);
 });
 
-it("decision 19: channels:write for channels, credentials:manage for credentials", async () => {
+it("docs/decisions/0021#permissions channels:write for channels, credentials:manage for credentials", async () => {
   const { world, tenant } = await withTenant();
   const { create } = await channelCalls(world, tenant);
   const id = await create("sms");

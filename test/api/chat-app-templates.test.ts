@@ -159,8 +159,8 @@ it("WAT-4 without credentials there is nobody to submit to: 409", async () => {
 it("WAT-4 a submission whose answer was lost is found again, not made twice", async () => {
   const { world, draft, submit } = await chatWorld();
   const template = await draft({ ...ORDER, name: "Order shipped" });
-  const parts = world.partsFor("test");
-  const provider = chatAppProvider({ egress: openEgress(parts), clock: parts.clock });
+  const deps = world.partsFor("test");
+  const provider = chatAppProvider({ egress: openEgress(deps), clock: deps.clock });
   const account = { type: "chat_app" as const, ...CHAT_APP };
   const lost = await provider.createTemplate(account, { ...ORDER, language: "en_US", category: "MARKETING" });
   expect(lost.ok).toBe(true);
@@ -172,8 +172,8 @@ it("WAT-4 a submission whose answer was lost is found again, not made twice", as
 it("WAT-4 what the provider refuses is 422 in its words, and the draft stays one", async () => {
   const { world, draft, submit, list } = await chatWorld();
   const template = await draft();
-  const parts = world.partsFor("test");
-  const provider = chatAppProvider({ egress: openEgress(parts), clock: parts.clock });
+  const deps = world.partsFor("test");
+  const provider = chatAppProvider({ egress: openEgress(deps), clock: deps.clock });
   const account = { type: "chat_app" as const, ...CHAT_APP };
   await provider.createTemplate(account, { ...ORDER, body: "Another text", language: "en_US", category: "MARKETING" });
   expect(await submit(template.id)).toMatchObject({

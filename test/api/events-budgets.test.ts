@@ -1,4 +1,4 @@
-// What events and their export may cost (data-and-scale.md): counted in the embedded table.
+// What events and their export may cost: counted in the embedded table.
 import { expect, it } from "vitest";
 import { SECOND, timestamp } from "../../shared/clock.ts";
 import { exportPage, ingest, someEvents } from "../support/events.ts";

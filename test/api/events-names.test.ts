@@ -1,7 +1,7 @@
 // What is learnt of events and attributes in passing, and which events wake anybody.
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
-import { watchSteps } from "../../shared/store/events/watchers.ts";
+import { watchWrites } from "../../shared/store/events/watchers.ts";
 import { type Named, namesOf } from "../../shared/store/subscribers/names.ts";
 import { ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
@@ -26,7 +26,7 @@ describe("names", () => {
     expect(await namesIn(world, tenant, "events")).toHaveLength(5);
   });
 
-  it("LIM-13 as many names are kept as are ever shown, and whoever sends more pays nothing for them", async () => {
+  it("SEG-11 SEG-12 as many names are kept as are ever shown, and whoever sends more pays nothing for them", async () => {
     const { world, tenant } = await withTenant();
     const batch = (from: number) => ({ events: someEvents(150, (n) => ({ event_name: `name ${from + n}` })) });
     for (const from of [0, 150]) await ingest(world, tenant, batch(from));
@@ -54,7 +54,7 @@ describe("watched events", () => {
     const store = quickStore(world, tenant);
     const send = (event_name: string) => ingest(world, tenant, { event_name, anonymous_id: "a" });
     const watch = (kind: "segment" | "journey", names: string[]) =>
-      store.transact(watchSteps(store, kind, "one", names));
+      store.transact(watchWrites(store, kind, "one", names));
     await send("early");
     await watch("segment", ["bought", "left"]);
     await watch("journey", ["bought"]);

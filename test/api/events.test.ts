@@ -208,17 +208,17 @@ describe("limits", () => {
   it.each([
     ["sdk", 50],
     ["server", 1_000],
-  ] as const)("EVT-14 %s: %i events in a request, not one more", async (tier, most) => {
+  ] as const)("EVT-14 %s: %i events in a request, not one more", async (tier, max) => {
     const { world, tenant } = await withTenant();
-    const beyond = await ingest(world, tenant, { events: someEvents(most + 1) }, tier);
+    const beyond = await ingest(world, tenant, { events: someEvents(max + 1) }, tier);
     expect([beyond.status, beyond.body.code, Object.keys(beyond.body.fields)]).toEqual([
       422,
       "VALIDATION_ERROR",
       ["events"],
     ]);
-    expect((await ingest(world, tenant, { events: someEvents(most) }, tier)).body).toEqual({ accepted: most });
+    expect((await ingest(world, tenant, { events: someEvents(max) }, tier)).body).toEqual({ accepted: max });
     await world.advance(SECOND);
-    expect(await exportAll(world, tenant)).toHaveLength(most);
+    expect(await exportAll(world, tenant)).toHaveLength(max);
   });
 
   it("EVT-15 AMB-20 a body of 500 KB is taken from a server key, one byte more is 413, from a client it is judged by its events", async () => {
@@ -235,8 +235,8 @@ describe("limits", () => {
     const broken = await send(Buffer.alloc(512_001, "{"));
     expect(broken.status).toBe(413);
     expect((await send(body(512_001), tenant.sdk)).status).toBe(422);
-    const most = { events: someEvents(50, () => ({ properties: { k: Array(40).fill("x".repeat(256)) } })) };
-    expect((await ingest(world, tenant, most, "sdk")).status).toBe(202);
+    const max = { events: someEvents(50, () => ({ properties: { k: Array(40).fill("x".repeat(256)) } })) };
+    expect((await ingest(world, tenant, max, "sdk")).status).toBe(202);
   });
 
   it.each([

@@ -88,7 +88,7 @@ describe("change", () => {
     expect(await arms({ variant_b: { title: "B" } })).toEqual([{ title: "B" }, 50]);
   });
 
-  it("INX-3 LIM-11 a name has at most 200 characters, each counted once", async () => {
+  it("INX-3 a name has at most 200 characters, each counted once", async () => {
     const { world, tenant } = await withTenant();
     const id = await draft(world, tenant);
     const rename = async (n: number) => (await patch(world, tenant, id, { name: "🎉".repeat(n) })).status;

@@ -188,7 +188,7 @@ describe("create", () => {
     expect([foreign.status, foreign.body]).toEqual([400, missing.body]);
   });
 
-  it("decision 10 the experience after the 10,000th is refused", async () => {
+  it("docs/decisions/0021#page-lists the experience after the 10,000th is refused", async () => {
     const { world, tenant } = await withTenant();
     const rows = Array.from({ length: 9_999 }, (_, n) => ({
       put: { ...keys.listed(tenant.id, "experience", world.ids.uuidAt(START - n)), status: "draft" },
@@ -238,7 +238,7 @@ describe("list", () => {
 it.each([
   [500, 12],
   [10_000, 130],
-])("decision 10 a page of %i experiences is at most %i RCU", async (count, most) => {
+])("docs/decisions/0021#page-lists a page of %i experiences is at most %i RCU", async (count, max) => {
   const { world, tenant } = await withTenant();
   const store = quickStore(world, tenant);
   const pages = Math.ceil(count / 500);
@@ -257,7 +257,7 @@ it.each([
   for (const status of [undefined, "live" as const]) {
     const list = () => listExperiences(store, { page: 1, size: 20, status });
     expect(await list()).toMatchObject({ total: count, items: { length: 20 } });
-    expect((await spent(world, list)).rcu).toBeLessThanOrEqual(most);
+    expect((await spent(world, list)).rcu).toBeLessThanOrEqual(max);
   }
 });
 

@@ -68,7 +68,7 @@ describe("list", () => {
     }
   });
 
-  it("INB-6 decision 30 the largest messages fit into one answer, newest first, as many as there is room for", async () => {
+  it("INB-6 docs/decisions/0021#page-size the largest messages fit into one answer, newest first, as many as there is room for", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const body = "€".repeat(50_000);

@@ -1,4 +1,4 @@
-// What journeys cost: counted in the embedded table, so the figures repeat (data-and-scale.md, decision 0014).
+// What journeys cost: counted in the embedded table, so the figures repeat (docs/decisions/0014).
 import { expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { MINUTE } from "../../shared/clock.ts";
 import { chunkOf } from "../../shared/store/sends/chunks.ts";
-import { isMark, packId } from "../../shared/store/sends/recipients.ts";
+import { isPseudonym, packId } from "../../shared/store/sends/recipients.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople, send, wholeTable } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
@@ -49,15 +49,15 @@ it("SUB-10 T11 what was sent stays without the person: chunks, touches, inbox, c
     const [item] = await rowsOf(tenant, `J#${job.id}`, "C#");
     const chunk = chunkOf(item!);
     const everybody = [...chunk.recipients.map(({ subscriber }) => subscriber), ...chunk.heldOut];
-    expect(everybody.filter((id) => !isMark(id))).toEqual([bob]);
-    const mark = everybody.find(isMark)!;
-    const ledger = (await rowsOf(tenant, `U#${mark}`, "R#")).filter((row) => row.job === job.id);
+    expect(everybody.filter((id) => !isPseudonym(id))).toEqual([bob]);
+    const pseudonym = everybody.find(isPseudonym)!;
+    const ledger = (await rowsOf(tenant, `U#${pseudonym}`, "R#")).filter((row) => row.job === job.id);
     const states = ledger.map(({ state, channel }) => `${state} ${channel ?? ""}`.trim()).sort();
     const expected = {
       [both.job.id]: ["sent in_app", "sent ios", "sent ios"],
       [push.job.id]: ["sent ios", "sent ios"],
       [failed.job.id]: ["failed ios", "failed ios"],
-      [held.job.id]: chunk.heldOut.includes(mark) ? ["held_out"] : ["sent in_app", "sent ios", "sent ios"],
+      [held.job.id]: chunk.heldOut.includes(pseudonym) ? ["held_out"] : ["sent in_app", "sent ios", "sent ios"],
     };
     expect(states).toEqual(expected[job.id]);
   }

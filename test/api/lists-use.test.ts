@@ -80,7 +80,7 @@ describe("sends", () => {
     expect([some.answer.sent, some.job.counts.delivered]).toEqual([2, 2]);
   });
 
-  it("decision 11 beyond 1,000 members `sent` is the list's count, and everybody is reached once", async () => {
+  it("docs/decisions/0021#audience-size beyond 1,000 members `sent` is the list's count, and everybody is reached once", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 1_200);
     const id = await named(world, tenant, "Readers");

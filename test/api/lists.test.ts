@@ -1,7 +1,7 @@
 // Subscriber lists (D-LIST, AMB-81): records, unique names, members.
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
-import { MOST_ENTRIES } from "../../shared/store/catalogue.ts";
+import { MAX_ENTRIES } from "../../shared/store/catalogue.ts";
 import { keys } from "../../shared/store/keys.ts";
 import { addMembers } from "../../shared/store/lists/lists.ts";
 import { countMembers, recountMembers } from "../../shared/store/lists/memberships.ts";
@@ -123,7 +123,7 @@ describe("records", () => {
 
   it("AMB-81 the list after the 10,000th is refused", async () => {
     const { world, tenant } = await withTenant();
-    const entries = Array.from({ length: MOST_ENTRIES }, (_, n) => ({
+    const entries = Array.from({ length: MAX_ENTRIES }, (_, n) => ({
       put: { ...keys.entry(tenant.id, "list", `l${n}`), id: world.ids.uuidAt(START - n) },
     }));
     await quickStore(world, tenant).writeAll(entries);

@@ -49,7 +49,7 @@ describe("links", () => {
     expect(led[0]!.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  it("reliability.md Open redirect: nothing of the request moves the target", async () => {
+  it("D-EMAIL nothing of the request moves the target", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const [path] = (await mail({ body: BODY })).mail.clicks as [string];
@@ -165,7 +165,7 @@ describe("counting", () => {
     expect((await rowsOf(world)).filter(({ machine }) => machine === undefined)).toHaveLength(1);
   });
 
-  it("reliability.md Abuse: a link that is asked for a thousand times in a second is one report", async () => {
+  it("D-EMAIL a link that is asked for a thousand times in a second is one report", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { job, mail: sent } = await mail({ body: BODY });

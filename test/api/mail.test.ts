@@ -56,7 +56,7 @@ describe("unsubscribing", () => {
     expect(items.map(({ status }: { status: string }) => status)).toEqual(["opted_out", "opted_in", "opted_out"]);
   });
 
-  it("reliability.md Unsubscribe: 1,000 looks of a scanner change nothing", async () => {
+  it("D-EMAIL 1,000 looks of a scanner change nothing", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
@@ -128,7 +128,7 @@ describe("tokens", () => {
     );
   });
 
-  it("reliability.md Unsubscribe: no letter can be changed, added or left out, not even for one that decodes alike", () => {
+  it("D-EMAIL no letter can be changed, added or left out, not even for one that decodes alike", () => {
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     fc.assert(
       fc.property(

@@ -92,7 +92,7 @@ describe("read", () => {
       expect((await world.call(`GET /api/v1/notifications/${UNKNOWN}`, { as })).status).toBe(401);
   });
 
-  it("D-NTF decision 30 a page closes at 4 MB with a cursor, whatever the limit", async () => {
+  it("D-NTF docs/decisions/0021#page-size a page closes at 4 MB with a cursor, whatever the limit", async () => {
     const { world, tenant } = await withTenant();
     const large = "€".repeat(21_000);
     const body = {

@@ -18,7 +18,7 @@ function dice(seed: number) {
   };
   return {
     chance: (share: number) => next() < share,
-    below: (most: number) => Math.floor(next() * most),
+    below: (max: number) => Math.floor(next() * max),
     pick: <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]!,
   };
 }

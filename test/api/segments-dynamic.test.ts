@@ -6,7 +6,7 @@ import { segmentQueue } from "../../shared/resources.ts";
 import { keys } from "../../shared/store/keys.ts";
 import { changeMembers, recountMembers } from "../../shared/store/lists/memberships.ts";
 import { identify, ingest, someEvents } from "../support/events.ts";
-import { addPeople, quickParts, quickStore, wholeTable } from "../support/people.ts";
+import { addPeople, quickDeps, quickStore, wholeTable } from "../support/people.ts";
 import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";
 import { spent } from "../support/spending.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
@@ -20,7 +20,7 @@ const buy = { event_name: "buy" };
 /** Lets the segment worker look at somebody again, as a late or repeated message would. */
 const again = async (world: TestWorld, tenant: Tenant, message: Partial<Message<"segment">>) => {
   await segmentQueue
-    .open(quickParts(world))(tenant.id)
+    .open(quickDeps(world))(tenant.id)
     .send([{ tenant: tenant.id, people: [], events: [], tries: 0, ...message }]);
   await world.settle();
 };
@@ -221,7 +221,7 @@ describe("converges", () => {
 });
 
 describe("costs", () => {
-  it("data-and-scale: events with 10 dynamic segments cost at most 1.5 times as much as with none", async () => {
+  it("SEG-14 events with 10 dynamic segments cost at most 1.5 times as much as with none", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 12, (n) => ({ attributes: { n } }));
     // As AWS prices them: a read unit is a fifth of a write unit.

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/clock.ts";
 import { keys } from "../../shared/store/keys.ts";
-import { MOST_EXACT } from "../../shared/store/segments/preview.ts";
+import { MAX_EXACT } from "../../shared/store/segments/preview.ts";
 import { ingest } from "../support/events.ts";
 import { addPeople, quickStore, send } from "../support/people.ts";
 import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";
@@ -111,7 +111,7 @@ describe("members", () => {
     expect((await explain(UNKNOWN)).code).toBe("NOT_FOUND");
   });
 
-  it("NTF-5 decision 11 a send to a segment reaches its members; `sent` says how many, beyond 1,000 by the count", async () => {
+  it("NTF-5 docs/decisions/0021#audience-size a send to a segment reaches its members; `sent` says how many, beyond 1,000 by the count", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 1_100, (n) => ({ attributes: { n } }));
     for (const size of [3, 1_050]) {
@@ -170,13 +170,13 @@ describe("preview", () => {
     const rule = { attribute: { n: { $eq: 1 } } };
     const measure = async () =>
       spentByCall(world, { as: await tenant.dashboard(), route, body: rule, refused: { route, body: {} } });
-    await add(0, MOST_EXACT);
-    expect((await preview(world, tenant, rule)).body).toMatchObject({ estimated_count: MOST_EXACT / 4, exact: true });
+    await add(0, MAX_EXACT);
+    expect((await preview(world, tenant, rule)).body).toMatchObject({ estimated_count: MAX_EXACT / 4, exact: true });
     const exact = await measure();
-    await add(MOST_EXACT, 1.2 * MOST_EXACT);
+    await add(MAX_EXACT, 1.2 * MAX_EXACT);
     const { body } = await preview(world, tenant, rule);
     expect(body.exact).toBe(false);
-    expect(Math.abs(body.estimated_count - (1.2 * MOST_EXACT) / 4)).toBeLessThan(0.03 * MOST_EXACT);
+    expect(Math.abs(body.estimated_count - (1.2 * MAX_EXACT) / 4)).toBeLessThan(0.03 * MAX_EXACT);
     const sampled = await measure();
     for (const { rcu, requests } of [exact, sampled]) {
       expect(rcu).toBeLessThanOrEqual(450);

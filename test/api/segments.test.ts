@@ -62,7 +62,7 @@ describe("records", () => {
     expect([status, answer.code, Object.keys(answer.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
   });
 
-  it("RUL-3 reliability: a rule of 10 levels is taken; deeper, wider or endless ones are 422, wherever a rule is given", async () => {
+  it("RUL-3 a rule of 10 levels is taken; deeper, wider or endless ones are 422, wherever a rule is given", async () => {
     const { world, tenant } = await withTenant();
     const nested = (depth: number): object =>
       depth === 1 ? pro : { group: { op: "and", nodes: [nested(depth - 1)] } };

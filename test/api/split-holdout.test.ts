@@ -12,7 +12,7 @@ const { withTenant } = worlds();
 const everybody = { target: { type: "all" } };
 const variant_b = { title: "B title", body: "B body" };
 
-/** As rulings.md says it: first four bytes, big endian, of SHA-256("purpose:unit:subscriber"), mod 10,000. */
+/** The split of D-AB: the first four bytes, big endian, of SHA-256("purpose:unit:subscriber"), mod 10,000. */
 const bucket = (purpose: string, unit: string, subscriber: string) =>
   createHash("sha256").update(`${purpose}:${unit}:${subscriber}`).digest().readUInt32BE(0) % 10_000;
 

@@ -57,7 +57,7 @@ describe("admission", () => {
     expect([closed.status, JSON.parse(closed.text).code]).toEqual([403, "TENANT_SUSPENDED"]);
   });
 
-  it("SSE-5 decision 28 503 near the limit of open streams; the place of one that ends is free", async () => {
+  it("SSE-5 docs/decisions/0021#live-streams 503 near the limit of open streams; the place of one that ends is free", async () => {
     const { world, tenant, open } = await withReader({ env: { STREAM_CONCURRENCY: "6" } });
     const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
     expect((await openStream(world, `?subscriber_id=${other}`, tenant.sdk)).status).toBe(200);

@@ -217,7 +217,7 @@ describe("lifetime", () => {
     expect([stream.comments(), stream.frames().length]).toEqual([2, 13]);
   });
 
-  it("decision 28 the newest three streams of a subscriber stay, an older one ends with a long retry", async () => {
+  it("docs/decisions/0021#live-streams the newest three streams of a subscriber stay, an older one ends with a long retry", async () => {
     const { world, tenant, open, tell } = await withReader();
     const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
     const neighbour = await openStream(world, `?subscriber_id=${other}`, tenant.sdk);

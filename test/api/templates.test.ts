@@ -1,7 +1,7 @@
 // Notification templates (TPL-1 to TPL-9): unique names, page-numbered list, races between renames and removals.
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
-import { MOST_ENTRIES } from "../../shared/store/catalogue.ts";
+import { MAX_ENTRIES } from "../../shared/store/catalogue.ts";
 import { keys } from "../../shared/store/keys.ts";
 import { quickStore } from "../support/people.ts";
 import { type Answer, START, type Tenant, type TestWorld } from "../support/world.ts";
@@ -73,16 +73,16 @@ describe("create", () => {
     expect(Object.keys(answer.body.fields)).toEqual([field]);
   });
 
-  it("TPL-3 decision 10 the template after the 10,000th is refused", async () => {
+  it("TPL-3 docs/decisions/0021#page-lists the template after the 10,000th is refused", async () => {
     const { world, tenant } = await withTenant();
-    const entries = Array.from({ length: MOST_ENTRIES - 1 }, (_, n) => ({
+    const entries = Array.from({ length: MAX_ENTRIES - 1 }, (_, n) => ({
       put: { ...keys.entry(tenant.id, "template", `t${n}`), id: world.ids.uuidAt(START - n) },
     }));
     await quickStore(world, tenant).writeAll(entries);
     expect((await create(world, tenant, { name: "the 10,000th", content })).status).toBe(201);
     const { status, body } = await create(world, tenant, { name: "one more", content });
     expect([status, body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
-    expect((await list(world, tenant, "?per_page=1")).body.total).toBe(MOST_ENTRIES);
+    expect((await list(world, tenant, "?per_page=1")).body.total).toBe(MAX_ENTRIES);
   });
 });
 

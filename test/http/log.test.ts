@@ -1,7 +1,7 @@
 // The log: one line a request, and nothing secret or personal in it.
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it, vi } from "vitest";
-import { deployedParts } from "../../shared/lambda.ts";
+import { deployedDeps } from "../../shared/lambda.ts";
 import { logLine, redact } from "../../shared/log.ts";
 import { counted, withMetrics } from "../../shared/metrics.ts";
 import { testWorld } from "../support/world.ts";
@@ -82,7 +82,7 @@ it("D-HEALTH requests, failed messages, limits and late timers are counted by Cl
   expect(rescued).toMatchObject({ OverdueTimers: 7, Level: "warn" });
   expect(withMetrics({ level: "info", message: "erased" }, 0)).toEqual({ level: "info", message: "erased" });
   const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
-  deployedParts().log(entry!);
+  deployedDeps().log(entry!);
   const [[said] = []] = written.mock.calls;
   written.mockRestore();
   expect(JSON.parse(String(said))).toMatchObject({ Requests: 1, _aws: { Timestamp: expect.any(Number) } });

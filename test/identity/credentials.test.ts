@@ -9,7 +9,7 @@ import { serve } from "../../shared/http/serve.ts";
 import { platformWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { createServerKey, revokeServerKey } from "../../shared/store/workspaces/identity.ts";
-import { quickParts } from "../support/people.ts";
+import { quickDeps } from "../support/people.ts";
 import { START, signingKey, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 const MUTATIONS = Number(process.env.KEY_MUTATIONS ?? 50_000);
@@ -30,7 +30,7 @@ function gate() {
   const endpoint = endpoints({ credentials: ["sdk", "server", "dashboard"], effect: "read", uses: [] });
   const handler = serve(
     group("gate", "", [endpoint("GET /gate", {}, { summary: "" }, async () => undefined)]),
-    quickParts(world),
+    quickDeps(world),
   );
   return (headers: Record<string, string>) =>
     handler(
@@ -218,12 +218,12 @@ it("ATH-R6 the minute of a remembered key begins when its validation began, that
 it("ATH-R6 a revoked key is refused at once, but may ingest for up to a minute after its validation", async () => {
   const fresh = await testWorld();
   const someone = await fresh.tenant();
-  const parts = fresh.partsFor("events");
-  const platform = platformWrite.open(parts)("" as TenantId);
+  const deps = fresh.partsFor("events");
+  const platform = platformWrite.open(deps)("" as TenantId);
   const endpoint = endpoints({ credentials: ["server"], effect: "write", cachesCredentials: true, uses: [] });
   const ingest = serve(
     group("ingest", "", [endpoint("POST /ingest", {}, { summary: "" }, async () => undefined)]),
-    parts,
+    deps,
   );
   const ask = async (key: string) =>
     (

@@ -72,7 +72,7 @@ describe("requests per minute", () => {
   });
 });
 
-it("decision 18 ERR-2 ERR-19 ERR-6 ERR-9 ERR-5 ERR-20 ERR-13 of many reasons to refuse, the first in order is told", async () => {
+it("docs/decisions/0021#order-of-checks ERR-2 ERR-19 ERR-6 ERR-9 ERR-5 ERR-20 ERR-13 of many reasons to refuse, the first in order is told", async () => {
   const tenant = await world.tenant({ plan: "free" });
   const route = "POST /api/v1/schedules";
   const answers: string[] = [];

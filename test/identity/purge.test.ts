@@ -2,12 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
 import { platformWrite } from "../../shared/resources.ts";
-import { keys, platform as rows } from "../../shared/store/keys.ts";
+import { keys, platformKeys } from "../../shared/store/keys.ts";
 import type { Item, Key, TenantId } from "../../shared/store/model.ts";
 import { foreignIds } from "../support/foreign.ts";
 import { fillWorkspace, join } from "../support/full-workspace.ts";
 import { mortal } from "../support/mortal.ts";
-import { addPeople, quickParts, quickStore, wholeTable } from "../support/people.ts";
+import { addPeople, quickDeps, quickStore, wholeTable } from "../support/people.ts";
 import { formOf, pictures } from "../support/pictures.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -35,9 +35,9 @@ const objectsOf = async (world: TestWorld) => {
 /** Deleted just so long ago that the purge may begin. */
 async function deletedLongAgo(world: TestWorld, tenant: Tenant): Promise<void> {
   await operate(world, tenant, { status: "deleted" });
-  const platform = platformWrite.open(quickParts(world))("" as TenantId);
+  const platform = platformWrite.open(quickDeps(world))("" as TenantId);
   const deleted_at = timestamp(world.clock.now() - 30 * DAY);
-  await platform.update(rows.tenant(tenant.id), { set: { deleted_at } });
+  await platform.update(platformKeys.tenant(tenant.id), { set: { deleted_at } });
 }
 
 const wake = (world: TestWorld, { id }: Tenant) =>
@@ -103,8 +103,13 @@ describe("a purge", () => {
       await quickStore(world, { ...tenant, id }).writeAll(notes);
     }
     expect(made.get(tenant.id)!.length).toBeGreaterThan(50);
-    const outside = [rows.invitation("token"), rows.refresh("family"), rows.callback("channel"), rows.due(1, "x")];
-    const platform = platformWrite.open(quickParts(world))("" as TenantId);
+    const outside = [
+      platformKeys.invitation("token"),
+      platformKeys.refresh("family"),
+      platformKeys.callback("channel"),
+      platformKeys.due(1, "x"),
+    ];
+    const platform = platformWrite.open(quickDeps(world))("" as TenantId);
     for (const key of outside) await platform.put({ ...key, tenant: tenant.id } as Item);
     await operate(world, tenant, { status: "deleted" });
     await pass30Days(world);
@@ -139,8 +144,8 @@ describe("a purge", () => {
     await pass30Days(world);
     const { items } = (await world.call(`GET ${route}`, await as())).body;
     expect(items.map(({ id }: { id: string }) => id)).toEqual([stays.id]);
-    const platform = platformWrite.open(quickParts(world))("" as TenantId);
-    expect((await platform.get(rows.tenant(agency.id)))?.clients).toBe(1);
+    const platform = platformWrite.open(quickDeps(world))("" as TenantId);
+    expect((await platform.get(platformKeys.tenant(agency.id)))?.clients).toBe(1);
     expect(await rowsOf(world, gone)).toHaveLength(1);
   });
 
@@ -180,21 +185,22 @@ describe("whoever is still at work", () => {
   it("D-TENANT a user who joins another workspace just when the purge would remove them stays", async () => {
     let meanwhile = async () => {};
     const before = async (_: string, operation: string, input: { Key?: { pk?: { S?: string } } }) => {
-      if (operation === "DeleteItem" && input.Key?.pk?.S === rows.user("ada@team.example").pk) await meanwhile();
+      if (operation === "DeleteItem" && input.Key?.pk?.S === platformKeys.user("ada@team.example").pk)
+        await meanwhile();
     };
     const world = await fresh({ hooks: (name) => (name === "purge" ? { before } : {}) });
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const caller = (of: Tenant) => async (route: string, body?: object) =>
       world.call(route, { as: await of.dashboard(), ...(body && { body }) });
     const { user } = (await join(world, caller(tenant), "ada@team.example", "admin")).body;
-    const platform = platformWrite.open(quickParts(world))("" as TenantId);
+    const platform = platformWrite.open(quickDeps(world))("" as TenantId);
     // What accepting an invitation writes, without the time that a password takes.
     meanwhile = async () => {
       const member = { user_id: user.id, tenant: other.id, role: "viewer", email: user.email, name: user.name };
       const created_at = timestamp(world.clock.now());
-      await platform.update(rows.user(user.email), { add: { joined: 1 } });
-      await platform.put({ ...rows.member(other.id, user.id), ...member, created_at });
-      await platform.put({ ...rows.membership(user.id, other.id), ...member, created_at });
+      await platform.update(platformKeys.user(user.email), { add: { joined: 1 } });
+      await platform.put({ ...platformKeys.member(other.id, user.id), ...member, created_at });
+      await platform.put({ ...platformKeys.membership(user.id, other.id), ...member, created_at });
     };
     await deletedLongAgo(world, tenant);
     await wake(world, tenant);

@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { hashOf } from "../../shared/http/authenticate.ts";
 import { platformWrite } from "../../shared/resources.ts";
-import { platform as rows } from "../../shared/store/keys.ts";
+import { platformKeys } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import { spent } from "../support/spending.ts";
@@ -96,7 +96,7 @@ describe("registration", () => {
 });
 
 describe("addresses", () => {
-  it("LIM-4 decision 26 behind the edge the viewer's address counts, where the edge's secret comes with it", async () => {
+  it("LIM-4 E8 E9 behind the edge the viewer's address counts, where the edge's secret comes with it", async () => {
     const edge = await testWorld({ env: { ORIGIN_SECRET: "right" } });
     const from = async (n: number, headers: Record<string, string>) => {
       const body = { ...ada, email: `${n}@many${n}.example` };
@@ -131,10 +131,10 @@ describe("login", () => {
     expect(statuses.slice(-2)).toEqual([401, 429]);
   });
 
-  it("decision 25 is limited per address, whoever is asked for, and so is accepting invitations", async () => {
+  it("docs/decisions/0021#login is limited per address, whoever is asked for, and so is accepting invitations", async () => {
     const { body } = await register();
     const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
-    const row = rows.limit("login-ip", hashOf("203.0.113.7"), Math.floor(world.clock.now() / (15 * 60_000)));
+    const row = platformKeys.limit("login-ip", hashOf("203.0.113.7"), Math.floor(world.clock.now() / (15 * 60_000)));
     await platform.update(row, { set: { count: 99 } });
     const invited = { email: "new@lovelace.example", role: "viewer" };
     const { token } = (
@@ -210,7 +210,7 @@ describe("refresh", () => {
   it("ends when its time is over, whether or not the table has dropped its row by then", async () => {
     const { refresh_token } = (await register()).body;
     const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
-    const family = rows.refresh(refresh_token.split(".")[0]);
+    const family = platformKeys.refresh(refresh_token.split(".")[0]);
     await platform.update(family, { set: { expires_at: world.clock.now() } });
     expect((await refresh(refresh_token)).status).toBe(401);
   });

@@ -8,10 +8,10 @@ import { MINUTE } from "../../shared/clock.ts";
 import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 
-const MOST_ENDPOINT_BYTES = 420 * 1024;
-/** Decision 0016. */
-const MOST_OWN_BYTES = 90 * 1024;
-/** S3 has a protocol of its own (decision 33). */
+const MAX_ENDPOINT_BYTES = 420 * 1024;
+/** docs/decisions/0016. */
+const MAX_OWN_BYTES = 90 * 1024;
+/** S3 has a protocol of its own (docs/decisions/0016). */
 const S3_BYTES = 120 * 1024;
 const PATIENCE_MS = 120_000;
 
@@ -42,17 +42,15 @@ describe("weight", () => {
   it("keeps endpoint bundles within 420 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
-    const mostOf = (name: string) => MOST_ENDPOINT_BYTES + (usesS3.has(name) ? S3_BYTES : 0);
-    const heavy = sizes.filter(({ name, bytes }) => name.startsWith("api-") && bytes > mostOf(name));
+    const maxOf = (name: string) => MAX_ENDPOINT_BYTES + (usesS3.has(name) ? S3_BYTES : 0);
+    const heavy = sizes.filter(({ name, bytes }) => name.startsWith("api-") && bytes > maxOf(name));
     expect(heavy).toEqual([]);
-    const ownHeavy = [...bundles].filter(
-      ([name, { ownBytes }]) => name.startsWith("api-") && ownBytes > MOST_OWN_BYTES,
-    );
+    const ownHeavy = [...bundles].filter(([name, { ownBytes }]) => name.startsWith("api-") && ownBytes > MAX_OWN_BYTES);
     expect([bundles.size, ownHeavy]).toEqual([names.length, []]);
   });
 });
 
-it("no bundle loads at its start what reads all of node:http, or a session of HTTP/2 (decision 0016)", async () => {
+it("no bundle loads at its start what reads all of node:http, or a session of HTTP/2 (docs/decisions/0016)", async () => {
   const texts = await Promise.all(names.map((name) => readFile(bundleFile(name), "utf8")));
   expect(names.filter((_, n) => /(?:from|import)\s*\(?"(?:node:)?http2?"/.test(texts[n]!))).toEqual([]);
 });
@@ -75,7 +73,7 @@ describe("every bundle", () => {
       // What is open to all answers for itself: there is nothing of that name, or the request says too little.
       expect(open.access.credentials.length > 0 ? [401] : [200, 404, 422]).toContain(status);
     } else {
-      const isQueued = contents.workers.some((worker) => worker.name === name && worker.wokenBy === "queue");
+      const isQueued = contents.workers.some((worker) => worker.name === name && worker.eventSource === "queue");
       expect(await world.invoke(name, { Records: [] })).toEqual(isQueued ? { batchItemFailures: [] } : null);
     }
   });

@@ -252,8 +252,8 @@ const lines: Record<string, () => void | Promise<void>> = {
     expect(assets().CachePolicyId).toEqual({ Ref: policy });
     const puts: { input: Record<string, unknown> }[] = [];
     const client = { send: async (command: (typeof puts)[number]) => void puts.push(command) };
-    const parts = { aws: () => client, env: { ASSETS_BUCKET: "box", BASE_URL: "https://api.example.com" } };
-    const files = assetWriting.open(parts as never)("" as never);
+    const deps = { aws: () => client, env: { ASSETS_BUCKET: "box", BASE_URL: "https://api.example.com" } };
+    const files = assetWriting.open(deps as never)("" as never);
     await files.put("x.png", Buffer.from("x"), "image/png");
     expect(puts[0]!.input).toMatchObject({
       Key: "assets/x.png",

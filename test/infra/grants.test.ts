@@ -1,7 +1,7 @@
 // Every role against its declaration: nothing missing, nothing more, no wildcard where a name would do.
 import { describe, expect, it } from "vitest";
 import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
-import { atMostAtOnce, queueNames } from "../../shared/messages.ts";
+import { maxConcurrency, queueNames } from "../../shared/messages.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
 import { placesOf, rightsOf, statementsOf } from "./support/policies.ts";
 import { deployed, ofType, type Template, textOf } from "./support/template.ts";
@@ -120,8 +120,8 @@ describe("all roles", () => {
   });
 });
 
-it("D-TENANT decision 0017 the table is scanned by the purge alone, two at a time at most", () => {
+it("D-TENANT docs/decisions/0017 the table is scanned by the purge alone, two at a time at most", () => {
   const scans = functions.filter(({ grants }) => grants.some(({ actions }) => actions.includes("dynamodb:Scan")));
   expect(scans.map(({ name }) => name)).toEqual(["purge"]);
-  expect(atMostAtOnce).toEqual({ purge: 2 });
+  expect(maxConcurrency).toEqual({ purge: 2 });
 });

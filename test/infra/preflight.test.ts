@@ -1,6 +1,6 @@
 // The preflight stops what would fail late, and says why.
 import { describe, expect, it } from "vitest";
-import { checkSurroundings } from "../../infra/preflight.ts";
+import { runPreflight } from "../../infra/preflight.ts";
 
 const answering = (answer: object) => ({ send: async () => answer });
 const refusing = (name: string) => ({ send: () => Promise.reject(Object.assign(new Error("no"), { name })) });
@@ -13,7 +13,7 @@ const inOrder = {
 };
 
 it("finds nothing wrong where credentials, bootstrap, limit and settings are in order", async () => {
-  const report = await checkSurroundings({ ...inOrder, context: { streamConcurrency: 900 } });
+  const report = await runPreflight({ ...inOrder, context: { streamConcurrency: 900 } });
   expect(report.faults).toEqual([]);
   expect(report.fine).toEqual([
     "The credentials work in eu-west-1.",
@@ -34,13 +34,13 @@ describe("it stops", () => {
     ["where streams would use up the limit", { context: { streamConcurrency: 901 } }, ["cannot be reserved"]],
     ["on a reservation in a new account", { context: { streamConcurrency: 1 }, functions: limitOf(10) }, ["of 10 "]],
   ])("%s", async (_, change, faults) => {
-    const report = await checkSurroundings({ ...inOrder, ...change });
+    const report = await runPreflight({ ...inOrder, ...change });
     expect(report.faults).toEqual(faults.map((words) => expect.stringContaining(words)));
   });
 });
 
 it("notes what it may not look at, and what to do by hand", async () => {
-  const report = await checkSurroundings({
+  const report = await runPreflight({
     ...inOrder,
     ...{ parameters: refusing("AccessDeniedException"), functions: refusing("AccessDeniedException") },
     context: { emailIdentity: "mail.example.com", removal: "destroy" },
@@ -48,6 +48,6 @@ it("notes what it may not look at, and what to do by hand", async () => {
   expect(report.faults).toEqual([]);
   for (const words of ["bootstrap", "Lambda limit", "DkimRecord1", "removal is destroy", "alarmEmail"])
     expect(report.notes).toContainEqual(expect.stringContaining(words));
-  const fresh = await checkSurroundings({ ...inOrder, functions: limitOf(10) });
+  const fresh = await runPreflight({ ...inOrder, functions: limitOf(10) });
   expect(fresh.notes).toContainEqual(expect.stringContaining("share 10 invocations"));
 });

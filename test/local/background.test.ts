@@ -1,4 +1,4 @@
-// The background pump of a ticking clock: woken by what happens, quiet while nothing does.
+// The background pump of a ticking clock: triggered by what happens, quiet while nothing does.
 import { describe, expect, test } from "vitest";
 import { DAY, SECOND } from "../../shared/clock.ts";
 import { toyWorld as world } from "../support/toy-world.ts";

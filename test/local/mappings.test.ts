@@ -6,7 +6,7 @@ import type { StreamRecord } from "../../local/aws/dynamodb/index.ts";
 import { createSqs } from "../../local/aws/sqs.ts";
 import { createClock } from "../../local/clock.ts";
 import { createLambdaHost } from "../../local/lambda.ts";
-import { createMappings, type Mapping, type MappingParts } from "../../local/mappings.ts";
+import { createMappings, type Mapping, type MappingDeps } from "../../local/mappings.ts";
 import { SECOND, systemIds } from "../../shared/clock.ts";
 
 const at = Date.UTC(2026, 0, 1);
@@ -15,7 +15,7 @@ const at = Date.UTC(2026, 0, 1);
 function toyStream() {
   const records: StreamRecord[] = [];
   const listeners = new Set<(table: string, key: string) => void>();
-  const source: MappingParts["dynamodb"] & { write(key: string): void } = {
+  const source: MappingDeps["dynamodb"] & { write(key: string): void } = {
     keepRecords: () => undefined,
     records: (_, after, limit) => records.filter(({ dynamodb }) => dynamodb.SequenceNumber > after).slice(0, limit),
     onWrite: (listener) => {
@@ -261,10 +261,10 @@ describe("a table's stream", () => {
   test("with a factor, keys go side by side and each key keeps its order", async () => {
     const seen = new Map<string, number>();
     let together = 0;
-    let most = 0;
+    let max = 0;
     const { mapping, write, batches } = streamWorld(
       async (_, records) => {
-        most = Math.max(most, ++together);
+        max = Math.max(max, ++together);
         await new Promise(setImmediate);
         together--;
         for (const record of records) {
@@ -277,7 +277,7 @@ describe("a table's stream", () => {
     );
     write("abcabcabcabcaaaaaa");
     await pumpAll(mapping);
-    expect(most).toBe(3);
+    expect(max).toBe(3);
     expect(batches.join("").length).toBe(18);
     expect(batches.every((batch) => batch.length <= 4)).toBe(true);
   });

@@ -240,11 +240,11 @@ describe.each(places)("queues in %s", (place) => {
       const url = await create("q", { ReceiveMessageWaitTimeSeconds: "20" });
       await send(url, "later", { DelaySeconds: 5 });
       const waiting = bodies(url);
-      await expect.poll(() => clock.nextWake()).toBe(start + 5 * SECOND);
+      await expect.poll(() => clock.nextTimer()).toBe(start + 5 * SECOND);
       clock.jumpTo(start + 5 * SECOND);
       expect(await waiting).toEqual(["later"]);
       const vain = bodies(url);
-      await expect.poll(() => clock.nextWake()).toBe(start + 25 * SECOND);
+      await expect.poll(() => clock.nextTimer()).toBe(start + 25 * SECOND);
       clock.jumpTo(start + 25 * SECOND);
       expect(await vain).toEqual([]);
     });

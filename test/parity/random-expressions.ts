@@ -43,8 +43,8 @@ export function expressions(random: Random, keys: string[]): Expressions {
   const name = (wanted?: string): string => {
     const chosen = wanted ?? (random.chance(0.04) ? random.pick(keys) : random.pick(ATTRIBUTES));
     if (random.chance(0.7)) return chosen;
-    const known = Object.keys(names).find((ref) => names[ref] === chosen);
-    const ref = known ?? `#n${counts.names++}`;
+    const cached = Object.keys(names).find((ref) => names[ref] === chosen);
+    const ref = cached ?? `#n${counts.names++}`;
     names[ref] = chosen;
     return ref;
   };

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { HANGS, type SinkRequest } from "../../local/providers/sink.ts";
 import { systemClock } from "../../shared/clock.ts";
 import { openEgress } from "../../shared/egress/egress.ts";
-import { MOST_READ_BYTES } from "../../shared/egress/http1.ts";
+import { MAX_READ_BYTES } from "../../shared/egress/http1.ts";
 import { connectSocket, type Network, systemNetwork } from "../../shared/egress/network.ts";
 import { openSmtp } from "../../shared/providers/smtp.ts";
 import { egress as capability } from "../../shared/resources.ts";
@@ -50,10 +50,10 @@ describe("answers", () => {
   });
 
   it.each([false, true])("T4 reads at most 64 KB (HTTP/2: %s)", async (http2) => {
-    const network = answeringNetwork(() => ({ status: 200, body: "x".repeat(10 * MOST_READ_BYTES) }));
+    const network = answeringNetwork(() => ({ status: 200, body: "x".repeat(10 * MAX_READ_BYTES) }));
     const exchange = await clientOn(network).request({ purpose, url, http2 });
     expect(exchange).toMatchObject({ outcome: "answered", status: 200 });
-    expect(exchange.outcome === "answered" && exchange.body.length).toBe(MOST_READ_BYTES);
+    expect(exchange.outcome === "answered" && exchange.body.length).toBe(MAX_READ_BYTES);
   });
 
   it("T4 takes no proxy from the environment", async () => {

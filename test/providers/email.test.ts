@@ -76,7 +76,7 @@ describe("the source", () => {
     expect(textOfHtml("<a href='".repeat(50_000))).toBe("");
   });
 
-  it("reliability.md: nothing in a title, name or body begins a header or a part", () => {
+  it("D-EMAIL nothing in a title, name or body begins a header or a part", () => {
     const nasty = fc.array(
       fc.constantFrom(
         "\r\n",
@@ -138,7 +138,7 @@ describe("the source", () => {
       { unsubscribeUrl: "https://e.com/>,<mailto:a@b.com" },
       "invalid_unsubscribe_url",
     ],
-  ])("reliability.md refuses %s", (_, more, refused) => {
+  ])("D-EMAIL refuses %s", (_, more, refused) => {
     expect(mailSource(credentials.email, messageFor("email", more), START)).toEqual({ refused });
   });
 });

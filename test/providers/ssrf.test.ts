@@ -1,9 +1,9 @@
 // T4: no request ever connects to an address that is not public, however its target is spelled or resolved.
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../shared/clock.ts";
+import type { Deps } from "../../shared/deps.ts";
 import { isPublicAddress } from "../../shared/egress/addresses.ts";
 import { openEgress } from "../../shared/egress/egress.ts";
-import type { Parts } from "../../shared/parts.ts";
 import { egress } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { countedNetwork } from "../support/networks.ts";
@@ -89,8 +89,8 @@ describe("T4 targets of requests", () => {
 
 describe("the egress capability", () => {
   it("T4 is judged like every other client", async () => {
-    const parts = { clock: systemClock, network: countedNetwork(resolveTo("10.0.0.1")) };
-    const { request } = egress.open(parts as unknown as Parts)("" as TenantId);
+    const deps = { clock: systemClock, network: countedNetwork(resolveTo("10.0.0.1")) };
+    const { request } = egress.open(deps as unknown as Deps)("" as TenantId);
     expect(await request({ purpose, url: "https://example.com/" })).toMatchObject({ isRefused: true });
   });
 });

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encrypt, generateVAPIDKeys } from "web-push";
 import { openProviders } from "../../shared/providers/providers.ts";
-import { encryptPush, MOST_PLAINTEXT_BYTES } from "../../shared/providers/web-push-encryption.ts";
+import { encryptPush, MAX_PLAINTEXT_BYTES } from "../../shared/providers/web-push-encryption.ts";
 import { browser, JOB, SUBSCRIBER, sendBy, verifyBy } from "../support/provider-messages.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -57,8 +57,8 @@ describe("encryption", () => {
 
   it("D-PUSH fits the 4,096 bytes that every push service takes", async () => {
     const { ids } = await fresh();
-    const most = Buffer.alloc(MOST_PLAINTEXT_BYTES, "a");
-    expect(encryptPush(most, keys, ids.bytes)).toHaveLength(4_096);
+    const max = Buffer.alloc(MAX_PLAINTEXT_BYTES, "a");
+    expect(encryptPush(max, keys, ids.bytes)).toHaveLength(4_096);
   });
 
   it.each([

@@ -166,8 +166,8 @@ describe("changes of clocks", () => {
   });
 });
 
-const field = (least: number, most: number) => {
-  const value = fc.integer({ min: least, max: most });
+const field = (min: number, max: number) => {
+  const value = fc.integer({ min: min, max: max });
   const range = fc.tuple(value, value).map(([a, b]) => `${Math.min(a, b)}-${Math.max(a, b)}`);
   return fc.oneof(
     { weight: 3, arbitrary: fc.constant("*") },

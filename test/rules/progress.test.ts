@@ -1,4 +1,5 @@
-// How far a chunk has got: what is put off comes again, and what is stored with a claim is read as it was (decision 0013).
+// How far a chunk has got: what is put off comes again, and what is stored with a claim is read as it was
+// (docs/decisions/0013).
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import {
@@ -59,7 +60,7 @@ const progress = fc.record({
   fallbackConflicts: fc.nat(9),
 });
 
-it("decision 0013 D-QUIET whatever is stored with a claim is read as it was", () => {
+it("docs/decisions/0013 D-QUIET whatever is stored with a claim is read as it was", () => {
   fc.assert(
     fc.property(progress, (known) => {
       expect(progressOf(progressText(known as Progress))).toEqual(known);

@@ -72,7 +72,7 @@ describe("trees", () => {
     expect(problemOf(rule)).toEqual([path, expect.stringMatching(reason)]);
   });
 
-  it("reliability: deeper than 10 nodes, or more than 200, is refused, however deep it is", () => {
+  it("RUL-3 deeper than 10 nodes, or more than 200, is refused, however deep it is", () => {
     expect(problemOf(nested(RULE_DEPTH + 1))?.[1]).toContain("deeper than 10");
     let deep: object = leaf;
     for (let n = 0; n < 10_000; n++) deep = group([deep]);

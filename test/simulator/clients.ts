@@ -1,14 +1,14 @@
 // The AWS clients of a simulated process. Every call is two awaited events, and faults enter here and nowhere else.
 import { type Hooks, type ServiceName, type Services, sendThrough } from "../../local/aws/protocol.ts";
 import { awsFailure, type Wire } from "../../local/aws/stand-in.ts";
-import type { Aws } from "../../shared/parts.ts";
+import type { Aws } from "../../shared/deps.ts";
 import type { Faults } from "./faults.ts";
 import type { Fleet, Process } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";
 import { keysOf, lineOf } from "./requests.ts";
 import { sdkClients } from "./sdk-clients.ts";
 
-export interface ClientParts {
+export interface ClientDeps {
   kernel: Kernel;
   fleet(): Fleet;
   services: Services;
@@ -21,15 +21,15 @@ export interface ClientParts {
   carriedOut(process: Process, service: ServiceName, operation: string): void;
 }
 
-export const MOST_ATTEMPTS = 5;
+export const MAX_ATTEMPTS = 5;
 const FIRST_BACKOFF_MS = 50;
-const LONGEST_WAY_MS = 25;
+const MAX_TRANSIT_MS = 25;
 
-export function clientsFor(process: Process, parts: ClientParts): Aws {
-  const hooks = hooksOf(process, parts);
-  if (parts.viaSdk) return sdkClients(parts.kernel, parts.services, hooks);
-  const send = sendThrough(parts.services, hooks);
-  const client = { send: (command: Command) => withRetries(process, parts, () => send(complete(command, process))) };
+export function clientsFor(process: Process, deps: ClientDeps): Aws {
+  const hooks = hooksOf(process, deps);
+  if (deps.viaSdk) return sdkClients(deps.kernel, deps.services, hooks);
+  const send = sendThrough(deps.services, hooks);
+  const client = { send: (command: Command) => withRetries(process, deps, () => send(complete(command, process))) };
   // One stub stands for every client class: what differs is in the command.
   return (() => client) as unknown as Aws;
 }
@@ -48,13 +48,13 @@ function complete(command: Command, { ids }: Process): Command {
   return command;
 }
 
-async function withRetries<T>(process: Process, { kernel }: ClientParts, attempt: () => Promise<T>): Promise<T> {
+async function withRetries<T>(process: Process, { kernel }: ClientDeps, attempt: () => Promise<T>): Promise<T> {
   for (let attempts = 1; ; attempts++) {
     try {
       return await attempt();
     } catch (error) {
       kernel.note(`${process.label} got ${(error as Error).name}`);
-      if (attempts === MOST_ATTEMPTS || !isTransient(error as Error)) throw error;
+      if (attempts === MAX_ATTEMPTS || !isTransient(error as Error)) throw error;
       await process.clock.sleep(process.random.between(1, FIRST_BACKOFF_MS * 2 ** attempts));
     }
   }
@@ -76,11 +76,11 @@ const LARGE = /^(T#[^#]+#(S.|U#|J#|JOB)|DUE#)/;
 /** Items of a page cut short. */
 const SHORT_PAGE = 8;
 /** A page of 1 MB always holds a whole subscriber, its devices included, and the beginning of the next. */
-const LEAST_PAGE = 3;
+const MIN_PAGE = 3;
 const single = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
 
-function hooksOf(process: Process, parts: ClientParts): Hooks {
-  const { kernel, faults, viaSdk } = parts;
+function hooksOf(process: Process, deps: ClientDeps): Hooks {
+  const { kernel, faults, viaSdk } = deps;
   const { profile } = faults;
   const { random } = process;
   const applied = new Set<unknown>();
@@ -88,14 +88,14 @@ function hooksOf(process: Process, parts: ClientParts): Hooks {
   const way = () =>
     new Promise<void>((resolve) => {
       if (viaSdk) kernel.outside.running--;
-      kernel.after(random.between(1, LONGEST_WAY_MS), () => {
+      kernel.after(random.between(1, MAX_TRANSIT_MS), () => {
         if (!process.alive) return;
         if (viaSdk) kernel.outside.running++;
         resolve();
       });
     });
   const die = (why: string) => {
-    parts.fleet().crash(process, why);
+    deps.fleet().crash(process, why);
     if (viaSdk) kernel.outside.running--;
     return new Promise<never>(() => undefined);
   };
@@ -109,13 +109,13 @@ function hooksOf(process: Process, parts: ClientParts): Hooks {
         throw awsFailure("ThrottlingException", "Simulated: slow down.");
       if (service === "dynamodb" && hits(profile.conflict)) refuseByConflict(operation, input, applied);
       if (operation === "Query" && LARGE.test(keysOf(operation, input)[0]!.pk) && hits(profile.shortPage))
-        input.Limit = Math.min(Number(input.Limit ?? SHORT_PAGE), random.between(LEAST_PAGE, SHORT_PAGE));
-      parts.inspect(process, service, operation, input);
+        input.Limit = Math.min(Number(input.Limit ?? SHORT_PAGE), random.between(MIN_PAGE, SHORT_PAGE));
+      deps.inspect(process, service, operation, input);
       kernel.note(`${process.label} ${lineOf(service, operation, input)}`);
     },
     after: async (service, operation, input) => {
       if (operation === "TransactWriteItems") applied.add(input.ClientRequestToken);
-      parts.carriedOut(process, service, operation);
+      deps.carriedOut(process, service, operation);
       if (hits(profile.crash / 2)) return die(`after ${operation}`);
       await way();
       if (hits(profile.lostReply)) {

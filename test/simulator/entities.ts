@@ -24,21 +24,21 @@ export function inboxRow(pk: string, sk: string): Inbox | undefined {
 
 export const isJob = (pk: string): boolean => placeOf(pk)?.kind === "JOB";
 
-export interface Parts {
+export interface Deps {
   chunks: Item[];
   claims: Item[];
   ranges: Item[];
 }
 
 /** The rows of a job's audience. */
-export function partsOf({ under }: Mirror, tenant: string, job: string): Parts {
-  const parts: Parts = { chunks: [], claims: [], ranges: [] };
+export function partsOf({ under }: Mirror, tenant: string, job: string): Deps {
+  const deps: Deps = { chunks: [], claims: [], ranges: [] };
   for (const [sk, item] of under(`T#${tenant}#J#${job}`))
     if (sk.startsWith("C#"))
-      parts.chunks.push({ ...item, ids: under(`T#${tenant}#J#${job}`).get(sk.replace("C", "X"))?.ids });
-    else if (sk.startsWith("K#")) parts.claims.push(item);
-    else if (sk.startsWith("R#")) parts.ranges.push(item);
-  return parts;
+      deps.chunks.push({ ...item, ids: under(`T#${tenant}#J#${job}`).get(sk.replace("C", "X"))?.ids });
+    else if (sk.startsWith("K#")) deps.claims.push(item);
+    else if (sk.startsWith("R#")) deps.ranges.push(item);
+  return deps;
 }
 
 export interface Audience {

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { groups } from "../../functions/index.ts";
 import { proxyEvent } from "../../local/gateway-event.ts";
 import { awslambda, responseStream } from "../../local/lambda-stream.ts";
-import { API_TIMEOUT_SECONDS } from "../../local/world.ts";
+import { API_TIMEOUT_SECONDS } from "../../local/local-service.ts";
 import { routeKeyOf } from "../../shared/http/endpoint.ts";
 import type { Fleet, Process } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";
@@ -53,7 +53,7 @@ const STREAM_TIMEOUT_SECONDS = 900;
 /** A frame just written need not have been read when the connection breaks. */
 const UNREAD_CHANCE = 0.5;
 
-interface DoorParts {
+interface DoorDeps {
   kernel: Kernel;
   fleet: Fleet;
   random: Random;
@@ -62,7 +62,7 @@ interface DoorParts {
   answered(route: string, answer: Answer, tenant: Tenant): void;
 }
 
-export function openFrontDoor({ kernel, fleet, random, base, arrives, answered }: DoorParts): FrontDoor {
+export function openFrontDoor({ kernel, fleet, random, base, arrives, answered }: DoorDeps): FrontDoor {
   Object.assign(globalThis, { awslambda });
   const functions = new Map(
     groups.flatMap(({ name, endpoints }) => endpoints.map(({ route }) => [routeKeyOf(route), `api-${name}`] as const)),
@@ -135,7 +135,7 @@ const headersOf = (tenant: Tenant, credential: CredentialKind): Promise<Record<s
     : Promise.resolve({ authorization: `Bearer ${credential.key}` });
 
 function eventOf(
-  base: DoorParts["base"],
+  base: DoorDeps["base"],
   route: string,
   { params = {}, query = {}, headers = {}, body }: Request,
   credential: Record<string, string>,

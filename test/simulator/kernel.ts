@@ -8,7 +8,7 @@ export interface Event {
   at: number;
   /** Tells events of one instant apart: in the order they were made. */
   order: number;
-  deed: () => void;
+  action: () => void;
   /** Does not keep the world busy: it recurs for ever. */
   background: boolean;
   dropped: boolean;
@@ -22,8 +22,8 @@ export interface Line {
 export interface Kernel {
   readonly random: Random;
   now(): number;
-  /** Runs `deed` after `ms`; what it returns calls that off. */
-  after(ms: number, deed: () => void, options?: { background?: boolean }): () => void;
+  /** Runs `handler` after `ms`; what it returns calls that off. */
+  after(ms: number, action: () => void, options?: { background?: boolean }): () => void;
   /** Resolves after `ms`. */
   sleep(ms: number): Promise<void>;
   /** Writes a line into the trace. */
@@ -47,8 +47,8 @@ export function createKernel(start: number, random: Random): Kernel {
   let made = 0;
   let pending = 0;
 
-  const after: Kernel["after"] = (ms, deed, { background = false } = {}) => {
-    const event: Event = { at: now + Math.max(0, Math.round(ms)), order: made++, deed, background, dropped: false };
+  const after: Kernel["after"] = (ms, action, { background = false } = {}) => {
+    const event: Event = { at: now + Math.max(0, Math.round(ms)), order: made++, action, background, dropped: false };
     push(heap, event);
     if (!background) pending++;
     return () => {
@@ -77,7 +77,7 @@ export function createKernel(start: number, random: Random): Kernel {
         event.dropped = true;
         if (!event.background) pending--;
         now = event.at;
-        event.deed();
+        event.action();
         await settled();
         while (outside.running > 0) await nextTurn();
       }

@@ -28,8 +28,8 @@ const { values } = parseArgs({
 });
 
 /** Fewer seeds or bugs than this are not worth another process. */
-const LEAST_SEEDS = 50;
-const LEAST_BUGS = 3;
+const MIN_SEEDS = 50;
+const MIN_BUGS = 3;
 
 const script = fileURLToPath(import.meta.url);
 const from = Number(values.from);
@@ -50,7 +50,7 @@ async function exploreSeeds(): Promise<void> {
     keepGoing: values["keep-going"],
     tell: (text) => console.log(text),
   };
-  const jobs = sharesOf(values.jobs, seeds, LEAST_SEEDS);
+  const jobs = sharesOf(values.jobs, seeds, MIN_SEEDS);
   const share = Math.ceil(seeds / jobs);
   const starts = Array.from({ length: jobs }, (_, n) => from + n * share);
   const findings =
@@ -75,7 +75,7 @@ async function exploreSeeds(): Promise<void> {
 async function findPlanted(): Promise<void> {
   const range = { from, seeds: Number(values.seeds ?? 1_000) };
   const chosen = planted.filter(({ name }) => !values.only || values.only.some((part) => name.includes(part)));
-  const jobs = sharesOf(values.jobs, chosen.length, LEAST_BUGS);
+  const jobs = sharesOf(values.jobs, chosen.length, MIN_BUGS);
   const rows: FoundRow[] = [];
   if (jobs === 1)
     for (const bug of chosen) {

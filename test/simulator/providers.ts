@@ -13,22 +13,22 @@ export interface Call {
   isRefusedForNow: boolean;
 }
 
-interface ProviderParts {
+interface ProviderDeps {
   kernel: Kernel;
   fleet(): Fleet;
   faults: Faults;
   told(call: Call): void;
 }
 
-const LONGEST_WAY_MS = 200;
+const MAX_TRANSIT_MS = 200;
 const HANG_MS = 10_000;
 
 /** Only push is simulated: to the service all providers are alike. */
-export function providersFor(process: Process, { kernel, fleet, faults, told }: ProviderParts): Providers {
+export function providersFor(process: Process, { kernel, fleet, faults, told }: ProviderDeps): Providers {
   const { random } = process;
   const way = () =>
     new Promise<void>((resolve) => {
-      kernel.after(random.between(1, LONGEST_WAY_MS), () => process.alive && resolve());
+      kernel.after(random.between(1, MAX_TRANSIT_MS), () => process.alive && resolve());
     });
   const { profile } = faults;
   const hits = (probability: number) => faults.strikes(random, probability);

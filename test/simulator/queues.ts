@@ -11,7 +11,7 @@ export interface Received {
   body: Record<string, unknown>;
 }
 
-export interface QueueParts {
+export interface QueueDeps {
   kernel: Kernel;
   sqs: Sqs;
   fleet: Fleet;
@@ -21,7 +21,7 @@ export interface QueueParts {
   starts(queue: QueueName, messages: Received[]): void;
 }
 
-const MOST_AT_ONCE = 3;
+const MAX_CONCURRENT = 3;
 const SOON_MS = 120;
 const LATE_MS = 90 * SECOND;
 
@@ -31,7 +31,7 @@ interface Message {
   Body: string;
 }
 
-export function driveQueues({ kernel, sqs, fleet, faults, ...parts }: QueueParts) {
+export function driveQueues({ kernel, sqs, fleet, faults, ...deps }: QueueDeps) {
   const { profile } = faults;
   const random = kernel.random.fork();
   const active = new Map<string, number>();
@@ -63,8 +63,8 @@ export function driveQueues({ kernel, sqs, fleet, faults, ...parts }: QueueParts
   });
 
   const poll = async (queue: QueueName) => {
-    if ((active.get(queue) ?? 0) >= MOST_AT_ONCE) return;
-    const QueueUrl = parts.urlOf(queue);
+    if ((active.get(queue) ?? 0) >= MAX_CONCURRENT) return;
+    const QueueUrl = deps.urlOf(queue);
     const answer = await sqs.operate("ReceiveMessage", { QueueUrl, MaxNumberOfMessages: random.between(1, 10) });
     const messages = (answer.Messages ?? []) as Message[];
     arm();
@@ -81,7 +81,7 @@ export function driveQueues({ kernel, sqs, fleet, faults, ...parts }: QueueParts
 
   const work = async (queue: QueueName, messages: Message[]): Promise<Message[]> => {
     const received = messages.map(({ MessageId, Body }) => ({ id: MessageId, body: JSON.parse(Body) }));
-    parts.starts(queue, received);
+    deps.starts(queue, received);
     const wanted = profile.watchdog ? messages : messages.filter((_, at) => received[at]?.body.watch !== true);
     if (wanted.length === 0) return messages;
     const tenants = received.flatMap(({ body }) => (typeof body.tenant === "string" ? [body.tenant] : []));

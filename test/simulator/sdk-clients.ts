@@ -2,10 +2,10 @@
 import { type Hooks, requestHandler, type Services, unsigned } from "../../local/aws/protocol.ts";
 import { REGION } from "../../local/lambda.ts";
 import { awsClients } from "../../shared/aws.ts";
-import type { Aws, Client } from "../../shared/parts.ts";
+import type { Aws, Client } from "../../shared/deps.ts";
 import type { Kernel } from "./kernel.ts";
 
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 export function sdkClients(kernel: Kernel, services: Services, hooks: Hooks): Aws {
   const make = awsClients({
@@ -41,7 +41,7 @@ const withoutPauses = {
   acquireInitialRetryToken: async () => tokenOf(0),
   refreshRetryTokenForRetry: async ({ getRetryCount }: RetryToken, { errorType }: { errorType: string }) => {
     const count = getRetryCount() + 1;
-    if (errorType === "CLIENT_ERROR" || count >= MOST_ATTEMPTS) throw new Error("No further attempt.");
+    if (errorType === "CLIENT_ERROR" || count >= MAX_ATTEMPTS) throw new Error("No further attempt.");
     return tokenOf(count);
   },
   recordSuccess: () => undefined,

@@ -7,8 +7,8 @@ const MARK = "SIMULATOR_SHARE";
 export const isShare = (): boolean => process.send !== undefined && process.env[MARK] !== undefined;
 
 /** How many processes are worth it. */
-export const sharesOf = (wanted: string | undefined, work: number, leastShare: number): number =>
-  isShare() ? 1 : Math.max(1, Math.min(Number(wanted ?? availableParallelism()), Math.floor(work / leastShare)));
+export const sharesOf = (wanted: string | undefined, work: number, minShare: number): number =>
+  isShare() ? 1 : Math.max(1, Math.min(Number(wanted ?? availableParallelism()), Math.floor(work / minShare)));
 
 /** Runs a script with these arguments in a process of its own. @returns what it answers. */
 export function inShare<T>(script: string, args: readonly string[]): Promise<T> {

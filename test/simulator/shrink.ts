@@ -11,7 +11,7 @@ export interface Shrunk {
 }
 
 /** Runs are cheap, but a story that resists is told as it is. */
-const MOST_TRIES = 150;
+const MAX_ATTEMPTS = 150;
 
 const RATES = [
   ...[
@@ -38,7 +38,7 @@ export async function shrink(options: RunOptions, failing: Run): Promise<Shrunk>
   const without = { actors: new Set<number>(), faults: new Set<number>() };
 
   const stillBreaks = async (changes: { tuned?: Partial<Profile>; actors?: Set<number>; faults?: Set<number> }) => {
-    if (tries >= MOST_TRIES) return false;
+    if (tries >= MAX_ATTEMPTS) return false;
     tries++;
     const run = await simulate({
       ...options,

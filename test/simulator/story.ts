@@ -2,8 +2,8 @@
 import { SECOND } from "../../shared/clock.ts";
 import type { Line } from "./kernel.ts";
 
-const MOST_LINES = 160;
-const MOST_CHARACTERS = 260;
+const MAX_LINES = 160;
+const MAX_CHARACTERS = 260;
 /** What befell a process: belongs to whatever it was at just then. */
 const MISHAP = /^(\S+\/\d+) (died|got|lost)/;
 const DEED = /^(\S+\/\d+) /;
@@ -27,9 +27,9 @@ export function storyOf(
     return isNamed;
   });
   return lines
-    .slice(-MOST_LINES)
+    .slice(-MAX_LINES)
     .map(({ at, text }) => `${((at - start) / SECOND).toFixed(3).padStart(9)}  ${named(text, names)}`)
-    .map((line) => (line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS)} …` : line))
+    .map((line) => (line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS)} …` : line))
     .join("\n");
 }
 

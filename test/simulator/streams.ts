@@ -8,7 +8,7 @@ import type { Faults } from "./faults.ts";
 import type { Fleet, Outcome } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";
 
-export interface StreamParts {
+export interface StreamDeps {
   kernel: Kernel;
   fleet: Fleet;
   faults: Faults;
@@ -21,11 +21,11 @@ interface Shard {
 }
 
 const SHARDS = 3;
-const MOST_RECORDS = 20;
+const MAX_RECORDS = 20;
 const SOON_MS = 250;
 const LATE_MS = 20 * SECOND;
 
-export function driveStream({ kernel, fleet, faults }: StreamParts) {
+export function driveStream({ kernel, fleet, faults }: StreamDeps) {
   const { profile } = faults;
   const random = kernel.random.fork();
   const shards = Array.from({ length: SHARDS }, (): Shard => ({ records: [], busy: false, tries: 0 }));
@@ -39,7 +39,7 @@ export function driveStream({ kernel, fleet, faults }: StreamParts) {
   };
 
   const deliver = async (shard: Shard) => {
-    const batch = shard.records.slice(0, random.between(1, MOST_RECORDS));
+    const batch = shard.records.slice(0, random.between(1, MAX_RECORDS));
     const tenants = batch.map(({ dynamodb }) => String(dynamodb.NewImage?.pk?.S).split("#")[1]!);
     const event = { Records: batch };
     const outcome = await fleet.invoke("react", event, { tenants, timeoutSeconds: WORKER_TIMEOUT_SECONDS });

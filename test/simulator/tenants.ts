@@ -1,11 +1,11 @@
 // Workspaces of a simulated world, made without faults before the story begins.
 
 import { MINUTE, timestamp } from "../../shared/clock.ts";
+import type { Deps } from "../../shared/deps.ts";
 import { sdkKeyOf } from "../../shared/http/authenticate.ts";
-import type { Parts } from "../../shared/parts.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
-import { minuteOf, keys as rowKeys, platform as rows } from "../../shared/store/keys.ts";
+import { minuteOf, platformKeys, keys as rowKeys } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { type DevicePlatform, registerDevice } from "../../shared/store/subscribers/devices.ts";
 import { upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
@@ -32,16 +32,16 @@ export interface Tenant {
 /** Tokens live 15 minutes. */
 const TOKEN_KEPT_MS = 10 * MINUTE;
 
-export function openTenants(parts: Parts) {
+export function openTenants(deps: Deps) {
   const none = "" as TenantId;
-  const platform = platformWrite.open(parts)(none);
-  const storeOf = storeWrite.open(parts);
-  const signer = tokenSigner.open(parts)(none);
+  const platform = platformWrite.open(deps)(none);
+  const storeOf = storeWrite.open(deps);
+  const signer = tokenSigner.open(deps)(none);
   let made = 0;
 
   const make = async (): Promise<Tenant> => {
-    await secretsMaker.open(parts)(none).ensure();
-    if (made === 0) await platform.put({ ...rows.sweep(), minute: minuteOf(parts.clock.now()) - 4 });
+    await secretsMaker.open(deps)(none).ensure();
+    if (made === 0) await platform.put({ ...platformKeys.sweep(), minute: minuteOf(deps.clock.now()) - 4 });
     const { user, tenant: id } = await register(platform, storeOf, {
       email: `owner${++made}@example.com`,
       secret: "",
@@ -49,12 +49,12 @@ export function openTenants(parts: Parts) {
       workspace_name: `Workspace ${made}`,
       plan: "enterprise",
     });
-    const root = await secrets.open(parts)(none).root();
+    const root = await secrets.open(deps)(none).root();
     const sdk = { "x-sdk-key": sdkKeyOf(root.sdkKeyRoots[0]!, id) };
     const store = storeOf(id);
     let token = { text: "", until: 0 };
     const authorization = async () => {
-      const now = parts.clock.now();
+      const now = deps.clock.now();
       if (now >= token.until) {
         const text = await signer.accessToken({ user: user.id, tenant: id, role: "owner" });
         token = { text, until: now + TOKEN_KEPT_MS };
@@ -66,12 +66,12 @@ export function openTenants(parts: Parts) {
       store,
       headers: async (credential) => (credential === "sdk" ? sdk : { authorization: await authorization() }),
       addPushChannel: async () => {
-        const channel = store.ids.uuidAt(parts.clock.now());
+        const channel = store.ids.uuidAt(deps.clock.now());
         const type = "ios_push";
-        const sealed = await vaultSealing.open(parts)(id).seal({ channel, type }, { type });
+        const sealed = await vaultSealing.open(deps)(id).seal({ channel, type }, { type });
         await store.put({ ...rowKeys.credentials(id, channel), type, sealed });
         const entity = { id: channel, type: "ios", name: "Push", active: true, status: "active", credentials: "first" };
-        const created_at = timestamp(parts.clock.now());
+        const created_at = timestamp(deps.clock.now());
         const proven = { verified_credentials: "first", verified_at: created_at, created_at };
         await store.put({ ...rowKeys.entity(id, "channel", channel), ...entity, ...proven });
       },

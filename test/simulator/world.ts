@@ -12,8 +12,8 @@ import { createScheduler } from "../../local/aws/scheduler.ts";
 import { createSqs } from "../../local/aws/sqs.ts";
 import type { Wire } from "../../local/aws/stand-in.ts";
 import { idsFrom } from "../../shared/clock.ts";
+import type { Deps } from "../../shared/deps.ts";
 import { serve } from "../../shared/http/serve.ts";
-import type { Parts } from "../../shared/parts.ts";
 import { queueVariable } from "../../shared/resources.ts";
 import { clientsFor } from "./clients.ts";
 import { createFaults, type Faults } from "./faults.ts";
@@ -48,7 +48,7 @@ export interface SimWorld extends FrontDoor {
   operate(tenant: Tenant, change: Omit<v.InferInput<typeof operator.input>, "tenant_id">): Promise<void>;
   faults: Faults;
   /** Runs an actor `ms` from now, unless the story is told without it. */
-  act(ms: number, deed: () => Promise<void>): void;
+  act(ms: number, action: () => Promise<void>): void;
   /** What actors threw: the simulation itself is wrong. */
   errors: readonly unknown[];
   /** Trace points: called when a batch goes to its worker. */
@@ -130,7 +130,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   let actors = 0;
   let taking = 0;
 
-  const log: Parts["log"] = ({ level, message, ...fields }) => {
+  const log: Deps["log"] = ({ level, message, ...fields }) => {
     if (level === "info") return;
     if (typeof fields.rescued === "number") rescues.sweep += fields.rescued;
     kernel.note(`log ${message} ${fields.error ?? ""} ${fields.stack ?? ""}`);
@@ -154,11 +154,11 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
         for (const listener of providerCalls) listener(call);
       },
     });
-    const parts: Parts = { aws, clock: process.clock, ids: process.ids, env, log, providers };
+    const deps: Deps = { aws, clock: process.clock, ids: process.ids, env, log, providers };
     const worker = workers.find(({ name }) => name === process.name);
-    if (process.name === stream.name) return streaming(parts);
-    if (worker) return worker.create(parts) as Handler;
-    return serve(groups.find(({ name }) => `api-${name}` === process.name)!, parts) as Handler;
+    if (process.name === stream.name) return streaming(deps);
+    if (worker) return worker.create(deps) as Handler;
+    return serve(groups.find(({ name }) => `api-${name}` === process.name)!, deps) as Handler;
   };
 
   const fleet = createFleet(kernel, { skewMs: profile.skewMs, create });
@@ -180,14 +180,14 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   });
 
   const setupSend = sendThrough(services);
-  const setupParts: Parts = {
+  const setupDeps: Deps = {
     // One stub stands for every client class: what differs is in the command.
-    aws: (() => ({ send: setupSend })) as unknown as Parts["aws"],
+    aws: (() => ({ send: setupSend })) as unknown as Deps["aws"],
     ...{ clock, ids: base.ids, env },
     log: () => undefined,
   };
-  const tenants = openTenants(setupParts);
-  const operate = operator.create(setupParts);
+  const tenants = openTenants(setupDeps);
+  const operate = operator.create(setupDeps);
   const door = openFrontDoor({
     ...{ kernel, fleet, random, base },
     arrives: (...request) => {
@@ -213,11 +213,11 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       kernel.note(`operator ${JSON.stringify(change)} of ${id}`);
       mirror.sync("operator");
     },
-    act: (ms, deed) => {
+    act: (ms, action) => {
       const number = actors++;
       if (without?.actors.has(number)) return;
       taking++;
-      kernel.after(ms, () => void deed().catch((error: unknown) => void errors.push(error)));
+      kernel.after(ms, () => void action().catch((error: unknown) => void errors.push(error)));
     },
     errors,
     onStart: (listener) => void starts.push(listener),
@@ -244,7 +244,7 @@ function faultsOfTables(kernel: Kernel, faults: Faults) {
 }
 
 /** A streaming function takes a response beside its event. */
-function streaming(parts: Parts): Handler {
-  const open = stream.create(parts);
+function streaming(deps: Deps): Handler {
+  const open = stream.create(deps);
   return ({ event, response }) => open(event, response);
 }

@@ -4,8 +4,8 @@ import type { Hooks } from "../../local/aws/protocol.ts";
 import { awsFailure } from "../../local/aws/stand-in.ts";
 import { absent, all, any, below, is, oneOf, present } from "../../shared/store/conditions.ts";
 import type { Item } from "../../shared/store/model.ts";
-import { refused, refusedSteps, tooLarge } from "../../shared/store/refusals.ts";
-import type { Step } from "../../shared/store/table.ts";
+import { onConditionFailed, onTransactionCanceled, tooLarge } from "../../shared/store/refusals.ts";
+import type { TransactItem } from "../../shared/store/table.ts";
 import { at, connectionLost, failing, patiently, storeOf } from "../support/stores.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -24,7 +24,7 @@ describe("refusals", () => {
     await store.put(old);
     return store;
   };
-  const oldOf = refused((item: Item | undefined) => ({ refused: item }));
+  const oldOf = onConditionFailed((item: Item | undefined) => ({ refused: item }));
 
   it("a refused put, update or removal carries the item as it was, and changes nothing", async () => {
     const store = await prepared();
@@ -51,7 +51,7 @@ describe("refusals", () => {
       ])
       .then(
         () => [],
-        refusedSteps((all) => all),
+        onTransactionCanceled((all) => all),
       );
     expect(steps).toEqual([undefined, { old }, { old: undefined }, { old: other }]);
     expect((await store.query({ pk: "T#shop#X" })).items).toEqual([old, other]);
@@ -70,15 +70,19 @@ describe("refusals", () => {
   it("what is no refusal passes through the handlers as it is", async () => {
     const store = await prepared();
     const other = new Error("other");
-    const handlers: ((error: unknown) => unknown)[] = [oldOf, refusedSteps(() => "handled"), tooLarge(() => "handled")];
+    const handlers: ((error: unknown) => unknown)[] = [
+      oldOf,
+      onTransactionCanceled(() => "handled"),
+      tooLarge(() => "handled"),
+    ];
     for (const handler of handlers) await expect(Promise.reject(other).catch(handler)).rejects.toBe(other);
     const two = store.transact([{ check: at("a"), when: absent() }, { put: at("c") }]);
-    await expect(two.catch(oldOf)).rejects.toMatchObject({ name: "ConditionRefused" });
+    await expect(two.catch(oldOf)).rejects.toMatchObject({ name: "ConditionFailed" });
   });
 });
 
 describe("conflicts and lost replies", () => {
-  const steps: Step[] = [
+  const steps: TransactItem[] = [
     { put: at("a"), when: absent() },
     { update: at("n"), change: { add: { n: 1 } } },
   ];
@@ -110,7 +114,7 @@ describe("conflicts and lost replies", () => {
     const two = await withStore({ hooks: mixed.hooks });
     const refusals = await two.store.transact(steps).then(
       () => [],
-      refusedSteps((all) => all),
+      onTransactionCanceled((all) => all),
     );
     expect([refusals, mixed.seen.calls]).toEqual([[{ old: { pk: "p" } }, undefined], 1]);
   });
@@ -130,7 +134,7 @@ describe("conflicts and lost replies", () => {
     expect(
       await store.put(mine, absent()).then(
         () => "done",
-        refused((item) => item),
+        onConditionFailed((item) => item),
       ),
     ).toEqual(mine);
   });

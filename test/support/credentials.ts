@@ -84,7 +84,10 @@ export async function everyCredential(world: TestWorld, tenant: Tenant): Promise
   ];
 }
 
-/** The refusal that a declaration demands, in the one order of checks (decision 18), or undefined if it lets in. */
+/**
+ * The refusal that a declaration demands, in the one order of checks (docs/decisions/0021#order-of-checks), or
+ * undefined if it lets in.
+ */
 export function refusalOf(
   { access }: Pick<Endpoint, "access">,
   presented: Presented,

@@ -1,6 +1,6 @@
 // People for tests: many at once without the price of HTTP, devices before they have an endpoint, and what they read.
 import { sendThrough } from "../../local/aws/protocol.ts";
-import type { Client, ClientClass, Parts } from "../../shared/parts.ts";
+import type { Client, ClientClass, Deps } from "../../shared/deps.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { keys } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
@@ -12,12 +12,12 @@ const AT_ONCE = 100;
 const nobody = "" as TenantId;
 
 /** The parts of a function whose SDK calls skip the wire: for making much quickly. */
-export function quickParts(world: TestWorld): Parts {
+export function quickDeps(world: TestWorld): Deps {
   const send = sendThrough(world) as Client["send"];
   return { ...world.partsFor("test"), aws: <C extends Client>(_: ClientClass<C>) => ({ send }) as C };
 }
 
-export const quickStore = (world: TestWorld, tenant: Tenant): Store => storeWrite.open(quickParts(world))(tenant.id);
+export const quickStore = (world: TestWorld, tenant: Tenant): Store => storeWrite.open(quickDeps(world))(tenant.id);
 
 /** Creates subscribers `p0`, `p1`, … (or as `inputOf` says) and lets the reactions run. @returns their ids in order. */
 export async function addPeople(
@@ -26,9 +26,9 @@ export async function addPeople(
   count: number,
   inputOf: (n: number) => Partial<SubscriberInput> = () => ({}),
 ): Promise<string[]> {
-  const parts = quickParts(world);
-  const store = storeWrite.open(parts)(tenant.id);
-  const root = await secrets.open(parts)(nobody).root();
+  const deps = quickDeps(world);
+  const store = storeWrite.open(deps)(tenant.id);
+  const root = await secrets.open(deps)(nobody).root();
   const ids: string[] = [];
   for (let from = 0; from < count; from += AT_ONCE) {
     const batch = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, i) => from + i);
@@ -57,7 +57,7 @@ export async function operate(
   tenant: Tenant,
   change: Parameters<typeof changeWorkspace>[2],
 ): Promise<void> {
-  await changeWorkspace(platformWrite.open(quickParts(world))(nobody), tenant.id, change);
+  await changeWorkspace(platformWrite.open(quickDeps(world))(nobody), tenant.id, change);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever JSON came back

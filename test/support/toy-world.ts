@@ -63,12 +63,12 @@ export async function toyWorld({ ticking = false, every = undefined as number | 
   running.push(time);
 
   /** A queue, its worker and the mapping between them, all of one name. */
-  const worker = async (name: string, deed: (body: string) => unknown, visibility = 60, timeoutSeconds = 10) => {
+  const worker = async (name: string, action: (body: string) => unknown, visibility = 60, timeoutSeconds = 10) => {
     const Attributes = { VisibilityTimeout: String(visibility) };
     const { QueueUrl } = await sqs.operate("CreateQueue", { QueueName: name, Attributes });
     urls.set(name, String(QueueUrl));
     const create = () => async (event: SQSEvent) => {
-      for (const { body } of event.Records) await deed(body);
+      for (const { body } of event.Records) await action(body);
     };
     host.register({ name, timeoutSeconds, create });
     mappings.mapQueue({ queue: name, function: name, batchSize: 1 });

@@ -4,18 +4,19 @@ import { contents } from "../../docs/generate/contents.ts";
 import { openApiOf } from "../../docs/generate/openapi.ts";
 import { createControl } from "../../local/control.ts";
 import { createFaults, UNDISTURBED } from "../../local/faults.ts";
+import { createLocalService, type LocalService, type LocalServiceOptions } from "../../local/local-service.ts";
 import { openTenancy } from "../../local/tenancy.ts";
-import { createWorld, type World, type WorldOptions } from "../../local/world.ts";
 import { timestamp } from "../../shared/clock.ts";
+import type { LogEntry } from "../../shared/deps.ts";
 import { sdkKeyOf } from "../../shared/http/authenticate.ts";
 import type { Role } from "../../shared/http/roles.ts";
-import type { LogEntry } from "../../shared/parts.ts";
 import type { PlanName } from "../../shared/plans.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
-import { minuteOf, platform as rows } from "../../shared/store/keys.ts";
+import { minuteOf, platformKeys } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { createServerKey, register } from "../../shared/store/workspaces/identity.ts";
+import { checkRow } from "./checked-rows.ts";
 import { faultsOfAnswer } from "./described.ts";
 
 export const START = Date.parse("2026-11-20T12:00:00.000Z");
@@ -53,7 +54,7 @@ export interface Tenant {
   store: Store;
 }
 
-export interface TestWorld extends World {
+export interface TestWorld extends LocalService {
   logs: LogEntry[];
   /** Calls an endpoint, or the control surface under `/_local/`. */
   call(route: string, options?: { as?: Headers; body?: unknown; headers?: Headers; raw?: Buffer }): Promise<Answer>;
@@ -63,20 +64,21 @@ export interface TestWorld extends World {
   advance(ms: number): Promise<void>;
 }
 
-export async function testWorld(options: Partial<WorldOptions> = {}): Promise<TestWorld> {
+export async function testWorld(options: Partial<LocalServiceOptions> = {}): Promise<TestWorld> {
   const logs: LogEntry[] = [];
   const faults = createFaults();
-  const world = await createWorld({
+  const world = await createLocalService({
     start: START,
     signingKey: String(signingKey),
     log: (entry) => void logs.push(entry),
     hooks: faults.hooks,
+    onRead: checkRow,
     providerFaults: faults,
     ...options,
   });
-  const control = createControl({ world, tenancy: openTenancy(world.partsFor(UNDISTURBED)), faults });
+  const control = createControl({ service: world, tenancy: openTenancy(world.partsFor(UNDISTURBED)), faults });
   // A service that has been up for a while: its first sweep would look back an hour, in hundreds of queries.
-  const swept = { ...rows.sweep(), minute: minuteOf(world.clock.now()) - 4 };
+  const swept = { ...platformKeys.sweep(), minute: minuteOf(world.clock.now()) - 4 };
   await platformWrite
     .open(world.partsFor("test"))("" as TenantId)
     .put(swept);
@@ -106,11 +108,11 @@ export async function testWorld(options: Partial<WorldOptions> = {}): Promise<Te
   };
 
   const tenant: TestWorld["tenant"] = async ({ plan = "enterprise", name } = {}) => {
-    const parts = world.partsFor("test");
+    const deps = world.partsFor("test");
     const none = "" as TenantId;
-    const platform = platformWrite.open(parts)(none);
-    const storeOf = storeWrite.open(parts);
-    await secretsMaker.open(parts)(none).ensure();
+    const platform = platformWrite.open(deps)(none);
+    const storeOf = storeWrite.open(deps);
+    await secretsMaker.open(deps)(none).ensure();
     const email = `owner${++tenants}@example.com`;
     const workspace_name = name ?? `Workspace ${tenants}`;
     const { user, tenant: id } = await register(platform, storeOf, {
@@ -120,8 +122,8 @@ export async function testWorld(options: Partial<WorldOptions> = {}): Promise<Te
       workspace_name,
       plan,
     });
-    const signer = tokenSigner.open(parts)(none);
-    const { sdkKeyRoots } = await secrets.open(parts)(none).root();
+    const signer = tokenSigner.open(deps)(none);
+    const { sdkKeyRoots } = await secrets.open(deps)(none).root();
     const sdkKey = sdkKeyOf(sdkKeyRoots[0]!, id);
     const store = storeOf(id);
     const { key: serverKey } = await createServerKey(store, platform, { name: "default" });
@@ -138,7 +140,7 @@ export async function testWorld(options: Partial<WorldOptions> = {}): Promise<Te
         if (role !== "owner") {
           const created_at = timestamp(world.clock.now());
           const row = { user_id: member, tenant: id, role, email: `${role}@example.com`, name: role, created_at };
-          await platform.put({ ...rows.member(id, member), ...row });
+          await platform.put({ ...platformKeys.member(id, member), ...row });
         }
         return { authorization: `Bearer ${await signer.accessToken({ user: member, tenant: id, role, readOnly })}` };
       },

@@ -8,7 +8,7 @@ import { platformWrite, secrets } from "../../../shared/resources.ts";
 import { anyStore, defaultPlan } from "../../../shared/signing.ts";
 import { createClient, listClients } from "../../../shared/store/workspaces/agencies.ts";
 
-const MOST_PER_PAGE = 100;
+const MAX_PER_PAGE = 100;
 
 const Client = v.object({
   id: v.string(),
@@ -46,7 +46,7 @@ export const agency = group("agency", "The workspaces of an agency's clients.", 
     async ({ platform, secrets, tenant, query: { cursor } }) => {
       const [root, scope] = [await secrets.root(), `clients:${tenant}`];
       const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
-      const { clients, next } = await listClients(platform, tenant, { after, limit: MOST_PER_PAGE });
+      const { clients, next } = await listClients(platform, tenant, { after, limit: MAX_PER_PAGE });
       return { items: clients, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
     },
   ),

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, invalid } from "../../../shared/http/errors.ts";
-import { atMostCharacters, Timestamp, TimestampInput } from "../../../shared/http/schemas.ts";
+import { maxCharacters, Timestamp, TimestampInput } from "../../../shared/http/schemas.ts";
 import { storeRead, storeWrite } from "../../../shared/resources.ts";
 import {
   autoKinds,
@@ -32,7 +32,7 @@ const NewAnnotation = v.pipe(
   v.strictObject({
     occurred_at: TimestampInput,
     ends_at: v.optional(TimestampInput),
-    text: v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"), atMostCharacters(500)),
+    text: v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"), maxCharacters(500)),
     visibility: v.optional(v.picklist(visibilities, "must be tenant or agency_only"), "tenant"),
   }),
   v.forward(

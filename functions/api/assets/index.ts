@@ -12,8 +12,8 @@ import { imageTypeOf } from "../../../shared/rules/image-types.ts";
 import { createAsset, listAssets, removeAsset } from "../../../shared/store/experiences/assets.ts";
 
 /** AMB-83: what fits through the gateway. */
-export const MOST_FILE_BYTES = 4 * 1_048_576;
-const MOST_NAME_CHARACTERS = 255;
+export const MAX_FILE_BYTES = 4 * 1_048_576;
+const MAX_NAME_CHARACTERS = 255;
 const NOT_IN_NAMES = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 const Asset = v.object({
@@ -41,7 +41,7 @@ export const assets = group("assets", "Images for in-app content.", [
     { permission: "content:write", uses: [timers] },
     {
       summary: "Upload an image of at most 4 MB: png, jpeg, gif or webp",
-      form: multipart(v.strictObject({}), { fileBytes: MOST_FILE_BYTES }),
+      form: multipart(v.strictObject({}), { fileBytes: MAX_FILE_BYTES }),
       returns: Asset,
       status: 201,
       errors: ["QUOTA_EXCEEDED"],
@@ -83,5 +83,5 @@ const refusal = (reason: string) => new ApiError("BAD_REQUEST", `file: ${reason}
 /** The last part of the path, without what cannot be seen; undefined if nothing is left. */
 function nameOf(given: string | undefined): string | undefined {
   const name = [...((given ?? "").split(/[\\/]/).at(-1) ?? "").replace(NOT_IN_NAMES, "").trim()];
-  return name.length > 0 ? name.slice(-MOST_NAME_CHARACTERS).join("") : undefined;
+  return name.length > 0 ? name.slice(-MAX_NAME_CHARACTERS).join("") : undefined;
 }

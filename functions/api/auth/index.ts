@@ -1,17 +1,17 @@
 // How people get in and stay in: registration, login, refresh, logout, switching, invitations.
 import * as v from "valibot";
 import { DAY, HOUR, MINUTE } from "../../../shared/clock.ts";
+import type { Context } from "../../../shared/deps.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, invalid, notFound, unauthorized } from "../../../shared/http/errors.ts";
 import { OwnName } from "../../../shared/http/schemas.ts";
 import { ACCESS_TOKEN_SECONDS, type PublishedKey } from "../../../shared/http/tokens.ts";
-import type { Context } from "../../../shared/parts.ts";
 import { platformWrite } from "../../../shared/resources.ts";
 import { isEmailAddress } from "../../../shared/rules/contacts.ts";
 import { weaknessOf } from "../../../shared/rules/passwords.ts";
 import { anyStore, defaultPlan, secretsMaker, tokenSigner } from "../../../shared/signing.ts";
-import { platform as keys } from "../../../shared/store/keys.ts";
+import { platformKeys } from "../../../shared/store/keys.ts";
 import type { TenantId } from "../../../shared/store/model.ts";
 import { clientStatus } from "../../../shared/store/workspaces/agencies.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
@@ -27,11 +27,11 @@ import { acceptInvitation } from "../../../shared/store/workspaces/members.ts";
 import { issueRefreshToken, revokeRefreshToken, rotateRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
 
 /** LIM-4. */
-const REGISTRATIONS_PER_ADDRESS: AttemptLimit = { kind: "register-ip", most: 5, windowMs: HOUR };
-const REGISTRATIONS_PER_DOMAIN: AttemptLimit = { kind: "register-domain", most: 10, windowMs: DAY };
-/** Decision 25. */
-const LOGINS_PER_EMAIL: AttemptLimit = { kind: "login-email", most: 10, windowMs: 15 * MINUTE };
-const LOGINS_PER_ADDRESS: AttemptLimit = { kind: "login-ip", most: 100, windowMs: 15 * MINUTE };
+const REGISTRATIONS_PER_ADDRESS: AttemptLimit = { kind: "register-ip", max: 5, windowMs: HOUR };
+const REGISTRATIONS_PER_DOMAIN: AttemptLimit = { kind: "register-domain", max: 10, windowMs: DAY };
+/** docs/decisions/0021#login. */
+const LOGINS_PER_EMAIL: AttemptLimit = { kind: "login-email", max: 10, windowMs: 15 * MINUTE };
+const LOGINS_PER_ADDRESS: AttemptLimit = { kind: "login-ip", max: 100, windowMs: 15 * MINUTE };
 const SALT_BYTES = 16;
 
 const Email = v.pipe(v.string("must be a string"), v.trim(), v.check(isEmailAddress, "must be an e-mail address"));
@@ -50,7 +50,7 @@ const Session = v.pipe(
 );
 
 const uses = [platformWrite, tokenSigner] as const;
-type Bound = Context<typeof uses>;
+type AuthContext = Context<typeof uses>;
 const open = endpoints({ credentials: [], effect: "session", uses });
 const session = endpoints({ credentials: ["dashboard"], effect: "session", uses });
 const agencySession = endpoints({ credentials: ["dashboard"], feature: "agency", uses });
@@ -100,7 +100,7 @@ export const auth = group("auth", "How people get in and stay in.", [
         ({ tenant }) => body.tenant_id === undefined || tenant === body.tenant_id,
       );
       if (memberships.length === 0) throw unauthorized("The user belongs to no such workspace.");
-      const statuses = await platform.getAll(memberships.map(({ tenant }) => keys.tenant(tenant)));
+      const statuses = await platform.getAll(memberships.map(({ tenant }) => platformKeys.tenant(tenant)));
       const wanted = memberships.find((_, i) => statuses[i] && statuses[i].status !== "deleted");
       if (!wanted) throw closed();
       return begin({ platform, signer }, user, wanted);
@@ -119,7 +119,9 @@ export const auth = group("auth", "How people get in and stay in.", [
     },
     async ({ platform, signer, body }) => {
       const rotated = await rotateRefreshToken(platform, body.refresh_token);
-      const rows = rotated ? [keys.tenant(rotated.tenant), keys.member(rotated.tenant, rotated.user)] : [];
+      const rows = rotated
+        ? [platformKeys.tenant(rotated.tenant), platformKeys.member(rotated.tenant, rotated.user)]
+        : [];
       const [workspace, member] = await platform.getAll(rows);
       if (!rotated || !member) throw unauthorized("The refresh token is not good any more.");
       requireOpen(workspace?.status);
@@ -149,7 +151,7 @@ export const auth = group("auth", "How people get in and stay in.", [
     async ({ platform, signer, caller, body }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
       const tenant = body.tenant_id as TenantId;
-      const [member] = (await membershipsOf(platform, caller.user)).filter((known) => known.tenant === tenant);
+      const [member] = (await membershipsOf(platform, caller.user)).filter((found) => found.tenant === tenant);
       if (!member) throw notFound("workspace");
       const user = { id: caller.user, email: caller.email, name: caller.name };
       return begin({ platform, signer }, user, member, caller.narrowed);
@@ -217,7 +219,7 @@ export const auth = group("auth", "How people get in and stay in.", [
       returns: v.object({ keys: v.array(v.record(v.string(), v.string())) }),
     },
     async ({ platform }) => {
-      const { items } = await platform.query({ pk: keys.jwk("").pk });
+      const { items } = await platform.query({ pk: platformKeys.jwk("").pk });
       return { keys: items.map(({ jwk }) => jwk as unknown as PublishedKey) };
     },
   ),
@@ -236,8 +238,8 @@ function requireOpen(status: unknown): void {
 }
 
 /** Both tokens of a session that begins. */
-async function begin({ platform, signer }: Bound, user: User, { tenant, role }: Membership, readOnly = false) {
-  const workspace = await platform.get(keys.tenant(tenant));
+async function begin({ platform, signer }: AuthContext, user: User, { tenant, role }: Membership, readOnly = false) {
+  const workspace = await platform.get(platformKeys.tenant(tenant));
   requireOpen(workspace?.status);
   const [access_token, refresh_token] = await Promise.all([
     signer.accessToken({ user: user.id, tenant, role, readOnly }),

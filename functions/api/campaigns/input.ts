@@ -12,10 +12,10 @@ import { requireChatAppContent } from "../../../shared/store/channels/chat-app-c
 import { requireTarget } from "../../../shared/store/lists/targets.ts";
 import { requireTemplate } from "../../../shared/store/sends/templates.ts";
 
-const MOST_NAME_CHARACTERS = 200;
+const MAX_NAME_CHARACTERS = 200;
 /** So that a campaign with all its texts is one item of the table. */
-export const MOST_MESSAGES = 50;
-const MOST_BYTES = 262_144;
+export const MAX_MESSAGES = 50;
+const MAX_BYTES = 262_144;
 
 const Content = v.strictObject({ title: MessageTitle, body: MessageBody });
 const TemplateId = v.string("must be a string");
@@ -36,7 +36,7 @@ const messagesOf = <M extends v.GenericSchema>(message: M) =>
   v.pipe(
     v.array(message, "must be an array of messages"),
     v.minLength(1, "must have at least one message"),
-    v.maxLength(MOST_MESSAGES, `must have at most ${MOST_MESSAGES} messages`),
+    v.maxLength(MAX_MESSAGES, `must have at most ${MAX_MESSAGES} messages`),
   );
 
 const common = {
@@ -44,7 +44,7 @@ const common = {
     v.string("must be a string"),
     v.trim(),
     v.nonEmpty("must not be empty"),
-    v.maxLength(MOST_NAME_CHARACTERS, `must have at most ${MOST_NAME_CHARACTERS} characters`),
+    v.maxLength(MAX_NAME_CHARACTERS, `must have at most ${MAX_NAME_CHARACTERS} characters`),
   ),
   category: v.optional(v.picklist(["transactional", "marketing"], "must be transactional or marketing"), "marketing"),
   target: v.optional(Target, { type: "all" }),
@@ -104,8 +104,8 @@ export async function specOf(store: Store, plan: PlanName, input: Input): Promis
   const given = input.messages?.map((message) => (says(message) ? message : { ...message, template_id: template })) ?? [
     messageOf(input as v.InferOutput<typeof NewCampaign>),
   ];
-  if (Buffer.byteLength(JSON.stringify(given)) > MOST_BYTES)
-    throw invalid({ messages: `must have at most ${MOST_BYTES} bytes in all` });
+  if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES)
+    throw invalid({ messages: `must have at most ${MAX_BYTES} bytes in all` });
   for (const [i, message] of given.entries()) {
     const path = isSingle ? "" : `messages.${i}.`;
     const channels = await requireChannels(store, plan, message.channel_ids, `${path}channel_ids`);

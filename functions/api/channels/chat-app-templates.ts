@@ -27,8 +27,8 @@ import type { Item } from "../../../shared/store/model.ts";
 import { type Opener, vaultOpening } from "../../../shared/vault.ts";
 
 /** What the provider takes. */
-const MOST_NAME_CHARACTERS = 512;
-const MOST_BODY_CHARACTERS = 1_024;
+const MAX_NAME_CHARACTERS = 512;
+const MAX_BODY_CHARACTERS = 1_024;
 const LANGUAGE = /^[a-z]{2,3}(_[A-Z]{2,4})?$/;
 
 const Template = v.pipe(
@@ -48,20 +48,20 @@ const Template = v.pipe(
   v.title("ChatAppTemplate"),
 );
 
-const text = (most: number) =>
+const text = (maxLength: number) =>
   v.pipe(
     v.string("must be a string"),
     v.trim(),
     v.nonEmpty("must not be empty"),
-    v.maxLength(most, `must have at most ${most} characters`),
+    v.maxLength(maxLength, `must have at most ${maxLength} characters`),
   );
 
 const NewTemplate = v.strictObject({
   name: v.pipe(
-    text(MOST_NAME_CHARACTERS),
+    text(MAX_NAME_CHARACTERS),
     v.check((name) => providerName(name) !== "", "must have a letter or digit of a to z, 0 to 9"),
   ),
-  body: text(MOST_BODY_CHARACTERS),
+  body: text(MAX_BODY_CHARACTERS),
   language: v.optional(
     v.pipe(v.string("must be a string"), v.regex(LANGUAGE, "must be a language such as en or en_US")),
     "en_US",
@@ -135,11 +135,11 @@ export const chatAppTemplateEndpoints = [
     },
     async ({ store, vault, chatApp, params }) => {
       const { template, credentials } = await getChatAppTemplate(store, params.id, params.templateId);
-      const { provider_template_id: known } = template;
-      if (known === undefined) throw conflict("The template was not submitted yet; its status is draft.");
+      const { provider_template_id: providerId } = template;
+      if (providerId === undefined) throw conflict("The template was not submitted yet; its status is draft.");
       const account = await accountOf(vault, params.id, credentials);
-      const { verdict } = reviewOf(await chatApp.readTemplate(account, known));
-      return (verdict && (await noteVerdict(store, template, known, verdict))) ?? template;
+      const { verdict } = reviewOf(await chatApp.readTemplate(account, providerId));
+      return (verdict && (await noteVerdict(store, template, providerId, verdict))) ?? template;
     },
   ),
 ];
@@ -148,7 +148,7 @@ const UNDER_REVIEW = { status: chatAppTemplateMoves.submit.to, reason: undefined
 
 function requireStatus({ status }: ChatAppTemplate): void {
   const { from } = chatAppTemplateMoves.submit;
-  if (!from.some((known) => known === status))
+  if (!from.some((providerId) => providerId === status))
     throw conflict(`A template can be submitted when it is ${from.join(" or ")}; it is ${status}.`);
 }
 
@@ -163,9 +163,9 @@ async function accountOf(vault: Opener, channel: string, row: Item | undefined):
 
 /** A crash may have kept the answer of an earlier attempt from us: the provider then has the template already. */
 async function submit(chatApp: ChatAppProvider, account: Account, template: ChatAppTemplate): Promise<TemplateAnswer> {
-  const { name, language, category, body, provider_template_id: known } = template;
+  const { name, language, category, body, provider_template_id: providerId } = template;
   const wanted = { name: providerName(name), language, category, body };
-  if (known !== undefined) return chatApp.changeTemplate(account, known, wanted);
+  if (providerId !== undefined) return chatApp.changeTemplate(account, providerId, wanted);
   const answer = await chatApp.createTemplate(account, wanted);
   if (answer.ok || answer.mayPass) return answer;
   return (await chatApp.findTemplate(account, wanted)) ?? answer;

@@ -9,14 +9,7 @@ import { ChatApp, Email, Sms } from "../../../shared/providers/credentials.ts";
 import { storeWrite, timers } from "../../../shared/resources.ts";
 import { storeCredentials } from "../../../shared/store/channels/credentials.ts";
 import { vaultSealing } from "../../../shared/vault.ts";
-import {
-  androidCredentials,
-  IosFields,
-  iosCredentials,
-  KEY_FILE,
-  MOST_KEY_FILE_BYTES,
-  makeVapid,
-} from "./key-files.ts";
+import { androidCredentials, IosFields, iosCredentials, KEY_FILE, MAX_KEY_FILE_BYTES, makeVapid } from "./key-files.ts";
 
 const Confirmation = v.pipe(
   v.object({
@@ -46,7 +39,7 @@ const endpoint = endpoints({
 });
 
 const REPLACES = "Replaces what was stored before, and queues the verification.";
-const told = { returns: Confirmation, errors: ["NOT_FOUND"] } as const;
+const confirmed = { returns: Confirmation, errors: ["NOT_FOUND"] } as const;
 
 export const credentialEndpoints = [
   endpoint(
@@ -55,9 +48,9 @@ export const credentialEndpoints = [
     {
       summary: "Store Apple's token-signing key of an iOS channel",
       description: REPLACES,
-      form: multipart(IosFields, { fileBytes: MOST_KEY_FILE_BYTES, part: KEY_FILE }),
+      form: multipart(IosFields, { fileBytes: MAX_KEY_FILE_BYTES, part: KEY_FILE }),
       example: { body: { key_id: "ABC123DEFG", team_id: "DEF123GHIJ", bundle_id: "com.example.app" } },
-      ...told,
+      ...confirmed,
     },
     ({ store, timers, vault, params, form }) =>
       storeCredentials(store, timers, vault, params.id, iosCredentials(form.fields, form.file)),
@@ -69,8 +62,8 @@ export const credentialEndpoints = [
     {
       summary: "Store the service-account key of an Android channel",
       description: REPLACES,
-      form: multipart(v.strictObject({}), { fileBytes: MOST_KEY_FILE_BYTES, part: KEY_FILE }),
-      ...told,
+      form: multipart(v.strictObject({}), { fileBytes: MAX_KEY_FILE_BYTES, part: KEY_FILE }),
+      ...confirmed,
     },
     ({ store, timers, vault, params, form }) =>
       storeCredentials(store, timers, vault, params.id, androidCredentials(form.file)),
@@ -98,7 +91,7 @@ export const credentialEndpoints = [
       summary: "Store the account of an SMS provider",
       description: REPLACES,
       body: v.strictObject(smsFields),
-      ...told,
+      ...confirmed,
     },
     ({ store, timers, vault, params, body }) =>
       storeCredentials(store, timers, vault, params.id, { type: "sms", ...body }),
@@ -113,7 +106,7 @@ export const credentialEndpoints = [
         `${REPLACES} With \`app_secret\` (and \`webhook_verify_token\` to set it up) the provider may call back at ` +
         "`/v1/inbound/chat-app/:channelId` about opt-outs and the review of templates.",
       body: v.strictObject(chatAppFields),
-      ...told,
+      ...confirmed,
     },
     ({ store, timers, vault, callbacks, params, body }) => {
       const prepare = async () => {
@@ -130,7 +123,7 @@ export const credentialEndpoints = [
       summary: "Store the sender of an e-mail channel",
       description: `${REPLACES} Through Amazon SES, or any SMTP server.`,
       body: NewEmail,
-      ...told,
+      ...confirmed,
     },
     ({ store, timers, vault, params, body }) => storeCredentials(store, timers, vault, params.id, body),
   ),

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { callbacks } from "../../../shared/callbacks.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { atMostCharacters, Timestamp } from "../../../shared/http/schemas.ts";
+import { maxCharacters, Timestamp } from "../../../shared/http/schemas.ts";
 import { channelTypes } from "../../../shared/plans.ts";
 import { storeWrite, timers } from "../../../shared/resources.ts";
 import { channelStatuses } from "../../../shared/rules/channel-states.ts";
@@ -18,13 +18,13 @@ import { requestVerification } from "../../../shared/store/channels/verification
 import { chatAppTemplateEndpoints } from "./chat-app-templates.ts";
 import { credentialEndpoints } from "./credentials.ts";
 
-const MOST_NAME_CHARACTERS = 128;
+const MAX_NAME_CHARACTERS = 128;
 
 const Name = v.pipe(
   v.string("must be a string"),
   v.trim(),
   v.nonEmpty("must not be empty"),
-  atMostCharacters(MOST_NAME_CHARACTERS),
+  maxCharacters(MAX_NAME_CHARACTERS),
 );
 
 const Channel = v.object({

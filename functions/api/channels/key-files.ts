@@ -8,7 +8,7 @@ import type { UploadedFile } from "../../../shared/http/upload.ts";
 import { AndroidPush, type Credentials, IosPush } from "../../../shared/providers/credentials.ts";
 
 export const KEY_FILE = "key_file";
-export const MOST_KEY_FILE_BYTES = 65_536;
+export const MAX_KEY_FILE_BYTES = 65_536;
 const PRIVATE_KEY_BYTES = 32;
 
 const { key_id, team_id, bundle_id, environment } = IosPush.entries;

@@ -59,8 +59,8 @@ export const devices = group("devices", "The phones and browsers of subscribers.
       const { subscriber_id, external_id, ...fields } = body;
       const ensure = async (externalId: string) => {
         const root = await secrets.root();
-        const known = await findByExternalId(store, root, externalId);
-        if (known) return known.id;
+        const subscriber = await findByExternalId(store, root, externalId);
+        if (subscriber) return subscriber.id;
         const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
         return (await upsertSubscriber(store, root, { external_id: externalId }, cap)).id;
       };

@@ -6,19 +6,19 @@ import { isTimeZone } from "../../../shared/rules/time-zones.ts";
 import { parseVersion } from "../../../shared/rules/versions.ts";
 import { devicePlatforms } from "../../../shared/store/subscribers/devices.ts";
 
-const MOST_TOKEN_CHARACTERS = 4_096;
-const MOST_ENDPOINT_CHARACTERS = 2_048;
-const MOST_KEY_CHARACTERS = 256;
-const MOST_DEVICE_ID_CHARACTERS = 128;
-const MOST_MODEL_CHARACTERS = 128;
-const MOST_EXTERNAL_ID_CHARACTERS = 512;
-const MOST_VERSION_PART = 999_999_999;
+const MAX_TOKEN_CHARACTERS = 4_096;
+const MAX_ENDPOINT_CHARACTERS = 2_048;
+const MAX_KEY_CHARACTERS = 256;
+const MAX_DEVICE_ID_CHARACTERS = 128;
+const MAX_MODEL_CHARACTERS = 128;
+const MAX_EXTERNAL_ID_CHARACTERS = 512;
+const MAX_VERSION_PART = 999_999_999;
 
-const Text = (most: number) =>
+const Text = (maxLength: number) =>
   v.pipe(
     v.string("must be a string"),
     v.nonEmpty("must not be empty"),
-    v.maxLength(most, `must have at most ${most} characters`),
+    v.maxLength(maxLength, `must have at most ${maxLength} characters`),
   );
 
 const VERSION = 'must be a version such as "17.4.1", or an object of major, minor and patch';
@@ -26,7 +26,7 @@ const VersionPart = v.pipe(
   v.number("must be a whole number"),
   v.integer("must be a whole number"),
   v.minValue(0, "must not be negative"),
-  v.maxValue(MOST_VERSION_PART, `must be at most ${MOST_VERSION_PART}`),
+  v.maxValue(MAX_VERSION_PART, `must be at most ${MAX_VERSION_PART}`),
 );
 
 /** Stored parsed (NTF-16). */
@@ -46,22 +46,22 @@ const isHttps = (text: string) => URL.canParse(text) && new URL(text).protocol =
 
 /** The browser's own object, as it is: what else it holds is let by. */
 const Subscription = v.object({
-  endpoint: v.pipe(Text(MOST_ENDPOINT_CHARACTERS), v.check(isHttps, "must be an HTTPS URL")),
-  keys: v.object({ p256dh: Text(MOST_KEY_CHARACTERS), auth: Text(MOST_KEY_CHARACTERS) }),
+  endpoint: v.pipe(Text(MAX_ENDPOINT_CHARACTERS), v.check(isHttps, "must be an HTTPS URL")),
+  keys: v.object({ p256dh: Text(MAX_KEY_CHARACTERS), auth: Text(MAX_KEY_CHARACTERS) }),
 });
 
 export const Registration = v.pipe(
   v.strictObject({
     subscriber_id: v.optional(Uuid),
-    external_id: v.optional(Text(MOST_EXTERNAL_ID_CHARACTERS)),
+    external_id: v.optional(Text(MAX_EXTERNAL_ID_CHARACTERS)),
     platform: v.picklist(devicePlatforms, "must be ios, android or web"),
-    token: v.optional(Text(MOST_TOKEN_CHARACTERS)),
+    token: v.optional(Text(MAX_TOKEN_CHARACTERS)),
     subscription: v.optional(Subscription),
-    device_id: v.optional(Text(MOST_DEVICE_ID_CHARACTERS)),
+    device_id: v.optional(Text(MAX_DEVICE_ID_CHARACTERS)),
     os_version: v.optional(Version),
     app_version: v.optional(Version),
     sdk_version: v.optional(Version),
-    model: v.optional(Text(MOST_MODEL_CHARACTERS)),
+    model: v.optional(Text(MAX_MODEL_CHARACTERS)),
     locale: v.optional(v.pipe(v.string(), v.check(isLocale, "must be a BCP 47 language tag"))),
     timezone: v.optional(v.pipe(v.string(), v.check(isTimeZone, "must be an IANA time zone"))),
     push_enabled: v.optional(v.boolean("must be true or false")),

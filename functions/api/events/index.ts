@@ -7,7 +7,7 @@ import { Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts
 import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { SERVER_BODY_BYTES, tiers } from "../../../shared/rules/event-limits.ts";
 import { exportEvents } from "../../../shared/store/events/export.ts";
-import { eventIntake, takeIn } from "../../../shared/store/events/intake.ts";
+import { eventIntake, ingest } from "../../../shared/store/events/intake.ts";
 import { linkAlias } from "../../../shared/store/subscribers/aliases.ts";
 import { AnonymousId, EventsBody, readEvents } from "./input.ts";
 
@@ -23,7 +23,7 @@ const ExportedEvent = v.object({
   source: v.picklist(["client", "server"]),
 });
 
-export const MOST_EXPORTED = 1_000;
+export const MAX_EXPORTED = 1_000;
 
 /** EXP-5: what is out of range is refused, not cut. */
 const ExportLimit = v.optional(
@@ -32,9 +32,9 @@ const ExportLimit = v.optional(
     v.regex(/^[0-9]{1,9}$/, "must be a whole number"),
     v.transform(Number),
     v.minValue(1, "must be at least 1"),
-    v.maxValue(MOST_EXPORTED, `must be at most ${MOST_EXPORTED}`),
+    v.maxValue(MAX_EXPORTED, `must be at most ${MAX_EXPORTED}`),
   ),
-  String(MOST_EXPORTED),
+  String(MAX_EXPORTED),
 );
 
 /** A batch of 1,000 has more keys and text than other bodies; each event is judged by itself. */
@@ -60,7 +60,7 @@ export const events = group("events", "What people do: ingestion, identity, expo
         "A repeat of an `idempotency_key` counts in `accepted` and stores nothing. A 503 is safe to repeat for events " +
         "that have one.",
       body: EventsBody,
-      mostBytes: { server: SERVER_BODY_BYTES },
+      maxBytes: { server: SERVER_BODY_BYTES },
       limits: BATCH_LIMITS,
       returns: v.object({ accepted: v.number() }),
       status: 202,
@@ -76,7 +76,7 @@ export const events = group("events", "What people do: ingestion, identity, expo
       const { events: given, name } = readEvents(body, source, receivedAt);
       const { plan, sendCap } = workspaceOf(caller);
       const allowance = { plan, sendCap };
-      await takeIn(store, await secrets.root(), intake, { events: given, source, receivedAt, allowance, name });
+      await ingest(store, await secrets.root(), intake, { events: given, source, receivedAt, allowance, name });
       return { accepted: given.length };
     },
   ),

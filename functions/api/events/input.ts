@@ -2,37 +2,37 @@
 import * as v from "valibot";
 import { invalid } from "../../../shared/http/errors.ts";
 import { fieldsOf } from "../../../shared/http/input.ts";
-import { atMostCharacters, JsonObject, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { JsonObject, maxCharacters, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import {
-  MOST_NAME_CHARACTERS,
+  MAX_NAME_CHARACTERS,
   propertiesProblem,
   type Tier,
   tiers,
   timeProblem,
 } from "../../../shared/rules/event-limits.ts";
 
-const MOST_ID_CHARACTERS = 256;
-const MOST_EXTERNAL_ID_CHARACTERS = 512;
-const MOST_FIELDS = 20;
+const MAX_ID_CHARACTERS = 256;
+const MAX_EXTERNAL_ID_CHARACTERS = 512;
+const MAX_FIELDS = 20;
 
-const text = (most: number) =>
-  v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"), atMostCharacters(most));
+const text = (maxLength: number) =>
+  v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"), maxCharacters(maxLength));
 
 /** Part of a sort key, which has room for 1,024 bytes: a character of two units counts for two here. */
 export const AnonymousId = v.pipe(
   v.string("must be a string"),
   v.nonEmpty("must not be empty"),
-  v.maxLength(MOST_ID_CHARACTERS, `must have at most ${MOST_ID_CHARACTERS} characters`),
+  v.maxLength(MAX_ID_CHARACTERS, `must have at most ${MAX_ID_CHARACTERS} characters`),
 );
 
 const Event = v.strictObject({
   event_name: v.pipe(
-    text(MOST_NAME_CHARACTERS),
+    text(MAX_NAME_CHARACTERS),
     v.check((name) => !name.startsWith("$"), "must not begin with $: such names are the service's own"),
   ),
   subscriber_id: v.optional(Uuid),
   anonymous_id: v.optional(AnonymousId),
-  external_id: v.pipe(v.optional(text(MOST_EXTERNAL_ID_CHARACTERS)), v.description("Server tier only")),
+  external_id: v.pipe(v.optional(text(MAX_EXTERNAL_ID_CHARACTERS)), v.description("Server tier only")),
   platform: v.optional(v.pipe(v.string("must be a string"), v.maxLength(128, "must have at most 128 characters"))),
   properties: v.optional(
     v.pipe(
@@ -88,7 +88,7 @@ export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt
   };
   const problems = new Map<string, string>();
   const events = given.flatMap((one, n) => {
-    if (problems.size >= MOST_FIELDS) return [];
+    if (problems.size >= MAX_FIELDS) return [];
     const parsed = v.safeParse(Event, one, { abortPipeEarly: true });
     if (!parsed.success) {
       const isObject = typeof one === "object" && one !== null && !Array.isArray(one);
@@ -100,7 +100,7 @@ export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt
       problems.set(name(n, field), reason);
     return [parsed.output];
   });
-  if (problems.size > 0) throw invalid(Object.fromEntries([...problems].slice(0, MOST_FIELDS)));
+  if (problems.size > 0) throw invalid(Object.fromEntries([...problems].slice(0, MAX_FIELDS)));
   return { events, name };
 }
 

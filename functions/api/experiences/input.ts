@@ -1,19 +1,19 @@
 // What an experience may be made of (INX-2 to INX-20), checked field by field; what concerns several is in the store.
 import * as v from "valibot";
 import { MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
-import { atMostCharacters, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { maxCharacters, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { validateTemplate } from "../../../shared/rules/render.ts";
 import { checkUrlTemplate } from "../../../shared/rules/safe-url.ts";
-import { MOST_NAME_CHARACTERS } from "../../../shared/store/experiences/experiences.ts";
+import { MAX_NAME_CHARACTERS } from "../../../shared/store/experiences/experiences.ts";
 
-/** LIM-11. */
-const MOST_ACTIONS = 4;
-const MOST_SCREENS = 20;
-const MOST_PRIORITY = 10;
-const MOST_ID_CHARACTERS = 64;
-const MOST_ACTION_TITLE = 200;
-const MOST_SCREEN_CHARACTERS = 256;
-const MOST_EVENT_NAME = 128;
+/** INX-3. */
+const MAX_ACTIONS = 4;
+const MAX_SCREENS = 20;
+const MAX_PRIORITY = 10;
+const MAX_ID_CHARACTERS = 64;
+const MAX_ACTION_TITLE = 200;
+const MAX_SCREEN_CHARACTERS = 256;
+const MAX_EVENT_NAME = 128;
 
 const text = v.string("must be a string");
 
@@ -38,11 +38,11 @@ const Url = (kind: "link" | "image", { mayBeEmpty = false } = {}) =>
 const ImageUrl = v.pipe(Url("image"), v.description("An http or https address, of an uploaded asset for example"));
 
 const Action = v.strictObject({
-  id: v.pipe(text, v.nonEmpty("must not be empty"), atMostCharacters(MOST_ID_CHARACTERS)),
+  id: v.pipe(text, v.nonEmpty("must not be empty"), maxCharacters(MAX_ID_CHARACTERS)),
   title: v.pipe(
     text,
     v.nonEmpty("must not be empty"),
-    atMostCharacters(MOST_ACTION_TITLE),
+    maxCharacters(MAX_ACTION_TITLE),
     v.check((title) => validateTemplate(title) === undefined, "is not valid Liquid"),
   ),
   url: v.pipe(Url("link", { mayBeEmpty: true }), v.description("An empty one dismisses the message")),
@@ -50,7 +50,7 @@ const Action = v.strictObject({
 
 const Actions = v.pipe(
   v.array(Action, "must be an array"),
-  v.maxLength(MOST_ACTIONS, `must have at most ${MOST_ACTIONS} actions`),
+  v.maxLength(MAX_ACTIONS, `must have at most ${MAX_ACTIONS} actions`),
   v.check((actions) => new Set(actions.map(({ id }) => id)).size === actions.length, "must not repeat an id"),
 );
 
@@ -64,23 +64,23 @@ export const Content = v.strictObject({
 export const Display = v.pipe(
   v.strictObject({
     trigger: v.optional(pick(triggers), "immediate"),
-    trigger_event: v.optional(v.pipe(text, v.nonEmpty("must not be empty"), atMostCharacters(MOST_EVENT_NAME))),
+    trigger_event: v.optional(v.pipe(text, v.nonEmpty("must not be empty"), maxCharacters(MAX_EVENT_NAME))),
     frequency: v.optional(pick(frequencies), "once"),
     priority: v.optional(
       v.pipe(
         v.number("must be a number"),
         v.integer("must be a whole number"),
         v.minValue(1, "must be at least 1"),
-        v.maxValue(MOST_PRIORITY, `must be at most ${MOST_PRIORITY}`),
+        v.maxValue(MAX_PRIORITY, `must be at most ${MAX_PRIORITY}`),
       ),
     ),
     screens: v.optional(
       v.pipe(
         v.array(
-          v.pipe(text, v.startsWith("/", "must start with /"), atMostCharacters(MOST_SCREEN_CHARACTERS)),
+          v.pipe(text, v.startsWith("/", "must start with /"), maxCharacters(MAX_SCREEN_CHARACTERS)),
           "must be an array",
         ),
-        v.maxLength(MOST_SCREENS, `must have at most ${MOST_SCREENS} screens`),
+        v.maxLength(MAX_SCREENS, `must have at most ${MAX_SCREENS} screens`),
       ),
     ),
   }),
@@ -124,7 +124,7 @@ const Percentage = (from: number) =>
     v.maxValue(99, "must be at most 99"),
   );
 
-const Name = v.pipe(text, v.trim(), v.nonEmpty("must not be empty"), atMostCharacters(MOST_NAME_CHARACTERS));
+const Name = v.pipe(text, v.trim(), v.nonEmpty("must not be empty"), maxCharacters(MAX_NAME_CHARACTERS));
 
 /** INX-26: an empty one clears it. */
 const Time = v.union([v.literal(""), TimestampInput], "must be an RFC 3339 timestamp, or empty for none");

@@ -53,7 +53,7 @@ export const hooks = group("hooks", "Webhook endpoints for integrations.", [
       errors: ["NOT_FOUND"],
     },
     async ({ params }) => {
-      const event = webhookEvents.find((known) => known === params.event);
+      const event = webhookEvents.find((found) => found === params.event);
       if (!event) throw notFound("event type");
       return [webhookSamples[event]];
     },

@@ -12,7 +12,7 @@ import { listExists } from "../../../shared/store/lists/lists.ts";
 import { createImport, getImport, type ImportJob } from "../../../shared/store/subscribers/imports.ts";
 
 /** LIM-6, AMB-83. */
-export const MOST_FILE_BYTES = 52_428_800;
+export const MAX_FILE_BYTES = 52_428_800;
 const FORM_SECONDS = 900;
 
 const Form = v.object({
@@ -67,7 +67,7 @@ export const imports = group("imports", "CSV files into lists.", [
         "`source` is `csv` for our own columns, `platform_a` or `platform_b` for another platform's export as it is. " +
         "A file of more than a few megabytes is uploaded first, see `POST /api/v1/lists/import/uploads`. With `dry_run` " +
         "everything is checked and counted and nothing is written.",
-      form: multipart(Form, { fileBytes: MOST_FILE_BYTES, isOptional: true }),
+      form: multipart(Form, { fileBytes: MAX_FILE_BYTES, isOptional: true }),
       returns: v.object({ import_job_id: v.string(), status: v.literal("pending") }),
       status: 202,
       errors: ["BAD_REQUEST", "NOT_FOUND", "FILE_TOO_LARGE"],
@@ -81,8 +81,8 @@ export const imports = group("imports", "CSV files into lists.", [
       const id = upload_id ?? ids.uuidAt(clock.now());
       const bytes = file ? file.bytes.length : isUuid(id) ? await uploads.sizeOf(id) : undefined;
       if (bytes === undefined) throw bad("upload_id", "nothing was uploaded under this id");
-      if (bytes > MOST_FILE_BYTES)
-        throw new ApiError("FILE_TOO_LARGE", `The file is larger than ${MOST_FILE_BYTES} bytes.`);
+      if (bytes > MAX_FILE_BYTES)
+        throw new ApiError("FILE_TOO_LARGE", `The file is larger than ${MAX_FILE_BYTES} bytes.`);
       if (file) await uploads.put(id, file.bytes);
       await createImport(store, timers, { id, list, source, dryRun: dry_run === "true", bytes });
       return { import_job_id: id, status: "pending" };
@@ -106,7 +106,7 @@ export const imports = group("imports", "CSV files into lists.", [
     },
     async ({ uploads, clock, ids }) => {
       const upload_id = ids.uuidAt(clock.now());
-      return { upload_id, ...(await uploads.form(upload_id, MOST_FILE_BYTES)), expires_in: FORM_SECONDS };
+      return { upload_id, ...(await uploads.form(upload_id, MAX_FILE_BYTES)), expires_in: FORM_SECONDS };
     },
   ),
 

@@ -8,7 +8,7 @@ import type { Credentials } from "../../../shared/providers/credentials.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { keys } from "../../../shared/store/keys.ts";
 import { readCallback } from "./callback.ts";
-import { takeMessages, takeVerdicts } from "./deeds.ts";
+import { takeMessages, takeVerdicts } from "./handlers.ts";
 
 const Challenge = v.object({
   "hub.mode": v.literal("subscribe", "must be subscribe"),

@@ -7,7 +7,7 @@ import { storeWrite } from "../../../shared/resources.ts";
 import { inboxStatuses, listMessages, markMessage, readAll } from "../../../shared/store/sends/inbox.ts";
 
 const DEFAULT_LIMIT = 50;
-export const MOST_LISTED = 200;
+export const MAX_LISTED = 200;
 
 const Message = v.object({
   id: v.string(),
@@ -32,7 +32,7 @@ export const inbox = group("inbox", "The durable inbox of a subscriber.", [
       query: v.object({
         subscriber_id: Uuid,
         status: v.optional(v.picklist(inboxStatuses, "must be unread, read or dismissed")),
-        limit: limit(DEFAULT_LIMIT, MOST_LISTED),
+        limit: limit(DEFAULT_LIMIT, MAX_LISTED),
       }),
       returns: v.object({ messages: v.array(Message) }),
     },

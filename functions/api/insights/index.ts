@@ -1,7 +1,7 @@
 // Insights: what sends came to, what they changed, and which events count as conversions.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { atMostCharacters, Uuid } from "../../../shared/http/schemas.ts";
+import { maxCharacters, Uuid } from "../../../shared/http/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/http/window.ts";
 import { storeRead, storeWrite } from "../../../shared/resources.ts";
 import { conversionGroups } from "../../../shared/store/insights/attribution.ts";
@@ -10,13 +10,13 @@ import {
   DEFAULT_WINDOW_SECONDS,
   defineConversion,
   forgetConversion,
-  MOST_WINDOW_SECONDS,
+  MAX_WINDOW_SECONDS,
 } from "../../../shared/store/insights/conversions.ts";
 import { funnelOf, heatmapOf, liftOfJob, summaryOf } from "../../../shared/store/insights/insights.ts";
 
-const MOST_DAYS = 365;
+const MAX_DAYS = 365;
 
-const EventName = v.pipe(v.string("must be a string"), v.minLength(1, "must not be empty"), atMostCharacters(128));
+const EventName = v.pipe(v.string("must be a string"), v.minLength(1, "must not be empty"), maxCharacters(128));
 const Count = v.number();
 const Arm = v.object({ size: Count, converters: Count, conversion_rate: v.number(), revenue_cents: Count });
 const Measure = v.nullable(v.number());
@@ -81,7 +81,7 @@ export const insights = group("insights", "What sends came to, and what they cha
             v.regex(/^[0-9]{1,9}$/, "must be a whole number"),
             v.transform(Number),
             v.minValue(1, "must be at least 1"),
-            v.transform((days) => Math.min(days, MOST_DAYS)),
+            v.transform((days) => Math.min(days, MAX_DAYS)),
           ),
           "90",
         ),
@@ -146,7 +146,7 @@ export const insights = group("insights", "What sends came to, and what they cha
             v.number("must be a number"),
             v.integer("must be a whole number"),
             v.minValue(1, "must be at least 1"),
-            v.maxValue(MOST_WINDOW_SECONDS, `must be at most ${MOST_WINDOW_SECONDS}`),
+            v.maxValue(MAX_WINDOW_SECONDS, `must be at most ${MAX_WINDOW_SECONDS}`),
           ),
           DEFAULT_WINDOW_SECONDS,
         ),

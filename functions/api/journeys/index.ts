@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { conflict } from "../../../shared/http/errors.ts";
-import { MOST_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { runStatuses } from "../../../shared/rules/run-states.ts";
@@ -41,7 +41,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     async ({ store, secrets, query: { cursor } }) => {
       const [root, scope] = [await secrets.root(), `journeys:${store.tenant}`];
       const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
-      const { journeys, next } = await listJourneys(store, { after, limit: MOST_PER_PAGE });
+      const { journeys, next } = await listJourneys(store, { after, limit: MAX_PER_PAGE });
       const counts = await countsOf(
         store,
         journeys.map(({ id }) => id),
@@ -208,7 +208,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       const root = await secrets.root();
       const scope = `runs:${store.tenant}:${params.id}:${status ?? ""}:${subscriber_id ?? ""}`;
       const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
-      const asked = { journey: params.id, status, subscriber: subscriber_id, after, limit: MOST_PER_PAGE };
+      const asked = { journey: params.id, status, subscriber: subscriber_id, after, limit: MAX_PER_PAGE };
       const { runs, next } = await listRuns(store, asked);
       return { items: runs.map(shownRun), next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
     },

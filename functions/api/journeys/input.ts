@@ -9,12 +9,12 @@ import { entryRuleProblems, graphProblems, triggerProblems } from "../../../shar
 import { validateTemplate } from "../../../shared/rules/render.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-rules.ts";
 import { requireChannels } from "../../../shared/store/channels/channels.ts";
-import { type Definition, MOST_NAME_CHARACTERS } from "../../../shared/store/journeys/journeys.ts";
+import { type Definition, MAX_NAME_CHARACTERS } from "../../../shared/store/journeys/journeys.ts";
 import { targetExists } from "../../../shared/store/lists/targets.ts";
 import { requireTemplate } from "../../../shared/store/sends/templates.ts";
 
 /** So that a version with all its texts and rules is one item of the table. */
-const MOST_BYTES = 131_072;
+const MAX_BYTES = 131_072;
 
 /** Rules lie inside of steps, and there may be many of both. */
 export const JOURNEY_LIMITS = { depth: RULE_JSON_DEPTH + 4, keys: 60 * RULE_NODES };
@@ -26,7 +26,7 @@ export const JourneyInput = v.strictObject({
     Text,
     v.trim(),
     v.nonEmpty("must not be empty"),
-    v.maxLength(MOST_NAME_CHARACTERS, `must have at most ${MOST_NAME_CHARACTERS} characters`),
+    v.maxLength(MAX_NAME_CHARACTERS, `must have at most ${MAX_NAME_CHARACTERS} characters`),
   ),
   trigger: v.strictObject({
     type: v.picklist(triggerTypes, `must be one of ${triggerTypes.join(", ")}`),
@@ -50,8 +50,8 @@ export function definitionOf(
   { name, trigger, entry_rules = null, steps }: v.InferOutput<typeof JourneyInput>,
   refused: readonly Severity[],
 ): Definition {
-  if (Buffer.byteLength(JSON.stringify({ trigger, entry_rules, steps })) > MOST_BYTES)
-    throw invalid({ steps: `must have at most ${MOST_BYTES} bytes in all` });
+  if (Buffer.byteLength(JSON.stringify({ trigger, entry_rules, steps })) > MAX_BYTES)
+    throw invalid({ steps: `must have at most ${MAX_BYTES} bytes in all` });
   const definition = { name, trigger, entry_rules: entry_rules as EntryRules | null, steps };
   refuse(problemsOf(definition), refused);
   return definition;

@@ -16,20 +16,20 @@ import {
 } from "../../../shared/store/lists/lists.ts";
 import { membersOf } from "../../../shared/store/lists/membership-list.ts";
 
-const MOST_NAME_CHARACTERS = 128;
-const MOST_DESCRIPTION_CHARACTERS = 1_000;
-const MOST_IDS = 1_000;
+const MAX_NAME_CHARACTERS = 128;
+const MAX_DESCRIPTION_CHARACTERS = 1_000;
+const MAX_IDS = 1_000;
 
 const Name = v.pipe(
   v.string("must be a string"),
   v.trim(),
   v.nonEmpty("must not be empty"),
-  v.maxLength(MOST_NAME_CHARACTERS, `must have at most ${MOST_NAME_CHARACTERS} characters`),
+  v.maxLength(MAX_NAME_CHARACTERS, `must have at most ${MAX_NAME_CHARACTERS} characters`),
 );
 const Description = v.nullish(
   v.pipe(
     v.string("must be a string"),
-    v.maxLength(MOST_DESCRIPTION_CHARACTERS, `must have at most ${MOST_DESCRIPTION_CHARACTERS} characters`),
+    v.maxLength(MAX_DESCRIPTION_CHARACTERS, `must have at most ${MAX_DESCRIPTION_CHARACTERS} characters`),
   ),
 );
 
@@ -54,7 +54,7 @@ const SubscriberIds = v.strictObject({
   subscriber_ids: v.pipe(
     v.array(Uuid, "must be an array of UUIDs"),
     v.minLength(1, "must name at least one subscriber"),
-    v.maxLength(MOST_IDS, `must name at most ${MOST_IDS} subscribers`),
+    v.maxLength(MAX_IDS, `must name at most ${MAX_IDS} subscribers`),
   ),
 });
 

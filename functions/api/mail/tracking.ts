@@ -13,7 +13,7 @@ import { countInteraction } from "../../../shared/store/sends/interactions.ts";
 import { findJob, type Job } from "../../../shared/store/sends/jobs.ts";
 import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 
-interface Asked {
+interface TrackingContext {
   openLink: MailLinkOpener;
   params: { token: string };
   headers: Readonly<Record<string, string | undefined>>;
@@ -21,30 +21,30 @@ interface Asked {
 }
 
 /** @throws 404 for a token that is not ours, and alike for whoever is no more. */
-export async function trackOpen(asked: Asked, method: string): Promise<void> {
-  const opened = await asked.openLink("open", asked.params.token);
+export async function trackOpen(context: TrackingContext, method: string): Promise<void> {
+  const opened = await context.openLink("open", context.params.token);
   if (!opened) throw notFound("link");
   const { store, link } = opened;
   const { profile, job } = await found(store, link);
   if (!profile || !job) throw notFound("link");
-  await count(store, link, asked, method);
+  await count(store, link, context, method);
 }
 
 /** @returns where the link leads, by the message itself. @throws 404 as above, and where the message has no such link. */
-export async function trackClick(asked: Asked, method: string): Promise<string> {
-  const opened = await asked.openLink("click", asked.params.token);
+export async function trackClick(context: TrackingContext, method: string): Promise<string> {
+  const opened = await context.openLink("click", context.params.token);
   if (!opened) throw notFound("link");
   const { store, link } = opened;
   const { profile, job } = await found(store, link);
   const target = profile && job && (await targetOf(store, job, profile, link));
   if (target === undefined) throw notFound("link");
-  await count(store, link, asked, method, target);
+  await count(store, link, context, method, target);
   return target;
 }
 
 async function found(store: Store, { job, subscriber }: Opening | Clicking) {
-  const [[profile], known] = await Promise.all([getProfiles(store, [subscriber]), findJob(store, job)]);
-  return { profile, job: known };
+  const [[profile], foundJob] = await Promise.all([getProfiles(store, [subscriber]), findJob(store, job)]);
+  return { profile, job: foundJob };
 }
 
 /** The target as it was sent; where the person's attributes changed it since, the link at its place. */
@@ -66,7 +66,7 @@ async function targetOf(
 function count(
   store: Store,
   { kind, job, subscriber, arm, sentAt }: Opening | Clicking,
-  { headers, clock }: Asked,
+  { headers, clock }: TrackingContext,
   method: string,
   url?: string,
 ) {

@@ -10,7 +10,7 @@ import { keys } from "../../../shared/store/keys.ts";
 import type { Item } from "../../../shared/store/model.ts";
 import { oneOffSpec } from "../../../shared/store/sends/one-off.ts";
 import { startSend } from "../../../shared/store/sends/sends.ts";
-import type { Step } from "../../../shared/store/table.ts";
+import type { TransactItem } from "../../../shared/store/table.ts";
 import type { Timers } from "../../../shared/store/timers.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
 
@@ -36,12 +36,12 @@ export async function createNotification(
     .update(JSON.stringify({ ...input, idempotency_key: undefined }))
     .digest("hex");
   const remembered = idempotencyKey === undefined ? undefined : keys.idempotency(store.tenant, idempotencyKey);
-  const known = remembered && (await store.get(remembered));
-  if (known && Number(known.until) > store.clock.now()) return replay(known, digest);
+  const existing = remembered && (await store.get(remembered));
+  if (existing && Number(existing.until) > store.clock.now()) return replay(existing, digest);
 
   const spec = await oneOffSpec(store, plan, input);
   const until = store.clock.now() + REMEMBERED_MS;
-  const remember = (answer: { id: string; sent: number }): Step[] =>
+  const remember = (answer: { id: string; sent: number }): TransactItem[] =>
     remembered
       ? [
           {
@@ -56,7 +56,8 @@ export async function createNotification(
   return "refused" in started ? replay(started.refused[0]!, digest) : { ...started, replayed: false };
 }
 
-function replay(known: Item, digest: string): Created {
-  if (known.digest !== digest) throw conflict("This idempotency key was used with another body in the last 24 hours.");
-  return { id: String(known.id), sent: Number(known.sent), replayed: true };
+function replay(existing: Item, digest: string): Created {
+  if (existing.digest !== digest)
+    throw conflict("This idempotency key was used with another body in the last 24 hours.");
+  return { id: String(existing.id), sent: Number(existing.sent), replayed: true };
 }

@@ -6,8 +6,8 @@ import { storeWrite } from "../../../shared/resources.ts";
 import { interactions, platforms } from "../../../shared/rules/interactions.ts";
 import { countInteraction } from "../../../shared/store/sends/interactions.ts";
 
-const text = (most: number) =>
-  v.optional(v.pipe(v.string("must be a string"), v.maxLength(most, `must have at most ${most} characters`)));
+const text = (maxLength: number) =>
+  v.optional(v.pipe(v.string("must be a string"), v.maxLength(maxLength, `must have at most ${maxLength} characters`)));
 
 const Interaction = v.strictObject({
   job_id: v.pipe(Uuid, v.description("`notification_id` of the payload")),

@@ -20,7 +20,7 @@ import {
 } from "../../../shared/store/sends/schedules.ts";
 import { requireTemplate } from "../../../shared/store/sends/templates.ts";
 
-const MOST_CHANNELS = 20;
+const MAX_CHANNELS = 20;
 
 const Schedule = v.object({
   id: v.string(),
@@ -44,7 +44,7 @@ const fields = {
   channel_ids: v.pipe(
     v.array(Uuid, "must be an array of channel ids"),
     v.minLength(1, "must name at least one channel"),
-    v.maxLength(MOST_CHANNELS, `must name at most ${MOST_CHANNELS} channels`),
+    v.maxLength(MAX_CHANNELS, `must name at most ${MAX_CHANNELS} channels`),
   ),
   active: v.boolean("must be true or false"),
 };

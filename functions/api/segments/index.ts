@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
-import { MOST_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { JsonObject, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-rules.ts";
@@ -21,8 +21,8 @@ import {
 } from "../../../shared/store/segments/segments.ts";
 import { namesOf } from "../../../shared/store/subscribers/names.ts";
 
-const MOST_NAME_CHARACTERS = 128;
-const MOST_RULE_BYTES = 65_536;
+const MAX_NAME_CHARACTERS = 128;
+const MAX_RULE_BYTES = 65_536;
 /** A rule may lie deeper and hold more keys than other bodies. */
 const RULE_LIMITS = { depth: RULE_JSON_DEPTH, keys: 60 * RULE_NODES };
 
@@ -30,13 +30,13 @@ const Name = v.pipe(
   v.string("must be a string"),
   v.trim(),
   v.nonEmpty("must not be empty"),
-  v.maxLength(MOST_NAME_CHARACTERS, `must have at most ${MOST_NAME_CHARACTERS} characters`),
+  v.maxLength(MAX_NAME_CHARACTERS, `must have at most ${MAX_NAME_CHARACTERS} characters`),
 );
 const Rule = v.pipe(
   JsonObject,
   v.check(
-    (rule) => Buffer.byteLength(JSON.stringify(rule)) <= MOST_RULE_BYTES,
-    `must have at most ${MOST_RULE_BYTES} bytes as JSON`,
+    (rule) => Buffer.byteLength(JSON.stringify(rule)) <= MAX_RULE_BYTES,
+    `must have at most ${MAX_RULE_BYTES} bytes as JSON`,
   ),
 );
 const IsDynamic = v.boolean("must be true or false");
@@ -77,7 +77,7 @@ export const segments = group("segments", "Subscribers chosen by a rule over att
     async ({ store, secrets, query: { cursor } }) => {
       const [root, scope] = [await secrets.root(), `segments:${store.tenant}`];
       const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
-      const { segments, next } = await listSegments(store, { after, limit: MOST_PER_PAGE });
+      const { segments, next } = await listSegments(store, { after, limit: MAX_PER_PAGE });
       return { segments, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
     },
   ),

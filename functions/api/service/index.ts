@@ -3,7 +3,7 @@ import { brotliDecompressSync } from "node:zlib";
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { platformWrite } from "../../../shared/resources.ts";
-import { platform as keys } from "../../../shared/store/keys.ts";
+import { platformKeys } from "../../../shared/store/keys.ts";
 import { packedOpenApi } from "./openapi.gen.ts";
 import { pageOf, pagePolicy } from "./page.ts";
 
@@ -29,7 +29,7 @@ export const service = group("service", "The service about itself.", [
       errors: ["SERVICE_UNAVAILABLE"],
     },
     async ({ platform }) => {
-      await platform.get(keys.sweep(), { eventual: true });
+      await platform.get(platformKeys.sweep(), { eventual: true });
       return { status: "ok" as const };
     },
   ),

@@ -13,11 +13,11 @@ import { consentsOf } from "../../../shared/store/subscribers/consents.ts";
 import { listSubscribers } from "../../../shared/store/subscribers/list.ts";
 import { eraseSubscriber, getSubscriber, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 
-const MOST_ATTRIBUTES = 200;
-const MOST_KEY_CHARACTERS = 128;
-const MOST_EXTERNAL_ID_CHARACTERS = 512;
-export const MOST_BULK = 1_000;
-const MOST_CONCURRENT_ERASURES = 25;
+const MAX_ATTRIBUTES = 200;
+const MAX_KEY_CHARACTERS = 128;
+const MAX_EXTERNAL_ID_CHARACTERS = 512;
+export const MAX_BULK = 1_000;
+const MAX_CONCURRENT_ERASURES = 25;
 
 const Subscriber = v.object({
   id: v.string(),
@@ -31,16 +31,16 @@ const Subscriber = v.object({
 const ExternalId = v.pipe(
   v.string("must be a string"),
   v.nonEmpty("must not be empty"),
-  v.maxLength(MOST_EXTERNAL_ID_CHARACTERS, `must have at most ${MOST_EXTERNAL_ID_CHARACTERS} characters`),
+  v.maxLength(MAX_EXTERNAL_ID_CHARACTERS, `must have at most ${MAX_EXTERNAL_ID_CHARACTERS} characters`),
 );
 const Email = v.pipe(v.string("must be a string"), v.check(isEmailAddress, "must be an e-mail address"));
 
 const Attributes = v.pipe(
   JsonObject,
-  v.maxEntries(MOST_ATTRIBUTES, `must have at most ${MOST_ATTRIBUTES} keys`),
+  v.maxEntries(MAX_ATTRIBUTES, `must have at most ${MAX_ATTRIBUTES} keys`),
   v.check(
-    (attributes) => Object.keys(attributes).every(({ length }) => length > 0 && length <= MOST_KEY_CHARACTERS),
-    `must have keys of 1 to ${MOST_KEY_CHARACTERS} characters`,
+    (attributes) => Object.keys(attributes).every(({ length }) => length > 0 && length <= MAX_KEY_CHARACTERS),
+    `must have keys of 1 to ${MAX_KEY_CHARACTERS} characters`,
   ),
 );
 
@@ -147,7 +147,7 @@ export const subscribers = group("subscribers", "The people a workspace sends to
         subscriber_ids: v.pipe(
           v.array(Uuid, "must be an array of UUIDs"),
           v.minLength(1, "must name at least one subscriber"),
-          v.maxLength(MOST_BULK, `must name at most ${MOST_BULK} subscribers`),
+          v.maxLength(MAX_BULK, `must name at most ${MAX_BULK} subscribers`),
         ),
         erase_properties: v.optional(v.boolean("must be true or false"), false),
       }),
@@ -156,8 +156,8 @@ export const subscribers = group("subscribers", "The people a workspace sends to
     async ({ store, body }) => {
       const ids = [...new Set(body.subscriber_ids)];
       const notFoundIds: string[] = [];
-      for (let start = 0; start < ids.length; start += MOST_CONCURRENT_ERASURES) {
-        const batch = ids.slice(start, start + MOST_CONCURRENT_ERASURES);
+      for (let start = 0; start < ids.length; start += MAX_CONCURRENT_ERASURES) {
+        const batch = ids.slice(start, start + MAX_CONCURRENT_ERASURES);
         const erased = await Promise.all(
           batch.map((id) => eraseSubscriber(store, id, { eraseProperties: body.erase_properties })),
         );

@@ -3,45 +3,38 @@ import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
-import { Timestamp } from "../../../shared/http/schemas.ts";
 import { storeWrite } from "../../../shared/resources.ts";
 import {
   createTemplate,
   getTemplate,
   listTemplates,
   removeTemplate,
+  Template,
   updateTemplate,
 } from "../../../shared/store/sends/templates.ts";
 
-const MOST_NAME_CHARACTERS = 200;
+const MAX_NAME_CHARACTERS = 200;
 
 const Name = v.pipe(
   v.string("must be a string"),
   v.trim(),
   v.nonEmpty("must not be empty"),
-  v.maxLength(MOST_NAME_CHARACTERS, `must have at most ${MOST_NAME_CHARACTERS} characters`),
+  v.maxLength(MAX_NAME_CHARACTERS, `must have at most ${MAX_NAME_CHARACTERS} characters`),
 );
 
-const Template = v.object({
-  id: v.string(),
-  name: v.string(),
-  content: v.object({ title: v.string(), body: v.string() }),
-  created_at: Timestamp,
-});
+/** What may be given for the content; what is stored and returned is declared with the row. */
+const content = { title: MessageTitle, body: MessageBody };
 
-const NewTemplate = v.strictObject({
-  name: Name,
-  content: v.strictObject({ title: MessageTitle, body: MessageBody }),
-});
+const NewTemplate = v.strictObject({ name: Name, content: v.strictObject(content) });
 
 const TemplateChange = v.pipe(
   v.strictObject({
     name: v.optional(Name),
-    content: v.optional(v.strictObject({ title: v.optional(MessageTitle), body: v.optional(MessageBody) })),
+    content: v.optional(v.partial(v.strictObject(content))),
   }),
   v.check(
-    ({ name, content }) => name !== undefined || content?.title !== undefined || content?.body !== undefined,
-    "at least one of name, content.title and content.body is required",
+    ({ name, content = {} }) => [name, ...Object.values(content)].some((field) => field !== undefined),
+    "name or a field of content is required",
   ),
 );
 

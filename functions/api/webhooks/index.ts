@@ -29,7 +29,7 @@ import {
 } from "../../../shared/store/webhooks/webhooks.ts";
 
 /** Deliveries that one replay opens again; the answer says where the next one begins. */
-const MOST_REPLAYED = 1_000;
+const MAX_REPLAYED = 1_000;
 
 const Webhook = v.object({
   id: v.string(),
@@ -241,7 +241,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
         examined += page.deliveries.length;
         after = page.next;
         const last = page.deliveries.at(-1);
-        if (after && last && examined >= MOST_REPLAYED) return { queued, next_from: last.created_at };
+        if (after && last && examined >= MAX_REPLAYED) return { queued, next_from: last.created_at };
       } while (after);
       return { queued };
     },

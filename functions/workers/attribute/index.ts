@@ -9,7 +9,7 @@ import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 /** The newest events of an anonymous id, by definition, that an identification may make conversions. */
-const MOST_EVENTS = 200;
+const MAX_EVENTS = 200;
 
 export const attribute = queueWorker(
   "attribute",
@@ -35,7 +35,7 @@ async function attributeAlias(store: Store, anonymous: string): Promise<void> {
   if (subscriber === undefined) return;
   for (const definition of await conversionDefinitions(store)) {
     const { event_name } = definition;
-    const events = await eventsOfActor(store, { anonymous }, { event_name, limit: MOST_EVENTS });
+    const events = await eventsOfActor(store, { anonymous }, { event_name, limit: MAX_EVENTS });
     for (const event of events) await recordConversion(store, subscriber, event, definition);
   }
 }

@@ -3,10 +3,10 @@ import { capsOn, counterOf, type FrequencyCap } from "../../../shared/rules/caps
 import { progressText } from "../../../shared/rules/progress-text.ts";
 import { classOf } from "../../../shared/rules/reach.ts";
 import type { Item } from "../../../shared/store/model.ts";
-import { countedIn, countSteps } from "../../../shared/store/sends/caps.ts";
-import { advance, type Tenure } from "../../../shared/store/sends/claims.ts";
+import { countedIn, countWrites } from "../../../shared/store/sends/caps.ts";
+import { advance, type Lease } from "../../../shared/store/sends/claims.ts";
 import type { Prepared } from "./prepare.ts";
-import type { Held, Work } from "./rounds.ts";
+import type { LeasedProgress, Work } from "./rounds.ts";
 
 /** The first messages of one recipient in a group, which are counted once however many addresses they go to. */
 interface Together {
@@ -21,24 +21,26 @@ interface Together {
  */
 export async function claimCapped(
   work: Work,
-  { tenure, progress }: Held,
+  { lease, progress }: LeasedProgress,
   prepared: Prepared[],
-): Promise<Tenure | undefined> {
-  const { store, place, clock, found } = work;
-  const { category, means } = found.job;
-  const capping = { tenant: store.tenant, timezone: means?.timezone ?? "UTC", now: clock.now() };
+): Promise<Lease | undefined> {
+  const { store, chunkRef, clock, found } = work;
+  const { category, deliverySettings } = found.job;
+  const capping = { tenant: store.tenant, timezone: deliverySettings?.timezone ?? "UTC", now: clock.now() };
   for (;;) {
     const counts = together(prepared).flatMap((one) => {
       const wasCounted = ((progress.counted >> BigInt(one.recipient)) & 1n) === 1n;
       const channels = one.messages.map(({ channel }) => channel);
-      const met = capsOn(means?.caps ?? [], category, channels).filter((cap) => cap.channel_class || !wasCounted);
-      return countSteps(capping, one.subscriber, met).map((step) => ({ ...step, one }));
+      const met = capsOn(deliverySettings?.caps ?? [], category, channels).filter(
+        (cap) => cap.channel_class || !wasCounted,
+      );
+      return countWrites(capping, one.subscriber, met).map((step) => ({ ...step, one }));
     });
     const overall = counts.filter(({ caps }) => caps.some(({ channel_class }) => channel_class === undefined));
     const counted = overall.reduce((bits, { one }) => bits | (1n << BigInt(one.recipient)), progress.counted);
     progress.capped = prepared.flatMap(({ isCapped }, i) => (isCapped ? [progress.from + i] : []));
-    const steps = counts.map(({ step }) => step);
-    const claimed = await advance(store, place, tenure, progressText({ ...progress, counted }), steps);
+    const writes = counts.map(({ step: write }) => write);
+    const claimed = await advance(store, chunkRef, lease, progressText({ ...progress, counted }), writes);
     if (!claimed) return undefined;
     if ("owner" in claimed) {
       progress.counted = counted;

@@ -7,7 +7,7 @@ import type { ChatAppContent } from "../../../shared/store/channels/chat-app-con
 import { keys } from "../../../shared/store/keys.ts";
 import type { Item } from "../../../shared/store/model.ts";
 import type { JobItem } from "../../../shared/store/sends/jobs.ts";
-import type { Bound } from "./rounds.ts";
+import type { WorkerContext } from "./rounds.ts";
 
 export type FilledTemplate = Required<Pick<Outgoing, "template">>;
 
@@ -16,7 +16,7 @@ export type TemplateRenderer = (profile: Item) => FilledTemplate | undefined;
 
 /** @returns undefined unless the template is approved at this moment. */
 export async function templateRenderer(
-  store: Bound["store"],
+  store: WorkerContext["store"],
   channel: string,
   { template_id, parameters }: ChatAppContent,
   job: JobItem,

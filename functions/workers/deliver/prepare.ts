@@ -1,6 +1,6 @@
 // Makes a group's messages ready to go: addresses looked up, consent asked once more, texts rendered, keys at hand.
 import { MINUTE } from "../../../shared/clock.ts";
-import type { Capability } from "../../../shared/parts.ts";
+import type { Capability } from "../../../shared/deps.ts";
 import { deliverInApp } from "../../../shared/providers/in-app.ts";
 import type { ProvidedChannel, Provider } from "../../../shared/providers/provider.ts";
 import { eventFor, type Renderer, rendererOf } from "../../../shared/providers/texts.ts";
@@ -13,8 +13,8 @@ import type { Item } from "../../../shared/store/model.ts";
 import { recent } from "../../../shared/store/recent.ts";
 import type { Chunk } from "../../../shared/store/sends/chunks.ts";
 import type { JobItem } from "../../../shared/store/sends/jobs.ts";
-import { isMark, type Recipient } from "../../../shared/store/sends/recipients.ts";
-import type { Place } from "../../../shared/store/sends/touches.ts";
+import { isPseudonym, type Recipient } from "../../../shared/store/sends/recipients.ts";
+import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
 import { contactOf, suppressEmail } from "../../../shared/store/subscribers/contacts.ts";
 import { deviceOf, markInvalid } from "../../../shared/store/subscribers/devices.ts";
 import { KNOWN_ALIVE_MS } from "../../../shared/store/subscribers/erasure.ts";
@@ -22,7 +22,7 @@ import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.
 import { attributesOf, getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import { type FilledTemplate, type TemplateRenderer, templateRenderer } from "./chat-app.ts";
 import { mailFor } from "./mails.ts";
-import type { Bound } from "./rounds.ts";
+import type { WorkerContext } from "./rounds.ts";
 
 export interface Prepared {
   unit: Unit;
@@ -40,7 +40,7 @@ export interface Prepared {
 /** Units whose people and devices are looked up at once. */
 const WINDOW = 100;
 
-const MOST_OPENED = 100;
+const MAX_OPENED_CHANNELS = 100;
 /** How long credentials stay in clear. */
 const OPEN_MS = 5 * MINUTE;
 
@@ -53,7 +53,7 @@ export const openedCredentials: Capability<
   env: [],
   grants: [],
   open: () => {
-    const opened = recent<{ at: number; credentials: Promise<unknown> }>(MOST_OPENED);
+    const opened = recent<{ at: number; credentials: Promise<unknown> }>(MAX_OPENED_CHANNELS);
     return () => opened;
   },
 };
@@ -71,12 +71,18 @@ const inboxOf =
 const rejected = (reason: string): SendOutcome => ({ status: "rejected", reason });
 const readsProfile: ReadonlySet<ReachChannel> = new Set(["email", "sms", "chat_app"]);
 
-export function openPreparing(context: Bound, job: JobItem, place: Place, chunk: Chunk, at: number) {
+export function createMessageBuilder(
+  context: WorkerContext,
+  job: JobItem,
+  chunkRef: ChunkRef,
+  chunk: Chunk,
+  at: number,
+) {
   const { store, vault, providers, mailLinks, clock, opened } = context;
   let texts: Renderer;
   /** What the chat app sends in place of texts: undefined where it may not. */
   let template: Promise<TemplateRenderer | undefined> | undefined;
-  let people = new Map<string, Item | undefined>();
+  let subscribers = new Map<string, Item | undefined>();
   let devices = new Map<string, Item | undefined>();
   const recipientOf = ({ recipient }: Unit) => chunk.recipients[recipient]!;
   const targetOf = (unit: Unit) => recipientOf(unit).targets[unit.target]!;
@@ -95,22 +101,22 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
         { eventual: true },
       ),
     ]);
-    people = new Map(ids.map((id, i) => [id, profiles[i]]));
+    subscribers = new Map(ids.map((id, i) => [id, profiles[i]]));
     devices = new Map(withDevice.map((unit, i) => [nameOf(unit), rows[i]]));
   }
 
   const isKnown = (unit: Unit) => {
     const { subscriber } = recipientOf(unit);
-    return people.has(subscriber) || devices.has(nameOf(unit)) || looked.has(subscriber);
+    return subscribers.has(subscriber) || devices.has(nameOf(unit)) || looked.has(subscriber);
   };
   const looked = new Set<string>();
 
   async function credentialsOf(channel: ReachChannel): Promise<unknown> {
-    const via = job.means?.via.find(({ type }) => type === channel);
+    const via = job.deliverySettings?.via.find(({ type }) => type === channel);
     if (!via) return undefined;
     const version = `${store.tenant} ${via.id} ${via.credentials}`;
-    const known = opened.get(version);
-    if (known && clock.now() - known.at < OPEN_MS) return known.credentials;
+    const cached = opened.get(version);
+    if (cached && clock.now() - cached.at < OPEN_MS) return cached.credentials;
     // Chunks that begin together wait for one look-up; what failed or was not there is looked up again.
     const credentials = store
       .get(keys.credentials(store.tenant, via.id))
@@ -132,17 +138,21 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
       ...{ unit, channel, subscriber: who, isRefused: true, send: async () => outcome },
     });
     const refuse = (reason: string, who?: string): Prepared => decided(rejected(reason), who);
-    if (isMark(subscriber)) return refuse("erased");
-    if (people.has(subscriber) && !people.get(subscriber))
-      return refuse("erased", await forgetInChunk(store, place, subscriber));
-    const profile = people.get(subscriber);
+    if (isPseudonym(subscriber)) return refuse("erased");
+    if (subscribers.has(subscriber) && !subscribers.get(subscriber))
+      return refuse("erased", await forgetInChunk(store, chunkRef, subscriber));
+    const profile = subscribers.get(subscriber);
     if (refusal) return decided(refusal);
     if (channel === "in_app") return { unit, channel, subscriber, send: () => inbox(subscriber) };
     const device = deviceId === undefined ? undefined : devices.get(nameOf(unit));
     if (deviceId !== undefined && !(device && isReachableDevice(deviceOf(device)))) return refuse("no_device");
     if (profile && readsProfile.has(channel)) {
-      const { category, means } = job;
-      const reach = { channels: [channel], category, emailConsent: means?.emailConsent ?? "opt_out" } as const;
+      const { category, deliverySettings } = job;
+      const reach = {
+        channels: [channel],
+        category,
+        emailConsent: deliverySettings?.emailConsent ?? "opt_out",
+      } as const;
       const reached = reachOf(contactOf(profile, []), reach);
       if ("reason" in reached) return refuse(reached.reason);
     }
@@ -170,7 +180,7 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
 
   /** The approved template with what fills it; else what becomes of the message. */
   async function filledTemplate(content: ChatAppContent, profile: Item): Promise<FilledTemplate | SendOutcome> {
-    const channel = job.means?.via.find(({ type }) => type === "chat_app");
+    const channel = job.deliverySettings?.via.find(({ type }) => type === "chat_app");
     template ??= templateRenderer(store, channel?.id ?? "", content, job, at);
     const render = await template;
     if (!render) return { status: "skipped", reason: "template_not_approved" };
@@ -196,7 +206,7 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
         await look(window);
       }
       const recipients = group.filter((unit) => targetOf(unit).channel === "in_app").map(recipientOf);
-      const inbox = job.means?.caps
+      const inbox = job.deliverySettings?.caps
         ? inboxLater()
         : inboxOf(recipients.length > 0 ? await intoInbox(recipients) : NOBODY);
       const prepared: Prepared[] = [];
@@ -205,7 +215,7 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
     },
 
     /** Addresses that are dead are not used again. */
-    heed: async (prepared: readonly Prepared[], outcomes: readonly SendOutcome[]): Promise<void> => {
+    markDeadAddresses: async (prepared: readonly Prepared[], outcomes: readonly SendOutcome[]): Promise<void> => {
       for (const [i, { unit, subscriber, device }] of prepared.entries()) {
         const outcome = outcomes[i]!;
         if (outcome.status !== "rejected" || !outcome.addressDead) continue;
@@ -232,7 +242,7 @@ export function openPreparing(context: Bound, job: JobItem, place: Place, chunk:
 
   async function intoInbox(recipients: readonly Recipient[]): Promise<Set<string>> {
     const { plannedAt } = chunk;
-    const { delivered } = await deliverInApp(store, job, place, { at, repeats: true }, { recipients, plannedAt });
+    const { delivered } = await deliverInApp(store, job, chunkRef, { at, repeats: true }, { recipients, plannedAt });
     return delivered;
   }
 }

@@ -1,4 +1,4 @@
-// Going on after a crash: what the ledger says counts, and where it says nothing, nobody knows (decision 7).
+// Going on after a crash: what the ledger says counts, and where it says nothing, nobody knows (docs/decisions/0013).
 import { deliverInApp } from "../../../shared/providers/in-app.ts";
 import {
   type Addressee,
@@ -13,16 +13,16 @@ import {
 import { keys } from "../../../shared/store/keys.ts";
 import type { Item } from "../../../shared/store/model.ts";
 import { messageId } from "../../../shared/store/sends/inbox.ts";
-import { type Place, recorded, touchItem, touchKey } from "../../../shared/store/sends/touches.ts";
+import { type ChunkRef, recorded, touchItem, touchKey } from "../../../shared/store/sends/touches.ts";
 import { namesNow } from "../../../shared/store/subscribers/ledger-erasure.ts";
-import type { Bound, Found, Held } from "./rounds.ts";
+import type { ChunkState, LeasedProgress, WorkerContext } from "./rounds.ts";
 
 /** What the ledger says of units whose outcome the claim does not know; where it says nothing, nobody knows. */
 export async function recover(
-  { store, clock }: Bound,
-  place: Place,
-  { job, chunk: { recipients, plannedAt } }: Pick<Found, "job" | "chunk">,
-  { tenure, progress }: Held,
+  { store, clock }: WorkerContext,
+  chunkRef: ChunkRef,
+  { job, chunk: { recipients, plannedAt } }: Pick<ChunkState, "job" | "chunk">,
+  { lease, progress }: LeasedProgress,
   addressees: readonly Addressee[],
 ): Promise<void> {
   const units = unitsOf(progress, addressees).slice(progress.noted, progress.to);
@@ -32,35 +32,35 @@ export async function recover(
     units.map(({ recipient, target }) => {
       const { subscriber, targets } = recipients[recipient]!;
       const { channel } = targets[target]!;
-      if (channel === "in_app") return keys.message(tenant, subscriber, messageId(tenure.at, place.job, subscriber));
-      return touchKey(tenant, subscriber, tenure.at, place.job, targets[target]!);
+      if (channel === "in_app") return keys.message(tenant, subscriber, messageId(lease.at, chunkRef.job, subscriber));
+      return touchKey(tenant, subscriber, lease.at, chunkRef.job, targets[target]!);
     }),
   );
-  const inbox = job.means?.caps ? await lateInbox() : new Set<string>();
+  const inbox = job.deliverySettings?.caps ? await lateInbox() : new Set<string>();
   const ids = units.map(({ recipient }) => recipients[recipient]!.subscriber);
-  const names = await namesNow(store, place, plannedAt, [...new Set(ids)]);
+  const names = await namesNow(store, chunkRef, plannedAt, [...new Set(ids)]);
   const missing: Item[] = [];
   for (const [i, unit] of units.entries()) {
     const { subscriber, targets, arm } = recipients[unit.recipient]!;
     const target = targets[unit.target]!;
     const isInbox = target.channel === "in_app";
-    const known: Verdict | undefined = isInbox
+    const found: Verdict | undefined = isInbox
       ? { state: rows[i] || inbox.has(subscriber) ? "sent" : "failed", reason: "template_error" }
       : recorded(rows[i], unit.tries.length);
     const touch = { subscriber: names.get(subscriber)!, target, arm };
     if (progress.noted + i < progress.from) {
       const verdict = progress.pending[i]!;
-      const tries = verdict.state === "skipped" ? unit.tries : [...unit.tries, tenure.at];
+      const tries = verdict.state === "skipped" ? unit.tries : [...unit.tries, lease.at];
       // The inbox is its own ledger.
-      const isNoted = isInbox ? verdict.state === "sent" : known !== undefined;
-      if (!isNoted) missing.push(touchItem(tenant, tenure.at, place, { ...touch, verdict, tries }));
+      const isNoted = isInbox ? verdict.state === "sent" : found !== undefined;
+      if (!isNoted) missing.push(touchItem(tenant, lease.at, chunkRef, { ...touch, verdict, tries }));
       continue;
     }
-    const outcome = isCapped(i) ? CAPPED : known ? outcomeOf(known, unit) : NEVER_KNOWN;
+    const outcome = isCapped(i) ? CAPPED : found ? outcomeOf(found, unit) : NEVER_KNOWN;
     const isFallback = addressees[unit.recipient]!.isSmart && unit.due > 0 && unit.tries.length === 0;
     if (outcome.status === "unknown" && isFallback) progress.fallbackConflicts++;
     const { tries, ...verdict } = note(progress, unit, addressees[unit.recipient]!, outcome, clock.now());
-    if (!known || isCapped(i)) missing.push(touchItem(tenant, tenure.at, place, { ...touch, verdict, tries }));
+    if (!found || isCapped(i)) missing.push(touchItem(tenant, lease.at, chunkRef, { ...touch, verdict, tries }));
   }
   await store.writeAll(missing.map((put) => ({ put })));
   Object.assign(progress, { from: progress.to, noted: progress.to, pending: [], capped: [] });
@@ -72,8 +72,8 @@ export async function recover(
       const isUnderWay = progress.noted + i >= progress.from;
       return isUnderWay && to.targets[target]!.channel === "in_app" && !rows[i] && !isCapped(i) ? [to] : [];
     });
-    const claim = { at: tenure.at, repeats: true };
-    return (await deliverInApp(store, job, place, claim, { recipients: late, plannedAt })).delivered;
+    const claim = { at: lease.at, repeats: true };
+    return (await deliverInApp(store, job, chunkRef, claim, { recipients: late, plannedAt })).delivered;
   }
 }
 

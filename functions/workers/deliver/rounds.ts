@@ -1,7 +1,7 @@
 // Works through a chunk in rounds of groups: rendered first, claimed, called with nothing in between, then noted.
 import { type Clock, type Ids, MINUTE, SECOND } from "../../../shared/clock.ts";
+import type { Context } from "../../../shared/deps.ts";
 import type { mailLinks } from "../../../shared/mail-links.ts";
-import type { Context } from "../../../shared/parts.ts";
 import type { providers } from "../../../shared/providers/providers.ts";
 import type { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import {
@@ -19,15 +19,15 @@ import {
 import { progressOf, progressText } from "../../../shared/rules/progress-text.ts";
 import type { Item } from "../../../shared/store/model.ts";
 import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
-import { advance, release, type Tenure, takeOver } from "../../../shared/store/sends/claims.ts";
+import { advance, type Lease, release, takeOver } from "../../../shared/store/sends/claims.ts";
 import type { JobItem } from "../../../shared/store/sends/jobs.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
-import { type Place, touchItem } from "../../../shared/store/sends/touches.ts";
+import { type ChunkRef, touchItem } from "../../../shared/store/sends/touches.ts";
 import type { vaultOpening } from "../../../shared/vault.ts";
 import { claimCapped } from "./caps.ts";
-import { type openedCredentials, openPreparing, type Prepared } from "./prepare.ts";
+import { createMessageBuilder, type openedCredentials, type Prepared } from "./prepare.ts";
 import { recover } from "./recovery.ts";
-import { isParked, openWaiting } from "./waiting.ts";
+import { createWaitQueue, isParked } from "./wait-queue.ts";
 
 type Uses = readonly [
   typeof storeWrite,
@@ -39,9 +39,9 @@ type Uses = readonly [
   typeof mailLinks,
   typeof openedCredentials,
 ];
-export type Bound = Context<Uses> & { clock: Clock; ids: Ids };
+export type WorkerContext = Context<Uses> & { clock: Clock; ids: Ids };
 
-export interface Found {
+export interface ChunkState {
   job: JobItem;
   chunk: Chunk;
   /** The claim's row, if somebody was here before. */
@@ -51,94 +51,98 @@ export interface Found {
 /** No group begins after this much of a worker's minute. */
 const WORKING_MS = 35 * SECOND;
 /** What a queue can hold a message back. */
-export const LONGEST_DELAY_MS = 15 * MINUTE;
+export const MAX_DELAY_MS = 15 * MINUTE;
 /** Ledger rows of one request. */
 const BATCH = 25;
 
-const NOTHING_TOLD = { deferred: 0, told: {} };
+const NOTHING_REPORTED = { deferred: 0, reported: {} };
 
-export interface Held {
-  tenure: Tenure;
+export interface LeasedProgress {
+  lease: Lease;
   progress: Progress;
 }
 
 /** @returns what the chunk came to, or in how many milliseconds to come again; beyond a queue's delay a timer is set. */
-export async function workThrough(
-  context: Bound,
-  place: Place,
-  found: Found,
-): Promise<{ again: number } | { tally: Tenure & { tally: Tally } }> {
+export async function processChunk(
+  context: WorkerContext,
+  chunkRef: ChunkRef,
+  found: ChunkState,
+): Promise<{ retryInMs: number } | { tally: Lease & { tally: Tally } }> {
   const { clock } = context;
   const addressees = found.chunk.recipients.map(
     ({ targets, source }): Addressee => ({ targets, isSmart: source !== undefined }),
   );
-  const taken = await take(context, place, found, addressees);
-  if ("again" in taken) return taken;
-  let held: Held = taken;
-  const work: Work = { ...context, place, found, addressees, until: clock.now() + WORKING_MS };
+  const taken = await take(context, chunkRef, found, addressees);
+  if ("retryInMs" in taken) return taken;
+  let held: LeasedProgress = taken;
+  const work: Work = { ...context, chunkRef, found, addressees, until: clock.now() + WORKING_MS };
   for (;;) {
     const worked = await workRound(work, held);
-    if ("again" in worked) return worked;
+    if ("retryInMs" in worked) return worked;
     held = worked;
     const begins = nextRound(held.progress, clock.now());
-    if (begins === undefined) return { tally: { ...held.tenure, tally: talliedBy(found, held.progress) } };
-    if (begins > clock.now()) return letGo(work, held, begins - clock.now());
+    if (begins === undefined) return { tally: { ...held.lease, tally: talliedBy(found, held.progress) } };
+    if (begins > clock.now()) return releaseChunk(work, held, begins - clock.now());
   }
 }
 
-export interface Work extends Bound {
-  place: Place;
-  found: Found;
+export interface Work extends WorkerContext {
+  chunkRef: ChunkRef;
+  found: ChunkState;
   addressees: readonly Addressee[];
   until: number;
 }
 
 /** A chunk that nobody has, or that was left by whoever had it. */
 async function take(
-  context: Bound,
-  place: Place,
-  { job, chunk, claim }: Found,
+  context: WorkerContext,
+  chunkRef: ChunkRef,
+  { job, chunk, claim }: ChunkState,
   addressees: readonly Addressee[],
-): Promise<Held | { again: number }> {
+): Promise<LeasedProgress | { retryInMs: number }> {
   const { store, clock, ids } = context;
   const owner = ids.uuid();
-  if (!claim?.owner) return begin(context, place, { job, chunk }, { owner, step: 0, at: clock.now(), ...NOTHING_TOLD });
+  if (!claim?.owner)
+    return begin(context, chunkRef, { job, chunk }, { owner, step: 0, at: clock.now(), ...NOTHING_REPORTED });
   const now = clock.now();
-  if (Number(claim.lease) >= now) return { again: Number(claim.lease) + 1 - now };
+  if (Number(claim.lease) >= now) return { retryInMs: Number(claim.lease) + 1 - now };
   const waiting = progressOf(String(claim.progress));
   const due = waiting.to === 0 && waiting.work ? Math.min(...waiting.work.map((unit) => unit.due)) : 0;
-  if (due > now) return { again: due - now };
-  if (isParked(job, waiting)) return { again: Number.POSITIVE_INFINITY };
-  const item = await takeOver(store, place, owner);
-  if (!item) return { again: SECOND };
-  const told = item.told === undefined ? {} : JSON.parse(String(item.told));
-  const tenure = { owner, step: Number(item.step), at: Number(item.at), deferred: Number(item.deferred ?? 0), told };
+  if (due > now) return { retryInMs: due - now };
+  if (isParked(job, waiting)) return { retryInMs: Number.POSITIVE_INFINITY };
+  const item = await takeOver(store, chunkRef, owner);
+  if (!item) return { retryInMs: SECOND };
+  const reported = item.told === undefined ? {} : JSON.parse(String(item.told));
+  const lease = { owner, step: Number(item.step), at: Number(item.at), deferred: Number(item.deferred ?? 0), reported };
   const progress = progressOf(String(item.progress));
-  await recover(context, place, { job, chunk }, { tenure, progress }, addressees);
-  return { tenure, progress };
+  await recover(context, chunkRef, { job, chunk }, { lease, progress }, addressees);
+  return { lease, progress };
 }
 
 /** Nobody was here before. Inbox rows are made of the time of the first claim: with them it is taken at once. */
 async function begin(
-  { store }: Bound,
-  place: Place,
-  { job, chunk: { recipients } }: Pick<Found, "job" | "chunk">,
-  tenure: Tenure,
-): Promise<Held | { again: number }> {
+  { store }: WorkerContext,
+  chunkRef: ChunkRef,
+  { job, chunk: { recipients } }: Pick<ChunkState, "job" | "chunk">,
+  lease: Lease,
+): Promise<LeasedProgress | { retryInMs: number }> {
   const progress = newProgress();
   const writesInbox = recipients.some(({ targets }) => targets.some(({ channel }) => channel === "in_app"));
   // Where caps count, the inbox is written after the claim of a group, which knows the time.
-  if (!writesInbox || job.means?.caps) return { tenure, progress };
-  const claimed = await advance(store, place, tenure, progressText(progress));
-  return claimed && "owner" in claimed ? { tenure: claimed, progress } : { again: SECOND };
+  if (!writesInbox || job.deliverySettings?.caps) return { lease, progress };
+  const claimed = await advance(store, chunkRef, lease, progressText(progress));
+  return claimed && "owner" in claimed ? { lease: claimed, progress } : { retryInMs: SECOND };
 }
 
 /** One group after the other, until the round or the worker's time is over. */
-async function workRound(work: Work, { tenure: begun, progress }: Held): Promise<Held | { again: number }> {
-  const { store, place, found, addressees, clock } = work;
-  const preparing = openPreparing(work, found.job, place, found.chunk, begun.at);
-  const waiting = await openWaiting(work, progress);
-  let tenure = begun;
+async function workRound(
+  work: Work,
+  { lease: begun, progress }: LeasedProgress,
+): Promise<LeasedProgress | { retryInMs: number }> {
+  const { store, chunkRef, found, addressees, clock } = work;
+  const preparing = createMessageBuilder(work, found.job, chunkRef, found.chunk, begun.at);
+  const waiting = await createWaitQueue(work, progress);
+  let lease = begun;
   let rows: (Item | undefined)[] = [];
   const write = async (count: number) => {
     await store.writeAll(rows.slice(0, count).flatMap((put) => (put ? [{ put }] : [])));
@@ -152,36 +156,36 @@ async function workRound(work: Work, { tenure: begun, progress }: Held): Promise
     if (progress.to >= units.length) break;
     if (clock.now() >= work.until) {
       await write(rows.length);
-      return letGo(work, { tenure, progress }, 0);
+      return releaseChunk(work, { lease, progress }, 0);
     }
     const from = progress.to;
     const group = units.slice(from, groupEnd(units, from));
     const prepared = await preparing.prepare(units, group, waiting.refusal);
     Object.assign(progress, { from, to: from + group.length });
-    const claiming = found.job.means?.caps
-      ? claimCapped(work, { tenure, progress }, prepared)
-      : advance(store, place, tenure, progressText(progress));
+    const claiming = found.job.deliverySettings?.caps
+      ? claimCapped(work, { lease, progress }, prepared)
+      : advance(store, chunkRef, lease, progressText(progress));
     const claimed = await claiming.catch(async (error) => {
       // What is known already must not become unconfirmed because the table is too busy for the next claim.
       await write(rows.length);
       throw error;
     });
-    if (!claimed || !("owner" in claimed)) return { again: SECOND };
+    if (!claimed || !("owner" in claimed)) return { retryInMs: SECOND };
     // Nothing may come between the claim and the calls.
     const outcomes = await Promise.all(prepared.map(({ send }) => send()));
-    tenure = claimed;
-    for (const [i, one] of prepared.entries()) rows.push(rowOf(work, tenure, progress, one, outcomes[i]!));
+    lease = claimed;
+    for (const [i, one] of prepared.entries()) rows.push(rowOf(work, lease, progress, one, outcomes[i]!));
     progress.capped = [];
-    await preparing.heed(prepared, outcomes);
+    await preparing.markDeadAddresses(prepared, outcomes);
     if (rows.length >= BATCH) await write(rows.length - (rows.length % BATCH));
   }
   await write(rows.length);
-  return { tenure, progress };
+  return { lease, progress };
 }
 
 function rowOf(
-  { store, place, found, addressees, clock }: Work,
-  { at }: Tenure,
+  { store, chunkRef, found, addressees, clock }: Work,
+  { at }: Lease,
   progress: Progress,
   { unit, subscriber }: Prepared,
   outcome: SendOutcome,
@@ -194,23 +198,27 @@ function rowOf(
   // The inbox is its own ledger.
   if (target.channel === "in_app" && verdict.state === "sent") return undefined;
   const seen = outcome.status === "skipped" ? outcome.seen : undefined;
-  return touchItem(store.tenant, at, place, { subscriber, target, arm, verdict, tries, providerId, seen });
+  return touchItem(store.tenant, at, chunkRef, { subscriber, target, arm, verdict, tries, providerId, seen });
 }
 
 /** Leaves the chunk to whoever comes next, with all that is known; what waits longer than a queue can, to a timer. */
-async function letGo(work: Work, { tenure, progress }: Held, ms: number): Promise<{ again: number }> {
-  const { store, timers, clock, place, found } = work;
+async function releaseChunk(
+  work: Work,
+  { lease, progress }: LeasedProgress,
+  ms: number,
+): Promise<{ retryInMs: number }> {
+  const { store, timers, clock, chunkRef, found } = work;
   progress.from = progress.to;
   const waits = clock.now() + ms;
-  if (ms > LONGEST_DELAY_MS) await timers.set([{ kind: "job-release", id: place.job, at: waits }]);
+  if (ms > MAX_DELAY_MS) await timers.set([{ kind: "job-release", id: chunkRef.job, at: waits }]);
   const deferred = waitingFor(progress).size;
   const tally = talliedBy(found, progress);
-  await release(store, place, tenure, progressText(progress), { waits, deferred, tally });
-  return { again: ms };
+  await release(store, chunkRef, lease, progressText(progress), { waits, deferred, tally });
+  return { retryInMs: ms };
 }
 
 /** What the chunk has come to so far: whoever still waits is neither delivered nor failed. */
-function talliedBy({ chunk }: Found, progress: Progress): Tally {
+function talliedBy({ chunk }: ChunkState, progress: Progress): Tally {
   const plain = tallyOfChunk(chunk);
   const { delivered, failed, skipped, skip_reasons, ...reached } = resultOf(progress, chunk.recipients.length);
   const { counts } = plain;

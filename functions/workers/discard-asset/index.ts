@@ -1,7 +1,7 @@
 // Images that were deleted, or whose upload broke off: the object goes, then what is known of it.
 import { assetRemoval } from "../../../shared/asset-files.ts";
 import { storeWrite } from "../../../shared/resources.ts";
-import { settleAsset } from "../../../shared/store/experiences/assets.ts";
+import { deleteUnusedAsset } from "../../../shared/store/experiences/assets.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 export const discardAsset = queueWorker(
@@ -9,5 +9,5 @@ export const discardAsset = queueWorker(
   "Removes the stored bytes of deleted images.",
   [storeWrite, assetRemoval],
   ({ asset, over = false }, { store, assetFiles }) =>
-    settleAsset(store, asset, assetFiles.remove, { uploadOver: over }),
+    deleteUnusedAsset(store, asset, assetFiles.remove, { uploadOver: over }),
 );

@@ -1,25 +1,25 @@
 // Timers: when a minute comes, each of its due rows becomes one message, held back to the second it is due.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import type { Context } from "../../../shared/deps.ts";
 import { dueKinds } from "../../../shared/due-kinds.ts";
 import type { QueueName } from "../../../shared/messages.ts";
-import type { Context } from "../../../shared/parts.ts";
 import { dueTargets, platformWrite } from "../../../shared/resources.ts";
 import { absent, any, atMost } from "../../../shared/store/conditions.ts";
-import { DUE_SHARDS, dueBucket, platform as keys, minuteOf } from "../../../shared/store/keys.ts";
+import { DUE_SHARDS, dueBucket, minuteOf, platformKeys } from "../../../shared/store/keys.ts";
 import type { Key } from "../../../shared/store/model.ts";
-import { refused } from "../../../shared/store/refusals.ts";
+import { onConditionFailed } from "../../../shared/store/refusals.ts";
 import type { DueRow } from "../../../shared/store/timers.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 /** A minute is swept when it is this far gone: everything in it should have been forwarded long ago. */
 const OVERDUE_MINUTES = 3;
 /** A first sweep, or one after a long stop, looks back no further than rows are kept. */
-const MOST_MINUTES = 7 * 24 * 60;
+const MAX_MINUTES = 7 * 24 * 60;
 /** Minutes of one sweep message; the next one goes on from there. */
 const MINUTES_A_SWEEP = 60;
 
 const uses = [platformWrite, dueTargets] as const;
-type Bound = Context<typeof uses> & { clock: { now(): number } };
+type WorkerContext = Context<typeof uses> & { clock: { now(): number } };
 
 export const due = queueWorker("due", "Forwards due rows at their time.", uses, async (message, context) => {
   if ("row" in message) return forwardOne(context, message.row);
@@ -28,19 +28,19 @@ export const due = queueWorker("due", "Forwards due rows at their time.", uses, 
   if (rescued > 0) context.log({ level: "warn", message: "the sweep found overdue rows", rescued });
 });
 
-async function forwardOne(context: Bound, key: Key): Promise<void> {
+async function forwardOne(context: WorkerContext, key: Key): Promise<void> {
   const row = await context.platform.get(key);
   if (row) await forward(context, [row as DueRow]);
 }
 
-async function forwardMinute(context: Bound, minute: number): Promise<number> {
+async function forwardMinute(context: WorkerContext, minute: number): Promise<number> {
   const forwarded = await Promise.all(
     Array.from({ length: DUE_SHARDS }, (_, shard) => forwardBucket(context, dueBucket(minute, shard))),
   );
   return forwarded.reduce((sum, n) => sum + n, 0);
 }
 
-async function forwardBucket(context: Bound, pk: string): Promise<number> {
+async function forwardBucket(context: WorkerContext, pk: string): Promise<number> {
   let forwarded = 0;
   let after: Key | undefined;
   do {
@@ -53,7 +53,7 @@ async function forwardBucket(context: Bound, pk: string): Promise<number> {
 }
 
 /** Sends first, then drops the rows: a crash between the two repeats a message, and its handler does nothing twice. */
-async function forward({ platform, dueTargets, clock }: Bound, rows: DueRow[]): Promise<void> {
+async function forward({ platform, dueTargets, clock }: WorkerContext, rows: DueRow[]): Promise<void> {
   const sendings = Map.groupBy(rows, ({ kind, at }) => {
     const delaySeconds = Math.max(0, Math.ceil((at - clock.now()) / SECOND));
     return `${dueKinds[kind].queue} ${delaySeconds}`;
@@ -69,18 +69,18 @@ async function forward({ platform, dueTargets, clock }: Bound, rows: DueRow[]): 
 }
 
 /** Looks once at every minute that is gone, from where the last sweep ended. @returns how many rows it forwarded. */
-async function sweep(context: Bound): Promise<number> {
+async function sweep(context: WorkerContext): Promise<number> {
   const { platform, clock } = context;
   const last = minuteOf(clock.now()) - OVERDUE_MINUTES;
-  const swept = Number((await platform.get(keys.sweep()))?.minute ?? last - MINUTES_A_SWEEP);
-  const first = Math.max(swept + 1, last - MOST_MINUTES);
+  const swept = Number((await platform.get(platformKeys.sweep()))?.minute ?? last - MINUTES_A_SWEEP);
+  const first = Math.max(swept + 1, last - MAX_MINUTES);
   const until = Math.min(last, first + MINUTES_A_SWEEP - 1);
   if (until < first) return 0;
   let rescued = 0;
   for (let minute = first; minute <= until; minute++) rescued += await forwardMinute(context, minute);
   await platform
-    .update(keys.sweep(), { set: { minute: until } }, any(absent("minute"), atMost("minute", until)))
-    .catch(refused(() => undefined));
+    .update(platformKeys.sweep(), { set: { minute: until } }, any(absent("minute"), atMost("minute", until)))
+    .catch(onConditionFailed(() => undefined));
   return rescued;
 }
 

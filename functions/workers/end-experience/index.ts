@@ -10,7 +10,7 @@ import { queueWorker } from "../../../shared/worker.ts";
 const APPEARING_MS = 60 * SECOND;
 const APPEARING_RETRY_SECONDS = 10;
 /** What a queue can hold a message back. */
-const LONGEST_DELAY_SECONDS = 900;
+const MAX_DELAY_SECONDS = 900;
 
 export const endExperiences = queueWorker(
   "end-experience",
@@ -24,7 +24,7 @@ export const endExperiences = queueWorker(
       return queue.send([message], { delaySeconds: APPEARING_RETRY_SECONDS });
     if ((status !== "live" && status !== "paused") || !end_at) return;
     const early = secondsUntil(clock, end_at);
-    if (early > 0) return queue.send([message], { delaySeconds: Math.min(LONGEST_DELAY_SECONDS, early) });
+    if (early > 0) return queue.send([message], { delaySeconds: Math.min(MAX_DELAY_SECONDS, early) });
     await endExperience(store, message.experience);
   },
 );

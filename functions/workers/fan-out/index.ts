@@ -3,16 +3,16 @@ import { HOUR, MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
 import { absent } from "../../../shared/store/conditions.ts";
 import { keys } from "../../../shared/store/keys.ts";
 import { countTarget, targetExists } from "../../../shared/store/lists/targets.ts";
-import { refusedSteps } from "../../../shared/store/refusals.ts";
+import { onTransactionCanceled } from "../../../shared/store/refusals.ts";
 import { PLANNED_RANGE, planRange, rangesOf } from "../../../shared/store/sends/audiences.ts";
 import { findJob, finishJob, type JobItem, moveJob } from "../../../shared/store/sends/jobs.ts";
-import { meansOf, planningRules, selectedChannels } from "../../../shared/store/sends/planning.ts";
+import { deliverySettingsOf, planningRules, selectedChannels } from "../../../shared/store/sends/planning.ts";
 import { closeRange, getRange, isComplete } from "../../../shared/store/sends/ranges.ts";
 import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
 import { queueWorker } from "../../../shared/worker.ts";
-import { type Bound, chunkMessages, release, uses, WATCH_AFTER_MS, watch } from "./watch.ts";
+import { chunkMessages, release, uses, WATCH_AFTER_MS, type WorkerContext, watch } from "./watch.ts";
 
-/** A one-off send later than this is not sent any more (reliability.md). */
+/** A one-off send later than this is not sent any more (docs/decisions/0021#late-work). */
 const TOO_LATE_MS = 24 * HOUR;
 /** A suspended workspace's sends are held, and looked at again this much later (AMB-86). */
 const HELD_RETRY_MS = 5 * MINUTE;
@@ -20,7 +20,7 @@ const HELD_RETRY_MS = 5 * MINUTE;
 const APPEARING_MS = 60 * SECOND;
 const APPEARING_RETRY_SECONDS = 10;
 /** What a queue can hold a message back. */
-const LONGEST_DELAY_SECONDS = 900;
+const MAX_DELAY_SECONDS = 900;
 /** Planning stops here and goes on in another message. */
 const PLANNING_MS = 40 * SECOND;
 export const fanOut = queueWorker(
@@ -44,11 +44,11 @@ export const fanOut = queueWorker(
 );
 
 /** A scheduled job's time has come. The queued job then comes back through the table's stream. */
-async function fire(context: Bound, job: JobItem): Promise<void> {
+async function fire(context: WorkerContext, job: JobItem): Promise<void> {
   const { store, clock, timers } = context;
   if (job.status !== "scheduled" || job.scheduled_at === null || job.held) return;
   const now = clock.now();
-  const at = Math.max(Date.parse(job.scheduled_at), job.letGoAt ?? 0);
+  const at = Math.max(Date.parse(job.scheduled_at), job.releasedAt ?? 0);
   if (now < at) return waitFor(context, job.id, at - now);
   if (now - at > TOO_LATE_MS) return fail(store, job.id, "expired");
   const workspace = await context.workspace();
@@ -61,13 +61,13 @@ async function fire(context: Bound, job: JobItem): Promise<void> {
  * Another clock was ahead of ours: the message comes again. Setting the same timer anew could meet the removal of its
  * row, which may be under way just now, and lose it.
  */
-const waitFor = ({ store, fanOutQueue: queue }: Bound, job: string, ms: number): Promise<void> =>
+const waitFor = ({ store, fanOutQueue: queue }: WorkerContext, job: string, ms: number): Promise<void> =>
   queue.send([{ tenant: store.tenant, job, due: true }], {
-    delaySeconds: Math.min(LONGEST_DELAY_SECONDS, Math.ceil(ms / SECOND)),
+    delaySeconds: Math.min(MAX_DELAY_SECONDS, Math.ceil(ms / SECOND)),
   });
 
 /** Fixes content, channels and ranges, then sends the ranges out to be planned. */
-async function dispatch(context: Bound, job: JobItem): Promise<void> {
+async function dispatch(context: WorkerContext, job: JobItem): Promise<void> {
   const { store, clock, workspace } = context;
   if (job.status !== "queued") return announce(context, job);
   const via = (await selectedChannels(store, job)).map(({ id, type, credentials }) => ({ id, type, credentials }));
@@ -83,7 +83,7 @@ async function dispatch(context: Bound, job: JobItem): Promise<void> {
       set: {
         dispatched_at: timestamp(clock.now()),
         ranges: job.ranges ?? rangesOf(job),
-        means: JSON.stringify(meansOf(job, via, await workspace())),
+        means: JSON.stringify(deliverySettingsOf(job, via, await workspace())),
         title: template ? String(template.title) : undefined,
         body: template ? String(template.body) : undefined,
       },
@@ -94,11 +94,11 @@ async function dispatch(context: Bound, job: JobItem): Promise<void> {
 }
 
 /** A scheduled send takes its share of the quota when its time has come, once. @returns why it may not. */
-async function reserveSends({ store, workspace }: Bound, job: JobItem): Promise<string | undefined> {
+async function reserveSends({ store, workspace }: WorkerContext, job: JobItem): Promise<string | undefined> {
   if (job.reserved !== undefined) return undefined;
-  const known = await workspace();
-  if (!known) return "the workspace no longer exists";
-  const allowance = { plan: known.plan, sendCap: known.monthly_send_cap };
+  const workspaceRecord = await workspace();
+  if (!workspaceRecord) return "the workspace no longer exists";
+  const allowance = { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap };
   const audience = job.subscriber_ids_count ?? (await countTarget(store, job.target));
   const sends = Math.round(audience * (1 - job.holdout_percentage / 100));
   const reserving = {
@@ -110,20 +110,25 @@ async function reserveSends({ store, workspace }: Bound, job: JobItem): Promise<
     .transact([reserving, ...(sends > 0 ? [reservation(store, "sends", sends, allowance)] : [])])
     .then(
       () => undefined,
-      refusedSteps(([done, usage]) => (done ? undefined : usageRefusal("sends", sends, usage?.old, allowance).message)),
+      onTransactionCanceled(([done, usage]) =>
+        done ? undefined : usageRefusal("sends", sends, usage?.old, allowance).message,
+      ),
     );
   if (refusal === undefined) await warnOfUsage(store, "sends", allowance);
   return refusal;
 }
 
 /** Tells the workers of every range that is not closed: its chunks if they are planned, else that planning is due. */
-async function announce({ store, fanOutQueue: queue, deliverQueue: deliver }: Bound, job: JobItem): Promise<void> {
+async function announce(
+  { store, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,
+  job: JobItem,
+): Promise<void> {
   if (job.status !== "processing" || !job.ranges) return;
   const { tenant } = store;
   if (job.ranges.length === 1 && job.ranges[0] === PLANNED_RANGE) {
     const { chunks } = await getRange(store, job.id, PLANNED_RANGE);
     await deliver.send(chunkMessages(tenant, job.id, PLANNED_RANGE, 0, chunks));
-    if (chunks === 0) await settleRange(store, job.id, PLANNED_RANGE);
+    if (chunks === 0) await completeRange(store, job.id, PLANNED_RANGE);
     return;
   }
   await queue.send(job.ranges.map((range) => ({ tenant, job: job.id, range })));
@@ -131,27 +136,27 @@ async function announce({ store, fanOutQueue: queue, deliverQueue: deliver }: Bo
 }
 
 async function plan(
-  { store, clock, fanOutQueue: queue, deliverQueue: deliver }: Bound,
+  { store, clock, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,
   job: JobItem,
   range: string,
 ): Promise<void> {
   if (job.status !== "processing") return;
   const until = clock.now() + PLANNING_MS;
-  if (!job.means) return;
-  const rules = await planningRules(store, job.id, job, job.means);
+  if (!job.deliverySettings) return;
+  const rules = await planningRules(store, job.id, job, job.deliverySettings);
   const state = await planRange(store, job.id, range, rules, {
     announce: (chunks) => deliver.send(chunks.map((chunk) => ({ tenant: store.tenant, job: job.id, range, chunk }))),
     isTimeUp: () => clock.now() >= until,
   });
   // Chunks that close from here on close the range themselves, for they see that it is planned.
-  if (isComplete(state)) await settleRange(store, job.id, range);
+  if (isComplete(state)) await completeRange(store, job.id, range);
   if (!state.planned) await queue.send([{ tenant: store.tenant, job: job.id, range }]);
 }
 
-async function settleRange(store: Bound["store"], job: string, range: string): Promise<void> {
+async function completeRange(store: WorkerContext["store"], job: string, range: string): Promise<void> {
   if (await closeRange(store, job, range)) await finishJob(store, job);
 }
 
-async function fail(store: Bound["store"], job: string, error: string): Promise<void> {
+async function fail(store: WorkerContext["store"], job: string, error: string): Promise<void> {
   await moveJob(store, job, "fail", { change: { set: { error, completed_at: timestamp(store.clock.now()) } } });
 }

@@ -1,7 +1,7 @@
 // Looks after jobs under way: what was put off goes on at its time, what a lost message left lying is sent out again.
 import { type Clock, HOUR, MINUTE } from "../../../shared/clock.ts";
+import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
-import type { Context } from "../../../shared/parts.ts";
 import { deliverQueue, fanOutQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { keys } from "../../../shared/store/keys.ts";
 import type { Item, Key } from "../../../shared/store/model.ts";
@@ -9,7 +9,7 @@ import { finishJob, type JobItem } from "../../../shared/store/sends/jobs.ts";
 import { closeRange, getRange } from "../../../shared/store/sends/ranges.ts";
 
 export const uses = [storeWrite, timers, workspaceRead, fanOutQueue, deliverQueue] as const;
-export type Bound = Context<typeof uses> & { clock: Clock };
+export type WorkerContext = Context<typeof uses> & { clock: Clock };
 
 export const WATCH_AFTER_MS = 15 * MINUTE;
 /** A held job may stay so for long. */
@@ -18,7 +18,7 @@ const HELD_WATCH_AFTER_MS = 6 * HOUR;
 const EARLY_MS = 2 * MINUTE;
 
 /** The watchdog: whatever a lost message left lying is sent out again; claims see to it that nobody is reached twice. */
-export async function watch(context: Bound, job: JobItem, dispatch: () => Promise<void>): Promise<void> {
+export async function watch(context: WorkerContext, job: JobItem, dispatch: () => Promise<void>): Promise<void> {
   const { store, clock, timers } = context;
   if (job.status !== "queued" && job.status !== "processing") return;
   const after = job.held ? HELD_WATCH_AFTER_MS : WATCH_AFTER_MS;
@@ -29,7 +29,7 @@ export async function watch(context: Bound, job: JobItem, dispatch: () => Promis
 }
 
 async function rescue(
-  { store, clock, fanOutQueue: queue, deliverQueue: deliver }: Bound,
+  { store, clock, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,
   job: JobItem,
   range: string,
 ): Promise<void> {
@@ -45,7 +45,7 @@ async function rescue(
 }
 
 /** What waits for a time that has come goes on: range by range, chunk by chunk. */
-export async function release(context: Bound, job: JobItem, range: string | undefined): Promise<void> {
+export async function release(context: WorkerContext, job: JobItem, range: string | undefined): Promise<void> {
   const { store, clock, fanOutQueue: queue, deliverQueue: deliver } = context;
   const { tenant } = store;
   if (job.status !== "processing" || job.held) return;

@@ -1,8 +1,8 @@
 // Reads an import file record by record from where it stands, takes its rows a hundred at a time, and notes how far it
 // is after each (IMP-2 to IMP-4). A reader that stops is followed by the next one; what both took changes nothing twice.
 import { type Clock, SECOND } from "../../../shared/clock.ts";
+import type { Context } from "../../../shared/deps.ts";
 import { importReading } from "../../../shared/import-files.ts";
-import type { Context } from "../../../shared/parts.ts";
 import { plans } from "../../../shared/plans.ts";
 import {
   audienceSize,
@@ -34,10 +34,10 @@ const WORKING_MS = 40 * SECOND;
 /** By then those that were let in are counted, so that a file does not run past the plan's cap. */
 const COUNTING_SECONDS = 2;
 /** What is written out of the rejected rows. */
-const MOST_REJECTED_ROWS = 10_000;
+const MAX_REJECTED_ROWS = 10_000;
 
 const uses = [storeWrite, secrets, timers, workspaceRead, audienceSize, importReading, importRowsQueue] as const;
-export type Bound = Context<typeof uses> & { clock: Clock };
+export type WorkerContext = Context<typeof uses> & { clock: Clock };
 
 export const importRows = queueWorker(
   "import-rows",
@@ -59,13 +59,13 @@ export const importRows = queueWorker(
   },
 );
 
-const fail = async ({ store, clock }: Bound, { id }: ImportJob, error: string): Promise<undefined> => {
+const fail = async ({ store, clock }: WorkerContext, { id }: ImportJob, error: string): Promise<undefined> => {
   const at = new Date(clock.now()).toISOString();
   await moveImport(store, id, "fail", { set: { error, completed_at: at } });
 };
 
 /** Understands the header and counts the rows, so that progress has a total from the start. */
-async function begin(context: Bound, job: ImportJob): Promise<ImportJob | undefined> {
+async function begin(context: WorkerContext, job: ImportJob): Promise<ImportJob | undefined> {
   const { store, files } = context;
   const bytes = await files.read(job.id, 0);
   if (!bytes) return fail(context, job, "the file is not there");
@@ -90,11 +90,12 @@ async function begin(context: Bound, job: ImportJob): Promise<ImportJob | undefi
 }
 
 /** @returns whether the file is done with. */
-async function goOn(context: Bound, started: ImportJob): Promise<boolean> {
+async function goOn(context: WorkerContext, started: ImportJob): Promise<boolean> {
   const { store, files, clock, workspace } = context;
   const until = clock.now() + WORKING_MS;
-  const known = await workspace();
-  if (!known || known.status === "deleted") return !(await fail(context, started, "the workspace is closed"));
+  const workspaceRecord = await workspace();
+  if (!workspaceRecord || workspaceRecord.status === "deleted")
+    return !(await fail(context, started, "the workspace is closed"));
   const columns = readHeader(started.header ?? [], started.source);
   if ("problem" in columns) return !(await fail(context, started, columns.problem));
   const bytes = await files.read(started.id, started.offset);
@@ -102,7 +103,7 @@ async function goOn(context: Bound, started: ImportJob): Promise<boolean> {
   let job = started;
   let batch: Record[] = [];
   // Rows that may be new are counted against the room there was: before it could run out, the others are counted first.
-  const room = await context.audienceSize.room(plans[known.plan].subscribers);
+  const room = await context.audienceSize.room(plans[workspaceRecord.plan].subscribers);
   let seen = 0;
   const flush = async (): Promise<boolean> => {
     if (!(await listExists(store, job.list))) return !(await fail(context, job, "the list was deleted"));
@@ -126,10 +127,10 @@ async function goOn(context: Bound, started: ImportJob): Promise<boolean> {
   return true;
 }
 
-async function finish({ store, files }: Bound, id: string): Promise<void> {
+async function finish({ store, files }: WorkerContext, id: string): Promise<void> {
   const job = await findImport(store, id);
   if (!job) return;
-  const rejected = job.failed > 0 ? await rejectedRows(store, id, MOST_REJECTED_ROWS) : [];
+  const rejected = job.failed > 0 ? await rejectedRows(store, id, MAX_REJECTED_ROWS) : [];
   if (rejected.length > 0) await files.putRejected(id, csvOf(job.header ?? [], rejected));
   await completeImport(store, job, rejected.length > 0);
 }

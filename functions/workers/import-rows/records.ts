@@ -12,7 +12,7 @@ export interface Record {
 }
 
 const DELIMITERS = [",", ";", "\t"];
-const MOST_RECORD_BYTES = 1_048_576;
+const MAX_RECORD_BYTES = 1_048_576;
 const HEAD_BYTES = 65_536;
 
 const UNREADABLE = "UnreadableFile";
@@ -23,20 +23,20 @@ export const isUnreadable = (error: unknown): error is Error => error instanceof
 /** @throws an unreadable error for what is no CSV: binary bytes, other encodings, a quote that is never closed. */
 export async function* readRecords(
   bytes: AsyncIterable<Uint8Array>,
-  { delimiter: known }: { delimiter?: string },
+  { delimiter: found }: { delimiter?: string },
 ): AsyncGenerator<Record> {
   const source = bytes[Symbol.asyncIterator]();
   const head: Buffer[] = [];
   let size = 0;
   // The header decides what separates cells.
-  while (known === undefined && size < HEAD_BYTES && !head.some((chunk) => chunk.includes(10))) {
+  while (found === undefined && size < HEAD_BYTES && !head.some((chunk) => chunk.includes(10))) {
     const { value, done } = await source.next();
     if (done) break;
     head.push(Buffer.from(value));
     size += value.length;
   }
   const start = Buffer.concat(head);
-  const delimiter = known ?? delimiterOf(start.subarray(0, HEAD_BYTES).toString().split(/\r?\n/)[0] ?? "");
+  const delimiter = found ?? delimiterOf(start.subarray(0, HEAD_BYTES).toString().split(/\r?\n/)[0] ?? "");
   const decoder = new TextDecoder("utf-8", { fatal: true });
   async function* checked() {
     if (start.length > 0) yield check(start, decoder);
@@ -53,7 +53,7 @@ export async function* readRecords(
     relax_column_count: true,
     skip_empty_lines: true,
     record_delimiter: ["\r\n", "\n", "\r"],
-    max_record_size: MOST_RECORD_BYTES,
+    max_record_size: MAX_RECORD_BYTES,
   });
   const feed = Readable.from(checked());
   feed.on("error", (error) => parser.destroy(error)).pipe(parser);

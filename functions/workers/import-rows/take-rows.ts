@@ -12,12 +12,12 @@ import {
 } from "../../../shared/store/subscribers/imports.ts";
 import { getProfiles, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 import { chunksOf } from "../../../shared/store/table.ts";
-import type { Bound } from "./index.ts";
+import type { WorkerContext } from "./index.ts";
 import type { Record } from "./records.ts";
 
 /** Upserts that run at once. */
 const AT_ONCE = 25;
-const LONGEST_CELL = 200;
+const MAX_CELL = 200;
 
 interface Taken {
   failed: number;
@@ -26,7 +26,7 @@ interface Taken {
 }
 
 export async function takeRows(
-  context: Bound,
+  context: WorkerContext,
   job: ImportJob,
   columns: Columns,
   batch: readonly Record[],
@@ -36,7 +36,7 @@ export async function takeRows(
   const taken: Taken = { failed: 0, rejected: [], consents: { ...NO_CONSENTS } };
   const reject = ({ line, cells }: Record, reason: string) => {
     taken.failed++;
-    taken.rejected.push({ line: job.line + line, reason, cells: cells.map((cell) => cell.slice(0, LONGEST_CELL)) });
+    taken.rejected.push({ line: job.line + line, reason, cells: cells.map((cell) => cell.slice(0, MAX_CELL)) });
   };
   const good: { row: ImportedRow; record: Record }[] = [];
   for (const record of batch) {
@@ -73,7 +73,7 @@ export async function takeRows(
 
 /** Whose rows may make a new subscriber: all where there is room for all, else the first new ones. */
 async function mayCreate(
-  { store }: Bound,
+  { store }: WorkerContext,
   root: Pick<RootSecrets, "idKey">,
   externalIds: readonly string[],
   room: number,

@@ -1,7 +1,7 @@
 // Posts one delivery to its endpoint: the attempt is claimed before the request and recorded after it (WHK-1 to WHK-11).
 import { type Clock, type Ids, SECOND } from "../../../shared/clock.ts";
+import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
-import type { Context } from "../../../shared/parts.ts";
 import { planHas } from "../../../shared/plans.ts";
 import { egress, postWebhookQueue, secrets, storeWrite, workspaceRead } from "../../../shared/resources.ts";
 import {
@@ -18,7 +18,7 @@ import {
   recordAttempt,
 } from "../../../shared/store/webhooks/deliveries.ts";
 import {
-  failureStep,
+  failureWrite,
   findWebhook,
   noteSuccess,
   signingSecrets,
@@ -28,7 +28,7 @@ import {
 import { queueWorker } from "../../../shared/worker.ts";
 
 const uses = [storeWrite, secrets, workspaceRead, egress, postWebhookQueue] as const;
-type Bound = Context<typeof uses> & { clock: Clock; ids: Ids };
+type WorkerContext = Context<typeof uses> & { clock: Clock; ids: Ids };
 
 export const postWebhook = queueWorker(
   "post-webhook",
@@ -43,19 +43,20 @@ export const postWebhook = queueWorker(
     if (!webhook?.active || body === undefined || !(await mayPost(context)))
       return abandonDelivery(store, id, deliveryId);
     if (delivery.attempt_count >= attempt) return resume(context, message, webhook, delivery);
-    if (!(await claimAttempt(store, id, deliveryId, attempt, ids.uuid()))) return again(context, message, 1);
+    if (!(await claimAttempt(store, id, deliveryId, attempt, ids.uuid())))
+      return requeue(context, message, { delaySeconds: 1 });
     await post(context, message, webhook, delivery, body);
   },
 );
 
 /** A workspace that was closed, suspended or put on a plan without webhooks tells nobody anything. */
-async function mayPost({ workspace }: Bound): Promise<boolean> {
-  const known = await workspace();
-  return known?.status === "active" && planHas(known.plan, "webhooks");
+async function mayPost({ workspace }: WorkerContext): Promise<boolean> {
+  const workspaceRecord = await workspace();
+  return workspaceRecord?.status === "active" && planHas(workspaceRecord.plan, "webhooks");
 }
 
 async function post(
-  context: Bound,
+  context: WorkerContext,
   message: Message<"post-webhook">,
   webhook: WebhookItem,
   delivery: DeliveryItem,
@@ -73,12 +74,12 @@ async function post(
   });
   const result: AttemptResult = answer.outcome === "answered" ? { status: answer.status } : { error: answer.reason };
   const isFinal = answer.outcome === "not_sent" && answer.isRefused;
-  await settle(context, message, webhook, delivery, { at, result, isFinal });
+  await recordOutcome(context, message, webhook, delivery, { at, result, isFinal });
 }
 
 /** An attempt that was begun before: its next one may have got lost, or the one who made it is gone. */
 async function resume(
-  context: Bound,
+  context: WorkerContext,
   message: Message<"post-webhook">,
   webhook: WebhookItem,
   delivery: DeliveryItem,
@@ -91,17 +92,17 @@ async function resume(
     const result = status_code === null ? { error: error ?? "" } : { status: status_code };
     const verdict = verdictOf(result, attempt - delivery.earlier);
     if ("retryAfterSeconds" in verdict)
-      await again(context, { ...message, attempt: attempt + 1 }, verdict.retryAfterSeconds);
+      await requeue(context, { ...message, attempt: attempt + 1 }, { delaySeconds: verdict.retryAfterSeconds });
     return;
   }
   const left = delivery.lease - context.clock.now();
-  if (left > 0) return again(context, message, Math.ceil(left / SECOND));
+  if (left > 0) return requeue(context, message, { delaySeconds: Math.ceil(left / SECOND) });
   const result = { error: "the outcome of this attempt is not known" };
-  await settle(context, message, webhook, delivery, { at: context.clock.now(), result, isFinal: false });
+  await recordOutcome(context, message, webhook, delivery, { at: context.clock.now(), result, isFinal: false });
 }
 
-async function settle(
-  context: Bound,
+async function recordOutcome(
+  context: WorkerContext,
   message: Message<"post-webhook">,
   webhook: WebhookItem,
   delivery: DeliveryItem,
@@ -111,15 +112,16 @@ async function settle(
   const { attempt: n } = message;
   const verdict = isFinal ? ({ outcome: "failed" } as const) : verdictOf(result, n - delivery.earlier);
   const outcome = "outcome" in verdict ? verdict.outcome : "pending";
-  const along = outcome === "failed" ? [failureStep(store, webhook.id)] : [];
-  if (!(await recordAttempt(store, webhook.id, delivery.id, { n, at, result, outcome }, along))) return;
-  if ("retryAfterSeconds" in verdict) return again(context, { ...message, attempt: n + 1 }, verdict.retryAfterSeconds);
+  const extraItems = outcome === "failed" ? [failureWrite(store, webhook.id)] : [];
+  if (!(await recordAttempt(store, webhook.id, delivery.id, { n, at, result, outcome }, extraItems))) return;
+  if ("retryAfterSeconds" in verdict)
+    return requeue(context, { ...message, attempt: n + 1 }, { delaySeconds: verdict.retryAfterSeconds });
   if (verdict.outcome === "delivered") await noteSuccess(store, webhook);
   else await switchOffFailing(store, webhook.id);
 }
 
-const again = (
-  { postWebhookQueue: queue }: Bound,
+const requeue = (
+  { postWebhookQueue: queue }: WorkerContext,
   message: Message<"post-webhook">,
-  delaySeconds: number,
-): Promise<void> => queue.send([message], { delaySeconds });
+  options: { delaySeconds: number },
+): Promise<void> => queue.send([message], options);

@@ -2,10 +2,10 @@
 import { assetRemoval } from "../../../shared/asset-files.ts";
 import { SECOND } from "../../../shared/clock.ts";
 import { importRemoval } from "../../../shared/import-files.ts";
-import { remains } from "../../../shared/remains.ts";
 import { platformWrite, purgeQueue, storeWrite, timers } from "../../../shared/resources.ts";
 import { purgeStep } from "../../../shared/store/workspaces/purge.ts";
 import { queueWorker } from "../../../shared/worker.ts";
+import { workspaceRows } from "../../../shared/workspace-rows.ts";
 
 /** Work stops here and goes on in another message. */
 const WORKING_MS = 40 * SECOND;
@@ -13,10 +13,10 @@ const WORKING_MS = 40 * SECOND;
 export const purge = queueWorker(
   "purge",
   "Removes everything of a workspace 30 days after its deletion.",
-  [storeWrite, platformWrite, remains, assetRemoval, importRemoval, timers, purgeQueue],
-  async (message, { purgeQueue: queue, clock, ...means }) => {
+  [storeWrite, platformWrite, workspaceRows, assetRemoval, importRemoval, timers, purgeQueue],
+  async (message, { purgeQueue: queue, clock, ...context }) => {
     const until = clock.now() + WORKING_MS;
-    const step = await purgeStep(means, () => clock.now() >= until);
-    if (step !== "done") await queue.send([message], { delaySeconds: step.again / SECOND });
+    const step = await purgeStep(context, () => clock.now() >= until);
+    if (step !== "done") await queue.send([message], { delaySeconds: step.retryInMs / SECOND });
   },
 );

@@ -1,5 +1,5 @@
 // Images that were deleted: their objects go.
-import type { Context } from "../../../shared/parts.ts";
+import type { Context } from "../../../shared/deps.ts";
 import { discardAssetQueue } from "../../../shared/resources.ts";
 import { becomes, type Changes } from "./change.ts";
 

@@ -1,5 +1,5 @@
 // Campaigns whose state changed, or whose jobs or schedules did: each is looked at once.
-import type { Context } from "../../../shared/parts.ts";
+import type { Context } from "../../../shared/deps.ts";
 import { runCampaignQueue } from "../../../shared/resources.ts";
 import type { Change, Changes } from "./change.ts";
 

@@ -1,5 +1,5 @@
 // Channels whose verification was asked for.
-import type { Context } from "../../../shared/parts.ts";
+import type { Context } from "../../../shared/deps.ts";
 import { verifyChannelQueue } from "../../../shared/resources.ts";
 import type { Changes } from "./change.ts";
 

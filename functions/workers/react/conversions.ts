@@ -1,5 +1,5 @@
 // Events that somebody reacts to, and those an alias brings: they may be conversions, which the worker tells.
-import type { Context } from "../../../shared/parts.ts";
+import type { Context } from "../../../shared/deps.ts";
 import { attributeQueue } from "../../../shared/resources.ts";
 import { type Changes, isNew } from "./change.ts";
 

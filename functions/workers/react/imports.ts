@@ -1,5 +1,5 @@
 // Import jobs that were just made.
-import type { Context } from "../../../shared/parts.ts";
+import type { Context } from "../../../shared/deps.ts";
 import { importRowsQueue } from "../../../shared/resources.ts";
 import { type Changes, isNew } from "./change.ts";
 

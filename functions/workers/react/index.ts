@@ -5,15 +5,15 @@ import { campaignUses, followCampaigns } from "./campaigns.ts";
 import { changesOf } from "./change.ts";
 import { channelUses, verifyQueued } from "./channels.ts";
 import { conversionUses, followConversions } from "./conversions.ts";
-import { disbandDeleted, groupUses } from "./groups.ts";
+import { deleteMemberships, groupUses } from "./groups.ts";
 import { importUses, startImports } from "./imports.ts";
 import { followJourneys, journeyUses } from "./journeys.ts";
 import { learnAttributeKeys, nameUses } from "./names.ts";
 import { computeSegments, followSegments, segmentUses } from "./segments.ts";
 import { dispatchQueued, sendUses } from "./sends.ts";
 import { followSubscribers, subscriberUses } from "./subscribers.ts";
-import { timerUses, wakeAtTheirTime } from "./timers.ts";
-import { tellWebhooks, webhookUses } from "./webhooks.ts";
+import { scheduleTimers, timerUses } from "./timers.ts";
+import { queueWebhooks, webhookUses } from "./webhooks.ts";
 
 export const react = streamWorker(
   "react",
@@ -35,17 +35,17 @@ export const react = streamWorker(
   ],
   async (records, context) => {
     const changes = changesOf(records);
-    await wakeAtTheirTime(changes, context);
+    await scheduleTimers(changes, context);
     await dispatchQueued(changes, context);
     await followSubscribers(changes, context);
     await followCampaigns(changes, context);
     await startImports(changes, context);
     await followConversions(changes, context);
-    await disbandDeleted(changes, context);
+    await deleteMemberships(changes, context);
     await computeSegments(changes, context);
     await followSegments(changes, context);
     await followJourneys(changes, context);
-    await tellWebhooks(changes, context);
+    await queueWebhooks(changes, context);
     await verifyQueued(changes, context);
     await learnAttributeKeys(changes, context);
     await discardRemoved(changes, context);

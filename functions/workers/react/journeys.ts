@@ -1,6 +1,7 @@
 // What moves runs of journeys: events, entries into segments and exits, changed attributes, and journeys themselves.
+
+import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
-import type { Context } from "../../../shared/parts.ts";
 import { stepJourneyQueue } from "../../../shared/resources.ts";
 import { activeJourneys, type JourneyIndex, segmentTrigger } from "../../../shared/store/journeys/active.ts";
 import { changedKeys } from "../../../shared/store/segments/facts.ts";
@@ -8,7 +9,7 @@ import { chunksOf } from "../../../shared/store/table.ts";
 import { becomes, type Change, type Changes, isNew } from "./change.ts";
 
 export const journeyUses = [stepJourneyQueue, activeJourneys] as const;
-type Bound = Context<typeof journeyUses>;
+type WorkerContext = Context<typeof journeyUses>;
 type StepMessage = Message<"step-journey">;
 
 /** Subscribers or events of one message. */
@@ -16,7 +17,7 @@ const PER_MESSAGE = 10;
 
 export async function followJourneys(
   changes: Changes,
-  { stepJourneyQueue: queue, activeJourneys }: Bound,
+  { stepJourneyQueue: queue, activeJourneys }: WorkerContext,
 ): Promise<void> {
   const wasPaused = ({ before }: Change) => before?.status === "paused";
   await queue.send([
@@ -35,13 +36,13 @@ export async function followJourneys(
     const of = (kind: (typeof kinds)[number]) => group.filter((change) => change.kind === kind);
     const events = of("event").filter((change) => isNew(change) && isAwaited(change, index));
     const moves = of("membership").flatMap((change) => moveOf(change, index));
-    const people = of("subscriber").filter((change) => isHeard(change, index));
+    const subscribers = of("subscriber").filter((change) => isHeard(change, index));
     await queue.send([
       ...chunksOf(events, PER_MESSAGE).map((some) =>
         step(tenant, { events: some.map(({ after }) => eventIdOf(after.pk)) }),
       ),
       ...chunksOf(moves, PER_MESSAGE).map((some) => step(tenant, { moves: some })),
-      ...chunksOf([...new Set(people.map(({ after }) => String(after.id)))], PER_MESSAGE).map((some) =>
+      ...chunksOf([...new Set(subscribers.map(({ after }) => String(after.id)))], PER_MESSAGE).map((some) =>
         step(tenant, { people: some }),
       ),
     ]);

@@ -1,5 +1,5 @@
 // Attribute keys that no subscriber had before, for the rule editor.
-import type { Context } from "../../../shared/parts.ts";
+import type { Context } from "../../../shared/deps.ts";
 import { attributeKeys } from "../../../shared/resources.ts";
 import { attributeKeysOf } from "../../../shared/store/subscribers/subscribers.ts";
 import type { Changes } from "./change.ts";

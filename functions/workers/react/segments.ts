@@ -1,6 +1,7 @@
 // Segments that are to be computed, and subscribers whose dynamic segments may have changed.
+
+import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
-import type { Context } from "../../../shared/parts.ts";
 import { recomputeQueue, segmentQueue } from "../../../shared/resources.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import { dynamicSegments, type SegmentIndex } from "../../../shared/store/segments/active.ts";
@@ -10,7 +11,7 @@ import { chunksOf } from "../../../shared/store/table.ts";
 import { type Change, type Changes, isNew } from "./change.ts";
 
 export const segmentUses = [segmentQueue, recomputeQueue, dynamicSegments] as const;
-type Bound = Context<typeof segmentUses>;
+type WorkerContext = Context<typeof segmentUses>;
 
 /** Requests that took events in while a segment was stored, not knowing that it watches them, have ended by then. */
 const SECOND_LOOK_SECONDS = 60;
@@ -19,10 +20,10 @@ const ALIAS_AGAIN_SECONDS = 5;
 /** Subscribers and events of one message. */
 const PER_MESSAGE = 25;
 /** Beyond so many, all segments are judged: messages stay small. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** A new run of a segment: every shard of the subscribers, side by side. */
-export async function computeSegments(changes: Changes, { recomputeQueue: queue }: Bound): Promise<void> {
+export async function computeSegments(changes: Changes, { recomputeQueue: queue }: WorkerContext): Promise<void> {
   const begun = changes.of("segment").filter(({ before, after }) => after.run !== before?.run);
   const messages = (partsOf: typeof fillParts, runs: readonly Change[]) =>
     runs.flatMap(({ tenant, after }) =>
@@ -36,7 +37,10 @@ export async function computeSegments(changes: Changes, { recomputeQueue: queue 
 }
 
 /** One look at the rules a workspace and batch; only what a rule mentions goes on. */
-export async function followSegments(changes: Changes, { segmentQueue: queue, dynamicSegments }: Bound): Promise<void> {
+export async function followSegments(
+  changes: Changes,
+  { segmentQueue: queue, dynamicSegments }: WorkerContext,
+): Promise<void> {
   const kinds = ["subscriber", "event", "alias"] as const;
   const byTenant = Map.groupBy(
     kinds.flatMap((kind) => changes.of(kind).map((change) => ({ kind, ...change }))),
@@ -45,7 +49,7 @@ export async function followSegments(changes: Changes, { segmentQueue: queue, dy
   for (const [tenant, group] of byTenant) {
     const index = await dynamicSegments.of(tenant);
     if (index.rules.size === 0) continue;
-    const people = new Map<string, Set<string>>();
+    const subscribers = new Map<string, Set<string>>();
     const events: string[] = [];
     const linked: string[] = [];
     for (const change of group) {
@@ -56,11 +60,11 @@ export async function followSegments(changes: Changes, { segmentQueue: queue, dy
       } else {
         const id = String(after.id);
         const segments = mentioned(change, index);
-        if (segments.length > 0) people.set(id, new Set([...(people.get(id) ?? []), ...segments]));
+        if (segments.length > 0) subscribers.set(id, new Set([...(subscribers.get(id) ?? []), ...segments]));
       }
     }
-    const asked = [...people].map(([id, segments]) =>
-      segments.size > MOST_NAMED ? { id } : { id, segments: [...segments] },
+    const asked = [...subscribers].map(([id, segments]) =>
+      segments.size > MAX_NAMED ? { id } : { id, segments: [...segments] },
     );
     await queue.send([...messagesOf(tenant, [...asked, ...linked.map((id) => ({ id }))], events)]);
     await queue.send(
@@ -84,14 +88,14 @@ function mentioned(change: Change, { rules, byAttribute }: SegmentIndex): string
 
 function messagesOf(
   tenant: string,
-  people: readonly { id: string; segments?: string[] }[],
+  subscribers: readonly { id: string; segments?: string[] }[],
   events: readonly string[],
 ): Message<"segment">[] {
-  const groups = Math.max(Math.ceil(people.length / PER_MESSAGE), Math.ceil(events.length / PER_MESSAGE));
-  const [peopleOf, eventsOf] = [chunksOf(people, PER_MESSAGE), chunksOf(events, PER_MESSAGE)];
+  const groups = Math.max(Math.ceil(subscribers.length / PER_MESSAGE), Math.ceil(events.length / PER_MESSAGE));
+  const [subscribersOf, eventsOf] = [chunksOf(subscribers, PER_MESSAGE), chunksOf(events, PER_MESSAGE)];
   return Array.from({ length: groups }, (_, i) => ({
     tenant,
-    people: peopleOf[i] ?? [],
+    people: subscribersOf[i] ?? [],
     events: eventsOf[i] ?? [],
     tries: 0,
   }));

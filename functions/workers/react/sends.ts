@@ -1,6 +1,6 @@
 // Jobs that are to be dispatched, and held ones that were let go after their time or after they had begun.
 import type { Clock } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/parts.ts";
+import type { Context } from "../../../shared/deps.ts";
 import { fanOutQueue } from "../../../shared/resources.ts";
 import type { JobStatus } from "../../../shared/rules/job-states.ts";
 import { becomes, type Change, type Changes } from "./change.ts";
@@ -16,16 +16,16 @@ export async function dispatchQueued(
     ...jobs.filter(becomes("queued")).map(({ tenant, after }) => ({ tenant, job: String(after.id) })),
     ...jobs.filter(isOverdue(clock.now())).map(({ tenant, after }) => ({ tenant, job: String(after.id), due: true })),
     ...jobs
-      .filter(isLetGo("processing"))
+      .filter(isReleased("processing"))
       .map(({ tenant, after }) => ({ tenant, job: String(after.id), release: true })),
   ]);
 }
 
-const isLetGo =
+const isReleased =
   (status: JobStatus) =>
   ({ before, after }: Change): boolean =>
     before?.held === true && after.held === undefined && after.status === status;
 
 /** Its timer has come and gone while it was held. */
 const isOverdue = (now: number) => (change: Change) =>
-  isLetGo("scheduled")(change) && Date.parse(String(change.after.scheduled_at)) <= now;
+  isReleased("scheduled")(change) && Date.parse(String(change.after.scheduled_at)) <= now;

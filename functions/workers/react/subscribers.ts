@@ -1,6 +1,7 @@
 // Subscribers that came or were erased: their traces go, and the counts follow.
+
+import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
-import type { Context } from "../../../shared/parts.ts";
 import { eraseQueue, subscriberCounts } from "../../../shared/resources.ts";
 import { type Changes, isNew } from "./change.ts";
 

@@ -1,6 +1,6 @@
-// Due rows: a schedule for their minute, or the due queue at once when the time is near (decision 13).
+// Due rows: a schedule for their minute, or the due queue at once when the time is near (docs/decisions/0021#timers).
 import { type Clock, MINUTE } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/parts.ts";
+import type { Context } from "../../../shared/deps.ts";
 import { dueQueue } from "../../../shared/resources.ts";
 import { minuteSchedules } from "../../../shared/schedules.ts";
 import type { DueRow } from "../../../shared/store/timers.ts";
@@ -11,7 +11,7 @@ const SOON_MS = 2 * MINUTE;
 
 export const timerUses = [dueQueue, minuteSchedules] as const;
 
-export async function wakeAtTheirTime(
+export async function scheduleTimers(
   changes: Changes,
   { clock, dueQueue, schedules }: Context<typeof timerUses> & { clock: Clock },
 ): Promise<void> {

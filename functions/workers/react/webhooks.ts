@@ -1,5 +1,5 @@
 // What the outside is told: each occurrence becomes a delivery per endpoint that asks for it, each delivery a message.
-import type { Context } from "../../../shared/parts.ts";
+import type { Context } from "../../../shared/deps.ts";
 import type { Store } from "../../../shared/resources.ts";
 import { postWebhookQueue } from "../../../shared/resources.ts";
 import { anyStore } from "../../../shared/signing.ts";
@@ -11,20 +11,23 @@ import { listWebhooks } from "../../../shared/store/webhooks/webhooks.ts";
 import { becomes, type Change, type Changes, isNew } from "./change.ts";
 
 export const webhookUses = [anyStore, postWebhookQueue] as const;
-type Bound = Context<typeof webhookUses>;
+type WorkerContext = Context<typeof webhookUses>;
 
-type Told = { tenant: string; tell(store: Store): Occurrence | Promise<Occurrence> };
+type WebhookSource = { tenant: string; tell(store: Store): Occurrence | Promise<Occurrence> };
 
 /** Occurrences become rows of the delivery log; those rows come back through the stream and are sent out. */
-export async function tellWebhooks(changes: Changes, { storeOf, postWebhookQueue: queue }: Bound): Promise<void> {
+export async function queueWebhooks(
+  changes: Changes,
+  { storeOf, postWebhookQueue: queue }: WorkerContext,
+): Promise<void> {
   const jobs = changes.of("job");
-  const told: Told[] = [
+  const sources: WebhookSource[] = [
     ...changes.of("subscriber").filter(isNew).map(subscriberCreated),
     ...jobs.filter(becomes("queued")).map(dispatched),
     ...jobs.filter((change) => becomes("completed")(change) || becomes("failed")(change)).map(ended),
     ...changes.of("interaction").filter(isNew).map(interacted),
   ];
-  for (const [tenant, occurrences] of Map.groupBy(told, ({ tenant }) => tenant)) {
+  for (const [tenant, occurrences] of Map.groupBy(sources, ({ tenant }) => tenant)) {
     const store = storeOf(tenant as TenantId);
     const webhooks = (await listWebhooks(store)).filter(({ active }) => active);
     if (webhooks.length === 0) continue;
@@ -54,7 +57,7 @@ const isToBeSent = ({ before, after }: Change): boolean =>
   after.outcome === "pending" && (before === undefined || before.outcome !== "pending");
 
 /** WEV-1, WEV-6. */
-const subscriberCreated = ({ tenant, after }: Change): Told => ({
+const subscriberCreated = ({ tenant, after }: Change): WebhookSource => ({
   tenant,
   tell: () => {
     const { id, external_id, email = null, created_at } = subscriberOf(after);
@@ -64,7 +67,7 @@ const subscriberCreated = ({ tenant, after }: Change): Told => ({
 });
 
 /** WEV-2, WEV-7. */
-const dispatched = ({ tenant, after }: Change): Told => ({
+const dispatched = ({ tenant, after }: Change): WebhookSource => ({
   tenant,
   tell: async (store) => {
     const { id, ranges, sent, subscriber_ids_count, scheduled_at, created_at } = jobOf(after);
@@ -75,7 +78,7 @@ const dispatched = ({ tenant, after }: Change): Told => ({
 });
 
 /** WEV-3, WEV-8, AMB-95. */
-const ended = ({ tenant, after }: Change): Told => ({
+const ended = ({ tenant, after }: Change): WebhookSource => ({
   tenant,
   tell: () => {
     const { id, status, counts, completed_at, created_at } = jobOf(after);
@@ -86,7 +89,7 @@ const ended = ({ tenant, after }: Change): Told => ({
 });
 
 /** WEV-4, WEV-9, ABH-3. */
-const interacted = ({ tenant, after }: Change): Told => ({
+const interacted = ({ tenant, after }: Change): WebhookSource => ({
   tenant,
   tell: () => {
     const data = {

@@ -10,9 +10,9 @@ export const runCampaign = queueWorker(
   "Brings about what a campaign's state asks for.",
   [storeWrite, timers, workspaceRead],
   async ({ campaign: id }, { store, timers, workspace }) => {
-    const [campaign, known] = await Promise.all([findCampaign(store, id), workspace()]);
-    if (!campaign || !known) return;
-    await makeJobs(store, timers, { plan: known.plan, sendCap: known.monthly_send_cap }, campaign);
+    const [campaign, workspaceRecord] = await Promise.all([findCampaign(store, id), workspace()]);
+    if (!campaign || !workspaceRecord) return;
+    await makeJobs(store, timers, { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap }, campaign);
     await applyState(store, timers, campaign);
     await evaluate(store, campaign);
   },

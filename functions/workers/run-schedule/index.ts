@@ -3,7 +3,7 @@ import { HOUR, timestamp } from "../../../shared/clock.ts";
 import { planHas } from "../../../shared/plans.ts";
 import { storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { nextRun } from "../../../shared/rules/cron.ts";
-import { refusedSteps } from "../../../shared/store/refusals.ts";
+import { onTransactionCanceled } from "../../../shared/store/refusals.ts";
 import type { JobSpec } from "../../../shared/store/sends/jobs.ts";
 import {
   findSchedule,
@@ -11,12 +11,12 @@ import {
   type ScheduleItem,
   setTick,
   tickJobId,
-  tickStep,
+  tickWrite,
 } from "../../../shared/store/sends/schedules.ts";
 import { startSend } from "../../../shared/store/sends/sends.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
-/** A tick later than this is noted as missed and not sent (reliability.md). */
+/** A tick later than this is noted as missed and not sent (docs/decisions/0021#late-work). */
 const TOO_LATE_MS = HOUR;
 
 export const runSchedule = queueWorker(
@@ -32,14 +32,19 @@ export const runSchedule = queueWorker(
     // After a long stop the ticks in between are skipped, not walked through.
     const next = nextRun(readCron(schedule), schedule.timezone, isLate ? now - TOO_LATE_MS : tick);
     await setTick(timers, id, revision, next);
-    const known = await workspace();
+    const workspaceRecord = await workspace();
     const missed = isLate ? timestamp(tick) : undefined;
-    const goOn = tickStep(store, schedule, tick, next, missed);
-    if (isLate || !known || known.status === "deleted" || !planHas(known.plan, "schedules"))
-      return store.transact([goOn]).catch(refusedSteps(() => undefined));
+    const goOn = tickWrite(store, schedule, tick, next, missed);
+    if (
+      isLate ||
+      !workspaceRecord ||
+      workspaceRecord.status === "deleted" ||
+      !planHas(workspaceRecord.plan, "schedules")
+    )
+      return store.transact([goOn]).catch(onTransactionCanceled(() => undefined));
     // A suspended workspace's send waits, as every scheduled one does (AMB-86).
-    const at = known.status === "suspended" ? timestamp(tick) : null;
-    const allowance = { plan: known.plan, sendCap: known.monthly_send_cap };
+    const at = workspaceRecord.status === "suspended" ? timestamp(tick) : null;
+    const allowance = { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap };
     const job = { id: tickJobId(store.tenant, id, tick), isRepeatable: true, spec: specOf(schedule, at) };
     await startSend(store, timers, allowance, job, [goOn]);
   },

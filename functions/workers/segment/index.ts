@@ -1,13 +1,13 @@
 // Keeps dynamic segments up to date, subscriber by subscriber: after a change, an event, or the end of a window.
 import { SECOND } from "../../../shared/clock.ts";
+import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
-import type { Context } from "../../../shared/parts.ts";
 import { segmentQueue, storeWrite, timers } from "../../../shared/resources.ts";
 import type { Rule } from "../../../shared/rules/segment-evaluation.ts";
 import { eventOf, type StoredEvent } from "../../../shared/store/events/events.ts";
 import { keys } from "../../../shared/store/keys.ts";
 import { dynamicSegments, type SegmentIndex } from "../../../shared/store/segments/active.ts";
-import { settle } from "../../../shared/store/segments/settling.ts";
+import { reevaluate } from "../../../shared/store/segments/reevaluation.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 import { chunksOf } from "../../../shared/store/table.ts";
 import { queueWorker } from "../../../shared/worker.ts";
@@ -16,14 +16,14 @@ import { queueWorker } from "../../../shared/worker.ts";
 const AT_ONCE = 10;
 /** An event that its history does not show yet is looked for again this much later, and given up in the end. */
 const LATE_SECONDS = 3;
-const MOST_TRIES = 20;
-const LONGEST_DELAY_SECONDS = 900;
+const MAX_ATTEMPTS = 20;
+const MAX_DELAY_SECONDS = 900;
 
 const uses = [storeWrite, timers, segmentQueue, dynamicSegments] as const;
-type Bound = Context<typeof uses>;
+type WorkerContext = Context<typeof uses>;
 
 /** What is asked of one subscriber: its segments (all, if undefined), and events that must be seen. */
-interface Asked {
+interface Evaluation {
   segments: Set<string> | undefined;
   events: StoredEvent[];
 }
@@ -38,26 +38,26 @@ export const segment = queueWorker(
       // Another clock was ahead of ours: the window has not ended yet.
       const early = message.window.at - clock.now();
       if (early > 0)
-        return queue.send([message], { delaySeconds: Math.min(LONGEST_DELAY_SECONDS, Math.ceil(early / SECOND)) });
+        return queue.send([message], { delaySeconds: Math.min(MAX_DELAY_SECONDS, Math.ceil(early / SECOND)) });
     }
     const index = await context.dynamicSegments.of(store.tenant);
     if (index.rules.size === 0) return;
-    const asked = await whoIsAsked(context, message, index);
-    const profiles = await store.getAll([...asked.keys()].map((id) => keys.subscriber(store.tenant, id)));
-    const known = new Map([...asked.keys()].map((id, i) => [id, profiles[i]]));
+    const evaluations = await collectSubscribers(context, message, index);
+    const profiles = await store.getAll([...evaluations.keys()].map((id) => keys.subscriber(store.tenant, id)));
+    const byId = new Map([...evaluations.keys()].map((id, i) => [id, profiles[i]]));
     const late: string[] = [];
-    for (const batch of chunksOf([...asked], AT_ONCE)) {
+    for (const batch of chunksOf([...evaluations], AT_ONCE)) {
       const unseen = await Promise.all(
         batch.map(([subscriber, { segments, events }]) =>
-          settle(store, context.timers, () => rulesOf(context, segments), {
+          reevaluate(store, context.timers, () => rulesOf(context, segments), {
             ...{ subscriber, events },
-            profile: known.get(subscriber),
+            profile: byId.get(subscriber),
           }),
         ),
       );
       late.push(...unseen.flat().map(({ id }) => id));
     }
-    if (late.length > 0 && message.tries < MOST_TRIES)
+    if (late.length > 0 && message.tries < MAX_ATTEMPTS)
       await queue.send([{ tenant: store.tenant, people: [], events: late, tries: message.tries + 1 }], {
         delaySeconds: LATE_SECONDS,
       });
@@ -65,7 +65,7 @@ export const segment = queueWorker(
 );
 
 async function rulesOf(
-  { store, dynamicSegments }: Bound,
+  { store, dynamicSegments }: WorkerContext,
   segments: ReadonlySet<string> | undefined,
 ): Promise<ReadonlyMap<string, Rule>> {
   const { rules } = await dynamicSegments.of(store.tenant);
@@ -73,17 +73,17 @@ async function rulesOf(
 }
 
 /** Subscribers by name and by their events, each once; anonymous ids as those they belong to. */
-async function whoIsAsked({ store }: Bound, message: Message<"segment">, index: SegmentIndex) {
-  const asked = new Map<string, Asked>();
-  const ask = (id: string, segments: Iterable<string> | undefined, event?: StoredEvent) => {
-    const known = asked.get(id) ?? { segments: new Set<string>(), events: [] };
-    asked.set(id, {
-      segments: known.segments && segments ? new Set([...known.segments, ...segments]) : undefined,
-      events: event ? [...known.events, event] : known.events,
+async function collectSubscribers({ store }: WorkerContext, message: Message<"segment">, index: SegmentIndex) {
+  const evaluations = new Map<string, Evaluation>();
+  const evaluateRules = (id: string, segments: Iterable<string> | undefined, event?: StoredEvent) => {
+    const existing = evaluations.get(id) ?? { segments: new Set<string>(), events: [] };
+    evaluations.set(id, {
+      segments: existing.segments && segments ? new Set([...existing.segments, ...segments]) : undefined,
+      events: event ? [...existing.events, event] : existing.events,
     });
   };
-  if (message.window) ask(message.window.subscriber, index.windowed);
-  for (const { id, segments } of message.people) ask(id, segments);
+  if (message.window) evaluateRules(message.window.subscriber, index.windowed);
+  for (const { id, segments } of message.people) evaluateRules(id, segments);
   const rows = await store.getAll(message.events.map((id) => keys.event(store.tenant, id)));
   const events = rows.flatMap((row) => (row ? [eventOf(row)] : []));
   const anonymous = events.flatMap(({ actor }) => (actor && "anonymous" in actor ? [actor.anonymous] : []));
@@ -91,7 +91,7 @@ async function whoIsAsked({ store }: Bound, message: Message<"segment">, index: 
   for (const event of events) {
     const { actor } = event;
     const subscriber = actor && ("subscriber" in actor ? actor.subscriber : owners.get(actor.anonymous));
-    if (subscriber !== undefined) ask(subscriber, index.byEvent.get(event.event_name) ?? [], event);
+    if (subscriber !== undefined) evaluateRules(subscriber, index.byEvent.get(event.event_name) ?? [], event);
   }
-  return asked;
+  return evaluations;
 }

@@ -1,7 +1,7 @@
 // Moves runs of journeys: when their time comes, when something happens that they begin with or wait for, and as a whole.
 import { SECOND } from "../../../shared/clock.ts";
+import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
-import type { Context } from "../../../shared/parts.ts";
 import { stepJourneyQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { eventOf, type StoredEvent } from "../../../shared/store/events/events.ts";
 import { activeJourneys, segmentTrigger } from "../../../shared/store/journeys/active.ts";
@@ -13,18 +13,18 @@ import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 const uses = [storeWrite, timers, workspaceRead, stepJourneyQueue, activeJourneys] as const;
-type Bound = Context<typeof uses> & { clock: { now(): number } };
+type WorkerContext = Context<typeof uses> & { clock: { now(): number } };
 type StepMessage = Message<"step-journey">;
 
 /** How long after its timer was set a run may still appear, or come to the place that the timer is for. */
 const APPEARING_MS = 60 * SECOND;
 const APPEARING_RETRY_SECONDS = 10;
-const LONGEST_DELAY_SECONDS = 900;
+const MAX_DELAY_SECONDS = 900;
 /** A suspended workspace's sends are held, and looked at again this much later (AMB-86). */
 const HELD_SECONDS = 300;
 /** An event that its history does not show yet is looked for again this much later, and given up in the end. */
 const LATE_SECONDS = 3;
-const MOST_TRIES = 20;
+const MAX_ATTEMPTS = 20;
 /** Work on a whole journey stops here and goes on in another message. */
 const WORKING_MS = 40 * SECOND;
 
@@ -56,7 +56,7 @@ export const stepJourney = queueWorker(
       for (const run of runs) await drive(context, run);
     }
     const results = await Promise.all(
-      message.events.map(async (id) => ({ id, driven: await take(context, id, message.tries < MOST_TRIES) })),
+      message.events.map(async (id) => ({ id, driven: await take(context, id, message.tries < MAX_ATTEMPTS) })),
     );
     const again = (driven: Driven) => results.flatMap((one) => (one.driven === driven ? [one.id] : []));
     if (again("held").length > 0)
@@ -68,12 +68,12 @@ export const stepJourney = queueWorker(
 
 /** A run's time has come. @returns after how many seconds to ask again, if so. */
 async function tick(
-  context: Bound,
+  context: WorkerContext,
   { subscriber, journey, run: id, seq, at, since = 0 }: NonNullable<StepMessage["run"]>,
 ): Promise<number | undefined> {
   const { store, clock } = context;
   // Another clock was ahead of ours: the delay has not ended yet.
-  if (at > clock.now()) return Math.min(LONGEST_DELAY_SECONDS, Math.ceil((at - clock.now()) / SECOND));
+  if (at > clock.now()) return Math.min(MAX_DELAY_SECONDS, Math.ceil((at - clock.now()) / SECOND));
   const run = await findRun(store, subscriber, journey, id);
   if (!run || run.seq < seq) return clock.now() < since + APPEARING_MS ? APPEARING_RETRY_SECONDS : undefined;
   return (await drive(context, run)) === "held" ? HELD_SECONDS : undefined;
@@ -83,7 +83,7 @@ async function tick(
  * An event: whoever waits for it goes on, or is ended by it; then it may begin runs.
  * @param isPatient while rules ask for it and its history does not show it yet, ask again.
  */
-async function take(context: Bound, id: string, isPatient: boolean): Promise<Driven> {
+async function take(context: WorkerContext, id: string, isPatient: boolean): Promise<Driven> {
   const { store } = context;
   const row = await store.get(keys.event(store.tenant, id));
   const event = row && eventOf(row);
@@ -101,7 +101,7 @@ async function take(context: Bound, id: string, isPatient: boolean): Promise<Dri
   return results.find((one) => one !== "done") ?? "done";
 }
 
-async function subscriberOf({ store }: Bound, { actor }: StoredEvent): Promise<string | undefined> {
+async function subscriberOf({ store }: WorkerContext, { actor }: StoredEvent): Promise<string | undefined> {
   if (!actor) return undefined;
   if ("subscriber" in actor) return actor.subscriber;
   return (await ownersOf(store, [actor.anonymous])).get(actor.anonymous);
@@ -109,7 +109,7 @@ async function subscriberOf({ store }: Bound, { actor }: StoredEvent): Promise<s
 
 /** All runs of a journey: first a message a shard, then page by page. */
 async function sweep(
-  context: Bound,
+  context: WorkerContext,
   message: StepMessage,
   { journey, mode, shard, after }: NonNullable<StepMessage["sweep"]>,
 ): Promise<void> {

@@ -1,6 +1,7 @@
 // Asks a channel's provider whether its credentials work; one that cannot be asked is asked again (CHN-9, CHN-10).
+
+import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
-import type { Context } from "../../../shared/parts.ts";
 import type { ProvidedChannel, Verification } from "../../../shared/providers/provider.ts";
 import { credentialProof } from "../../../shared/providers/providers.ts";
 import { storeWrite, timers, verifyChannelQueue } from "../../../shared/resources.ts";
@@ -19,7 +20,7 @@ import { queueWorker } from "../../../shared/worker.ts";
 const PAUSES_SECONDS = [5, 30, 120, 600];
 
 const uses = [storeWrite, timers, vaultOpening, credentialProof, verifyChannelQueue] as const;
-type Bound = Context<typeof uses>;
+type WorkerContext = Context<typeof uses>;
 
 export const verifyChannel = queueWorker(
   "verify-channel",
@@ -37,7 +38,10 @@ export const verifyChannel = queueWorker(
 );
 
 /** D-INAPP-CH: a channel that needs no credentials is right as it is. */
-async function verify({ vault, proof }: Bound, { channel, credentials }: OpenVerification): Promise<Verification> {
+async function verify(
+  { vault, proof }: WorkerContext,
+  { channel, credentials }: OpenVerification,
+): Promise<Verification> {
   if (channel.type === "in_app") return { ok: true };
   if (!credentials) return { ok: false, error: "The credentials are gone." };
   return proof(channel.type as ProvidedChannel, await openCredentials(vault, String(channel.id), credentials));
@@ -45,7 +49,7 @@ async function verify({ vault, proof }: Bound, { channel, credentials }: OpenVer
 
 /** The watchdog's message names no verification; it comes back with the watchdog's own next time. */
 async function askAgain(
-  { store, timers, verifyChannelQueue: queue }: Bound,
+  { store, timers, verifyChannelQueue: queue }: WorkerContext,
   { tries = 0, ...message }: Message<"verify-channel">,
 ): Promise<void> {
   if (message.verification === undefined) return watchVerification(timers, store, message.channel);

@@ -41,7 +41,7 @@ const KEYS_SHAPE = {
 } satisfies Shape;
 
 const GET_REQUESTS: Rule = {
-  ...{ type: "Map", required: true, ahead: { least: 1 }, keys: NAME },
+  ...{ type: "Map", required: true, ahead: { min: 1 }, keys: NAME },
   ...{ values: structure(KEYS_SHAPE, "KeysAndAttributes"), called: `${MODEL}.KeysAndAttributes` },
 };
 
@@ -85,14 +85,14 @@ export function batchOperations(engine: Engine): Operations {
       writes: false,
       run: (input, call) => {
         const lookups = readLookups(input.RequestItems as Record<string, KeysInput>);
-        const known = lookups.map((lookup) => ({ ...lookup, table: engine.tables.need(lookup.name) }));
-        for (const { table, keys, paths } of known) {
+        const found = lookups.map((lookup) => ({ ...lookup, table: engine.tables.need(lookup.name) }));
+        for (const { table, keys, paths } of found) {
           for (const key of keys) checkKey(key, table);
           if (paths) checkScalarKeys(paths, table);
         }
-        const wanted = known.flatMap((lookup) => lookup.keys.map((key, at) => ({ ...lookup, key, at })));
+        const wanted = found.flatMap((lookup) => lookup.keys.map((key, at) => ({ ...lookup, key, at })));
         const skipped = engine.faults.unprocessed?.("BatchGetItem", wanted.length) ?? 0;
-        const responses: Record<string, Item[]> = Object.fromEntries(known.map(({ name }) => [name, []]));
+        const responses: Record<string, Item[]> = Object.fromEntries(found.map(({ name }) => [name, []]));
         const unprocessed: Record<string, KeysInput> = {};
         let bytes = 0;
         for (const [position, { name, table, input: asked, key, at, paths }] of wanted.entries()) {

@@ -36,7 +36,7 @@ export function openBill(): Bill {
   const spendings: Spending[] = [];
   const heat = new Map<string, number>();
   const of = (table: Table, kind: Spending["kind"]): Spending => {
-    let spending = spendings.find((known) => known.table === table);
+    let spending = spendings.find((found) => found.table === table);
     if (!spending) {
       spending = { table, kind, tableUnits: 0, indexUnits: new Map() };
       spendings.push(spending);

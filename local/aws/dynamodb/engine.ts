@@ -1,5 +1,5 @@
 // What every operation works with, and what one call leaves behind for the meter and the listeners.
-import type { Parts, Wire } from "../stand-in.ts";
+import type { Deps, Wire } from "../stand-in.ts";
 import type { Bill } from "./capacity.ts";
 import type { Shape } from "./parameters.ts";
 import type { Storage } from "./storage.ts";
@@ -13,7 +13,7 @@ export interface DynamoDbFaults {
   indexLag?(): number;
 }
 
-export interface Engine extends Parts {
+export interface Engine extends Deps {
   tables: Tables;
   storage: Storage;
   streams: Streams;

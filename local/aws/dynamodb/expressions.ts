@@ -33,8 +33,8 @@ const MAX_REFERENCE = 255;
 function remembered<T>(read: (text: string) => T): (text: string) => T {
   const cache = new Map<string, T>();
   return (text) => {
-    const known = cache.get(text);
-    if (known !== undefined) return known;
+    const cached = cache.get(text);
+    if (cached !== undefined) return cached;
     const made = read(text);
     if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value!);
     cache.set(text, made);

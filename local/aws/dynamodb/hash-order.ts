@@ -1,11 +1,11 @@
 // The order in which the real service lists a set of names: that of a Java hash table.
 
-const LEAST_BUCKETS = 16;
+const MIN_BUCKETS = 16;
 const LOAD = 0.75;
 
 /** Texts by their buckets; those of one bucket as they came. */
 export function inHashOrder(texts: readonly string[]): string[] {
-  let buckets = LEAST_BUCKETS;
+  let buckets = MIN_BUCKETS;
   while (texts.length > buckets * LOAD) buckets *= 2;
   return texts.toSorted((a, b) => bucketOf(a, buckets) - bucketOf(b, buckets));
 }

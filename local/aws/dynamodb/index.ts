@@ -1,7 +1,7 @@
 // The embedded DynamoDB: the real service's operations, refusals, billing and streams over the one SQLite file.
 import { SECOND } from "../../../shared/clock.ts";
 import { isRecord } from "../members.ts";
-import { awsFailure, isAwsFailure, type Parts, type StandIn, unknownOperation, type Wire } from "../stand-in.ts";
+import { awsFailure, type Deps, isAwsFailure, type StandIn, unknownOperation, type Wire } from "../stand-in.ts";
 import { batchOperations } from "./batch.ts";
 import { type DynamoDbMeter, openBill, openMeter } from "./capacity.ts";
 import type { Call, DynamoDbFaults, Engine, Operation, Operations } from "./engine.ts";
@@ -39,9 +39,9 @@ export interface DynamoDb extends StandIn {
   resetMeter(): void;
 }
 
-export function createDynamoDb(parts: Parts & { faults?: DynamoDbFaults }): DynamoDb {
-  const { database, faults = {} } = parts;
-  const engine = database.transaction(() => openEngine(parts, faults));
+export function createDynamoDb(deps: Deps & { faults?: DynamoDbFaults }): DynamoDb {
+  const { database, faults = {} } = deps;
+  const engine = database.transaction(() => openEngine(deps, faults));
   const { tables, storage, streams } = engine;
   const operations = new Map<string, Operation>(Object.entries(allOperations(engine)));
   const meter = openMeter();
@@ -148,12 +148,12 @@ function withoutNulls(input: Wire): Wire {
   return input;
 }
 
-function openEngine(parts: Parts, faults: DynamoDbFaults): Engine {
-  const { database, clock } = parts;
+function openEngine(deps: Deps, faults: DynamoDbFaults): Engine {
+  const { database, clock } = deps;
   const tables = openTables(database);
   const streams = openStreams(database, clock.now);
   const storage = openStorage(database, streams, clock.now);
-  return { ...parts, faults, tables, streams, storage };
+  return { ...deps, faults, tables, streams, storage };
 }
 
 const allOperations = (engine: Engine): Operations => ({

@@ -129,12 +129,12 @@ export function collectionMetricsByTable(written: { table: Table; item: Item }[]
   for (const { table, item } of written) {
     const metrics = metricsOf(table, item);
     if (!metrics) continue;
-    const known = byTable.get(table.name) ?? new Map<string, Wire>();
-    byTable.set(table.name, known.set(partitionOf(item, table.keys), metrics));
+    const found = byTable.get(table.name) ?? new Map<string, Wire>();
+    byTable.set(table.name, found.set(partitionOf(item, table.keys), metrics));
   }
   if (byTable.size === 0) return {};
   return {
-    ItemCollectionMetrics: Object.fromEntries([...byTable].map(([name, known]) => [name, [...known.values()]])),
+    ItemCollectionMetrics: Object.fromEntries([...byTable].map(([name, found]) => [name, [...found.values()]])),
   };
 }
 

@@ -135,12 +135,12 @@ export function stretchOf({ operator, values }: KeyTest): Stretch {
   const start = sortable(low);
   if (operator === "begins_with")
     return {
-      bounds: { least: start, most: afterAll(start) },
+      bounds: { min: start, max: afterAll(start) },
       includes: (value) => begins(value, low),
     };
   if (operator === "between")
     return {
-      bounds: { least: start, most: sortable(high!) },
+      bounds: { min: start, max: sortable(high!) },
       includes: (value) => order(value, low) >= 0 && order(value, high!) <= 0,
     };
   if (operator === "none") throw new Error("The operator was checked before.");
@@ -158,9 +158,9 @@ const HOLDS = {
 };
 
 const BOUNDS = {
-  "=": (at: Sortable) => ({ least: at, most: at }),
+  "=": (at: Sortable) => ({ min: at, max: at }),
   "<": (at: Sortable) => ({ below: at }),
-  "<=": (at: Sortable) => ({ most: at }),
+  "<=": (at: Sortable) => ({ max: at }),
   ">": (at: Sortable) => ({ above: at }),
-  ">=": (at: Sortable) => ({ least: at }),
+  ">=": (at: Sortable) => ({ min: at }),
 };

@@ -42,5 +42,5 @@ export const ATTRIBUTE_UPDATES: Rule = {
   values: named("AttributeValueUpdate", { Value: map, Action: choice("ADD", "PUT", "DELETE") }),
 };
 
-export const ATTRIBUTES_TO_GET: Rule = { type: "List", least: 1, most: 255 };
+export const ATTRIBUTES_TO_GET: Rule = { type: "List", min: 1, max: 255 };
 export const CONDITIONAL_OPERATOR = choice("OR", "AND");

@@ -133,11 +133,11 @@ function* stretch(
   else for (let at = until - 1; at >= from; at--) yield list[at]!.stored;
 }
 
-function withinBounds(list: readonly Entry[], { least, above, most, below }: Bounds): [number, number] {
+function withinBounds(list: readonly Entry[], { min, above, max, below }: Bounds): [number, number] {
   let [from, until] = [0, list.length];
-  if (least !== undefined) from = Math.max(from, firstFrom(list, [sortText(least)]));
+  if (min !== undefined) from = Math.max(from, firstFrom(list, [sortText(min)]));
   if (above !== undefined) from = Math.max(from, firstAfter(list, [sortText(above)]));
-  if (most !== undefined) until = Math.min(until, firstAfter(list, [sortText(most)]));
+  if (max !== undefined) until = Math.min(until, firstAfter(list, [sortText(max)]));
   if (below !== undefined) until = Math.min(until, firstFrom(list, [sortText(below)]));
   return [from, until];
 }
@@ -146,14 +146,14 @@ const firstFrom = (list: readonly Entry[], place: readonly string[]) => first(li
 const firstAfter = (list: readonly Entry[], place: readonly string[]) => first(list, place, 1);
 
 /** The first position whose entry compares with the place at least so. */
-function first(list: readonly Entry[], place: readonly string[], least: number): number {
+function first(list: readonly Entry[], place: readonly string[], min: number): number {
   // Most rows are written in the order of their keys.
   const last = list.at(-1);
-  if (!last || compare(last.place, place) < least) return list.length;
+  if (!last || compare(last.place, place) < min) return list.length;
   let [low, high] = [0, list.length - 1];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (compare(list[middle]!.place, place) < least) low = middle + 1;
+    if (compare(list[middle]!.place, place) < min) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -9,13 +9,13 @@ export interface Rule {
   required?: boolean;
   oneOf?: readonly string[];
   /** Smallest value, or length of a text, list or map. */
-  least?: number;
-  most?: number;
+  min?: number;
+  max?: number;
   form?: RegExp;
   /** The allowed values as a message lists them, which then names neither value nor member. */
   listed?: string;
   /** Bounds that are checked before everything else and reported alone, by the member's own name. */
-  ahead?: { least?: number; most?: number };
+  ahead?: { min?: number; max?: number };
   /** What every key of a map must be. */
   keys?: Rule;
   /** The members of a structure. */
@@ -48,23 +48,23 @@ export const structure = (inside: Shape, called?: string): Rule => ({
   ...(called !== undefined && { called: `${MODEL}.${called}` }),
 });
 export const listOf = (each: Rule): Rule => ({ type: "List", each });
-export const count = (least: number, most?: number): Rule => ({
+export const count = (min: number, max?: number): Rule => ({
   type: "Integer",
-  least,
-  ...(most !== undefined && { most }),
+  min,
+  ...(max !== undefined && { max }),
 });
 
-export const long = (least: number): Rule => ({ type: "Long", least });
+export const long = (min: number): Rule => ({ type: "Long", min });
 
 export const ITEM_TABLE: Rule = {
   type: "String",
   required: true,
-  ahead: { least: 1 },
-  least: 3,
-  most: MAX_NAME,
+  ahead: { min: 1 },
+  min: 3,
+  max: MAX_NAME,
   form: NAME_FORM,
 };
-export const NAME: Rule = { type: "String", least: 3, most: MAX_NAME, form: NAME_FORM };
+export const NAME: Rule = { type: "String", min: 3, max: MAX_NAME, form: NAME_FORM };
 export const CONSUMED = choice("INDEXES", "TOTAL", "NONE");
 export const COLLECTION_METRICS = choice("SIZE", "NONE");
 export const RETURN_VALUES: Rule = {
@@ -153,11 +153,11 @@ function faultsAt(held: unknown, rule: Rule, where: string): string[] {
   return [...own, ...inner];
 }
 
-function constraintsBroken(held: unknown, { oneOf, least, most, form, keys, type }: Rule): string[] {
+function constraintsBroken(held: unknown, { oneOf, min, max, form, keys, type }: Rule): string[] {
   const broken: string[] = [];
   if (keys && Object.keys(held as object).some((key) => constraintsBroken(key, keys).length > 0))
     broken.push(
-      `Map keys must satisfy constraint: [Member must have length less than or equal to ${keys.most}, Member must have length greater than or equal to ${keys.least}, Member must satisfy regular expression pattern: ${keys.form!.source.slice(1, -1)}]`,
+      `Map keys must satisfy constraint: [Member must have length less than or equal to ${keys.max}, Member must have length greater than or equal to ${keys.min}, Member must satisfy regular expression pattern: ${keys.form!.source.slice(1, -1)}]`,
     );
   if (oneOf && !oneOf.includes(String(held))) broken.push(`Member must satisfy enum value set: [${oneOf.join(", ")}]`);
   const isNumber = type === "Integer" || type === "Long";
@@ -165,8 +165,8 @@ function constraintsBroken(held: unknown, { oneOf, least, most, form, keys, type
   const size = isNumber ? Number(held) : sizeOf(held);
   if (form && size > 0 && !form.test(String(held)) && !isArn(held))
     broken.push(`Member must satisfy regular expression pattern: ${form.source.slice(1, -1)}`);
-  if (least !== undefined && size < least) broken.push(`Member must have ${measure} greater than or equal to ${least}`);
-  if (most !== undefined && size > most) broken.push(`Member must have ${measure} less than or equal to ${most}`);
+  if (min !== undefined && size < min) broken.push(`Member must have ${measure} greater than or equal to ${min}`);
+  if (max !== undefined && size > max) broken.push(`Member must have ${measure} less than or equal to ${max}`);
   return broken;
 }
 

@@ -10,7 +10,6 @@ import { CONDITIONS } from "./legacy-shapes.ts";
 import { count, flag, text } from "./parameters.ts";
 import type { Path } from "./paths.ts";
 import {
-  type Asked,
   checkAllSelected,
   checkAsked,
   checkFiltered,
@@ -23,6 +22,7 @@ import {
   positionOf,
   READ_SHAPE,
   type ReadInput,
+  type ReadRequest,
   readAsked,
   readPage,
   type Source,
@@ -40,7 +40,7 @@ export function queryOperations(engine: Engine): Operations {
     Query: {
       shape: {
         ...READ_SHAPE,
-        Limit: { type: "Integer", ahead: { least: 1 } },
+        Limit: { type: "Integer", ahead: { min: 1 } },
         KeyConditionExpression: text,
         ScanIndexForward: flag,
         KeyConditions: CONDITIONS,
@@ -103,7 +103,7 @@ function checkConditioned({ KeyConditionExpression, KeyConditions }: Wire): void
     throw validation("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
 }
 
-const testsAsked = ({ keyCondition }: Asked, { KeyConditions }: Wire): KeyTest[] =>
+const testsAsked = ({ keyCondition }: ReadRequest, { KeyConditions }: Wire): KeyTest[] =>
   keyCondition ? keyTests(keyCondition.tree, keyCondition.binding) : readKeyConditions(KeyConditions as Comparisons);
 
 function refuseFilterOnKeys(paths: readonly Path[] | undefined, { keys }: Source, kind: string): void {

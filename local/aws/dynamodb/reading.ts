@@ -19,7 +19,7 @@ import { attributeOf, type Item, normalizeItem, typeOf } from "./values.ts";
 export const READ_SHAPE = {
   ReturnConsumedCapacity: CONSUMED,
   TableName: ITEM_TABLE,
-  IndexName: { type: "String", least: 3, most: 255, form: /^[a-zA-Z0-9_.-]+$/ },
+  IndexName: { type: "String", min: 3, max: 255, form: /^[a-zA-Z0-9_.-]+$/ },
   Select: choice("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"),
   ConsistentRead: flag,
   Limit: count(1),
@@ -63,7 +63,7 @@ export function sourceOf(engine: Engine, input: ReadInput): Source {
 }
 
 /** The parts of a read that do not need the table. */
-export interface Asked {
+export interface ReadRequest {
   keyCondition: ReturnType<ReturnType<typeof readExpressions>["keyCondition"]> | undefined;
   filter: { passes: Predicate; paths: Path[] } | undefined;
   projection: Path[] | undefined;
@@ -75,7 +75,7 @@ export function readAsked(
   input: ReadInput,
   kinds: readonly string[],
   { older = false, check }: { older?: boolean; check(): void },
-): Asked {
+): ReadRequest {
   let startKey: Item | undefined;
   const before = () => {
     const filter = (input.QueryFilter ?? input.ScanFilter) as Comparisons | undefined;
@@ -124,7 +124,7 @@ export function checkSelect({ Select, ProjectionExpression, AttributesToGet, Ind
 }
 
 /** A query's filter sees only what its index holds (a scan's may name anything). */
-export function checkFiltered({ index }: Source, { filter }: Asked): void {
+export function checkFiltered({ index }: Source, { filter }: ReadRequest): void {
   const beyond = index ? unprojected(filter?.paths, index).sort() : [];
   if (beyond.length > 0)
     throw invalidParameter(
@@ -141,7 +141,7 @@ export function checkAllSelected({ index }: Source, { Select }: ReadInput): void
 }
 
 /** Checks what was asked against the table and index. */
-export function checkAsked({ table, index }: Source, asked: Asked): void {
+export function checkAsked({ table, index }: Source, asked: ReadRequest): void {
   if (asked.projection) checkScalarKeys(asked.projection, table);
   const beyond = index && !index.local ? unprojected(asked.projection, index) : [];
   if (beyond.length > 0)
@@ -203,7 +203,14 @@ export interface Page extends Reach {
 export const PARTITIONS = 4;
 
 /** Reads one page, at most 1 MB before the filter, and answers it in the shape of Query and Scan. */
-export function readPage(engine: Engine, bill: Bill, source: Source, page: Page, asked: Asked, input: ReadInput): Wire {
+export function readPage(
+  engine: Engine,
+  bill: Bill,
+  source: Source,
+  page: Page,
+  asked: ReadRequest,
+  input: ReadInput,
+): Wire {
   const { table, index } = source;
   const lag = index && !index.local ? (engine.faults.indexLag?.() ?? 0) : 0;
   const read = () => collect(engine, bill, source, page, asked, input);
@@ -223,7 +230,7 @@ export function readPage(engine: Engine, bill: Bill, source: Source, page: Page,
   };
 }
 
-function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: Asked, input: ReadInput) {
+function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: ReadRequest, input: ReadInput) {
   const limit = input.Limit ?? Number.POSITIVE_INFINITY;
   const { projection, filter } = asked;
   const shown = reader(engine, bill, source, input, input.Select === "ALL_ATTRIBUTES" ? "all" : projection);

@@ -9,9 +9,9 @@ export type RowKey = readonly Sortable[];
 
 /** Which sort keys are wanted; what is left out bounds nothing. */
 export interface Bounds {
-  least?: Sortable;
+  min?: Sortable;
   above?: Sortable;
-  most?: Sortable;
+  max?: Sortable;
   below?: Sortable;
 }
 
@@ -62,22 +62,22 @@ interface Sql {
   remove: string;
 }
 
-const COMPARISONS = { least: ">=", above: ">", most: "<=", below: "<" } as const;
+const COMPARISONS = { min: ">=", above: ">", max: "<=", below: "<" } as const;
 
 /** So many rows are quicker read at once than one by one. */
 const FEW = 100;
 
 function sqlRows(database: Database): Rows {
-  const known = new Map<string, Sql>();
+  const found = new Map<string, Sql>();
   const sqlOf = (storage: string): Sql => {
-    let sql = known.get(storage);
+    let sql = found.get(storage);
     if (!sql) {
       const columns = database.all(`SELECT name FROM pragma_table_info('${storage}') WHERE pk > 0 ORDER BY pk`);
       sql = statementsOf(
         storage,
         columns.map(({ name }) => String(name)),
       );
-      known.set(storage, sql);
+      found.set(storage, sql);
     }
     return sql;
   };
@@ -95,11 +95,11 @@ function sqlRows(database: Database): Rows {
       database.exec(
         `CREATE TABLE ${storage} (${key}, item TEXT, size INTEGER, ${due}PRIMARY KEY (${key})) WITHOUT ROWID`,
       );
-      known.set(storage, statementsOf(storage, columns));
+      found.set(storage, statementsOf(storage, columns));
     },
     drop: (storage) => {
       database.exec(`DROP TABLE ${storage}`);
-      known.delete(storage);
+      found.delete(storage);
     },
     find: (storage, key) => {
       const row = database.first(sqlOf(storage).find, ...key);

@@ -10,9 +10,9 @@ import { keyNames, streamArn, type Table } from "./tables.ts";
 const SHARD = "shardId-00000000000000000000-00000001";
 const ITERATOR_LIFE = 15 * MINUTE;
 const MAX_RECORDS = 1000;
-const SHARD_ID: Rule = { type: "String", required: true, least: 28, most: 65 };
+const SHARD_ID: Rule = { type: "String", required: true, min: 28, max: 65 };
 const SHARD_FILTER = structure({ Type: needed(choice("CHILD_SHARDS")), ShardId: SHARD_ID });
-const ARN: Rule = { type: "String", required: true, least: 37, most: 1024 };
+const ARN: Rule = { type: "String", required: true, min: 37, max: 1024 };
 
 export function streamOf({ name, record }: Table): Stream | undefined {
   return (
@@ -20,7 +20,7 @@ export function streamOf({ name, record }: Table): Stream | undefined {
   );
 }
 
-interface Found {
+interface StreamMatch {
   table: Table;
   stream: Stream;
   isOpen: boolean;
@@ -29,7 +29,7 @@ interface Found {
 export function streamOperations(engine: Engine): Operations {
   const { tables, streams, clock } = engine;
   /** The streams of a table: that of today, and those of the last day that it took the place of. */
-  const streamsOf = (table: Table): Found[] => {
+  const streamsOf = (table: Table): StreamMatch[] => {
     const { name, record } = table;
     const today = streamOf(table);
     const former = (record.formerStreams ?? []).filter(({ until }) => until > clock.now() - DAY);
@@ -42,7 +42,7 @@ export function streamOperations(engine: Engine): Operations {
       ...(today ? [{ table, stream: today, isOpen: record.stream?.enabled === true }] : []),
     ];
   };
-  const find = (arn: unknown): Found => {
+  const find = (arn: unknown): StreamMatch => {
     checkArn(arn);
     for (const name of tables.names())
       for (const found of streamsOf(tables.need(name))) if (streamArn(name, found.stream.label) === arn) return found;
@@ -103,7 +103,7 @@ export function streamOperations(engine: Engine): Operations {
         StreamArn: ARN,
         ShardId: SHARD_ID,
         ShardIteratorType: needed(choice("AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON")),
-        SequenceNumber: { type: "String", least: 21, most: 40 },
+        SequenceNumber: { type: "String", min: 21, max: 40 },
       },
       writes: false,
       run: ({ StreamArn, ShardId, ShardIteratorType: type, SequenceNumber: sequence }) => {

@@ -51,7 +51,7 @@ export interface Streams {
 
 const RETENTION = DAY;
 /** So many records are kept in memory as well: readers are seldom further behind. */
-const LONGEST_TAIL = 2_000;
+const MAX_TAIL = 2_000;
 const SEQUENCE_DIGITS = 21;
 
 export const sequenceText = (sequence: number): string => String(sequence).padStart(SEQUENCE_DIGITS, "0");
@@ -100,8 +100,8 @@ export function openStreams(database: Database, now: () => number): Streams {
       if (appended.length === 0) return;
       if (committed) tail.records.push(...appended);
       appended = [];
-      if (!isKept || tail.records.length <= LONGEST_TAIL) return;
-      const records = tail.records.slice(-LONGEST_TAIL / 2);
+      if (!isKept || tail.records.length <= MAX_TAIL) return;
+      const records = tail.records.slice(-MAX_TAIL / 2);
       tail = { after: records[0]!.sequence - 1, records };
     },
     read: (stream, after, limit) => {

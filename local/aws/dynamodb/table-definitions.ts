@@ -15,14 +15,14 @@ export const THROUGHPUT = structure(
 );
 
 /** Of keys and of what is projected by name; other attributes may have longer ones. */
-const KEY_NAME: Rule = { type: "String", least: 1, most: 255 };
+const KEY_NAME: Rule = { type: "String", min: 1, max: 255 };
 
 const KEY_SCHEMA: Rule = {
   ...listOf(
     structure({ AttributeName: needed(KEY_NAME), KeyType: needed(choice("HASH", "RANGE")) }, "KeySchemaElement"),
   ),
-  least: 1,
-  most: 2,
+  min: 1,
+  max: 2,
   required: true,
 };
 
@@ -33,7 +33,7 @@ export const ATTRIBUTES = listOf(
 const PROJECTION = structure(
   {
     ProjectionType: choice("ALL", "INCLUDE", "KEYS_ONLY"),
-    NonKeyAttributes: { ...listOf(KEY_NAME), least: 1 },
+    NonKeyAttributes: { ...listOf(KEY_NAME), min: 1 },
   },
   "Projection",
 );
@@ -142,16 +142,16 @@ export function refuseRedefined(definitions: Definitions): void {
 
 function checkKeySchema(schema: KeyElement[], definitions: Definitions): void {
   const keys = schema.map(({ AttributeName }) => AttributeName);
-  const known = definitions.map(({ AttributeName }) => AttributeName);
-  if (keys.length > known.length) throw validation("Invalid KeySchema: Some index key attribute have no definition");
-  checkDefined(keys, known);
+  const found = definitions.map(({ AttributeName }) => AttributeName);
+  if (keys.length > found.length) throw validation("Invalid KeySchema: Some index key attribute have no definition");
+  checkDefined(keys, found);
   checkKeyOrder(schema);
 }
 
-function checkDefined(keys: string[], known: string[]): void {
-  if (keys.some((key) => !known.includes(key)))
+function checkDefined(keys: string[], found: string[]): void {
+  if (keys.some((key) => !found.includes(key)))
     throw invalidParameter(
-      `Some index key attributes are not defined in AttributeDefinitions. Keys: [${keys.join(", ")}], AttributeDefinitions: [${known.join(", ")}]`,
+      `Some index key attributes are not defined in AttributeDefinitions. Keys: [${keys.join(", ")}], AttributeDefinitions: [${found.join(", ")}]`,
     );
 }
 

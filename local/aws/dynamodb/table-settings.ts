@@ -20,7 +20,7 @@ function timeToLive(engine: Engine): Operations {
   const { tables, storage, clock } = engine;
   const specification = structure({
     Enabled: needed(flag),
-    AttributeName: needed({ type: "String", least: 1, most: 255 }),
+    AttributeName: needed({ type: "String", min: 1, max: 255 }),
   });
   return {
     DescribeTimeToLive: onTable({}, false, ({ TableName }) => {
@@ -75,7 +75,7 @@ export function checkedTags(tags: Tag[] = [], present: Record<string, string> = 
 }
 
 const TAG_CHARACTERS = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
-const LONGEST_TAG = { key: 128, value: 256 };
+const MAX_TAG = { key: 128, value: 256 };
 
 /** Lengths are in characters, not in bytes. */
 function checkTag(key: unknown, value: unknown): void {
@@ -88,9 +88,9 @@ function checkTag(key: unknown, value: unknown): void {
     ["value", value],
   ] as const) {
     if (held === undefined || held === null) throw notNull(`tags.1.member.${member}`);
-    const [length, most] = [[...String(held)].length, LONGEST_TAG[member]];
+    const [length, max] = [[...String(held)].length, MAX_TAG[member]];
     if (member === "key" && length === 0) throw refuse(member, "Member must have length greater than or equal to 1");
-    if (length > most) throw refuse(member, `Member must have length less than or equal to ${most}`);
+    if (length > max) throw refuse(member, `Member must have length less than or equal to ${max}`);
     if (!TAG_CHARACTERS.test(String(held)))
       throw refuse(member, `Member must satisfy regular expression pattern: ${TAG_CHARACTERS.source.slice(1, -1)}`);
   }

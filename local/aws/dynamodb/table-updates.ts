@@ -179,10 +179,10 @@ function defineIndex(table: Table, definition: IndexDefinition, given: TableReco
   const { IndexName: name } = definition;
   if (record.indexStorage[name]) throw validation(`Attempting to create an index which already exists`);
   checkGlobalIndex(definition, given, record.BillingMode);
-  const known = new Map(record.AttributeDefinitions.map((one) => [one.AttributeName, one.AttributeType]));
-  const other = given.find((one) => (known.get(one.AttributeName) ?? one.AttributeType) !== one.AttributeType);
+  const found = new Map(record.AttributeDefinitions.map((one) => [one.AttributeName, one.AttributeType]));
+  const other = given.find((one) => (found.get(one.AttributeName) ?? one.AttributeType) !== one.AttributeType);
   if (other) throw redefined(record, other, definition);
-  record.AttributeDefinitions.push(...given.filter(({ AttributeName }) => !known.has(AttributeName)));
+  record.AttributeDefinitions.push(...given.filter(({ AttributeName }) => !found.has(AttributeName)));
   record.globalIndexes.push(named(table, definition));
   return name;
 }
@@ -195,17 +195,17 @@ function redefined(
 ) {
   const schemaOf = (type: string | undefined, { KeySchema }: Pick<IndexDefinition, "KeySchema">) =>
     `Schema:[SchemaElement: key{${name}:${type}:${KeySchema.find((key) => key.AttributeName === name)?.KeyType}}]`;
-  const known = AttributeDefinitions.find((one) => one.AttributeName === name)?.AttributeType;
+  const found = AttributeDefinitions.find((one) => one.AttributeName === name)?.AttributeType;
   const holder = [table, ...globalIndexes, ...localIndexes].find(({ KeySchema }) =>
     KeySchema.some((key) => key.AttributeName === name),
   );
   return invalidParameter(
-    `Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. Existing schema: ${schemaOf(known, holder ?? fresh)} New schema: ${schemaOf(AttributeType, fresh)}`,
+    `Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. Existing schema: ${schemaOf(found, holder ?? fresh)} New schema: ${schemaOf(AttributeType, fresh)}`,
   );
 }
 
 function changeIndex(record: TableRecord, { IndexName, ProvisionedThroughput }: NonNullable<IndexUpdate["Update"]>) {
-  const index = record.globalIndexes.find((known) => known.IndexName === IndexName);
+  const index = record.globalIndexes.find((found) => found.IndexName === IndexName);
   if (!index)
     throw validation(
       "This operation cannot be performed with given input values. Please contact DynamoDB service team for more info: Action Blocked: IndexUpdate",
@@ -214,7 +214,7 @@ function changeIndex(record: TableRecord, { IndexName, ProvisionedThroughput }: 
 }
 
 function deleteIndex({ storage }: Engine, { indexes, record }: Table, name: string): void {
-  const index = indexes.find((known) => known.name === name && !known.local);
+  const index = indexes.find((found) => found.name === name && !found.local);
   if (!index) throw noSuchResource();
   storage.indexing.drop(index);
   delete record.indexStorage[name];

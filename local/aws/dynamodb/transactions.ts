@@ -37,8 +37,8 @@ const MAX_ACTIONS = 100;
 const MAX_BYTES = 4 * 1024 * 1024;
 const TOKEN_LIFE = 10 * MINUTE;
 
-const ACTIONS: Rule = { type: "List", required: true, ahead: { least: 1, most: MAX_ACTIONS } };
-const TOKEN: Rule = { type: "String", least: 1, ahead: { most: 36 } };
+const ACTIONS: Rule = { type: "List", required: true, ahead: { min: 1, max: MAX_ACTIONS } };
+const TOKEN: Rule = { type: "String", min: 1, ahead: { max: 36 } };
 
 const CONDITIONED = {
   TableName: ITEM_TABLE,

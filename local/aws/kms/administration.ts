@@ -39,7 +39,7 @@ export function administration(keys: KeyStore, clock: Clock): Operations {
         "SYMMETRIC_DEFAULT") as KeySpec;
       const usage =
         read.word(input, "KeyUsage", ["ENCRYPT_DECRYPT", "SIGN_VERIFY", "GENERATE_VERIFY_MAC"]) ?? "ENCRYPT_DECRYPT";
-      const fitting = usages[spec].find((known) => known === usage);
+      const fitting = usages[spec].find((found) => found === usage);
       if (!fitting || (spec === "RSA_2048" && fitting === "ENCRYPT_DECRYPT"))
         throw read.refuse(`KeyUsage ${usage} is not compatible with KeySpec ${spec}`);
       return { KeyMetadata: metadataOf(keys.create(spec, fitting, read.text(input, "Description") ?? "")) };

@@ -1,7 +1,7 @@
 // Keys of the embedded KMS: their material lies with the data, found by id, ARN or alias.
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
 
-import { type AwsFailure, awsFailure, type Parts, type Wire } from "../stand-in.ts";
+import { type AwsFailure, awsFailure, type Deps, type Wire } from "../stand-in.ts";
 
 export type KeySpec = "SYMMETRIC_DEFAULT" | "RSA_2048" | "ECC_NIST_P256" | "HMAC_256";
 
@@ -56,9 +56,9 @@ export interface KeyStore {
   saveAlias(name: string, key: string | undefined): void;
 }
 
-export function openKeys({ clock, ids, database, rsaKey }: Parts & { rsaKey?: () => string }): KeyStore {
+export function openKeys({ clock, ids, database, rsaKey }: Deps & { rsaKey?: () => string }): KeyStore {
   let ready = false;
-  const known = new Map<string, Key>();
+  const found = new Map<string, Key>();
   const aliases = new Map<string, string>();
 
   const load = () => {
@@ -69,7 +69,7 @@ export function openKeys({ clock, ids, database, rsaKey }: Parts & { rsaKey?: ()
         "CREATE TABLE IF NOT EXISTS kms_aliases (name TEXT PRIMARY KEY, key TEXT NOT NULL);",
     );
     for (const { id, key } of database.all("SELECT id, key FROM kms_keys"))
-      known.set(String(id), JSON.parse(String(key)));
+      found.set(String(id), JSON.parse(String(key)));
     for (const { name, key } of database.all("SELECT name, key FROM kms_aliases"))
       aliases.set(String(name), String(key));
   };
@@ -87,7 +87,7 @@ export function openKeys({ clock, ids, database, rsaKey }: Parts & { rsaKey?: ()
   const find: KeyStore["find"] = (keyId) => {
     load();
     const id = idOf(keyId);
-    const key = known.get(id);
+    const key = found.get(id);
     if (!key || (key.deleteAt !== null && key.deleteAt <= clock.now())) throw notFound(id);
     return key;
   };
@@ -99,7 +99,7 @@ export function openKeys({ clock, ids, database, rsaKey }: Parts & { rsaKey?: ()
       key.id,
       JSON.stringify(key),
     );
-    known.set(key.id, key);
+    found.set(key.id, key);
   };
 
   const pairPem = (spec: KeySpec): string => {
@@ -116,7 +116,7 @@ export function openKeys({ clock, ids, database, rsaKey }: Parts & { rsaKey?: ()
     save,
     all: () => {
       load();
-      return [...known.values()];
+      return [...found.values()];
     },
     use: (keyId, usage) => {
       const key = find(keyId);

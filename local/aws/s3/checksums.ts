@@ -79,10 +79,10 @@ export function verify(input: Wire, bytes: Uint8Array): Checksum | undefined {
 
 export function algorithmIn(name: unknown): Algorithm | undefined {
   if (name === undefined) return undefined;
-  const known = algorithms.find((algorithm) => algorithm === String(name).toUpperCase());
-  if (!known)
+  const found = algorithms.find((algorithm) => algorithm === String(name).toUpperCase());
+  if (!found)
     throw awsFailure("NotImplemented", `The embedded S3 does not know the checksum ${name}.`, { status: 501 });
-  return known;
+  return found;
 }
 
 export const wrongChecksum = (algorithm: Algorithm): AwsFailure =>

@@ -1,5 +1,5 @@
 // Multipart uploads: parts in any order, joined when the upload is completed.
-import { awsFailure, type Parts, type Wire } from "../stand-in.ts";
+import { awsFailure, type Deps, type Wire } from "../stand-in.ts";
 import {
   type Algorithm,
   algorithmIn,
@@ -15,9 +15,9 @@ import * as errors from "./errors.ts";
 import { aboutOf, checkWrite, isoTime, placeOf } from "./objects.ts";
 import type { Part, S3Storage, Upload } from "./storage.ts";
 
-const LEAST_PART = 5 * 1_048_576;
-const MOST_PARTS = 10_000;
-const MOST_PART_BYTES = 5 * 1_073_741_824;
+const MIN_PART = 5 * 1_048_576;
+const MAX_PARTS = 10_000;
+const MAX_PART_BYTES = 5 * 1_073_741_824;
 
 interface GivenPart {
   PartNumber: number;
@@ -25,7 +25,7 @@ interface GivenPart {
   [checksum: string]: unknown;
 }
 
-export function multipartOperations(storage: S3Storage, { clock, ids }: Parts): Record<string, (input: Wire) => Wire> {
+export function multipartOperations(storage: S3Storage, { clock, ids }: Deps): Record<string, (input: Wire) => Wire> {
   const find = (input: Wire): Upload => {
     const { bucket, key } = placeOf(storage, input);
     const upload = storage.uploads(bucket).find(({ id }) => id === input.UploadId);
@@ -45,10 +45,10 @@ export function multipartOperations(storage: S3Storage, { clock, ids }: Parts): 
   const uploadPart = (input: Wire): Wire => {
     const upload = find(input);
     const number = Number(input.PartNumber);
-    if (!Number.isInteger(number) || number < 1 || number > MOST_PARTS)
-      throw errors.invalidArgument(`Part number must be an integer between 1 and ${MOST_PARTS}, inclusive`);
+    if (!Number.isInteger(number) || number < 1 || number > MAX_PARTS)
+      throw errors.invalidArgument(`Part number must be an integer between 1 and ${MAX_PARTS}, inclusive`);
     const body = input.Body as Uint8Array;
-    if (body.length > MOST_PART_BYTES) throw errors.tooLarge();
+    if (body.length > MAX_PART_BYTES) throw errors.tooLarge();
     const algorithm = upload.about.checksum?.algorithm;
     const checksum = verify(algorithm ? { ChecksumAlgorithm: algorithm, ...input } : input, body);
     const etag = `"${md5(body).toString("hex")}"`;
@@ -65,17 +65,17 @@ export function multipartOperations(storage: S3Storage, { clock, ids }: Parts): 
     if (given.length === 0) throw errors.malformed();
     if (given.some(({ PartNumber }, i) => i > 0 && PartNumber <= given[i - 1]!.PartNumber))
       throw errors.invalidPartOrder();
-    const known = new Map(storage.parts(upload.id).map((part) => [part.number, part]));
+    const found = new Map(storage.parts(upload.id).map((part) => [part.number, part]));
     return given.map(({ PartNumber, ETag, ...sums }, i) => {
-      const part = known.get(PartNumber);
+      const part = found.get(PartNumber);
       if (!part || unquoted(part.etag) !== unquoted(ETag)) throw errors.invalidPart({ PartNumber: String(PartNumber) });
       for (const algorithm of algorithms) {
         const sum = sums[memberOf(algorithm)];
         if (sum !== undefined && (part.checksum?.algorithm !== algorithm || part.checksum.value !== sum))
           throw errors.invalidPart({ PartNumber: String(PartNumber) });
       }
-      if (i < given.length - 1 && part.size < LEAST_PART)
-        throw errors.tooSmall({ ProposedSize: String(part.size), MinSizeAllowed: String(LEAST_PART) });
+      if (i < given.length - 1 && part.size < MIN_PART)
+        throw errors.tooSmall({ ProposedSize: String(part.size), MinSizeAllowed: String(MIN_PART) });
       return part;
     });
   };

@@ -1,6 +1,6 @@
 // Objects: put, get with ranges and conditions, copy, delete, list.
 import { SECOND } from "../../../shared/clock.ts";
-import { awsFailure, isAwsFailure, type Parts, type Wire } from "../stand-in.ts";
+import { awsFailure, type Deps, isAwsFailure, type Wire } from "../stand-in.ts";
 import { md5, memberOf, verify } from "./checksums.ts";
 import * as errors from "./errors.ts";
 import type { About, S3Storage, Stored } from "./storage.ts";
@@ -15,10 +15,10 @@ export const keptHeaders: Record<string, string> = {
   expires: "Expires",
 };
 const DEFAULT_TYPE = "binary/octet-stream";
-const MOST_KEY_BYTES = 1_024;
-const MOST_METADATA_BYTES = 2_048;
-const MOST_DELETED = 1_000;
-const MOST_LISTED = 1_000;
+const MAX_KEY_BYTES = 1_024;
+const MAX_METADATA_BYTES = 2_048;
+const MAX_DELETED = 1_000;
+const MAX_LISTED = 1_000;
 
 type Operation = (input: Wire) => Wire;
 
@@ -30,7 +30,7 @@ export function aboutOf(input: Wire): About {
     if (input[member] !== undefined) headers[name] = String(input[member]);
   const metadata = (input.Metadata ?? {}) as Record<string, string>;
   const size = Object.entries(metadata).reduce((sum, pair) => sum + Buffer.byteLength(pair.join("")), 0);
-  if (size > MOST_METADATA_BYTES)
+  if (size > MAX_METADATA_BYTES)
     throw awsFailure("MetadataTooLarge", "Your metadata headers exceed the maximum allowed metadata size");
   return { headers, metadata };
 }
@@ -39,7 +39,7 @@ export function aboutOf(input: Wire): About {
 export function placeOf(storage: S3Storage, input: Wire): { bucket: string; key: string } {
   const [bucket, key] = [String(input.Bucket), String(input.Key)];
   if (!storage.hasBucket(bucket)) throw errors.noSuchBucket({ BucketName: bucket });
-  if (Buffer.byteLength(key) > MOST_KEY_BYTES) throw awsFailure("KeyTooLongError", "Your key is too long");
+  if (Buffer.byteLength(key) > MAX_KEY_BYTES) throw awsFailure("KeyTooLongError", "Your key is too long");
   return { bucket, key };
 }
 
@@ -81,7 +81,7 @@ function rangeOf(range: unknown, size: number): [from: number, to: number] | und
   return [from, to];
 }
 
-export function objectOperations(storage: S3Storage, { clock, ids }: Parts): Record<string, Operation> {
+export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Record<string, Operation> {
   const find = (input: Wire): Stored => {
     const { bucket, key } = placeOf(storage, input);
     const object = storage.object(bucket, key);
@@ -176,7 +176,7 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Parts): Rec
       Objects: { Key: string; ETag?: string | undefined }[];
       Quiet: boolean;
     };
-    if (Objects.length === 0 || Objects.length > MOST_DELETED) throw errors.malformed();
+    if (Objects.length === 0 || Objects.length > MAX_DELETED) throw errors.malformed();
     placeOf(storage, { ...input, Key: "" });
     const Deleted: Wire[] = [];
     const Errors: Wire[] = [];
@@ -194,7 +194,7 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Parts): Rec
   const list = (input: Wire): Wire => {
     const { bucket } = placeOf(storage, { ...input, Key: "" });
     const [prefix, delimiter] = [String(input.Prefix ?? ""), String(input.Delimiter ?? "")];
-    const limit = Math.min(MOST_LISTED, Number(input.MaxKeys ?? MOST_LISTED));
+    const limit = Math.min(MAX_LISTED, Number(input.MaxKeys ?? MAX_LISTED));
     if (!Number.isInteger(limit) || limit < 0)
       throw errors.invalidArgument("Argument maxKeys must be an integer between 0 and 2147483647");
     let at =

@@ -66,9 +66,9 @@ function checkPolicy({ fields, file }: Form, bucket: string, keys: Keys, now: nu
         throw tooLarge({ ProposedSize: String(file.length), MaxSizeAllowed: String(value) });
       continue;
     }
-    const known = String(name).replace(/^\$/, "").toLowerCase();
-    const given = values.get(known) ?? "";
-    covered.add(known);
+    const found = String(name).replace(/^\$/, "").toLowerCase();
+    const given = values.get(found) ?? "";
+    covered.add(found);
     const holds = operator === "eq" ? given === value : operator === "starts-with" && given.startsWith(String(value));
     if (!holds) throw fails(condition);
   }

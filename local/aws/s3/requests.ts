@@ -65,7 +65,7 @@ const choosing = new Set(["list-type", "uploads", "delete", "location", "x-id", 
 /** `bucket.s3.…`, `bucket.localhost`, `bucket.127.0.0.1`: else the bucket is the first part of the path. */
 const virtualHost = /^(.+?)\.(?:s3[.-].*|s3|localhost|127\.0\.0\.1)(?::\d+)?$/;
 
-export interface Asked {
+export interface S3Operation {
   operation: string;
   input: Wire;
 }
@@ -97,7 +97,7 @@ const hoisted = (query: ReadonlyMap<string, string>): Record<string, string> =>
   );
 
 /** What is asked for. @throws 501 for a parameter that nobody here would honour. */
-export function readRequest(request: AwsRequest, body: Buffer): Asked {
+export function readRequest(request: AwsRequest, body: Buffer): S3Operation {
   const query = new Map(queryOf(request));
   const { bucket, key } = locate(request);
   const { bytes, headers } = readBody({ ...request, headers: { ...request.headers, ...hoisted(query) } }, body);

@@ -11,7 +11,7 @@ const seconds = (at: number) => timestamp(at).replace(/\.\d+Z$/, "Z");
 export function firingOf({ group, name, input }: Schedule, dueAt: number, id: string): Retry {
   const target = input.Target as Wire;
   const arn = scheduleArn(group, name);
-  const { mostAttempts, longestAgeMs } = policyOf(target);
+  const { maxAttempts, maxAgeMs } = policyOf(target);
   const text = (read.text(target, "Input") ?? unasked(arn, dueAt, id))
     .replaceAll("<aws.scheduler.schedule-arn>", arn)
     .replaceAll("<aws.scheduler.scheduled-time>", seconds(dueAt))
@@ -24,8 +24,8 @@ export function firingOf({ group, name, input }: Schedule, dueAt: number, id: st
     deadLetterArn: isRecord(target.DeadLetterConfig) ? read.text(target.DeadLetterConfig, "Arn") : undefined,
     dueAt,
     attempt: 0,
-    mostAttempts,
-    givesUpAt: dueAt + longestAgeMs,
+    maxAttempts,
+    givesUpAt: dueAt + maxAgeMs,
     nextAt: dueAt,
   };
 }

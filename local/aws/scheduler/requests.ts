@@ -34,8 +34,8 @@ export const groupArn = (group: string): string => `${ARN}:schedule-group/${grou
 export const DEFAULT_GROUP = "default";
 
 const NAME = /^[0-9a-zA-Z-_.]{1,64}$/;
-export const MOST_RETRIES = 185;
-export const LONGEST_AGE_SECONDS = 86_400;
+export const MAX_RETRY_ATTEMPTS = 185;
+export const MAX_AGE_SECONDS = 86_400;
 
 export function nameIn(input: Wire, member = "Name"): string {
   const name = read.needed(input, member);
@@ -124,11 +124,11 @@ function checkTimes(input: Wire, now: number): void {
     throw invalid("The EndDate you specify must come after the StartDate and lie in the future.");
 }
 
-export function policyOf(target: Wire): { mostAttempts: number; longestAgeMs: number } {
+export function policyOf(target: Wire): { maxAttempts: number; maxAgeMs: number } {
   const policy = structure(target, "RetryPolicy", POLICY) ?? {};
-  const mostAttempts = read.integer(policy, "MaximumRetryAttempts", 0, MOST_RETRIES) ?? MOST_RETRIES;
-  const seconds = read.integer(policy, "MaximumEventAgeInSeconds", 60, LONGEST_AGE_SECONDS) ?? LONGEST_AGE_SECONDS;
-  return { mostAttempts, longestAgeMs: seconds * SECOND };
+  const maxAttempts = read.integer(policy, "MaximumRetryAttempts", 0, MAX_RETRY_ATTEMPTS) ?? MAX_RETRY_ATTEMPTS;
+  const seconds = read.integer(policy, "MaximumEventAgeInSeconds", 60, MAX_AGE_SECONDS) ?? MAX_AGE_SECONDS;
+  return { maxAttempts, maxAgeMs: seconds * SECOND };
 }
 
 /** One page of a list in order of its keys; `NextToken` is the last key of the page before. */

@@ -29,7 +29,7 @@ export interface Retry {
   deadLetterArn: string | undefined;
   dueAt: number;
   attempt: number;
-  mostAttempts: number;
+  maxAttempts: number;
   givesUpAt: number;
   nextAt: number;
 }

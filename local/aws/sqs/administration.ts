@@ -68,13 +68,13 @@ export function administration({ clock, queues, messages, prepared, tell }: Esta
     if (unknown) throw awsFailure("InvalidAttributeName", `Unknown Attribute ${unknown}.`);
     if (names.length === 0) return {};
     const { visible, delayed, inFlight } = messages.depth(queue);
-    const known: Record<string, string> = {
+    const found: Record<string, string> = {
       ...describeQueue(queue),
       ApproximateNumberOfMessages: String(visible),
       ApproximateNumberOfMessagesDelayed: String(delayed),
       ApproximateNumberOfMessagesNotVisible: String(inFlight),
     };
-    const asked = Object.entries(known).filter(([name]) => names.includes("All") || names.includes(name));
+    const asked = Object.entries(found).filter(([name]) => names.includes("All") || names.includes(name));
     return { Attributes: Object.fromEntries(asked) };
   }
 

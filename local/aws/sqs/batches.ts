@@ -25,14 +25,14 @@ export function readEntries(input: Wire): Wire[] {
 }
 
 /** Whatever a queue allows for one message, a request carries no more than this. */
-const LONGEST_BATCH = 1_048_576;
+const MAX_BATCH = 1_048_576;
 
 /** An entry that is wrong counts with its body alone: it is refused by itself later. */
 export function checkBatchSize(input: Wire): void {
   let size = 0;
   for (const entry of readEntries(input)) size += sizeOf(read.text(entry, "MessageBody") ?? "", soundAttributes(entry));
-  if (size > LONGEST_BATCH) {
-    const message = `Batch requests cannot be longer than ${LONGEST_BATCH} bytes. You have sent ${size} bytes.`;
+  if (size > MAX_BATCH) {
+    const message = `Batch requests cannot be longer than ${MAX_BATCH} bytes. You have sent ${size} bytes.`;
     throw awsFailure("BatchRequestTooLong", message);
   }
 }

@@ -64,11 +64,11 @@ export function memoryMessages(undo: Undo): MessageRows {
       const list = listOf(queue);
       return list[shown(list, now)]?.visible;
     },
-    ready: (queue, now, sentAfter, most) => {
+    ready: (queue, now, sentAfter, max) => {
       const list = listOf(queue);
       const count = shown(list, now);
       let ready = 0;
-      for (let at = 0; at < count && ready < most; at++) if (list[at]!.sent > sentAfter) ready++;
+      for (let at = 0; at < count && ready < max; at++) if (list[at]!.sent > sentAfter) ready++;
       return ready;
     },
     depth: (queue, now, sentAfter) => {

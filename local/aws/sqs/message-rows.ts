@@ -56,7 +56,7 @@ export interface MessageRows {
   /** The earliest instant after `now` at which a message shows. */
   nextVisible(queue: string, now: number): number | undefined;
   /** How many were sent after `sentAfter` and are visible, counted up to `most`. */
-  ready(queue: string, now: number, sentAfter: number, most: number): number;
+  ready(queue: string, now: number, sentAfter: number, max: number): number;
   depth(queue: string, now: number, sentAfter: number): Depth;
 }
 
@@ -100,10 +100,10 @@ function sqlMessages(prepared: () => Database): MessageRows {
       const row = prepared().first(sql, queue, now);
       return row && Number(row.visible);
     },
-    ready: (queue, now, sentAfter, most) => {
+    ready: (queue, now, sentAfter, max) => {
       const sql =
         "SELECT count(*) AS n FROM (SELECT 1 FROM sqs_messages WHERE queue = ? AND visible <= ? AND sent > ? LIMIT ?)";
-      return Number(prepared().first(sql, queue, now, sentAfter, most)!.n);
+      return Number(prepared().first(sql, queue, now, sentAfter, max)!.n);
     },
     depth: (queue, now, sentAfter) => ({
       visible: count(queue, now, sentAfter, "visible <= ?"),

@@ -1,5 +1,5 @@
 // What becomes of messages: stored, hidden while somebody works on them, dropped when too old, moved when nobody can.
-import { awsFailure, type Parts, type Wire } from "../stand-in.ts";
+import { awsFailure, type Deps, type Wire } from "../stand-in.ts";
 import { type Attributes, md5, md5OfAttributes, read, selectAttributes } from "./contents.ts";
 import type { Depth, MessageChange, MessageRow, MessageRows } from "./message-rows.ts";
 import { arnOf, numberOf, type Queue, type Redrive } from "./queues.ts";
@@ -25,7 +25,7 @@ export interface Selection {
   attributes: string[];
 }
 
-interface Held {
+interface ReceiptState {
   queue: string;
   seq: number;
   /** How often the message had been received: a later receive makes the handle stale. */
@@ -34,12 +34,12 @@ interface Held {
 
 export type Messages = ReturnType<typeof createMessages>;
 
-export function createMessages({ clock, ids }: Parts, rows: MessageRows) {
+export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
   /** By queue, the earliest instant at which something hidden shows, as long as that lies ahead. */
   const shows = new Map<string, number>();
   const hide = (queue: string, until: number) => {
-    const known = shows.get(queue);
-    if (known !== undefined && until < known) shows.set(queue, until);
+    const found = shows.get(queue);
+    if (found !== undefined && until < found) shows.set(queue, until);
   };
 
   const retainedFrom = (queue: Queue) => clock.now() - numberOf(queue, "MessageRetentionPeriod") * 1000;
@@ -95,13 +95,13 @@ export function createMessages({ clock, ids }: Parts, rows: MessageRows) {
     insert,
     receive,
 
-    remove: ({ queue, seq, received }: Held): void => {
+    remove: ({ queue, seq, received }: ReceiptState): void => {
       shows.delete(queue);
       const message = rows.at(seq);
       if (message?.queue === queue && message.received === received) rows.remove(seq);
     },
 
-    changeVisibility: ({ queue, seq, received }: Held, handle: string, seconds: number): void => {
+    changeVisibility: ({ queue, seq, received }: ReceiptState, handle: string, seconds: number): void => {
       const now = clock.now();
       const message = rows.at(seq);
       if (!message || message.queue !== queue || message.received !== received) {
@@ -120,12 +120,12 @@ export function createMessages({ clock, ids }: Parts, rows: MessageRows) {
     },
 
     /** Messages that could be received now, counted up to 1,000. */
-    ready: (queue: Queue): number => rows.ready(queue.name, clock.now(), retainedFrom(queue), MOST_READY),
+    ready: (queue: Queue): number => rows.ready(queue.name, clock.now(), retainedFrom(queue), MAX_READY),
 
     nextVisible: (queue: Queue): number | undefined => {
       const now = clock.now();
-      const known = shows.get(queue.name) ?? 0;
-      if (known > now) return known === Number.POSITIVE_INFINITY ? undefined : known;
+      const found = shows.get(queue.name) ?? 0;
+      if (found > now) return found === Number.POSITIVE_INFINITY ? undefined : found;
       const next = rows.nextVisible(queue.name, now);
       shows.set(queue.name, next ?? Number.POSITIVE_INFINITY);
       return next;
@@ -156,13 +156,13 @@ export function createMessages({ clock, ids }: Parts, rows: MessageRows) {
   };
 }
 
-const MOST_READY = 1_000;
+const MAX_READY = 1_000;
 
 export const handleOf = (row: MessageRow, queue: string): string =>
   Buffer.from(`${row.seq} ${row.received} ${queue} ${row.id}`).toString("base64");
 
 /** Which receive a receipt handle stands for. */
-export function heldBy(handle: string, queue: Queue): Held {
+export function heldBy(handle: string, queue: Queue): ReceiptState {
   const [seq, received, name, id] = Buffer.from(handle, "base64").toString("utf8").split(" ");
   if (!/^\d+$/.test(seq ?? "") || !/^\d+$/.test(received ?? "") || name !== queue.name || !id) {
     throw awsFailure("ReceiptHandleIsInvalid", `The input receipt handle "${handle}" is not a valid receipt handle.`, {
@@ -180,7 +180,7 @@ export const systemNames: ReadonlySet<string> = new Set([
 
 /** A received row as the answer of `ReceiveMessage` shows it. */
 export function messageOf(row: MessageRow, queue: string, { system, attributes }: Selection): Wire {
-  const known: Wire = {
+  const found: Wire = {
     SenderId: "AIDAEMBEDDEDSQSSENDER",
     SentTimestamp: String(row.sent),
     ApproximateReceiveCount: String(row.received),
@@ -189,7 +189,7 @@ export function messageOf(row: MessageRow, queue: string, { system, attributes }
     AWSTraceHeader: row.trace ?? undefined,
     DeadLetterQueueSourceArn: row.source ?? undefined,
   };
-  const told = Object.entries(known).filter(
+  const requested = Object.entries(found).filter(
     ([name, value]) => value !== undefined && (system.includes("All") || system.includes(name)),
   );
   const selected = row.attributes ? selectAttributes(JSON.parse(row.attributes), attributes) : {};
@@ -198,7 +198,7 @@ export function messageOf(row: MessageRow, queue: string, { system, attributes }
     ReceiptHandle: handleOf(row, queue),
     MD5OfBody: md5(row.body),
     Body: row.body,
-    ...(told.length > 0 && { Attributes: Object.fromEntries(told) }),
+    ...(requested.length > 0 && { Attributes: Object.fromEntries(requested) }),
     ...(Object.keys(selected).length > 0 && {
       MessageAttributes: selected,
       MD5OfMessageAttributes: md5OfAttributes(selected),

@@ -30,7 +30,7 @@ const numbers: Record<string, [initial: number, min: number, max: number]> = {
 /** Attributes that are kept and told; but for those of redrive they change nothing here. */
 const texts = new Set(["Policy", "KmsMasterKeyId", "SqsManagedSseEnabled", "RedriveAllowPolicy", "RedrivePolicy"]);
 const PERMISSIONS = new Set(["allowAll", "denyAll", "byQueue"]);
-const MOST_SOURCES = 10;
+const MAX_SOURCES = 10;
 const fifoOnly = new Set(["FifoQueue", "ContentBasedDeduplication", "DeduplicationScope", "FifoThroughputLimit"]);
 
 export const numberOf = (queue: Queue, name: string): number => Number(queue.attributes[name] ?? numbers[name]![0]);
@@ -148,7 +148,7 @@ function readAllowed(policy: string): (source: Queue) => boolean {
   const isByQueue = redrivePermission === "byQueue";
   const sources = Array.isArray(sourceQueueArns) ? sourceQueueArns.map(String) : undefined;
   const isSound = isByQueue
-    ? sources && sources.length > 0 && sources.length <= MOST_SOURCES
+    ? sources && sources.length > 0 && sources.length <= MAX_SOURCES
     : sourceQueueArns === undefined;
   if (!PERMISSIONS.has(String(redrivePermission)) || !isSound || Object.keys(others).length > 0)
     throw read.refuse(`Value ${policy} for parameter RedriveAllowPolicy is invalid.`);

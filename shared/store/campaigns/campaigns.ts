@@ -13,7 +13,7 @@ import { keys } from "../keys.ts";
 import { changeListed, createListed, listPage } from "../listed.ts";
 import type { Item, TenantId } from "../model.ts";
 import type { JobSpec, Target } from "../sends/jobs.ts";
-import type { Step } from "../table.ts";
+import type { TransactItem } from "../table.ts";
 
 export interface CampaignMessage extends ChatAppInput {
   id: string;
@@ -111,9 +111,9 @@ export const moveCampaign = (
   id: string,
   move: Move,
   change: Change = {},
-  { when, along = [] }: { when?: Condition; along?: readonly Step[] } = {},
+  { when, extraItems = [] }: { when?: Condition; extraItems?: readonly TransactItem[] } = {},
 ): Promise<Campaign> =>
-  changed(store, id, movedBy(store, move, change), { ...conditionsOf(move, when), along }, verbs[move]);
+  changed(store, id, movedBy(store, move, change), { ...conditionsOf(move, when), extraItems }, verbs[move]);
 
 /** The same for moves that the service makes by itself. @returns false and nothing changed if it is elsewhere. */
 export async function tryMove(store: Store, id: string, move: Move): Promise<boolean> {
@@ -186,8 +186,8 @@ export async function releaseCampaign(store: Store, id: string): Promise<Campaig
   // The messages that are released are the ones that were read: a change that came between is not lost.
   const unchanged = is("messages", JSON.stringify(draft.messages));
   const note = { kind: "campaign_released", text: `The campaign ${draft.name} was released.`, ref_id: id } as const;
-  const along = [{ put: annotation(store, note) }];
-  return moveCampaign(store, id, isNow ? "release_now" : "release_later", change, { when: unchanged, along });
+  const extraItems = [{ put: annotation(store, note) }];
+  return moveCampaign(store, id, isNow ? "release_now" : "release_later", change, { when: unchanged, extraItems });
 }
 
 export const campaignActions = ["pause", "resume", "archive", "unarchive"] as const;

@@ -4,7 +4,7 @@ import type { Store } from "../../resources.ts";
 import { type CampaignStatus, isHeld } from "../../rules/campaign-states.ts";
 import { isTerminal } from "../../rules/job-states.ts";
 import { chatAppContentOf } from "../channels/chat-app-content.ts";
-import { findJobs, holdJob, type JobSpec, letGoJob } from "../sends/jobs.ts";
+import { findJobs, holdJob, type JobSpec, releaseJob } from "../sends/jobs.ts";
 import { ownedSchedules, switchOwned } from "../sends/schedules.ts";
 import { startSend } from "../sends/sends.ts";
 import type { Timers } from "../timers.ts";
@@ -15,11 +15,11 @@ import { type Campaign, type CampaignMessage, timeOf, tryMove } from "./campaign
 export async function makeJobs(store: Store, timers: Timers, allowance: Allowance, campaign: Campaign): Promise<void> {
   const { releasedAt, status } = campaign;
   if (releasedAt === undefined || isHeld(status)) return;
-  const known = await findJobs(
+  const jobs = await findJobs(
     store,
     campaign.messages.map(({ job_id }) => job_id),
   );
-  const missing = campaign.messages.filter((_, i) => known[i] === undefined);
+  const missing = campaign.messages.filter((_, i) => jobs[i] === undefined);
   await Promise.all(
     missing.map((message) =>
       startSend(store, timers, allowance, {
@@ -46,7 +46,7 @@ export async function applyState(store: Store, timers: Timers, campaign: Campaig
         if (isHeld(status)) return holdJob(store, job.id);
         // What came due while it was archived waits for the user (AMB-54); a resumed campaign sends it at once.
         const isAhead = job.status === "scheduled" && String(job.scheduled_at) > now;
-        if (job.held && (!isRestored || isAhead)) await letGoJob(store, job.id);
+        if (job.held && (!isRestored || isAhead)) await releaseJob(store, job.id);
       }),
     );
   }

@@ -26,9 +26,9 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
   const totals = await Promise.all(jobs.map(({ id }) => interactionTotals(store, id)));
   const channels = new Map<string, Reached>();
   const of = (channel: string): Reached => {
-    const known = channels.get(channel) ?? { delivered: 0, opened: 0, opened_human: 0, clicked: 0 };
-    channels.set(channel, known);
-    return known;
+    const found = channels.get(channel) ?? { delivered: 0, opened: 0, opened_human: 0, clicked: 0 };
+    channels.set(channel, found);
+    return found;
   };
   for (const [i, { delivered_by_channel }] of jobs.entries()) {
     for (const [channel, n] of Object.entries(delivered_by_channel)) of(channel).delivered += n;

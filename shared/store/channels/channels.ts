@@ -26,7 +26,7 @@ export interface Channel {
 }
 
 /** They are listed whole, and read whole for every send. */
-const MOST_CHANNELS = 100;
+const MAX_CHANNELS = 100;
 
 /** What stands for the credentials of a channel that needs none. */
 const NO_CREDENTIALS = "none";
@@ -69,8 +69,8 @@ export async function createChannel(
   { type, name }: Pick<Channel, "type" | "name">,
 ): Promise<Channel> {
   if (!permits(plan, type)) throw channelTypeRefusal(plan);
-  if ((await listChannels(store)).length >= MOST_CHANNELS)
-    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MOST_CHANNELS} channels.`);
+  if ((await listChannels(store)).length >= MAX_CHANNELS)
+    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_CHANNELS} channels.`);
   const now = store.clock.now();
   const channel: Channel = {
     ...{ id: store.ids.uuidAt(now), type, name, active: true },
@@ -123,8 +123,8 @@ export async function removeChannel(store: Store, id: string, { force }: { force
     if (channel.credentials !== undefined) throw conflict("Credentials are stored for this channel. Use force=true.");
     return absent("credentials");
   };
-  const along = [{ remove: keys.credentials(store.tenant, id) }];
-  const isRemoved = await removeNamed(store, "channel", id, { permit, along });
+  const extraItems = [{ remove: keys.credentials(store.tenant, id) }];
+  const isRemoved = await removeNamed(store, "channel", id, { permit, extraItems });
   await removeParts(store, id);
   if (!isRemoved) throw notFound("channel");
 }

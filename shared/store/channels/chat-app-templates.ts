@@ -14,7 +14,7 @@ import { keys } from "../keys.ts";
 import { move } from "../lifecycle.ts";
 import type { Item } from "../model.ts";
 import { allItems } from "../pages.ts";
-import { refused, refusedSteps } from "../refusals.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 
 export const chatAppCategories = ["MARKETING", "UTILITY", "AUTHENTICATION"] as const;
 
@@ -35,7 +35,7 @@ export interface ChatAppTemplate {
 type Verdict = NonNullable<ReturnType<typeof verdictOf>>;
 
 /** They are listed whole. */
-const MOST_TEMPLATES = 250;
+const MAX_TEMPLATES = 250;
 
 /** The provider knows a template by name and language, so these two make its id: no two of a channel share them. */
 export const chatAppTemplateId = (channel: string, name: string, language: string): string =>
@@ -48,8 +48,8 @@ export async function createChatAppTemplate(
   { name, language, category, body }: Pick<ChatAppTemplate, "name" | "language" | "category" | "body">,
 ): Promise<ChatAppTemplate> {
   const { tenant, clock } = store;
-  if ((await readTemplates(store, channel_id)).length >= MOST_TEMPLATES)
-    throw new ApiError("QUOTA_EXCEEDED", `A channel holds at most ${MOST_TEMPLATES} chat-app templates.`);
+  if ((await readTemplates(store, channel_id)).length >= MAX_TEMPLATES)
+    throw new ApiError("QUOTA_EXCEEDED", `A channel holds at most ${MAX_TEMPLATES} chat-app templates.`);
   const now = timestamp(clock.now());
   const id = chatAppTemplateId(channel_id, name, language);
   const template: ChatAppTemplate = {
@@ -62,7 +62,7 @@ export async function createChatAppTemplate(
       { put: { ...keys.chatAppTemplate(tenant, channel_id, id), ...template }, when: absent() },
     ])
     .catch(
-      refusedSteps(([channel]) => {
+      onTransactionCanceled(([channel]) => {
         if (!channel) throw invalid({ name: "is already used by another template of this channel and language" });
         if (!channel.old) throw notFound("channel");
         throw invalid({ type: "only channels of the type chat_app have chat-app templates" });
@@ -147,7 +147,7 @@ export function noteVerdict(
     )
     .then(
       templateOf,
-      refused(() => undefined),
+      onConditionFailed(() => undefined),
     );
 }
 

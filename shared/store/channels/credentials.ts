@@ -8,7 +8,7 @@ import type { Opener, Sealer } from "../../vault.ts";
 import { is } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import type { Item } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import { getChannel, watchVerification } from "./channels.ts";
 import { queueing } from "./verifications.ts";
@@ -74,7 +74,7 @@ export async function storeCredentials(
       },
     ])
     .catch(
-      refusedSteps(() => {
+      onTransactionCanceled(() => {
         throw notFound("channel");
       }),
     );

@@ -9,7 +9,7 @@ import { annotation } from "../insights/annotations.ts";
 import { keys } from "../keys.ts";
 import { move } from "../lifecycle.ts";
 import type { Item } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import { credentialsOf, queuedVerification, watchVerification } from "./channels.ts";
 
@@ -89,5 +89,5 @@ export async function refuseChannel(store: Store, { id, channel }: OpenVerificat
       { update: channel, change, when: all(oneOf("status", from), is("verification", id)) },
       ...(channel.verified_credentials === undefined ? [] : [{ put: note }]),
     ])
-    .catch(refusedSteps(() => undefined));
+    .catch(onTransactionCanceled(() => undefined));
 }

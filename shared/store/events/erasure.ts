@@ -4,7 +4,7 @@ import type { Store } from "../../resources.ts";
 import { is } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import type { Key } from "../model.ts";
-import { refused } from "../refusals.ts";
+import { onConditionFailed } from "../refusals.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
 import { type Actor, historyOf, withoutActor } from "./events.ts";
 
@@ -27,8 +27,8 @@ export async function eraseEvents(
     changed += await unname(store, { anonymous }, until, eraseProperties);
     await store
       .remove(keys.alias(store.tenant, anonymous), is("subscriber", subscriber))
-      .catch(refused(() => undefined));
-    if (isLast) await store.remove(keys.aliasOfPerson(store.tenant, subscriber, anonymous));
+      .catch(onConditionFailed(() => undefined));
+    if (isLast) await store.remove(keys.aliasOfSubscriber(store.tenant, subscriber, anonymous));
   }
   return changed;
 }

@@ -86,7 +86,7 @@ const placeOf = ({ i1sk }: Item): string => String(i1sk);
 
 /** Rows read from each partition beyond its even part of a page. */
 const SPARE = 4;
-const LEAST = 16;
+const MIN_LIMIT = 16;
 
 interface Partition {
   pk: string;
@@ -118,7 +118,7 @@ async function* merge(store: StoreReader, { from, to, last }: Window, limit: num
     for (let next = lowest(partitions); next; next = lowest(partitions)) {
       left--;
       yield next.rows.shift()!;
-      await refill(next, Math.min(first, Math.max(LEAST, Math.ceil(left / partitions.length))));
+      await refill(next, Math.min(first, Math.max(MIN_LIMIT, Math.ceil(left / partitions.length))));
     }
   }
 }
@@ -149,9 +149,9 @@ async function resolve(store: StoreReader, events: readonly StoredEvent[]): Prom
   const owners = await ownersOf(store, distinct(events.map(anonymousOf)));
   const subscriberOf = (event: StoredEvent): string | undefined =>
     event.actor && "subscriber" in event.actor ? event.actor.subscriber : owners.get(anonymousOf(event) ?? "");
-  const people = distinct(events.map(subscriberOf));
-  const profiles = await store.getAll(people.map((id) => keys.subscriber(store.tenant, id)));
-  const tombstones = new Map(people.flatMap((id, i) => (profiles[i]?.erased_at ? [[id, profiles[i]]] : [])));
+  const subscribers = distinct(events.map(subscriberOf));
+  const profiles = await store.getAll(subscribers.map((id) => keys.subscriber(store.tenant, id)));
+  const tombstones = new Map(subscribers.flatMap((id, i) => (profiles[i]?.erased_at ? [[id, profiles[i]]] : [])));
   return events.map((event) => {
     const { actor: _, ...rest } = event;
     const subscriber = subscriberOf(event);

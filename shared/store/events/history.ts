@@ -16,7 +16,7 @@ export interface HistoryRange {
 
 /**
  * The events of one name that a subscriber is known for, its anonymous ids' included, oldest first.
- * By an index: what was stored a moment ago may be missing (decision 4).
+ * By an index: what was stored a moment ago may be missing (docs/decisions/0021#event-indexes).
  */
 export async function eventsOf(store: StoreReader, subscriber: string, range: HistoryRange): Promise<StoredEvent[]> {
   const actors: Actor[] = [{ subscriber }, ...(await aliasesOf(store, subscriber)).map((anonymous) => ({ anonymous }))];

@@ -1,7 +1,7 @@
 // Takes events in: known ones again, unknown actors not at all, everything else durably before it is accepted (EVT-11).
 import { timestamp } from "../../clock.ts";
+import type { Capability } from "../../deps.ts";
 import { invalid } from "../../http/errors.ts";
-import type { Capability } from "../../parts.ts";
 import type { Store } from "../../resources.ts";
 import type { Tier } from "../../rules/event-limits.ts";
 import { keys } from "../keys.ts";
@@ -12,7 +12,7 @@ import { findByExternalId, isLiving, subscriberId } from "../subscribers/subscri
 import type { Allowance } from "../workspaces/usage.ts";
 import { dayRegister } from "./days.ts";
 import { type Actor, dayOf, eventId, eventRow, shardsFor } from "./events.ts";
-import { giveEventsBack, takeEvents, usageWatch } from "./usage.ts";
+import { releaseQuota, takeEvents, usageWatch } from "./usage.ts";
 import { watchedNames } from "./watchers.ts";
 
 export interface NewEvent {
@@ -27,7 +27,7 @@ export interface NewEvent {
   idempotency_key?: string | undefined;
 }
 
-const MOST_FIELDS = 20;
+const MAX_FIELDS = 20;
 
 interface Intake {
   learnNames: ReturnType<typeof nameLearner>;
@@ -52,7 +52,7 @@ export const eventIntake: Capability<"intake", Intake> = {
   },
 };
 
-interface Given {
+interface IngestInput {
   events: readonly NewEvent[];
   source: Tier;
   /** When the request was received, in milliseconds. */
@@ -67,7 +67,7 @@ interface Given {
  * nothing, whoever its actor is by now.
  * @throws 422 naming each actor that is unknown or erased, and nothing is stored. @throws 402 beyond the quota.
  */
-export async function takeIn(store: Store, root: RootSecrets, intake: Intake, given: Given): Promise<void> {
+export async function ingest(store: Store, root: RootSecrets, intake: Intake, given: IngestInput): Promise<void> {
   const { events, source, receivedAt, allowance } = given;
   const ids = events.map(({ idempotency_key }) =>
     idempotency_key === undefined ? store.ids.uuidAt(receivedAt) : eventId(root, store.tenant, idempotency_key),
@@ -118,7 +118,7 @@ export async function takeIn(store: Store, root: RootSecrets, intake: Intake, gi
 
 /** Everything that must be known, in one batch: events with these keys, the actors, and whether the watched names moved. */
 async function read(store: Store, root: RootSecrets, events: readonly NewEvent[], keyed: readonly string[]) {
-  const people = new Set(
+  const subscribers = new Set(
     events.flatMap(({ subscriber_id, external_id }) =>
       external_id !== undefined ? [subscriberId(root, store.tenant, external_id, 0)] : (subscriber_id ?? []),
     ),
@@ -126,12 +126,12 @@ async function read(store: Store, root: RootSecrets, events: readonly NewEvent[]
   const wanted = [
     keys.watchVersion(store.tenant),
     ...keyed.map((id) => keys.event(store.tenant, id)),
-    ...[...people].map((id) => keys.subscriber(store.tenant, id)),
+    ...[...subscribers].map((id) => keys.subscriber(store.tenant, id)),
   ];
   const [watchVersion, ...items] = await store.getAll(wanted);
-  const known = new Set(keyed.filter((_, i) => items[i] !== undefined));
-  const profiles = new Map([...people].map((id, i) => [id, items[keyed.length + i]]));
-  return { known, profiles, watchVersion };
+  const found = new Set(keyed.filter((_, i) => items[i] !== undefined));
+  const profiles = new Map([...subscribers].map((id, i) => [id, items[keyed.length + i]]));
+  return { known: found, profiles, watchVersion };
 }
 
 async function actorsOf(
@@ -139,7 +139,7 @@ async function actorsOf(
   root: RootSecrets,
   profiles: ReadonlyMap<string, Item | undefined>,
   fresh: readonly { n: number; event: NewEvent }[],
-  name: Given["name"],
+  name: IngestInput["name"],
 ): Promise<Actor[]> {
   const problems: Record<string, string> = {};
   const again = new Map<string, Promise<string | undefined>>();
@@ -161,7 +161,7 @@ async function actorsOf(
       return { subscriber: current ?? id };
     }),
   );
-  const named = Object.entries(problems).slice(0, MOST_FIELDS);
+  const named = Object.entries(problems).slice(0, MAX_FIELDS);
   if (named.length > 0) throw invalid(Object.fromEntries(named));
   return actors;
 }
@@ -171,7 +171,7 @@ async function write(store: Store, rows: readonly Item[]): Promise<void> {
     await store.writeAll(rows.map((put) => ({ put })));
   } catch (error) {
     const stored = await store.getAll(rows.map(({ pk, sk }) => ({ pk, sk })));
-    await giveEventsBack(store, stored.filter((row) => row === undefined).length);
+    await releaseQuota(store, stored.filter((row) => row === undefined).length);
     throw error;
   }
 }

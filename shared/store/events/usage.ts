@@ -4,8 +4,8 @@ import { plans } from "../../plans.ts";
 import type { Store } from "../../resources.ts";
 import { absent, any, atMost } from "../conditions.ts";
 import { recent } from "../recent.ts";
-import { refusedSteps } from "../refusals.ts";
-import type { Step } from "../table.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import type { TransactItem } from "../table.ts";
 import {
   type Allowance,
   EVENT_USAGE_SHARDS,
@@ -16,7 +16,7 @@ import {
   warnOfUsage,
 } from "../workspaces/usage.ts";
 
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 const TENANTS_REMEMBERED = 1_000;
 
 /**
@@ -29,40 +29,40 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance):
   const quota = plans[allowance.plan].events;
   const shard = store.ids.bytes(1)[0]! % EVENT_USAGE_SHARDS;
   if (n <= shareOf(quota, shard) && (await taken(store, [taking(store, quota, shard, n)]))) return;
-  for (let attempt = 0; attempt < TRIES; attempt++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const used = (await store.getAll(eventUsageKeys(store))).map((item) => Number(item?.events ?? 0));
     const total = used.reduce((sum, one) => sum + one, 0);
     if (total + n > quota) throw usageRefusal("events", n, { events: total }, allowance);
     let left = n;
-    const steps: Step[] = [];
+    const writes: TransactItem[] = [];
     for (const [at, one] of used.entries()) {
-      const most = Math.min(left, shareOf(quota, at) - one);
-      if (most <= 0) continue;
-      steps.push(taking(store, quota, at, most));
-      left -= most;
+      const max = Math.min(left, shareOf(quota, at) - one);
+      if (max <= 0) continue;
+      writes.push(taking(store, quota, at, max));
+      left -= max;
     }
-    if (left === 0 && (await taken(store, steps))) return;
+    if (left === 0 && (await taken(store, writes))) return;
   }
   throw Object.assign(new Error("Too many take the last events of a quota at once."), { name: "ThrottlingException" });
 }
 
 /** Gives back what was taken for events that were not stored after all. */
-export async function giveEventsBack(store: Store, n: number): Promise<void> {
+export async function releaseQuota(store: Store, n: number): Promise<void> {
   if (n === 0) return;
   const shard = eventUsageKeys(store)[store.ids.bytes(1)[0]! % EVENT_USAGE_SHARDS]!;
   await store.transact([{ update: shard, change: { add: { events: -n } } }]);
 }
 
-const taking = (store: Store, quota: number, shard: number, n: number): Step => ({
+const taking = (store: Store, quota: number, shard: number, n: number): TransactItem => ({
   update: eventUsageKeys(store)[shard]!,
   change: { add: { events: n } },
   when: any(absent("events"), atMost("events", shareOf(quota, shard) - n)),
 });
 
-const taken = (store: Store, steps: readonly Step[]): Promise<boolean> =>
-  store.transact(steps).then(
+const taken = (store: Store, writes: readonly TransactItem[]): Promise<boolean> =>
+  store.transact(writes).then(
     () => true,
-    refusedSteps(() => false),
+    onTransactionCanceled(() => false),
   );
 
 /** One per environment: looks at most once a minute whether a warning is due (F25). */

@@ -8,14 +8,14 @@ import { type PlanName, plans } from "../../plans.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { assetMoves } from "../../rules/asset-states.ts";
 import type { ImageType } from "../../rules/image-types.ts";
-import { MOST_ENTRIES } from "../catalogue.ts";
+import { MAX_ENTRIES } from "../catalogue.ts";
 import { absent, all, any, atMost, below } from "../conditions.ts";
 import { keys } from "../keys.ts";
-import { moveStep } from "../lifecycle.ts";
+import { moveWrite } from "../lifecycle.ts";
 import type { Item } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
-import { listPage, rosterStep } from "../roster.ts";
-import type { Step } from "../table.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import { listPage, statusIndexWrite } from "../roster.ts";
+import type { TransactItem } from "../table.ts";
 import type { Timers } from "../timers.ts";
 
 /** An upload that has not ended by now never will: a request lives half a minute. */
@@ -55,14 +55,14 @@ export async function createAsset(
   };
   await timers.set([{ kind: "asset-upload", id, at: now + ABANDONED_MS }]);
   await store.transact([claim(store, plan, bytes.length), { put: row, when: absent() }]).catch(
-    refusedSteps(([taken, known]) => {
-      if (taken && !known) throw beyondPlan(plan, bytes.length, taken.old);
+    onTransactionCanceled(([taken, existing]) => {
+      if (taken && !existing) throw beyondPlan(plan, bytes.length, taken.old);
     }),
   );
   await files.put(row.name, bytes, contentType);
   await store.transact([
-    moveStep(keys.entity(tenant, "asset", id), assetMoves, "keep"),
-    rosterStep(store, "asset", id, "stored"),
+    moveWrite(keys.entity(tenant, "asset", id), assetMoves, "keep"),
+    statusIndexWrite(store, "asset", id, "stored"),
   ]);
   return assetOf(row, files);
 }
@@ -85,17 +85,17 @@ export async function removeAsset(store: Store, id: string): Promise<void> {
 
 /** Marks an asset as one that goes and gives its bytes back, once. @returns false if it is marked already. */
 async function discard(store: Store, { id, size_bytes }: Item): Promise<boolean> {
-  const steps: Step[] = [
+  const writes: TransactItem[] = [
     // The attribute wakes the reaction that has the object removed.
-    moveStep(keys.entity(store.tenant, "asset", String(id)), assetMoves, "discard", {
+    moveWrite(keys.entity(store.tenant, "asset", String(id)), assetMoves, "discard", {
       change: { set: { react: "asset" } },
     }),
     { remove: keys.listed(store.tenant, "asset", String(id)) },
     { update: keys.stored(store.tenant), change: { add: { bytes: -Number(size_bytes), assets: -1 } } },
   ];
-  return store.transact(steps).then(
+  return store.transact(writes).then(
     () => true,
-    refusedSteps(() => false),
+    onTransactionCanceled(() => false),
   );
 }
 
@@ -103,7 +103,7 @@ async function discard(store: Store, { id, size_bytes }: Item): Promise<boolean>
  * What the worker does with an asset it is told of: one whose upload was given up is marked, one that is marked goes
  * for good, object first.
  */
-export async function settleAsset(
+export async function deleteUnusedAsset(
   store: Store,
   id: string,
   remove: (name: string) => Promise<void>,
@@ -122,18 +122,18 @@ export async function storedBytes(store: StoreReader): Promise<number> {
   return Number((await store.get(keys.stored(store.tenant)))?.bytes ?? 0);
 }
 
-const claim = (store: Store, plan: PlanName, size: number): Step => ({
+const claim = (store: Store, plan: PlanName, size: number): TransactItem => ({
   update: keys.stored(store.tenant),
   change: { add: { bytes: size, assets: 1 } },
   when: all(
     any(absent("bytes"), atMost("bytes", plans[plan].assetBytes - size)),
-    any(absent("assets"), below("assets", MOST_ENTRIES)),
+    any(absent("assets"), below("assets", MAX_ENTRIES)),
   ),
 });
 
 function beyondPlan(plan: PlanName, size: number, old: Item | undefined): ApiError {
-  if (Number(old?.assets ?? 0) >= MOST_ENTRIES)
-    return new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MOST_ENTRIES} assets.`);
+  if (Number(old?.assets ?? 0) >= MAX_ENTRIES)
+    return new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTRIES} assets.`);
   const used = Number(old?.bytes ?? 0);
   const message = `The plan ${plan} does not allow ${size} bytes more: ${used} of ${plans[plan].assetBytes} are stored.`;
   return new ApiError("QUOTA_EXCEEDED", message);

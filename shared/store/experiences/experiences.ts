@@ -4,18 +4,18 @@ import { ApiError, notFound } from "../../http/errors.ts";
 import type { PageQuery } from "../../http/paging.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import type { ExperienceStatus } from "../../rules/experience-states.ts";
-import { MOST_ENTRIES } from "../catalogue.ts";
+import { MAX_ENTRIES } from "../catalogue.ts";
 import { absent, all, is } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import { groupOf, targetExists } from "../lists/targets.ts";
 import type { Item } from "../model.ts";
-import { refused } from "../refusals.ts";
-import { countListed, listPage, rosterStep } from "../roster.ts";
+import { onConditionFailed } from "../refusals.ts";
+import { countListed, listPage, statusIndexWrite } from "../roster.ts";
 import type { InAppContent, Target } from "../sends/jobs.ts";
 
-export const MOST_NAME_CHARACTERS = 200;
+export const MAX_NAME_CHARACTERS = 200;
 const DEFAULT_SPLIT = 50;
-const TRIES = 10;
+const MAX_ATTEMPTS = 10;
 
 interface Arm {
   title: string;
@@ -60,8 +60,8 @@ export interface ExperienceChange extends Maybe<Authored> {
 
 /** @throws 400 naming the field, 429 beyond 10,000 experiences. */
 export async function createExperience(store: Store, input: Input): Promise<Experience> {
-  if ((await countListed(store, "experience")) >= MOST_ENTRIES)
-    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MOST_ENTRIES} experiences.`);
+  if ((await countListed(store, "experience")) >= MAX_ENTRIES)
+    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTRIES} experiences.`);
   const now = store.clock.now();
   const [created_at, updated_at] = [timestamp(now), timestamp(now)];
   const authored = await checked(store, { ...input, holdout_percentage: input.holdout_percentage ?? 0 });
@@ -69,7 +69,7 @@ export async function createExperience(store: Store, input: Input): Promise<Expe
   const experience: Experience = { ...authored, id, status: "draft", created_at, updated_at, rev: 1 };
   await store.transact([
     { put: itemOf(store, experience), when: absent() },
-    rosterStep(store, "experience", id, experience.status),
+    statusIndexWrite(store, "experience", id, experience.status),
   ]);
   return experience;
 }
@@ -92,7 +92,7 @@ export async function listExperiences(
 
 /** INX-25 to INX-29: each block that is given replaces its whole block. @throws 400 naming the field, 404, 422. */
 export async function updateExperience(store: Store, id: string, change: ExperienceChange): Promise<Experience> {
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const current = await getExperience(store, id);
     if (current.status !== "draft")
       throw new ApiError("VALIDATION_ERROR", `The experience is ${current.status}: only a draft can be changed.`);
@@ -100,7 +100,7 @@ export async function updateExperience(store: Store, id: string, change: Experie
     const next = { ...current, ...authored, updated_at: timestamp(store.clock.now()), rev: current.rev + 1 };
     const isWritten = await store.put(itemOf(store, next), all(is("rev", current.rev), is("status", "draft"))).then(
       () => true,
-      refused(() => false),
+      onConditionFailed(() => false),
     );
     if (isWritten) return next;
   }
@@ -111,7 +111,7 @@ export async function updateExperience(store: Store, id: string, change: Experie
 export async function duplicateExperience(store: Store, id: string, name: string | undefined): Promise<Experience> {
   const { name: original, format, content, display, audience, ...rest } = await getExperience(store, id);
   const { variant_b, split_percentage, holdout_percentage } = rest;
-  const copy = name ?? [...`Copy of ${original}`].slice(0, MOST_NAME_CHARACTERS).join("");
+  const copy = name ?? [...`Copy of ${original}`].slice(0, MAX_NAME_CHARACTERS).join("");
   const authored = { format, content, display, audience, variant_b, split_percentage, holdout_percentage };
   return createExperience(store, { ...authored, name: copy });
 }

@@ -10,18 +10,18 @@ import { is } from "../conditions.ts";
 import type { Change } from "../expressions.ts";
 import { annotation } from "../insights/annotations.ts";
 import { keys } from "../keys.ts";
-import { moveStep } from "../lifecycle.ts";
-import { refusedSteps } from "../refusals.ts";
-import { rosterStep } from "../roster.ts";
+import { moveWrite } from "../lifecycle.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import { statusIndexWrite } from "../roster.ts";
 import { findJob, type JobSpec } from "../sends/jobs.ts";
 import { startSend } from "../sends/sends.ts";
-import type { Step } from "../table.ts";
+import type { TransactItem } from "../table.ts";
 import type { Timers } from "../timers.ts";
-import { useSteps, withoutUse } from "../uses.ts";
+import { useWrites, withoutUse } from "../uses.ts";
 import type { Allowance } from "../workspaces/usage.ts";
 import { busy, type Experience, getExperience, malformed, missingAudience } from "./experiences.ts";
 
-const TRIES = 10;
+const MAX_ATTEMPTS = 10;
 
 /** INX-31, INX-32. @throws 400 naming what is missing or the current status, 402, 404. */
 export const publishExperience = (store: Store, timers: Timers, allowance: Allowance, id: string) =>
@@ -38,16 +38,16 @@ export const publishExperience = (store: Store, timers: Timers, allowance: Allow
           ref_id: id,
         }),
       },
-      ...useSteps(store, audience, { kind: "experience", id, until: end_at }),
+      ...useWrites(store, audience, { kind: "experience", id, until: end_at }),
     ]);
   });
 
 /** INX-33. @throws 400 naming the current status, 404. */
 export const pauseExperience = (store: Store, id: string) =>
   attempt(store, id, "pause", async (experience) => {
-    const canceling = await cancelStep(store, experience);
+    const canceling = await cancelWrite(store, experience);
     const change: Change = canceling.length > 0 ? { set: { canceled_send: true } } : {};
-    return transacted(store, [...moveSteps(store, experience, "pause", change), ...canceling]);
+    return transacted(store, [...moveWrites(store, experience, "pause", change), ...canceling]);
   });
 
 /** INX-34, AMB-6. @throws 400 naming the current status, also where end_at has passed (AMB-5); 402, 404. */
@@ -56,7 +56,7 @@ export const resumeExperience = (store: Store, timers: Timers, allowance: Allowa
     const { end_at, status } = experience;
     if (end_at && Date.parse(end_at) <= store.clock.now())
       throw new ApiError("BAD_REQUEST", `The experience is ${status} and its end_at has passed.`);
-    if (!experience.canceled_send) return transacted(store, moveSteps(store, experience, "resume"));
+    if (!experience.canceled_send) return transacted(store, moveWrites(store, experience, "resume"));
     await requireReady(store, experience);
     return send(store, timers, allowance, experience, "resume");
   });
@@ -65,7 +65,7 @@ export const resumeExperience = (store: Store, timers: Timers, allowance: Allowa
 export const endExperience = (store: Store, id: string) =>
   attempt(store, id, "end", async (experience) =>
     transacted(store, [
-      ...moveSteps(store, experience, "end"),
+      ...moveWrites(store, experience, "end"),
       {
         put: annotation(store, {
           kind: "experience_ended",
@@ -73,7 +73,7 @@ export const endExperience = (store: Store, id: string) =>
           ref_id: id,
         }),
       },
-      ...(await cancelStep(store, experience)),
+      ...(await cancelWrite(store, experience)),
       ...withoutUse(store, experience.audience ?? null, { kind: "experience", id }),
     ]),
   );
@@ -82,7 +82,7 @@ export const endExperience = (store: Store, id: string) =>
 export const archiveExperience = (store: Store, id: string) =>
   attempt(store, id, "archive", (experience) => {
     const archived_at = timestamp(store.clock.now());
-    return transacted(store, moveSteps(store, experience, "archive", { set: { archived_at } }));
+    return transacted(store, moveWrites(store, experience, "archive", { set: { archived_at } }));
   });
 
 /** Tries a move on what is there now, again where somebody came between. @returns the experience after it. */
@@ -92,7 +92,7 @@ async function attempt(
   action: ExperienceAction,
   take: (experience: Experience) => Promise<boolean>,
 ): Promise<Experience> {
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let attemptCount = 0; attemptCount < MAX_ATTEMPTS; attemptCount++) {
     const experience = await getExperience(store, id);
     if (isDone(action, experience.status)) return experience;
     const { from } = experienceMoves[action];
@@ -104,30 +104,30 @@ async function attempt(
 }
 
 /** The move itself: of the revision that was looked at, in the entity and in its compact row. */
-function moveSteps(store: Store, { id, rev }: Experience, action: ExperienceAction, { set, ...change }: Change = {}) {
+function moveWrites(store: Store, { id, rev }: Experience, action: ExperienceAction, { set, ...change }: Change = {}) {
   const updated_at = timestamp(store.clock.now());
   const key = keys.entity(store.tenant, "experience", id);
   return [
-    moveStep(key, experienceMoves, action, {
+    moveWrite(key, experienceMoves, action, {
       change: { ...change, set: { ...set, updated_at, rev: rev + 1 } },
       when: is("rev", rev),
     }),
-    rosterStep(store, "experience", id, experienceMoves[action].to),
+    statusIndexWrite(store, "experience", id, experienceMoves[action].to),
   ];
 }
 
-const transacted = (store: Store, steps: readonly Step[]): Promise<boolean> =>
-  store.transact(steps).then(
+const transacted = (store: Store, writes: readonly TransactItem[]): Promise<boolean> =>
+  store.transact(writes).then(
     () => true,
-    refusedSteps(() => false),
+    onTransactionCanceled(() => false),
   );
 
 /** Cancels the send if it is still ahead: with it a fire that comes first refuses the whole, and the next try sees it. */
-async function cancelStep(store: Store, { notification_id }: Experience): Promise<Step[]> {
+async function cancelWrite(store: Store, { notification_id }: Experience): Promise<TransactItem[]> {
   const job = notification_id === undefined ? undefined : await findJob(store, notification_id);
   if (job?.status !== "scheduled") return [];
   const completed_at = timestamp(store.clock.now());
-  return [moveStep(keys.job(store.tenant, job.id), jobMoves, "cancel", { change: { set: { completed_at } } })];
+  return [moveWrite(keys.job(store.tenant, job.id), jobMoves, "cancel", { change: { set: { completed_at } } })];
 }
 
 /** Starts the send with the move that it belongs to. */
@@ -137,7 +137,7 @@ async function send(
   allowance: Allowance,
   experience: Experience,
   action: "publish" | "resume",
-  along: readonly Step[] = [],
+  extraItems: readonly TransactItem[] = [],
 ): Promise<boolean> {
   const notification_id = store.ids.uuidAt(store.clock.now());
   const change: Change = { set: { notification_id }, remove: ["canceled_send"] };
@@ -146,7 +146,7 @@ async function send(
     timers,
     allowance,
     { id: notification_id, spec: await specOf(store, experience) },
-    [...moveSteps(store, experience, action, change), ...along],
+    [...moveWrites(store, experience, action, change), ...extraItems],
   );
   return !("refused" in started);
 }

@@ -1,5 +1,5 @@
 // Which messages of experiences are to be seen now. The state lies with the experience, in one small row, and is looked
-// up when messages are read: hiding, showing and recalling cost the same however many have them (decision record 0009).
+// up when messages are read: hiding, showing and recalling cost the same however many have them (docs/decisions/0009).
 import type { StoreReader } from "../../resources.ts";
 import { isShown } from "../../rules/experience-states.ts";
 import { keys } from "../keys.ts";

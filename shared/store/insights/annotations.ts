@@ -3,7 +3,7 @@ import { timeOfUuid, timestamp, uuidV7 } from "../../clock.ts";
 import { ApiError, notFound } from "../../http/errors.ts";
 import { pageRoom } from "../../http/paging.ts";
 import { isUuid } from "../../http/schemas.ts";
-import type { Bound, Store, StoreReader } from "../../resources.ts";
+import type { Store, StoreContext, StoreReader } from "../../resources.ts";
 import { keys } from "../keys.ts";
 import type { Item, Key } from "../model.ts";
 
@@ -30,10 +30,10 @@ interface Note {
   ref_id?: string;
 }
 
-const MOST_TEXT = 500;
+const MAX_TEXT = 500;
 
 /** The row of something that the service found or did by itself, for a transaction with what it tells of. */
-export function annotation({ tenant, clock, ids }: Omit<Bound, "log">, { kind, text, ref_id }: Note): Item {
+export function annotation({ tenant, clock, ids }: Omit<StoreContext, "log">, { kind, text, ref_id }: Note): Item {
   const now = clock.now();
   const at = timestamp(now);
   const id = ids.uuidAt(now);
@@ -42,7 +42,7 @@ export function annotation({ tenant, clock, ids }: Omit<Bound, "log">, { kind, t
     ...{
       id,
       occurred_at: at,
-      text: text.slice(0, MOST_TEXT),
+      text: text.slice(0, MAX_TEXT),
       source: "auto",
       kind,
       visibility: "tenant",

@@ -7,17 +7,17 @@ import { listChannels } from "../channels/channels.ts";
 import { absent } from "../conditions.ts";
 import { dayOf, type StoredEvent } from "../events/events.ts";
 import { CONVERSION_SHARDS, keys, shardOf } from "../keys.ts";
-import { refusedSteps } from "../refusals.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 import { messagesSince } from "../sends/inbox.ts";
 import { findJobs, type JobItem } from "../sends/jobs.ts";
 import { touchesSince } from "../sends/touches.ts";
-import type { Step } from "../table.ts";
+import type { TransactItem } from "../table.ts";
 import type { ConversionDefinition } from "./conversions.ts";
 
 export const conversionGroups = ["campaign", "journey", "channel"] as const;
 export type ConversionGroup = (typeof conversionGroups)[number];
 
-const TRIES = 8;
+const MAX_ATTEMPTS = 8;
 
 /** Counts an event for what touched its subscriber; the same event again changes nothing. */
 export async function recordConversion(
@@ -38,11 +38,11 @@ export async function recordConversion(
     listChannels(store),
   ]);
   const facts = { subscriber, event, revenue: revenueOf(event, value_property), attribution, jobs, channels };
-  for (let attempt = 0; attempt < TRIES; attempt++) {
-    const steps = await stepsOf(store, facts);
-    const outcome = await store.transact(steps).then(
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const writes = await writesOf(store, facts);
+    const outcome = await store.transact(writes).then(
       () => "counted" as const,
-      refusedSteps(([known]) => (known ? ("known" as const) : ("again" as const))),
+      onTransactionCanceled(([existing]) => (existing ? ("known" as const) : ("again" as const))),
     );
     if (outcome !== "again") return;
   }
@@ -91,7 +91,7 @@ interface Facts {
   channels: readonly Channel[];
 }
 
-async function stepsOf(store: Store, facts: Facts): Promise<Step[]> {
+async function writesOf(store: Store, facts: Facts): Promise<TransactItem[]> {
   const { subscriber, event, revenue, attribution, jobs } = facts;
   const { tenant } = store;
   const day = dayOf(event.occurred_at);
@@ -103,8 +103,8 @@ async function stepsOf(store: Store, facts: Facts): Promise<Step[]> {
       sources.set(`${source.type}#${source.id}`, { type: source.type, id: source.id });
   }
   const marks = [...attribution.jobs.map(({ job }) => `job#${job}`), ...sources.keys()];
-  const known = await store.getAll(marks.map((mark) => keys.converted(tenant, subscriber, mark)));
-  const isFirst = new Set(marks.filter((_, i) => !known[i]));
+  const existing = await store.getAll(marks.map((mark) => keys.converted(tenant, subscriber, mark)));
+  const isFirst = new Set(marks.filter((_, i) => !existing[i]));
   const last = lastOf(facts);
   const row = {
     ...keys.conversion(tenant, day, `${event.occurred_at}#${event.id}`),
@@ -122,13 +122,15 @@ async function stepsOf(store: Store, facts: Facts): Promise<Step[]> {
   for (const { type, id } of last) addOn(type, id, { last_n: 1, last_revenue: revenue });
   return [
     { put: row, when: absent() },
-    ...[...isFirst].map((mark): Step => ({ put: { ...keys.converted(tenant, subscriber, mark) }, when: absent() })),
-    ...attribution.jobs.map(({ job, group }): Step => {
+    ...[...isFirst].map(
+      (mark): TransactItem => ({ put: { ...keys.converted(tenant, subscriber, mark) }, when: absent() }),
+    ),
+    ...attribution.jobs.map(({ job, group }): TransactItem => {
       const arm = group === "treated" ? "t" : "h";
       const add = { [`${arm}_n`]: 1, [`${arm}_revenue`]: revenue, ...(isFirst.has(`job#${job}`) && { [arm]: 1 }) };
       return { update: keys.jobConversions(tenant, job, shard), change: { add } };
     }),
-    ...[...byDay].map(([name, add]): Step => {
+    ...[...byDay].map(([name, add]): TransactItem => {
       const [type, id] = name.split(" ") as [ConversionGroup, string];
       return { update: keys.conversionDay(tenant, type, day, id, shard), change: { add } };
     }),

@@ -3,15 +3,15 @@ import { DAY, SECOND } from "../../clock.ts";
 import { ApiError, notFound } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { present } from "../conditions.ts";
-import { watchSteps } from "../events/watchers.ts";
+import { watchWrites } from "../events/watchers.ts";
 import { keys } from "../keys.ts";
 import type { Item } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 
 /** D-ATTRIB. */
 export const DEFAULT_WINDOW_SECONDS = (7 * DAY) / SECOND;
-export const MOST_WINDOW_SECONDS = (365 * DAY) / SECOND;
-const MOST_DEFINITIONS = 100;
+export const MAX_WINDOW_SECONDS = (365 * DAY) / SECOND;
+const MAX_DEFINITIONS = 100;
 
 export interface ConversionDefinition {
   event_name: string;
@@ -23,16 +23,16 @@ export interface ConversionDefinition {
 /** Creates or replaces the definition of an event (CNV-4). @throws 429 beyond 100 of them. */
 export async function defineConversion(store: Store, definition: ConversionDefinition): Promise<void> {
   const { event_name, value_property, window_seconds } = definition;
-  const known = await conversionDefinitions(store);
-  if (known.length >= MOST_DEFINITIONS && !known.some((each) => each.event_name === event_name))
-    throw new ApiError("QUOTA_EXCEEDED", `A workspace has at most ${MOST_DEFINITIONS} conversion definitions.`);
+  const definitions = await conversionDefinitions(store);
+  if (definitions.length >= MAX_DEFINITIONS && !definitions.some((each) => each.event_name === event_name))
+    throw new ApiError("QUOTA_EXCEEDED", `A workspace has at most ${MAX_DEFINITIONS} conversion definitions.`);
   const item: Item = {
     ...keys.entity(store.tenant, "conversion", event_name),
     event_name,
     ...(value_property !== null && { value_property }),
     window_seconds,
   };
-  await store.transact([{ put: item }, ...watchSteps(store, "conversion", event_name, [event_name])]);
+  await store.transact([{ put: item }, ...watchWrites(store, "conversion", event_name, [event_name])]);
 }
 
 /** By event name. */
@@ -49,8 +49,8 @@ export async function definitionFor(store: StoreReader, eventName: string): Prom
 /** CNV-5. @throws 404. */
 export async function forgetConversion(store: Store, eventName: string): Promise<void> {
   const key = keys.entity(store.tenant, "conversion", eventName);
-  await store.transact([{ remove: key, when: present() }, ...watchSteps(store, "conversion", eventName, [])]).catch(
-    refusedSteps(() => {
+  await store.transact([{ remove: key, when: present() }, ...watchWrites(store, "conversion", eventName, [])]).catch(
+    onTransactionCanceled(() => {
       throw notFound("conversion definition");
     }),
   );

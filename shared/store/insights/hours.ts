@@ -3,10 +3,14 @@ import { createHash } from "node:crypto";
 import { timestamp } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { keys, SHARDS } from "../keys.ts";
-import type { Step } from "../table.ts";
+import type { TransactItem } from "../table.ts";
 
 /** The step that goes along with whatever was delivered now; `unit` spreads the writes over the day's shards. */
-export function deliveredSteps({ tenant, clock }: Pick<Store, "tenant" | "clock">, unit: string, n: number): Step[] {
+export function deliveredWrites(
+  { tenant, clock }: Pick<Store, "tenant" | "clock">,
+  unit: string,
+  n: number,
+): TransactItem[] {
   if (n === 0) return [];
   const at = timestamp(clock.now());
   const digit = createHash("sha256").update(unit).digest("hex").slice(0, 1);

@@ -39,9 +39,9 @@ async function conversionsOf(
 ): Promise<Map<string, DaySum>> {
   const sums = new Map<string, DaySum>();
   const sumOf = (id: string): DaySum => {
-    const known = sums.get(id) ?? { id, n: 0, revenue: 0, converters: 0, lastN: 0, lastRevenue: 0 };
-    sums.set(id, known);
-    return known;
+    const found = sums.get(id) ?? { id, n: 0, revenue: 0, converters: 0, lastN: 0, lastRevenue: 0 };
+    sums.set(id, found);
+    return found;
   };
   const [first, last] = [dayAt(start), dayAt(end)];
   const isWhole = (day: string) => startOfDay(day) >= start && startOfDay(day) + DAY - 1 <= end;

@@ -1,6 +1,6 @@
 // The active journeys of a workspace by what they begin with and listen to: read again only when one of them changed.
 
-import type { Capability } from "../../parts.ts";
+import type { Capability } from "../../deps.ts";
 import { type StoreReader, storeRead } from "../../resources.ts";
 import type { EntryRules, Trigger } from "../../rules/journey-graph.ts";
 import type { Heard } from "../../rules/journey-paths.ts";
@@ -53,8 +53,8 @@ export const activeJourneys: Capability<"activeJourneys", ActiveJourneys> = {
   as: "activeJourneys",
   env: ["TABLE_NAME"],
   grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }],
-  open: (parts) => {
-    const bind = storeRead.open(parts);
+  open: (deps) => {
+    const bind = storeRead.open(deps);
     const indexOfNow = watched(NONE, readIndex);
     const versions = recent<Version>(VERSIONS_REMEMBERED);
     const journeys: ActiveJourneys = {

@@ -4,7 +4,7 @@ import type { Store, StoreReader } from "../../resources.ts";
 import type { RunStatus } from "../../rules/run-states.ts";
 import { keys } from "../keys.ts";
 import type { Item } from "../model.ts";
-import type { Step } from "../table.ts";
+import type { TransactItem } from "../table.ts";
 
 export const COUNT_SHARDS = 8;
 const RUNS = "r:";
@@ -20,7 +20,7 @@ export interface JourneyCounts {
 export type Addends = Record<string, number>;
 
 /** A run of this status more (or fewer), and while it is active, on this step. */
-export function standing(status: RunStatus, step: string, sign: 1 | -1): Addends {
+export function statusAddends(status: RunStatus, step: string, sign: 1 | -1): Addends {
   return status === "active" ? { [RUNS + status]: sign, [ACTIVE + step]: sign } : { [RUNS + status]: sign };
 }
 
@@ -33,7 +33,12 @@ export function sumOf(...parts: readonly Addends[]): Addends {
 }
 
 /** The step of a transaction that counts a change of a run; none if nothing changes. */
-export function countSteps({ tenant }: Pick<Store, "tenant">, journey: string, run: string, add: Addends): Step[] {
+export function countWrites(
+  { tenant }: Pick<Store, "tenant">,
+  journey: string,
+  run: string,
+  add: Addends,
+): TransactItem[] {
   if (Object.keys(add).length === 0) return [];
   const shard = Number.parseInt(run.at(-1) ?? "0", 16) % COUNT_SHARDS;
   return [{ update: keys.journeyCount(tenant, journey, shard), change: { add } }];

@@ -45,14 +45,14 @@ export function factsOf(store: StoreReader, graph: Graph, run: Subject, seen?: S
 
   const holds: Knowledge["holds"] = async (condition) => {
     const rule = compileRule(await filled(condition));
-    const known = await attributes();
-    const settled = rule.settledBy(known);
+    const attributeValues = await attributes();
+    const settled = rule.decidedBy(attributeValues);
     if (settled !== undefined) return settled;
     const aliases = await aliasesOf(store, subscriber);
     const actors: Actor[] = [{ subscriber }, ...aliases.map((anonymous) => ({ anonymous }))];
     const history = await readHistory(store, actors, rule.events);
     if (seen && !history.shows(seen)) late = true;
-    return rule.judge({ attributes: known, times: history.times, now }).matches;
+    return rule.judge({ attributes: attributeValues, times: history.times, now }).matches;
   };
 
   /** Such an event of a time, the trigger itself left out (AMB-75). */
@@ -102,9 +102,9 @@ export function factsOf(store: StoreReader, graph: Graph, run: Subject, seen?: S
 }
 
 function once<T>(read: () => Promise<T>): () => Promise<T> {
-  let known: Promise<T> | undefined;
+  let pending: Promise<T> | undefined;
   return () => {
-    known ??= read();
-    return known;
+    pending ??= read();
+    return pending;
   };
 }

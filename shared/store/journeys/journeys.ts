@@ -8,18 +8,18 @@ import type { EntryRules, Graph, Trigger } from "../../rules/journey-graph.ts";
 import { type Heard, heardBy } from "../../rules/journey-paths.ts";
 import { type JourneyStatus, journeyMoves } from "../../rules/journey-states.ts";
 import { all, is, oneOf, present } from "../conditions.ts";
-import { watchSteps } from "../events/watchers.ts";
+import { watchWrites } from "../events/watchers.ts";
 import type { Change } from "../expressions.ts";
 import { type AutoKind, annotation } from "../insights/annotations.ts";
 import { keys } from "../keys.ts";
 import { changeListed, createListed } from "../listed.ts";
 import type { Item, Key, Value } from "../model.ts";
 import { allItems } from "../pages.ts";
-import { refusedSteps } from "../refusals.ts";
-import type { Step } from "../table.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import type { TransactItem } from "../table.ts";
 import type { Timers } from "../timers.ts";
 
-export const MOST_NAME_CHARACTERS = 200;
+export const MAX_NAME_CHARACTERS = 200;
 
 /** What is authored. The graph of a draft may lack anything. */
 export interface Definition {
@@ -131,22 +131,22 @@ export async function activateJourney(store: Store, journey: Journey): Promise<J
   const heard = union(item.heard ? JSON.parse(String(item.heard)) : { events: [], attributes: [] }, heardBy(graph));
   const begins = trigger.type === "event" && trigger.event_name ? [trigger.event_name] : [];
   const row = { trigger: JSON.stringify(trigger), entry_rules: JSON.stringify(entry_rules) };
-  const along: Step[] = [
+  const extraItems: TransactItem[] = [
     { put: { ...keys.activeJourney(store.tenant, id), ...row, version, heard: JSON.stringify(heard) } },
     { put: { ...versionKey(store, id, version), ...row, steps: JSON.stringify(graph) } },
-    ...watchSteps(store, "journey", id, [...begins, ...heard.events]),
+    ...watchWrites(store, "journey", id, [...begins, ...heard.events]),
     note(store, "journey_activated", journey, "activated"),
   ];
   const change = { set: { heard: JSON.stringify(heard), status: journeyMoves.activate.to } };
-  return changed(store, journey, change, { from: journeyMoves.activate.from, verb: "activated", along });
+  return changed(store, journey, change, { from: journeyMoves.activate.from, verb: "activated", extraItems });
 }
 
 /** JNY-17, JNY-18: one flag; timers fire into it and do nothing. @throws 404, 409 naming the status. */
 export async function pauseJourney(store: Store, id: string): Promise<Journey> {
   const journey = await getJourney(store, id);
-  const along = [...silent(store, id), note(store, "journey_paused", journey, "paused")];
+  const extraItems = [...silent(store, id), note(store, "journey_paused", journey, "paused")];
   const change = { set: { status: journeyMoves.pause.to } };
-  return changed(store, journey, change, { from: journeyMoves.pause.from, verb: "paused", along });
+  return changed(store, journey, change, { from: journeyMoves.pause.from, verb: "paused", extraItems });
 }
 
 /** D-JNY-ARCHIVE: the runs in flight are canceled in the background. @throws 404, 409 from active. */
@@ -161,7 +161,7 @@ export async function archiveJourney(store: Store, id: string): Promise<Journey>
 export async function duplicateJourney(store: Store, id: string): Promise<Journey> {
   const { name, trigger, entry_rules, steps } = await getJourney(store, id);
   return createJourney(store, {
-    name: [...`Copy of ${name}`].slice(0, MOST_NAME_CHARACTERS).join(""),
+    name: [...`Copy of ${name}`].slice(0, MAX_NAME_CHARACTERS).join(""),
     trigger,
     entry_rules,
     steps,
@@ -183,7 +183,7 @@ export async function removeJourney(store: Store, timers: Timers, id: string): P
       ...silent(store, id),
     ])
     .catch(
-      refusedSteps(() => {
+      onTransactionCanceled(() => {
         throw notFound("journey");
       }),
     );
@@ -210,12 +210,12 @@ export async function getVersion(store: StoreReader, id: string, version: number
 }
 
 /** From now on nobody enters. */
-const silent = (store: Store, id: string): Step[] => [
+const silent = (store: Store, id: string): TransactItem[] => [
   { remove: keys.activeJourney(store.tenant, id) },
-  ...watchSteps(store, "journey", id, []),
+  ...watchWrites(store, "journey", id, []),
 ];
 
-const note = (store: Store, kind: AutoKind, { id, name }: Journey, verb: string): Step => ({
+const note = (store: Store, kind: AutoKind, { id, name }: Journey, verb: string): TransactItem => ({
   put: annotation(store, { kind, text: `The journey ${name} was ${verb}.`, ref_id: id }),
 });
 
@@ -230,12 +230,16 @@ async function changed(
   store: Store,
   { id, version }: Journey,
   { set }: { set: Record<string, Value> & Change["set"] },
-  { from, verb, along = [] }: { from: readonly JourneyStatus[]; verb: string; along?: readonly Step[] },
+  {
+    from,
+    verb,
+    extraItems = [],
+  }: { from: readonly JourneyStatus[]; verb: string; extraItems?: readonly TransactItem[] },
 ): Promise<Journey> {
   const change = { set: { ...set, updated_at: timestamp(store.clock.now()) } };
   const when = all(oneOf("status", from), is("version", version));
   const state = set.status === undefined ? undefined : String(set.status);
-  const outcome = await changeListed(store, "journey", id, change, { state, when, along });
+  const outcome = await changeListed(store, "journey", id, change, { state, when, extraItems });
   if ("item" in outcome) return journeyOf(outcome.item);
   if (!outcome.current) throw notFound("journey");
   const { status } = outcome.current;

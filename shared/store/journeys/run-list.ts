@@ -4,7 +4,7 @@ import { keys, SHARDS } from "../keys.ts";
 import type { Item, Key } from "../model.ts";
 import { type RunItem, runOf } from "./runs.ts";
 
-interface Asked {
+interface RunQuery {
   journey: string;
   status?: string | undefined;
   subscriber?: string | undefined;
@@ -14,13 +14,13 @@ interface Asked {
 }
 
 /** `next` is absent on the last page; with a filter a page may be short. */
-export async function listRuns(store: StoreReader, asked: Asked): Promise<{ runs: RunItem[]; next?: string }> {
+export async function listRuns(store: StoreReader, asked: RunQuery): Promise<{ runs: RunItem[]; next?: string }> {
   return asked.subscriber === undefined ? everybodys(store, asked) : ofOne(store, asked, asked.subscriber);
 }
 
 async function ofOne(
   store: StoreReader,
-  { journey, status, after, limit }: Asked,
+  { journey, status, after, limit }: RunQuery,
   subscriber: string,
 ): Promise<{ runs: RunItem[]; next?: string }> {
   const { pk, sk: prefix } = keys.run(store.tenant, subscriber, journey, "");
@@ -32,7 +32,7 @@ async function ofOne(
 
 async function everybodys(
   store: StoreReader,
-  { journey, status, after, limit }: Asked,
+  { journey, status, after, limit }: RunQuery,
 ): Promise<{ runs: RunItem[]; next?: string }> {
   const pages = await Promise.all(
     SHARDS.map((shard) => {
@@ -43,8 +43,8 @@ async function everybodys(
   // Beyond the place where a shard was read no further, others may hold newer ones.
   const unread = pages.flatMap(({ next }) => (next ? [next.sk] : [])).sort();
   const from = unread.at(-1) ?? "";
-  const known = pages.flatMap(({ items }) => items).filter(({ sk }) => sk >= from);
-  const rows = known.sort((a, b) => (a.sk < b.sk ? 1 : -1));
+  const found = pages.flatMap(({ items }) => items).filter(({ sk }) => sk >= from);
+  const rows = found.sort((a, b) => (a.sk < b.sk ? 1 : -1));
   const taken: Item[] = [];
   let last: string | undefined;
   for (const row of rows) {

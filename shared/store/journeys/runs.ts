@@ -9,9 +9,9 @@ import { type RunStatus, runMoves } from "../../rules/run-states.ts";
 import { absent, all, any, atMost, type Condition, is, oneOf, present } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import type { Item, Key } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
-import type { Step } from "../table.ts";
-import { type Addends, countSteps, outcomeName, outcomesOf, standing, sumOf } from "./counts.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import type { TransactItem } from "../table.ts";
+import { type Addends, countWrites, outcomeName, outcomesOf, statusAddends, sumOf } from "./counts.ts";
 
 /** What began a run. */
 export interface Cause {
@@ -44,13 +44,13 @@ export type Destination = { position: Position } | { ends: Exclude<RunStatus, "a
 const actionOf = { completed: "complete", exited: "exit", canceled: "cancel" } as const;
 
 /** The steps that put a run that begins, at the place where it comes to at once. Refused: this one may not enter. */
-export function entrySteps(
+export function entryWrites(
   store: Store,
   run: Pick<RunItem, "id" | "journey_id" | "version" | "subscriber_id" | "context">,
   to: Destination,
   outcomes: readonly Outcome[],
   { reentryAfter }: { reentryAfter: number | undefined },
-): Step[] {
+): TransactItem[] {
   const { id, journey_id, version, subscriber_id, context } = run;
   const now = store.clock.now();
   const status = "ends" in to ? to.ends : "active";
@@ -70,12 +70,12 @@ export function entrySteps(
     { update: head, change: { set: { last: now, ...(status === "active" && { active: id }) } }, when: again },
     { put: item, when: absent() },
     { put: { ...keys.journeyRun(store.tenant, journey_id, id), subscriber: subscriber_id, status } },
-    ...countSteps(store, journey_id, id, sumOf(standing(status, step, 1), outcomeAddends(outcomes))),
+    ...countWrites(store, journey_id, id, sumOf(statusAddends(status, step, 1), outcomeAddends(outcomes))),
   ];
 }
 
 /** The steps that move a run on from where it was read. Refused: somebody else moved it. */
-export function moveSteps(store: Store, run: RunItem, to: Destination, outcomes: readonly Outcome[]): Step[] {
+export function moveWrites(store: Store, run: RunItem, to: Destination, outcomes: readonly Outcome[]): TransactItem[] {
   const status = "ends" in to ? to.ends : "active";
   const step = "ends" in to ? to.step : to.position.step;
   const position: Partial<Position> = "ends" in to ? {} : to.position;
@@ -87,18 +87,22 @@ export function moveSteps(store: Store, run: RunItem, to: Destination, outcomes:
     remove,
   };
   const counted = sumOf(
-    standing(run.status, run.current_step, -1),
-    standing(status, step, 1),
+    statusAddends(run.status, run.current_step, -1),
+    statusAddends(status, step, 1),
     outcomeAddends(outcomes),
   );
   return [
     { update: keyOf(store, run), change, when: isHere },
-    ...("ends" in to ? endSteps(store, run, to.ends) : []),
-    ...countSteps(store, run.journey_id, run.id, counted),
+    ...("ends" in to ? endWrites(store, run, to.ends) : []),
+    ...countWrites(store, run.journey_id, run.id, counted),
   ];
 }
 
-function endSteps({ tenant }: Store, { id, journey_id, subscriber_id }: RunItem, ends: keyof typeof actionOf): Step[] {
+function endWrites(
+  { tenant }: Store,
+  { id, journey_id, subscriber_id }: RunItem,
+  ends: keyof typeof actionOf,
+): TransactItem[] {
   const { from, to } = runMoves[actionOf[ends]];
   return [
     { update: keys.runHead(tenant, subscriber_id, journey_id), change: { remove: ["active"] }, when: present() },
@@ -145,11 +149,11 @@ export async function activeRuns(
   return items.flatMap((item) => (item?.status === "active" ? [runOf(item)] : []));
 }
 
-const TRIES = 10;
+const MAX_ATTEMPTS = 10;
 
 /** AMB-74: 200 with the run, also for one that is canceled already. @throws 404, 409 once it ended otherwise. */
 export async function cancelRun(store: Store, journey: string, id: string): Promise<RunItem> {
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const row = isUuid(id) ? await store.get(keys.journeyRun(store.tenant, journey, id)) : undefined;
     const run = row?.subscriber === undefined ? undefined : await findRun(store, String(row.subscriber), journey, id);
     if (!run) throw notFound("run");
@@ -162,9 +166,9 @@ export async function cancelRun(store: Store, journey: string, id: string): Prom
 
 /** Cancels a run. @returns false if somebody else moved it. */
 export const endRun = (store: Store, run: RunItem, reason: string): Promise<boolean> =>
-  store.transact(moveSteps(store, run, { ends: "canceled", step: run.current_step, reason }, [])).then(
+  store.transact(moveWrites(store, run, { ends: "canceled", step: run.current_step, reason }, [])).then(
     () => true,
-    refusedSteps(() => false),
+    onTransactionCanceled(() => false),
   );
 
 /** Rows that are runs of a subscriber. */
@@ -179,7 +183,7 @@ export async function forgetRuns(store: Store, subscriber: string, rows: readonl
     const run = runOf(item);
     const status = run.status === "active" ? "canceled" : run.status;
     const outcomes = outcomesOf(item);
-    const counted = sumOf(standing(run.status, run.current_step, -1), standing(status, run.current_step, 1));
+    const counted = sumOf(statusAddends(run.status, run.current_step, -1), statusAddends(status, run.current_step, 1));
     await store
       .transact([
         { remove: keyOf(store, run), when: is("seq", run.seq) },
@@ -187,9 +191,9 @@ export async function forgetRuns(store: Store, subscriber: string, rows: readonl
           update: keys.journeyRun(store.tenant, journey, id),
           change: { set: { status, ...outcomes }, remove: ["subscriber"] },
         },
-        ...countSteps(store, journey, id, counted),
+        ...countWrites(store, journey, id, counted),
       ])
-      .catch(refusedSteps(() => undefined));
+      .catch(onTransactionCanceled(() => undefined));
   }
 }
 
@@ -206,7 +210,7 @@ export async function recountRuns(store: StoreReader, journey: string): Promise<
       for (const row of page.items.filter(({ subscriber }) => subscriber === undefined))
         parts.push({ [`r:${row.status}`]: 1 }, outcomesOf(row));
       for (const item of runs)
-        if (item) parts.push(standing(item.status as RunStatus, String(item.step), 1), outcomesOf(item));
+        if (item) parts.push(statusAddends(item.status as RunStatus, String(item.step), 1), outcomesOf(item));
       after = page.next;
     }
   return sumOf(...parts);

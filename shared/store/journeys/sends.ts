@@ -8,7 +8,7 @@ import { planSmall } from "../sends/audiences.ts";
 import type { JobSpec } from "../sends/jobs.ts";
 import { planningRules, selectedChannels } from "../sends/planning.ts";
 import { startSend } from "../sends/sends.ts";
-import type { Step } from "../table.ts";
+import type { TransactItem } from "../table.ts";
 import type { Timers } from "../timers.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import type { RunItem } from "./runs.ts";
@@ -55,10 +55,10 @@ export async function beginSend(
   { plan, monthly_send_cap: sendCap }: WorkspaceRecord,
   { subscriber_id }: Sender,
   { id, spec }: Sending,
-  along: readonly Step[],
+  extraItems: readonly TransactItem[],
 ): Promise<boolean> {
   const send = { id, spec, given: [subscriber_id], isRepeatable: true };
-  return !("refused" in (await startSend(store, timers, { plan, sendCap }, send, along)));
+  return !("refused" in (await startSend(store, timers, { plan, sendCap }, send, extraItems)));
 }
 
 /** The same for every attempt at this visit of the step, within an hour; the run's move alone decides which one counts. */

@@ -6,7 +6,7 @@ import { chunksOf } from "../table.ts";
 import { COUNT_SHARDS } from "./counts.ts";
 import { goneKey, SECOND_PASS_MS, VERSION } from "./journeys.ts";
 import { endRun, type RunItem, runOf } from "./runs.ts";
-import { drive, type Means } from "./ticks.ts";
+import { drive, type JourneyDeps } from "./ticks.ts";
 
 const ROWS_A_PAGE = 100;
 /** Runs that are worked on side by side. */
@@ -21,11 +21,11 @@ interface Sweep {
 
 /** Works through a shard until its end or `isTimeUp`. @returns where to go on; undefined at the end. */
 export async function sweepRuns(
-  means: Means,
+  deps: JourneyDeps,
   { journey, mode, shard, after }: Sweep,
   isTimeUp: () => boolean,
 ): Promise<string | undefined> {
-  const { store } = means;
+  const { store } = deps;
   const pk = keys.journeyRuns(store.tenant, journey, shard);
   let position: Key | undefined = after === undefined ? undefined : { pk, sk: after };
   do {
@@ -33,8 +33,8 @@ export async function sweepRuns(
     if (mode === "delete") await removeRuns(store, journey, page.items);
     else
       for (const batch of chunksOf(await activeOf(store, journey, page.items), AT_ONCE)) {
-        const deed = mode === "cancel" ? cancel : resume;
-        await Promise.all(batch.map((run) => deed(means, run)));
+        const operation = mode === "cancel" ? cancel : resume;
+        await Promise.all(batch.map((run) => operation(deps, run)));
       }
     position = page.next;
     if (position && isTimeUp()) return position.sk;
@@ -50,7 +50,7 @@ async function activeOf(store: Store, journey: string, rows: readonly Item[]): P
   return items.flatMap((item) => (item?.status === "active" ? [runOf(item)] : []));
 }
 
-async function cancel({ store }: Means, run: RunItem): Promise<void> {
+async function cancel({ store }: JourneyDeps, run: RunItem): Promise<void> {
   const isDone = await endRun(store, run, "the journey was archived");
   // Somebody else moved it just now: the message comes again.
   if (!isDone)
@@ -58,8 +58,8 @@ async function cancel({ store }: Means, run: RunItem): Promise<void> {
 }
 
 /** What came due, or happened, during a pause. A delay that is still running has its timer. */
-async function resume(means: Means, run: RunItem): Promise<void> {
-  await drive(means, run);
+async function resume(deps: JourneyDeps, run: RunItem): Promise<void> {
+  await drive(deps, run);
 }
 
 async function removeRuns(store: Store, journey: string, rows: readonly Item[]): Promise<void> {
@@ -67,8 +67,8 @@ async function removeRuns(store: Store, journey: string, rows: readonly Item[]):
   await store.writeAll(
     owned.flatMap(({ sk, subscriber }) => [{ remove: keys.run(store.tenant, String(subscriber), journey, sk) }]),
   );
-  const people = [...new Set(owned.map(({ subscriber }) => String(subscriber)))];
-  await store.writeAll(people.map((subscriber) => ({ remove: keys.runHead(store.tenant, subscriber, journey) })));
+  const subscribers = [...new Set(owned.map(({ subscriber }) => String(subscriber)))];
+  await store.writeAll(subscribers.map((subscriber) => ({ remove: keys.runHead(store.tenant, subscriber, journey) })));
   // A row under a subscriber is found by its row in the shard, so that one goes last.
   await store.writeAll(rows.map(({ pk, sk }) => ({ remove: { pk, sk } })));
 }

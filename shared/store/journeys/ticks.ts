@@ -7,17 +7,17 @@ import type { Graph } from "../../rules/journey-graph.ts";
 import { type Advance, advance, type Outcome } from "../../rules/journey-run.ts";
 import type { StoredEvent } from "../events/events.ts";
 import { keys } from "../keys.ts";
-import { refusedSteps } from "../refusals.ts";
-import type { Step } from "../table.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import type { TransactItem } from "../table.ts";
 import type { Timers } from "../timers.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import type { ActiveJourney, ActiveJourneys } from "./active.ts";
 import { factsOf } from "./facts.ts";
 import { statusOf } from "./journeys.ts";
-import { type Cause, type Destination, endRun, entrySteps, moveSteps, type RunItem } from "./runs.ts";
+import { type Cause, type Destination, endRun, entryWrites, moveWrites, type RunItem } from "./runs.ts";
 import { beginSend, prepareSend } from "./sends.ts";
 
-export interface Means {
+export interface JourneyDeps {
   store: Store;
   timers: Timers;
   workspace: () => Promise<WorkspaceRecord | undefined>;
@@ -34,13 +34,13 @@ const PICKED_UP_MS = 2 * MINUTE;
 
 /** Lets a subscriber into an active journey if it may enter, and takes it as far as it goes (JND-10 to JND-12). */
 export async function enter(
-  means: Means,
+  deps: JourneyDeps,
   journey: ActiveJourney,
   subscriber: string,
   cause: Cause & { at: string; key: string },
   seen?: StoredEvent,
 ): Promise<Driven> {
-  const { store, activeJourneys } = means;
+  const { store, activeJourneys } = deps;
   const { allow_reentry = false, reentry_window, eligibility } = journey.entry_rules ?? {};
   const version = await activeJourneys.version(store.tenant, journey.id, journey.version);
   if (!version) return "done";
@@ -69,21 +69,21 @@ export async function enter(
   const facts = factsOf(store, version.graph, run, seen);
   if (!(await facts.profile())) return "done";
   if (eligibility && !(await facts.holds(eligibility))) return facts.isLate() ? "late" : "done";
-  return facts.isLate() ? "late" : go(means, version.graph, run, { seen, reentryAfter });
+  return facts.isLate() ? "late" : go(deps, version.graph, run, { seen, reentryAfter });
 }
 
 /**
  * Takes a run on from where it stands. Anybody may ask at any time: what is not due stays where it is.
  * @param seen an event that was just stored; while a rule asks for it and the history does not show it, nothing moves.
  */
-export async function drive(means: Means, run: RunItem, seen?: StoredEvent): Promise<Driven> {
-  const { store, activeJourneys } = means;
+export async function drive(deps: JourneyDeps, run: RunItem, seen?: StoredEvent): Promise<Driven> {
+  const { store, activeJourneys } = deps;
   if (run.status !== "active") return "done";
   const status = await statusOf(store, run.journey_id);
   if (status === "archived") await endRun(store, run, "the journey was archived");
   if (status !== "active") return "done";
   const version = await activeJourneys.version(store.tenant, run.journey_id, run.version);
-  return version ? go(means, version.graph, run, { seen }) : "done";
+  return version ? go(deps, version.graph, run, { seen }) : "done";
 }
 
 interface Circumstances {
@@ -91,16 +91,21 @@ interface Circumstances {
   reentryAfter?: number | undefined;
 }
 
-async function go(means: Means, graph: Graph, from: RunItem, { seen, reentryAfter }: Circumstances): Promise<Driven> {
-  const { store } = means;
+async function go(
+  deps: JourneyDeps,
+  graph: Graph,
+  from: RunItem,
+  { seen, reentryAfter }: Circumstances,
+): Promise<Driven> {
+  const { store } = deps;
   for (let run = from; ; ) {
     const facts = factsOf(store, graph, run, seen);
     const advanced = await advance(graph, run.position, facts);
     if (facts.isLate()) return "late";
     if (isUnmoved(run, advanced)) return "done";
     const stepsTo = (to: Destination, outcomes: readonly Outcome[]) =>
-      run.seq === 0 ? entrySteps(store, run, to, outcomes, { reentryAfter }) : moveSteps(store, run, to, outcomes);
-    const moved = await arrive(means, graph, run, advanced, stepsTo);
+      run.seq === 0 ? entryWrites(store, run, to, outcomes, { reentryAfter }) : moveWrites(store, run, to, outcomes);
+    const moved = await arrive(deps, graph, run, advanced, stepsTo);
     if (moved === "held") return "held";
     if (!moved || !("position" in moved) || advanced.arrival.kind === "waits") return "done";
     run = { ...run, seq: run.seq + 1, current_step: moved.position.step, position: moved.position };
@@ -112,16 +117,16 @@ const isUnmoved = ({ seq, position }: RunItem, { arrival, outcomes }: Advance): 
 
 /** Carries out where the engine came to. @returns where the run is now; undefined if somebody else moved it. */
 async function arrive(
-  means: Means,
+  deps: JourneyDeps,
   graph: Graph,
   run: RunItem,
   { arrival, outcomes }: Advance,
-  stepsTo: (to: Destination, outcomes: readonly Outcome[]) => Step[],
+  stepsTo: (to: Destination, outcomes: readonly Outcome[]) => TransactItem[],
 ): Promise<Destination | "held" | undefined> {
-  const { store, timers } = means;
+  const { store, timers } = deps;
   if (arrival.kind === "sends") {
     const { node, next, event = run.context.event_id } = arrival;
-    const workspace = await means.workspace();
+    const workspace = await deps.workspace();
     if (workspace?.status !== "active") return "held";
     const to: Destination = next
       ? { position: next }
@@ -130,8 +135,8 @@ async function arrive(
     const sending = await prepareSend(store, workspace, run, node, event);
     if ("outcome" in sending)
       return commit(store, stepsTo(to, [...outcomes, { step: node.id, name: sending.outcome }]), to);
-    const steps = stepsTo(to, [...outcomes, { step: node.id, name: "sent" }]);
-    return (await beginSend(store, timers, workspace, run, sending, steps)) ? to : undefined;
+    const writes = stepsTo(to, [...outcomes, { step: node.id, name: "sent" }]);
+    return (await beginSend(store, timers, workspace, run, sending, writes)) ? to : undefined;
   }
   if (arrival.kind === "ends") {
     const to: Destination = { ends: arrival.status, step: arrival.step, reason: arrival.reason };
@@ -147,8 +152,8 @@ async function arrive(
 const setTimers = (timers: Timers, { subscriber_id, journey_id, id, seq }: RunItem, times: readonly number[]) =>
   timers.set(times.map((at) => ({ kind: "journey-run", id: `${subscriber_id}#${journey_id}#${id}#${seq + 1}`, at })));
 
-const commit = (store: Store, steps: readonly Step[], to: Destination): Promise<Destination | undefined> =>
-  store.transact(steps).then(
+const commit = (store: Store, writes: readonly TransactItem[], to: Destination): Promise<Destination | undefined> =>
+  store.transact(writes).then(
     () => to,
-    refusedSteps(() => undefined),
+    onTransactionCanceled(() => undefined),
   );

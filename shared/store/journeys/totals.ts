@@ -1,12 +1,12 @@
-// What a journey's sends came to. Each is a job of its own (decision 0014), so they are summed as they go, by the day
-// on which they were dispatched, in the rows that hold the day's conversions.
+// What a journey's sends came to. Each is a job of its own (docs/decisions/0014), so they are summed as they go, by the
+// day on which they were dispatched, in the rows that hold the day's conversions.
 import type { Store } from "../../resources.ts";
 import type { Stage } from "../../rules/interactions.ts";
 import { dayOf } from "../events/events.ts";
 import { CONVERSION_SHARDS, keys } from "../keys.ts";
 import type { Item } from "../model.ts";
 import type { JobItem } from "../sends/jobs.ts";
-import type { Step } from "../table.ts";
+import type { TransactItem } from "../table.ts";
 
 const stages = ["sent", "delivered", "opened", "opened_human", "clicked"] as const;
 export type JourneyTotals = Record<(typeof stages)[number], number>;
@@ -14,22 +14,22 @@ export type JourneyTotals = Record<(typeof stages)[number], number>;
 type Sent = Pick<JobItem, "id" | "source" | "dispatched_at">;
 
 /** Goes along with the end of a job; nothing for one that is no journey's. */
-export const endedSteps = (store: Pick<Store, "tenant">, job: JobItem): Step[] =>
-  addSteps(store, job, { sent: job.counts.sent, delivered: job.counts.delivered });
+export const endedWrites = (store: Pick<Store, "tenant">, job: JobItem): TransactItem[] =>
+  addWrites(store, job, { sent: job.counts.sent, delivered: job.counts.delivered });
 
 /** Goes along with a report by which its recipient came to these stages for the first time. */
-export const reachedSteps = (store: Pick<Store, "tenant">, job: Sent, reached: readonly Stage[]): Step[] =>
-  addSteps(store, job, {
+export const reachedWrites = (store: Pick<Store, "tenant">, job: Sent, reached: readonly Stage[]): TransactItem[] =>
+  addWrites(store, job, {
     opened: reached.includes("opened") ? 1 : 0,
     opened_human: reached.includes("opened_human") ? 1 : 0,
     clicked: reached.includes("clicked") ? 1 : 0,
   });
 
-function addSteps(
+function addWrites(
   { tenant }: Pick<Store, "tenant">,
   { id, source, dispatched_at }: Sent,
   counted: Partial<JourneyTotals>,
-): Step[] {
+): TransactItem[] {
   const add = Object.fromEntries(Object.entries(counted).filter(([, n]) => n > 0));
   if (source.type !== "journey" || source.id === null || dispatched_at === null || Object.keys(add).length === 0)
     return [];

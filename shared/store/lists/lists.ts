@@ -3,13 +3,13 @@ import { timestamp } from "../../clock.ts";
 import { ApiError, conflict, notFound } from "../../http/errors.ts";
 import { offsetOf, type PageQuery } from "../../http/paging.ts";
 import type { Store, StoreReader } from "../../resources.ts";
-import { changeNamed, createNamed, getEntities, listEntries, MOST_ENTRIES, removeNamed } from "../catalogue.ts";
+import { changeNamed, createNamed, getEntities, listEntries, MAX_ENTRIES, removeNamed } from "../catalogue.ts";
 import { keys } from "../keys.ts";
 import type { Item } from "../model.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
 import { usersOf } from "../uses.ts";
-import { disbandingStep, planSecondPass } from "./disbanding.ts";
+import { membershipDeletionWrite, planSecondPass } from "./membership-deletion.ts";
 import { changeMembers, countMembers, countsOfMany, type Group } from "./memberships.ts";
 
 export interface SubscriberList {
@@ -34,8 +34,8 @@ export async function createList(
   store: Store,
   { name, description = null }: ListChange & { name: string },
 ): Promise<SubscriberList> {
-  if ((await listEntries(store, "list")).length >= MOST_ENTRIES)
-    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MOST_ENTRIES} lists.`);
+  if ((await listEntries(store, "list")).length >= MAX_ENTRIES)
+    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTRIES} lists.`);
   const now = store.clock.now();
   const id = store.ids.uuidAt(now);
   const [created_at, updated_at] = [timestamp(now), timestamp(now)];
@@ -67,10 +67,10 @@ export async function listLists(store: StoreReader, { name = "", ...page }: Page
   const entries = (await listEntries(store, "list")).filter((entry) => entry.name.toLowerCase().includes(wanted));
   const { from, to } = offsetOf(page);
   const ids = entries.slice(from, to).map(({ id }) => id);
-  const adjoin = { adjoin: wanted === "" };
+  const asRange = { asRange: wanted === "" };
   const [items, counts] = await Promise.all([
-    getEntities(store, "list", ids, adjoin),
-    countsOfMany(store, "list", ids, adjoin),
+    getEntities(store, "list", ids, asRange),
+    countsOfMany(store, "list", ids, asRange),
   ]);
   return {
     items: items.map((item) => listOf(item, counts.get(String(item.id)) ?? 0)),
@@ -95,7 +95,8 @@ export async function removeList(store: Store, timers: Timers, id: string): Prom
   const [user] = await usersOf(store, "list", id);
   if (user !== undefined) throw conflict(`The list is named by ${user}.`);
   await planSecondPass(store, timers, "list", id);
-  if (!(await removeNamed(store, "list", id, { along: [disbandingStep(store, "list", id)] }))) throw notFound("list");
+  if (!(await removeNamed(store, "list", id, { extraItems: [membershipDeletionWrite(store, "list", id)] })))
+    throw notFound("list");
 }
 
 export interface Added {
@@ -112,13 +113,13 @@ export async function addMembers(store: Store, list: string, ids: readonly strin
     getProfiles(store, distinct),
     store.getAll(distinct.map((id) => keys.member(store.tenant, "list", list, id))),
   ]);
-  const known = distinct.filter((_, i) => profiles[i]);
+  const found = distinct.filter((_, i) => profiles[i]);
   const { entered } = await changeMembers(store, groupOf(list), {
     enter: distinct.filter((_, i) => profiles[i] && !rows[i]),
   });
   return {
     added: entered.length,
-    already_member: known.length - entered.length,
+    already_member: found.length - entered.length,
     not_found: distinct.filter((_, i) => !profiles[i]),
   };
 }

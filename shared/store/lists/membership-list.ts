@@ -1,6 +1,6 @@
 // The members of a list or segment as a client pages through them (AMB-72, LIM-8).
 import * as v from "valibot";
-import { MOST_PER_PAGE, openCursor, sealCursor } from "../../http/paging.ts";
+import { MAX_PER_PAGE, openCursor, sealCursor } from "../../http/paging.ts";
 import { Uuid } from "../../http/schemas.ts";
 import type { StoreReader } from "../../resources.ts";
 import type { RootSecrets } from "../secrets.ts";
@@ -11,7 +11,7 @@ import { type Group, memberPage } from "./memberships.ts";
 export async function membersOf(store: StoreReader, secrets: RootSecrets, group: Group, cursor: string | undefined) {
   const scope = `members:${store.tenant}:${group.id}`;
   const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(secrets, scope, cursor));
-  const { members, next } = await memberPage(store, group, { after, limit: MOST_PER_PAGE });
+  const { members, next } = await memberPage(store, group, { after, limit: MAX_PER_PAGE });
   const profiles = await getProfiles(
     store,
     members.map(({ subscriber }) => subscriber),

@@ -7,8 +7,8 @@ import { absent, any, is, present } from "../conditions.ts";
 import { type Grouping, keys, SHARDS, shardOf } from "../keys.ts";
 import type { Item, Key } from "../model.ts";
 import { allItems } from "../pages.ts";
-import { refused, refusedSteps } from "../refusals.ts";
-import { chunksOf, type Step } from "../table.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { chunksOf, type TransactItem } from "../table.ts";
 
 /** Changes of one transaction: two rows each and a counter, of at most 100. */
 const CHANGES_AT_ONCE = 24;
@@ -34,9 +34,9 @@ export const membershipKeys = ({ tenant }: Pick<Store, "tenant">, kind: Grouping
   listed: keys.member(tenant, kind, id, subscriber),
 });
 
-type Steps = [own: Step, listed: Step];
+type MembershipWrites = [own: TransactItem, listed: TransactItem];
 
-function enterSteps(store: Store, { kind, id }: Group, subscriber: string): Steps {
+function enterWrites(store: Store, { kind, id }: Group, subscriber: string): MembershipWrites {
   const { own, listed } = membershipKeys(store, kind, id, subscriber);
   const entered_at = timestamp(store.clock.now());
   const row: Item =
@@ -47,7 +47,7 @@ function enterSteps(store: Store, { kind, id }: Group, subscriber: string): Step
 }
 
 /** A segment's row stays for a while to tell of the exit: journeys begin with it (JND-10). */
-function leaveSteps(store: Store, { kind, id }: Group, subscriber: string): Steps {
+function leaveWrites(store: Store, { kind, id }: Group, subscriber: string): MembershipWrites {
   const { own, listed } = membershipKeys(store, kind, id, subscriber);
   if (kind === "list") return [{ remove: own, when: present() }, { remove: listed }];
   const now = store.clock.now();
@@ -66,17 +66,17 @@ export async function changeMembers(
 ): Promise<{ entered: string[]; left: string[] }> {
   const entered: string[] = [];
   const left: string[] = [];
-  const changeSome = async (ids: readonly string[], stepsOf: typeof enterSteps, sign: 1 | -1, done: string[]) => {
+  const changeSome = async (ids: readonly string[], writesOf: typeof enterWrites, sign: 1 | -1, done: string[]) => {
     const shards = [...Map.groupBy(ids, shardOf).values()];
     await Promise.all(
       shards.map(async (shard) => {
         for (const batch of chunksOf(shard, CHANGES_AT_ONCE))
-          done.push(...(await changeBatch(store, group, batch, stepsOf, sign)));
+          done.push(...(await changeBatch(store, group, batch, writesOf, sign)));
       }),
     );
   };
-  await changeSome(leave, leaveSteps, -1, left);
-  await changeSome(enter, enterSteps, 1, entered);
+  await changeSome(leave, leaveWrites, -1, left);
+  await changeSome(enter, enterWrites, 1, entered);
   return { entered, left };
 }
 
@@ -85,22 +85,24 @@ async function changeBatch(
   store: Store,
   group: Group,
   batch: readonly string[],
-  stepsOf: typeof enterSteps,
+  writesOf: typeof enterWrites,
   sign: 1 | -1,
 ): Promise<readonly string[]> {
   for (let pending = batch; pending.length > 0; ) {
-    const steps = pending.flatMap((id) => stepsOf(store, group, id));
-    const refusals = await store.transact([...steps, countStep(store, group, pending[0]!, sign * pending.length)]).then(
-      () => undefined,
-      refusedSteps((refusedOf) => refusedOf),
-    );
+    const writes = pending.flatMap((id) => writesOf(store, group, id));
+    const refusals = await store
+      .transact([...writes, countWrite(store, group, pending[0]!, sign * pending.length)])
+      .then(
+        () => undefined,
+        onTransactionCanceled((refusedOf) => refusedOf),
+      );
     if (!refusals) return pending;
     pending = pending.filter((_, i) => !refusals[2 * i]);
   }
   return [];
 }
 
-const countStep = ({ tenant }: Store, { kind, id }: Group, subscriber: string, n: number): Step => ({
+const countWrite = ({ tenant }: Store, { kind, id }: Group, subscriber: string, n: number): TransactItem => ({
   update: keys.memberCount(tenant, kind, id, shardOf(subscriber)),
   change: { add: { n } },
 });
@@ -115,12 +117,12 @@ export async function forgetMemberships(store: Store, subscriber: string, rows: 
     const { own, listed } = membershipKeys(store, group.kind, group.id, subscriber);
     const isIn = group.kind === "list" ? present() : is("member", true);
     const left = await store
-      .transact([{ remove: own, when: isIn }, { remove: listed }, countStep(store, group, subscriber, -1)])
+      .transact([{ remove: own, when: isIn }, { remove: listed }, countWrite(store, group, subscriber, -1)])
       .then(
         () => true,
-        refusedSteps(() => false),
+        onTransactionCanceled(() => false),
       );
-    if (!left) await store.remove(own, is("member", false)).catch(refused(() => undefined));
+    if (!left) await store.remove(own, is("member", false)).catch(onConditionFailed(() => undefined));
   }
 }
 
@@ -135,9 +137,9 @@ export async function countsOfMany(
   store: StoreReader,
   kind: Grouping,
   ids: readonly string[],
-  { adjoin }: { adjoin: boolean },
+  { asRange }: { asRange: boolean },
 ): Promise<Map<string, number>> {
-  if (!adjoin)
+  if (!asRange)
     return new Map(await Promise.all(ids.map(async (id) => [id, await countMembers(store, { kind, id })] as const)));
   const counts = new Map(ids.map((id) => [id, 0]));
   const sorted = [...ids].sort();
@@ -149,8 +151,8 @@ export async function countsOfMany(
     eventual: true,
   })) {
     const id = sk.slice(0, sk.indexOf("#"));
-    const known = counts.get(id);
-    if (known !== undefined) counts.set(id, known + Number(n));
+    const cached = counts.get(id);
+    if (cached !== undefined) counts.set(id, cached + Number(n));
   }
   return counts;
 }

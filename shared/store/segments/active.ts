@@ -1,6 +1,6 @@
 // The rules of a workspace's dynamic segments, by what they mention: read again only when something of them changed.
 
-import type { Capability } from "../../parts.ts";
+import type { Capability } from "../../deps.ts";
 import { type StoreReader, storeRead } from "../../resources.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { keys } from "../keys.ts";
@@ -25,13 +25,15 @@ export interface DynamicSegments {
 
 const NONE: SegmentIndex = { version: 0, rules: new Map(), byAttribute: new Map(), byEvent: new Map(), windowed: [] };
 
-/** Remembers the rules of workspaces: one small read a call, and all segments only after a change (decision 4). */
+/**
+ * Remembers the rules of workspaces: one small read a call, and all segments only after a change (docs/decisions/0011).
+ */
 export const dynamicSegments: Capability<"dynamicSegments", DynamicSegments> = {
   as: "dynamicSegments",
   env: ["TABLE_NAME"],
   grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }],
-  open: (parts) => {
-    const bind = storeRead.open(parts);
+  open: (deps) => {
+    const bind = storeRead.open(deps);
     const indexOfNow = watched(NONE, readIndex);
     const segments: DynamicSegments = { of: (tenant) => indexOfNow(bind(tenant as TenantId)) };
     return () => segments;

@@ -3,7 +3,7 @@ import type { StoreReader } from "../../resources.ts";
 import { compileRule, type Reason } from "../../rules/segment-evaluation.ts";
 import { keys } from "../keys.ts";
 import { attributesForRules, isLiving } from "../subscribers/subscribers.ts";
-import { readHistory, readPerson } from "./facts.ts";
+import { readHistory, readSubscriberFacts } from "./facts.ts";
 
 /** @returns undefined if there is no such segment or no such subscriber. */
 export async function explainMembership(
@@ -17,8 +17,8 @@ export async function explainMembership(
   ]);
   if (!item || !profile || !isLiving(profile)) return undefined;
   const rule = compileRule(JSON.parse(String(item.rule)));
-  const person = await readPerson(store, subscriber);
-  const { times } = await readHistory(store, person.actors, rule.events);
+  const subscriberFacts = await readSubscriberFacts(store, subscriber);
+  const { times } = await readHistory(store, subscriberFacts.actors, rule.events);
   const facts = { attributes: attributesForRules(profile), times, now: store.clock.now() };
-  return { member: person.memberOf.has(segment), reasons: rule.explain(facts) };
+  return { member: subscriberFacts.memberOf.has(segment), reasons: rule.explain(facts) };
 }

@@ -22,7 +22,7 @@ export function changedKeys(before: Item, after: Item): string[] {
 }
 
 /** A subscriber's own rows that segments need: whom it is known as, where it is a member, and the timer that is set. */
-export interface Person {
+export interface SubscriberFacts {
   actors: Actor[];
   /** Ids of segments it is in. */
   memberOf: Set<string>;
@@ -30,14 +30,14 @@ export interface Person {
   checkAt: number | undefined;
 }
 
-export async function readPerson(store: StoreReader, id: string): Promise<Person> {
-  const person: Person = { actors: [{ subscriber: id }], memberOf: new Set(), checkAt: undefined };
+export async function readSubscriberFacts(store: StoreReader, id: string): Promise<SubscriberFacts> {
+  const facts: SubscriberFacts = { actors: [{ subscriber: id }], memberOf: new Set(), checkAt: undefined };
   const check = keys.segmentCheck(store.tenant, id);
   for (const row of await allItems(store, { pk: check.pk, from: "A#", to: check.sk }))
-    if (row.sk.startsWith("A#")) person.actors.push({ anonymous: String(row.anonymous) });
-    else if (row.sk.startsWith("G#") && row.member === true) person.memberOf.add(String(row.segment_id));
-    else if (row.sk === check.sk) person.checkAt = Number(row.at);
-  return person;
+    if (row.sk.startsWith("A#")) facts.actors.push({ anonymous: String(row.anonymous) });
+    else if (row.sk.startsWith("G#") && row.member === true) facts.memberOf.add(String(row.segment_id));
+    else if (row.sk === check.sk) facts.checkAt = Number(row.at);
+  return facts;
 }
 
 export interface History {
@@ -47,7 +47,7 @@ export interface History {
 }
 
 /** Events looked at of one name and actor where `where` leaves most of them out. */
-const MOST_EXAMINED = 10_000;
+const MAX_EXAMINED = 10_000;
 const PAGE = 100;
 
 /**
@@ -121,7 +121,7 @@ async function readNewest(
       for (const one of open) if (one.satisfies(event.properties)) one.needed--;
     }
     after = page.next;
-  } while (after && !isDecided() && examined < MOST_EXAMINED);
+  } while (after && !isDecided() && examined < MAX_EXAMINED);
   return { events, from: after ? (events.at(-1)?.occurred_at ?? from) : from };
 }
 
@@ -133,11 +133,11 @@ export async function judgeProfile(
   store: StoreReader,
   rule: Rule,
   profile: Item,
-): Promise<Verdict & { person: Person | undefined }> {
+): Promise<Verdict & { facts: SubscriberFacts | undefined }> {
   const attributes = attributesForRules(profile);
-  const settled = rule.settledBy(attributes);
-  if (settled !== undefined) return { matches: settled, nextChangeAt: undefined, person: undefined };
-  const person = await readPerson(store, String(profile.id));
-  const { times } = await readHistory(store, person.actors, rule.events);
-  return { ...rule.judge({ attributes, times, now: store.clock.now() }), person };
+  const settled = rule.decidedBy(attributes);
+  if (settled !== undefined) return { matches: settled, nextChangeAt: undefined, facts: undefined };
+  const facts = await readSubscriberFacts(store, String(profile.id));
+  const { times } = await readHistory(store, facts.actors, rule.events);
+  return { ...rule.judge({ attributes, times, now: store.clock.now() }), facts };
 }

@@ -5,12 +5,12 @@ import { absent, all, any, below, is } from "../conditions.ts";
 import { keys, SHARDS } from "../keys.ts";
 import { changeMembers } from "../lists/memberships.ts";
 import type { Item, Key } from "../model.ts";
-import { refused, refusedSteps } from "../refusals.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { countSubscribers, isLiving } from "../subscribers/subscribers.ts";
 import { chunksOf } from "../table.ts";
 import type { Timers } from "../timers.ts";
-import { changedKeys, judgeProfile, type Person } from "./facts.ts";
-import { settle, wakeAt } from "./settling.ts";
+import { changedKeys, judgeProfile, type SubscriberFacts } from "./facts.ts";
+import { reevaluate, scheduleRecheck } from "./reevaluation.ts";
 
 /** Rows of a shard at a time. */
 const PAGE_ROWS = 250;
@@ -31,7 +31,7 @@ export const fillParts = (parts: number): readonly string[] => (parts === 1 ? [W
 /** The second look, for events that were being taken in, unwatched, while the segment was stored. */
 export const secondLook = (parts: number): readonly string[] => fillParts(parts).map((part) => AGAIN + part);
 
-interface Place {
+interface PagePosition {
   shard: string;
   /** A row's sort key, after which the next page begins; empty for the beginning. */
   after: string;
@@ -52,18 +52,18 @@ export async function fillPart(
   const state = await store.get(row);
   if (state?.run === run && state.done === true) return finishPart(store, segment, run, part);
   const [shard, after] = state?.run === run ? [String(state.shard), String(state.after)] : [shards[0]!, ""];
-  for (let place: Place | undefined = { shard, after }; place; ) {
+  for (let place: PagePosition | undefined = { shard, after }; place; ) {
     const item: Item | undefined = await store.get(keys.entity(store.tenant, "segment", segment));
     if (!item || Number(item.run) !== run) return true;
     const last: string | undefined = await fillPage(store, timers, item, place);
     const following: string | undefined = shards[shards.indexOf(place.shard) + 1];
-    const ended: Place | undefined = following === undefined ? undefined : { shard: following, after: "" };
+    const ended: PagePosition | undefined = following === undefined ? undefined : { shard: following, after: "" };
     const isCheckpoint: boolean = last !== undefined || isTimeUp();
     place = last === undefined ? ended : { shard: place.shard, after: last };
     if (!place || !isCheckpoint) continue;
     const isNoted = await store.put({ ...row, run, ...place }, isOpen(run)).then(
       () => true,
-      refused(() => false),
+      onConditionFailed(() => false),
     );
     if (!isNoted) return true;
     if (isTimeUp()) return false;
@@ -79,7 +79,7 @@ async function fillPage(
   store: Store,
   timers: Timers,
   segment: Item,
-  { shard, after }: Place,
+  { shard, after }: PagePosition,
 ): Promise<string | undefined> {
   const pk = keys.audience(store.tenant, shard);
   const page = await store.query({ pk, limit: PAGE_ROWS, after: after === "" ? undefined : { pk, sk: after } });
@@ -98,7 +98,7 @@ async function fillPage(
   for (const batch of chunksOf(unsure, AT_ONCE))
     await Promise.all(
       batch.map((subscriber) =>
-        settle(store, segment.is_dynamic ? timers : undefined, () => currentRule(store, id), {
+        reevaluate(store, segment.is_dynamic ? timers : undefined, () => currentRule(store, id), {
           subscriber,
           events: [],
         }),
@@ -128,12 +128,12 @@ async function lookAgain(
     changed.filter((id, i) => {
       const verdict = judged.get(id);
       const profile = profiles[i];
-      return !verdict || verdict.person !== undefined || !profile || changedKeys(verdict.profile, profile).length > 0;
+      return !verdict || verdict.facts !== undefined || !profile || changedKeys(verdict.profile, profile).length > 0;
     }),
   );
-  for (const { subscriber, person, nextChangeAt } of verdicts)
+  for (const { subscriber, facts, nextChangeAt } of verdicts)
     if (nextChangeAt !== undefined && !unsure.has(subscriber))
-      if (!(await wakeAt(store, timers, subscriber, nextChangeAt, person?.checkAt))) unsure.add(subscriber);
+      if (!(await scheduleRecheck(store, timers, subscriber, nextChangeAt, facts?.checkAt))) unsure.add(subscriber);
   return [...unsure];
 }
 
@@ -168,7 +168,7 @@ interface Judged {
   subscriber: string;
   profile: Item;
   /** Read where the events had to decide. */
-  person: Person | undefined;
+  facts: SubscriberFacts | undefined;
   matches: boolean;
   nextChangeAt: number | undefined;
 }
@@ -200,7 +200,7 @@ async function finishPart(store: Store, segment: string, run: number, part: stri
       { put: { ...place, run, done: true }, when: isOpen(run) },
       { update: entity, change: { add: { parts_done: 1 } }, when: is("run", run) },
     ])
-    .catch(refusedSteps(() => undefined));
+    .catch(onTransactionCanceled(() => undefined));
   const item = await store.get(entity);
   if (item && Number(item.run) === run && item.parts_done === item.parts)
     await store
@@ -209,7 +209,7 @@ async function finishPart(store: Store, segment: string, run: number, part: stri
         { set: { computed: Number(item.run_version) } },
         all(is("run", run), below("computed", Number(item.run_version))),
       )
-      .catch(refused(() => undefined));
+      .catch(onConditionFailed(() => undefined));
   return true;
 }
 

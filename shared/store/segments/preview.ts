@@ -8,7 +8,7 @@ import { chunksOf } from "../table.ts";
 import { judgeProfile } from "./facts.ts";
 
 /** D-PREVIEW. */
-export const MOST_EXACT = 10_000;
+export const MAX_EXACT = 10_000;
 /** A sample's size, in subscribers and, where they are large, in bytes: one page of 1 MB more is 450 RCU. */
 const SAMPLE = 10_000;
 const SAMPLE_PAGES = 18;
@@ -16,7 +16,7 @@ const SAMPLE_BYTES = 2.4 * 1_048_576;
 /** A sample whose histories must be read is smaller: each is a request of its own. */
 const SAMPLE_OF_HISTORIES = 1_000;
 const AT_ONCE = 50;
-const MOST_IDS = 10;
+const MAX_IDS = 10;
 const ID_CHARACTERS = 36;
 
 export interface Preview {
@@ -27,18 +27,18 @@ export interface Preview {
 
 export async function previewRule(store: StoreReader, rule: Rule): Promise<Preview> {
   const total = await countSubscribers(store);
-  const profiles = total <= MOST_EXACT ? await everyone(store) : undefined;
+  const profiles = total <= MAX_EXACT ? await everyone(store) : undefined;
   if (profiles) {
     const chosen = await choose(store, rule, profiles);
-    return { estimated_count: chosen.length, sample_subscriber_ids: chosen.slice(0, MOST_IDS), exact: true };
+    return { estimated_count: chosen.length, sample_subscriber_ids: chosen.slice(0, MAX_IDS), exact: true };
   }
-  const size = Math.max(total, MOST_EXACT);
+  const size = Math.max(total, MAX_EXACT);
   const sample = await someProfiles(store, rule.events.length > 0 ? SAMPLE_OF_HISTORIES : SAMPLE, size);
   const chosen = await choose(store, rule, sample);
   const share = sample.length === 0 ? 0 : chosen.length / sample.length;
   return {
     estimated_count: Math.round(share * size),
-    sample_subscriber_ids: chosen.slice(0, MOST_IDS),
+    sample_subscriber_ids: chosen.slice(0, MAX_IDS),
     exact: false,
   };
 }
@@ -57,12 +57,12 @@ async function everyone(store: StoreReader): Promise<Item[] | undefined> {
         profiles.push(...page.items.filter(isProfile));
         found += page.items.length;
         after = page.next;
-      } while (after && found <= 2 * MOST_EXACT);
+      } while (after && found <= 2 * MAX_EXACT);
       return profiles;
     }),
   );
   const all = shards.flat();
-  return all.length > MOST_EXACT ? undefined : all;
+  return all.length > MAX_EXACT ? undefined : all;
 }
 
 /** Subscribers from one end of the ids on, which say nothing about them. */
@@ -88,7 +88,7 @@ async function someProfiles(store: StoreReader, wanted: number, total: number): 
 /** Ids of those whom the rule chooses; histories are read only where the attributes do not settle the matter. */
 async function choose(store: StoreReader, rule: Rule, profiles: readonly Item[]): Promise<string[]> {
   const judged = profiles.map((profile) => {
-    return { id: String(profile.id), profile, settled: rule.settledBy(attributesForRules(profile)) };
+    return { id: String(profile.id), profile, settled: rule.decidedBy(attributesForRules(profile)) };
   });
   const byHistory = new Set<string>();
   const open = judged.filter(({ settled }) => settled === undefined);

@@ -5,15 +5,15 @@ import { type PlanName, plans } from "../../plans.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { capProblem, compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { isProblem, parseRule, type RuleProblem } from "../../rules/segment-rules.ts";
-import { listEntries, MOST_ENTRIES, removeNamed } from "../catalogue.ts";
+import { listEntries, MAX_ENTRIES, removeNamed } from "../catalogue.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
-import { watchSteps } from "../events/watchers.ts";
+import { watchWrites } from "../events/watchers.ts";
 import { keys } from "../keys.ts";
-import { disbandingStep, planSecondPass } from "../lists/disbanding.ts";
+import { membershipDeletionWrite, planSecondPass } from "../lists/membership-deletion.ts";
 import { countMembers, countsOfMany, type Group } from "../lists/memberships.ts";
 import type { Item, Key } from "../model.ts";
-import { refused, refusedSteps } from "../refusals.ts";
-import type { Step } from "../table.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import type { TransactItem } from "../table.ts";
 import type { Timers } from "../timers.ts";
 import { partsNeeded } from "./fill.ts";
 
@@ -34,7 +34,7 @@ interface SegmentInput {
   rule: Record<string, unknown>;
 }
 
-const TRIES = 10;
+const MAX_ATTEMPTS = 10;
 export const WATCH_RUN_MS = 15 * MINUTE;
 
 const groupOf = (id: string): Group => ({ kind: "segment", id });
@@ -63,13 +63,13 @@ export async function createSegment(
   { name, is_dynamic = false, rule }: SegmentInput,
 ): Promise<Segment> {
   const compiled = requireRule(plan, rule);
-  const most = plans[plan].dynamicSegments;
+  const max = plans[plan].dynamicSegments;
   const capReached = () =>
-    new ApiError("FEATURE_NOT_AVAILABLE", `The plan ${plan} includes ${most} dynamic segments, and they are in use.`);
-  if (is_dynamic && most === 0)
+    new ApiError("FEATURE_NOT_AVAILABLE", `The plan ${plan} includes ${max} dynamic segments, and they are in use.`);
+  if (is_dynamic && max === 0)
     throw new ApiError("FEATURE_NOT_AVAILABLE", `Dynamic segments are not part of the plan ${plan}.`);
-  if ((await listEntries(store, "segment")).length >= MOST_ENTRIES)
-    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MOST_ENTRIES} segments.`);
+  if ((await listEntries(store, "segment")).length >= MAX_ENTRIES)
+    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTRIES} segments.`);
   const now = store.clock.now();
   const [id, at] = [store.ids.uuidAt(now), timestamp(now)];
   const entity: Item = {
@@ -77,19 +77,19 @@ export async function createSegment(
     ...{ react: "segment", id, name, is_dynamic, rule: JSON.stringify(rule), rule_version: 1, created_at: at },
     ...{ updated_at: at, run: 1, run_version: 1, parts: await partsNeeded(store), parts_done: 0, computed: 0 },
   };
-  const counted: Step = {
+  const counted: TransactItem = {
     update: keys.dynamicSegments(store.tenant),
     change: { add: { n: 1 } },
-    when: any(absent("n"), below("n", most)),
+    when: any(absent("n"), below("n", max)),
   };
-  const steps: Step[] = [
+  const writes: TransactItem[] = [
     { put: { ...keys.entry(store.tenant, "segment", name), id }, when: absent() },
     { put: entity },
   ];
-  if (is_dynamic) steps.push(counted, ...watchSteps(store, "segment", id, eventNames(compiled)));
+  if (is_dynamic) writes.push(counted, ...watchWrites(store, "segment", id, eventNames(compiled)));
   await watchRun(store, timers, id);
-  await store.transact(steps).catch(
-    refusedSteps(([entry, , full]) => {
+  await store.transact(writes).catch(
+    onTransactionCanceled(([entry, , full]) => {
       if (full) throw capReached();
       if (entry?.old?.id !== id) throw nameTaken();
     }),
@@ -130,7 +130,7 @@ export async function listSegments(
     position = page.next;
   } while (position && items.length < limit);
   const ids = items.map(({ id }) => String(id));
-  const counts = await countsOfMany(store, "segment", ids, { adjoin: true });
+  const counts = await countsOfMany(store, "segment", ids, { asRange: true });
   const segments = items.map((item) => segmentOf(item, counts.get(String(item.id)) ?? 0));
   return { segments, ...(position && { next: position.sk }) };
 }
@@ -147,7 +147,7 @@ export async function updateSegment(
   { name, is_dynamic, rule }: SegmentInput,
 ): Promise<Segment> {
   const compiled = requireRule(plan, rule);
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const item = await requireItem(store, id);
     if (is_dynamic !== undefined && is_dynamic !== item.is_dynamic) throw invalid({ is_dynamic: "cannot be changed" });
     const isChanged = canonical(rule) !== canonical(JSON.parse(String(item.rule)));
@@ -160,17 +160,19 @@ export async function updateSegment(
       ...(runs && { run: Number(item.run) + 1, run_version: version, parts_done: 0, parts: await partsNeeded(store) }),
     };
     const unchanged = asRead(item);
-    const steps: Step[] = [{ update: keys.entity(store.tenant, "segment", id), change: { set }, when: unchanged }];
+    const writes: TransactItem[] = [
+      { update: keys.entity(store.tenant, "segment", id), change: { set }, when: unchanged },
+    ];
     if (name !== item.name)
-      steps.push(
+      writes.push(
         { put: { ...keys.entry(store.tenant, "segment", name), id }, when: absent() },
         { remove: keys.entry(store.tenant, "segment", String(item.name)), when: is("id", id) },
       );
-    if (runs) steps.push(...watchSteps(store, "segment", id, eventNames(compiled)));
+    if (runs) writes.push(...watchWrites(store, "segment", id, eventNames(compiled)));
     if (runs) await watchRun(store, timers, id);
-    const outcome = await store.transact(steps).then(
+    const outcome = await store.transact(writes).then(
       () => "done" as const,
-      refusedSteps(([moved, taken]) => (taken && !moved ? "taken" : "again")),
+      onTransactionCanceled(([moved, taken]) => (taken && !moved ? "taken" : "again")),
     );
     if (outcome === "taken") throw nameTaken();
     if (outcome === "done") return segmentOf({ ...item, ...set }, await countMembers(store, groupOf(id)));
@@ -184,14 +186,14 @@ const asRead = ({ name, rule_version, run }: Item) =>
 
 /** Computes a segment anew, in the background; one that is under way begins again. @throws 404. */
 export async function recomputeSegment(store: Store, timers: Timers, id: string): Promise<void> {
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const item = await requireItem(store, id);
     await watchRun(store, timers, id);
     const parts = await partsNeeded(store);
     const set = { run: Number(item.run) + 1, run_version: Number(item.rule_version), parts, parts_done: 0 };
     const isBegun = await store.update(keys.entity(store.tenant, "segment", id), { set }, asRead(item)).then(
       () => true,
-      refused(() => false),
+      onConditionFailed(() => false),
     );
     if (isBegun) return;
   }
@@ -202,13 +204,13 @@ export async function recomputeSegment(store: Store, timers: Timers, id: string)
 export async function removeSegment(store: Store, timers: Timers, id: string): Promise<void> {
   const item = await requireItem(store, id);
   await planSecondPass(store, timers, "segment", id);
-  const along: Step[] = [disbandingStep(store, "segment", id)];
+  const extraItems: TransactItem[] = [membershipDeletionWrite(store, "segment", id)];
   if (item.is_dynamic === true)
-    along.push(
+    extraItems.push(
       { update: keys.dynamicSegments(store.tenant), change: { add: { n: -1 } } },
-      ...watchSteps(store, "segment", id, []),
+      ...watchWrites(store, "segment", id, []),
     );
-  if (!(await removeNamed(store, "segment", id, { along }))) throw notFound("segment");
+  if (!(await removeNamed(store, "segment", id, { extraItems }))) throw notFound("segment");
 }
 
 /** How many dynamic segments a workspace has. */

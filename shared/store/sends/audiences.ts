@@ -11,11 +11,14 @@ import type { Item } from "../model.ts";
 import { personalEngagements } from "../subscribers/engagement.ts";
 import { chunksOf } from "../table.ts";
 import { candidatesById, candidatesOf, everyMember, everyone, type Placed } from "./candidates.ts";
-import { CHUNK_SIZE, type PlannedChunk, packChunk, settleChunk } from "./chunks.ts";
+import { CHUNK_SIZE, completeChunk, type PlannedChunk, packChunk } from "./chunks.ts";
 import type { JobSpec } from "./jobs.ts";
 import { getRange, notePlanned, type RangeState } from "./ranges.ts";
 
-/** An audience up to this size is planned within the request, so that `sent` is exact (decision 11). */
+/**
+ * An audience up to this size is planned within the request, so that `sent` is exact
+ * (docs/decisions/0021#audience-size).
+ */
 export const SMALL_AUDIENCE = 1_000;
 /** Ids in one row of given ids. */
 const GIVEN_PER_ROW = 1_000;
@@ -145,7 +148,7 @@ async function planPage(
   while (from < kept.length || (page.next === undefined && from === kept.length)) {
     const judged = kept.slice(from, from + CHUNK_SIZE);
     const isLast = page.next === undefined && from + CHUNK_SIZE >= kept.length;
-    const chunk = await settleChunk(
+    const chunk = await completeChunk(
       store,
       job,
       range,

@@ -147,7 +147,7 @@ export function attributesForFilters(profile: Item): Record<string, unknown> {
 }
 
 /** All shards side by side, given up as soon as there are too many. */
-export async function everyone(store: StoreReader, most: number): Promise<Placed[] | undefined> {
+export async function everyone(store: StoreReader, max: number): Promise<Placed[] | undefined> {
   const candidates: Placed[] = [];
   await Promise.all(
     SHARDS.map(async (shard) => {
@@ -156,10 +156,10 @@ export async function everyone(store: StoreReader, most: number): Promise<Placed
         const page = await shardPage(store, shard, next, { limit: SMALL_PAGE_ROWS });
         candidates.push(...page.candidates);
         next = page.next;
-      } while (next !== undefined && candidates.length <= most);
+      } while (next !== undefined && candidates.length <= max);
     }),
   );
-  if (candidates.length > most) return undefined;
+  if (candidates.length > max) return undefined;
   return candidates.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
@@ -168,10 +168,10 @@ export async function everyMember(
   store: StoreReader,
   group: Group,
   rules: AudienceRules,
-  most: number,
+  max: number,
 ): Promise<Placed[] | undefined> {
-  const { members } = await memberPage(store, group, { after: undefined, limit: most + 1 });
-  if (members.length > most) return undefined;
+  const { members } = await memberPage(store, group, { after: undefined, limit: max + 1 });
+  if (members.length > max) return undefined;
   return membersById(
     store,
     members.map(({ subscriber }) => subscriber),

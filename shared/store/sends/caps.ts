@@ -5,7 +5,7 @@ import { counterOf, type FrequencyCap, windowOf } from "../../rules/caps.ts";
 import { absent, all, any, below } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import type { Item, TenantId } from "../model.ts";
-import { chunksOf, type Step } from "../table.ts";
+import { chunksOf, type TransactItem } from "../table.ts";
 
 /** Past the end of any window: nobody reads it any more. */
 const KEPT_MS = 9 * DAY;
@@ -18,11 +18,11 @@ export interface Capping {
 }
 
 /** The steps that count one message against caps of one window each; each is refused by a cap that is reached. */
-export function countSteps(
+export function countWrites(
   { tenant, timezone, now }: Capping,
   subscriber: string,
   caps: readonly FrequencyCap[],
-): { step: Step; caps: FrequencyCap[] }[] {
+): { step: TransactItem; caps: FrequencyCap[] }[] {
   const windows = Map.groupBy(caps, ({ per }) => per);
   return [...windows].map(([per, together]) => ({
     caps: together,

@@ -1,5 +1,6 @@
 // How an audience lies in the table: ranges cut into chunks of at most 200 candidates, each chunk an immutable
-// snapshot that says where the next one begins. A chain has no gaps and no overlaps, whoever writes it (decision 7).
+// snapshot that says where the next one begins. A chain has no gaps and no overlaps, whoever writes it
+// (docs/decisions/0002).
 import { DAY, SECOND } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import type { Judgement } from "../../rules/audience.ts";
@@ -8,7 +9,7 @@ import { classOf } from "../../rules/reach.ts";
 import { absent, all, any, below, type Condition, is, lessThan } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import type { Item } from "../model.ts";
-import { refused, refusedSteps } from "../refusals.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { type JobItem, jobOf } from "./jobs.ts";
 import { packId, packRecipient, type Recipient, unpackId, unpackRecipient } from "./recipients.ts";
 import { addends, beyond, NO_TALLY, type Tally } from "./tallies.ts";
@@ -92,7 +93,7 @@ export function chunkOf(item: Item): Chunk {
 }
 
 /** Puts a chunk, or takes the one that somebody put there first. */
-export async function settleChunk(
+export async function completeChunk(
   store: Store,
   job: string,
   range: string,
@@ -103,11 +104,11 @@ export async function settleChunk(
   if (beside.length === 0)
     return store.put(item!, absent()).then(
       () => planned.chunk,
-      refused((old) => chunkOf(old!)),
+      onConditionFailed((old) => chunkOf(old!)),
     );
   return store.transact([{ put: item!, when: absent() }, ...beside.map((put) => ({ put }))]).then(
     () => planned.chunk,
-    refusedSteps(([step]) => chunkOf(step!.old!)),
+    onTransactionCanceled(([failure]) => chunkOf(failure!.old!)),
   );
 }
 
@@ -174,7 +175,7 @@ export function claimChunk(store: Store, job: string, range: string, n: number, 
     )
     .then(
       ({ at }): Claiming => ({ claim: { owner, at: Number(at), repeats: Number(at) !== now } }),
-      refused((old): Claiming => (old?.closed ? { closed: true } : { busyUntil: Number(old?.lease) })),
+      onConditionFailed((old): Claiming => (old?.closed ? { closed: true } : { busyUntil: Number(old?.lease) })),
     );
 }
 
@@ -183,7 +184,7 @@ interface Closing {
   isFinal: boolean;
   /** Who waits, and what was counted of the chunk, as the range knows it so far. */
   deferred: number;
-  told: Record<string, number>;
+  reported: Record<string, number>;
 }
 
 /**
@@ -195,11 +196,11 @@ export async function closeChunk(
   job: string,
   range: string,
   n: number,
-  { owner, isFinal, deferred, told }: Closing,
+  { owner, isFinal, deferred, reported }: Closing,
   tally: Tally,
 ): Promise<boolean> {
   const added = addends(tally);
-  const rest = { ...beyond(added, told), ...(deferred > 0 && { deferred: -deferred }) };
+  const rest = { ...beyond(added, reported), ...(deferred > 0 && { deferred: -deferred }) };
   const attempt = (when: Condition): Promise<"closed" | "refused"> =>
     store
       .transact([
@@ -216,7 +217,7 @@ export async function closeChunk(
       ])
       .then(
         () => "closed" as const,
-        refusedSteps(() => "refused" as const),
+        onTransactionCanceled(() => "refused" as const),
       );
   if (!isFinal && (await attempt(all(absent("closed"), isNotLast))) === "closed") return false;
   await attempt(absent("closed"));

@@ -1,17 +1,17 @@
-// Claims of groups: one conditional write each, with all that is known by then (decision 7, reliability.md section 4).
+// Claims of groups: one conditional write each, with all that is known by then (docs/decisions/0013).
 import type { Store } from "../../resources.ts";
 import { absent, all, below, is } from "../conditions.ts";
-import { deliveredSteps } from "../insights/hours.ts";
+import { deliveredWrites } from "../insights/hours.ts";
 import { keys } from "../keys.ts";
 import type { Item } from "../model.ts";
-import { refused, refusedSteps } from "../refusals.ts";
-import type { Step } from "../table.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import type { TransactItem } from "../table.ts";
 import { LEASE_MS } from "./chunks.ts";
 import { addends, beyond, type Tally } from "./tallies.ts";
-import type { Place } from "./touches.ts";
+import type { ChunkRef } from "./touches.ts";
 
 /** Who works on a chunk: `step` counts the writes, so that a repeat of one is known as one's own. */
-export interface Tenure {
+export interface Lease {
   owner: string;
   step: number;
   /** When the chunk was first claimed. */
@@ -19,35 +19,37 @@ export interface Tenure {
   /** Recipients of the chunk whom the range counts as waiting for the end of quiet hours. */
   deferred: number;
   /** What the range counts of the chunk already, before a long wait. */
-  told: Record<string, number>;
+  reported: Record<string, number>;
 }
 
-const keyOf = (store: Store, { job, range, n }: Place) => keys.claim(store.tenant, job, range, n);
-const isMine = ({ owner, step }: Tenure) => all(is("owner", owner), is("step", step), absent("closed"));
+const keyOf = (store: Store, { job, range, n }: ChunkRef) => keys.claim(store.tenant, job, range, n);
+const isMine = ({ owner, step }: Lease) => all(is("owner", owner), is("step", step), absent("closed"));
 
 /**
- * Claims the next group, together with the steps `along`: all of it or nothing.
- * @returns the tenure after it; undefined if somebody else has the chunk; or, if only steps of `along` refused, their
+ * Claims the next group, together with the steps `extraItems`: all of it or nothing.
+ * @returns the lease after it; undefined if somebody else has the chunk; or, if only steps of `extraItems` refused, their
  * items as they were (undefined: it passed).
  */
 export async function advance(
   store: Store,
-  place: Place,
-  tenure: Tenure,
+  chunkRef: ChunkRef,
+  lease: Lease,
   progress: string,
-  along: readonly Step[] = [],
-): Promise<Tenure | { refused: (Item | undefined)[] } | undefined> {
-  const { owner, step, at } = tenure;
-  const after: Tenure = { ...tenure, step: step + 1 };
+  extraItems: readonly TransactItem[] = [],
+): Promise<Lease | { refused: (Item | undefined)[] } | undefined> {
+  const { owner, step, at } = lease;
+  const after: Lease = { ...lease, step: step + 1 };
   const set = { owner, lease: store.clock.now() + LEASE_MS, step: after.step, progress };
-  const key = keyOf(store, place);
+  const key = keyOf(store, chunkRef);
   const change = { set, initial: { at }, remove: ["waits"] };
-  const when = step === 0 ? absent("owner") : isMine(tenure);
+  const when = step === 0 ? absent("owner") : isMine(lease);
   const mine = (old: Item | undefined) => (old?.owner === owner && old.step === after.step ? after : undefined);
-  if (along.length === 0) return store.update(key, change, when).then(() => after, refused(mine));
-  return store.transact([{ update: key, change, when }, ...along]).then(
+  if (extraItems.length === 0) return store.update(key, change, when).then(() => after, onConditionFailed(mine));
+  return store.transact([{ update: key, change, when }, ...extraItems]).then(
     () => after,
-    refusedSteps(([claim, ...steps]) => (claim ? mine(claim.old) : { refused: steps.map((one) => one?.old) })),
+    onTransactionCanceled(([claim, ...failures]) =>
+      claim ? mine(claim.old) : { refused: failures.map((one) => one?.old) },
+    ),
   );
 }
 
@@ -58,39 +60,44 @@ export async function advance(
  */
 export async function release(
   store: Store,
-  place: Place,
-  tenure: Tenure,
+  chunkRef: ChunkRef,
+  lease: Lease,
   progress: string,
   { waits, deferred, tally }: { waits: number; deferred: number; tally: Tally },
 ): Promise<boolean> {
-  const { owner, step, at } = tenure;
-  const told = deferred > 0 ? addends(tally) : tenure.told;
-  const set = { owner, lease: 0, step: step + 1, progress, waits, deferred, told: JSON.stringify(told) };
-  const key = keyOf(store, place);
+  const { owner, step, at } = lease;
+  const reported = deferred > 0 ? addends(tally) : lease.reported;
+  const set = { owner, lease: 0, step: step + 1, progress, waits, deferred, told: JSON.stringify(reported) };
+  const key = keyOf(store, chunkRef);
   const change = { set, initial: { at } };
-  const when = step === 0 ? absent("owner") : isMine(tenure);
+  const when = step === 0 ? absent("owner") : isMine(lease);
   const isOurs = (old: Item | undefined) => old?.owner === owner && old.step === step + 1;
-  const more = beyond({ ...told, deferred }, { ...tenure.told, deferred: tenure.deferred });
-  if (Object.keys(more).length === 0) return store.update(key, change, when).then(() => true, refused(isOurs));
+  const more = beyond({ ...reported, deferred }, { ...lease.reported, deferred: lease.deferred });
+  if (Object.keys(more).length === 0)
+    return store.update(key, change, when).then(() => true, onConditionFailed(isOurs));
   const timed = more["n:delivered"] ?? 0;
   const counted = {
-    update: keys.range(store.tenant, place.job, place.range),
+    update: keys.range(store.tenant, chunkRef.job, chunkRef.range),
     change: { add: { ...more, ...(timed > 0 && { timed }) } },
   };
-  const hours = deliveredSteps(store, `${place.job}:${place.range}:${place.n}`, timed);
+  const hours = deliveredWrites(store, `${chunkRef.job}:${chunkRef.range}:${chunkRef.n}`, timed);
   return store.transact([{ update: key, change, when }, counted, ...hours]).then(
     () => true,
-    refusedSteps(([claim]) => isOurs(claim?.old)),
+    onTransactionCanceled(([claim]) => isOurs(claim?.old)),
   );
 }
 
 /** Goes on where nobody works any more. @returns the row as it is then; undefined if somebody was faster. */
-export function takeOver(store: Store, place: Place, owner: string): Promise<Item | undefined> {
+export function takeOver(store: Store, chunkRef: ChunkRef, owner: string): Promise<Item | undefined> {
   const now = store.clock.now();
   return store
-    .update(keyOf(store, place), { set: { owner, lease: now + LEASE_MS } }, all(absent("closed"), below("lease", now)))
+    .update(
+      keyOf(store, chunkRef),
+      { set: { owner, lease: now + LEASE_MS } },
+      all(absent("closed"), below("lease", now)),
+    )
     .then(
       (item) => item,
-      refused((old) => (old?.owner === owner ? old : undefined)),
+      onConditionFailed((old) => (old?.owner === owner ? old : undefined)),
     );
 }

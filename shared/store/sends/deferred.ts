@@ -26,7 +26,8 @@ export function quietNow(quiet: QuietSettings, workspaceZone: string, profile: I
   return { ...quiet, timezone, local_time, until: until === undefined ? null : timestamp(until) };
 }
 
-const mayDefer = ({ status, means }: JobItem): boolean => status === "processing" && means?.quiet !== undefined;
+const mayDefer = ({ status, deliverySettings }: JobItem): boolean =>
+  status === "processing" && deliverySettings?.quiet !== undefined;
 
 /** A job in which somebody may wait for long: who waits, and its totals as far as its ranges know them. */
 export async function soFar(store: StoreReader, job: JobItem): Promise<Tally & { deferred: number }> {

@@ -20,7 +20,7 @@ import { type Counted, countsOf } from "./caps.ts";
 import { deferredUntil, quietNow } from "./deferred.ts";
 import { messagesSince } from "./inbox.ts";
 import { getJob, type JobItem } from "./jobs.ts";
-import { type Means, meansOf, selectedChannels } from "./planning.ts";
+import { type DeliverySettings, deliverySettingsOf, selectedChannels } from "./planning.ts";
 import { targetOf, touchesSince } from "./touches.ts";
 
 export const decisions = [
@@ -94,9 +94,9 @@ export async function explainRecipient(
 
 function decisionOf(
   job: JobItem,
-  known: { isHeld: boolean; skip: string | undefined; isSent: boolean; isDeferred: boolean },
+  facts: { isHeld: boolean; skip: string | undefined; isSent: boolean; isDeferred: boolean },
 ): Decision {
-  const { isHeld, skip, isSent, isDeferred } = known;
+  const { isHeld, skip, isSent, isDeferred } = facts;
   if (isDeferred) return "deferred";
   if (isSent) return "sent";
   if (isHeld) return "held_out";
@@ -183,18 +183,22 @@ async function asOfNow(
   const devices = await deviceRows(store, String(profile.id));
   const attributes = attributesForFilters(profile);
   const contact = contactOf(profile, devices);
-  const means = job.means ?? meansOf(job, await selectedChannels(store, job), await workspace());
-  const { timezone = "UTC", caps = [] } = means;
+  const deliverySettings =
+    job.deliverySettings ?? deliverySettingsOf(job, await selectedChannels(store, job), await workspace());
+  const { timezone = "UTC", caps = [] } = deliverySettings;
   return {
     subscriber_filters: clausesOf(job.subscriber_filters, attributes, compilePredicate),
     device_filters: devices.map((row) => ({
       device_id: String(row.id),
       clauses: clausesOf(job.device_filters, deviceForFilters(row), compileDevicePredicate),
     })),
-    channels: means.via.map(({ type }) => channelNow(type, contact, job, means)),
-    quiet_hours: means.quiet ? quietNow(means.quiet, timezone, profile, store.clock.now()) : null,
+    channels: deliverySettings.via.map(({ type }) => channelNow(type, contact, job, deliverySettings)),
+    quiet_hours: deliverySettings.quiet ? quietNow(deliverySettings.quiet, timezone, profile, store.clock.now()) : null,
     caps: (await countsOf(store, { timezone, now: store.clock.now() }, [String(profile.id)], caps))[0] ?? [],
-    ranking: job.channel_arbitration_mode === "smart" ? await rankingNow(store, job, profile, contact, means) : null,
+    ranking:
+      job.channel_arbitration_mode === "smart"
+        ? await rankingNow(store, job, profile, contact, deliverySettings)
+        : null,
   };
 }
 
@@ -209,7 +213,12 @@ function clausesOf(
   }));
 }
 
-function channelNow(channel: ReachChannel, contact: Contact, job: JobItem, { emailConsent }: Omit<Means, "via">) {
+function channelNow(
+  channel: ReachChannel,
+  contact: Contact,
+  job: JobItem,
+  { emailConsent }: Omit<DeliverySettings, "via">,
+) {
   const found = reachOf(contact, { channels: [channel], category: job.category, emailConsent });
   return {
     channel,
@@ -225,7 +234,7 @@ async function rankingNow(
   job: JobItem,
   profile: Item,
   contact: Contact,
-  { via, emailConsent }: Means,
+  { via, emailConsent }: DeliverySettings,
 ): Promise<Ranked[]> {
   const channels = via.map(({ type }) => type);
   const found = reachOf(contact, { channels, category: job.category, emailConsent });

@@ -1,5 +1,5 @@
 // The durable inbox. Message rows are immutable; what the reader did lies in rows of its own, so that a
-// redelivered write can never undo a read (decision 6).
+// redelivered write can never undo a read (docs/decisions/0003).
 
 import { createHash } from "node:crypto";
 import { DAY, SECOND, timeOfUuid, timestamp, uuidV7 } from "../../clock.ts";
@@ -47,7 +47,7 @@ export interface Delivery {
   late_at?: number | undefined;
 }
 
-/** The immutable row of one delivery (its own ledger entry, decision 7). `at` is the time of the claim. */
+/** The immutable row of one delivery (its own ledger entry, docs/decisions/0013). `at` is the time of the claim. */
 export function messageRow(tenant: TenantId, job: string, at: number, delivery: Delivery): Item {
   const { subscriber, content, data, experience, place, late_at } = delivery;
   const id = messageId(at, job, subscriber);

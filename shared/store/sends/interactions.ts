@@ -1,4 +1,5 @@
-// What recipients did with a job: every report a row and a count, in one transaction, once (decision 8, AMB-106).
+// What recipients did with a job: every report a row and a count, in one transaction, once (docs/decisions/0011,
+// AMB-106).
 import { createHash } from "node:crypto";
 import { DAY, MINUTE, timestamp } from "../../clock.ts";
 import { invalid } from "../../http/errors.ts";
@@ -6,13 +7,13 @@ import type { Store } from "../../resources.ts";
 import { channelOf, type Interaction, type Platform, stagesOf } from "../../rules/interactions.ts";
 import type { MachineVerdict } from "../../rules/tracking.ts";
 import { absent, all } from "../conditions.ts";
-import { reachedSteps } from "../journeys/totals.ts";
+import { reachedWrites } from "../journeys/totals.ts";
 import { keys, SHARDS, shardOf } from "../keys.ts";
 import type { Item } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 import { answeredClass, noteEngagement } from "../subscribers/engagement.ts";
 import { isLiving } from "../subscribers/subscribers.ts";
-import type { Step } from "../table.ts";
+import type { TransactItem } from "../table.ts";
 import { countersOf } from "./interaction-totals.ts";
 import { jobOf } from "./jobs.ts";
 
@@ -30,7 +31,7 @@ export interface Report {
   machine?: MachineVerdict | undefined;
 }
 
-const TRIES = 8;
+const MAX_ATTEMPTS = 8;
 
 /**
  * Counts a report, unless one equal in every field was counted. A recipient who is unknown or erased is left out of it.
@@ -39,15 +40,15 @@ const TRIES = 8;
  */
 export async function countInteraction(store: Store, report: Report): Promise<{ subscriber: string | undefined }> {
   const digest = digestOf(report);
-  for (let attempt = 0; attempt < TRIES; attempt++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const found = await read(store, report, digest);
     if (!found.job) throw invalid({ job_id: "names no notification" });
     if (found.isKnown) return { subscriber: undefined };
     const { subscriber } = found;
-    const steps = stepsOf(store, report, digest, found);
-    const outcome = await store.transact(steps).then(
+    const writes = writesOf(store, report, digest, found);
+    const outcome = await store.transact(writes).then(
       () => "counted" as const,
-      refusedSteps(([known]) => (known ? ("known" as const) : ("again" as const))),
+      onTransactionCanceled(([existing]) => (existing ? ("known" as const) : ("again" as const))),
     );
     if (outcome === "counted") return { subscriber };
     if (outcome === "known") return { subscriber: undefined };
@@ -61,7 +62,7 @@ const digestOf = (report: Report): string => {
   return createHash("sha256").update(JSON.stringify(fields)).digest("hex").slice(0, 40);
 };
 
-interface Found {
+interface ReportContext {
   job: Item | undefined;
   isKnown: boolean;
   subscriber: string | undefined;
@@ -69,23 +70,32 @@ interface Found {
   engagement: Item | undefined;
 }
 
-async function read(store: Store, { job_id, subscriber_id, device_id }: Report, digest: string): Promise<Found> {
+async function read(
+  store: Store,
+  { job_id, subscriber_id, device_id }: Report,
+  digest: string,
+): Promise<ReportContext> {
   const { tenant } = store;
   const device =
     subscriber_id === undefined && device_id !== undefined
       ? await store.get(keys.deviceBy(tenant, "name", device_id))
       : undefined;
   const given = subscriber_id ?? (device && String(device.subscriber));
-  const [job, known, profile, engagement] = await store.getAll([
+  const [job, existing, profile, engagement] = await store.getAll([
     keys.job(tenant, job_id),
     keys.interaction(tenant, job_id, digest),
     ...(given === undefined ? [] : [keys.subscriber(tenant, given), keys.engagement(tenant, given, job_id)]),
   ]);
   const subscriber = profile && isLiving(profile) ? given : undefined;
-  return { job, isKnown: known !== undefined, subscriber, engagement };
+  return { job, isKnown: existing !== undefined, subscriber, engagement };
 }
 
-function stepsOf(store: Store, report: Report, digest: string, { job, subscriber, engagement }: Found): Step[] {
+function writesOf(
+  store: Store,
+  report: Report,
+  digest: string,
+  { job, subscriber, engagement }: ReportContext,
+): TransactItem[] {
   const { job_id, interaction, platform, occurred_at, action_id, machine } = report;
   const receivedAt = store.clock.now();
   const received_at = timestamp(receivedAt);
@@ -107,21 +117,21 @@ function stepsOf(store: Store, report: Report, digest: string, { job, subscriber
     ...(machine !== undefined && { machine }),
   };
   const shard = shardOf(digest);
-  const steps: Step[] = [
+  const writes: TransactItem[] = [
     { put: { ...keys.interaction(store.tenant, job_id, digest), react: "interaction", ...row }, when: absent() },
     { update: keys.interactions(store.tenant, job_id, shard), change: { add: countersOf(row) } },
   ];
   const marks = isFirstAnswer ? [...firsts, answer] : firsts;
   if (subscriber !== undefined && marks.length > 0)
-    steps.push({
+    writes.push({
       update: keys.engagement(store.tenant, subscriber, job_id),
       change: { set: Object.fromEntries(marks.map((mark) => [mark, received_at])) },
       when: all(...marks.map((mark) => absent(mark))),
     });
   // A job is one delivery, so it is one answer by each class, however often it is tapped (D-ARB).
-  if (isFirstAnswer) steps.push(...noteEngagement(store, subscriber, report));
-  steps.push(
-    ...reachedSteps(
+  if (isFirstAnswer) writes.push(...noteEngagement(store, subscriber, report));
+  writes.push(
+    ...reachedWrites(
       store,
       jobOf(job!),
       stagesOf(interaction, machine !== undefined).filter((stage) => firsts.includes(stage)),
@@ -130,9 +140,9 @@ function stepsOf(store: Store, report: Report, digest: string, { job, subscriber
   if (firsts.includes("opened")) {
     const at = hourOf(occurred_at, receivedAt);
     const key = keys.hours(store.tenant, SHARDS[Number.parseInt(digest.slice(1, 2), 16)]!, at.slice(0, 10));
-    steps.push({ update: key, change: { add: { [`opened:${at.slice(11, 13)}`]: 1 } } });
+    writes.push({ update: key, change: { add: { [`opened:${at.slice(11, 13)}`]: 1 } } });
   }
-  return steps;
+  return writes;
 }
 
 const isArm = (variant: string | undefined): boolean => variant === "a" || variant === "b";

@@ -7,13 +7,13 @@ import { type JobStatus, jobMoves, outcomeOf } from "../../rules/job-states.ts";
 import type { ChatAppContent } from "../channels/chat-app-content.ts";
 import { absent, all, type Condition, oneOf, present } from "../conditions.ts";
 import type { Change } from "../expressions.ts";
-import { endedSteps } from "../journeys/totals.ts";
+import { endedWrites } from "../journeys/totals.ts";
 import { keys } from "../keys.ts";
 import { move } from "../lifecycle.ts";
 import type { Item, Key, Value } from "../model.ts";
-import { refused, refusedSteps } from "../refusals.ts";
-import { deliveredStep } from "../subscribers/engagement.ts";
-import type { Means } from "./planning.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { deliveredWrite } from "../subscribers/engagement.ts";
+import type { DeliverySettings } from "./planning.ts";
 import { type Tally, tallyOf } from "./tallies.ts";
 
 export type Target = { type: "all" } | { type: "list"; list_id: string } | { type: "segment"; segment_id: string };
@@ -81,9 +81,9 @@ export interface JobItem extends Job {
   /** Its campaign is paused or archived: it does not fire, and what it has put off waits. */
   held: boolean;
   /** When it was last let go, in milliseconds: it is not late before. */
-  letGoAt: number | undefined;
+  releasedAt: number | undefined;
   /** Set at dispatch. */
-  means: Means | undefined;
+  deliverySettings: DeliverySettings | undefined;
   /** Sends taken from the quota for this job; undefined until they are. */
   reserved: number | undefined;
 }
@@ -153,8 +153,8 @@ export function jobOf(item: Item): JobItem {
     ranges_closed: Number(item.ranges_closed ?? 0),
     reserved: item.reserved as number | undefined,
     held: item.held === true,
-    letGoAt: item.let_go_at as number | undefined,
-    means: item.means === undefined ? undefined : JSON.parse(String(item.means)),
+    releasedAt: item.let_go_at as number | undefined,
+    deliverySettings: item.means === undefined ? undefined : JSON.parse(String(item.means)),
   };
 }
 
@@ -172,13 +172,15 @@ export async function findJobs(store: StoreReader, ids: readonly string[]): Prom
 /** Keeps a scheduled job from firing, and a dispatched one from sending what it has put off, until it is let go. */
 export async function holdJob(store: Store, id: string): Promise<void> {
   const when = all(oneOf("status", ["scheduled", "processing"]), absent("held"));
-  await store.update(keys.job(store.tenant, id), { set: { held: true } }, when).catch(refused(() => undefined));
+  await store
+    .update(keys.job(store.tenant, id), { set: { held: true } }, when)
+    .catch(onConditionFailed(() => undefined));
 }
 
 /** Lets a held job go: what came due meanwhile fires at once. */
-export async function letGoJob(store: Store, id: string): Promise<void> {
+export async function releaseJob(store: Store, id: string): Promise<void> {
   const change = { set: { let_go_at: store.clock.now() }, remove: ["held"] };
-  await store.update(keys.job(store.tenant, id), change, present("held")).catch(refused(() => undefined));
+  await store.update(keys.job(store.tenant, id), change, present("held")).catch(onConditionFailed(() => undefined));
 }
 
 /** @throws 404, also for another workspace's job. */
@@ -222,8 +224,10 @@ export async function finishJob(store: Store, id: string): Promise<void> {
     ...(outcome === "failed" && { error: "no delivery succeeded" }),
   };
   const end = { update: keys.job(store.tenant, id), change: { set }, when: oneOf("status", from) };
-  const told = deliveredStep(store, job.delivered_by_channel, id);
-  await store.transact([end, ...(told ? [told] : []), ...endedSteps(store, job)]).catch(refusedSteps(() => undefined));
+  const delivered = deliveredWrite(store, job.delivered_by_channel, id);
+  await store
+    .transact([end, ...(delivered ? [delivered] : []), ...endedWrites(store, job)])
+    .catch(onTransactionCanceled(() => undefined));
 }
 
 export interface JobFilter {
@@ -232,7 +236,7 @@ export interface JobFilter {
   source_id?: string | undefined;
 }
 
-const MOST_EXAMINED = 2_000;
+const MAX_EXAMINED = 2_000;
 
 /** Newest first. `next` is absent on the last page; a page may be short when jobs are large or a filter leaves most out. */
 export async function listJobs(
@@ -246,7 +250,7 @@ export async function listJobs(
     (filter.source_id === undefined || item.source_id === filter.source_id);
   const takes = pageRoom();
   let position = after;
-  for (let examined = 0; examined < MOST_EXAMINED; ) {
+  for (let examined = 0; examined < MAX_EXAMINED; ) {
     const { pk } = keys.job(store.tenant, "");
     const page = await store.query({ pk, newestFirst: true, limit: limit - jobs.length, after: position });
     examined += page.items.length;

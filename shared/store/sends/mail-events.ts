@@ -4,7 +4,7 @@ import type { Store } from "../../resources.ts";
 import { oneOf } from "../conditions.ts";
 import type { Change } from "../expressions.ts";
 import { keys } from "../keys.ts";
-import { refused } from "../refusals.ts";
+import { onConditionFailed } from "../refusals.ts";
 import { suppress } from "../subscribers/mail-consents.ts";
 import { getSubscriber, isLiving } from "../subscribers/subscribers.ts";
 import { touchKey } from "./touches.ts";
@@ -20,12 +20,12 @@ const changes: Partial<Record<MailEvent["fate"], { from: string[]; change(reason
 
 /** @returns false where the row is not there yet: the event came before the sender had noted what it sent. */
 export async function noteFate(store: Store, { job, subscriber, at, fate, reason }: Noted): Promise<boolean> {
-  const known = changes[fate];
-  if (!known) return true;
+  const found = changes[fate];
+  if (!found) return true;
   const key = touchKey(store.tenant, subscriber, at, job, { channel: "email" });
-  const isNoted = await store.update(key, known.change(reason), oneOf("state", known.from)).then(
+  const isNoted = await store.update(key, found.change(reason), oneOf("state", found.from)).then(
     () => true,
-    refused(() => false),
+    onConditionFailed(() => false),
   );
   if (isNoted) return true;
   const [row, profile] = await store.getAll([key, keys.subscriber(store.tenant, subscriber)]);
@@ -34,7 +34,7 @@ export async function noteFate(store: Store, { job, subscriber, at, fate, reason
 }
 
 /** Suppresses whoever still has the address that bounced for good or complained. Told again, it changes nothing. */
-export async function heedFate(
+export async function applyFate(
   store: Store,
   { subscriber, fate, emails }: Pick<MailEvent, "subscriber" | "fate" | "emails">,
 ): Promise<void> {

@@ -22,7 +22,7 @@ type Planned = Pick<
 >;
 
 /** By which channel of each type a send goes, whose consent it needs, what it heeds: settled when it is dispatched. */
-export interface Means {
+export interface DeliverySettings {
   via: { id: string; type: ReachChannel; credentials?: string | undefined }[];
   emailConsent: "opt_out" | "opt_in";
   /** The workspace's, where quiet hours or caps need it. */
@@ -34,21 +34,21 @@ export interface Means {
 }
 
 /** What a send that is dispatched now heeds of its workspace. */
-export function meansOf(
+export function deliverySettingsOf(
   job: Pick<JobSpec, "category" | "bypass_quiet_hours" | "source">,
-  via: Means["via"],
+  via: DeliverySettings["via"],
   workspace: Omit<WorkspaceSettings, "name"> | undefined,
-): Means {
+): DeliverySettings {
   const { email_consent_mode: emailConsent = "opt_out", quiet_hours, frequency_caps = [], timezone } = workspace ?? {};
   const channels = via.map(({ type }) => type);
-  const heedsQuiet = job.category === "marketing" && !job.bypass_quiet_hours && channels.some(disturbs);
+  const respectsQuietHours = job.category === "marketing" && !job.bypass_quiet_hours && channels.some(disturbs);
   // An experience stays where it is and is shown as often as its own display rules say.
   const caps = job.source.type === "experience" ? [] : capsOn(frequency_caps, job.category, channels);
   return {
     via,
     emailConsent,
-    ...(timezone !== undefined && ((heedsQuiet && quiet_hours) || caps.length > 0) && { timezone }),
-    ...(heedsQuiet && quiet_hours && { quiet: quiet_hours }),
+    ...(timezone !== undefined && ((respectsQuietHours && quiet_hours) || caps.length > 0) && { timezone }),
+    ...(respectsQuietHours && quiet_hours && { quiet: quiet_hours }),
     ...(caps.length > 0 && { caps }),
   };
 }
@@ -58,7 +58,7 @@ export async function planningRules(
   store: StoreReader,
   job: string,
   spec: Planned,
-  { via, emailConsent }: Means,
+  { via, emailConsent }: DeliverySettings,
 ): Promise<AudienceRules> {
   const tenant = spec.channel_arbitration_mode === "smart" ? await tenantEngagements(store) : undefined;
   const reach = { channels: via.map(({ type }): ReachChannel => type), category: spec.category, emailConsent };

@@ -17,15 +17,15 @@ import { candidatesById, candidatesOf, type Placed } from "./candidates.ts";
 import { countsOf } from "./caps.ts";
 import { zoneFor } from "./deferred.ts";
 import type { JobSpec } from "./jobs.ts";
-import { type Means, meansOf, planningRules, selectedChannels } from "./planning.ts";
+import { type DeliverySettings, deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
 
 /** Candidates that are looked at: of a larger audience they are a sample, for ids are spread evenly. */
-const MOST_CANDIDATES = 10_000;
+const MAX_CANDIDATES = 10_000;
 /** Where each of them is a request or two of its own. */
-const MOST_ASKED_ONE_BY_ONE = 2_000;
+const MAX_EVALUATED_ONE_BY_ONE = 2_000;
 /** Recipients whose texts are rendered. */
-const MOST_RENDERED = 1_000;
-const MOST_SAMPLES = 5;
+const MAX_RENDERED = 1_000;
+const MAX_SAMPLES = 5;
 const GIVEN_AT_ONCE = 500;
 const NOBODY: { candidates: Placed[]; exact: boolean } = { candidates: [], exact: true };
 const PUSH: ReadonlySet<string> = new Set(["ios", "android", "web_push"]);
@@ -64,14 +64,14 @@ export async function previewSend(
   // A draw of its own: which part of an audience is held out is decided by the id of the send.
   const id = store.ids.uuidAt(store.clock.now());
   const via = (await selectedChannels(store, spec)).map(({ id: channel, type }) => ({ id: channel, type }));
-  const means = meansOf(spec, via, workspace);
-  const rules = await planningRules(store, id, spec, means);
-  const isAskedOneByOne = rules.tenant !== undefined || asksForDevices(spec, means);
-  const most = isAskedOneByOne ? MOST_ASKED_ONE_BY_ONE : MOST_CANDIDATES;
-  const { candidates, exact } = via.length === 0 ? NOBODY : await lookAround(store, spec, rules, { given, most, id });
+  const deliverySettings = deliverySettingsOf(spec, via, workspace);
+  const rules = await planningRules(store, id, spec, deliverySettings);
+  const isAskedOneByOne = rules.tenant !== undefined || asksForDevices(spec, deliverySettings);
+  const max = isAskedOneByOne ? MAX_EVALUATED_ONE_BY_ONE : MAX_CANDIDATES;
+  const { candidates, exact } = via.length === 0 ? NOBODY : await lookAround(store, spec, rules, { given, max, id });
   const kept = await keep(store, candidates, rules);
   const sent = kept.filter((one): one is Sent => one.judgement.verdict === "send");
-  const futures = await futuresOf(store, spec, means, sent, at);
+  const futures = await futuresOf(store, spec, deliverySettings, sent, at);
 
   const preview: SendPreview = {
     exact,
@@ -84,7 +84,7 @@ export async function previewSend(
     counts.skipped++;
     skip_reasons[reason] = (skip_reasons[reason] ?? 0) + 1;
     skipped_samples[reason] ??= [];
-    if (skipped_samples[reason].length < MOST_SAMPLES) skipped_samples[reason].push(subscriber);
+    if (skipped_samples[reason].length < MAX_SAMPLES) skipped_samples[reason].push(subscriber);
   };
   counts.total = kept.length;
   const reached: Sent[] = [];
@@ -104,7 +104,7 @@ export async function previewSend(
     for (const name of new Set([...future.now, ...future.later].map(({ channel }) => classOf(channel))))
       by_class[name] = (by_class[name] ?? 0) + 1;
   }
-  addTexts(preview, reached.slice(0, MOST_RENDERED), { spec, texts, futures, at });
+  addTexts(preview, reached.slice(0, MAX_RENDERED), { spec, texts, futures, at });
   if (exact) return preview;
   const size = given?.length ?? (await countTarget(store, spec.target));
   return scaled(preview, Math.max(1, size / candidates.length));
@@ -112,7 +112,7 @@ export async function previewSend(
 
 interface Looking {
   given: readonly string[] | undefined;
-  most: number;
+  max: number;
   /** The id of a send that is never made. */
   id: string;
 }
@@ -121,18 +121,18 @@ async function lookAround(
   store: StoreReader,
   spec: JobSpec,
   rules: AudienceRules,
-  { given, most, id }: Looking,
+  { given, max, id }: Looking,
 ): Promise<{ candidates: Placed[]; exact: boolean }> {
   const candidates: Placed[] = [];
   if (given) {
-    for (const ids of chunksOf(given.slice(0, most), GIVEN_AT_ONCE))
+    for (const ids of chunksOf(given.slice(0, max), GIVEN_AT_ONCE))
       candidates.push(...(await candidatesById(store, ids, rules)));
-    return { candidates, exact: given.length <= most };
+    return { candidates, exact: given.length <= max };
   }
   for (const range of rangesOf(spec)) {
     let cursor: string | undefined;
     do {
-      if (candidates.length >= most) return { candidates, exact: false };
+      if (candidates.length >= max) return { candidates, exact: false };
       const page = await candidatesOf(store, id, range, cursor, rules);
       candidates.push(...page.candidates);
       cursor = page.next;
@@ -149,19 +149,19 @@ interface Texts {
 /** Texts of the first recipients, and which of their variables have no value. */
 function addTexts(
   { rendered, samples }: SendPreview,
-  people: readonly Sent[],
+  subscribers: readonly Sent[],
   { spec, texts, futures, at }: { spec: JobSpec; texts: Texts; futures: ReadonlyMap<string, Future>; at: number },
 ): void {
   const compiled = ({ title, body }: Texts) => ({ title: compileTemplate(title), body: compileTemplate(body) });
   const arms = { a: compiled(texts), b: spec.variant_b ? compiled(spec.variant_b) : undefined };
-  for (const { id: subscriber_id, profile, judgement } of people) {
+  for (const { id: subscriber_id, profile, judgement } of subscribers) {
     const { arm, targets } = judgement;
     const words = renderOne((arm === "b" && arms.b) || arms.a, scopeOf(profile!, spec, undefined), at);
     rendered.recipients++;
     if (!words) rendered.failed++;
     for (const name of new Set(words?.unknown))
       rendered.unknown_variables[name] = (rendered.unknown_variables[name] ?? 0) + 1;
-    if (samples.length >= MOST_SAMPLES) continue;
+    if (samples.length >= MAX_SAMPLES) continue;
     const { until, now, later } = futures.get(subscriber_id)!;
     const used = targets.filter((target) => now.includes(target) || later.includes(target));
     samples.push({
@@ -189,7 +189,7 @@ function renderOne(
   }
 }
 
-const asksForDevices = ({ target, device_filters }: JobSpec, { via }: Means): boolean =>
+const asksForDevices = ({ target, device_filters }: JobSpec, { via }: DeliverySettings): boolean =>
   target?.type !== "all" && (device_filters !== null || via.some(({ type }) => PUSH.has(type)));
 
 type Future = Foreseen & { until: number | undefined };
@@ -198,7 +198,7 @@ type Future = Foreseen & { until: number | undefined };
 async function futuresOf(
   store: StoreReader,
   spec: JobSpec,
-  { via, quiet, caps = [], timezone = "UTC" }: Means,
+  { via, quiet, caps = [], timezone = "UTC" }: DeliverySettings,
   sent: readonly Sent[],
   at: number,
 ): Promise<Map<string, Future>> {

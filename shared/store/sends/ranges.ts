@@ -1,10 +1,10 @@
 // Ranges of an audience: how far each is planned, how many of its chunks are closed, and when it is closed into its job.
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, any, below, is, present } from "../conditions.ts";
-import { deliveredSteps } from "../insights/hours.ts";
+import { deliveredWrites } from "../insights/hours.ts";
 import { keys } from "../keys.ts";
 import type { Item } from "../model.ts";
-import { refused, refusedSteps } from "../refusals.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { addendsOf } from "./tallies.ts";
 
 export interface RangeState {
@@ -42,7 +42,7 @@ export async function notePlanned(
       { set, initial: { chunks_closed: 0 } },
       all(absent("closed"), any(absent("chunks"), below("chunks", chunks), is("chunks", chunks))),
     )
-    .then(rangeOf, refused(rangeOf));
+    .then(rangeOf, onConditionFailed(rangeOf));
 }
 
 export function rangeItem(store: Pick<Store, "tenant">, job: string, range: string, chunks: number): Item {
@@ -72,11 +72,11 @@ export async function closeRange(store: Store, job: string, range: string): Prom
         change: { add: { ...added, ranges_closed: 1 } },
         when: is("status", "processing"),
       },
-      ...deliveredSteps(store, `${job}:${range}`, Number(added["n:delivered"] ?? 0) - Number(item.timed ?? 0)),
+      ...deliveredWrites(store, `${job}:${range}`, Number(added["n:delivered"] ?? 0) - Number(item.timed ?? 0)),
     ])
     .then(
       () => true,
-      refusedSteps(() => false),
+      onTransactionCanceled(() => false),
     );
 }
 

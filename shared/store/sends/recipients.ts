@@ -15,7 +15,7 @@ export interface Recipient {
 
 /** Where an erased subscriber was: it names nobody, and differs from every id. */
 export const MARK = "~";
-export const isMark = (id: string): boolean => id.startsWith(MARK);
+export const isPseudonym = (id: string): boolean => id.startsWith(MARK);
 
 const letters: Record<ReachChannel, string> = {
   ios: "i",
@@ -42,12 +42,12 @@ const PLAIN = "=";
 
 /** An id as its 16 bytes in base64url; one that is no UUID as it is. */
 export function packId(id: string): string {
-  if (isMark(id)) return MARK + packId(id.slice(MARK.length));
+  if (isPseudonym(id)) return MARK + packId(id.slice(MARK.length));
   return UUID.test(id) ? Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url") : PLAIN + id;
 }
 
 export function unpackId(text: string): string {
-  if (isMark(text)) return MARK + unpackId(text.slice(MARK.length));
+  if (isPseudonym(text)) return MARK + unpackId(text.slice(MARK.length));
   if (text.startsWith(PLAIN)) return text.slice(PLAIN.length);
   const hex = Buffer.from(text, "base64url").toString("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");

@@ -11,7 +11,7 @@ import { all, atMost, is } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import { changeListed, createListed, listPage, removeListed } from "../listed.ts";
 import type { Item, TenantId } from "../model.ts";
-import type { Step } from "../table.ts";
+import type { TransactItem } from "../table.ts";
 import type { Timers } from "../timers.ts";
 
 export interface Schedule {
@@ -171,13 +171,13 @@ export function tickJobId(tenant: TenantId, schedule: string, tick: number): str
 }
 
 /** The step that goes on from a tick to the next one, if the schedule stands where the tick belongs. */
-export const tickStep = (
+export const tickWrite = (
   store: Pick<Store, "tenant">,
   { id, revision }: ScheduleItem,
   tick: number,
   next: number | undefined,
   missed?: string,
-): Step => ({
+): TransactItem => ({
   update: keys.entity(store.tenant, "schedule", id),
   change: { set: { next, last_missed_at: missed }, ...(next === undefined && { remove: ["next"] }) },
   when: all(is("revision", revision), is("active", true), atMost("next", tick)),

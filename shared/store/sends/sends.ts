@@ -5,10 +5,10 @@ import { isHeldOut } from "../../rules/split.ts";
 import { absent } from "../conditions.ts";
 import { countTarget } from "../lists/targets.ts";
 import type { Item } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
-import type { Step } from "../table.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import type { TransactItem } from "../table.ts";
 import type { Timers } from "../timers.ts";
-import { useSteps } from "../uses.ts";
+import { useWrites } from "../uses.ts";
 import { type Allowance, reservation, usageRefusal, warnOfUsage } from "../workspaces/usage.ts";
 import { givenRows, PLANNED_RANGE, planSmall, SMALL_AUDIENCE } from "./audiences.ts";
 import { chunkItems, type PlannedChunk } from "./chunks.ts";
@@ -31,9 +31,9 @@ export interface Send {
 export type Started = { id: string; sent: number } | { refused: (Item | undefined)[] };
 
 /**
- * Starts a send, now or at its `scheduled_at`. The job row, its share of the quota and the steps `along` (what names
+ * Starts a send, now or at its `scheduled_at`. The job row, its share of the quota and the steps `extraItems` (what names
  * the job elsewhere: an idempotency key, a campaign's message, an experience) are one transaction.
- * @returns the job's id and `sent`; or, if a step of `along` refused, its items as they were (undefined: it passed).
+ * @returns the job's id and `sent`; or, if a step of `extraItems` refused, its items as they were (undefined: it passed).
  * If the job is there already, a repeat of the same id, its answer is given again.
  * @throws 402 beyond the quota or the workspace's own cap.
  */
@@ -42,7 +42,7 @@ export async function startSend(
   timers: Timers,
   allowance: Allowance,
   { id, spec, given, isRepeatable = false }: Send,
-  along: readonly Step[] | ((answer: { id: string; sent: number }) => readonly Step[]) = [],
+  extraItems: readonly TransactItem[] | ((answer: { id: string; sent: number }) => readonly TransactItem[]) = [],
 ): Promise<Started> {
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
   const audience: Audience =
@@ -56,19 +56,19 @@ export async function startSend(
       : { kind: "job", id, at: Date.parse(spec.scheduled_at) },
   ]);
   const answer = { id, sent: audience.sent };
-  const job: Step = { put: newJobItem(store, id, spec, audience), when: absent() };
+  const job: TransactItem = { put: newJobItem(store, id, spec, audience), when: absent() };
   const taken = audience.sent > 0 ? [reservation(store, "sends", audience.sent, allowance)] : [];
-  const others = typeof along === "function" ? along(answer) : along;
+  const others = typeof extraItems === "function" ? extraItems(answer) : extraItems;
   const uses = spec.scheduled_at
-    ? useSteps(store, spec.target, { kind: "notification", id, until: spec.scheduled_at })
+    ? useWrites(store, spec.target, { kind: "notification", id, until: spec.scheduled_at })
     : [];
   const started = await store.transact([job, ...taken, ...others, ...uses]).then(
     (): Started => answer,
-    refusedSteps(async ([known, ...steps]): Promise<Started> => {
-      if (known?.old) return { id, sent: Number(known.old.sent) };
+    onTransactionCanceled(async ([existing, ...failures]): Promise<Started> => {
+      if (existing?.old) return { id, sent: Number(existing.old.sent) };
       if (!isRepeatable) await store.writeAll(audience.rows.map(({ pk, sk }) => ({ remove: { pk, sk } })));
-      const [usage, refusals] = taken.length > 0 ? [steps[0], steps.slice(1)] : [undefined, steps];
-      if (refusals.some(Boolean)) return { refused: refusals.map((step) => step?.old) };
+      const [usage, refusals] = taken.length > 0 ? [failures[0], failures.slice(1)] : [undefined, failures];
+      if (refusals.some(Boolean)) return { refused: refusals.map((failure) => failure?.old) };
       throw usageRefusal("sends", audience.sent, usage?.old, allowance);
     }),
   );

@@ -1,4 +1,4 @@
-// The numbers of a send: each is added once on its way from chunk to range to job (decision 8).
+// The numbers of a send: each is added once on its way from chunk to range to job (docs/decisions/0002).
 import type { RankSource } from "../../rules/arbitration.ts";
 import { type Counts, NO_COUNTS } from "../../rules/job-states.ts";
 import type { ChannelClass } from "../../rules/reach.ts";

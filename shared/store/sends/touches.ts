@@ -9,15 +9,15 @@ import type { Item, Key, TenantId } from "../model.ts";
 import { allItems } from "../pages.ts";
 
 /** Where a recipient stands: the chunk that erasure must visit. */
-export interface Place {
+export interface ChunkRef {
   job: string;
   range: string;
   n: number;
 }
 
-export const placeText = ({ range, n }: Pick<Place, "range" | "n">): string => `${range}#${n}`;
+export const chunkRefText = ({ range, n }: Pick<ChunkRef, "range" | "n">): string => `${range}#${n}`;
 
-export function placeOf({ job, place }: Item): Place {
+export function chunkRefOf({ job, place }: Item): ChunkRef {
   const text = String(place);
   const cut = text.lastIndexOf("#");
   return { job: String(job), range: text.slice(0, cut), n: Number(text.slice(cut + 1)) };
@@ -43,16 +43,16 @@ export const touchKey = (tenant: TenantId, subscriber: string, at: number, job: 
   keys.touch(tenant, subscriber, timestamp(at), job, nameOf(target));
 
 /** The row of one address; `at` is the time of the chunk's first claim, so that every attempt writes the same row. */
-export function touchItem(tenant: TenantId, at: number, place: Place, touch: Touch): Item {
+export function touchItem(tenant: TenantId, at: number, chunkRef: ChunkRef, touch: Touch): Item {
   const { subscriber, target, verdict, tries, arm, providerId, seen } = touch;
   return {
-    ...touchKey(tenant, subscriber, at, place.job, target),
-    job: place.job,
-    place: placeText(place),
+    ...touchKey(tenant, subscriber, at, chunkRef.job, target),
+    job: chunkRef.job,
+    place: chunkRefText(chunkRef),
     channel: target.channel,
     ...(target.device !== undefined && { device: target.device }),
     state: verdict.state,
-    ...(verdict.reason !== undefined && { reason: verdict.reason.slice(0, MOST_REASON_CHARACTERS) }),
+    ...(verdict.reason !== undefined && { reason: verdict.reason.slice(0, MAX_REASON_CHARACTERS) }),
     ...(providerId !== undefined && { provider_id: providerId }),
     ...(arm && { arm }),
     ...(seen && { seen: JSON.stringify(seen) }),
@@ -61,12 +61,12 @@ export function touchItem(tenant: TenantId, at: number, place: Place, touch: Tou
 }
 
 /** A row stays within one write unit. */
-const MOST_REASON_CHARACTERS = 200;
+const MAX_REASON_CHARACTERS = 200;
 
-export const heldOutItem = (tenant: TenantId, at: number, place: Place, subscriber: string): Item => ({
-  ...keys.touch(tenant, subscriber, timestamp(at), place.job, HELD_OUT),
-  job: place.job,
-  place: placeText(place),
+export const heldOutItem = (tenant: TenantId, at: number, chunkRef: ChunkRef, subscriber: string): Item => ({
+  ...keys.touch(tenant, subscriber, timestamp(at), chunkRef.job, HELD_OUT),
+  job: chunkRef.job,
+  place: chunkRefText(chunkRef),
   state: HELD_OUT,
 });
 

@@ -5,7 +5,7 @@ import { absent, all, present } from "../conditions.ts";
 import { historyOf } from "../events/events.ts";
 import { keys } from "../keys.ts";
 import { allItems } from "../pages.ts";
-import { refusedSteps } from "../refusals.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 
 export interface Link {
   /** Whether the anonymous id is this subscriber's after the call (AMB-26). */
@@ -25,11 +25,11 @@ export async function linkAlias(store: Store, anonymous: string, subscriber: str
     .transact([
       { check: keys.subscriber(store.tenant, subscriber), when: living },
       { put: { ...keys.alias(store.tenant, anonymous), ...row }, when: absent() },
-      { put: { ...keys.aliasOfPerson(store.tenant, subscriber, anonymous), ...row, react: "alias" } },
+      { put: { ...keys.aliasOfSubscriber(store.tenant, subscriber, anonymous), ...row, react: "alias" } },
     ])
     .then(
       async () => ({ linked: true, backfilled: await store.count(allOf(store, anonymous)) }),
-      refusedSteps(([unknown, taken]) => {
+      onTransactionCanceled(([unknown, taken]) => {
         if (unknown) return undefined;
         return { linked: taken?.old?.subscriber === subscriber, backfilled: 0 };
       }),
@@ -43,7 +43,7 @@ const allOf = (store: StoreReader, anonymous: string) => ({
 
 /** The anonymous ids of a subscriber. */
 export async function aliasesOf(store: StoreReader, subscriber: string): Promise<string[]> {
-  const { pk, sk: prefix } = keys.aliasOfPerson(store.tenant, subscriber, "");
+  const { pk, sk: prefix } = keys.aliasOfSubscriber(store.tenant, subscriber, "");
   return (await allItems(store, { pk, prefix })).map(({ anonymous }) => String(anonymous));
 }
 

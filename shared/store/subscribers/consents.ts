@@ -1,11 +1,11 @@
 // The consent history of a subscriber: append-only; the newest assertion decides (D-CONSENT).
 import { createHash } from "node:crypto";
 import { timestamp, uuidV7 } from "../../clock.ts";
-import type { Bound, Store, StoreReader } from "../../resources.ts";
+import type { Store, StoreContext, StoreReader } from "../../resources.ts";
 import { absent, all, any, atMost, type Condition, is, present } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import type { Item } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 
 export interface Consent {
   id: string;
@@ -31,14 +31,14 @@ export interface ConsentAssertion {
   import_job_id?: string | undefined;
 }
 
-const MOST_SHOWN = 1_000;
+const MAX_SHOWN = 1_000;
 
 const statusIn = (channel: string) => `c:${channel}`;
 const timeIn = (channel: string) => `ct:${channel}`;
 
 /** The row of the history. */
 export function consentRow(
-  { tenant, clock }: Pick<Bound, "tenant" | "clock">,
+  { tenant, clock }: Pick<StoreContext, "tenant" | "clock">,
   subscriber: string,
   id: string,
   { channel, status, consented_at, source, ip, text, import_job_id }: ConsentAssertion,
@@ -51,7 +51,7 @@ export function consentRow(
   };
 }
 
-/** What the profile keeps of the newest assertion of a channel (decision 1). */
+/** What the profile keeps of the newest assertion of a channel (docs/decisions/0021#subscriber-shards). */
 export const foldedConsent = ({ channel, status, consented_at }: ConsentAssertion): Record<string, string> => ({
   [statusIn(channel)]: status,
   [timeIn(channel)]: consented_at,
@@ -85,16 +85,17 @@ export async function recordOptOut(
   };
   const isWritten = await store.transact([folding, row]).then(
     () => true,
-    refusedSteps(([_, known]) => known !== undefined),
+    onTransactionCanceled(([_, existing]) => existing !== undefined),
   );
   // Refused by the profile: it has a later assertion, or is no more.
-  if (!isWritten) await store.transact([{ check: profile, when: isThere }, row]).catch(refusedSteps(() => undefined));
+  if (!isWritten)
+    await store.transact([{ check: profile, when: isThere }, row]).catch(onTransactionCanceled(() => undefined));
 }
 
 /** Newest first. */
 export async function consentsOf(store: StoreReader, subscriber: string): Promise<Consent[]> {
   const { pk, sk } = keys.consent(store.tenant, subscriber, "");
-  const { items } = await store.query({ pk, prefix: sk, newestFirst: true, limit: MOST_SHOWN });
+  const { items } = await store.query({ pk, prefix: sk, newestFirst: true, limit: MAX_SHOWN });
   return items.map(consentOf);
 }
 

@@ -5,7 +5,7 @@ import type { Contact, ReachableDevice } from "../../rules/reach.ts";
 import { absent, all, present } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import type { Item } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 import { deviceOf } from "./devices.ts";
 import { attributesOf, subscriberOf } from "./subscribers.ts";
 
@@ -25,7 +25,7 @@ export async function suppressEmail(store: Store, subscriber: string): Promise<v
   const isThere = all(present("external_id"), absent("erased_at"));
   await store
     .transact([{ update: keys.subscriber(store.tenant, subscriber), change, when: isThere }, { put: row }])
-    .catch(refusedSteps(() => undefined));
+    .catch(onTransactionCanceled(() => undefined));
 }
 
 export function contactOf(profile: Item, devices: readonly Item[]): Contact {

@@ -6,13 +6,13 @@ import type { Version } from "../../rules/versions.ts";
 import { absent, all, any, type Condition, is, present } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import type { Item, Key, TenantId, Value } from "../model.ts";
-import { refused, refusedSteps } from "../refusals.ts";
-import type { Step } from "../table.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import type { TransactItem } from "../table.ts";
 
 /** D-DEV: the oldest goes when one more comes. */
-export const MOST_DEVICES = 20;
+export const MAX_DEVICES = 20;
 /** How often a registration is begun anew because another one came first. */
-const TRIES = 10;
+const MAX_ATTEMPTS = 10;
 
 export const devicePlatforms = ["ios", "android", "web"] as const;
 export type DevicePlatform = (typeof devicePlatforms)[number];
@@ -72,18 +72,20 @@ export async function registerDevice(
   store: Store,
   input: DeviceInput,
 ): Promise<{ device: Device; isNew: boolean } | undefined> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const known = await findKnown(store, input);
-    const row = rowOf(store, input, known.device);
-    const isInPlace = known.device && isSamePlace(known.device, row) && known.token?.device === row.id;
-    const outcome = isInPlace ? await refresh(store, row, known.device!) : await settle(store, row, known);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const existing = await findExisting(store, input);
+    const row = rowOf(store, input, existing.device);
+    const isInPlace = existing.device && isSamePlace(existing.device, row) && existing.token?.device === row.id;
+    const outcome = isInPlace
+      ? await refresh(store, row, existing.device!)
+      : await applyRegistration(store, row, existing);
     if (outcome === "gone") return undefined;
-    if (outcome === "done") return { device: deviceOf(row), isNew: !known.device };
+    if (outcome === "done") return { device: deviceOf(row), isNew: !existing.device };
   }
   throw new ApiError("SERVICE_UNAVAILABLE", "This device is being registered by others just now.");
 }
 
-interface Known {
+interface ExistingDevice {
   /** The registration has a device_id. */
   isNamed: boolean;
   /** The rows that say whose the device_id and the token are. */
@@ -95,7 +97,7 @@ interface Known {
   former: Item | undefined;
 }
 
-async function findKnown(store: StoreReader, input: DeviceInput): Promise<Known> {
+async function findExisting(store: StoreReader, input: DeviceInput): Promise<ExistingDevice> {
   const { tenant } = store;
   const byToken = keys.deviceBy(tenant, "token", addressOf(input));
   const byName = input.device_id === undefined ? byToken : keys.deviceBy(tenant, "name", input.device_id);
@@ -114,11 +116,11 @@ async function findKnown(store: StoreReader, input: DeviceInput): Promise<Known>
 const addressOf = ({ platform, token, subscription }: Pick<DeviceInput, "platform" | "token" | "subscription">) =>
   `${platform}:${token ?? subscription?.endpoint ?? ""}`;
 
-function rowOf({ tenant, clock, ids }: Store, input: DeviceInput, known: Item | undefined): Item {
+function rowOf({ tenant, clock, ids }: Store, input: DeviceInput, existing: Item | undefined): Item {
   const { subscriber_id, token, subscription, ...fields } = input;
   const now = timestamp(clock.now());
-  const id = known ? String(known.id) : ids.uuidAt(clock.now());
-  const kept = { ...known, token: undefined, subscription: undefined };
+  const id = existing ? String(existing.id) : ids.uuidAt(clock.now());
+  const kept = { ...existing, token: undefined, subscription: undefined };
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   return {
     push_enabled: true,
@@ -134,54 +136,54 @@ function rowOf({ tenant, clock, ids }: Store, input: DeviceInput, known: Item | 
     status: "active",
     updated_at: now,
     last_seen_at: now,
-    rev: Number(known?.rev ?? 0) + 1,
+    rev: Number(existing?.rev ?? 0) + 1,
   };
 }
 
-const isSamePlace = (known: Item, row: Item): boolean =>
-  known.sk === row.sk && known.address === row.address && known.device_id === row.device_id;
+const isSamePlace = (existing: Item, row: Item): boolean =>
+  existing.sk === row.sk && existing.address === row.address && existing.device_id === row.device_id;
 
 type Outcome = "done" | "gone" | "again";
 
 /** Nothing moved: one write of the row itself. */
-const refresh = (store: Store, row: Item, known: Item): Promise<Outcome> =>
-  store.put(row, is("rev", known.rev!)).then(
+const refresh = (store: Store, row: Item, existing: Item): Promise<Outcome> =>
+  store.put(row, is("rev", existing.rev!)).then(
     () => "done" as const,
-    refused(() => "again" as const),
+    onConditionFailed(() => "again" as const),
   );
 
 /** The row, the rows that point at it, and what must go for it: all or nothing. */
-async function settle(store: Store, row: Item, known: Known): Promise<Outcome> {
+async function applyRegistration(store: Store, row: Item, existing: ExistingDevice): Promise<Outcome> {
   const { tenant } = store;
   const subscriber = String(row.subscriber_id);
   const pointer = { subscriber, device: String(row.id) };
   const asRead = (item: Item | undefined) =>
     item ? all(is("subscriber", item.subscriber!), is("device", item.device!)) : absent();
-  const isSame = known.device?.sk === row.sk;
-  const crowd = isSame ? [] : await surplusOf(store, subscriber, known);
+  const isSame = existing.device?.sk === row.sk;
+  const crowd = isSame ? [] : await surplusOf(store, subscriber, existing);
   const leaving = [
-    ...(known.device && !isSame ? [known.device] : []),
-    ...(known.former ? [known.former] : []),
+    ...(existing.device && !isSame ? [existing.device] : []),
+    ...(existing.former ? [existing.former] : []),
     ...crowd,
   ];
   const byToken = keys.deviceBy(tenant, "token", String(row.address));
-  const pointers: { key: Key; when: Condition }[] = [{ key: byToken, when: asRead(known.token) }];
+  const pointers: { key: Key; when: Condition }[] = [{ key: byToken, when: asRead(existing.token) }];
   if (row.device_id !== undefined) {
     const key = keys.deviceBy(tenant, "name", String(row.device_id));
-    pointers.push({ key, when: known.isNamed ? asRead(known.name) : ours(row) });
+    pointers.push({ key, when: existing.isNamed ? asRead(existing.name) : ours(row) });
   }
   const kept = new Set(pointers.map(({ key }) => key.pk));
-  const stale = [...leaving, ...(isSame ? [known.device!] : [])].flatMap((item) => pointersOf(tenant, item));
-  const steps: Step[] = [
+  const stale = [...leaving, ...(isSame ? [existing.device!] : [])].flatMap((item) => pointersOf(tenant, item));
+  const writes: TransactItem[] = [
     { check: keys.subscriber(tenant, subscriber), when: all(present("external_id"), absent("erased_at")) },
-    { put: row, when: isSame ? is("rev", known.device!.rev!) : absent() },
+    { put: row, when: isSame ? is("rev", existing.device!.rev!) : absent() },
     ...pointers.map(({ key, when }) => ({ put: { ...key, ...pointer }, when })),
     ...leaving.map((item) => ({ remove: { pk: item.pk, sk: item.sk }, when: is("rev", item.rev ?? 0) })),
     ...stale.filter(({ key }) => !kept.has(key.pk)).map(({ key, when }) => ({ remove: key, when })),
   ];
-  return store.transact(steps).then(
+  return store.transact(writes).then(
     () => "done" as const,
-    refusedSteps(([person]) => (person ? ("gone" as const) : ("again" as const))),
+    onTransactionCanceled(([person]) => (person ? ("gone" as const) : ("again" as const))),
   );
 }
 
@@ -199,12 +201,12 @@ function pointersOf(tenant: TenantId, device: Item) {
 }
 
 /** Whoever must go so that one more device has room: those seen longest ago. */
-async function surplusOf(store: StoreReader, subscriber: string, { device, former }: Known): Promise<Item[]> {
+async function surplusOf(store: StoreReader, subscriber: string, { device, former }: ExistingDevice): Promise<Item[]> {
   const gone = new Set([device?.sk, former?.sk]);
   const others = (await deviceRows(store, subscriber)).filter(({ sk }) => !gone.has(sk));
   const order = ({ last_seen_at, id }: Item) => `${last_seen_at ?? ""}#${id}`;
   others.sort((a, b) => (order(a) < order(b) ? -1 : 1));
-  return others.slice(0, Math.max(0, others.length - (MOST_DEVICES - 1)));
+  return others.slice(0, Math.max(0, others.length - (MAX_DEVICES - 1)));
 }
 
 /** The device rows of a subscriber, as stored. */
@@ -220,13 +222,13 @@ export const devicesOf = async (store: StoreReader, subscriber: string): Promise
 /** Removes a device and what points at it. @returns false if the subscriber has no such device. */
 export async function removeDevice(store: Store, subscriber: string, id: string): Promise<boolean> {
   const key = keys.device(store.tenant, subscriber, id);
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const row = await store.get(key);
     if (!row) return false;
     const pointers = pointersOf(store.tenant, row).map(({ key: remove, when }) => ({ remove, when }));
     const isGone = await store.transact([{ remove: key, when: is("rev", row.rev ?? 0) }, ...pointers]).then(
       () => true,
-      refusedSteps(() => false),
+      onTransactionCanceled(() => false),
     );
     if (isGone) return true;
   }
@@ -237,7 +239,7 @@ export async function removeDevice(store: Store, subscriber: string, id: string)
 export async function markInvalid(store: Store, { pk, sk, address }: Item): Promise<void> {
   await store.update({ pk, sk }, { set: { status: "invalid" } }, all(present("id"), is("address", address ?? ""))).then(
     () => undefined,
-    refused(() => undefined),
+    onConditionFailed(() => undefined),
   );
 }
 

@@ -9,7 +9,7 @@ import type { Change } from "../expressions.ts";
 import { keys, SHARDS, shardOf } from "../keys.ts";
 import type { Item, Key } from "../model.ts";
 import { lowestId } from "../sends/inbox.ts";
-import type { Step } from "../table.ts";
+import type { TransactItem } from "../table.ts";
 
 const WINDOW_DAYS = 90;
 const WEEK_MS = 7 * DAY;
@@ -50,7 +50,7 @@ export function noteEngagement(
   { tenant, clock }: Pick<Store, "tenant" | "clock">,
   subscriber: string,
   { interaction, platform }: { interaction: string; platform: string },
-): Step[] {
+): TransactItem[] {
   const one = answeredClass(interaction, platform);
   if (!one) return [];
   const week = weekOf(clock.now());
@@ -67,7 +67,7 @@ export function noteEngagement(
 }
 
 /** The step that adds a job's deliveries to what the workspace knows. */
-export function deliveredStep(
+export function deliveredWrite(
   { tenant, clock }: Pick<Store, "tenant" | "clock">,
   byChannel: Readonly<Record<string, number>>,
   job: string,

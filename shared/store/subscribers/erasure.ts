@@ -7,10 +7,10 @@ import { forgetRuns, isRun } from "../journeys/runs.ts";
 import { keys } from "../keys.ts";
 import { forgetMemberships, isMembership } from "../lists/memberships.ts";
 import type { Item, Key } from "../model.ts";
-import { refused } from "../refusals.ts";
+import { onConditionFailed } from "../refusals.ts";
 import { payloadKeysOf } from "../webhooks/deliveries.ts";
 import { deviceTraces } from "./devices.ts";
-import { anonymise, forgetMark, isLedgerRow, markOf } from "./ledger-erasure.ts";
+import { anonymise, forgetPseudonym, isLedgerRow, pseudonymOf } from "./ledger-erasure.ts";
 
 /** When the second pass looks for what was still being written at the time of the tombstone. */
 export const SECOND_PASS_MS = 120 * SECOND;
@@ -20,13 +20,13 @@ export const KNOWN_ALIVE_MS = 30 * SECOND;
 /** Events and aliases have their own way (event-erasure.ts): the second pass must still know whose ids they were. */
 const AFTER_ALIASES = "B";
 
-interface Place {
+interface PersonalDataQuery {
   name: string;
   /** A page of keys to remove; it is asked again until it finds none. */
   find(store: Store, subscriber: string): Promise<Key[]>;
 }
 
-export const places: readonly Place[] = [
+export const places: readonly PersonalDataQuery[] = [
   {
     name: "devices, and what points at them",
     find: deviceTraces,
@@ -46,7 +46,7 @@ async function removeTraces(store: Store, subscriber: string, found: readonly Ke
   const runs = found.filter(isRun);
   await forgetRuns(store, subscriber, runs);
   const ledger = (found as Item[]).filter(isLedgerRow);
-  if (ledger.length > 0) await anonymise(store, subscriber, await markOf(store, subscriber), ledger);
+  if (ledger.length > 0) await anonymise(store, subscriber, await pseudonymOf(store, subscriber), ledger);
   const rest = found.filter((row) => !memberships.includes(row) && !runs.includes(row));
   await store.writeAll(rest.map(({ pk, sk }) => ({ remove: { pk, sk } })));
 }
@@ -66,7 +66,7 @@ export async function eraseTraces(store: Store, subscriber: string, pass: 1 | 2)
       await removeTraces(store, subscriber, found);
       removed += found.length;
     }
-  if (pass === 2) await forgetMark(store, subscriber);
+  if (pass === 2) await forgetPseudonym(store, subscriber);
   return removed;
 }
 
@@ -77,6 +77,7 @@ async function scrubProfile(store: Store, subscriber: string): Promise<Item | un
   if (!profile?.erased_at) return undefined;
   const kept = new Set(["pk", "sk", "id", "erased_at", "erased_by", "erase_properties", "react", "next", "mark"]);
   const remove = Object.keys(profile).filter((name) => !kept.has(name));
-  if (remove.length > 0) await store.update(key, { remove }, present("erased_at")).catch(refused(() => undefined));
+  if (remove.length > 0)
+    await store.update(key, { remove }, present("erased_at")).catch(onConditionFailed(() => undefined));
   return profile;
 }

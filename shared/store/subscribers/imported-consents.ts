@@ -4,7 +4,7 @@ import type { Store } from "../../resources.ts";
 import type { ImportedConsent } from "../../rules/import-columns.ts";
 import { absent, all, present } from "../conditions.ts";
 import { keys } from "../keys.ts";
-import { refusedSteps } from "../refusals.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 import { consentRow, foldedConsent, isNewestConsent, isOpenConsent } from "./consents.ts";
 
 const CHANNEL = "email";
@@ -36,6 +36,6 @@ export async function recordImportedConsent(
     ])
     .then(
       () => status,
-      refusedSteps(() => "unchanged" as const),
+      onTransactionCanceled(() => "unchanged" as const),
     );
 }

@@ -9,7 +9,7 @@ import { annotation } from "../insights/annotations.ts";
 import { keys } from "../keys.ts";
 import { move } from "../lifecycle.ts";
 import type { Item, Key } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 
 /** Consent as it came in: how many rows ended as what. */
@@ -128,7 +128,7 @@ export function noteProgress(store: Store, { id, offset }: ImportJob, progress: 
     ])
     .then(
       () => true,
-      refusedSteps(() => false),
+      onTransactionCanceled(() => false),
     );
 }
 
@@ -147,15 +147,15 @@ const rejectedKey = ({ tenant }: Pick<Store, "tenant">, id: string, offset: numb
 const expiry = ({ clock }: Pick<Store, "clock">) => Math.ceil((clock.now() + KEPT_MS) / 1_000);
 
 /** What was rejected, in the order of the file, at most `most` rows. */
-export async function rejectedRows(store: StoreReader, id: string, most: number): Promise<Rejected[]> {
+export async function rejectedRows(store: StoreReader, id: string, max: number): Promise<Rejected[]> {
   const found: Rejected[] = [];
   let after: Key | undefined;
   do {
     const page = await store.query({ pk: keys.part(store.tenant, "import", id, "").pk, prefix: "X#", after });
     for (const { rows } of page.items) found.push(...(JSON.parse(String(rows)) as Rejected[]));
     after = page.next;
-  } while (after && found.length < most);
-  return found.slice(0, most);
+  } while (after && found.length < max);
+  return found.slice(0, max);
 }
 
 function importOf(item: Item): ImportJob {

@@ -1,4 +1,5 @@
-// Subscribers newest first: sixteen sorted shards of a sparse index, merged (D-SUB-LIST, decision 12).
+// Subscribers newest first: sixteen sorted shards of a sparse index, merged (D-SUB-LIST,
+// docs/decisions/0021#subscriber-listing).
 import * as v from "valibot";
 import { openCursor, pageRoom, sealCursor } from "../../http/paging.ts";
 import type { StoreReader } from "../../resources.ts";
@@ -22,9 +23,9 @@ interface SubscriberPage {
 }
 
 /** Rows looked at for one page: a filter that leaves most out gives a short page and a cursor. */
-const MOST_EXAMINED = 5_000;
+const MAX_EXAMINED = 5_000;
 /** Rows read at a time, so that large ones are not read in vain when the page closes early. */
-const MOST_AT_ONCE = 100;
+const MAX_CONCURRENT = 100;
 const SPARE = 8;
 
 export async function listSubscribers(
@@ -46,8 +47,8 @@ export async function listSubscribers(
   const isWanted = matches(query);
   const takes = pageRoom();
   let last: string | undefined;
-  for (let examined = 0; items.length < query.limit && examined < MOST_EXAMINED; ) {
-    const batch = await newest(Math.min(MOST_AT_ONCE, query.limit - items.length));
+  for (let examined = 0; items.length < query.limit && examined < MAX_EXAMINED; ) {
+    const batch = await newest(Math.min(MAX_CONCURRENT, query.limit - items.length));
     if (batch.length === 0) return { items, next_cursor: "" };
     examined += batch.length;
     const rows = await store.getAll(

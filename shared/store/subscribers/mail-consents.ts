@@ -3,7 +3,7 @@ import { timestamp } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { absent, all, any, type Condition, is, oneOf, present } from "../conditions.ts";
 import { keys } from "../keys.ts";
-import { refusedSteps } from "../refusals.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 import { type ConsentAssertion, consentRow, foldedConsent } from "./consents.ts";
 
 const STATUS = "c:email";
@@ -42,5 +42,5 @@ async function assertNow(
     when: all(present("external_id"), absent("erased_at"), ...conditions),
   };
   const row = { put: consentRow(store, subscriber, store.ids.uuidAt(now), consent), when: absent() };
-  await store.transact([folding, row]).catch(refusedSteps(() => undefined));
+  await store.transact([folding, row]).catch(onTransactionCanceled(() => undefined));
 }

@@ -4,13 +4,13 @@ import { absent, any } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import type { Item } from "../model.ts";
 import { recent } from "../recent.ts";
-import { refused } from "../refusals.ts";
+import { onConditionFailed } from "../refusals.ts";
 import { chunksOf } from "../table.ts";
 
 export type Named = "attributes" | "events";
 
-/** LIM-13: as many as are ever returned; names beyond are not kept. */
-const MOST: Record<Named, number> = { attributes: 500, events: 200 };
+/** SEG-11, SEG-12: as many as are ever returned; names beyond are not kept. */
+const MAX_NAMES: Record<Named, number> = { attributes: 500, events: 200 };
 /** A condition may have 4 KB. */
 const NAMES_PER_WRITE = 50;
 const TENANTS_REMEMBERED = 1_000;
@@ -32,7 +32,7 @@ const namesIn = (item: Item | undefined): Set<string> =>
 
 /** One per environment: learns names, without any request for those it knows. */
 export function nameLearner() {
-  const known = recent<Set<string>>(TENANTS_REMEMBERED);
+  const cache = recent<Set<string>>(TENANTS_REMEMBERED);
 
   return async (
     store: Pick<Store, "tenant" | "get" | "update">,
@@ -41,19 +41,19 @@ export function nameLearner() {
   ): Promise<void> => {
     const key = keys.names(store.tenant, kind);
     const place = `${kind} ${store.tenant}`;
-    const isUnseen = (name: string) => !known.get(place)?.has(name);
-    const isFull = () => (known.get(place)?.size ?? 0) >= MOST[kind];
+    const isUnseen = (name: string) => !cache.get(place)?.has(name);
+    const isFull = () => (cache.get(place)?.size ?? 0) >= MAX_NAMES[kind];
     const wanted = [...new Set(names)];
     if (isFull() || !wanted.some(isUnseen)) return;
-    if (!known.get(place)) known.set(place, namesIn(await store.get(key)));
+    if (!cache.get(place)) cache.set(place, namesIn(await store.get(key)));
     for (const batch of chunksOf(wanted.filter(isUnseen), NAMES_PER_WRITE)) {
       if (isFull()) return;
-      const attributes = batch.slice(0, MOST[kind] - known.get(place)!.size).map((name) => NAME + name);
+      const attributes = batch.slice(0, MAX_NAMES[kind] - cache.get(place)!.size).map((name) => NAME + name);
       const initial = Object.fromEntries(attributes.map((name) => [name, 1]));
       const item = await store
         .update(key, { initial }, any(...attributes.map((name) => absent(name))))
-        .catch(refused((old) => old));
-      known.set(place, namesIn(item));
+        .catch(onConditionFailed((old) => old));
+      cache.set(place, namesIn(item));
     }
   };
 }

@@ -1,6 +1,6 @@
 // Who has a phone number: for messages that come from it. A sparse index over the attribute `phone` (D-ATTR).
 
-import type { Bound, StoreReader } from "../../resources.ts";
+import type { StoreContext, StoreReader } from "../../resources.ts";
 import { isPhoneNumber } from "../../rules/contacts.ts";
 import { indexes } from "../keys.ts";
 import type { Value } from "../model.ts";
@@ -8,7 +8,7 @@ import { allItems } from "../pages.ts";
 
 /** Where a profile with this number stands in the index; nowhere without a well-formed one. */
 export const phonePlace = (
-  { tenant }: Pick<Bound, "tenant">,
+  { tenant }: Pick<StoreContext, "tenant">,
   id: string,
   phone: Value | undefined,
 ): { i4pk: string; i4sk: string } | undefined =>

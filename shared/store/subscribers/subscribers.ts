@@ -6,7 +6,7 @@ import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, any, atMost, type Condition, present } from "../conditions.ts";
 import { indexes, keys, shardOf } from "../keys.ts";
 import type { Item, TenantId, Value } from "../model.ts";
-import { refused, refusedSteps, tooLarge } from "../refusals.ts";
+import { onConditionFailed, onTransactionCanceled, tooLarge } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { type ConsentAssertion, consentRow, foldedConsent, isNewestConsent } from "./consents.ts";
 import { phonePlace } from "./phones.ts";
@@ -31,7 +31,7 @@ export interface SubscriberInput {
 
 type IdKey = Pick<RootSecrets, "idKey">;
 
-/** Decision 3: the same external id gives the same id until the subscriber is erased. */
+/** The same external id gives the same id until the subscriber is erased (docs/decisions/0021#subscriber-ids). */
 export function subscriberId({ idKey }: IdKey, tenant: TenantId, externalId: string, generation: number): string {
   const digest = createHmac("sha256", idKey).update(`${tenant}|${externalId}|${generation}`).digest();
   return uuidOf(digest, 8);
@@ -93,7 +93,7 @@ async function write(
   if (!input.consent)
     return store
       .update(key, profileChange(store, id, input), when)
-      .then((item): Outcome => ({ item }), refused(tombstoneOf));
+      .then((item): Outcome => ({ item }), onConditionFailed(tombstoneOf));
   return writeWithConsent(store, id, { ...input, consent: input.consent }, when, tombstoneOf);
 }
 
@@ -122,7 +122,9 @@ async function writeWithConsent(
       ])
       .then(
         () => "written" as const,
-        refusedSteps(([step]) => (step?.old && !step.old.erased_at ? "older" : tombstoneOf(step?.old))),
+        onTransactionCanceled(([failure]) =>
+          failure?.old && !failure.old.erased_at ? "older" : tombstoneOf(failure?.old),
+        ),
       );
   let outcome = await attempt(true);
   if (outcome === "older") outcome = await attempt(false);
@@ -164,7 +166,7 @@ async function rememberGeneration(store: Store, secrets: IdKey, externalId: stri
       { set: { next: generation } },
       all(present("erased_at"), any(absent("next"), atMost("next", generation))),
     )
-    .catch(refused(() => undefined));
+    .catch(onConditionFailed(() => undefined));
 }
 
 /** The subscriber with this id, unless there is none or it was erased. */
@@ -223,7 +225,7 @@ export function eraseSubscriber(
     .then(
       () => true,
       // A lost reply makes the client ask again: the tombstone of this very call is no refusal.
-      refused((old) => old?.erased_by === erased_by),
+      onConditionFailed((old) => old?.erased_by === erased_by),
     );
 }
 

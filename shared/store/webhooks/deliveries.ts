@@ -7,8 +7,8 @@ import type { AttemptResult, Envelope, Payload, WebhookEvent } from "../../rules
 import { absent, all, is } from "../conditions.ts";
 import { keys } from "../keys.ts";
 import type { Item, Key } from "../model.ts";
-import { refused, refusedSteps } from "../refusals.ts";
-import type { Step } from "../table.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import type { TransactItem } from "../table.ts";
 
 /** D-HOOKS. */
 const KEPT_MS = 30 * DAY;
@@ -95,7 +95,7 @@ export async function noteDeliveries(
           },
           absent(),
         )
-        .catch(refused(() => undefined)),
+        .catch(onConditionFailed(() => undefined)),
     ),
   );
   return deliveries.map(({ id }) => id);
@@ -122,7 +122,7 @@ export function claimAttempt(store: Store, webhook: string, id: string, n: numbe
     )
     .then(
       () => true,
-      refused(() => false),
+      onConditionFailed(() => false),
     );
 }
 
@@ -135,7 +135,7 @@ export interface Finished {
 }
 
 /**
- * Records what attempt `n` came to, and `along` with it what follows at the endpoint, if that is still there.
+ * Records what attempt `n` came to, and `extraItems` with it what follows at the endpoint, if that is still there.
  * @returns false if it was recorded before.
  */
 export async function recordAttempt(
@@ -143,7 +143,7 @@ export async function recordAttempt(
   webhook: string,
   id: string,
   { n, at, result, outcome }: Finished,
-  along: readonly Step[] = [],
+  extraItems: readonly TransactItem[] = [],
 ): Promise<boolean> {
   const status_code = "status" in result ? result.status : undefined;
   const error = "error" in result ? result.error : undefined;
@@ -156,12 +156,12 @@ export async function recordAttempt(
   const alone = () =>
     store.update(recording.update, recording.change, recording.when).then(
       () => true,
-      refused(() => false),
+      onConditionFailed(() => false),
     );
-  if (along.length === 0) return alone();
-  return store.transact([recording, ...along]).then(
+  if (extraItems.length === 0) return alone();
+  return store.transact([recording, ...extraItems]).then(
     () => true,
-    refusedSteps(([own]) => (own ? false : alone())),
+    onTransactionCanceled(([own]) => (own ? false : alone())),
   );
 }
 
@@ -169,7 +169,7 @@ export async function recordAttempt(
 export async function abandonDelivery(store: Store, webhook: string, id: string): Promise<void> {
   await store
     .update(stateKey(store, webhook, id), { set: { outcome: "failed" } }, is("outcome", "pending"))
-    .catch(refused(() => undefined));
+    .catch(onConditionFailed(() => undefined));
 }
 
 /** Begins a new round of attempts. @returns false if the delivery is under way. */
@@ -178,7 +178,7 @@ export function reopenDelivery(store: Store, webhook: string, { id, attempt_coun
   const when = all(absentOutcome("pending"), is("attempt_count", attempt_count));
   return store.update(stateKey(store, webhook, id), change, when).then(
     () => true,
-    refused(() => false),
+    onConditionFailed(() => false),
   );
 }
 
@@ -195,7 +195,7 @@ export interface DeliveryFilter {
   to?: number | undefined;
 }
 
-const MOST_EXAMINED = 2_000;
+const MAX_EXAMINED = 2_000;
 const FIRST = Buffer.alloc(10);
 const LAST = Buffer.alloc(10, 0xff);
 
@@ -220,7 +220,7 @@ export async function listDeliveries(
   };
   const deliveries: DeliveryItem[] = [];
   let position = after;
-  for (let examined = 0; examined < MOST_EXAMINED; ) {
+  for (let examined = 0; examined < MAX_EXAMINED; ) {
     const page = await store.query({ ...range, limit: limit - deliveries.length, after: position });
     examined += page.items.length;
     for (const item of page.items)
@@ -236,7 +236,10 @@ export async function listDeliveries(
   return { deliveries, ...(position && { next: position }) };
 }
 
-/** A page of the log with what each delivery said; null where that was erased. It closes at 4 MB (decision 30). */
+/**
+ * A page of the log with what each delivery said; null where that was erased. It closes at 4 MB
+ * (docs/decisions/0021#page-size).
+ */
 export async function listLog(
   store: StoreReader,
   webhook: string,

@@ -8,16 +8,16 @@ import { absent, all, any, atMost, is, present } from "../conditions.ts";
 import { annotate } from "../insights/annotations.ts";
 import { keys } from "../keys.ts";
 import type { Item, TenantId } from "../model.ts";
-import { refused, refusedSteps } from "../refusals.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
-import type { Step } from "../table.ts";
+import type { TransactItem } from "../table.ts";
 
 /** HOK-5, LIM-5. */
-export const MOST_WEBHOOKS = 10;
+export const MAX_WEBHOOKS = 10;
 /** How long a secret that was rotated away still signs (D-HOOKS). */
 const PREVIOUS_SECRET_MS = DAY;
 /** So many failed deliveries in a row switch an endpoint off, if the first of them is a day old (AMB-103). */
-const MOST_FAILURES = 20;
+const MAX_FAILURES = 20;
 const FAILING_MS = DAY;
 
 export interface Webhook {
@@ -90,12 +90,12 @@ export async function createWebhook(store: Store, input: WebhookInput): Promise<
   };
   await store
     .transact([
-      { update: counter(store), change: { add: { n: 1 } }, when: any(absent("n"), atMost("n", MOST_WEBHOOKS - 1)) },
+      { update: counter(store), change: { add: { n: 1 } }, when: any(absent("n"), atMost("n", MAX_WEBHOOKS - 1)) },
       { put: item, when: absent() },
     ])
     .catch(
-      refusedSteps(() => {
-        throw invalid({ target_url: `the workspace has ${MOST_WEBHOOKS} webhook endpoints already` });
+      onTransactionCanceled(() => {
+        throw invalid({ target_url: `the workspace has ${MAX_WEBHOOKS} webhook endpoints already` });
       }),
     );
   return webhookOf(item);
@@ -151,7 +151,7 @@ export const rotateSecret = (store: Store, id: string): Promise<WebhookItem> =>
 const update = (store: Store, id: string, change: Parameters<Store["update"]>[1]): Promise<WebhookItem> =>
   store.update(keys.entity(store.tenant, "webhook", id), change, present()).then(
     webhookOf,
-    refused(() => {
+    onConditionFailed(() => {
       throw notFound("webhook");
     }),
   );
@@ -164,7 +164,7 @@ export async function deleteWebhook(store: Store, id: string): Promise<void> {
       { update: counter(store), change: { add: { n: -1 } } },
     ])
     .catch(
-      refusedSteps(() => {
+      onTransactionCanceled(() => {
         throw notFound("webhook");
       }),
     );
@@ -179,11 +179,11 @@ export async function noteSuccess(store: Store, { id, consecutive_failures }: We
       { set: { consecutive_failures: 0 }, remove: ["first_failure_at"] },
       present(),
     )
-    .catch(refused(() => undefined));
+    .catch(onConditionFailed(() => undefined));
 }
 
 /** The step that counts a delivery that ended failed (WHK-11). */
-export const failureStep = (store: Store, id: string): Step => ({
+export const failureWrite = (store: Store, id: string): TransactItem => ({
   update: keys.entity(store.tenant, "webhook", id),
   change: { add: { consecutive_failures: 1 }, initial: { first_failure_at: store.clock.now() } },
   when: present(),
@@ -193,14 +193,14 @@ export const failureStep = (store: Store, id: string): Step => ({
 export async function switchOffFailing(store: Store, id: string): Promise<void> {
   const now = store.clock.now();
   const webhook = await findWebhook(store, id);
-  if (!webhook?.active || webhook.consecutive_failures < MOST_FAILURES) return;
+  if (!webhook?.active || webhook.consecutive_failures < MAX_FAILURES) return;
   if (now - (webhook.firstFailureAt ?? now) < FAILING_MS) return;
   const key = keys.entity(store.tenant, "webhook", id);
   const isOff = await store
     .update(key, { set: { active: false, disabled_at: timestamp(now) } }, all(present(), is("active", true)))
     .then(
       () => true,
-      refused(() => false),
+      onConditionFailed(() => false),
     );
   const failures = webhook.consecutive_failures;
   const text = `The webhook to ${webhook.target_url} was switched off: ${failures} deliveries in a row failed.`;

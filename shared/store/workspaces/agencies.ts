@@ -5,13 +5,13 @@ import type { PlanName } from "../../plans.ts";
 import type { Platform, Store } from "../../resources.ts";
 import { createDefaultChannel } from "../channels/channels.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
-import { platform as rows } from "../keys.ts";
+import { platformKeys } from "../keys.ts";
 import type { TenantId } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 import { newWorkspace } from "./identity.ts";
 import type { WorkspaceRecord } from "./workspaces.ts";
 
-const MOST_CLIENTS = 10_000;
+const MAX_CLIENTS = 10_000;
 
 export type Client = Pick<WorkspaceRecord, "id" | "name" | "plan" | "status" | "created_at">;
 
@@ -25,18 +25,22 @@ export async function createClient(
   const now = platform.clock.now();
   const id = platform.ids.uuidAt(now) as TenantId;
   const created_at = timestamp(now);
-  const hasRoom = any(absent("clients"), below("clients", MOST_CLIENTS));
+  const hasRoom = any(absent("clients"), below("clients", MAX_CLIENTS));
   await createDefaultChannel(storeOf(id));
   await platform
     .transact([
-      { update: rows.tenant(agency), change: { add: { clients: 1 } }, when: all(is("kind", "agency"), hasRoom) },
+      {
+        update: platformKeys.tenant(agency),
+        change: { add: { clients: 1 } },
+        when: all(is("kind", "agency"), hasRoom),
+      },
       { put: newWorkspace({ id, name, plan, owners: 0, created_at }), when: absent() },
-      { put: { ...rows.client(agency, id), tenant: id, created_at }, when: absent() },
+      { put: { ...platformKeys.client(agency, id), tenant: id, created_at }, when: absent() },
     ])
     .catch(
-      refusedSteps(([refused]) => {
+      onTransactionCanceled(([refused]) => {
         if (refused?.old?.kind !== "agency") throw new ApiError("FORBIDDEN", "This workspace is no agency.");
-        throw new ApiError("QUOTA_EXCEEDED", `An agency keeps at most ${MOST_CLIENTS} workspaces.`);
+        throw new ApiError("QUOTA_EXCEEDED", `An agency keeps at most ${MAX_CLIENTS} workspaces.`);
       }),
     );
   return { id, name, plan, status: "active", created_at };
@@ -48,12 +52,12 @@ export async function listClients(
   agency: TenantId,
   { after, limit }: { after?: string | undefined; limit: number },
 ): Promise<{ clients: Client[]; next?: string }> {
-  const { pk, sk } = rows.client(agency, "");
+  const { pk, sk } = platformKeys.client(agency, "");
   const page = await platform.query({
     ...{ pk, prefix: sk, newestFirst: true, limit },
-    after: after === undefined ? undefined : rows.client(agency, after),
+    after: after === undefined ? undefined : platformKeys.client(agency, after),
   });
-  const found = await platform.getAll(page.items.map(({ tenant }) => rows.tenant(String(tenant))));
+  const found = await platform.getAll(page.items.map(({ tenant }) => platformKeys.tenant(String(tenant))));
   const clients = found.flatMap((row) => (row && !row.purging_at ? [row as unknown as Client] : []));
   const last = page.items.at(-1);
   return page.next && last ? { clients, next: String(last.tenant) } : { clients };
@@ -65,6 +69,6 @@ export async function clientStatus(
   agency: TenantId,
   tenant: string,
 ): Promise<Client["status"] | undefined> {
-  const [client, workspace] = await platform.getAll([rows.client(agency, tenant), rows.tenant(tenant)]);
+  const [client, workspace] = await platform.getAll([platformKeys.client(agency, tenant), platformKeys.tenant(tenant)]);
   return client && workspace && !workspace.purging_at ? (workspace.status as Client["status"]) : undefined;
 }

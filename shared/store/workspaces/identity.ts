@@ -1,4 +1,4 @@
-// Workspaces, users, members and their keys: everything that says who may come in (decision 9).
+// Workspaces, users, members and their keys: everything that says who may come in (docs/decisions/0021#identity).
 import { scrypt as scryptCallback, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { timestamp } from "../../clock.ts";
@@ -9,9 +9,9 @@ import type { PlanName } from "../../plans.ts";
 import type { Platform, Store, StoreReader } from "../../resources.ts";
 import { createDefaultChannel } from "../channels/channels.ts";
 import { absent } from "../conditions.ts";
-import { keys, platform as rows } from "../keys.ts";
+import { keys, platformKeys } from "../keys.ts";
 import type { Item, Key, TenantId } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { chunksOf } from "../table.ts";
 
@@ -20,7 +20,7 @@ const scrypt = promisify(
     scryptCallback(password, salt, length, options, done),
 );
 
-/** Decision 25. */
+/** docs/decisions/0021#login. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1_048_576 };
 const HASH_BYTES = 32;
 const SERVER_KEY_BYTES = 24;
@@ -56,13 +56,13 @@ export async function register(
   await createDefaultChannel(storeOf(tenant));
   await platform
     .transact([
-      { put: { ...rows.user(email), ...user, password: secret, created_at }, when: absent() },
+      { put: { ...platformKeys.user(email), ...user, password: secret, created_at }, when: absent() },
       { put: newWorkspace({ id: tenant, name: workspace_name, plan, owners: 1, created_at }) },
-      { put: { ...rows.member(tenant, user.id), ...member } },
-      { put: { ...rows.membership(user.id, tenant), ...member } },
+      { put: { ...platformKeys.member(tenant, user.id), ...member } },
+      { put: { ...platformKeys.membership(user.id, tenant), ...member } },
     ])
     .catch(
-      refusedSteps(() => {
+      onTransactionCanceled(() => {
         throw conflict("This e-mail address is already registered.");
       }),
     );
@@ -76,7 +76,7 @@ export const newWorkspace = (given: {
   plan: PlanName;
   owners: number;
   created_at: string;
-}): Item => ({ ...rows.tenant(given.id), ...given, status: "active", kind: "standard" });
+}): Item => ({ ...platformKeys.tenant(given.id), ...given, status: "active", kind: "standard" });
 
 export interface Membership {
   tenant: TenantId;
@@ -85,14 +85,14 @@ export interface Membership {
 
 /** The user with this password, or undefined; it takes as long either way. */
 export async function findUser(platform: Platform, email: string, password: string): Promise<User | undefined> {
-  const row = await platform.get(rows.user(email));
+  const row = await platform.get(platformKeys.user(email));
   const matches = await verifyPassword(password, row ? String(row.password) : DECOY);
   return row && matches ? { id: String(row.id), email: String(row.email), name: String(row.name) } : undefined;
 }
 
 /** The workspaces of a user, oldest membership first. */
 export async function membershipsOf(platform: Platform, user: string): Promise<Membership[]> {
-  const { items } = await platform.query({ pk: rows.membership(user, "").pk });
+  const { items } = await platform.query({ pk: platformKeys.membership(user, "").pk });
   return items
     .sort((a, b) => String(a.created_at).localeCompare(String(b.created_at)))
     .map((item) => ({ tenant: item.tenant as TenantId, role: item.role as Role }));
@@ -142,7 +142,7 @@ export async function createServerKey(
     scopes: [...(scopes ?? DEFAULT_SCOPES)],
     created_at: timestamp(now),
   };
-  const credential = rows.credential(key);
+  const credential = platformKeys.credential(key);
   await store.put({ ...keys.entity(store.tenant, "server-key", shown.id), ...shown, credential: credential.pk });
   await platform.put({
     ...credential,

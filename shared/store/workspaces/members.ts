@@ -4,18 +4,18 @@ import { ApiError, conflict, notFound, unauthorized } from "../../http/errors.ts
 import type { Role } from "../../http/roles.ts";
 import { type PlanName, plans } from "../../plans.ts";
 import type { Platform } from "../../resources.ts";
-import { absent, all, any, atMost, is, present } from "../conditions.ts";
-import { platform as keys } from "../keys.ts";
+import { above, absent, all, any, atMost, is, present } from "../conditions.ts";
+import { platformKeys } from "../keys.ts";
 import type { Item, TenantId } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
-import type { Step } from "../table.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import type { TransactItem } from "../table.ts";
 import { findUser, hashPassword, type User } from "./identity.ts";
 
 const INVITED_MS = 7 * DAY;
 const TOKEN_BYTES = 32;
 const SALT_BYTES = 16;
 /** How often the team is counted anew because somebody else came first. */
-const TRIES = 10;
+const MAX_ATTEMPTS = 10;
 
 export interface Member {
   user_id: string;
@@ -34,15 +34,15 @@ export interface Invitation {
 
 /** Members, oldest first. */
 export async function listMembers(platform: Platform, tenant: TenantId): Promise<Member[]> {
-  const { pk } = keys.tenant(tenant);
-  const { items } = await platform.query({ pk, prefix: keys.member("", "").sk });
+  const { pk } = platformKeys.tenant(tenant);
+  const { items } = await platform.query({ pk, prefix: platformKeys.member("", "").sk });
   return items.map(memberOf).sort((a, b) => a.created_at.localeCompare(b.created_at));
 }
 
 /** Invitations that may still be accepted. */
 export async function listInvitations(platform: Platform, tenant: TenantId): Promise<Invitation[]> {
-  const { pk } = keys.tenant(tenant);
-  const { items } = await platform.query({ pk, prefix: keys.invited("", "").sk });
+  const { pk } = platformKeys.tenant(tenant);
+  const { items } = await platform.query({ pk, prefix: platformKeys.invited("", "").sk });
   const now = timestamp(platform.clock.now());
   return items.map(invitationOf).filter(({ expires_at }) => expires_at > now);
 }
@@ -53,7 +53,7 @@ export async function invite(
   { tenant, plan }: { tenant: TenantId; plan: PlanName },
   { email, role }: { email: string; role: Role },
 ): Promise<Invitation & { token: string }> {
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const team = await readTeam(platform, tenant);
     const isSame = (other: { email: string }) => other.email.toLowerCase() === email.toLowerCase();
     if (team.members.some(isSame)) throw conflict("This person is a member already.");
@@ -78,13 +78,13 @@ async function putInvitation(
   const isFree = any(absent(), atMost("expires_at", timestamp(now)));
   return platform
     .transact([
-      { put: { ...keys.invitation(token), ...invitation, tenant: team.tenant, expires }, when: absent() },
-      { put: { ...keys.invited(team.tenant, email), ...invitation, expires }, when: isFree },
-      teamStep(team),
+      { put: { ...platformKeys.invitation(token), ...invitation, tenant: team.tenant, expires }, when: absent() },
+      { put: { ...platformKeys.invited(team.tenant, email), ...invitation, expires }, when: isFree },
+      teamWrite(team),
     ])
     .then(
       () => ({ ...invitation, token }),
-      refusedSteps(() => undefined),
+      onTransactionCanceled(() => undefined),
     );
 }
 
@@ -93,30 +93,30 @@ export async function acceptInvitation(
   platform: Platform,
   { token, name, password }: { token: string; name: string; password: string },
 ): Promise<{ user: User; tenant: TenantId; role: Role }> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const row = await platform.get(keys.invitation(token));
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const row = await platform.get(platformKeys.invitation(token));
     if (!row || String(row.expires_at) <= timestamp(platform.clock.now())) throw notFound("invitation");
     const { tenant, email, role } = row as Item & { tenant: TenantId; email: string; role: Role };
     const team = await readTeam(platform, tenant);
     if (team.isClosed) throw new ApiError("TENANT_DELETED", "This workspace is closed.");
     if (team.members.length >= plans[team.plan].teamMembers)
       throw beyondPlan(team.plan, `${team.members.length} are in`);
-    const { user, step } = await invitedUser(platform, { email, name, password });
+    const { user, write } = await invitedUser(platform, { email, name, password });
     const created_at = timestamp(platform.clock.now());
     const member = { user_id: user.id, tenant, role, email, name: user.name, created_at };
     const isIn = await platform
       .transact([
-        { remove: keys.invitation(token), when: present() },
-        { remove: keys.invited(tenant, email) },
-        { put: { ...keys.member(tenant, user.id), ...member }, when: absent() },
-        { put: { ...keys.membership(user.id, tenant), ...member } },
-        teamStep(team, Number(role === "owner")),
-        step,
+        { remove: platformKeys.invitation(token), when: present() },
+        { remove: platformKeys.invited(tenant, email) },
+        { put: { ...platformKeys.member(tenant, user.id), ...member }, when: absent() },
+        { put: { ...platformKeys.membership(user.id, tenant), ...member } },
+        teamWrite(team, Number(role === "owner")),
+        write,
       ])
       .then(
         () => true,
-        refusedSteps(([invitation, , known]) => {
-          if (invitation || known) throw notFound("invitation");
+        onTransactionCanceled(([invitation, , existing]) => {
+          if (invitation || existing) throw notFound("invitation");
           return false;
         }),
       );
@@ -129,17 +129,17 @@ export async function acceptInvitation(
 async function invitedUser(
   platform: Platform,
   { email, name, password }: { email: string; name: string; password: string },
-): Promise<{ user: User; step: Step }> {
-  const key = keys.user(email);
+): Promise<{ user: User; write: TransactItem }> {
+  const key = platformKeys.user(email);
   if (await platform.get(key)) {
     const user = await findUser(platform, email, password);
     if (!user) throw unauthorized("The password of this user is wrong.");
-    return { user, step: { update: key, change: { add: { joined: 1 } }, when: present() } };
+    return { user, write: { update: key, change: { add: { joined: 1 } }, when: present() } };
   }
   const user = { id: platform.ids.uuid(), email, name };
   const hashed = await hashPassword(password, platform.ids.bytes(SALT_BYTES));
   const created_at = timestamp(platform.clock.now());
-  return { user, step: { put: { ...key, ...user, password: hashed, created_at }, when: absent() } };
+  return { user, write: { put: { ...key, ...user, password: hashed, created_at }, when: absent() } };
 }
 
 interface Team {
@@ -153,7 +153,7 @@ interface Team {
 }
 
 async function readTeam(platform: Platform, tenant: TenantId): Promise<Team> {
-  const workspace = await platform.get(keys.tenant(tenant));
+  const workspace = await platform.get(platformKeys.tenant(tenant));
   if (!workspace) throw notFound("workspace");
   const [members, invitations] = await Promise.all([listMembers(platform, tenant), listInvitations(platform, tenant)]);
   const { plan, status, team: version = 0 } = workspace as Item & { plan: PlanName; team?: number };
@@ -161,10 +161,10 @@ async function readTeam(platform: Platform, tenant: TenantId): Promise<Team> {
 }
 
 /** Stands only if the team is still as it was counted (D-PLAN): whoever comes second counts anew. */
-function teamStep({ tenant, version }: Team, owners = 0): Step {
+function teamWrite({ tenant, version }: Team, owners = 0): TransactItem {
   const isAsCounted = version === 0 ? absent("team") : is("team", version);
   const add = owners > 0 ? { team: 1, owners } : { team: 1 };
-  return { update: keys.tenant(tenant), change: { add }, when: all(present(), isAsCounted) };
+  return { update: platformKeys.tenant(tenant), change: { add }, when: all(present(), isAsCounted) };
 }
 
 const beyondPlan = (plan: PlanName, used: string) =>
@@ -182,9 +182,9 @@ export async function changeRole(
   guardOwners(by, member.role, role);
   if (member.role !== role)
     await swapMember(platform, [
-      { update: keys.member(tenant, user), change: { set: { role } }, when: is("role", member.role) },
+      { update: platformKeys.member(tenant, user), change: { set: { role } }, when: is("role", member.role) },
       ...ownersChange(tenant, member.role, role),
-      { update: keys.membership(user, tenant), change: { set: { role } } },
+      { update: platformKeys.membership(user, tenant), change: { set: { role } } },
     ]);
   return { ...member, role };
 }
@@ -194,14 +194,14 @@ export async function removeMember(platform: Platform, tenant: TenantId, user: s
   const member = await requireMember(platform, tenant, user);
   guardOwners(by, member.role, undefined);
   await swapMember(platform, [
-    { remove: keys.member(tenant, user), when: is("role", member.role) },
+    { remove: platformKeys.member(tenant, user), when: is("role", member.role) },
     ...ownersChange(tenant, member.role, undefined),
-    { remove: keys.membership(user, tenant) },
+    { remove: platformKeys.membership(user, tenant) },
   ]);
 }
 
 async function requireMember(platform: Platform, tenant: TenantId, user: string): Promise<Member> {
-  const row = await platform.get(keys.member(tenant, user));
+  const row = await platform.get(platformKeys.member(tenant, user));
   if (!row) throw notFound("member");
   return memberOf(row);
 }
@@ -212,19 +212,19 @@ function guardOwners(by: Role, from: Role, to: Role | undefined): void {
 }
 
 /** The workspace counts its owners, so that no race can take the last one. */
-function ownersChange(tenant: TenantId, from: Role | undefined, to: Role | undefined): Step[] {
+function ownersChange(tenant: TenantId, from: Role | undefined, to: Role | undefined): TransactItem[] {
   const change = Number(to === "owner") - Number(from === "owner");
   if (change === 0) return [];
-  const update = keys.tenant(tenant);
+  const update = platformKeys.tenant(tenant);
   if (change > 0) return [{ update, change: { add: { owners: 1 } }, when: present() }];
   return [
-    { update, change: { add: { owners: -1 } }, when: all(present(), (n) => `${n.name("owners")} > ${n.value(1)}`) },
+    { update, change: { add: { owners: -1 } }, when: all(present(), above("owners", 1)) },
   ];
 }
 
-const swapMember = (platform: Platform, steps: Step[]) =>
-  platform.transact(steps).catch(
-    refusedSteps(([member]) => {
+const swapMember = (platform: Platform, writes: TransactItem[]) =>
+  platform.transact(writes).catch(
+    onTransactionCanceled(([member]) => {
       throw member
         ? conflict("The member changed meanwhile. Try again.")
         : conflict("A workspace keeps at least one owner.");

@@ -1,11 +1,11 @@
 // The end of a workspace (D-TENANT): 30 days after its deletion everything of it goes, and a tombstone stays.
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../clock.ts";
-import type { Remains } from "../../remains.ts";
 import type { Platform, Store } from "../../resources.ts";
+import type { WorkspaceRows } from "../../workspace-rows.ts";
 import { absent, all, any, atMost, below, is, present } from "../conditions.ts";
-import { keys, platform as rows } from "../keys.ts";
+import { keys, platformKeys } from "../keys.ts";
 import type { Item, Key, TenantId } from "../model.ts";
-import { refused, refusedSteps } from "../refusals.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import type { Timer, Timers } from "../timers.ts";
 import { membershipsOf } from "./identity.ts";
 import { listMembers, type Member } from "./members.ts";
@@ -36,45 +36,45 @@ export async function changeStatus(
     status === "deleted"
       ? { set: { status }, initial: { deleted_at: timestamp(now) } }
       : { set: { status }, remove: ["deleted_at"] };
-  return platform.update(rows.tenant(tenant), change, all(present(), absent("purging_at"))).then(
+  return platform.update(platformKeys.tenant(tenant), change, all(present(), absent("purging_at"))).then(
     () => true,
-    refused(() => false),
+    onConditionFailed(() => false),
   );
 }
 
-interface Means {
+interface PurgeContext {
   store: Store;
   platform: Platform;
   timers: Timers;
-  remains: Remains;
+  workspaceRows: WorkspaceRows;
   /** Objects of S3: an image by its name; whatever there is of imports, a page at a time. */
   assetFiles: { remove(name: string): Promise<void> };
   importFiles: { removeSome(): Promise<boolean> };
 }
 
 /** What a step came to: to be taken up again after so many milliseconds, or nothing more to do. */
-export type PurgeStep = { again: number } | "done";
+export type PurgeStep = { retryInMs: number } | "done";
 
 /**
  * Goes on with a purge until `isTimeUp`: members and their users, objects, then every row of the table, in passes until
  * one finds nothing. Whoever comes too early, too late or while somebody else is at it does nothing.
  */
-export async function purgeStep(means: Means, isTimeUp: () => boolean): Promise<PurgeStep> {
-  const { store, timers, importFiles } = means;
-  const claimed = await claim(means);
+export async function purgeStep(context: PurgeContext, isTimeUp: () => boolean): Promise<PurgeStep> {
+  const { store, timers, importFiles } = context;
+  const claimed = await claim(context);
   if (!claimed) return "done";
   await timers.set([watchdog(store)]);
-  for (let team = await members(means); team.length > 0; team = await members(means))
+  for (let team = await members(context); team.length > 0; team = await members(context))
     for (const member of team) {
-      if (isTimeUp()) return letGo(means, claimed, 0);
-      await release(means.platform, store.tenant, member);
+      if (isTimeUp()) return releasePurge(context, claimed, 0);
+      await release(context.platform, store.tenant, member);
     }
-  while (await removeSomeAssets(means)) if (isTimeUp()) return letGo(means, claimed, 0);
-  while (await importFiles.removeSome()) if (isTimeUp()) return letGo(means, claimed, 0);
-  return removeRows(means, claimed, isTimeUp);
+  while (await removeSomeAssets(context)) if (isTimeUp()) return releasePurge(context, claimed, 0);
+  while (await importFiles.removeSome()) if (isTimeUp()) return releasePurge(context, claimed, 0);
+  return removeRows(context, claimed, isTimeUp);
 }
 
-const members = ({ platform, store }: Means) => listMembers(platform, store.tenant);
+const members = ({ platform, store }: PurgeContext) => listMembers(platform, store.tenant);
 
 /** Looks again should everybody who goes on with it fall. */
 const watchdog = ({ tenant, clock }: Store): Timer => ({
@@ -83,7 +83,7 @@ const watchdog = ({ tenant, clock }: Store): Timer => ({
 });
 
 /** Takes hold of a purge whose time has come, in one conditional write: from the first on there is no way back. */
-async function claim({ platform, store }: Means): Promise<Item | undefined> {
+async function claim({ platform, store }: PurgeContext): Promise<Item | undefined> {
   const { tenant, clock } = store;
   const now = clock.now();
   const isDue = all(is("status", "deleted"), atMost("deleted_at", timestamp(now - KEPT_MS)));
@@ -91,90 +91,95 @@ async function claim({ platform, store }: Means): Promise<Item | undefined> {
   const isOver = any(absent("purge_not_before"), atMost("purge_not_before", now));
   const workspace = await platform
     .update(
-      rows.tenant(tenant),
+      platformKeys.tenant(tenant),
       { set: { purge_until: now + LEASE_MS }, initial: { purging_at: timestamp(now) } },
       all(isDue, absent("purged_at"), isFree, isOver),
     )
-    .catch(refused(() => undefined));
+    .catch(onConditionFailed(() => undefined));
   if (!workspace || workspace.usage_record) return workspace;
   const usage_record = await usageRecord(store);
-  return platform.update(rows.tenant(tenant), { initial: { usage_record } }, present());
+  return platform.update(platformKeys.tenant(tenant), { initial: { usage_record } }, present());
 }
 
 const isOurs = ({ purge_until }: Item) => is("purge_until", Number(purge_until));
 
 /** Lets somebody else go on, no sooner than after a pause. */
-async function letGo({ platform, store }: Means, claimed: Item, pauseMs: number, found = 0): Promise<PurgeStep> {
+async function releasePurge(
+  { platform, store }: PurgeContext,
+  claimed: Item,
+  pauseMs: number,
+  found = 0,
+): Promise<PurgeStep> {
   const set = { purge_found: found, purge_not_before: store.clock.now() + pauseMs };
   await platform
-    .update(rows.tenant(store.tenant), { set, remove: ["purge_until"] }, isOurs(claimed))
-    .catch(refused(() => undefined));
-  return { again: pauseMs };
+    .update(platformKeys.tenant(store.tenant), { set, remove: ["purge_until"] }, isOurs(claimed))
+    .catch(onConditionFailed(() => undefined));
+  return { retryInMs: pauseMs };
 }
 
 /** The user goes with the last workspace; one who joins another at this moment stays. The member's row is the last. */
 async function release(platform: Platform, tenant: TenantId, { user_id, email }: Member): Promise<void> {
-  const key = rows.user(email);
+  const key = platformKeys.user(email);
   const user = await platform.get(key);
   const others = (await membershipsOf(platform, user_id)).filter((other) => other.tenant !== tenant);
   if (user?.id === user_id && others.length === 0) {
     const hasNotJoined = user.joined === undefined ? absent("joined") : is("joined", user.joined);
-    await platform.remove(key, hasNotJoined).catch(refused(() => undefined));
+    await platform.remove(key, hasNotJoined).catch(onConditionFailed(() => undefined));
   }
-  await platform.remove(rows.membership(user_id, tenant));
-  await platform.remove(rows.member(tenant, user_id));
+  await platform.remove(platformKeys.membership(user_id, tenant));
+  await platform.remove(platformKeys.member(tenant, user_id));
 }
 
 /** Objects first: a row that is gone could not tell their names. @returns whether there were any. */
-async function removeSomeAssets({ store, assetFiles }: Means): Promise<boolean> {
+async function removeSomeAssets({ store, assetFiles }: PurgeContext): Promise<boolean> {
   const { items } = await store.query({ pk: keys.entities(store.tenant, "asset"), limit: ASSETS_A_PAGE });
   for (const { name } of items) await assetFiles.remove(String(name));
   await store.writeAll(items.map(({ pk, sk }) => ({ remove: { pk, sk } })));
   return items.length > 0;
 }
 
-async function removeRows(means: Means, claimed: Item, isTimeUp: () => boolean): Promise<PurgeStep> {
-  const { platform, store, remains } = means;
+async function removeRows(context: PurgeContext, claimed: Item, isTimeUp: () => boolean): Promise<PurgeStep> {
+  const { platform, store, workspaceRows } = context;
   let found = Number(claimed.purge_found ?? 0);
   let from = claimed.purge_from ? (JSON.parse(String(claimed.purge_from)) as Key) : undefined;
   do {
-    const page = await remains.find(from);
-    await leaveAgency(means, page.found);
-    await remains.remove(page.found);
+    const page = await workspaceRows.find(from);
+    await leaveAgency(context, page.found);
+    await workspaceRows.remove(page.found);
     found += page.found.length;
     from = page.next;
     const place = from ? { set: { purge_from: JSON.stringify(from) } } : { remove: ["purge_from"] };
-    const isStillOurs = await platform.update(rows.tenant(store.tenant), place, isOurs(claimed)).then(
+    const isStillOurs = await platform.update(platformKeys.tenant(store.tenant), place, isOurs(claimed)).then(
       () => true,
-      refused(() => false),
+      onConditionFailed(() => false),
     );
     if (!isStillOurs) return "done";
-    if (from && isTimeUp()) return letGo(means, claimed, 0, found);
+    if (from && isTimeUp()) return releasePurge(context, claimed, 0, found);
   } while (from);
-  if (found > 0) return letGo(means, claimed, PAUSE_MS);
-  await bury(means, claimed);
+  if (found > 0) return releasePurge(context, claimed, PAUSE_MS);
+  await bury(context, claimed);
   return "done";
 }
 
 /** An agency counts its clients: one less, once, with the row that says so. */
-async function leaveAgency({ platform, store }: Means, found: readonly Key[]): Promise<void> {
-  const { sk } = rows.client("", store.tenant);
+async function leaveAgency({ platform, store }: PurgeContext, found: readonly Key[]): Promise<void> {
+  const { sk } = platformKeys.client("", store.tenant);
   for (const { pk } of found.filter((row) => row.sk === sk))
     await platform
       .transact([
         { remove: { pk, sk }, when: present() },
         { update: { pk, sk: pk }, change: { add: { clients: -1 } }, when: present("clients") },
       ])
-      .catch(refusedSteps(() => undefined));
+      .catch(onTransactionCanceled(() => undefined));
 }
 
 /** What stays: that the id was used, when, and what was used of which plan. Nobody's name, nobody's address. */
-async function bury({ platform, store }: Means, claimed: Item): Promise<void> {
+async function bury({ platform, store }: PurgeContext, claimed: Item): Promise<void> {
   const { id, status, plan, kind, created_at, deleted_at, purging_at, usage_record } = claimed;
   const kept = { id, status, plan, kind, created_at, deleted_at, purging_at, usage_record };
-  const tombstone = { ...rows.tenant(store.tenant), ...kept, purged_at: timestamp(store.clock.now()) };
+  const tombstone = { ...platformKeys.tenant(store.tenant), ...kept, purged_at: timestamp(store.clock.now()) };
   await platform.put(tombstone, isOurs(claimed)).then(
     () => store.log({ level: "info", message: "a workspace was purged", tenant: store.tenant }),
-    refused(() => undefined),
+    onConditionFailed(() => undefined),
   );
 }

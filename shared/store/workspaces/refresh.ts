@@ -1,17 +1,18 @@
-// Refresh tokens: one row per family, which holds the hash of the token that is good now (decision 9).
+// Refresh tokens: one row per family, which holds the hash of the token that is good now
+// (docs/decisions/0021#identity).
 import { createHmac } from "node:crypto";
 import { DAY, SECOND } from "../../clock.ts";
 import { hashOf } from "../../http/authenticate.ts";
 import type { Platform } from "../../resources.ts";
 import { is } from "../conditions.ts";
-import { platform as rows } from "../keys.ts";
+import { platformKeys } from "../keys.ts";
 import type { Item } from "../model.ts";
-import { refused } from "../refusals.ts";
+import { onConditionFailed } from "../refusals.ts";
 
 /** How long a family lives after its last use. */
 const LIFETIME_MS = 30 * DAY;
 /** How long the token before the current one is still good: two tabs may refresh at once. */
-const RACE_MS = 10 * SECOND;
+const REUSE_GRACE_MS = 10 * SECOND;
 const SECRET_BYTES = 32;
 
 export interface Session {
@@ -27,7 +28,7 @@ export async function issueRefreshToken(platform: Platform, { user, tenant, read
   const secret = platform.ids.bytes(SECRET_BYTES).toString("base64url");
   const seed = platform.ids.bytes(SECRET_BYTES).toString("base64");
   const held = { user, tenant, seed, ...(readOnly && { read_only: true }) };
-  await platform.put({ ...rows.refresh(family), ...held, ...lease(platform), current: hashOf(secret) });
+  await platform.put({ ...platformKeys.refresh(family), ...held, ...lease(platform), current: hashOf(secret) });
   return `${family}.${secret}`;
 }
 
@@ -41,7 +42,7 @@ export async function rotateRefreshToken(
   token: string,
 ): Promise<(Session & { token: string }) | undefined> {
   const { family, secret } = partsOf(token);
-  const row = family && secret ? await platform.get(rows.refresh(family)) : undefined;
+  const row = family && secret ? await platform.get(platformKeys.refresh(family)) : undefined;
   if (!row || !family || !secret || Number(row.expires_at) <= platform.clock.now()) return undefined;
   const given = hashOf(secret);
   const successor = createHmac("sha256", Buffer.from(String(row.seed), "base64"))
@@ -50,7 +51,7 @@ export async function rotateRefreshToken(
   const held = { user: String(row.user), tenant: String(row.tenant), readOnly: row.read_only === true };
   const session = { ...held, token: `${family}.${successor}` };
   if (row.current === given && (await advance(platform, family, given, successor))) return session;
-  const now = row.current === given ? await platform.get(rows.refresh(family)) : row;
+  const now = row.current === given ? await platform.get(platformKeys.refresh(family)) : row;
   if (now && isRace(now, given, platform.clock.now())) return session;
   await revokeRefreshToken(platform, token);
   return undefined;
@@ -59,26 +60,26 @@ export async function rotateRefreshToken(
 /** Ends the family of a token, if there is one. */
 export async function revokeRefreshToken(platform: Platform, token: string): Promise<void> {
   const { family } = partsOf(token);
-  if (family) await platform.remove(rows.refresh(family));
+  if (family) await platform.remove(platformKeys.refresh(family));
 }
 
 const advance = (platform: Platform, family: string, given: string, successor: string): Promise<boolean> =>
   platform
     .update(
-      rows.refresh(family),
+      platformKeys.refresh(family),
       {
         set: {
           ...lease(platform),
           current: hashOf(successor),
           previous: given,
-          previous_until: platform.clock.now() + RACE_MS,
+          previous_until: platform.clock.now() + REUSE_GRACE_MS,
         },
       },
       is("current", given),
     )
     .then(
       () => true,
-      refused(() => false),
+      onConditionFailed(() => false),
     );
 
 const isRace = (row: Item, given: string, now: number) => row.previous === given && Number(row.previous_until) >= now;

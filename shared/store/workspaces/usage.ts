@@ -7,8 +7,8 @@ import { absent, any, atMost, below } from "../conditions.ts";
 import { annotation } from "../insights/annotations.ts";
 import { keys } from "../keys.ts";
 import type { Item, Key, Value } from "../model.ts";
-import { refusedSteps } from "../refusals.ts";
-import type { Step } from "../table.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import type { TransactItem } from "../table.ts";
 
 export type Metered = "sends" | "events";
 
@@ -73,9 +73,9 @@ export function reservation(
   metered: "sends",
   n: number,
   allowance: Allowance,
-): Step {
-  const most = limitOf(metered, allowance);
-  const fits = n <= most ? any(absent(metered), atMost(metered, most - n)) : atMost(metered, -1);
+): TransactItem {
+  const max = limitOf(metered, allowance);
+  const fits = n <= max ? any(absent(metered), atMost(metered, max - n)) : atMost(metered, -1);
   return { update: usageKey(store), change: { add: { [metered]: n } }, when: fits };
 }
 
@@ -106,7 +106,7 @@ const usageKey = ({ tenant, clock }: Pick<Store, "tenant" | "clock">) => keys.us
 export async function warnOfUsage(store: Store, metered: Metered, allowance: Allowance): Promise<void> {
   const { item, [metered]: used } = await readUsage(store, { eventual: true });
   for (const limit of warnedLimits(metered, allowance)) {
-    const percent = WARNINGS.find((share) => used >= (limit.most * share) / 100);
+    const percent = WARNINGS.find((share) => used >= (limit.max * share) / 100);
     if (percent === undefined || Number(item?.[limit.mark] ?? 0) >= percent) continue;
     await warn(store, { ...limit, metered, used, percent });
   }
@@ -116,21 +116,21 @@ interface WarnedLimit {
   /** Where the usage row notes the highest threshold that was warned of. */
   mark: string;
   whose: string;
-  most: number;
+  max: number;
 }
 
 function warnedLimits(metered: Metered, { plan, sendCap }: Allowance): WarnedLimit[] {
-  const ofPlan = { mark: `warned_${metered}`, whose: `the plan's ${metered}`, most: plans[plan][metered] };
+  const ofPlan = { mark: `warned_${metered}`, whose: `the plan's ${metered}`, max: plans[plan][metered] };
   if (metered !== "sends" || !sendCap) return [ofPlan];
-  return [ofPlan, { mark: "warned_cap", whose: "the workspace's own monthly send cap", most: sendCap }];
+  return [ofPlan, { mark: "warned_cap", whose: "the workspace's own monthly send cap", max: sendCap }];
 }
 
 async function warn(
   store: Store,
-  { mark, whose, most, metered, used, percent }: WarnedLimit & { metered: Metered; used: number; percent: number },
+  { mark, whose, max, metered, used, percent }: WarnedLimit & { metered: Metered; used: number; percent: number },
 ): Promise<void> {
   const period = periodAt(store.clock.now()).name;
-  const text = `${percent} % of ${whose} are used: ${used} of ${most} in ${period}.`;
+  const text = `${percent} % of ${whose} are used: ${used} of ${max} in ${period}.`;
   const isFirst = await store
     .transact([
       {
@@ -142,12 +142,12 @@ async function warn(
     ])
     .then(
       () => true,
-      refusedSteps(() => false),
+      onTransactionCanceled(() => false),
     );
   if (!isFirst) return;
   store.log({
     ...{ level: "warn", message: "a workspace nears a limit", tenant: store.tenant },
-    ...{ metered, percent, used, limit: most, limit_of: whose, period },
+    ...{ metered, percent, used, limit: max, limit_of: whose, period },
   });
 }
 

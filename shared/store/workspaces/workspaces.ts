@@ -4,9 +4,9 @@ import type { Platform } from "../../resources.ts";
 import type { FrequencyCap } from "../../rules/caps.ts";
 import type { QuietHours } from "../../rules/quiet-hours.ts";
 import { absent, all, present } from "../conditions.ts";
-import { platform as keys } from "../keys.ts";
+import { platformKeys } from "../keys.ts";
 import type { Item, TenantId, Value } from "../model.ts";
-import { refused } from "../refusals.ts";
+import { onConditionFailed } from "../refusals.ts";
 
 export interface QuietSettings extends QuietHours {
   timezone_mode: "subscriber" | "workspace";
@@ -38,7 +38,7 @@ export async function getWorkspace(
   platform: Pick<Platform, "get">,
   tenant: TenantId,
 ): Promise<WorkspaceRecord | undefined> {
-  const item = await platform.get(keys.tenant(tenant));
+  const item = await platform.get(platformKeys.tenant(tenant));
   return item && !item.purging_at ? workspaceRecordOf(item) : undefined;
 }
 
@@ -53,11 +53,11 @@ export async function changeWorkspace(
   for (const [name, value] of Object.entries(change))
     if (value === null) remove.push(name);
     else if (value !== undefined)
-      set[name] = RECORDED.some((known) => known === name) ? JSON.stringify(value) : (value as Value);
+      set[name] = RECORDED.some((found) => found === name) ? JSON.stringify(value) : (value as Value);
   if (Object.keys(set).length + remove.length === 0) return getWorkspace(platform, tenant);
-  return platform.update(keys.tenant(tenant), { set, remove }, all(present(), absent("purging_at"))).then(
+  return platform.update(platformKeys.tenant(tenant), { set, remove }, all(present(), absent("purging_at"))).then(
     workspaceRecordOf,
-    refused(() => undefined),
+    onConditionFailed(() => undefined),
   );
 }
 

@@ -114,7 +114,7 @@ export async function bundledWorld() {
   const gateway = createGateway({ clock, ids, host, routes, log });
   const mappings = createMappings({ clock, database, sqs, dynamodb, host, log });
   for (const worker of contents.workers)
-    if (worker.wokenBy === "queue")
+    if (worker.eventSource === "queue")
       mappings.mapQueue({ queue: worker.name, function: worker.name, batchSize: queues[worker.name].batch });
     else
       mappings.mapTableStream({

@@ -26,8 +26,8 @@ export const countsRecount: Invariant = {
       // Whoever is erased between two attempts at a delivery may count as not reached.
       const reached = [...(ledger.delivered.get(job)?.keys() ?? [])];
       const lasting = reached.filter((id) => ledger.people.get(id)?.erasingSince === undefined);
-      const most = new Set([...reached, ...(ledger.pushed.get(job) ?? [])]).size;
-      const within = Math.min(Math.max(counts.delivered, lasting.length), most);
+      const dispatched = new Set([...reached, ...(ledger.pushed.get(job) ?? [])]).size;
+      const within = Math.min(Math.max(counts.delivered, lasting.length), dispatched);
       check("delivered", counts.delivered, within);
       check("delivered by claims", counts.delivered, sum(claims.map((claim) => tallyOf(claim).counts.delivered)));
     },

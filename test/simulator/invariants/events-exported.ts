@@ -76,7 +76,7 @@ function judgeUsage(
   const rowsOf = (kind: string) => [...itemsOf(mirror, kind)].filter((row) => row.tenant === tenant);
   const stored = rowsOf("E").length;
   const used = rowsOf("USAGE").reduce((sum, { item }) => sum + Number(item.events ?? 0), 0);
-  const most = profile.name === "calm" ? stored + sent.filter(({ isRaced }) => isRaced).length : used;
+  const max = profile.name === "calm" ? stored + sent.filter(({ isRaced }) => isRaced).length : used;
   if (stored !== exported) broken(`${stored} events are stored and ${exported} exported`);
-  if (used < stored || used > most) broken(`${stored} events are stored and ${used} paid for`);
+  if (used < stored || used > max) broken(`${stored} events are stored and ${used} paid for`);
 }

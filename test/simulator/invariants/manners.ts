@@ -2,7 +2,7 @@
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { isTerminal, type JobStatus } from "../../../shared/rules/job-states.ts";
 import { quietUntil } from "../../../shared/rules/quiet-hours.ts";
-import { isMark } from "../../../shared/store/sends/recipients.ts";
+import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { itemsOf, partsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
@@ -60,7 +60,7 @@ export const manners: Invariant = {
         for (const pk of mirror.partitions()) {
           const [, tenant = "", kind, person = ""] = pk.split("#");
           const cap = ledger.manners.get(tenant)?.cap;
-          if (kind !== "U" || cap === undefined || isMark(person)) continue;
+          if (kind !== "U" || cap === undefined || isPseudonym(person)) continue;
           const rows = [...mirror.under(pk)];
           const count = rows.find(([sk]) => sk.startsWith("F#"))?.[1].marketing ?? 0;
           const touches = rows.filter(([sk]) => sk.startsWith("R#")).map(([, row]) => row);

@@ -23,14 +23,14 @@ export const quota: Invariant = {
           const job = labels.get(label);
           if (job !== undefined) broken(`${label} was refused and made job ${job}`, job);
           const cap = ledger.caps.get(tenant) ?? Number.POSITIVE_INFINITY;
-          const most = ids
+          const max = ids
             ? new Set(ids).size
             : [...ledger.people.values()].filter((one) => one.tenant === tenant).length;
-          if (holdout === 0 && (used.get(tenant) ?? 0) + most <= cap)
-            broken(`${label} was refused though ${most} more would fit into ${cap}`, tenant);
+          if (holdout === 0 && (used.get(tenant) ?? 0) + max <= cap)
+            broken(`${label} was refused though ${max} more would fit into ${cap}`, tenant);
         }
         for (const { tenant, item } of itemsOf(mirror, "JOB")) {
-          // With a holdout the share is an estimate (decision 11).
+          // With a holdout the share is an estimate (docs/decisions/0005).
           if (!ledger.caps.has(tenant) || Number(item.holdout_percentage) > 0) continue;
           if (Number(item["n:sent"] ?? 0) > Number(item.reserved ?? 0))
             broken(`job ${item.id} made ${item["n:sent"]} sends of ${item.reserved} that it took`, String(item.id));

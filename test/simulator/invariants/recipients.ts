@@ -1,6 +1,6 @@
 // Everybody whom a send must reach is in its audience once, in the right arm, with the right words in the inbox.
 import { armOf, isHeldOut } from "../../../shared/rules/split.ts";
-import { isMark } from "../../../shared/store/sends/recipients.ts";
+import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { audienceOf, partsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import { fits, mustHold } from "../ledger.ts";
@@ -23,7 +23,7 @@ export const recipients: Invariant = {
           if (mustHold(send, person) && !isIn) broken(`job ${job} left out ${person.id}`, job, person.id);
         }
         for (const id of [...sent.keys(), ...heldOut]) {
-          if (isMark(id)) continue;
+          if (isPseudonym(id)) continue;
           if (ledger.people.get(id)?.tenant !== send.tenant) broken(`job ${job} holds the stranger ${id}`, job, id);
           const person = ledger.people.get(id);
           if (person && fits(send, person) === false)
@@ -33,7 +33,7 @@ export const recipients: Invariant = {
             broken(`job ${job}: holdout of ${id} is wrong`, job, id);
         }
         for (const [id, arm] of sent) {
-          if (isMark(id)) continue;
+          if (isPseudonym(id)) continue;
           const expected = send.splitShare === undefined ? undefined : armOf(job, id, send.splitShare);
           if (arm !== expected) broken(`job ${job}: ${id} is in arm ${arm}, not ${expected}`, job, id);
           if (!delivered.has(id) && Number(item["n:failed"] ?? 0) + Number(item["skip:capped"] ?? 0) === 0)

@@ -82,8 +82,8 @@ export const followingBugs: readonly Bug[] = [
     name: "the profile of the erased keeps its attributes",
     area: "erasure",
     file: "shared/store/subscribers/erasure.ts",
-    find: "if (remove.length > 0) await store.update(",
-    replace: "if (remove.length < 0) await store.update(",
+    find: "if (remove.length > 0)",
+    replace: "if (remove.length < 0)",
   },
   {
     name: "a worker stays bound to the first workspace it worked for",
@@ -91,7 +91,7 @@ export const followingBugs: readonly Bug[] = [
     file: worker,
     find: "await task(message, { ...bind(tenant), clock, ids, log, tenant });",
     replace:
-      "parts.bound ??= new Map(); if (!parts.bound.has(bind)) parts.bound.set(bind, bind(tenant)); await task(message, { ...parts.bound.get(bind), clock, ids, log, tenant });",
+      "deps.bound ??= new Map(); if (!deps.bound.has(bind)) deps.bound.set(bind, bind(tenant)); await task(message, { ...deps.bound.get(bind), clock, ids, log, tenant });",
   },
   {
     name: "a batch of the stream belongs to the workspace of its first record",

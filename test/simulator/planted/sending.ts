@@ -39,8 +39,8 @@ export const sendingBugs: readonly Bug[] = [
     name: "a chunk that somebody else wrote first is not looked at",
     area: "ledger",
     file: chunks,
-    find: "refused((old) => chunkOf(old!)),",
-    replace: "refused(() => chunk),",
+    find: "onConditionFailed((old) => chunkOf(old!)),",
+    replace: "onConditionFailed(() => chunk),",
     scenario: "sends",
   },
   {

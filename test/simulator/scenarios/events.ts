@@ -16,9 +16,9 @@ export const events: Scenario = {
       const tenant = await world.tenant();
       bookOf(world).tenants.push(tenant);
       const people = await populate(world, tenant, random.between(2, 5));
-      const often = (least: number, most: number, deed: () => Promise<void>) => {
-        for (let times = random.between(least, most); times > 0; times--)
-          world.act(random.between(0, FAULTS_END_MS), deed);
+      const often = (min: number, max: number, action: () => Promise<void>) => {
+        for (let times = random.between(min, max); times > 0; times--)
+          world.act(random.between(0, FAULTS_END_MS), action);
       };
       often(5, 14, () => sendEvents(world, tenant, people));
       often(1, 6, () => link(world, tenant, random.pick(people)));

@@ -44,8 +44,8 @@ export const journeys: Scenario = {
     const people = await populate(world, tenant, random.between(2, 4));
     const lasting = people.slice(1);
     const made: string[] = [];
-    const sometime = (count: number, deed: () => Promise<unknown>, until = BUSY_MS) => {
-      for (let n = count; n > 0; n--) world.act(random.between(0, until), async () => void (await deed()));
+    const sometime = (count: number, action: () => Promise<unknown>, until = BUSY_MS) => {
+      for (let n = count; n > 0; n--) world.act(random.between(0, until), async () => void (await action()));
     };
     let channel = "";
     const act = (way: string) => async () => {

@@ -36,8 +36,8 @@ export const segments: Scenario = {
     const people = await populate(world, tenant, random.between(3, 6));
     const lasting = people.slice(1);
     const made: string[] = [];
-    const sometime = (count: number, deed: () => Promise<unknown>, until = BUSY_MS) => {
-      for (let n = count; n > 0; n--) world.act(random.between(0, until), async () => void (await deed()));
+    const sometime = (count: number, action: () => Promise<unknown>, until = BUSY_MS) => {
+      for (let n = count; n > 0; n--) world.act(random.between(0, until), async () => void (await action()));
     };
     const create = async (is_dynamic: boolean) => {
       const body = {
@@ -48,8 +48,8 @@ export const segments: Scenario = {
       const answer = await world.call(tenant, "dashboard", "POST /api/v1/segments", { body });
       if (answer.status === 201) made.push(answer.body.id);
     };
-    const withOne = async (deed: (id: string) => Promise<unknown>) => {
-      if (made.length > 0) await deed(random.pick(made));
+    const withOne = async (action: (id: string) => Promise<unknown>) => {
+      if (made.length > 0) await action(random.pick(made));
     };
     sometime(random.between(2, 4), () => create(true));
     sometime(1, () => create(false));
@@ -92,7 +92,7 @@ async function listOf(
   world: SimWorld,
   tenant: Tenant,
   people: readonly Person[],
-  sometime: (count: number, deed: () => Promise<unknown>) => void,
+  sometime: (count: number, action: () => Promise<unknown>) => void,
 ): Promise<void> {
   const { random } = world;
   let id: string | undefined;

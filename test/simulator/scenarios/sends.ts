@@ -123,9 +123,9 @@ function raceTimers(world: SimWorld, tenant: Tenant): void {
 }
 
 /** Trace point: somebody is erased exactly when a job is dispatched or delivered, and may come back at once. */
-function raceDeliveries(world: SimWorld, tenant: Tenant, most: number): void {
+function raceDeliveries(world: SimWorld, tenant: Tenant, max: number): void {
   const { random, ledger } = world;
-  let left = most;
+  let left = max;
   world.onStart((queue, messages) => {
     const isOurs = messages.some(({ body }) => body.tenant === tenant.id && body.watch === undefined);
     if ((queue !== "deliver" && queue !== "fan-out") || left === 0 || !isOurs) return;

@@ -12,51 +12,51 @@ import { disturbs, quietUntil } from "../../../shared/rules/quiet-hours.ts";
 import { statusOf } from "../../../shared/store/journeys/journeys.ts";
 import { zoneFor } from "../../../shared/store/sends/deferred.ts";
 import type { JobItem } from "../../../shared/store/sends/jobs.ts";
-import { isMark } from "../../../shared/store/sends/recipients.ts";
+import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import type { Work } from "./rounds.ts";
 
 /** A suspended workspace's sends wait no longer than this (AMB-86). */
 const TOO_LATE_MS = 24 * HOUR;
 /** What is held is looked at again after an eighth of the time that it was, within these bounds; together with others. */
-const LOOK_AGAIN_MS = { least: 5 * MINUTE, most: 6 * HOUR, share: 1 / 8 };
+const LOOK_AGAIN_MS = { min: 5 * MINUTE, max: 6 * HOUR, share: 1 / 8 };
 
-export interface Waiting {
+export interface WaitQueue {
   /** Takes out of the round whoever has quiet hours now. */
   putOff(progress: Progress): void;
   /** What becomes of an address that waited and is not sent to any more. */
   refusal(unit: Unit): SendOutcome | undefined;
 }
 
-const NOTHING_WAITS: Waiting = { putOff: () => undefined, refusal: () => undefined };
+const NOTHING_WAITS: WaitQueue = { putOff: () => undefined, refusal: () => undefined };
 
 /** Only those wait who were put off, and their campaign is held: the chunk stays as it is until it is let go. */
 export const isParked = ({ held }: JobItem, { work, to }: Progress): boolean =>
   held && to === 0 && (work ?? [{ quiet: undefined }]).every(({ quiet }) => quiet !== undefined);
 
-export async function openWaiting(work: Work, progress: Progress): Promise<Waiting> {
+export async function createWaitQueue(work: Work, progress: Progress): Promise<WaitQueue> {
   const { store, clock, addressees } = work;
   const { job, chunk } = work.found;
-  const { quiet, timezone = "UTC" } = job.means ?? {};
+  const { quiet, timezone = "UTC" } = job.deliverySettings ?? {};
   if (!quiet) return NOTHING_WAITS;
   const units = unitsOf(progress, addressees).slice(progress.to);
   const ended = units.flatMap((unit) => unit.quiet ?? []);
   const gate = ended.length > 0 ? await gateOf(work, Math.min(...ended)) : {};
   const recipientOf = ({ recipient }: Unit) => chunk.recipients[recipient]!;
   const asked = quiet.timezone_mode === "subscriber" ? units.map((unit) => recipientOf(unit).subscriber) : [];
-  const ids = [...new Set(asked)].filter((id) => !isMark(id));
+  const ids = [...new Set(asked)].filter((id) => !isPseudonym(id));
   const profiles = await getProfiles(store, ids);
   const zones = new Map(ids.map((id, i) => [id, zoneFor(quiet, timezone, profiles[i])]));
   const gone = new Set(ids.filter((_, i) => !profiles[i]));
 
   // They begin and end with a minute: what is known of a zone holds for the rest of it.
-  let known = { minute: Number.NaN, ends: new Map<string, number | undefined>() };
+  let found = { minute: Number.NaN, ends: new Map<string, number | undefined>() };
   const endIn = (zone: string): number | undefined => {
     const now = clock.now();
     const minute = Math.floor(now / MINUTE);
-    if (minute !== known.minute) known = { minute, ends: new Map() };
-    if (!known.ends.has(zone)) known.ends.set(zone, quietUntil(quiet, zone, now));
-    return known.ends.get(zone);
+    if (minute !== found.minute) found = { minute, ends: new Map() };
+    if (!found.ends.has(zone)) found.ends.set(zone, quietUntil(quiet, zone, now));
+    return found.ends.get(zone);
   };
 
   return {
@@ -64,9 +64,10 @@ export async function openWaiting(work: Work, progress: Progress): Promise<Waiti
       putOff(round, addressees, (unit) => {
         const { subscriber, targets } = recipientOf(unit);
         // Nobody waits whom nothing can reach any more.
-        if (isMark(subscriber) || gone.has(subscriber) || !disturbs(targets[unit.target]!.channel)) return undefined;
+        if (isPseudonym(subscriber) || gone.has(subscriber) || !disturbs(targets[unit.target]!.channel))
+          return undefined;
         if (unit.quiet !== undefined && gate.over) return undefined;
-        if (unit.quiet !== undefined && gate.again !== undefined) return { due: gate.again };
+        if (unit.quiet !== undefined && gate.retryInMs !== undefined) return { due: gate.retryInMs };
         const until = endIn(zones.get(subscriber) ?? timezone);
         return until === undefined ? undefined : { due: until, quiet: until };
       });
@@ -77,7 +78,7 @@ export async function openWaiting(work: Work, progress: Progress): Promise<Waiti
 
 interface Gate {
   /** Not yet: when to look again. */
-  again?: number;
+  retryInMs?: number;
   /** Not any more. */
   over?: SendOutcome;
 }
@@ -85,14 +86,14 @@ interface Gate {
 /** Whether what waited since `ended` may go out now: its workspace open, its campaign or journey not held. */
 async function gateOf({ store, workspace, clock, found: { job } }: Work, ended: number): Promise<Gate> {
   const now = clock.now();
-  const { least, most, share } = LOOK_AGAIN_MS;
-  const wait = Math.min(most, Math.max(least, (now - ended) * share));
-  const again = Math.ceil((now + wait) / least) * least;
+  const { min, max, share } = LOOK_AGAIN_MS;
+  const wait = Math.min(max, Math.max(min, (now - ended) * share));
+  const retryInMs = Math.ceil((now + wait) / min) * min;
   if ((await workspace())?.status !== "active")
-    return now - ended > TOO_LATE_MS ? { over: { status: "rejected", reason: EXPIRED } } : { again };
-  if (job.held) return { again };
+    return now - ended > TOO_LATE_MS ? { over: { status: "rejected", reason: EXPIRED } } : { retryInMs };
+  if (job.held) return { retryInMs };
   if (job.source.type !== "journey" || job.source.id === null) return {};
   const status = await statusOf(store, job.source.id);
   if (status === "active") return {};
-  return status === "paused" ? { again } : { over: { status: "skipped", reason: "canceled" } };
+  return status === "paused" ? { retryInMs } : { over: { status: "skipped", reason: "canceled" } };
 }

@@ -1,7 +1,9 @@
-// What every function is made of: its clients, clock, ids, settings and log come in from outside (decision 15).
+// What every function is made of: its clients, clock, ids, settings and log come in from outside
+// (docs/decisions/0021#composition-root).
 import type { Clock, Ids } from "./clock.ts";
 import type { Network } from "./egress/network.ts";
 import type { Providers } from "./providers/provider.ts";
+import type { AnyIndex, AnyItem } from "./store/item.ts";
 import type { TenantId } from "./store/model.ts";
 
 /** The side of an AWS SDK client that the product uses. */
@@ -24,7 +26,7 @@ export interface LogEntry {
   [field: string]: unknown;
 }
 
-export interface Parts {
+export interface Deps {
   aws: Aws;
   clock: Clock;
   ids: Ids;
@@ -35,8 +37,10 @@ export interface Parts {
   network?: Network;
   /** Stands in for all providers of messages, where a world has its own. */
   providers?: Providers;
+  /** In tests: sees every row that is read, with the item that it is read as. */
+  onRead?: (item: AnyItem | AnyIndex, row: object) => void;
   /** Locally, aborts as soon as something is written under a partition key, so that a wait may end early. */
-  wake?: (partition: string) => AbortSignal;
+  writeSignal?: (partition: string) => AbortSignal;
 }
 
 /** What a policy statement of the function grants. `on` names a resource of the stack. */
@@ -47,13 +51,13 @@ export interface Grant {
 
 /**
  * Something a function may touch: at once the property `as` of its context, its env variables and its IAM grants
- * (decision 20). `open` runs once per environment; what it returns runs once per request, bound to the tenant.
+ * (docs/decisions/0001). `open` runs once per environment; what it returns runs once per request, bound to the tenant.
  */
 export interface Capability<As extends string = string, Value = unknown> {
   as: As;
   env: readonly string[];
   grants: readonly Grant[];
-  open(parts: Parts): (tenant: TenantId) => Value;
+  open(deps: Deps): (tenant: TenantId) => Value;
 }
 
 export type Uses = readonly Capability[];
@@ -64,11 +68,11 @@ type ValueOf<C> = C extends Capability<string, infer V> ? V : never;
 export type Context<U extends Uses> = { [C in U[number] as C["as"]]: ValueOf<C> };
 
 /** Opens capabilities, each once, whoever asks for it; what it returns binds them to a tenant. */
-export function opener(parts: Parts): <U extends Uses>(uses: U) => (tenant: TenantId) => Context<U> {
-  const known = new Map<Capability, (tenant: TenantId) => unknown>();
+export function opener(deps: Deps): <U extends Uses>(uses: U) => (tenant: TenantId) => Context<U> {
+  const cache = new Map<Capability, (tenant: TenantId) => unknown>();
   const open = (capability: Capability) => {
-    const bind = known.get(capability) ?? capability.open(parts);
-    known.set(capability, bind);
+    const bind = cache.get(capability) ?? capability.open(deps);
+    cache.set(capability, bind);
     return bind;
   };
   return <U extends Uses>(uses: U) => {
@@ -78,12 +82,11 @@ export function opener(parts: Parts): <U extends Uses>(uses: U) => (tenant: Tena
 }
 
 /** The same for one list of them. */
-export const openAll = <U extends Uses>(uses: U, parts: Parts): ((tenant: TenantId) => Context<U>) =>
-  opener(parts)(uses);
+export const openAll = <U extends Uses>(uses: U, deps: Deps): ((tenant: TenantId) => Context<U>) => opener(deps)(uses);
 
 /** A setting that must be there: a function without it does not start. */
-export function setting(parts: Pick<Parts, "env">, name: string): string {
-  const value = parts.env[name];
+export function setting(deps: Pick<Deps, "env">, name: string): string {
+  const value = deps.env[name];
   if (!value) throw new Error(`The environment variable ${name} is not set.`);
   return value;
 }

@@ -16,10 +16,10 @@ export async function takeVerdicts(store: Store, channel: string, verdicts: read
   for (const { provider_template_id, name, language, word, reason, at } of verdicts) {
     const verdict = verdictOf(word, reason);
     const template = await findChatAppTemplate(store, channel, chatAppTemplateId(channel, name, language));
-    const known = template?.provider_template_id;
+    const providerId = template?.provider_template_id;
     // Compared as numbers: some of these ids are longer than a number of JSON can say exactly.
-    if (template && verdict && known !== undefined && Number(known) === Number(provider_template_id))
-      await noteVerdict(store, template, known, verdict, at);
+    if (template && verdict && providerId !== undefined && Number(providerId) === Number(provider_template_id))
+      await noteVerdict(store, template, providerId, verdict, at);
   }
 }
 

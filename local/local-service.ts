@@ -2,12 +2,12 @@
 import { groups as everyGroup, operator, stream, workers } from "../functions/index.ts";
 import { awsClients } from "../shared/aws.ts";
 import { type Ids, systemIds } from "../shared/clock.ts";
+import type { Aws, Deps, LogEntry } from "../shared/deps.ts";
 import type { Network } from "../shared/egress/network.ts";
 import { type Endpoint, type Group, routeKeyOf } from "../shared/http/endpoint.ts";
 import { answerUnknown } from "../shared/http/fallback.ts";
 import { serve } from "../shared/http/serve.ts";
 import { queues, WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
-import type { Aws, LogEntry, Parts } from "../shared/parts.ts";
 import type { PlanName } from "../shared/plans.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import { makeResources, remoteTable, TABLE } from "./account.ts";
@@ -20,7 +20,7 @@ import { createS3, type S3 } from "./aws/s3.ts";
 import { createScheduler, type Scheduler } from "./aws/scheduler.ts";
 import { createSes, type Ses } from "./aws/ses.ts";
 import { createSqs, type Sqs } from "./aws/sqs.ts";
-import { createBell } from "./bell.ts";
+import { createChangeSignal } from "./change-signal.ts";
 import { createClock, type ServiceClock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { withFiles } from "./files.ts";
@@ -33,7 +33,7 @@ import { openOutbox } from "./outbox.ts";
 import { createLocalNetwork, type LocalNetwork } from "./providers/network.ts";
 import { openState } from "./state.ts";
 import { createTime, type Time } from "./time.ts";
-import { createWakes } from "./wakes.ts";
+import { createWriteSignals } from "./write-signals.ts";
 
 export const API_TIMEOUT_SECONDS = 29;
 const STREAM_TIMEOUT_SECONDS = 900;
@@ -43,7 +43,7 @@ const UPLOAD_LIMIT = 64 * 1024 * 1024;
 const FALLBACK = "fallback";
 const HOST = "http://127.0.0.1";
 
-export interface WorldOptions {
+export interface LocalServiceOptions {
   /** A file, or memory that keeps nothing. */
   file?: string;
   /** Service time at the start, in milliseconds. */
@@ -66,11 +66,13 @@ export interface WorldOptions {
   env?: Record<string, string>;
   /** The endpoints; those of the product if absent. */
   groups?: readonly Group[];
+  /** Sees every row that is read, with the item that it is read as. */
+  onRead?: NonNullable<Deps["onRead"]>;
   /** What webhooks reach; this machine alone, and only if allowed, if absent. */
   network?: Network | undefined;
 }
 
-export interface World extends Services {
+export interface LocalService extends Services {
   dynamodb: Omit<DynamoDb, "records"> & StreamSource;
   sqs: Sqs;
   scheduler: Scheduler;
@@ -86,37 +88,37 @@ export interface World extends Services {
   database: Database;
   env: Readonly<Record<string, string>>;
   /** The parts a function of this world is made of. */
-  partsFor(functionName: string): Parts;
+  partsFor(functionName: string): Deps;
   close(): Promise<void>;
 }
 
-export async function createWorld(options: WorldOptions): Promise<World> {
+export async function createLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { file = ":memory:", start, ticking = false, ids = systemIds, signingKey, faults = {} } = options;
   const log = options.log ?? (() => undefined);
   const clock = createClock({ start, ticking });
   const database = openDatabase(file);
-  const parts = { clock, ids, database };
+  const deps = { clock, ids, database };
   const remote = options.dynamodbEndpoint ? createRemoteDynamoDb(options.dynamodbEndpoint) : undefined;
-  const dynamodb = remote ?? createDynamoDb({ ...parts, faults });
-  const sqs = createSqs(parts);
-  const kms = createKms(signingKey === undefined ? parts : { ...parts, rsaKey: () => signingKey });
-  const s3 = createS3(parts);
+  const dynamodb = remote ?? createDynamoDb({ ...deps, faults });
+  const sqs = createSqs(deps);
+  const kms = createKms(signingKey === undefined ? deps : { ...deps, rsaKey: () => signingKey });
+  const s3 = createS3(deps);
   const host = createLambdaHost({ clock, ids });
   const scheduler = createScheduler({
-    ...parts,
+    ...deps,
     deliver: async ({ arn, input, messageGroupId }) => {
       if (arn.startsWith("arn:aws:lambda:")) return void (await host.invoke(functionIn(arn), JSON.parse(input)));
       const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: arn.split(":").at(-1) });
       await sqs.operate("SendMessage", { QueueUrl, MessageBody: input, MessageGroupId: messageGroupId });
     },
   });
-  const bell = createBell();
-  const sinkParts = { clock, ids, outbox: openOutbox(database), faults: options.providerFaults ?? NO_FAULTS };
-  const ses = createSes(sinkParts);
-  ses.onEvent(mailEventsTo(sqs, parts));
+  const changes = createChangeSignal();
+  const sinkDeps = { clock, ids, outbox: openOutbox(database), faults: options.providerFaults ?? NO_FAULTS };
+  const ses = createSes(sinkDeps);
+  ses.onEvent(mailEventsTo(sqs, deps));
   const allowLoopback = options.env?.WEBHOOK_ALLOW_LOOPBACK === "1";
   const providers = createLocalNetwork({
-    ...{ ...sinkParts, database, allowLoopback, ring: bell.ring },
+    ...{ ...sinkDeps, database, allowLoopback, notify: changes.notify },
     webhooks: options.network,
   });
   const services: Services = { dynamodb, sqs, scheduler, kms, s3, ses };
@@ -133,28 +135,29 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     MAIL_SENDER: "no-reply@example.com",
     ...options.env,
   };
-  const wakes = createWakes(dynamodb, table);
-  const partsFor = (functionName: string): Parts => ({
+  const writeSignals = createWriteSignals(dynamodb, table);
+  const partsFor = (functionName: string): Deps => ({
     aws: localClients(services, options.hooks?.(functionName), baseUrl),
     clock,
     ids,
     env,
     log,
     network: providers.network,
-    wake: wakes.signal,
+    writeSignal: writeSignals.signal,
+    ...(options.onRead && { onRead: options.onRead }),
   });
 
   const routes = hostFunctions(host, partsFor, options.groups);
   const noteLine = (message: string, details?: object) => log({ level: "warn", message, ...details });
   const mappings = createMappings({ clock, database, sqs, dynamodb, host, log: noteLine });
   for (const worker of workers)
-    if (worker.wokenBy === "queue")
+    if (worker.eventSource === "queue")
       mappings.mapQueue({ queue: worker.name, function: worker.name, batchSize: queues[worker.name].batch });
     else {
       const stream = await remote?.streamArn(table);
       mappings.mapTableStream({ table, stream, function: worker.name, batchSize: 100, filter: wantsReaction });
     }
-  const time = createTime({ clock, host, mappings, scheduler, sqs, dynamodb, bell, log: noteLine });
+  const time = createTime({ clock, host, mappings, scheduler, sqs, dynamodb, changes, log: noteLine });
   const gateway = withFiles(createGateway({ clock, ids, host, routes, log: noteLine, enter: time.enter }), {
     ...services,
     s3,
@@ -178,7 +181,7 @@ const takesFile = ({ shape }: Endpoint) => shape.form !== undefined;
 /** Registers every function of the product with the host. @returns the gateway's routes to them. */
 function hostFunctions(
   host: LambdaHost,
-  partsFor: (name: string) => Parts,
+  partsFor: (name: string) => Deps,
   groups: readonly Group[] = everyGroup,
 ): GatewayRoute[] {
   const routes: GatewayRoute[] = [];
@@ -207,14 +210,14 @@ function hostFunctions(
   host.registerStreaming({ name: stream.name, ...sizes, create: () => stream.create(partsFor(stream.name)) });
   routes.push({ routeKey: routeKeyOf(stream.endpoint.route), function: stream.name, functionUrl: true });
 
-  const known = [...groups.flatMap((group) => group.endpoints), stream.endpoint].map(({ route, access }) => ({
+  const knownRoutes = [...groups.flatMap((group) => group.endpoints), stream.endpoint].map(({ route, access }) => ({
     route,
     credentials: access.credentials,
   }));
   host.register({
     name: FALLBACK,
     timeoutSeconds: API_TIMEOUT_SECONDS,
-    create: () => answerUnknown(known, partsFor(FALLBACK)),
+    create: () => answerUnknown(knownRoutes, partsFor(FALLBACK)),
   });
   routes.push({ routeKey: "$default", function: FALLBACK });
   return routes;
@@ -242,6 +245,6 @@ async function addressOf(baseUrl: string) {
   return { protocol, hostname, path: "/", ...(port && { port: Number(port) }) };
 }
 
-/** The filter that the stack puts on the table's stream: only items that need a reaction wake the react worker. */
+/** The filter that the stack puts on the table's stream: only items that need a reaction trigger the react worker. */
 const wantsReaction = (record: { dynamodb?: { NewImage?: object } }) =>
   tableDefinition.reactAttribute in (record.dynamodb?.NewImage ?? {});

@@ -1,4 +1,4 @@
-// What wakes the workers: each its queue, and one of them the table's stream.
+// What triggers the workers: each its queue, and one of them the table's stream.
 import { Duration, type Stack } from "aws-cdk-lib";
 import {
   EventSourceMapping,
@@ -7,7 +7,7 @@ import {
   type IEventSourceDlq,
   StartingPosition,
 } from "aws-cdk-lib/aws-lambda";
-import { atMostAtOnce, queues as messages } from "../shared/messages.ts";
+import { maxConcurrency, queues as messages } from "../shared/messages.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { QueueWorker } from "../shared/worker.ts";
 import { type Contents, logicalIdOf } from "./functions.ts";
@@ -22,23 +22,28 @@ const STREAM_RETRIES = 100;
 /** Half of what the stream keeps: nothing waits for so long that it is lost unseen. */
 const STREAM_OLDEST = Duration.hours(12);
 
-interface Sources {
+interface EventSources {
   storage: Storage;
   queues: Queues;
   lambdas: Lambdas;
 }
 
-export function addWakes(stack: Stack, settings: Settings, { workers }: Contents, sources: Sources): void {
-  const { storage, queues, lambdas } = sources;
+export function addEventSources(
+  stack: Stack,
+  settings: Settings,
+  { workers }: Contents,
+  resources: EventSources,
+): void {
+  const { storage, queues, lambdas } = resources;
   for (const worker of workers) {
     const id = `${logicalIdOf(worker.name)}Wake`;
     const target = lambdas.get(worker.name)!;
-    if (worker.wokenBy === "queue") {
+    if (worker.eventSource === "queue") {
       new EventSourceMapping(stack, id, {
         target,
         eventSourceArn: queues.live.get(worker.name)!.queueArn,
         batchSize: batchOf(worker),
-        maxConcurrency: atMostAtOnce[worker.name] ?? settings.workerConcurrency,
+        maxConcurrency: maxConcurrency[worker.name] ?? settings.workerConcurrency,
         reportBatchItemFailures: true,
       });
       continue;

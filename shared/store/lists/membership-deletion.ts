@@ -3,7 +3,7 @@ import { MINUTE } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { type Grouping, keys, SHARDS } from "../keys.ts";
 import type { Item } from "../model.ts";
-import type { Step } from "../table.ts";
+import type { TransactItem } from "../table.ts";
 import type { Timers } from "../timers.ts";
 import { membershipKeys } from "./memberships.ts";
 
@@ -18,13 +18,22 @@ export const planSecondPass = (store: Pick<Store, "clock">, timers: Timers, kind
   timers.set([{ kind: "disband", id: `${kind}#${id}`, at: store.clock.now() + SECOND_PASS_MS }]);
 
 /** The step of the deletion from which the members' removal follows. */
-export const disbandingStep = (store: Pick<Store, "tenant" | "clock">, kind: Grouping, id: string): Step => ({
-  put: { ...keys.disbanding(store.tenant, kind, id), react: "disband", kind, id, at: store.clock.now() },
+export const membershipDeletionWrite = (
+  store: Pick<Store, "tenant" | "clock">,
+  kind: Grouping,
+  id: string,
+): TransactItem => ({
+  put: { ...keys.deletedMemberships(store.tenant, kind, id), react: "disband", kind, id, at: store.clock.now() },
 });
 
 /** Removes members until there are none left or `isTimeUp`. @returns whether there are none left. */
-export async function disbandStep(store: Store, kind: Grouping, id: string, isTimeUp: () => boolean): Promise<boolean> {
-  const row = await store.get(keys.disbanding(store.tenant, kind, id));
+export async function deleteSomeMemberships(
+  store: Store,
+  kind: Grouping,
+  id: string,
+  isTimeUp: () => boolean,
+): Promise<boolean> {
+  const row = await store.get(keys.deletedMemberships(store.tenant, kind, id));
   if (!row) return true;
   for (const shard of SHARDS)
     for (let members = await pageOf(store, kind, id, shard); members.length > 0; ) {
@@ -37,7 +46,7 @@ export async function disbandStep(store: Store, kind: Grouping, id: string, isTi
     }
   if (store.clock.now() >= Number(row.at) + LATE_PASS_MS) {
     const counters = SHARDS.map((shard) => ({ remove: keys.memberCount(store.tenant, kind, id, shard) }));
-    await store.writeAll([...counters, { remove: keys.disbanding(store.tenant, kind, id) }]);
+    await store.writeAll([...counters, { remove: keys.deletedMemberships(store.tenant, kind, id) }]);
   }
   return true;
 }

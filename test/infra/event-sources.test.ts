@@ -1,7 +1,7 @@
-// What wakes the workers: queues with dead-letter queues, the table's stream, the sweep.
+// What triggers the workers: queues with dead-letter queues, the table's stream, the sweep.
 import { describe, expect, it } from "vitest";
 import { contents, logicalIdOf } from "../../infra/functions.ts";
-import { atMostAtOnce, MAX_RECEIVES, queueNames, queues } from "../../shared/messages.ts";
+import { MAX_RECEIVES, maxConcurrency, queueNames, queues } from "../../shared/messages.ts";
 import { placesOf } from "./support/policies.ts";
 import { deployed, ofType, type Template, textOf } from "./support/template.ts";
 
@@ -40,7 +40,7 @@ describe.each(queueNames)("the queue %s", (name) => {
     expect(mapping).toMatchObject({
       BatchSize: queues[name].batch,
       FunctionResponseTypes: ["ReportBatchItemFailures"],
-      ScalingConfig: { MaximumConcurrency: atMostAtOnce[name] ?? 10 },
+      ScalingConfig: { MaximumConcurrency: maxConcurrency[name] ?? 10 },
     });
   });
 });

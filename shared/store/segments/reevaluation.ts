@@ -8,15 +8,15 @@ import type { StoredEvent } from "../events/events.ts";
 import { keys } from "../keys.ts";
 import { changeMembers } from "../lists/memberships.ts";
 import type { Item } from "../model.ts";
-import { refused } from "../refusals.ts";
+import { onConditionFailed } from "../refusals.ts";
 import { attributesForRules, isLiving } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
-import { readHistory, readPerson } from "./facts.ts";
+import { readHistory, readSubscriberFacts } from "./facts.ts";
 
 /** How often a change by somebody else is followed before the message is to come again. */
 const ROUNDS = 10;
 
-export interface Unsettled {
+export interface UnseenEvent {
   subscriber: string;
   /** The profile as just read, if it was. */
   profile?: Item | undefined;
@@ -27,46 +27,46 @@ export interface Unsettled {
 /**
  * Judges a subscriber by these rules until nothing is left to change: whoever changes its attributes, events or the
  * rules after the last look sees what was written here. Rules are asked for anew in every round. Without `timers`
- * nobody is woken when a window ends: static segments stay as they were computed.
+ * nobody is triggered when a window ends: static segments stay as they were computed.
  * @returns events that are not in their history yet: to be judged again when they are.
  */
-export async function settle(
+export async function reevaluate(
   store: Store,
   timers: Timers | undefined,
   rulesNow: () => Promise<ReadonlyMap<string, Rule>>,
-  { subscriber, events, ...given }: Unsettled,
+  { subscriber, events, ...given }: UnseenEvent,
 ): Promise<StoredEvent[]> {
-  let known = given.profile;
+  let current = given.profile;
   for (let round = 0; round < ROUNDS; round++) {
     const rules = await rulesNow();
-    const [profile, person] = await Promise.all([
-      known ?? store.get(keys.subscriber(store.tenant, subscriber)),
-      readPerson(store, subscriber),
+    const [profile, facts] = await Promise.all([
+      current ?? store.get(keys.subscriber(store.tenant, subscriber)),
+      readSubscriberFacts(store, subscriber),
     ]);
-    known = undefined;
+    current = undefined;
     if (!profile || !isLiving(profile)) return [];
     const attributes = attributesForRules(profile);
     // What a new event may not be in yet must be read even where it does not matter at the moment.
-    const open = [...rules.values()].filter((rule) => events.length > 0 || rule.settledBy(attributes) === undefined);
+    const open = [...rules.values()].filter((rule) => events.length > 0 || rule.decidedBy(attributes) === undefined);
     const now = store.clock.now();
     const history = await readHistory(
       store,
-      person.actors,
+      facts.actors,
       open.flatMap((rule) => rule.events),
     );
     const verdicts = [...rules].map(([id, rule]) => {
-      const settled = events.length > 0 ? undefined : rule.settledBy(attributes);
+      const settled = events.length > 0 ? undefined : rule.decidedBy(attributes);
       if (settled !== undefined) return { id, matches: settled, nextChangeAt: undefined };
       return { id, ...rule.judge({ attributes, times: history.times, now }) };
     });
-    const wrong = verdicts.filter(({ id, matches }) => matches !== person.memberOf.has(id));
+    const wrong = verdicts.filter(({ id, matches }) => matches !== facts.memberOf.has(id));
     await Promise.all(
       wrong.map(({ id, matches }) =>
         changeMembers(store, { kind: "segment", id }, matches ? { enter: [subscriber] } : { leave: [subscriber] }),
       ),
     );
     const next = Math.min(...verdicts.map(({ nextChangeAt = Number.POSITIVE_INFINITY }) => nextChangeAt));
-    const isSet = !timers || (await wakeAt(store, timers, subscriber, next, person.checkAt));
+    const isSet = !timers || (await scheduleRecheck(store, timers, subscriber, next, facts.checkAt));
     if (wrong.length === 0 && isSet) return events.filter((event) => !history.shows(event));
   }
   throw new Error("The segments of a subscriber did not come to rest.");
@@ -77,7 +77,7 @@ export async function settle(
  * wakes sets the next one.
  * @returns false if somebody else set one meanwhile.
  */
-export async function wakeAt(
+export async function scheduleRecheck(
   store: Store,
   timers: Timers,
   subscriber: string,
@@ -97,6 +97,6 @@ export async function wakeAt(
     )
     .then(
       () => true,
-      refused(() => false),
+      onConditionFailed(() => false),
     );
 }

@@ -1,13 +1,15 @@
-// What is left of a workspace in the table, wherever it lies: found by a scan, for some rows nothing points to (0017).
+// What is left of a workspace in the table, wherever it lies: found by a scan, for some rows nothing points to
+// (docs/decisions/0017).
 import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { type Capability, setting } from "./deps.ts";
 import type { DueKind } from "./due-kinds.ts";
-import { type Capability, setting } from "./parts.ts";
-import { platform } from "./store/keys.ts";
+import { platformKeys } from "./store/keys.ts";
 import type { Key, TenantId } from "./store/model.ts";
-import { chunksOf, openTable } from "./store/table.ts";
+import { openRows } from "./store/rows.ts";
+import { chunksOf } from "./store/table.ts";
 
-export interface Remains {
+export interface WorkspaceRows {
   /** What a page of the table, from a place on, holds of the workspace; and where the next page begins. */
   find(after?: Key): Promise<{ found: Key[]; next?: Key }>;
   remove(found: readonly Key[]): Promise<void>;
@@ -28,19 +30,19 @@ const valuesFor = (tenant: TenantId) => ({
   ":tenant": tenant,
   ":own": `T#${tenant}#`,
   ":tenants": "T#",
-  ":workspace": platform.tenant(tenant).pk,
+  ":workspace": platformKeys.tenant(tenant).pk,
   ":limits": `LIMIT#minute#${tenant}#`,
   ":timer": OWN_TIMER,
 });
 
-export const remains: Capability<"remains", Remains> = {
-  as: "remains",
+export const workspaceRows: Capability<"workspaceRows", WorkspaceRows> = {
+  as: "workspaceRows",
   env: ["TABLE_NAME"],
   grants: [{ actions: ["dynamodb:Scan", "dynamodb:BatchWriteItem"], on: "table" }],
-  open: (parts) => {
-    const client = parts.aws(DynamoDBClient);
-    const TableName = setting(parts, "TABLE_NAME");
-    const bind = openTable(parts);
+  open: (deps) => {
+    const client = deps.aws(DynamoDBClient);
+    const TableName = setting(deps, "TABLE_NAME");
+    const bind = openRows(deps);
     return (tenant) => {
       const table = bind((pk) => pk.startsWith(`T#${tenant}#`) || !pk.startsWith("T#"));
       return {

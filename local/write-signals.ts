@@ -1,7 +1,7 @@
 // Lets a live stream's wait end as soon as something is written under its partition key.
 import type { DynamoDb } from "./aws/dynamodb/index.ts";
 
-export function createWakes(dynamodb: Pick<DynamoDb, "onWrite">, table: string) {
+export function createWriteSignals(dynamodb: Pick<DynamoDb, "onWrite">, table: string) {
   const waiting = new Map<string, AbortController>();
   dynamodb.onWrite((written, partition) => {
     if (written !== table) return;

@@ -1,0 +1,274 @@
+// How a stored item is declared, once: its key, its row, who writes it, how long it stays. The types of reads and writes,
+// `docs/data-model.md`, the places that an erasure visits and the golden file of the table derive from the declaration.
+import * as v from "valibot";
+import type { Condition } from "./conditions.ts";
+import type { tableDefinition } from "./definition.ts";
+import type { Item, Key, TenantId } from "./model.ts";
+
+/** Attributes by name. A name that ends in `*` stands for all attributes with that prefix (`a:*`). */
+export type Attributes = Readonly<Record<string, v.GenericSchema>>;
+
+/** What an erasure does with an item that concerns one subscriber. */
+export type Personal = "removed" | "anonymized" | "scrubbed";
+
+/** Partition keys of a workspace's items begin `T#<tenant>#`; items of the platform belong to no workspace. */
+export type Scope = "workspace" | "platform";
+
+interface Metadata {
+  /** What the item holds, in one sentence. */
+  about: string;
+  /** The functions that write it, by their names in `functions/index.ts`. */
+  writers: readonly string[];
+  /** How long it stays. Default: until it is deleted or its workspace is purged. */
+  lifetime?: string;
+  /** What an erasure does with it. Absent: it names no subscriber. */
+  personal?: Personal;
+}
+
+interface Spec<P, S, A> extends Metadata {
+  /** The partition key, without the prefix of the workspace. */
+  pk(parts: P): string;
+  /** The sort key. Default: the whole partition key. */
+  sk?(parts: S): string;
+  /** What all its sort keys begin with, where other items share the partition: a query is limited to it. */
+  prefix?: string;
+  row: A;
+}
+
+type Flat<T> = { [N in keyof T]: T[N] };
+type Family<A> = Extract<keyof A, `${string}*`>;
+type FamilyName<N> = N extends `${infer Prefix}*` ? `${Prefix}${string}` : never;
+type OptionalName<A> = { [N in keyof A]: A[N] extends { readonly type: "optional" } ? N : never }[keyof A];
+type OutputOf<S> = S extends v.GenericSchema ? Exclude<v.InferOutput<S>, undefined> : never;
+
+/** A row as it is read: its key and its attributes. */
+type RowType<A> = Flat<
+  Key & { [N in Exclude<keyof A, OptionalName<A> | Family<A>>]: OutputOf<A[N]> } & {
+    [N in Exclude<OptionalName<A>, Family<A>>]?: OutputOf<A[N]>;
+  } & { [N in Family<A> as FamilyName<N>]?: OutputOf<A[N]> }
+>;
+
+/** A declared item: `P` are the parts of its partition key, `S` those of its sort key, `R` is its row. */
+export interface Declaration<P, S, R, W extends Scope = Scope> {
+  readonly scope: W;
+  readonly about: string;
+  readonly writers: readonly string[];
+  readonly lifetime: string | undefined;
+  readonly personal: Personal | undefined;
+  readonly row: Attributes;
+  readonly prefix: string | undefined;
+  pk(parts: P): string;
+  readonly sk: ((parts: S) => string) | undefined;
+  /** For the compiler only. */
+  readonly types?: { partition: P; key: Flat<P & S>; row: R };
+}
+
+export type IndexName = keyof typeof tableDefinition.indexes;
+
+/** A view of some items by another key: `R` is what a query of it returns. */
+export interface IndexDeclaration<P, S, R, W extends Scope = Scope, I extends IndexName = IndexName> {
+  readonly scope: W;
+  readonly about: string;
+  readonly index: I;
+  readonly prefix?: undefined;
+  pk(parts: P): string;
+  sk(parts: S): string;
+  /** For the compiler only. */
+  readonly types?: { partition: P; key: Flat<P & S>; row: R };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: any item at all; what is read and written follows from its types
+export type AnyItem<W extends Scope = Scope> = Declaration<any, any, any, W>;
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export type AnyIndex<W extends Scope = Scope> = IndexDeclaration<any, any, any, W>;
+
+type TypesOf<D> = D extends { readonly types?: infer T } ? NonNullable<T> : never;
+/** The row of a declared item. */
+export type RowOf<D> = TypesOf<D> extends { row: infer R } ? R : never;
+/** All parts of its key. */
+export type KeyOf<D> = TypesOf<D> extends { key: infer K } ? K : never;
+/** The parts of its partition key. */
+export type PartitionOf<D> = TypesOf<D> extends { partition: infer P } ? P : never;
+/** The names of its attributes and of its key. */
+export type AttributeOf<D> = Extract<keyof RowOf<D>, string>;
+
+type Body<R> = { [N in keyof R as N extends keyof Key ? never : N]: R[N] };
+type OptionalKeys<R> = { [N in keyof R]-?: Record<never, never> extends Pick<R, N> ? N : never }[keyof R];
+type NewRow<R> = Flat<
+  { [N in Exclude<keyof R, OptionalKeys<R>>]: R[N] } & { [N in OptionalKeys<R>]?: R[N] | undefined }
+>;
+/** A row as it is written: without its key. An optional attribute that is undefined is left out. */
+export type NewRowOf<D> = NewRow<Body<RowOf<D>>>;
+
+interface RowChange<R> {
+  set?: { [N in keyof R]?: R[N] | undefined };
+  /** Set only where the attribute is not there yet. */
+  initial?: { [N in keyof R]?: R[N] };
+  add?: { [N in keyof R as NonNullable<R[N]> extends number ? N : never]?: number };
+  remove?: readonly Extract<OptionalKeys<R>, string>[];
+}
+/** What an update does to a row. A member that is undefined is left alone; only an optional attribute can be removed. */
+export type ChangeOf<D> = RowChange<Body<RowOf<D>>>;
+/** A condition on attributes of an item. */
+export type ConditionOf<D> = Condition<AttributeOf<D>>;
+
+const declareIn =
+  <W extends Scope>(scope: W) =>
+  <P extends object, S extends object, const A extends Attributes>(
+    spec: Spec<P, S, A>,
+  ): Declaration<P, S, RowType<A>, W> => {
+    const { about, writers, lifetime, personal, row, prefix, pk, sk } = spec;
+    return { scope, about, writers, lifetime, personal, row, prefix, pk, sk };
+  };
+
+/** Declares an item of a workspace. */
+export const item = /* @__PURE__ */ declareIn("workspace");
+/** Declares an item that belongs to no workspace. */
+export const platformItem = /* @__PURE__ */ declareIn("platform");
+
+export type Kind =
+  | "template"
+  | "channel"
+  | "list"
+  | "segment"
+  | "campaign"
+  | "schedule"
+  | "journey"
+  | "experience"
+  | "asset"
+  | "webhook"
+  | "import"
+  | "annotation"
+  | "conversion"
+  | "server-key"
+  | "agent-key";
+
+/** An item that a workspace makes and names by id: all of one kind are in one partition, in the order of their ids. */
+export interface Entity<R, K extends Kind = Kind> extends Declaration<object, { id: string }, R, "workspace"> {
+  readonly kind: K;
+}
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export type AnyEntity = Entity<any>;
+
+/** Declares an entity. */
+// @__NO_SIDE_EFFECTS__
+export const entity = <const K extends Kind, const A extends Attributes>(
+  kind: K,
+  spec: Metadata & { row: A },
+): Entity<RowType<A>, K> => ({ ...item({ ...spec, pk: () => kind, sk: ({ id }: { id: string }) => id }), kind });
+
+type KeysOnly<I extends IndexName> = Key & Record<`${I}pk` | `${I}sk`, string>;
+
+interface IndexSpec<I, P, S> {
+  index: I;
+  about: string;
+  pk(parts: P): string;
+  sk(parts: S): string;
+}
+
+/** Declares an index whose rows are whole items. */
+// @__NO_SIDE_EFFECTS__
+export const indexOf = <D extends AnyItem, I extends "i1" | "i2", P extends object, S extends object>(
+  { scope }: D,
+  spec: IndexSpec<I, P, S>,
+): IndexDeclaration<P, S, RowOf<D>, D["scope"], I> => ({ scope, ...spec });
+
+/** Declares an index that holds keys only. */
+// @__NO_SIDE_EFFECTS__
+export const keyIndexOf = <D extends AnyItem, I extends "i3" | "i4", P extends object, S extends object>(
+  { scope }: D,
+  spec: IndexSpec<I, P, S>,
+): IndexDeclaration<P, S, KeysOnly<I>, D["scope"], I> => ({ scope, ...spec });
+
+/** The two attributes that put a row into an index, for the `row` of its item. */
+export const indexAttributes = <I extends IndexName>(index: I) =>
+  ({ [`${index}pk`]: v.optional(v.string()), [`${index}sk`]: v.optional(v.string()) }) as Record<
+    `${I}pk` | `${I}sk`,
+    v.OptionalSchema<v.StringSchema<undefined>, undefined>
+  >;
+
+/** One write of a transaction or a batch, made by `putItem`, `changeItem`, `removeItem` or `checkItem`. */
+export interface ItemWrite<W extends Scope = Scope> {
+  item: AnyItem<W>;
+  key: unknown;
+  write: { put: object } | { change: object } | "remove" | "check";
+  when?: Condition | undefined;
+}
+
+export const putItem = <D extends AnyItem>(
+  item: D,
+  key: KeyOf<D>,
+  row: NewRowOf<D>,
+  when?: ConditionOf<D>,
+): ItemWrite<D["scope"]> => ({ item, key, write: { put: row }, when });
+
+export const changeItem = <D extends AnyItem>(
+  item: D,
+  key: KeyOf<D>,
+  change: ChangeOf<D>,
+  when?: ConditionOf<D>,
+): ItemWrite<D["scope"]> => ({ item, key, write: { change }, when });
+
+export const removeItem = <D extends AnyItem>(
+  item: D,
+  key: KeyOf<D>,
+  when?: ConditionOf<D>,
+): ItemWrite<D["scope"]> => ({ item, key, write: "remove", when });
+
+/** Of a transaction only: nothing is written, but the condition must hold. */
+export const checkItem = <D extends AnyItem>(item: D, key: KeyOf<D>, when: ConditionOf<D>): ItemWrite<D["scope"]> => ({
+  ...{ item, key, write: "check" },
+  when,
+});
+
+/** Names an item to be read together with others. */
+export interface Ref<D extends AnyItem = AnyItem> {
+  item: D;
+  key: KeyOf<D>;
+}
+export const ref = <D extends AnyItem>(item: D, key: KeyOf<D>): Ref<D> => ({ item, key });
+export type RowsOf<T extends readonly Ref[]> = {
+  -readonly [N in keyof T]: T[N] extends Ref<infer D> ? RowOf<D> | undefined : never;
+};
+
+/** What stands before the partition keys of a workspace's items. */
+export const prefixOf = (tenant: TenantId): string => `T#${tenant}#`;
+
+/** The whole key of an item. @param prefix that of the workspace; empty for an item of the platform. */
+export function fullKey({ pk, sk }: Pick<AnyItem, "pk" | "sk">, key: unknown, prefix: string): Key {
+  const parts = key as object;
+  const partition = prefix + pk(parts);
+  return { pk: partition, sk: sk ? sk(parts) : partition };
+}
+
+/** The key of a workspace's item, for what compares or stores keys. */
+export const keyOf = <D extends AnyItem<"workspace">>(item: D, tenant: TenantId, key: KeyOf<D>): Key =>
+  fullKey(item, key, prefixOf(tenant));
+
+/** The attributes that put a row of a workspace into an index. */
+export const indexKey = <P, S, R, I extends IndexName>(
+  { index, pk, sk }: IndexDeclaration<P, S, R, "workspace", I>,
+  tenant: TenantId,
+  key: P & S,
+) => ({ [`${index}pk`]: prefixOf(tenant) + pk(key), [`${index}sk`]: sk(key) }) as Record<`${I}pk` | `${I}sk`, string>;
+
+/** A row as one of a declared item. The caller knows by its key, or by its `react`, that it is one. */
+export const rowOf = <D extends AnyItem>(_: D, row: Item): RowOf<D> => row as RowOf<D>;
+
+/** The attributes of a row that `entries` names, where what the API returns is a part of what is stored. */
+export function fieldsOf<E extends v.ObjectEntries, R extends { [N in keyof E]?: unknown }>(
+  entries: E,
+  row: R,
+): Pick<R, keyof E & keyof R> {
+  const fields = Object.keys(entries).flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]]));
+  return Object.fromEntries(fields);
+}
+
+/** JSON text that holds a `T`. */
+export type JsonText<T> = string & { readonly [holds]: T };
+declare const holds: unique symbol;
+
+export const toJson = <T>(value: T): JsonText<T> => JSON.stringify(value) as JsonText<T>;
+export const fromJson = <T>(text: JsonText<T>): T => JSON.parse(text);
+/** An attribute that holds JSON text. */
+export const json = <T>() => v.custom<JsonText<T>>((value) => typeof value === "string");

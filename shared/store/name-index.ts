@@ -1,0 +1,172 @@
+// Entities with a name that is unique in their workspace: the entity, and a row whose key is the name. Both change in
+// one transaction. Pages of a list are made of the names, so that they cost one query and the entities they show.
+import * as v from "valibot";
+import { timeOfUuid } from "../clock.ts";
+import { conflict } from "../http/errors.ts";
+import type { Store, StoreReader } from "../resources.ts";
+import { absent, all, type Condition, is, present } from "./conditions.ts";
+import {
+  type AnyEntity,
+  type AttributeOf,
+  type ChangeOf,
+  changeItem,
+  type Entity,
+  type ItemWrite,
+  item,
+  type Kind,
+  type NewRowOf,
+  putItem,
+  type RowOf,
+  removeItem,
+} from "./item.ts";
+import { onConditionFailed, onTransactionCanceled } from "./refusals.ts";
+
+/** The most entities of one kind in a workspace. */
+export const MAX_ENTITIES = 10_000;
+/** How often a change starts again after another one came first. */
+const MAX_ATTEMPTS = 10;
+
+export const Name = item({
+  about: "The name of an entity, unique among those of its kind.",
+  pk: ({ kind }: { kind: Kind }) => `${kind}:names`,
+  sk: ({ name }: { name: string }) => name,
+  row: { id: v.string() },
+  writers: ["api-templates", "api-lists", "api-channels", "api-segments", "import-rows"],
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: any entity that has a name
+type NamedEntity = Entity<any> & { readonly types?: { row: { id: string; name: string } } };
+type NamedRow = { id: string; name: string };
+
+/** Puts an entity and its name in one transaction. @returns false if the name is taken. */
+export function createNamed<D extends NamedEntity>(
+  store: Store,
+  entity: D,
+  row: NewRowOf<D> & NamedRow,
+): Promise<boolean>;
+export function createNamed(store: Store, entity: AnyEntity, row: NamedRow): Promise<boolean> {
+  const { id, name } = row;
+  return store
+    .transact([putItem(Name, { kind: entity.kind, name }, { id }, absent()), putItem(entity, { id }, row)])
+    .then(
+      () => true,
+      onTransactionCanceled(([taken]) => taken?.old?.id === id),
+    );
+}
+
+/**
+ * Changes an entity and, where a new name is given, moves its name in the same transaction. A rename that came between
+ * is accepted, and the change continues from there.
+ * @returns the entity after the change; "missing" if there is none; "taken" if another one has the name.
+ */
+export function changeNamed<D extends NamedEntity>(
+  store: Store,
+  entity: D,
+  id: string,
+  change: ChangeOf<D>,
+  name?: string,
+): Promise<RowOf<D> | "missing" | "taken">;
+export async function changeNamed(
+  store: Store,
+  entity: AnyEntity,
+  id: string,
+  change: { set?: object },
+  name?: string,
+): Promise<unknown> {
+  const { kind } = entity;
+  const whole = name === undefined ? change : { ...change, set: { ...change.set, name } };
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const found = name === undefined ? undefined : await store.get(entity, { id });
+    if (name !== undefined && !found) return "missing";
+    if (name === undefined || name === found.name)
+      return store.change(entity, { id }, whole, present()).catch(onConditionFailed(() => "missing"));
+    const failures = await store
+      .transact([
+        removeItem(Name, { kind, name: found.name }, is("id", id)),
+        putItem(Name, { kind, name }, { id }, absent()),
+        changeItem(entity, { id }, whole, present()),
+      ])
+      .then(
+        () => undefined,
+        onTransactionCanceled((all) => all),
+      );
+    if (!failures) return (await store.get(entity, { id })) ?? "missing";
+    const [moved, taken] = failures;
+    if (taken && !moved) return "taken";
+  }
+  throw busy();
+}
+
+/**
+ * Removes an entity and its name, also after a rename that came between, with `extraItems` in the same transaction.
+ * `permit` looks at the entity and throws, or returns what must still be true when it is removed.
+ * @returns false if there is no such entity.
+ */
+export function removeNamed<D extends NamedEntity>(
+  store: Store,
+  entity: D,
+  id: string,
+  options?: { permit?: (row: RowOf<D>) => Condition<AttributeOf<D>>; extraItems?: readonly ItemWrite[] },
+): Promise<boolean>;
+export async function removeNamed(
+  store: Store,
+  entity: AnyEntity,
+  id: string,
+  // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
+  options: any = {},
+): Promise<boolean> {
+  const { permit, extraItems = [] } = options;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const found = await store.get(entity, { id });
+    if (!found) return false;
+    const when = permit ? all(present(), permit(found)) : present();
+    const isRemoved = await store
+      .transact([
+        removeItem(entity, { id }, when),
+        removeItem(Name, { kind: entity.kind, name: found.name }, is("id", id)),
+        ...extraItems,
+      ])
+      .then(
+        () => true,
+        onTransactionCanceled(() => false),
+      );
+    if (isRemoved) return true;
+  }
+  throw busy();
+}
+
+const busy = () => conflict("Somebody else is changing this at the moment. Try again.");
+
+/** Every name of a kind with its id, newest first: ids are UUIDv7, so their order is the order of creation. */
+export async function listNames(store: StoreReader, { kind }: AnyEntity): Promise<NamedRow[]> {
+  const rows = await store.queryAll(Name, { kind }, { eventual: true });
+  const names = rows.map(({ id, sk }) => ({ id, name: sk }));
+  return names.sort((a, b) => timeOfUuid(b.id) - timeOfUuid(a.id) || (a.id < b.id ? 1 : -1));
+}
+
+/**
+ * A page of entities by their ids, newest first; one that was deleted meanwhile is left out. `asRange` reads ids that
+ * have no or few other entities between them by one query, at a fraction of the price.
+ */
+export function getEntities<D extends AnyEntity>(
+  store: StoreReader,
+  entity: D,
+  ids: readonly string[],
+  options: { asRange: boolean },
+): Promise<RowOf<D>[]>;
+export async function getEntities(
+  store: StoreReader,
+  entity: AnyEntity,
+  ids: readonly string[],
+  { asRange }: { asRange: boolean },
+): Promise<unknown[]> {
+  const [newest, oldest] = [ids[0], ids.at(-1)];
+  if (newest === undefined || oldest === undefined) return [];
+  if (!asRange) {
+    const keys = ids.map((id) => ({ id }));
+    return (await store.getAll(entity, keys, { eventual: true })).filter((row) => row !== undefined);
+  }
+  const wanted = new Set(ids);
+  const rows = await store.queryAll(entity, {}, { from: oldest, to: newest, newestFirst: true });
+  return rows.filter(({ sk }) => wanted.has(sk));
+}
