@@ -12,7 +12,9 @@ const once = fileURLToPath(new URL("import-once.ts", import.meta.url));
 const env = {
   ...Object.fromEntries(deployedFunctions(contents).flatMap(({ env }) => env.map((name) => [name, "x"]))),
   DEFAULT_PLAN: "free",
-  ...{ AWS_REGION: "us-east-1", AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "secret" },
+  AWS_REGION: "us-east-1",
+  AWS_ACCESS_KEY_ID: "key",
+  AWS_SECRET_ACCESS_KEY: "secret",
 };
 
 export interface Import {

@@ -1,7 +1,11 @@
 // Subscribers by the thousand, put straight into the table as the service would have written them.
 
 import { uuidOfText } from "../shared/clock.ts";
-import { keys, SHARDS } from "../shared/store/keys.ts";
+import { keyOf, putItem } from "../shared/store/item.ts";
+import { SHARDS } from "../shared/store/shards.ts";
+import { DeviceItem } from "../shared/store/subscribers/device-items.ts";
+import { Profile, SubscriberCount } from "../shared/store/subscribers/items.ts";
+import { deviceRow } from "../test/support/people.ts";
 import type { Tenant, TestWorld } from "../test/support/world.ts";
 
 const BATCH = 25;
@@ -16,7 +20,7 @@ export async function fill(world: TestWorld, tenant: Tenant, count: number): Pro
   const ids = [String(id)];
   const pattern = await world.dynamodb.operate("GetItem", {
     TableName: "engagement",
-    Key: wireKey(keys.subscriber(tenant.id, id)),
+    Key: wireKey(keyOf(Profile, tenant.id, { id })),
   });
   const item = pattern.Item as Record<string, unknown>;
   for (let from = 1; from < count; from += BATCH) {
@@ -27,7 +31,7 @@ export async function fill(world: TestWorld, tenant: Tenant, count: number): Pro
       const { react: _, i3pk: __, i3sk: ___, ...plain } = item;
       const fresh = {
         ...plain,
-        ...wireKey(keys.subscriber(tenant.id, own)),
+        ...wireKey(keyOf(Profile, tenant.id, { id: own })),
         id: { S: own },
         external_id: { S: `p${n}` },
       };
@@ -37,7 +41,7 @@ export async function fill(world: TestWorld, tenant: Tenant, count: number): Pro
   }
   for (const shard of SHARDS) {
     const n = ids.filter((own) => own.startsWith(shard)).length;
-    await tenant.store.put({ ...keys.count(tenant.id, "subscribers", shard), n });
+    await tenant.store.put(SubscriberCount, { shard }, { n });
   }
   await world.settle();
   return ids;
@@ -45,13 +49,10 @@ export async function fill(world: TestWorld, tenant: Tenant, count: number): Pro
 
 /** One iOS device for each of these subscribers. */
 export async function equip(world: TestWorld, tenant: Tenant, ids: readonly string[]): Promise<void> {
-  const at = new Date(world.clock.now()).toISOString();
-  const rows = ids.map((id) => {
-    const device = uuidOfText(`device of ${id}`);
-    const token = `${device}${device}`;
-    const times = { created_at: at, updated_at: at, last_seen_at: at };
-    const fields = { platform: "ios", token, address: `ios:${token}`, push_enabled: true, status: "active", rev: 1 };
-    return { put: { ...keys.device(tenant.id, id, device), id: device, subscriber_id: id, ...fields, ...times } };
+  const at = world.clock.now();
+  const rows = ids.map((subscriber) => {
+    const device = uuidOfText(`device of ${subscriber}`);
+    return putItem(DeviceItem, { subscriber, device }, deviceRow(subscriber, device, { at, token: device + device }));
   });
   for (let from = 0; from < rows.length; from += 1_000) await tenant.store.writeAll(rows.slice(from, from + 1_000));
 }

@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MINUTE, SECOND, uuidOfText } from "../shared/clock.ts";
 import { timers } from "../shared/resources.ts";
-import { keys, SHARDS } from "../shared/store/keys.ts";
+import { SHARDS } from "../shared/store/shards.ts";
 import type { Key } from "../shared/store/model.ts";
 import { audienceRules, planRange } from "../shared/store/sends/audiences.ts";
-import { messageRow } from "../shared/store/sends/inbox.ts";
+import { messageWrite } from "../shared/store/sends/inbox.ts";
+import { Profile } from "../shared/store/subscribers/items.ts";
 import { openChannels } from "../test/support/reached.ts";
 import { openStream } from "../test/support/sse.ts";
 import { type Tenant, type TestWorld, testWorld } from "../test/support/world.ts";
@@ -78,7 +79,7 @@ async function rawPuts(world: TestWorld): Promise<Figure> {
   const at = world.clock.now();
   const rows = Array.from({ length: PUTS }, (_, n) => {
     const delivery = { subscriber: uuidOfText(String(n)), content: { title: "Hello", body: "World" } };
-    return { put: messageRow(tenant.id, "raw", at, delivery) };
+    return messageWrite("raw", at, delivery);
   });
   return measure(world, { scenario: "raw floor: rows in batches of 25", items: PUTS }, async () => {
     for (let from = 0; from < PUTS; from += 1_000) await tenant.store.writeAll(rows.slice(from, from + 1_000));
@@ -117,7 +118,7 @@ async function audience(world: TestWorld): Promise<Figure[]> {
     for (const shard of SHARDS) {
       let after: Key | undefined;
       do {
-        const page = await tenant.store.query({ pk: keys.audience(tenant.id, shard), after, eventual: true });
+        const page = await tenant.store.queryRows(Profile, { id: shard }, { after, eventual: true });
         after = page.next;
       } while (after);
     }
@@ -179,9 +180,9 @@ async function inbox(world: TestWorld, tenant: Tenant): Promise<Figure[]> {
   const body = { external_id: "reader" };
   const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
   const content = { title: "Hello", body: "A message of an ordinary length, two lines or so of text." };
-  const rows = Array.from({ length: MESSAGES }, (_, n) => ({
-    put: messageRow(tenant.id, `job-${n}`, world.clock.now() + n, { subscriber: id, content }),
-  }));
+  const rows = Array.from({ length: MESSAGES }, (_, n) =>
+    messageWrite(`job-${n}`, world.clock.now() + n, { subscriber: id, content }),
+  );
   await tenant.store.writeAll(rows);
   await world.settle();
   const list = async () => {

@@ -27,13 +27,19 @@ export async function benchWeight(): Promise<Answer> {
   const figures = sizes.flatMap(({ name, bytes }) => {
     const isEndpoint = name.startsWith("api-");
     const sizeOf = (scenario: string, items: number, maxKb: number): Figure => ({
-      ...{ ...nothing, scenario, items, budget: "" },
+      ...nothing,
+      scenario,
+      items,
+      budget: "",
       ...(isEndpoint && { budget: `≤ ${maxKb} KB`, kept: items <= maxKb * KB }),
     });
     const { microseconds, sdkMicroseconds } = imports.get(name)!;
     const ratio = sdkMicroseconds === undefined ? undefined : microseconds / sdkMicroseconds;
     const load: Figure = {
-      ...{ ...nothing, scenario: `${name}, import (µs of CPU)`, items: microseconds, cpu_us: microseconds },
+      ...nothing,
+      scenario: `${name}, import (µs of CPU)`,
+      items: microseconds,
+      cpu_us: microseconds,
       budget: ratio === undefined ? "" : `${ratio.toFixed(2)} ≤ ${IMPORT_RATIO.max} × the SDK's ${sdkMicroseconds} µs`,
       ...(ratio !== undefined && isEndpoint && { kept: ratio <= IMPORT_RATIO.max }),
     };

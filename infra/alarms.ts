@@ -1,4 +1,4 @@
-// Alarms, each with the sentence that says what a human loses while it rings; no alarm without one.
+// Alarms. The description of each says what users lose while it rings.
 import { Duration, type Stack } from "aws-cdk-lib";
 import { Alarm, ComparisonOperator, type IMetric, Metric, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
@@ -11,7 +11,7 @@ import { type Queues, STREAM_WORKER } from "./queues.ts";
 import type { Settings } from "./settings.ts";
 
 const PERIOD = Duration.minutes(5);
-/** A server error may be a hiccup; this many in five minutes are not. */
+/** More server errors than this in five minutes are not transient. */
 const FEW_ERRORS = 5;
 /** How old the oldest unhandled write may be, in milliseconds. */
 const OLDEST_REACTION_MS = 5 * 60_000;
@@ -27,7 +27,7 @@ interface Warning {
   id: string;
   metric: IMetric;
   above: number;
-  /** What a human loses, and what to do. */
+  /** What users lose, and what to do. */
   lost: string;
 }
 
@@ -66,7 +66,7 @@ function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
       id: "ReactionsLate",
       metric: lambdas.get(STREAM_WORKER)!.metric("IteratorAge", { statistic: Stats.MAXIMUM, period: PERIOD }),
       above: OLDEST_REACTION_MS,
-      lost: "Nothing follows from what was written: accepted sends do not start, timers are not set, erasures wait. After 24 hours the stream forgets.",
+      lost: "Writes have no effect yet: accepted sends do not start, timers are not set, erasures wait. After 24 hours the stream drops its records.",
     },
     {
       id: "ApiFails",
@@ -78,30 +78,30 @@ function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
       id: "Throttled",
       metric: new Metric({ namespace: "AWS/Lambda", metricName: "Throttles", ...sum }),
       above: FEW_ERRORS,
-      lost: "The account's Lambda concurrency is used up: requests are answered 503 and messages go out late. Ask AWS for more, or reserve less for live streams.",
+      lost: "The account's Lambda concurrency is used up: requests get 503 and messages go out late. Request a higher limit from AWS, or reserve less for live streams.",
     },
     {
       id: "StreamFails",
       metric: stream.metricErrors(sum),
       above: FEW_ERRORS,
-      lost: "Open apps see no new in-app messages until they ask the inbox; the messages themselves are safe.",
+      lost: "Open apps see no new in-app messages until they read the inbox. The messages themselves are stored.",
     },
     {
       id: "StreamFull",
       metric: stream.metricThrottles(sum),
       above: 0,
-      lost: "People who open the app now get no live stream, for all of them are taken; their inbox still works.",
+      lost: "Users who open the app now get no live stream, because all streams are in use. Their inbox still works.",
     },
   ];
 }
 
 const MAILS_UNKNOWN =
-  "What became of some mails is not known: bounces and complaints wait in the dead-letter queue, and people who are no longer to be written to still are.";
+  "The outcomes of some mails are not recorded: bounces and complaints wait in the dead-letter queue, and their addresses still get mail.";
 
 function deadSentence({ workers }: Contents, name: string): string {
   if (name === "mail-event") return MAILS_UNKNOWN;
   const about = workers.find((worker) => worker.name === name)?.about ?? name;
-  return `${about} Some of it failed for good and waits in the dead-letter queue: whoever it concerns gets nothing until it is sent again (docs/deploy.md, "When an alarm rings").`;
+  return `${about} Some messages used up their attempts and wait in the dead-letter queue: their subscribers get nothing until they are sent again (docs/deploy.md, "When an alarm rings").`;
 }
 
 export const apiMetric = (api: Api, metricName: string, options: { statistic: string; period: Duration }): Metric =>

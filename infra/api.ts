@@ -8,7 +8,7 @@ import { type Contents, logicalIdOf } from "./functions.ts";
 import { functionNameOf, type Lambdas } from "./lambdas.ts";
 import type { Settings } from "./settings.ts";
 
-/** The gateway's own limit; the functions end a second before it. */
+/** The gateway's limit. The functions time out a second before it. */
 const INTEGRATION_TIMEOUT_MS = 30_000;
 const INTEGRATIONS = "x-amazon-apigateway-integrations";
 
@@ -24,7 +24,7 @@ const ACCESS_LOG = {
 
 export interface Api {
   id: string;
-  /** `https://<id>.execute-api.<region>.<suffix>`, without a slash at the end. */
+  /** `https://<id>.execute-api.<region>.<suffix>`, without a trailing slash. */
   url: string;
   domain: string;
   /** Lets the gateway invoke the functions behind its routes. */
@@ -33,7 +33,7 @@ export interface Api {
 
 export function createApi(stack: Stack, settings: Settings, contents: Contents): Api {
   const targets = [...contents.groups.map(({ name }) => `api-${name}`), "fallback"];
-  // Functions by name, not by reference: they may then know the API's address without a circle.
+  // By name, not by reference: avoids a circular dependency, because functions get the API's address.
   const uriOf = (name: string) => {
     const target = stack.formatArn({
       service: "lambda",
@@ -89,7 +89,7 @@ export function createApi(stack: Stack, settings: Settings, contents: Contents):
 
 type Operation = Record<string, unknown>;
 
-/** Paths as API Gateway imports them, path parameters declared as OpenAPI wants it. */
+/** Paths as API Gateway imports them, with path parameters declared as OpenAPI requires. */
 function pathsOf({ groups }: Contents): Record<string, Record<string, Operation>> {
   const through = (name: string): Operation => ({
     "x-amazon-apigateway-integration": { $ref: `#/components/${INTEGRATIONS}/${name}` },
@@ -100,7 +100,7 @@ function pathsOf({ groups }: Contents): Record<string, Record<string, Operation>
     for (const { route } of endpoints) {
       const [method = "", path = ""] = routeKeyOf(route).split(" ");
       const parameters = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, parameter]) => ({
-        ...{ name: parameter, in: "path", required: true },
+        name: parameter, in: "path", required: true,
         schema: { type: "string" },
       }));
       paths[path] ??= {};

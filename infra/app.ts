@@ -1,4 +1,4 @@
-// What `cdk synth` and `cdk deploy` run: bundles the functions, reads the settings, makes the stack.
+// The CDK app of `cdk synth` and `cdk deploy`: bundles the functions, reads the settings, creates the stack.
 import { App } from "aws-cdk-lib";
 import { bundleFunctions } from "./bundle.ts";
 import { checkRules } from "./rules.ts";

@@ -8,24 +8,24 @@ import { contents, knownRoutes } from "./functions.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const FUNCTIONS = join(ROOT, "dist", "functions");
-/** Beside the functions, not in them: a stack trace is resolved at one's desk, not at every cold start. */
+/** Source maps are not part of the bundles, because a cold start would read them. */
 const MAPS = join(ROOT, "dist", "maps");
 const FILE = "index.mjs";
 
-/** CommonJS packages ask for built-in modules by `require`, which an ES module has not. */
+/** CommonJS packages load built-in modules with `require`, which an ES module does not have. */
 const REQUIRE = 'import{createRequire as __require}from"node:module";const require=__require(import.meta.url);';
 
 export const bundleFolder = (name: string): string => join(FUNCTIONS, name);
 export const bundleFile = (name: string): string => join(FUNCTIONS, name, FILE);
 
 export interface Bundle {
-  /** How many bytes are code of ours, not of a package. */
+  /** Bytes of our own code, without packages. */
   ownBytes: number;
-  /** The modules of packages it holds, as paths from the root. */
+  /** The modules of packages that it contains, as paths from the root. */
   packaged: string[];
 }
 
-/** Writes `dist/functions/<name>/index.mjs` for every function; the same sources give the same bytes. */
+/** Writes `dist/functions/<name>/index.mjs` for every function. The build is reproducible. */
 export async function bundleFunctions(): Promise<Map<string, Bundle>> {
   const entries = await entriesOf();
   const { outputFiles, metafile } = await bundle(entries, FUNCTIONS);
@@ -38,7 +38,7 @@ export async function bundleFunctions(): Promise<Map<string, Bundle>> {
   return contentsOf(metafile);
 }
 
-/** One bundle from each text of `entries`, as they are for the functions; nothing is written. */
+/** Makes one bundle from each text of `entries`, as for the functions, and writes none. */
 export const bundle = (entries: ReadonlyMap<string, string>, outdir: string) =>
   build({
     entryPoints: [...entries.keys()].map((name) => ({ in: `function:${name}`, out: name })),
@@ -76,10 +76,10 @@ function contentsOf({ outputs }: Metafile): Map<string, Bundle> {
 }
 
 const isPackaged = (file: string) => file.includes("node_modules/");
-/** What is generated is content, not code. */
+/** Generated files are content, not code. */
 const isCode = (file: string) => !isPackaged(file) && !file.endsWith(".gen.ts");
 
-/** Whole or not at all, so that two may build at once: both write the same. */
+/** Writes atomically, so that two builds may run at once: both write the same content. */
 async function replace(file: string, contents: Uint8Array): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const fresh = `${MAPS}-${process.pid}-${threadId}`;
@@ -92,7 +92,7 @@ export interface BundleSize {
   bytes: number;
 }
 
-/** What `dist/functions` holds, in bytes as shipped, before compression. */
+/** Sizes of the bundles in `dist/functions`, in bytes before compression. */
 export async function bundleSizes(): Promise<BundleSize[]> {
   const names = (await readdir(FUNCTIONS)).sort();
   return Promise.all(names.map(async (name) => ({ name, bytes: (await stat(bundleFile(name))).size })));
@@ -113,8 +113,8 @@ function virtual(entries: ReadonlyMap<string, string>): Plugin {
 }
 
 /**
- * Built-in modules that few calls need, loaded when they are: what begins a session of HTTP/2; and `node:http`, of which
- * an import reads all exports, a browser's WebSocket among them: the whole of undici, a third of what a bundle took.
+ * Built-in modules that few calls need, loaded on first use: `node:http2`, and `node:http`. An import of `node:http`
+ * reads all its exports. One of them is a browser's WebSocket, which loads all of undici: a third of a bundle's load time.
  */
 const LATE = /^(?:node:)?(http2?)$/;
 const loadedLate: Plugin = {
@@ -131,7 +131,7 @@ const loadedLate: Plugin = {
   },
 };
 
-/** How each bundle begins: its declaration, made into a handler with the deps of a deployed function. */
+/** The entry of each bundle: makes the declaration into a handler with the deps of a deployed function. */
 async function entriesOf(): Promise<Map<string, string>> {
   const deps = 'import { deployedDeps } from "./shared/lambda.ts";\n';
   const entries = new Map<string, string>();
@@ -155,7 +155,7 @@ async function entriesOf(): Promise<Map<string, string>> {
   return entries;
 }
 
-/** The import of a declaration as `it`, by the name its own module gives it. */
+/** The import of a declaration as `it`, by the name that its module exports. */
 async function importOf(path: string, declaration: object): Promise<string> {
   const module = (await import(new URL(`../${path}`, import.meta.url).href)) as Record<string, unknown>;
   const name = Object.keys(module).find((key) => module[key] === declaration);

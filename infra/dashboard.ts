@@ -1,4 +1,4 @@
-// One dashboard: what callers see, what the functions do, what waits, what the table takes.
+// One dashboard: requests, functions, queues and the table.
 import { Duration, type Stack } from "aws-cdk-lib";
 import { Dashboard, GraphWidget, type IMetric, type IWidget, MathExpression, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import { counted, dimensionOf, NAMESPACE } from "../shared/metrics.ts";
@@ -27,7 +27,7 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
   const functions = [...lambdas];
   const table = storage.table;
 
-  /** Of each value of its dimension a line: what is there is found when somebody looks. */
+  /** One line for each value of the metric's dimension. CloudWatch searches the values when the dashboard is opened. */
   const own = Object.values(counted).map(({ metric, by }) =>
     graph(`${metric} by ${by}`, [
       new MathExpression({
@@ -41,7 +41,7 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
   const rows: IWidget[][] = [
     [
       graph(
-        "Requests and refusals",
+        "Requests and errors",
         ["Count", "4xx", "5xx"].map((name) => apiMetric(api, name, sum)),
       ),
       graph("Answer time, p99", [apiMetric(api, "Latency", slowest), apiMetric(api, "IntegrationLatency", slowest)]),

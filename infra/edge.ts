@@ -1,4 +1,4 @@
-// CloudFront: one address for the API, the live stream and assets (docs/edge.md says what it does, line by line).
+// CloudFront: one address for the API, the live stream and assets (docs/edge.md describes it line by line).
 import { Annotations, Duration, type Stack } from "aws-cdk-lib";
 import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 import {
@@ -32,13 +32,13 @@ import { viewerRequestCode } from "./viewer-request.ts";
 /** Named by the functions that read them. */
 const ORIGIN_SECRET_HEADER = "x-origin-secret";
 
-/** Every status for which CloudFront would remember a failure; it is to remember none. */
+/** Every error status that CloudFront would cache. None of them is to be cached. */
 const REMEMBERED_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
-/** How long the edge may go on serving an asset that was deleted. */
+/** How long the edge may serve an asset after its deletion. */
 const DELETED_ASSET_STAYS = Duration.hours(1);
 
-/** Between two frames of the stream lie at most 30 seconds (its keepalive). */
+/** Longer than the time between two frames of the stream, which is at most 30 seconds (its keepalive). */
 const ORIGIN_SILENCE = Duration.seconds(60);
 
 interface Origins {
@@ -57,7 +57,7 @@ export function createEdge(stack: Stack, { domain }: Settings, { api, lambdas, s
   };
   const [method = "", streamPath = ""] = stream.endpoint.route.split(" ");
   const viewerRequest = new EdgeFunction(stack, "ViewerRequest", {
-    comment: "Names the viewer; answers the preflight of the live stream.",
+    comment: "Sets the viewer's address; answers the CORS preflight of the live stream.",
     runtime: FunctionRuntime.JS_2_0,
     code: FunctionCode.fromInline(viewerRequestCode(streamPath, method)),
   });
@@ -75,7 +75,7 @@ export function createEdge(stack: Stack, { domain }: Settings, { api, lambdas, s
 
   Annotations.of(stack).acknowledgeWarning(
     "@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk",
-    "Paths of assets alone reach the bucket, without a query string: nobody can ask it for a list.",
+    "Only paths of assets reach the bucket, without a query string, so clients cannot list it.",
   );
   const distribution = new Distribution(stack, "Distribution", {
     comment: `${stack.stackName}: API, live stream and assets`,
@@ -110,12 +110,12 @@ export function createEdge(stack: Stack, { domain }: Settings, { api, lambdas, s
   };
 }
 
-/** Images as they were uploaded, and nothing that a browser would run if one of them were something else. */
+/** Headers of assets: browsers show them as images, and never run one as a document or script. */
 function assetBehavior(stack: Stack, assets: Bucket): BehaviorOptions {
   const { "content-security-policy": policy, "cross-origin-resource-policy": shownBy } = assetHeaders;
   return {
-    // The cast: the two types differ in what may be left undefined, nothing else.
-    // Being allowed to list, S3 answers 404 for what is not there; no request from outside can ask for a list.
+    // The cast: the two types differ only in which members may be undefined.
+    // With the right to list, S3 answers 404 for a missing object. A request from outside cannot list.
     origin: S3BucketOrigin.withOriginAccessControl(assets as IBucket, {
       originAccessLevels: [AccessLevel.READ, AccessLevel.LIST],
     }),
@@ -123,13 +123,13 @@ function assetBehavior(stack: Stack, assets: Bucket): BehaviorOptions {
     viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
     compress: false,
     cachePolicy: new CachePolicy(stack, "AssetCache", {
-      comment: "Assets: by path alone; looked up again after an hour, for they may be deleted.",
+      comment: "Assets: by path alone; checked again after an hour, because they may be deleted.",
       minTtl: Duration.seconds(0),
       defaultTtl: DELETED_ASSET_STAYS,
       maxTtl: DELETED_ASSET_STAYS,
     }),
     responseHeadersPolicy: new ResponseHeadersPolicy(stack, "AssetHeaders", {
-      comment: "Assets: pictures to everybody, a document or a script to nobody.",
+      comment: "Assets: shown as images, never run as documents or scripts.",
       securityHeadersBehavior: {
         contentTypeOptions: { override: true },
         contentSecurityPolicy: { contentSecurityPolicy: policy, override: true },

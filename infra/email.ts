@@ -1,4 +1,4 @@
-// E-mail, where a domain for it is set: its identity in SES with DKIM, and what becomes of the mails into its queue.
+// E-mail, if a domain for it is set: its SES identity with DKIM, and the outcomes of mails, delivered to a queue.
 import { CfnOutput, type Stack } from "aws-cdk-lib";
 import { EventBus, Rule } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
@@ -13,7 +13,7 @@ import {
 import type { Queues } from "./queues.ts";
 import type { Settings } from "./settings.ts";
 
-/** What a mail may come to after SES took it (D-EMAIL); opens and clicks are counted by our own links. */
+/** Outcomes of a mail after SES accepted it (D-EMAIL). Opens and clicks are counted by our own links. */
 const EVENTS = [
   EmailSendingEvent.DELIVERY,
   EmailSendingEvent.BOUNCE,
@@ -39,7 +39,7 @@ export function createEmail(stack: Stack, { emailIdentity, stackName }: Settings
     configurationSet,
   });
   new Rule(stack, "EmailEvents", {
-    description: "What became of the mails that were sent.",
+    description: "The outcomes of sent mails.",
     eventPattern: {
       source: ["aws.ses"],
       detail: { mail: { tags: { "ses:configuration-set": [stackName] } } },

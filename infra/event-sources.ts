@@ -1,4 +1,4 @@
-// What triggers the workers: each its queue, and one of them the table's stream.
+// What triggers the workers: the queue of each, and the table's stream for one of them.
 import { Duration, type Stack } from "aws-cdk-lib";
 import {
   EventSourceMapping,
@@ -17,9 +17,9 @@ import type { Settings } from "./settings.ts";
 import type { Storage } from "./storage.ts";
 
 const STREAM_BATCH = 100;
-/** Retries of a batch before it is given up: some minutes of trouble downstream; a batch that throws is halved first. */
+/** Retries of a batch, enough for some minutes of downstream failure. A batch that throws is first bisected. */
 const STREAM_RETRIES = 100;
-/** Half of what the stream keeps: nothing waits for so long that it is lost unseen. */
+/** Half of the stream's retention, so a record goes to the bucket before the stream drops it. */
 const STREAM_OLDEST = Duration.hours(12);
 
 interface EventSources {

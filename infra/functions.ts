@@ -1,4 +1,4 @@
-// Every function that is deployed, derived from the contents page: what triggers it, its sizes, what it may touch.
+// Every deployed function, derived from functions/index.ts: its trigger, its limits, its grants.
 import { groups, operator, stream, workers } from "../functions/index.ts";
 import type { Grant, Uses } from "../shared/deps.ts";
 import type { Group } from "../shared/http/endpoint.ts";
@@ -16,11 +16,11 @@ export interface Contents {
 
 export const contents: Contents = { groups, workers, stream, operator };
 
-/** The gateway gives up after 30 seconds: a function answers, or is ended, before that. */
+/** The gateway times out after 30 seconds, so a function must end before that. */
 const API_TIMEOUT_SECONDS = 29;
 const STREAM_TIMEOUT_SECONDS = 900;
 const MEMORY_MB = 512;
-/** Held for as long as a stream is open, so it is what a stream costs (docs/decisions/0021#live-streams). */
+/** Memory is billed while a stream is open, so it decides a stream's cost (docs/decisions/0021#live-streams). */
 const STREAM_MEMORY_MB = 128;
 
 export interface DeployedFunction {
@@ -39,33 +39,33 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
   return [
     ...groups.map(
       (group): DeployedFunction => ({
-        ...{ name: `api-${group.name}`, kind: "api", about: group.about, ...api },
+        name: `api-${group.name}`, kind: "api", about: group.about, ...api,
         ...environmentAndGrantsOf([...servingUses, ...group.endpoints.flatMap(({ uses }) => uses)]),
       }),
     ),
     {
       name: "fallback",
       kind: "fallback",
-      about: "Answers where no route does.",
+      about: "Answers requests that match no route.",
       ...api,
       ...environmentAndGrantsOf([]),
     },
     {
-      ...{ name: stream.name, kind: "stream", about: stream.about },
-      ...{ memoryMb: STREAM_MEMORY_MB, timeoutSeconds: STREAM_TIMEOUT_SECONDS },
+      name: stream.name, kind: "stream", about: stream.about,
+      memoryMb: STREAM_MEMORY_MB, timeoutSeconds: STREAM_TIMEOUT_SECONDS,
       ...environmentAndGrantsOf([...servingUses, ...stream.endpoint.uses]),
     },
     { name: operator.name, kind: "operator", about: operator.about, ...api, ...environmentAndGrantsOf(operator.uses) },
     ...workers.map(
       ({ name, about, uses }): DeployedFunction => ({
-        ...{ name, kind: "worker", about, memoryMb: MEMORY_MB, timeoutSeconds: WORKER_TIMEOUT_SECONDS },
+        name, kind: "worker", about, memoryMb: MEMORY_MB, timeoutSeconds: WORKER_TIMEOUT_SECONDS,
         ...environmentAndGrantsOf(uses),
       }),
     ),
   ];
 }
 
-/** Env variables and grants of a list of capabilities, each said once, in a fixed order. */
+/** Env variables and grants of a list of capabilities, without duplicates, in a fixed order. */
 function environmentAndGrantsOf(uses: Uses): Pick<DeployedFunction, "env" | "grants"> {
   const env = [...new Set(uses.flatMap((use) => use.env))].sort();
   const byPlace = Map.groupBy(
@@ -79,7 +79,7 @@ function environmentAndGrantsOf(uses: Uses): Pick<DeployedFunction, "env" | "gra
   return { env, grants: grants.sort((a, b) => (a.on < b.on ? -1 : 1)) };
 }
 
-/** What the fallback knows: every route, and who may call it. */
+/** The input of the fallback: every route, and who may call it. */
 export const knownRoutes = ({ groups, stream }: Contents): KnownRoute[] =>
   [...groups.flatMap(({ endpoints }) => endpoints), stream.endpoint].map(({ route, access }) => ({
     route,

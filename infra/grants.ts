@@ -1,4 +1,4 @@
-// Policies: what a function declared, resource by resource, and the little that every function of its kind needs.
+// Policies: what a function declared, resource by resource, and the base statements of its kind.
 import type { Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { ASSETS_PATH } from "../shared/asset-files.ts";
@@ -14,7 +14,7 @@ export interface StackResources {
   storage: Storage;
   queues: Queues;
   schedules: Schedules;
-  /** The address that the service's own mail comes from. */
+  /** The sender of the service's own mail. */
   mailSender?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ type Allow = (actions: readonly string[]) => PolicyStatement[];
 const allow = (actions: readonly string[], ...resources: string[]): PolicyStatement[] =>
   actions.length === 0 ? [] : [new PolicyStatement({ actions: [...actions], resources })];
 
-/** What a declaration may name in `on`, and how its actions become statements. */
+/** The resources that a declaration may name in `on`, and the statements for their actions. */
 function allowances(
   stack: Stack,
   { storage, queues, schedules, mailSender = "nobody" }: StackResources,
@@ -43,7 +43,7 @@ function allowances(
       conditions: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
     }),
   ];
-  // One key, two purposes: who may open root secrets may not open a workspace's credentials.
+  // One key, two purposes: the right to decrypt root secrets does not include a workspace's credentials.
   const forPurpose =
     (purpose: string): Allow =>
     (actions) => [
@@ -64,9 +64,9 @@ function allowances(
         ),
       ],
     ],
-    // Which addresses a workspace sends from is known only when it does.
+    // The addresses that a workspace sends from are known only when it sends.
     ["email-identities", (actions) => allow(actions, stack.formatArn({ service: "ses", resource: "*" }))],
-    // The configuration set counts as a resource too; the condition says whose mail it is.
+    // SES counts the configuration set as a resource too. The condition limits the sender.
     [
       "own-mail",
       (actions) => [
@@ -92,7 +92,7 @@ function allowances(
   ]);
 }
 
-/** Statements for the grants of a function. @throws where a declaration names a resource that the stack has not. */
+/** Statements for the grants of a function. @throws if a declaration names a resource that the stack does not have. */
 export function declaredStatements(
   stack: Stack,
   declared: DeployedFunction,
@@ -102,12 +102,12 @@ export function declaredStatements(
   return declared.grants.flatMap(({ actions, on }) => {
     const statements = byResource.get(on);
     if (!statements)
-      throw new Error(`${declared.name} declares a grant on ${on}, which infra/grants.ts does not know.`);
+      throw new Error(`${declared.name} declares a grant on ${on}, which infra/grants.ts does not have.`);
     return statements(actions);
   });
 }
 
-/** What no declaration says: writing its log, tracing, and being woken. */
+/** Statements that no declaration names: writing its log, tracing, and reading its event source. */
 export function baseStatements(
   { name, kind }: DeployedFunction,
   logArn: string,
@@ -135,7 +135,7 @@ export function baseStatements(
   ];
 }
 
-/** The env variables that the stack's resources give. */
+/** The env variables that follow from the stack's resources. */
 export function variablesOf({ storage, queues, schedules }: StackResources): Record<string, string> {
   return {
     TABLE_NAME: storage.table.tableName,

@@ -1,4 +1,4 @@
-// The credentials of a Lambda function, which lie in its environment: bundled in place of the SDK's long provider chain.
+// The credentials of a Lambda function, read from its environment. Bundled instead of the SDK's long provider chain.
 export const defaultProvider = () => async () => ({
   accessKeyId: String(process.env.AWS_ACCESS_KEY_ID),
   secretAccessKey: String(process.env.AWS_SECRET_ACCESS_KEY),

@@ -1,4 +1,4 @@
-// One Lambda per declared function, each with its own role: exactly its grants, and env variables by the same list.
+// One Lambda per declared function, each with its own role. Grants and env variables derive from the same list.
 import { Duration, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import { PolicyDocument, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
@@ -19,7 +19,7 @@ export type Lambdas = ReadonlyMap<string, LambdaFunction>;
 
 interface LambdaOptions extends StackResources {
   code(name: string): Code;
-  /** Beside those that the resources give; undefined is left out. */
+  /** In addition to those of the resources. Undefined values are left out. */
   variables: Record<string, string | undefined>;
 }
 
@@ -32,7 +32,7 @@ export function createLambdas(
   const values: Record<string, string | undefined> = { ...variablesOf(resources), ...variables };
   const environmentOf = ({ name, env }: DeployedFunction) => {
     const unknown = env.find((variable) => !Object.hasOwn(values, variable));
-    if (unknown) throw new Error(`${name} declares the env variable ${unknown}, which no part of the stack gives.`);
+    if (unknown) throw new Error(`${name} declares the env variable ${unknown}, which the stack does not set.`);
     return Object.fromEntries(env.flatMap((variable) => (values[variable] ? [[variable, values[variable]]] : [])));
   };
 
@@ -56,12 +56,12 @@ export function createLambdas(
       });
       const reserved = kind === "stream" ? settings.streamConcurrency : undefined;
       const lambda = new LambdaFunction(stack, id, {
-        ...{ functionName, description: about, code: code(name), handler: "index.handler" },
+        functionName, description: about, code: code(name), handler: "index.handler",
         runtime: Runtime.NODEJS_24_X,
         architecture: Architecture.ARM_64,
         memorySize: memoryMb,
         timeout: Duration.seconds(timeoutSeconds),
-        // The role is as declared: nothing that the CDK would add on its own gets in.
+        // Immutable, so that the CDK adds no statements to the declared role.
         role: role.withoutPolicyUpdates(),
         environment: environmentOf(spec),
         tracing: Tracing.ACTIVE,
@@ -75,5 +75,5 @@ export function createLambdas(
   );
 }
 
-/** Said once, so that the gateway can name a function without waiting for it. */
+/** Named here, so that the gateway can name a function without depending on it. */
 export const functionNameOf = ({ stackName }: Settings, name: string): string => `${stackName}-${name}`;

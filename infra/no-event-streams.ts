@@ -1,4 +1,4 @@
-// Bundled in place of the SDK's event streams, 14 KB that every client brings along: no operation we call has one.
+// Bundled instead of the SDK's event streams, 14 KB in every client that no operation of ours needs.
 export const eventStreamSerdeProvider = (): undefined => undefined;
 export const resolveEventStreamSerdeConfig = <C>(configuration: C): C => configuration;
 export function EventStreamSerde(): never {

@@ -1,4 +1,4 @@
-// Before `cdk deploy`: what would make it fail late or deploy the wrong thing, said early and in plain words.
+// Checks before `cdk deploy`: finds early what would make it fail late or deploy the wrong thing.
 import { readFileSync } from "node:fs";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
@@ -9,25 +9,25 @@ import type { Client } from "../shared/deps.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 export interface Report {
-  /** What was found to be in order. */
+  /** Checks that passed. */
   fine: string[];
-  /** What the deployment can do without, and what to look at by hand. */
+  /** What the deployment does not need, and what to check by hand. */
   notes: string[];
-  /** What it would fail on. */
+  /** What the deployment would fail on. */
   faults: string[];
 }
 
 /** Lambda keeps this much of an account's concurrency unreserved. */
 const UNRESERVED = 100;
 
-/** Where the CDK's bootstrap notes its version, and the oldest one that takes our assets. */
+/** The parameter with the version of the CDK's bootstrap, and the oldest version that accepts our assets. */
 const BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version";
 const OLDEST_BOOTSTRAP = 6;
 
 interface PreflightInput {
   context: Record<string, unknown>;
   region: string | undefined;
-  /** The three services that are asked. */
+  /** The three services that are called. */
   table: Client;
   parameters: Client;
   functions: Client;
@@ -44,7 +44,7 @@ export async function runPreflight({ context, region, ...services }: PreflightIn
   const worksAt = await services.table.send(new ListTablesCommand({ Limit: 1 })).then(
     () => report.fine.push(`The credentials work in ${region}.`),
     (error: Error) => {
-      report.faults.push(`AWS refused a first call in ${region}: ${error.name}: ${error.message}`);
+      report.faults.push(`AWS rejected a first call in ${region}: ${error.name}: ${error.message}`);
       return 0;
     },
   );
@@ -73,7 +73,7 @@ async function checkBootstrap(parameters: Client, { fine, notes, faults }: Repor
     },
     (error: Error) => {
       if (error.name === "ParameterNotFound") faults.push(`The CDK's bootstrap is missing: ${todo}.`);
-      else notes.push(`Whether the CDK's bootstrap is there could not be read (${error.name}); if it is not, ${todo}.`);
+      else notes.push(`The version of the CDK's bootstrap could not be read (${error.name}). If it is missing, ${todo}.`);
     },
   );
 }
@@ -88,13 +88,13 @@ async function checkConcurrency(
       const free = AccountLimit.UnreservedConcurrentExecutions ?? 0;
       if (streams === undefined)
         notes.push(
-          `Live streams share ${free} invocations at once with everything else: set streamConcurrency before going live` +
-            `${free < UNRESERVED ? ", and ask AWS for more first" : ""}.`,
+          `Live streams share ${free} invocations at once with all other functions: set streamConcurrency before going live` +
+            `${free < UNRESERVED ? ", and request more from AWS first" : ""}.`,
         );
       else if (streams > free - UNRESERVED)
         faults.push(
           `streamConcurrency ${streams} cannot be reserved: of ${free} invocations at once ${UNRESERVED} must stay free. ` +
-            "Ask AWS for more, or reserve less.",
+            "Request more from AWS, or reserve less.",
         );
       else fine.push(`${streams} of ${free} invocations at once can be reserved for live streams.`);
     },
@@ -104,8 +104,8 @@ async function checkConcurrency(
 
 function noteSettings({ domain, alarmEmail, emailIdentity, removal }: Settings, { notes, faults }: Report): void {
   if (domain && !domain.certificateArn.includes(":acm:us-east-1:"))
-    faults.push("The certificate of the domain must lie in us-east-1: CloudFront takes no other.");
-  if (alarmEmail === undefined) notes.push("No alarmEmail: alarms change colour and tell nobody.");
+    faults.push("The certificate of the domain must be in us-east-1, because CloudFront accepts no other region.");
+  if (alarmEmail === undefined) notes.push("No alarmEmail: alarms change their state without notifying anyone.");
   if (removal === "destroy") notes.push("removal is destroy: deleting the stack deletes every workspace's data.");
   if (emailIdentity)
     notes.push(`After the deployment, put the outputs DkimRecord1 to 3 into the DNS of ${emailIdentity}.`);

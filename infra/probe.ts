@@ -1,4 +1,4 @@
-// `npm run probe -- <base_url>`: the lines of docs/edge.md that show from outside, looked at on a real deployment.
+// `npm run probe -- <base_url>`: checks the lines of docs/edge.md that are visible from outside, on a real deployment.
 import { randomUUID } from "node:crypto";
 import { ASSETS_PATH, assetHeaders } from "../shared/asset-files.ts";
 import { openToBrowsers, preflightHeaders } from "../shared/http/fallback.ts";
@@ -8,7 +8,7 @@ import { type Credentials, probeStream, registerThrowaway } from "./probe/live.t
 
 interface Options {
   credentials?: Credentials | undefined;
-  /** Whether to make a workspace for the stream's checks. */
+  /** Whether to create a workspace for the stream's checks. */
   register?: boolean;
   /** Whether to wait for the stream's keepalive. */
   long?: boolean;
@@ -29,7 +29,7 @@ const routes: Route[] = [...contents.groups.flatMap(({ endpoints }) => endpoints
   return { method, path, credentials: access.credentials };
 });
 
-/** Looks at every line that can be seen; the stream's with credentials only. */
+/** Checks every visible line; those of the stream only with credentials. */
 export async function probe(base: string, { credentials, register, long = false }: Options = {}): Promise<Check[]> {
   const ask = asker(base);
   const checks = [...(await probeAnswers(ask)), ...(await probeAccess(ask)), ...(await probeAddress(base, ask))];
@@ -72,7 +72,7 @@ async function probeAnswers(ask: Ask): Promise<Check[]> {
       "answers say nosniff",
       header("x-content-type-options", [...failing, "/healthz"], (value) => value === "nosniff"),
     ),
-    await check("E4 E5", "a failure is not remembered", async () => {
+    await check("E4 E5", "an error is not cached", async () => {
       for (const path of failing) {
         const first = (await ask("GET", path)).headers.get("x-request-id");
         const second = (await ask("GET", path)).headers.get("x-request-id");
@@ -84,7 +84,7 @@ async function probeAnswers(ask: Ask): Promise<Check[]> {
       const { status, text } = await ask("GET", "/healthz");
       return demand(status === 200 && parsed(text).status === "ok", `${status} ${text.slice(0, 120)}`);
     }),
-    await check("E4 E14", "/openapi.json may be kept by clients", async () => {
+    await check("E4 E14", "/openapi.json may be cached by clients", async () => {
       const { status, headers, text } = await ask("GET", "/openapi.json");
       const kept = headers.get("cache-control") ?? "missing";
       const holds = status === 200 && "openapi" in parsed(text) && /^public, max-age=[1-9]/.test(kept);
@@ -147,21 +147,21 @@ async function probeAccess(ask: Ask): Promise<Check[]> {
 
 async function probeAddress(base: string, ask: Ask): Promise<Check[]> {
   const checks = [
-    await check("413", "a body over 10 MB is refused", async () => {
+    await check("413", "a body over 10 MB is rejected", async () => {
       const status = await statusOfLargeBody(`${base}/probe-${randomUUID()}`);
       return demand(status === 413, `status ${status}`);
     }),
-    await check("E1 E20 E22", "an asset that is not there is 404, and none would be run", async () => {
+    await check("E1 E20 E22", "a missing asset is 404, and browsers run no asset", async () => {
       const { status, headers } = await ask("GET", `${ASSETS_PATH}probe-${randomUUID()}.png`);
       for (const [name, value] of Object.entries(assetHeaders))
         demand(headers.get(name) === value, `${name}: ${headers.get(name) ?? "missing"}`);
       return demand(status === 404, `status ${status}`);
     }),
-    await check("E20", "nothing is written under the assets' path", async () => {
+    await check("E20", "the assets' path accepts no writes", async () => {
       const { status } = await ask("POST", `${ASSETS_PATH}probe-${randomUUID()}.png`);
       return demand(status === 403, `status ${status}`);
     }),
-    await check("E6", "nothing is compressed on the way", async () => {
+    await check("E6", "responses are not compressed on the way", async () => {
       const { headers } = await ask("GET", "/openapi.json", { "accept-encoding": "gzip, br" });
       return demand(!headers.has("content-encoding"), `content-encoding: ${headers.get("content-encoding") ?? "none"}`);
     }),

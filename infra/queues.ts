@@ -1,4 +1,4 @@
-// A queue and a dead-letter queue for every kind of message, and one for what the table's stream could not hand on.
+// A queue and a dead-letter queue for every kind of message, and one for failed records of the table's stream.
 import { Duration, type Stack } from "aws-cdk-lib";
 import { Rule } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
@@ -11,7 +11,7 @@ const DEAD_KEPT = Duration.days(14);
 
 export interface Queues {
   live: ReadonlyMap<QueueName, Queue>;
-  /** By the name of the worker whose messages end there; that of the table's stream too. */
+  /** By the name of the worker whose messages end there, including the worker of the table's stream. */
   dead: ReadonlyMap<string, Queue>;
 }
 
@@ -46,13 +46,13 @@ export function createQueues(stack: Stack, failures: Bucket): Queues {
   return { live, dead };
 }
 
-/** A record given up lands in the bucket, and a note of it in the queue, so that one kind of alarm is enough. */
+/** A failed record goes to the bucket, and a note of it to the queue, so that one kind of alarm is enough. */
 function announce(stack: Stack, failures: Bucket, notes: Queue): void {
-  // Through EventBridge: S3's own notification begins with a test message, which would ring the alarm.
+  // Through EventBridge: S3's own notification begins with a test message, which would trigger the alarm.
   const bucket = failures.node.defaultChild as CfnBucket;
   bucket.notificationConfiguration = { eventBridgeConfiguration: { eventBridgeEnabled: true } };
   new Rule(stack, "GivenUp", {
-    description: "Stream records that nobody could handle were put into the bucket.",
+    description: "Stream records that could not be handled were put into the bucket.",
     eventPattern: {
       source: ["aws.s3"],
       detailType: ["Object Created"],

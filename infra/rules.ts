@@ -1,4 +1,4 @@
-// cdk-nag's AwsSolutions rules over the whole app; what is not followed is named here, resource by resource, and why.
+// cdk-nag's AwsSolutions rules over the whole app. Exceptions are listed by resource, with their reasons.
 import { type App, type CfnElement, type Stack, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import type { IConstruct } from "constructs";
@@ -24,12 +24,12 @@ function acceptedIn(stack: Stack): Accepted[] {
     {
       on: ({ node }) => node.id.endsWith("Role"),
       rule: "IAM5[Resource::*]",
-      reason: "X-Ray and dynamodb:ListStreams know no resources; test/infra/grants.test.ts allows these actions alone.",
+      reason: "X-Ray and dynamodb:ListStreams support no resources; test/infra/grants.test.ts allows only these actions.",
     },
     {
       on: named("ReactRole"),
       rule: `IAM5[Resource::<${logicalId("Failures")}.Arn>/*]`,
-      reason: "Lambda chooses the names of the objects in which it keeps stream records that were given up.",
+      reason: "Lambda chooses the names of the objects in which it stores failed stream records.",
     },
     {
       on: named("ReactRole"),
@@ -39,7 +39,7 @@ function acceptedIn(stack: Stack): Accepted[] {
     {
       on: ({ node }) => ["ApiAssetsRole", "DiscardAssetRole", "PurgeRole"].includes(node.id),
       rule: `IAM5[Resource::<${logicalId("Assets")}.Arn>/assets/*]`,
-      reason: "Every asset has a random name; the prefix is all that the function may touch.",
+      reason: "Every asset has a random name; the function may access only the prefix.",
     },
     {
       on: ({ node }) => ["ApiImportsRole", "ImportRowsRole", "PurgeRole"].includes(node.id),
@@ -49,27 +49,27 @@ function acceptedIn(stack: Stack): Accepted[] {
     {
       on: ({ node }) => ["DeliverRole", "VerifyChannelRole"].includes(node.id),
       rule: "IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:*]",
-      reason: "Which addresses a workspace sends from is known only when it does, or when it asks whether it may.",
+      reason: "The addresses that a workspace sends from are known only when it sends or verifies them.",
     },
     {
       on: named("ApiTeamRole"),
       rule: "IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:*]",
-      reason: "From the service's own address alone, by condition: its configuration set counts as a resource too.",
+      reason: "Only from the service's own address, by condition; its configuration set counts as a resource too.",
     },
     {
       on: named("Failures"),
       rule: "S1",
-      reason: "Only Lambda writes and only operators read, both seen by CloudTrail; a log bucket would need one too.",
+      reason: "Only Lambda writes and only operators read, both recorded by CloudTrail; a log bucket would need one too.",
     },
     {
       on: named("Imports"),
       rule: "S1",
-      reason: "Files that go after a week and are reached by signed forms and links alone, which CloudTrail can see.",
+      reason: "Files are deleted after a week and reached only by signed forms and links, which CloudTrail can record.",
     },
     {
       on: named("Assets"),
       rule: "S1",
-      reason: "Public pictures behind CloudFront, which alone may read them; who looks at them is nobody's to record.",
+      reason: "Public images that only CloudFront may read; their viewers are deliberately not recorded.",
     },
     {
       on: named("ReactDeadQueue"),
@@ -79,7 +79,7 @@ function acceptedIn(stack: Stack): Accepted[] {
     {
       on: named("Distribution"),
       rule: "CFR1",
-      reason: "Whom a deployment serves is its owner's to say; the service itself knows no countries.",
+      reason: "The owner of a deployment decides which countries it serves; the service has no such rule.",
     },
     {
       on: named("Distribution"),
@@ -94,7 +94,7 @@ function acceptedIn(stack: Stack): Accepted[] {
     {
       on: named("Distribution"),
       rule: "CFR4",
-      reason: "CloudFront's own certificate cannot be given a policy; with one's own domain TLS 1.2 (2021) is set.",
+      reason: "CloudFront's own certificate cannot have a policy; with your own domain TLS 1.2 (2021) is set.",
     },
   ];
 }

@@ -1,4 +1,4 @@
-// EventBridge Scheduler: the group of the minutes' schedules, the role they act in, and the sweep behind them.
+// EventBridge Scheduler: the group of the minutes' schedules, their role, and the sweep.
 import type { Stack } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { CfnSchedule, CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
@@ -18,14 +18,14 @@ export function createSchedules(stack: Stack, { stackName }: Settings, { live }:
   const group = new CfnScheduleGroup(stack, "ScheduleGroup", { name: stackName });
   const send = new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [due.queueArn] });
   const role = new Role(stack, "SchedulerRole", {
-    description: "Lets schedules wake the due worker, and nothing else.",
+    description: "Lets schedules trigger the due worker, and nothing else.",
     assumedBy: new ServicePrincipal("scheduler.amazonaws.com", {
       conditions: { StringEquals: { "aws:SourceAccount": stack.account } },
     }),
     inlinePolicies: { due: new PolicyDocument({ statements: [send] }) },
   });
   new CfnSchedule(stack, "Sweep", {
-    description: "Looks for timers that nobody fired.",
+    description: "Looks for timers that were not fired.",
     groupName: group.ref,
     scheduleExpression: `rate(${SWEEP_EVERY_MS / MINUTE} minutes)`,
     flexibleTimeWindow: { mode: "OFF" },

@@ -1,4 +1,4 @@
-// The one stack of the service: nothing in it is billed by the hour, and everything derives from the declarations.
+// The stack of the service. It derives from the declarations, and contains nothing that is billed by the hour.
 import { CfnOutput, Lazy, Stack } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
@@ -16,12 +16,12 @@ import { createSchedules } from "./schedules.ts";
 import type { Settings } from "./settings.ts";
 import { createStorage } from "./storage.ts";
 
-/** Whom dashboard tokens are for; the local service uses the same name. */
+/** The audience of dashboard tokens. The local service uses the same one. */
 const TOKEN_AUDIENCE = "engagement-dashboard";
 
 export interface StackOptions {
   contents?: Contents;
-  /** The code of a function, for a test that plants declarations without a bundle. */
+  /** The code of a function, for tests that plant declarations without a bundle. */
   code?(name: string): Code;
 }
 
@@ -39,7 +39,7 @@ export class EngagementStack extends Stack {
     const { tokenIssuer } = settings;
     const mailSender = settings.emailIdentity && `no-reply@${settings.emailIdentity}`;
     const lambdas = createLambdas(this, settings, deployedFunctions(declared), {
-      ...{ storage, queues, schedules, code, mailSender },
+      storage, queues, schedules, code, mailSender,
       variables: {
         TOKEN_ISSUER: tokenIssuer?.issuer ?? (settings.domain ? `https://${settings.domain.name}` : api.url),
         TOKEN_AUDIENCE: tokenIssuer?.audience ?? TOKEN_AUDIENCE,
@@ -48,7 +48,7 @@ export class EngagementStack extends Stack {
         STREAM_CONCURRENCY: settings.streamConcurrency?.toString(),
         ORIGIN_SECRET: storage.originSecret,
         MAIL_SENDER: mailSender,
-        // The address of what is made last, known by none of the functions that it leads to.
+        // Lazy, because the edge is created after the functions.
         BASE_URL: Lazy.string({ produce: () => edge.url }),
       },
     });
@@ -60,7 +60,7 @@ export class EngagementStack extends Stack {
     addDashboard(this, settings, { queues, lambdas, api, storage });
 
     new CfnOutput(this, "BaseUrl", { value: edge.url, description: "What clients call." });
-    new CfnOutput(this, "DistributionDomain", { value: edge.domain, description: "Where one's own domain points to." });
+    new CfnOutput(this, "DistributionDomain", { value: edge.domain, description: "The target of your own domain." });
     new CfnOutput(this, "TableName", { value: storage.table.tableName });
     new CfnOutput(this, "OperatorFunction", { value: lambdas.get("operator")!.functionName });
   }

@@ -1,4 +1,4 @@
-// What is kept: the one table, the two keys, uploaded images, and stream records that nobody could handle.
+// Storage: the table, the two keys, uploaded images, import files, and stream records that could not be handled.
 import { Duration, Fn, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import { AttributeType, BillingMode, ProjectionType, StreamViewType, Table } from "aws-cdk-lib/aws-dynamodb";
 import { Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
@@ -6,7 +6,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods, ObjectOwnersh
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { Settings } from "./settings.ts";
 
-/** As long as a message waits in a dead-letter queue: time to find out and to send it again. */
+/** As long as the retention of a dead-letter queue: time to find the cause and send the record again. */
 const FAILURES_KEPT = Duration.days(30);
 const IMPORTS_KEPT = Duration.days(7);
 
@@ -17,11 +17,10 @@ export interface Storage {
   failures: Bucket;
   /** Public through CloudFront alone, under its own key prefix (docs/edge.md). */
   assets: Bucket;
-  /** Uploaded import files, and what was rejected of them. */
+  /** Uploaded import files, and their rejected rows. */
   imports: Bucket;
   /**
-   * What CloudFront and the functions alone know, so that the viewer's address can be believed (E8, E9 in
-   * docs/edge.md).
+   * A secret of CloudFront and the functions, which makes the viewer's address trustworthy (E8, E9 in docs/edge.md).
    */
   originSecret: string;
 }
@@ -74,17 +73,17 @@ export function createStorage(stack: Stack, { removal }: Settings): Storage {
     ...closed,
     lifecycleRules: [{ ...abandoned, expiration: FAILURES_KEPT }],
   });
-  // Not versioned: a key is random and written once, so a version could only bring back what was to be gone.
+  // Not versioned: a key is random and written once, so a version could only restore deleted data.
   const assets = new Bucket(stack, "Assets", { ...closed, lifecycleRules: [abandoned] });
 
-  // Uploaded by browsers with a signed form; neither the file nor what was rejected of it is needed for long.
+  // Uploaded by browsers with a signed form. Files and rejected rows are not needed for long.
   const imports = new Bucket(stack, "Imports", {
     ...closed,
     lifecycleRules: [{ ...abandoned, expiration: IMPORTS_KEPT }],
     cors: [{ allowedMethods: [HttpMethods.POST], allowedOrigins: ["*"], allowedHeaders: ["*"] }],
   });
 
-  // Random, made with the stack, written down nowhere else: no secret in the template and none billed by the month.
+  // Random, created with the stack and stored nowhere else: no secret in the template, and none billed by the month.
   const stackUuid = Fn.select(2, Fn.split("/", stack.stackId));
   const originSecret = Fn.join("-", [encryptionKey.keyId, stackUuid]);
 

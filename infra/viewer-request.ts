@@ -1,12 +1,12 @@
-// What CloudFront runs on every request before it goes on: text, because its runtime is not ours.
+// The function that CloudFront runs on every request. It is text, because its runtime is not Node.
 import { preflightHeaders } from "../shared/http/fallback.ts";
 
 const VIEWER_ADDRESS_HEADER = "x-viewer-ip";
 const VIEWER_AUTHORIZATION_HEADER = "x-viewer-authorization";
 
 /**
- * The stream's origin never sees `Authorization`, for CloudFront signs its own request there (E10 in docs/edge.md), and
- * never answers OPTIONS, for CloudFront routes by path alone and `$default` lies behind the other origin (E11 in
+ * The stream's origin never gets `Authorization`, because CloudFront signs its own request there (E10 in docs/edge.md).
+ * It never answers OPTIONS, because CloudFront routes by path alone and `$default` is behind the other origin (E11 in
  * docs/edge.md).
  */
 export function viewerRequestCode(streamPath: string, method: string): string {

@@ -57,19 +57,36 @@ export function tryIt(url: string, { sdk_key, access_token, subscriber_id }: Dem
   ];
 }
 
+/** The demo's address and credentials as a `.env` file, under the names that the examples of the reference use. */
+export const demoVariables = (url: string, demo: Demo): string =>
+  Object.entries({
+    BASE_URL: url,
+    TENANT_ID: demo.tenant_id,
+    SUBSCRIBER_ID: demo.subscriber_id,
+    SDK_KEY: demo.sdk_key,
+    SERVER_KEY: demo.server_key,
+    ACCESS_TOKEN: demo.access_token,
+  })
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join("");
+
 export interface Addresses {
   url: string;
   aws: string | undefined;
   folder: string;
+  /** The file of `demoVariables`, if there is one. */
+  variables: string | undefined;
 }
 
 /** The page that `npm start` prints. */
-export function welcome({ url, aws, folder }: Addresses, demo: Demo): string {
+export function welcome({ url, aws, folder, variables }: Addresses, demo: Demo): string {
   const [upsert, listen, send] = tryIt(url, demo);
   const facts = [
     ["service", url],
+    ["reference", `${url}/docs`],
     ...(aws ? [["embedded AWS", aws]] : []),
-    ["data", folder === ":memory:" ? "in memory, gone at the end" : folder],
+    ["data", folder === ":memory:" ? "in memory, lost at the end" : folder],
+    ...(variables ? [["variables", `${variables}  (in a shell: . ${variables})`]] : []),
     ["workspace", `${demo.name} (${demo.tenant_id}, plan ${demo.plan})`],
     ["owner", `${demo.owner.email}  password ${demo.owner.password}`],
     ["SDK key", demo.sdk_key],
@@ -88,10 +105,10 @@ Three lines to try, the second in a terminal of its own:
   # 2. open its live stream
   ${listen}
 
-  # 3. send it a notification: see it arrive in the stream and lie in the inbox
+  # 3. send it a notification: it arrives in the stream and in the inbox
   ${send}
 
-The access token is good for 15 minutes; for another one:
+The access token expires after 15 minutes. For a new one:
   curl -s '${url}/_local/tokens' -d '{"tenant_id":"${demo.tenant_id}"}'
 
 Stop with Ctrl-C.`;

@@ -1,6 +1,7 @@
-// Runs a script on Node 22.18 or newer: the system's own, else the binary that came with `npm ci`.
+// Runs a script on Node 22.18 or newer: the system's Node, or else the binary that `npm ci` installed.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 
 const [major, minor] = process.versions.node.split(".").map(Number);
@@ -8,15 +9,15 @@ const runsTypeScript = major > 22 || (major === 22 && minor >= 18);
 const bundled = fileURLToPath(new URL(`../node_modules/node-linux-${process.arch}/bin/node`, import.meta.url));
 
 if (!runsTypeScript && !existsSync(bundled)) {
-  console.error(`Node ${process.versions.node} is too old and no Node binary was installed beside it.`);
+  console.error(`Node ${process.versions.node} is too old, and \`npm ci\` installed no newer one.`);
   console.error("Run `npm ci` (with optional dependencies), or install Node 22.18 or newer.");
   process.exit(1);
 }
 
 const node = runsTypeScript ? process.execPath : bundled;
 const child = spawn(node, ["--disable-warning=ExperimentalWarning", ...process.argv.slice(2)], {
-  // The channel tells the child when this process is gone, however it went.
+  // The child notices by its IPC channel when this process ends, even by SIGKILL.
   stdio: ["inherit", "inherit", "inherit", "ipc"],
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-child.on("exit", (code, signal) => process.exit(code ?? (signal ? 128 : 1)));
+child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -28,7 +28,7 @@ import { createGateway, type Gateway, type GatewayRoute } from "./gateway.ts";
 import { createLambdaHost, type LambdaHost, REGION } from "./lambda.ts";
 import { awslambda } from "./lambda-stream.ts";
 import { mailEventsTo } from "./mail-bus.ts";
-import { createMappings, type StreamSource } from "./mappings.ts";
+import { createMappings, type Mappings, type StreamSource } from "./mappings.ts";
 import { openOutbox } from "./outbox.ts";
 import { createLocalNetwork, type LocalNetwork } from "./providers/network.ts";
 import { openState } from "./state.ts";
@@ -93,12 +93,69 @@ export interface LocalService extends Services {
 }
 
 export async function createLocalService(options: LocalServiceOptions): Promise<LocalService> {
-  const { file = ":memory:", start, ticking = false, ids = systemIds, signingKey, faults = {} } = options;
-  const log = options.log ?? (() => undefined);
+  const runtime = openRuntime(options);
+  const { clock, ids, database } = runtime;
+  const aws = openAws(options, runtime);
+  const network = openNetwork(options, runtime);
+  const ses = openMail(options, runtime, aws);
+  const services: Services = { ...aws.services, ses };
+  const table = aws.remote ? await remoteTable(services, openState(database), ids) : TABLE;
+  const env = await environmentOf(options, services, table);
+  const partsFor = dependenciesOf(options, runtime, { services, env, network, dynamodb: aws.dynamodb, table });
+  const routes = hostFunctions(aws.host, partsFor, options.groups);
+  const mappings = await mapEventSources(runtime, aws, table);
+  const { dynamodb, sqs, scheduler, kms, s3, host } = aws;
+  const time = createTime({
+    clock,
+    host,
+    mappings,
+    scheduler,
+    sqs,
+    dynamodb,
+    changes: runtime.changes,
+    log: runtime.warn,
+  });
+  const gateway = createGateway({ clock, ids, host, routes, log: runtime.warn, enter: time.enter });
+  return {
+    dynamodb,
+    sqs,
+    scheduler,
+    kms,
+    s3,
+    ses,
+    providers: network,
+    clock,
+    ids,
+    time,
+    host,
+    gateway: withFiles(gateway, { ...services, s3 }),
+    database,
+    env,
+    partsFor,
+    close: async () => {
+      await time.stop();
+      aws.remote?.close();
+      database.close();
+    },
+  };
+}
+
+/** What every part of the service shares: time, ids, the data file, the log and the change signal. */
+function openRuntime(options: LocalServiceOptions) {
+  const { file = ":memory:", start, ticking = false, ids = systemIds, log = () => undefined } = options;
   const clock = createClock({ start, ticking });
-  const database = openDatabase(file);
+  const warn = (message: string, details?: object) => log({ level: "warn", message, ...details });
+  return { clock, ids, database: openDatabase(file), changes: createChangeSignal(), log, warn };
+}
+type Runtime = ReturnType<typeof openRuntime>;
+
+/** The embedded AWS services, and the host of the functions that some of them invoke. */
+function openAws(
+  { dynamodbEndpoint, faults = {}, signingKey }: LocalServiceOptions,
+  { clock, ids, database }: Runtime,
+) {
   const deps = { clock, ids, database };
-  const remote = options.dynamodbEndpoint ? createRemoteDynamoDb(options.dynamodbEndpoint) : undefined;
+  const remote = dynamodbEndpoint ? createRemoteDynamoDb(dynamodbEndpoint) : undefined;
   const dynamodb = remote ?? createDynamoDb({ ...deps, faults });
   const sqs = createSqs(deps);
   const kms = createKms(signingKey === undefined ? deps : { ...deps, rsaKey: () => signingKey });
@@ -112,65 +169,92 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
       await sqs.operate("SendMessage", { QueueUrl, MessageBody: input, MessageGroupId: messageGroupId });
     },
   });
-  const changes = createChangeSignal();
-  const sinkDeps = { clock, ids, outbox: openOutbox(database), faults: options.providerFaults ?? NO_FAULTS };
-  const ses = createSes(sinkDeps);
-  ses.onEvent(mailEventsTo(sqs, deps));
-  const allowLoopback = options.env?.WEBHOOK_ALLOW_LOOPBACK === "1";
-  const providers = createLocalNetwork({
-    ...{ ...sinkDeps, database, allowLoopback, notify: changes.notify },
+  return { remote, dynamodb, sqs, kms, s3, host, scheduler, services: { dynamodb, sqs, scheduler, kms, s3 } };
+}
+type EmbeddedAws = ReturnType<typeof openAws>;
+
+const outboxOf = ({ providerFaults }: LocalServiceOptions, { clock, ids, database }: Runtime) => ({
+  clock,
+  ids,
+  outbox: openOutbox(database),
+  faults: providerFaults ?? NO_FAULTS,
+});
+
+/** SES: letters are recorded in the outbox, their events go to the queue of the product. */
+function openMail(options: LocalServiceOptions, runtime: Runtime, { sqs }: EmbeddedAws): Ses {
+  const ses = createSes(outboxOf(options, runtime));
+  ses.onEvent(mailEventsTo(sqs, runtime));
+  return ses;
+}
+
+/** What the product reaches by its egress client: the embedded providers, and webhooks where they are allowed. */
+function openNetwork(options: LocalServiceOptions, runtime: Runtime): LocalNetwork {
+  return createLocalNetwork({
+    ...outboxOf(options, runtime),
+    database: runtime.database,
+    allowLoopback: options.env?.WEBHOOK_ALLOW_LOOPBACK === "1",
+    notify: runtime.changes.notify,
     webhooks: options.network,
   });
-  const services: Services = { dynamodb, sqs, scheduler, kms, s3, ses };
-  const table = remote ? await remoteTable(services, openState(database), ids) : TABLE;
-  const { baseUrl = () => HOST } = options;
-  const env = {
+}
+
+/** Makes the table, queues, keys and buckets. @returns the environment variables of all functions. */
+async function environmentOf(
+  { plan, env, baseUrl = () => HOST }: LocalServiceOptions,
+  services: Services,
+  table: string,
+) {
+  return {
     ...(await makeResources(services, table)),
     TOKEN_ISSUER: HOST,
     get BASE_URL() {
       return baseUrl();
     },
     TOKEN_AUDIENCE: "engagement-dashboard",
-    DEFAULT_PLAN: options.plan ?? "enterprise",
+    DEFAULT_PLAN: plan ?? "enterprise",
     MAIL_SENDER: "no-reply@example.com",
-    ...options.env,
+    ...env,
   };
+}
+
+interface FunctionSettings {
+  services: Services;
+  env: Readonly<Record<string, string>>;
+  network: LocalNetwork;
+  dynamodb: EmbeddedAws["dynamodb"];
+  table: string;
+}
+
+/** The dependencies that a function is created with, by its name. */
+function dependenciesOf(
+  { hooks, baseUrl, onRead }: LocalServiceOptions,
+  { clock, ids, log }: Runtime,
+  { services, env, network, dynamodb, table }: FunctionSettings,
+): (functionName: string) => Deps {
   const writeSignals = createWriteSignals(dynamodb, table);
-  const partsFor = (functionName: string): Deps => ({
-    aws: localClients(services, options.hooks?.(functionName), baseUrl),
+  return (functionName) => ({
+    aws: localClients(services, hooks?.(functionName), baseUrl),
     clock,
     ids,
     env,
     log,
-    network: providers.network,
+    network: network.network,
     writeSignal: writeSignals.signal,
-    ...(options.onRead && { onRead: options.onRead }),
+    ...(onRead && { onRead }),
   });
+}
 
-  const routes = hostFunctions(host, partsFor, options.groups);
-  const noteLine = (message: string, details?: object) => log({ level: "warn", message, ...details });
-  const mappings = createMappings({ clock, database, sqs, dynamodb, host, log: noteLine });
-  for (const worker of workers)
-    if (worker.eventSource === "queue")
-      mappings.mapQueue({ queue: worker.name, function: worker.name, batchSize: queues[worker.name].batch });
+/** Connects each worker to its queue, or to the stream of the table. */
+async function mapEventSources({ clock, database, warn }: Runtime, aws: EmbeddedAws, table: string): Promise<Mappings> {
+  const { sqs, dynamodb, host, remote } = aws;
+  const mappings = createMappings({ clock, database, sqs, dynamodb, host, log: warn });
+  for (const { name, eventSource } of workers)
+    if (eventSource === "queue") mappings.mapQueue({ queue: name, function: name, batchSize: queues[name].batch });
     else {
       const stream = await remote?.streamArn(table);
-      mappings.mapTableStream({ table, stream, function: worker.name, batchSize: 100, filter: wantsReaction });
+      mappings.mapTableStream({ table, stream, function: name, batchSize: 100, filter: wantsReaction });
     }
-  const time = createTime({ clock, host, mappings, scheduler, sqs, dynamodb, changes, log: noteLine });
-  const gateway = withFiles(createGateway({ clock, ids, host, routes, log: noteLine, enter: time.enter }), {
-    ...services,
-    s3,
-  });
-
-  return {
-    ...{ dynamodb, sqs, scheduler, kms, s3, ses, providers, clock, ids, time, host, gateway, database, env, partsFor },
-    close: async () => {
-      await time.stop();
-      remote?.close();
-      database.close();
-    },
-  };
+  return mappings;
 }
 
 /** `arn:aws:lambda:<region>:<account>:function:<name>[:<qualifier>]` */
@@ -192,7 +276,8 @@ function hostFunctions(
     host.register({ name, timeoutSeconds: API_TIMEOUT_SECONDS, ...sizes, create });
     for (const endpoint of group.endpoints)
       routes.push({
-        ...{ routeKey: routeKeyOf(endpoint.route), function: name },
+        routeKey: routeKeyOf(endpoint.route),
+        function: name,
         ...(takesFile(endpoint) && { bodyLimitBytes: UPLOAD_LIMIT }),
       });
   }

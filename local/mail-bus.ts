@@ -17,8 +17,15 @@ export function mailEventsTo(sqs: Pick<Sqs, "operate">, { clock, ids }: { clock:
     if (!type) return;
     const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: QUEUE });
     const envelope = {
-      ...{ version: "0", id: ids.uuid(), "detail-type": type, source: "aws.ses", account: ACCOUNT },
-      ...{ time: new Date(clock.now()).toISOString(), region: REGION, resources: [], detail },
+      version: "0",
+      id: ids.uuid(),
+      "detail-type": type,
+      source: "aws.ses",
+      account: ACCOUNT,
+      time: new Date(clock.now()).toISOString(),
+      region: REGION,
+      resources: [],
+      detail,
     };
     await sqs.operate("SendMessage", { QueueUrl, MessageBody: JSON.stringify(envelope) });
   };

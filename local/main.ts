@@ -1,72 +1,132 @@
 // `npm start`: the whole service in one process on this machine.
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { LogEntry } from "../shared/deps.ts";
 import { logLine } from "../shared/log.ts";
 import { startAwsPort } from "./aws-port.ts";
 import { createControl } from "./control.ts";
-import { openDataFolder } from "./data-folder.ts";
-import { prepareDemo, welcome } from "./demo.ts";
+import { type DataFolder, openDataFolder } from "./data-folder.ts";
+import { type Demo, demoVariables, prepareDemo, welcome } from "./demo.ts";
 import { createFaults, UNDISTURBED } from "./faults.ts";
 import { startHttpServer } from "./http-server.ts";
 import { createLocalService } from "./local-service.ts";
-import { isStartRefused, readSettings, startRefused } from "./settings.ts";
+import { isStartRefused, readSettings, type Settings, startRefused } from "./settings.ts";
 import { openState, rememberOffset } from "./state.ts";
 import { openTenancy } from "./tenancy.ts";
 
 const STOP_MS = 10_000;
 
 async function start(): Promise<void> {
-  readEnvFile();
-  const { port, dataFolder, plan, awsPort, dynamodbEndpoint, passedOn } = readSettings(process.env);
-  const folder = openDataFolder(dataFolder);
-  const faults = createFaults();
-  let stopping = false;
-  const log = (entry: LogEntry) => {
-    if (entry.level !== "info" && !stopping) console.error(logLine(entry));
-  };
-  const note = (message: string, details?: object) => log({ level: "warn", message, ...details });
+  const settings = readEnvironment();
+  const folder = openDataFolder(settings.dataFolder);
+  const log = createLog();
+  const address = { url: "" };
+  const running = await runService(settings, folder, log, address);
+  const demo = await prepareDemo(running.tenancy, running.state, settings.dynamodbEndpoint ? "remote-demo" : "demo");
+  const servers = await openServers(settings, running, log, address);
+  const variables = writeVariables(settings, servers.url, demo);
+  console.log(welcome({ url: servers.url, aws: servers.awsUrl, folder: settings.dataFolder, variables }, demo));
+  stopOnSignals(async () => {
+    log.mute();
+    await servers.close();
+    rememberOffset(running.state, running.service.clock.offset());
+    await running.service.close();
+    folder.release();
+  });
+}
 
-  const { hooks } = faults;
-  const begin = Date.now() + folder.offset;
-  const given = { plan, log, hooks, providerFaults: faults, dynamodbEndpoint, env: passedOn };
-  const options = { start: begin, ticking: true, ...given };
-  let url = "";
-  const baseUrl = () => url;
-  const service = await createLocalService({ file: folder.file, baseUrl, ...options }).catch(
-    refuseEndpoint(dynamodbEndpoint),
-  );
+/** Settings come from the environment, and from a file `.env` where the environment has none. */
+function readEnvironment(): Settings {
+  if (existsSync(".env")) process.loadEnvFile(".env");
+  return readSettings(process.env);
+}
+
+/** Warnings and errors, one line each. */
+function createLog() {
+  let isMuted = false;
+  const write = (entry: LogEntry) => {
+    if (entry.level !== "info" && !isMuted) console.error(logLine(entry));
+  };
+  return {
+    write,
+    warn: (message: string, details?: object) => write({ level: "warn", message, ...details }),
+    mute: () => {
+      isMuted = true;
+    },
+  };
+}
+
+type LocalLog = ReturnType<typeof createLog>;
+
+/** The address that clients call; empty until the server listens. */
+interface Address {
+  url: string;
+}
+
+async function runService(
+  { plan, dynamodbEndpoint, passedOn }: Settings,
+  folder: DataFolder,
+  log: LocalLog,
+  address: Address,
+) {
+  const faults = createFaults();
+  const service = await createLocalService({
+    file: folder.file,
+    start: Date.now() + folder.offset,
+    ticking: true,
+    plan,
+    baseUrl: () => address.url,
+    log: log.write,
+    hooks: faults.hooks,
+    providerFaults: faults,
+    dynamodbEndpoint,
+    env: passedOn,
+  }).catch(refuseEndpoint(dynamodbEndpoint));
   service.time.start();
   const tenancy = openTenancy(service.partsFor(UNDISTURBED));
-  const state = openState(service.database);
-  const demo = await prepareDemo(tenancy, state, dynamodbEndpoint ? "remote-demo" : "demo");
+  return { service, faults, tenancy, state: openState(service.database) };
+}
+
+type Running = Awaited<ReturnType<typeof runService>>;
+
+/** The API with its control surface, and the embedded AWS services where `AWS_PORT` asks for them. */
+async function openServers(
+  { port, awsPort }: Settings,
+  { service, tenancy, faults }: Running,
+  { warn }: LocalLog,
+  address: Address,
+) {
   const control = createControl({ service, tenancy, faults });
   const { gateway } = service;
-  const server = await startHttpServer({ port, gateway, control, log: note }).catch(refusePort("PORT", port));
-  url = server.url;
+  const api = await startHttpServer({ port, gateway, control, log: warn }).catch(refusePort("PORT", port));
+  address.url = api.url;
   const aws =
     awsPort === undefined
       ? undefined
-      : await startAwsPort(service, awsPort, note).catch(refusePort("AWS_PORT", awsPort));
-  console.log(welcome({ url, aws: aws?.url, folder: dataFolder }, demo));
-
-  const stop = async () => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(1), STOP_MS).unref();
-    await Promise.all([server.close(), aws?.close()]);
-    rememberOffset(state, service.clock.offset());
-    await service.close();
-    folder.release();
-    process.exit(0);
-  };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
-  // The launcher was killed: nobody could stop this process any more.
-  process.on("disconnect", () => process.exit(1));
+      : await startAwsPort(service, awsPort, warn).catch(refusePort("AWS_PORT", awsPort));
+  return { url: api.url, awsUrl: aws?.url, close: () => Promise.all([api.close(), aws?.close()]) };
 }
 
-/** Settings may lie in a file `.env`; those of the environment come first. */
-function readEnvFile(): void {
-  if (existsSync(".env")) process.loadEnvFile(".env");
+/** Writes the demo's credentials beside the data, for shells. @returns the file, or undefined if nothing is kept. */
+function writeVariables({ dataFolder }: Settings, url: string, demo: Demo): string | undefined {
+  if (dataFolder === ":memory:") return undefined;
+  const file = join(dataFolder, "demo.env");
+  writeFileSync(file, demoVariables(url, demo), { mode: 0o600 });
+  return file;
+}
+
+function stopOnSignals(stop: () => Promise<void>): void {
+  let isStopping = false;
+  const onSignal = async () => {
+    if (isStopping) return;
+    isStopping = true;
+    setTimeout(() => process.exit(1), STOP_MS).unref();
+    await stop();
+    process.exit(0);
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
+  // The launcher was killed and can pass on no more signals.
+  process.on("disconnect", () => process.exit(1));
 }
 
 const refusePort = (name: string, port: number) => (error: Error & { code?: string }) => {

@@ -8,12 +8,16 @@ import type { PlanName } from "../shared/plans.ts";
 import { platformWrite, secrets, storeWrite } from "../shared/resources.ts";
 import { defaultPlan, secretsMaker, tokenSigner } from "../shared/signing.ts";
 import { absent } from "../shared/store/conditions.ts";
-import { platformKeys } from "../shared/store/keys.ts";
-import type { Item, TenantId, Value } from "../shared/store/model.ts";
+import { putItem } from "../shared/store/item.ts";
+import type { TenantId, Value } from "../shared/store/model.ts";
 import { onTransactionCanceled } from "../shared/store/refusals.ts";
 import { type Subscriber, upsertSubscriber } from "../shared/store/subscribers/subscribers.ts";
 import { createServerKey, hashPassword, register, sdkKeyFor } from "../shared/store/workspaces/identity.ts";
+import { MemberItem, MembershipItem, UserItem } from "../shared/store/workspaces/identity-items.ts";
+import { WorkspaceItem } from "../shared/store/workspaces/items.ts";
+import { listMembers } from "../shared/store/workspaces/members.ts";
 import { issueRefreshToken } from "../shared/store/workspaces/refresh.ts";
+import type { WorkspaceRow } from "../shared/store/workspaces/workspaces.ts";
 
 export interface NewWorkspace {
   tenant_id: string;
@@ -70,30 +74,26 @@ export function openTenancy(deps: Deps): Tenancy {
   const root = () => secrets.open(deps)(NOBODY).root();
   const randomName = () => ids.bytes(NAME_BYTES).toString("hex");
 
-  const need = async (tenant: string): Promise<Item> => {
-    const row = await platform.get(platformKeys.tenant(tenant));
+  const requireWorkspace = async (tenant: string): Promise<WorkspaceRow> => {
+    const row = await platform.get(WorkspaceItem, { tenant });
     if (!row) throw notFound("workspace");
     return row;
   };
 
-  const findMember = async (tenant: string, role: Role): Promise<string | undefined> => {
-    const { pk, sk } = platformKeys.member(tenant, "");
-    const { items } = await platform.query({ pk, prefix: sk });
-    const found = items.find((item) => item.role === role);
-    return found && String(found.user_id);
-  };
+  const findMember = async (tenant: TenantId, role: Role): Promise<string | undefined> =>
+    (await listMembers(platform, tenant)).find((member) => member.role === role)?.user_id;
 
   /** The same workspace and role give the same user, so that two at once make one. */
-  const makeMember = async (tenant: string, role: Role): Promise<string> => {
+  const makeMember = async (tenant: TenantId, role: Role): Promise<string> => {
     const user = uuidOfText(`local member ${tenant} ${role}`);
     const email = `${role}-${user.slice(0, 8)}@example.com`;
     const created_at = timestamp(clock.now());
     const member = { user_id: user, tenant, role, email, name: role, created_at };
     await platform
       .transact([
-        { put: { ...platformKeys.user(email), id: user, email, name: role, password: "", created_at }, when: absent() },
-        { put: { ...platformKeys.member(tenant, user), ...member } },
-        { put: { ...platformKeys.membership(user, tenant), ...member } },
+        putItem(UserItem, { email }, { id: user, email, name: role, password: "", created_at }, absent()),
+        putItem(MemberItem, { tenant, user }, member),
+        putItem(MembershipItem, { user, tenant }, member),
       ])
       .catch(onTransactionCanceled(() => undefined));
     return user;
@@ -134,9 +134,8 @@ export function openTenancy(deps: Deps): Tenancy {
     },
 
     issueToken: async ({ tenant_id, role, read_only = false, agency_id }) => {
-      const employer = agency_id ?? tenant_id;
-      await Promise.all([need(tenant_id), need(employer)]);
-      const user = (await findMember(employer, role)) ?? (await makeMember(employer, role));
+      const [, employer] = await Promise.all([requireWorkspace(tenant_id), requireWorkspace(agency_id ?? tenant_id)]);
+      const user = (await findMember(employer.id, role)) ?? (await makeMember(employer.id, role));
       const subject = { user, tenant: tenant_id, role, readOnly: read_only || role === "viewer" };
       return signer.accessToken(agency_id === undefined ? subject : { ...subject, agency: agency_id });
     },

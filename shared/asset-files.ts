@@ -1,14 +1,14 @@
-// Uploaded images as objects of S3: written once under a random key, read by everybody through the edge.
+// Uploaded images as S3 objects: written once under a random key, public through CloudFront.
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { type Capability, setting } from "./deps.ts";
 
-/** Where assets lie under the base URL; with the slash before it left out, the beginning of every object's key. */
+/** The path of assets under the base URL; without its first slash, the prefix of every object key. */
 export const ASSETS_PATH = "/assets/";
 
-/** A key never gets other bytes: whoever has them need not ask again. */
-const FOR_GOOD = "public, max-age=31536000, immutable";
+/** The bytes of a key never change. */
+const CACHE_CONTROL = "public, max-age=31536000, immutable";
 
-/** What the edge says beside an asset, whatever its bytes turn out to be; any site may show it. */
+/** Headers that the edge adds to every asset. Any site may embed an asset. */
 export const assetHeaders = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "default-src 'none'; sandbox",
@@ -18,7 +18,7 @@ export const assetHeaders = {
 const keyOf = (name: string) => `${ASSETS_PATH.slice(1)}${name}`;
 
 export interface AssetWriting {
-  /** Where an asset of this name is to be found. */
+  /** The public URL of an asset. */
   urlOf(name: string): string;
   put(name: string, bytes: Buffer, contentType: string): Promise<void>;
 }
@@ -33,8 +33,15 @@ export const assetWriting: Capability<"assetFiles", AssetWriting> = {
     const files: AssetWriting = {
       urlOf: (name) => `${setting(deps, "BASE_URL")}${ASSETS_PATH}${name}`,
       put: async (name, bytes, contentType) => {
-        const about = { ContentType: contentType, CacheControl: FOR_GOOD };
-        await client.send(new PutObjectCommand({ Bucket, Key: keyOf(name), Body: bytes, ...about }));
+        await client.send(
+          new PutObjectCommand({
+            Bucket,
+            Key: keyOf(name),
+            Body: bytes,
+            ContentType: contentType,
+            CacheControl: CACHE_CONTROL,
+          }),
+        );
       },
     };
     return () => files;
@@ -49,7 +56,7 @@ export const assetRemoval: Capability<"assetFiles", { remove(name: string): Prom
     const client = deps.aws(S3Client);
     const Bucket = setting(deps, "ASSETS_BUCKET");
     const files = {
-      /** Gone already is gone. */
+      /** Succeeds if there is no such object. */
       remove: async (name: string) => {
         await client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(name) }));
       },

@@ -1,15 +1,14 @@
-// Whose channel a provider calls back about: its path names the channel alone, so a row says the workspace.
+// The workspace of a channel that a provider calls back about: the path names only the channel, so a row maps it.
 import type { Capability, Deps } from "./deps.ts";
 import { type Store, storeWrite } from "./resources.ts";
 import { absent, any, is } from "./store/conditions.ts";
-import { platformKeys } from "./store/keys.ts";
-import type { TenantId } from "./store/model.ts";
+import { CallbackItem } from "./store/platform-items.ts";
 import { onConditionFailed } from "./store/refusals.ts";
 import { openPlatformTable } from "./store/table.ts";
 import { type Opener, vaultOpening } from "./vault.ts";
 
 export interface Callbacks {
-  /** Before the credentials that callbacks need: alone it is harmless. */
+  /** To be called before the credentials that callbacks need are stored: the row alone has no effect. */
   remember(channel: string): Promise<void>;
   forget(channel: string): Promise<void>;
 }
@@ -25,11 +24,11 @@ export const callbacks: Capability<"callbacks", Callbacks> = {
     return (tenant) => ({
       remember: (channel) =>
         rows
-          .put({ ...platformKeys.callback(channel), tenant }, any(absent(), is("tenant", tenant)))
+          .put(CallbackItem, { channel }, { tenant }, any(absent(), is("tenant", tenant)))
           .catch(onConditionFailed(() => undefined)),
       forget: async (channel) => {
         await rows
-          .remove(platformKeys.callback(channel), any(absent(), is("tenant", tenant)))
+          .remove(CallbackItem, { channel }, any(absent(), is("tenant", tenant)))
           .catch(onConditionFailed(() => undefined));
       },
     });
@@ -52,10 +51,8 @@ export const calledWorkspace: Capability<"calledWorkspace", (channel: string) =>
       const storeOf = storeWrite.open(deps);
       const vaultOf = vaultOpening.open(deps);
       return () => async (channel) => {
-        const row = await rows.get(platformKeys.callback(channel));
-        if (!row) return undefined;
-        const tenant = String(row.tenant) as TenantId;
-        return { store: storeOf(tenant), vault: vaultOf(tenant) };
+        const row = await rows.get(CallbackItem, { channel });
+        return row && { store: storeOf(row.tenant), vault: vaultOf(row.tenant) };
       };
     },
   };

@@ -1,4 +1,4 @@
-// What every function is made of: its clients, clock, ids, settings and log come in from outside
+// What every function depends on: its clients, clock, ids, settings and log are passed in
 // (docs/decisions/0021#composition-root).
 import type { Clock, Ids } from "./clock.ts";
 import type { Network } from "./egress/network.ts";
@@ -16,7 +16,7 @@ export type ClientClass<C extends Client> = new (configuration: object) => C;
 
 /**
  * Hands out one client per class, so that a bundle holds only the clients its capabilities name. A `configuration` of
- * its own (fewer tries) counts when the client is made.
+ * its own (fewer attempts) applies when the client is created.
  */
 export type Aws = <C extends Client>(clientClass: ClientClass<C>, configuration?: object) => C;
 
@@ -30,16 +30,16 @@ export interface Deps {
   aws: Aws;
   clock: Clock;
   ids: Ids;
-  /** Environment variables of the function, named in `resources.ts`. */
+  /** Environment variables of the function, named by its capabilities. */
   env: Readonly<Record<string, string | undefined>>;
   log(entry: LogEntry): void;
-  /** What lies below the egress client; the real network if absent. */
+  /** What the egress client connects through. Default: the real network. */
   network?: Network;
-  /** Stands in for all providers of messages, where a world has its own. */
+  /** Replaces all providers of messages: the local service has its own. */
   providers?: Providers;
-  /** In tests: sees every row that is read, with the item that it is read as. */
+  /** In tests: called for every row that is read, with its declaration. */
   onRead?: (item: AnyItem | AnyIndex, row: object) => void;
-  /** Locally, aborts as soon as something is written under a partition key, so that a wait may end early. */
+  /** Locally: aborts at the next write to a partition, so that a wait may end early. */
   writeSignal?: (partition: string) => AbortSignal;
 }
 
@@ -62,12 +62,15 @@ export interface Capability<As extends string = string, Value = unknown> {
 
 export type Uses = readonly Capability[];
 
+/** For capabilities that are bound to no workspace. */
+export const NO_TENANT = "" as TenantId;
+
 type ValueOf<C> = C extends Capability<string, infer V> ? V : never;
 
-/** The context that a list of capabilities gives: reaching for an undeclared one does not compile. */
+/** The context that a list of capabilities gives: use of an undeclared one does not compile. */
 export type Context<U extends Uses> = { [C in U[number] as C["as"]]: ValueOf<C> };
 
-/** Opens capabilities, each once, whoever asks for it; what it returns binds them to a tenant. */
+/** Opens each capability once; the result binds a list of them to a tenant. */
 export function opener(deps: Deps): <U extends Uses>(uses: U) => (tenant: TenantId) => Context<U> {
   const cache = new Map<Capability, (tenant: TenantId) => unknown>();
   const open = (capability: Capability) => {
@@ -84,7 +87,7 @@ export function opener(deps: Deps): <U extends Uses>(uses: U) => (tenant: Tenant
 /** The same for one list of them. */
 export const openAll = <U extends Uses>(uses: U, deps: Deps): ((tenant: TenantId) => Context<U>) => opener(deps)(uses);
 
-/** A setting that must be there: a function without it does not start. */
+/** A required setting: a function without it does not start. */
 export function setting(deps: Pick<Deps, "env">, name: string): string {
   const value = deps.env[name];
   if (!value) throw new Error(`The environment variable ${name} is not set.`);

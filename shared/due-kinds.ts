@@ -1,10 +1,10 @@
-// Kinds of timers: the queue that a due row goes to when its time has come, and the message it becomes there.
+// Kinds of timers: the queue and the message of a due row.
 import type { Message, QueueName } from "./messages.ts";
-import type { Grouping } from "./store/keys.ts";
+import type { Group } from "./store/lists/items.ts";
 
 export interface DueTimer {
   tenant: string;
-  /** The entity whose time comes, as the kind writes it. */
+  /** The entity that the timer is for, in the form of its kind. */
   id: string;
   /** Service time in milliseconds. */
   at: number;
@@ -19,31 +19,34 @@ const plainStep = (tenant: string) => ({ tenant, events: [], moves: [], people: 
 export const dueKinds = {
   /** A scheduled send. */
   job: to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, due: true })),
-  /** A look at whether everything of a job is still moving. */
+  /** A check that the ranges and chunks of a job still progress. */
   "job-watch": to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, watch: true })),
-  /** What a job has put off is due. */
+  /** Deferred recipients of a job are due. */
   "job-release": to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, release: true })),
   /** The second pass of an erasure. */
   erasure: to("erase", ({ tenant, id: subscriber, since }) => ({ tenant, subscriber, since, pass: 2 })),
   /** A deleted list or segment: `<kind>#<id>`. */
   disband: to("delete-memberships", ({ tenant, id }) => {
-    const [kind, group = ""] = id.split("#") as [Grouping, string?];
+    const [kind, group = ""] = id.split("#") as [Group["kind"], string?];
     return { tenant, kind, id: group };
   }),
-  /** An upload that broke off. */
+  /** An upload that was not completed. */
   "asset-upload": to("discard-asset", ({ tenant, id: asset }) => ({ tenant, asset, over: true })),
   /** The end_at of an experience. */
   "experience-end": to("end-experience", ({ tenant, id: experience, since }) => ({ tenant, experience, since })),
   /** The end of a window of a subscriber's dynamic segments. */
   "segment-window": to("segment", ({ tenant, id: subscriber, at }) => ({
-    ...{ tenant, people: [], events: [], tries: 0 },
+    tenant,
+    people: [],
+    events: [],
+    tries: 0,
     window: { subscriber, at },
   })),
-  /** A look at whether a segment is still being computed. */
+  /** A check that the computation of a segment still progresses. */
   "segment-run": to("recompute-segment", ({ tenant, id: segment }) => ({ tenant, segment, watch: true })),
-  /** A look at whether a channel is still being verified. */
+  /** A check that the verification of a channel still progresses. */
   verification: to("verify-channel", ({ tenant, id: channel }) => ({ tenant, channel })),
-  /** A look at whether an import is still going on. */
+  /** A check that an import still progresses. */
   "import-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, watch: true })),
   /** A tick of a schedule: `<id>:<revision>`. */
   schedule: to("run-schedule", ({ tenant, id, at }) => {
@@ -55,9 +58,9 @@ export const dueKinds = {
     const [subscriber = "", journey = "", run = "", seq] = id.split("#");
     return { ...plainStep(tenant), run: { subscriber, journey, run, seq: Number(seq), at, since } };
   }),
-  /** The end of a deleted workspace, or a look at whether it is still under way. */
+  /** The purge of a deleted workspace, or a check that it still progresses. */
   purge: to("purge", ({ tenant }) => ({ tenant })),
-  /** What late writers left of a deleted journey. */
+  /** Rows that concurrent writers added to a deleted journey. */
   "journey-gone": to("step-journey", ({ tenant, id: journey }) => ({
     ...plainStep(tenant),
     sweep: { journey, mode: "delete" as const },
@@ -65,6 +68,7 @@ export const dueKinds = {
 };
 
 export type DueKind = keyof typeof dueKinds;
+export const dueKindNames = Object.keys(dueKinds) as DueKind[];
 
 /** Every queue that a timer leads to. */
 export const dueQueues: readonly QueueName[] = [...new Set(Object.values(dueKinds).map(({ queue }) => queue))];

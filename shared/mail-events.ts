@@ -1,62 +1,62 @@
-// What SES tells of a mail after it took it, as EventBridge puts it into our queue; told by the tags of the send.
+// Events of SES about sent mails, as EventBridge puts them into our queue. The tags of a mail name its send.
 import * as v from "valibot";
 
 const Text = v.pipe(v.string(), v.maxLength(512));
 const id = v.pipe(v.string(), v.maxLength(128));
-const People = v.optional(v.array(v.object({ emailAddress: Text })), []);
+const Recipients = v.optional(v.array(v.object({ emailAddress: Text })), []);
 
-/** `deferred`: it may still arrive. `untold`: of no concern, or of a mail that is not ours. */
-const fates = ["delivered", "bounced", "deferred", "complained", "untold"] as const;
+/** `deferred`: it may still arrive. `ignored`: an event of another kind, or of a mail that no workspace sent. */
+const fates = ["delivered", "bounced", "deferred", "complained", "ignored"] as const;
 
-export interface MailEvent {
-  tenant: string;
-  job: string;
-  subscriber: string;
-  /** Where its row of the ledger begins. */
-  at: number;
-  fate: (typeof fates)[number];
-  reason: string;
-  /** Whom it reached, or did not. */
-  emails: string[];
-  /** How often its row was not there yet. */
-  tries: number;
-}
-
-const Again = v.object({
-  ...{ tenant: id, job: id, subscriber: id, at: v.number(), fate: v.picklist(fates), reason: Text },
-  ...{ emails: v.array(Text), tries: v.number() },
+/** An event as it is queued again while its row is missing. */
+const MailEvent = v.object({
+  tenant: id,
+  job: id,
+  subscriber: id,
+  /** The time in the key of its row of the ledger. */
+  at: v.number(),
+  fate: v.picklist(fates),
+  reason: Text,
+  /** The addresses that bounced or complained. */
+  emails: v.array(Text),
+  /** How often its row was missing. */
+  tries: v.number(),
 });
+export type MailEvent = v.InferOutput<typeof MailEvent>;
 
 const SesNotification = v.object({
   source: v.literal("aws.ses"),
   detail: v.object({
     eventType: Text,
     mail: v.object({ tags: v.optional(v.record(v.string(), v.array(v.string())), {}) }),
-    bounce: v.optional(v.object({ bounceType: Text, bounceSubType: v.optional(Text, ""), bouncedRecipients: People })),
-    complaint: v.optional(v.object({ complainedRecipients: People })),
+    bounce: v.optional(
+      v.object({ bounceType: Text, bounceSubType: v.optional(Text, ""), bouncedRecipients: Recipients }),
+    ),
+    complaint: v.optional(v.object({ complainedRecipients: Recipients })),
   }),
 });
 
 function eventOf({ detail: { eventType, mail, bounce, complaint } }: v.InferOutput<typeof SesNotification>): MailEvent {
   const tag = (name: string) => mail.tags[name]?.[0] ?? "";
-  const whose = {
+  const ids = {
     tenant: tag("tenant"),
     job: tag("job"),
     subscriber: tag("subscriber"),
     at: Number(tag("at")),
     tries: 0,
   };
-  const said = (fate: MailEvent["fate"], reason = "", subscribers: { emailAddress: string }[] = []): MailEvent => ({
-    ...whose,
-    fate: whose.tenant && whose.job && whose.subscriber && Number.isSafeInteger(whose.at) ? fate : "untold",
+  const isOurs = ids.tenant && ids.job && ids.subscriber && Number.isSafeInteger(ids.at);
+  const event = (fate: MailEvent["fate"], reason = "", recipients: { emailAddress: string }[] = []): MailEvent => ({
+    ...ids,
+    fate: isOurs ? fate : "ignored",
     reason,
-    emails: subscribers.map(({ emailAddress }) => emailAddress),
+    emails: recipients.map(({ emailAddress }) => emailAddress),
   });
-  if (eventType === "Delivery") return said("delivered");
-  if (eventType === "Complaint") return said("complained", "", complaint?.complainedRecipients);
-  if (eventType !== "Bounce" || !bounce) return said("untold");
+  if (eventType === "Delivery") return event("delivered");
+  if (eventType === "Complaint") return event("complained", "", complaint?.complainedRecipients);
+  if (eventType !== "Bounce" || !bounce) return event("ignored");
   const reason = `${bounce.bounceType}: ${bounce.bounceSubType}`;
-  return said(bounce.bounceType === "Permanent" ? "bounced" : "deferred", reason, bounce.bouncedRecipients);
+  return event(bounce.bounceType === "Permanent" ? "bounced" : "deferred", reason, bounce.bouncedRecipients);
 }
 
-export const MailEventMessage = v.union([Again, v.pipe(SesNotification, v.transform(eventOf))]);
+export const MailEventMessage = v.union([MailEvent, v.pipe(SesNotification, v.transform(eventOf))]);

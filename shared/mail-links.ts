@@ -1,12 +1,11 @@
-// The links of mails: made by whoever sends, opened by the public routes. A sealed token is the only credential there.
-
+// The links of mails: the sender makes them, and public routes open them. A signed token is the only credential.
 import { type Capability, setting } from "./deps.ts";
 import { looksLikeMailToken, type MailToken, openMailToken, sealMailToken } from "./mail-tokens.ts";
 import { type Store, secrets, storeWrite } from "./resources.ts";
 import type { TenantId } from "./store/model.ts";
 import { noSecrets } from "./store/secrets.ts";
 
-const places: Record<MailToken["kind"], string> = { unsubscribe: "u", open: "o", click: "c" };
+const paths: Record<MailToken["kind"], string> = { unsubscribe: "u", open: "o", click: "c" };
 
 /** The address of a link. */
 export type MailLinks = (token: MailToken) => string;
@@ -20,14 +19,14 @@ export const mailLinks: Capability<"mailLinks", () => Promise<MailLinks>> = {
     return () => async () => {
       const { cursorKey } = await root();
       const origin = setting(deps, "BASE_URL");
-      return (token) => `${origin}/${places[token.kind]}/${sealMailToken(cursorKey, token)}`;
+      return (token) => `${origin}/${paths[token.kind]}/${sealMailToken(cursorKey, token)}`;
     };
   },
 };
 
 type Opened<K extends MailToken["kind"]> = { store: Store; link: Extract<MailToken, { kind: K }> };
 
-/** What a link of a mail is about, with the workspace it names; nothing for a token that is not ours. */
+/** The content of a link, with the store of the workspace that it names; undefined for an invalid token. */
 export type MailLinkOpener = <K extends MailToken["kind"]>(kind: K, token: string) => Promise<Opened<K> | undefined>;
 
 export const openedMailLink: Capability<"openLink", MailLinkOpener> = {

@@ -1,4 +1,4 @@
-// Tokens in the links of mails: what a link is about and whose it is, sealed by an HMAC; no address, no expiry (D-EMAIL).
+// Tokens in the links of mails: ids, signed by an HMAC. They contain no address and do not expire (D-EMAIL).
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 interface Unsubscribing {
@@ -19,18 +19,18 @@ interface Sent {
 }
 
 export type Opening = Sent & { kind: "open" };
-/** `link` counts the links of the HTML body; `mark` tells the target again where the body has changed since. */
+/** `link`: the position in the HTML body. `mark`: a short hash that finds the target if the body has changed since. */
 export type Clicking = Sent & { kind: "click"; link: number; mark: string };
 export type MailToken = Unsubscribing | Opening | Clicking;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const ID_BYTES = 16;
 const MAC_BYTES = 16;
-/** Only what exists is said: one channel and one scope. */
+/** The one channel and the one scope that exist. */
 const EMAIL_MARKETING = 0x11;
 const arms = [undefined, "a", "b"] as const;
 
-/** Letters in front of the sealed bytes, and how many bytes there are. */
+/** A letter for each kind that is signed too, and the number of signed bytes. */
 const kinds = { unsubscribe: "u", open: "o", click: "c" } as const;
 const lengths: Record<MailToken["kind"], number> = {
   unsubscribe: 2 * ID_BYTES + 1,
@@ -38,20 +38,20 @@ const lengths: Record<MailToken["kind"], number> = {
   click: 3 * ID_BYTES + 5 + 2 + 3,
 };
 
-/** A few bytes of a target: enough to find it among the links of one mail. */
+/** A few bytes of the hash of a target: enough to find it among the links of one mail. */
 export const markOfTarget = (target: string): string => createHash("sha256").update(target).digest("hex").slice(0, 6);
 
-/** The token, about 100 letters that need no escaping in a path. */
+/** The token: about 100 characters that need no escaping in a path. */
 export function sealMailToken(key: Buffer, token: MailToken): string {
   const bytes = bytesOf(token);
   return Buffer.concat([bytes, macOf(key, token.kind, bytes)]).toString("base64url");
 }
 
-/** Whether a text could be a token of this kind at all: nobody needs the key to refuse another. */
+/** Whether a text has the form of a token of this kind: others are refused without reading the key. */
 export const looksLikeMailToken = (kind: MailToken["kind"], text: string): boolean =>
   /^[\w-]{1,128}$/.test(text) && Buffer.byteLength(text, "base64url") === lengths[kind] + MAC_BYTES;
 
-/** @returns what a token of this kind says, if it is ours to the letter. */
+/** @returns the content of a token of this kind if its signature is valid. */
 export function openMailToken<K extends MailToken["kind"]>(
   key: Buffer,
   kind: K,
@@ -68,12 +68,12 @@ const macOf = (key: Buffer, kind: MailToken["kind"], bytes: Buffer): Buffer =>
   createHmac("sha256", key).update(`mail-token:${kinds[kind]}:`).update(bytes).digest().subarray(0, MAC_BYTES);
 
 function bytesOf(token: MailToken): Buffer {
-  const whose = [packed(token.tenant), packed(token.subscriber)];
-  if (token.kind === "unsubscribe") return Buffer.concat([...whose, Buffer.of(EMAIL_MARKETING)]);
+  const owner = [packed(token.tenant), packed(token.subscriber)];
+  if (token.kind === "unsubscribe") return Buffer.concat([...owner, Buffer.of(EMAIL_MARKETING)]);
   const sent = Buffer.alloc(5);
   sent.writeUInt8(arms.indexOf(token.arm));
   sent.writeUInt32BE(token.sentAt, 1);
-  const mail = [...whose, packed(token.job), sent];
+  const mail = [...owner, packed(token.job), sent];
   if (token.kind === "open") return Buffer.concat(mail);
   const link = Buffer.alloc(2);
   link.writeUInt16BE(token.link);
@@ -82,11 +82,11 @@ function bytesOf(token: MailToken): Buffer {
 
 function tokenOf(kind: MailToken["kind"], bytes: Buffer): MailToken {
   const id = (n: number) => unpacked(bytes.subarray(n * ID_BYTES, (n + 1) * ID_BYTES));
-  const whose = { tenant: id(0), subscriber: id(1) };
-  if (kind === "unsubscribe") return { kind, ...whose, channel: "email", scope: "marketing" };
+  const owner = { tenant: id(0), subscriber: id(1) };
+  if (kind === "unsubscribe") return { kind, ...owner, channel: "email", scope: "marketing" };
   const rest = bytes.subarray(3 * ID_BYTES);
   const arm = arms[rest.readUInt8()];
-  const sent = { ...whose, job: id(2), ...(arm && { arm }), sentAt: rest.readUInt32BE(1) };
+  const sent = { ...owner, job: id(2), ...(arm && { arm }), sentAt: rest.readUInt32BE(1) };
   if (kind === "open") return { kind, ...sent };
   return { kind, ...sent, link: rest.readUInt16BE(5), mark: rest.subarray(7).toString("hex") };
 }

@@ -1,21 +1,21 @@
-// Mail of the service itself, from the domain of the installation: what workspaces send goes through their channels.
+// Mails of the service itself, from the domain of the installation. Mails of workspaces go through their channels.
 import { type Capability, type Deps, setting } from "./deps.ts";
 import { mailSource } from "./providers/mail-source.ts";
 import { openSes } from "./providers/ses.ts";
 
-interface Letter {
+interface ServiceMail {
   tenant: string;
-  /** What it is about; never two letters of one id. */
+  /** The id of its subject: no two mails have the same one. */
   id: string;
   to: string;
   subject: string;
   text: string;
 }
 
-/** Sends a letter, or logs why it did not go: never throws, and never keeps the caller from answering. */
-export type Mailer = (letter: Letter) => Promise<void>;
+/** Sends a mail, or logs why it was not sent: a failed mail never fails the request. */
+export type Mailer = (mail: ServiceMail) => Promise<void>;
 
-/** Where no domain for e-mail is set, nothing is mailed. */
+/** Sends no mail if the installation has no domain for e-mail. */
 export const mailer: Capability<"mail", Mailer> = {
   as: "mail",
   env: ["MAIL_SENDER"],
@@ -37,6 +37,7 @@ function openMailer(deps: Deps, from_email: string): Mailer {
       "refused" in mail
         ? { status: "rejected", reason: mail.refused }
         : await ses.send(credentials, message, mail.source);
-    if (outcome.status !== "accepted") deps.log({ level: "warn", message: "a mail was not sent", tenant, ...outcome });
+    if (outcome.status !== "accepted")
+      deps.log({ level: "warn", message: "a mail was not sent", tenant, mail: id, ...outcome });
   };
 }

@@ -1,4 +1,4 @@
-// Every queue message: its queue, its shape, how often and how long it is tried. Messages carry ids, never content.
+// Every queue message: its queue, its shape, its attempts. Messages carry ids, never content.
 import * as v from "valibot";
 import { MailEventMessage } from "./mail-events.ts";
 
@@ -6,7 +6,7 @@ const id = v.pipe(v.string(), v.maxLength(128));
 const anonymous = v.pipe(v.string(), v.maxLength(256));
 
 export const queues = {
-  /** A job to dispatch, to go on with or to look after, or one of its ranges. */
+  /** A job to dispatch, to continue or to check, or one of its ranges. */
   "fan-out": {
     message: v.object({
       tenant: id,
@@ -14,21 +14,21 @@ export const queues = {
       range: v.optional(id),
       /** Set by a timer: the job may move from scheduled to queued. */
       due: v.optional(v.boolean()),
-      /** Set by the watchdog: look whether everything of the job is still moving. */
+      /** Set by the watchdog: check that the job still progresses. */
       watch: v.optional(v.boolean()),
-      /** Set by a timer: what the job, or one of its ranges, has put off is due. */
+      /** Set by a timer: deferred recipients of the job, or of one of its ranges, are due. */
       release: v.optional(v.boolean()),
       /** When the timer was set: until 60 s later, a job that is not there yet may still appear. */
       since: v.optional(v.number()),
     }),
     batch: 10,
   },
-  /** One chunk of recipients to hand to the providers. */
+  /** One chunk of recipients to send to the providers. */
   deliver: {
     message: v.object({ tenant: id, job: id, range: id, chunk: v.number() }),
     batch: 10,
   },
-  /** A verification to ask the provider for; without its id, whichever is open after all this time. */
+  /** A verification to request from the provider; without its id, the one that is still open. */
   "verify-channel": {
     message: v.object({ tenant: id, channel: id, verification: v.optional(id), tries: v.optional(v.number()) }),
     batch: 10,
@@ -37,7 +37,7 @@ export const queues = {
   segment: {
     message: v.object({
       tenant: id,
-      /** Without `segments`, all of them are judged anew. */
+      /** Without `segments`, all segments are evaluated. */
       people: v.optional(v.array(v.object({ id, segments: v.optional(v.array(id)) })), []),
       events: v.optional(v.array(id), []),
       window: v.optional(v.object({ subscriber: id, at: v.number() })),
@@ -46,14 +46,14 @@ export const queues = {
     }),
     batch: 10,
   },
-  /** A shard of subscribers to judge for a segment, or a computation to look after. */
+  /** A shard of subscribers to evaluate for a segment, or a computation to check. */
   "recompute-segment": {
     message: v.object({
       tenant: id,
       segment: id,
       run: v.optional(v.number()),
       part: v.optional(id),
-      /** Set by the watchdog: whatever is not done of the run is sent out again. */
+      /** Set by the watchdog: shards that are not done are queued again. */
       watch: v.optional(v.boolean()),
     }),
     batch: 10,
@@ -67,7 +67,7 @@ export const queues = {
     ]),
     batch: 10,
   },
-  /** A deleted subscriber whose traces must go; `pass` 2 runs a minute later. */
+  /** An erased subscriber whose data must be removed; `pass` 2 runs a minute later. */
   erase: {
     message: v.object({ tenant: id, subscriber: id, pass: v.picklist([1, 2]), since: v.optional(v.number()) }),
     batch: 10,
@@ -77,7 +77,7 @@ export const queues = {
     message: v.object({ tenant: id, webhook: id, delivery: id, attempt: v.number() }),
     batch: 10,
   },
-  /** A deleted list or segment whose members must go. */
+  /** A deleted list or segment whose memberships must be removed. */
   "delete-memberships": {
     message: v.object({ tenant: id, kind: v.picklist(["list", "segment"]), id }),
     batch: 10,
@@ -93,8 +93,8 @@ export const queues = {
     batch: 10,
   },
   /**
-   * Runs of journeys that may move: one whose time has come, or those of subscribers who did something, entered or left
-   * a segment, or were changed; or all runs of a journey, shard by shard, to go on, to be canceled or to be removed.
+   * Runs of journeys to continue: one whose timer is due, or those of subscribers with new events, segment changes or
+   * attribute changes; or all runs of a journey, shard by shard, to resume, cancel or remove.
    */
   "step-journey": {
     message: v.object({
@@ -125,22 +125,22 @@ export const queues = {
     }),
     batch: 10,
   },
-  /** An image that was deleted, or whose upload's time is `over`: its object must go. */
+  /** An image that was deleted, or whose upload was not completed in time (`over`): its object must be removed. */
   "discard-asset": {
     message: v.object({ tenant: id, asset: id, over: v.optional(v.boolean()) }),
     batch: 10,
   },
-  /** An experience whose end_at has come; `since` when its timer was set. */
+  /** An experience whose end_at is reached; `since` is when its timer was set. */
   "end-experience": {
     message: v.object({ tenant: id, experience: id, since: v.number() }),
     batch: 10,
   },
-  /** An import job to begin, to go on with, or to look after. */
+  /** An import job to begin, to continue, or to check. */
   "import-rows": {
     message: v.object({ tenant: id, import: id, watch: v.optional(v.boolean()) }),
     batch: 1,
   },
-  /** What SES tells of a mail, by EventBridge; or the same again, where its row was not there yet. */
+  /** An SES event of a mail, by EventBridge; or the same event again, where its row did not exist yet. */
   "mail-event": {
     message: MailEventMessage,
     batch: 10,
@@ -150,7 +150,7 @@ export const queues = {
     message: v.object({ tenant: id }),
     batch: 1,
   },
-  /** An event that a conversion definition may name; or an anonymous id that has become somebody's, with its events. */
+  /** An event that a conversion definition may name; or an anonymous id that was identified, with its events. */
   attribute: {
     message: v.union([v.object({ tenant: id, event: id }), v.object({ tenant: id, anonymous })]),
     batch: 10,
@@ -160,12 +160,12 @@ export const queues = {
 export type QueueName = keyof typeof queues;
 export type Message<Q extends QueueName> = v.InferOutput<(typeof queues)[Q]["message"]>;
 
-/** Where fewer messages than usual are worked on at once: a purge reads the whole table. */
+/** Queues with a lower concurrency than usual: a purge reads the whole table. */
 export const maxConcurrency: { readonly [Q in QueueName]?: number } = { purge: 2 };
 
 export const queueNames = Object.keys(queues) as QueueName[];
 
-/** Seconds a worker may run; a message comes back after six times that (docs/decisions/0021#worker-timeouts). */
+/** Seconds a worker may run; an unfinished message is delivered again after six times that (docs/decisions/0021#worker-timeouts). */
 export const WORKER_TIMEOUT_SECONDS = 60;
 export const VISIBILITY_SECONDS = 6 * WORKER_TIMEOUT_SECONDS;
 /** Receives before a message goes to the dead-letter queue. */

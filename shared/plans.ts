@@ -1,4 +1,4 @@
-// The one ladder of plans: features, caps, requests per minute, and how each refusal reads (D-PLAN).
+// Plans: features, caps, requests per minute, and the response body of each refusal (D-PLAN).
 import { ApiError } from "./http/errors.ts";
 
 export const channelTypes = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"] as const;
@@ -111,7 +111,7 @@ export const plans = {
 export type PlanName = keyof typeof plans;
 export const planNames = Object.keys(plans) as PlanName[];
 
-/** How each missing feature is refused (ERR-8, ERR-20): every surface has its own body. */
+/** The response body for each missing feature (ERR-8, ERR-20); undefined: the standard envelope. */
 export const refusals: Record<Feature, Record<string, unknown> | undefined> = {
   in_app: {
     error: "in_app_not_permitted",
@@ -124,8 +124,10 @@ export const refusals: Record<Feature, Record<string, unknown> | undefined> = {
   agency: undefined,
 };
 
-export const planHas = (plan: PlanName, feature: Feature): boolean =>
-  (plans[plan].features as readonly Feature[]).includes(feature);
+export function planHas(plan: PlanName, feature: Feature): boolean {
+  const permitted: readonly Feature[] = plans[plan].features;
+  return permitted.includes(feature);
+}
 
 /** @throws the refusal that the specification gives this feature (GEN-10). */
 export function requireFeature(plan: PlanName, feature: Feature): void {

@@ -1,17 +1,19 @@
-// Everything a function may touch: property of its context, env variables, IAM grants, and how it opens.
-// Plain objects, so that a bundle holds only what its function names.
+// The capabilities of functions: property of the context, env variables, IAM grants, and how each is opened.
+// Plain objects, so that a bundle contains only those that its function names.
 import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { type Clock, type Ids, MINUTE } from "./clock.ts";
 import { type Capability, type Deps, type LogEntry, setting } from "./deps.ts";
 import { dueQueues } from "./due-kinds.ts";
 import { type Egress, openEgress } from "./egress/egress.ts";
 import type { Message, QueueName } from "./messages.ts";
-import { keys, shardOf } from "./store/keys.ts";
+import { shardOf } from "./store/shards.ts";
 import type { TenantId } from "./store/model.ts";
 import { openSecrets, type Secrets } from "./store/secrets.ts";
+import { SubscriberCount } from "./store/subscribers/items.ts";
 import { nameLearner } from "./store/subscribers/names.ts";
 import { countSubscribers, type SubscriberCap } from "./store/subscribers/subscribers.ts";
-import { chunksOf, openPlatformTable, openWorkspaceTable, type Reader, type Table } from "./store/table.ts";
+import { chunksOf } from "./rules/chunks.ts";
+import { openPlatformTable, openWorkspaceTable, type Reader, type Table } from "./store/table.ts";
 import { openTimers, type Timers } from "./store/timers.ts";
 import { getWorkspace, type WorkspaceRecord } from "./store/workspaces/workspaces.ts";
 
@@ -34,7 +36,8 @@ export interface StoreContext {
 export type StoreReader = Reader<"workspace"> & StoreContext;
 export type Store = Table<"workspace"> & StoreContext;
 
-/** The table where nothing belongs to a tenant: workspaces, users, keys, limits. */
+/** The table bound to the items that belong to no workspace's own data: workspaces, users, keys, limits. */
+export type PlatformReader = Reader<"platform"> & Omit<StoreContext, "tenant">;
 export type Platform = Table<"platform"> & Omit<StoreContext, "tenant">;
 
 const openStore = (deps: Deps): ((tenant: TenantId) => Store) => {
@@ -56,17 +59,26 @@ export const storeWrite: Capability<"store", Store> = {
   open: openStore,
 };
 
+const openPlatform = (deps: Deps): (() => Platform) => {
+  const table = openPlatformTable(deps);
+  return () => ({ ...table, clock: deps.clock, ids: deps.ids, log: deps.log });
+};
+
+export const platformRead: Capability<"platform", PlatformReader> = {
+  as: "platform",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: reads, on: "table" }],
+  open: openPlatform,
+};
+
 export const platformWrite: Capability<"platform", Platform> = {
   as: "platform",
   env: ["TABLE_NAME"],
   grants: [{ actions: [...reads, ...writes], on: "table" }],
-  open: (deps) => {
-    const bound = openPlatformTable(deps);
-    return () => ({ ...bound, clock: deps.clock, ids: deps.ids, log: deps.log });
-  },
+  open: openPlatform,
 };
 
-/** What a worker must know of the workspace it works for: whether it is open, and what it may still use. */
+/** The settings and the status of the workspace that a worker acts for. */
 export const workspaceRead: Capability<"workspace", () => Promise<WorkspaceRecord | undefined>> = {
   as: "workspace",
   env: ["TABLE_NAME"],
@@ -99,11 +111,11 @@ export const timers: Capability<"timers", Timers> = {
 };
 
 export interface SubscriberCounts {
-  /** Adds to the soft counts of subscribers, one write per shard however many there are. */
+  /** Adds to the counts of subscribers, with one write per shard. */
   add(changes: readonly { tenant: string; id: string; n: number }[]): Promise<void>;
 }
 
-/** How many subscribers each workspace has, kept by the stream: soft, and set right by a recount. */
+/** How many subscribers each workspace has: eventually consistent, updated from the table's stream. */
 export const subscriberCounts: Capability<"counts", SubscriberCounts> = {
   as: "counts",
   env: ["TABLE_NAME"],
@@ -112,11 +124,10 @@ export const subscriberCounts: Capability<"counts", SubscriberCounts> = {
     const table = openWorkspaceTable(deps);
     const counts: SubscriberCounts = {
       add: async (changes) => {
-        const sums = Map.groupBy(changes, ({ tenant, id }) => `${tenant}#${shardOf(id)}`);
-        for (const group of sums.values()) {
-          const { tenant, id } = group[0]!;
-          const key = keys.count(tenant as TenantId, "subscribers", shardOf(id));
-          await table(tenant as TenantId).update(key, { add: { n: group.reduce((sum, { n }) => sum + n, 0) } });
+        for (const [tenant, ofTenant] of Map.groupBy(changes, (change) => change.tenant)) {
+          const bound = table(tenant as TenantId);
+          for (const [shard, group] of Map.groupBy(ofTenant, ({ id }) => shardOf(id)))
+            await bound.change(SubscriberCount, { shard }, { add: { n: group.reduce((sum, { n }) => sum + n, 0) } });
         }
       },
     };
@@ -124,7 +135,7 @@ export const subscriberCounts: Capability<"counts", SubscriberCounts> = {
   },
 };
 
-/** Requests to the outside: providers and the receivers of webhooks. One pool of connections per environment. */
+/** Requests to providers and to the receivers of webhooks. One pool of connections per environment. */
 export const egress: Capability<"egress", Egress> = {
   as: "egress",
   env: [],
@@ -139,7 +150,7 @@ export interface AttributeKeys {
   learn(tenant: string, names: readonly string[]): Promise<void>;
 }
 
-/** Remembers which attribute keys there are, at no cost for those it knows. */
+/** Stores which attribute keys there are; keys that are cached cost no request. */
 export const attributeKeys: Capability<"attributeKeys", AttributeKeys> = {
   as: "attributeKeys",
   env: ["TABLE_NAME"],
@@ -151,10 +162,10 @@ export const attributeKeys: Capability<"attributeKeys", AttributeKeys> = {
   },
 };
 
-/** How many subscribers a workspace has, looked up at most once a minute per environment, oftener near the cap. */
+/** How many subscribers a workspace has: read at most once a minute per environment, more often near the cap. */
 export interface AudienceSize {
   capOf(max: number): Promise<SubscriberCap>;
-  /** How many more there may be, looked up now; those of the last second or two are not counted yet. */
+  /** How many more there may be, read now; those of the last second or two are not counted yet. */
   room(max: number): Promise<number>;
 }
 
@@ -180,11 +191,11 @@ export const audienceSize: Capability<"audienceSize", AudienceSize> = {
   },
 };
 
-/** From this share of a cap on, the count is looked up every time. */
+/** From this share of a cap on, the count is read every time. */
 const NEAR_CAP = 0.9;
 
 export interface Queue<M> {
-  /** Sends all, ten a request, the tenant as fair-queue group; throws if the queue refuses any. */
+  /** Sends all, ten a request, with the tenant as fair-queue group. @throws if the queue refuses any. */
   send(messages: readonly M[], options?: { delaySeconds?: number }): Promise<void>;
 }
 
@@ -254,8 +265,13 @@ const timerTargets = (): Capability<"dueTargets", DueTargets> => ({
   env: dueQueues.map(variable),
   grants: dueQueues.map((queue) => ({ actions: ["sqs:SendMessage"], on: `queue:${queue}` })),
   open: (deps) => {
-    const opened = new Map(dueQueues.map((queue) => [queue, openQueue(deps, queue) as Queue<unknown>]));
-    return () => ({ send: (queue, messages, options) => opened.get(queue)!.send(messages, options) });
+    const opened = new Map<QueueName, Queue<unknown>>(dueQueues.map((queue) => [queue, openQueue(deps, queue)]));
+    const send: DueTargets["send"] = async (queue, messages, options) => {
+      const target = opened.get(queue);
+      if (!target) throw new Error(`No timer leads to the queue ${queue}.`);
+      await target.send(messages, options);
+    };
+    return () => ({ send });
   },
 });
 

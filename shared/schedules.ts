@@ -1,10 +1,10 @@
-// One EventBridge schedule per minute that has due rows, whatever their number (docs/decisions/0021#timers).
-import { ConflictException, CreateScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
+// One EventBridge schedule for each minute that has due rows (docs/decisions/0021#timers).
+import { CreateScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { MINUTE, timestamp } from "./clock.ts";
 import { type Capability, setting } from "./deps.ts";
 
 export interface MinuteSchedules {
-  /** Makes sure that the due worker is triggered for a minute (since the epoch). It exists already: nothing to do. */
+  /** Makes sure that the due worker is triggered for a minute (since the epoch); an existing schedule is kept. */
   ensure(minute: number): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export const minuteSchedules: Capability<"schedules", MinuteSchedules> = {
     const Arn = setting(deps, "DUE_QUEUE_ARN");
     const schedules: MinuteSchedules = {
       ensure: async (minute) => {
-        // A minute early, for the scheduler may be up to a minute late: the rows then wait in their queue to the second.
+        // A minute early, because the scheduler can be a minute late: messages are delayed in their queue to the second.
         const at = timestamp((minute - 1) * MINUTE).slice(0, 19);
         await client
           .send(
@@ -43,7 +43,7 @@ export const minuteSchedules: Capability<"schedules", MinuteSchedules> = {
             }),
           )
           .catch((error: unknown) => {
-            if (!(error instanceof ConflictException) && (error as Error).name !== "ConflictException") throw error;
+            if (!(error instanceof Error) || error.name !== "ConflictException") throw error;
           });
       },
     };

@@ -2,11 +2,12 @@
 import { createHash, createPublicKey } from "node:crypto";
 import { GetPublicKeyCommand, KMSClient, SignCommand } from "@aws-sdk/client-kms";
 import { type Capability, type Deps, setting } from "./deps.ts";
-import { ACCESS_TOKEN_SECONDS, type PublishedKey } from "./http/tokens.ts";
+import { ACCESS_TOKEN_SECONDS } from "./http/tokens.ts";
+import { bytesFrom } from "./kms.ts";
 import { type PlanName, planNames } from "./plans.ts";
 import { type Store, storeWrite } from "./resources.ts";
-import { platformKeys } from "./store/keys.ts";
-import type { TenantId, Value } from "./store/model.ts";
+import type { TenantId } from "./store/model.ts";
+import { type PublishedKey, SigningKeyItem } from "./store/platform-items.ts";
 import { makeSecrets } from "./store/secrets.ts";
 import { openPlatformTable } from "./store/table.ts";
 
@@ -34,7 +35,7 @@ export const tokenSigner: Capability<"signer", Signer> = {
   },
 };
 
-/** Makes the root secrets where there are none yet: the very first registration. */
+/** Makes the root secrets at the first registration, when there are none yet. */
 export const secretsMaker: Capability<"secretsMaker", { ensure(): Promise<void> }> = {
   as: "secretsMaker",
   env: ["TABLE_NAME", "ENCRYPTION_KEY_ID"],
@@ -55,7 +56,7 @@ export const secretsMaker: Capability<"secretsMaker", { ensure(): Promise<void> 
   },
 };
 
-/** Registration alone writes into a workspace that is not the caller's: the one it is making. */
+/** Writes into a workspace that is not the caller's: the one that a registration or an agency creates. */
 export const anyStore: Capability<"storeOf", (tenant: TenantId) => Store> = {
   as: "storeOf",
   env: storeWrite.env,
@@ -88,11 +89,11 @@ function openSigner(deps: Deps): Signer {
 
   const publish = async (): Promise<string> => {
     const { PublicKey } = await kms.send(new GetPublicKeyCommand({ KeyId }));
-    const der = Buffer.from(PublicKey!);
+    const der = bytesFrom(PublicKey);
     const { n, e } = createPublicKey({ key: der, format: "der", type: "spki" }).export({ format: "jwk" });
     const kid = createHash("sha256").update(der).digest("base64url").slice(0, 16);
     const jwk: PublishedKey = { kty: "RSA", alg: "RS256", use: "sig", kid, n: String(n), e: String(e) };
-    await openPlatformTable(deps, "JWK").put({ ...platformKeys.jwk(kid), jwk: { ...jwk } satisfies Value });
+    await openPlatformTable(deps, "JWK").put(SigningKeyItem, { kid }, { jwk });
     return kid;
   };
 
@@ -127,7 +128,7 @@ function openSigner(deps: Deps): Signer {
           SigningAlgorithm: "RSASSA_PKCS1_V1_5_SHA_256",
         }),
       );
-      return `${text}.${Buffer.from(Signature!).toString("base64url")}`;
+      return `${text}.${bytesFrom(Signature).toString("base64url")}`;
     },
   };
 }

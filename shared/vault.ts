@@ -1,38 +1,40 @@
-// The vault: what is secret of a workspace lies in the table sealed, by envelope encryption (ARC-13, CRD-2).
+// The vault: secrets of a workspace, stored in the table under envelope encryption (ARC-13, CRD-2).
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { MINUTE } from "./clock.ts";
 import { type Capability, type Deps, setting } from "./deps.ts";
+import { bytesFrom } from "./kms.ts";
 import type { TenantId } from "./store/model.ts";
 
-/** Where a secret belongs: a copy of it does not open in another workspace, for another channel or type. */
+/** What a secret belongs to: it cannot be opened for another workspace, channel or type. */
 export interface SealContext {
   channel: string;
   type: string;
 }
 
 export interface Sealer {
-  /** Text for the table: the wrapped data key and what it encrypts. */
+  /** Text for the table: the encrypted data key and the text that it encrypts. */
   seal(sealContext: SealContext, secret: object): Promise<string>;
 }
 
 export interface Opener {
-  /** @throws for what was sealed for another place, or changed since. */
+  /** @throws for a secret that was sealed in another context, or changed since. */
   open(sealContext: SealContext, sealed: string): Promise<unknown>;
 }
 
 const CIPHER = "aes-256-gcm";
 const FORM = "v1";
 const IV_BYTES = 12;
-const KEY_KEPT_MS = 5 * MINUTE;
+const KEY_TTL_MS = 5 * MINUTE;
 const MAX_KEYS_CACHED = 500;
 
-const contextOf = (tenant: TenantId, { channel, type }: SealContext) => ({
-  ...{ purpose: "channel-credentials", tenant, channel, type },
-});
+const contextOf = (tenant: TenantId, { channel, type }: SealContext) => {
+  const purpose = "channel-credentials";
+  return { purpose, tenant, channel, type };
+};
 const boundTo = (context: object) => Buffer.from(JSON.stringify(context));
 
-/** The right to put secrets away. */
+/** The right to seal secrets. */
 export const vaultSealing: Capability<"vault", Sealer> = {
   as: "vault",
   env: ["ENCRYPTION_KEY_ID"],
@@ -40,7 +42,7 @@ export const vaultSealing: Capability<"vault", Sealer> = {
   open: (deps) => (tenant) => ({ seal: (sealContext, secret) => seal(deps, contextOf(tenant, sealContext), secret) }),
 };
 
-/** The right to use secrets: for what talks to providers, and for what proves that a provider talks to us. */
+/** The right to open secrets: to call providers, and to verify the callbacks of providers. */
 export const vaultOpening: Capability<"vault", Opener> = {
   as: "vault",
   env: [],
@@ -65,35 +67,35 @@ const bytes = (text: string) => Buffer.from(text, "base64url");
 async function seal(deps: Deps, context: Record<string, string>, secret: object): Promise<string> {
   const { Plaintext, CiphertextBlob } = await deps.aws(KMSClient).send(
     new GenerateDataKeyCommand({
-      ...{ KeyId: setting(deps, "ENCRYPTION_KEY_ID"), KeySpec: "AES_256", EncryptionContext: context },
+      KeyId: setting(deps, "ENCRYPTION_KEY_ID"),
+      KeySpec: "AES_256",
+      EncryptionContext: context,
     }),
   );
-  const key = Buffer.from(Plaintext!);
+  const key = bytesFrom(Plaintext);
   const iv = deps.ids.bytes(IV_BYTES);
   const cipher = createCipheriv(CIPHER, key, iv).setAAD(boundTo(context));
   const text = Buffer.concat([cipher.update(JSON.stringify(secret)), cipher.final()]);
   key.fill(0);
-  return [
-    FORM,
-    ...[CiphertextBlob!, iv, cipher.getAuthTag(), text].map((part) => Buffer.from(part).toString("base64url")),
-  ].join(".");
+  const parts = [bytesFrom(CiphertextBlob), iv, cipher.getAuthTag(), text];
+  return [FORM, ...parts.map((part) => part.toString("base64url"))].join(".");
 }
 
-/** Unwraps data keys, and keeps each for five minutes from then, under the context it was unwrapped for. */
+/** Decrypts data keys, and caches each for five minutes under its encryption context. */
 function openKeys({ aws, clock }: Deps) {
   const kms = aws(KMSClient);
-  const kept = new Map<string, { key: Buffer; until: number }>();
+  const cache = new Map<string, { key: Buffer; until: number }>();
   return async (wrapped: string, EncryptionContext: Record<string, string>): Promise<Buffer> => {
     const name = JSON.stringify([wrapped, EncryptionContext]);
-    const cached = kept.get(name);
+    const cached = cache.get(name);
     if (cached && clock.now() < cached.until) return cached.key;
-    kept.delete(name);
+    cache.delete(name);
     const { Plaintext } = await kms.send(new DecryptCommand({ CiphertextBlob: bytes(wrapped), EncryptionContext }));
-    const key = Buffer.from(Plaintext!);
-    kept.set(name, { key, until: clock.now() + KEY_KEPT_MS });
-    for (const oldest of kept.keys()) {
-      if (kept.size <= MAX_KEYS_CACHED) break;
-      kept.delete(oldest);
+    const key = bytesFrom(Plaintext);
+    cache.set(name, { key, until: clock.now() + KEY_TTL_MS });
+    for (const oldest of cache.keys()) {
+      if (cache.size <= MAX_KEYS_CACHED) break;
+      cache.delete(oldest);
     }
     return key;
   };

@@ -1,12 +1,13 @@
-// How a worker is declared, and how its messages are taken: each on its own, failures reported one by one.
+// How a worker is declared, and how it processes its messages: each on its own, failures reported one by one.
 import type { DynamoDBRecord, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import * as v from "valibot";
 import type { Clock, Ids } from "./clock.ts";
-import { type Context, type Deps, openAll, type Uses } from "./deps.ts";
+import { type Context, type Deps, NO_TENANT, openAll, type Uses } from "./deps.ts";
+import { errorFields } from "./log.ts";
 import { type Message, type QueueName, queues } from "./messages.ts";
 import type { TenantId } from "./store/model.ts";
 
-interface RuntimeContext {
+export interface RuntimeContext {
   clock: Clock;
   ids: Ids;
   log: Deps["log"];
@@ -52,7 +53,7 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
       const { clock, ids, log } = deps;
       const perform = async (body: string) => {
         const message = v.parse(queues[name].message, JSON.parse(body)) as Message<Q>;
-        const tenant = ("tenant" in message ? message.tenant : "") as TenantId;
+        const tenant = "tenant" in message ? (message.tenant as TenantId) : NO_TENANT;
         await task(message, { ...bind(tenant), clock, ids, log, tenant });
       };
       return async ({ Records }) => {
@@ -67,7 +68,7 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
                 message: "a message failed",
                 worker: name,
                 message_id: messageId,
-                error: describe(error),
+                ...errorFields(error),
               });
               return [{ itemIdentifier: messageId }];
             }
@@ -79,7 +80,7 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
   };
 }
 
-/** A worker triggered by the table's stream: takes a batch in order, whole; what failed comes again. */
+/** A worker triggered by the table's stream: it processes a batch in order; a failed batch is delivered again. */
 export function streamWorker<const U extends Uses>(
   name: string,
   about: string,
@@ -96,15 +97,13 @@ export function streamWorker<const U extends Uses>(
       const { clock, ids, log } = deps;
       return async ({ Records }) => {
         try {
-          await task(Records, { ...bind("" as TenantId), clock, ids, log });
+          await task(Records, { ...bind(NO_TENANT), clock, ids, log });
         } catch (error) {
-          // Thrown on, so that the mapping halves the batch until the record at fault stands alone.
-          log({ level: "warn", message: "a batch of the stream failed", worker: name, error: describe(error) });
+          // Rethrow: `bisectBatchOnError` isolates the failing record.
+          log({ level: "warn", message: "a batch of the stream failed", worker: name, ...errorFields(error) });
           throw error;
         }
       };
     },
   };
 }
-
-const describe = (error: unknown) => (error instanceof Error ? `${error.name}: ${error.message}` : "unknown");

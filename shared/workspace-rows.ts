@@ -1,37 +1,45 @@
-// What is left of a workspace in the table, wherever it lies: found by a scan, for some rows nothing points to
+// The rows of a workspace anywhere in the table, found by a scan, because no other row refers to some of them
 // (docs/decisions/0017).
-import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { type AttributeValue, DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Capability, setting } from "./deps.ts";
 import type { DueKind } from "./due-kinds.ts";
-import { platformKeys } from "./store/keys.ts";
+import { prefixOf } from "./store/item.ts";
 import type { Key, TenantId } from "./store/model.ts";
 import { openRows } from "./store/rows.ts";
-import { chunksOf } from "./store/table.ts";
+import { chunksOf } from "./rules/chunks.ts";
+import { requestCountPrefix } from "./store/workspaces/identity-items.ts";
+import { WorkspaceItem } from "./store/workspaces/items.ts";
 
 export interface WorkspaceRows {
-  /** What a page of the table, from a place on, holds of the workspace; and where the next page begins. */
+  /** The keys of the workspace's rows in one page of the table, and where the next page begins. */
   find(after?: Key): Promise<{ found: Key[]; next?: Key }>;
   remove(found: readonly Key[]): Promise<void>;
 }
 
-/** Removed at once: a page of the table may hold thousands of small rows. */
-const ROWS_AT_ONCE = 250;
+/** Rows removed at a time: a page of the table may hold thousands of small rows. */
+const MAX_ROWS_PER_WRITE = 250;
 
-/** The timer of the purge itself is not what it looks for. */
+/** The timer of the purge itself is not removed. */
 const OWN_TIMER: DueKind = "purge";
 
-/** By key under the workspace, or by the attribute that every row outside of it has; never the workspace's own row. */
+/**
+ * Rows whose key begins with the workspace's id, and rows with the attribute `tenant`; never the workspace's own row. An
+ * item of the platform says in its declaration how it is found (`purge`).
+ */
 const IS_OF_THE_WORKSPACE =
   "begins_with(#pk, :own) OR begins_with(#pk, :limits) OR (#pk = :workspace AND #sk <> :workspace)" +
   " OR (#tenant = :tenant AND NOT begins_with(#pk, :tenants) AND (attribute_not_exists(#kind) OR #kind <> :timer))";
 
+/** The scan projects keys only. */
+const keyOfWire = (wire: Record<string, AttributeValue>) => unmarshall(wire) as Key;
+
 const valuesFor = (tenant: TenantId) => ({
   ":tenant": tenant,
-  ":own": `T#${tenant}#`,
+  ":own": prefixOf(tenant),
   ":tenants": "T#",
-  ":workspace": platformKeys.tenant(tenant).pk,
-  ":limits": `LIMIT#minute#${tenant}#`,
+  ":workspace": WorkspaceItem.pk({ tenant }),
+  ":limits": requestCountPrefix(tenant),
   ":timer": OWN_TIMER,
 });
 
@@ -44,7 +52,7 @@ export const workspaceRows: Capability<"workspaceRows", WorkspaceRows> = {
     const TableName = setting(deps, "TABLE_NAME");
     const bind = openRows(deps);
     return (tenant) => {
-      const table = bind((pk) => pk.startsWith(`T#${tenant}#`) || !pk.startsWith("T#"));
+      const table = bind((pk) => pk.startsWith(prefixOf(tenant)) || !pk.startsWith("T#"));
       return {
         find: async (after) => {
           const { Items = [], LastEvaluatedKey } = await client.send(
@@ -57,11 +65,11 @@ export const workspaceRows: Capability<"workspaceRows", WorkspaceRows> = {
               ExclusiveStartKey: after && marshall({ pk: after.pk, sk: after.sk }),
             }),
           );
-          const found = Items.map((item) => unmarshall(item) as Key);
-          return LastEvaluatedKey ? { found, next: unmarshall(LastEvaluatedKey) as Key } : { found };
+          const found = Items.map(keyOfWire);
+          return LastEvaluatedKey ? { found, next: keyOfWire(LastEvaluatedKey) } : { found };
         },
         remove: async (found) => {
-          for (const some of chunksOf(found, ROWS_AT_ONCE))
+          for (const some of chunksOf(found, MAX_ROWS_PER_WRITE))
             await table.writeAll(some.map(({ pk, sk }) => ({ remove: { pk, sk } })));
         },
       };

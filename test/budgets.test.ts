@@ -3,8 +3,14 @@ import { hash } from "node:crypto";
 import { expect, it } from "vitest";
 import { HOUR, idsFrom, MINUTE, SECOND } from "../shared/clock.ts";
 import { timers } from "../shared/resources.ts";
-import { keys, SHARDS } from "../shared/store/keys.ts";
-import { addPeople, quickDeps, quickStore, send } from "./support/people.ts";
+import { putItem } from "../shared/store/item.ts";
+import { Name } from "../shared/store/name-index.ts";
+import { messageWrite } from "../shared/store/sends/inbox.ts";
+import { TemplateItem } from "../shared/store/sends/template-items.ts";
+import { SHARDS } from "../shared/store/shards.ts";
+import { DeviceItem } from "../shared/store/subscribers/device-items.ts";
+import { Profile } from "../shared/store/subscribers/items.ts";
+import { addPeople, deviceRow, quickDeps, quickStore, send } from "./support/people.ts";
 import { openChannels } from "./support/reached.ts";
 import { entranceOf, spent, spentByCall } from "./support/spending.ts";
 import { openStream } from "./support/sse.ts";
@@ -52,7 +58,7 @@ it("an audience page is at most 43 RCU per 1,000 profiles", async () => {
   expect(cost.by_operation.Query!.rcu / 2).toBeLessThanOrEqual(43 + SHARDS.length / 2);
   const store = quickStore(world, tenant);
   const pages = await spent(world, () =>
-    Promise.all(SHARDS.map((shard) => store.query({ pk: keys.audience(tenant.id, shard), eventual: true }))),
+    Promise.all(SHARDS.map((shard) => store.queryRows(Profile, { id: shard }, { eventual: true }))),
   );
   expect(pages.rcu / 2).toBeLessThanOrEqual(43);
 });
@@ -77,9 +83,7 @@ it("a push to 1,000, planned within its request, is at most 1.2 WCU and 0.2 requ
   const people = await addPeople(world, tenant, 1_000);
   const device = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
   const puts = people.map((id, n) => {
-    const token = hash("sha256", id);
-    const fields = { platform: "ios", token, address: `ios:${token}`, push_enabled: true, status: "active", rev: 1 };
-    return { put: { ...keys.device(tenant.id, id, device(n)), id: device(n), subscriber_id: id, ...fields } };
+    return putItem(DeviceItem, { subscriber: id, device: device(n) }, deviceRow(id, device(n), { at: START }));
   });
   await quickStore(world, tenant).writeAll(puts);
   await world.settle();
@@ -106,10 +110,7 @@ it("a template list is at most 12 RCU at 500 templates", async () => {
       body: "You have news.",
       created_at: new Date(START).toISOString(),
     };
-    return [
-      { put: { ...keys.entry(tenant.id, "template", name), id } },
-      { put: { ...keys.entity(tenant.id, "template", id), ...entity } },
-    ];
+    return [putItem(Name, { kind: "template", name }, { id }), putItem(TemplateItem, { id }, entity)];
   });
   await quickStore(world, tenant).writeAll(puts.flat());
   const as = await tenant.dashboard();
@@ -137,12 +138,8 @@ it("a timer is at most 3 WCU, its deletion included", async () => {
 it("marking everything read is at most 3 WCU, however much is unread", async () => {
   const { world, tenant } = await withTenant();
   const [id] = (await addPeople(world, tenant, 1)) as [string];
-  const rows = Array.from({ length: 500 }, (_, n) => ({
-    put: {
-      ...keys.message(tenant.id, id, world.ids.uuidAt(START - n)),
-      ...{ job: "j", content: JSON.stringify({ title: "t", body: "b" }) },
-    },
-  }));
+  const content = { title: "t", body: "b" };
+  const rows = Array.from({ length: 500 }, (_, n) => messageWrite("j", START - n, { subscriber: id, content }));
   await quickStore(world, tenant).writeAll(rows);
   const route = "POST /v1/in-app/messages/read";
   const body = { subscriber_id: id };

@@ -31,7 +31,9 @@ function show(html: string) {
   const createElement = (tag: string): Node => {
     const children: Node["children"] = [];
     return {
-      ...{ tag, children, append: (...more: (Node | string)[]) => void children.push(...more) },
+      tag,
+      children,
+      append: (...more: (Node | string)[]) => void children.push(...more),
       addEventListener: (name: string, listener: () => void) => {
         listeners[name] = listener;
       },

@@ -8,12 +8,12 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { contents, operationsOf } from "../docs/generate/contents.ts";
 import { errorSchemas } from "../docs/generate/errors.ts";
 import { generatedFiles, PACKED } from "../docs/generate/files.ts";
+import { declaredItems } from "../docs/generate/items.ts";
 import { limits } from "../docs/generate/limits.ts";
 import { type OpenApi, type OperationObject, openApiOf } from "../docs/generate/openapi.ts";
 import { packedOpenApi } from "../functions/api/service/openapi.gen.ts";
 import { type Endpoint, routeKeyOf } from "../shared/http/endpoint.ts";
 import { webhookEvents } from "../shared/rules/webhook-events.ts";
-import { dueBucket, keys, platformKeys } from "../shared/store/keys.ts";
 import { everyCredential, refusalOf } from "./support/credentials.ts";
 import { faultsOfAnswer } from "./support/described.ts";
 import { foreignIds } from "./support/foreign.ts";
@@ -54,12 +54,13 @@ describe("generated files are as the declarations make them: `npm run docs`", as
     ).toEqual([]);
   });
 
-  it("the data model names every key there is", () => {
-    const page = files.get("docs/data-model.md")!;
-    const named = [...page.matchAll(/^\| (\w+) \| [`(]/gm)].map(([, name]) => name);
-    expect(named).toEqual(expect.arrayContaining([...Object.keys(keys), ...Object.keys(platformKeys)]));
-    expect(dueBucket(1, 2)).toBe("DUE#1#2");
-    expect(page).toContain("| due | `DUE#‹minute of at›#‹shard of id›`");
+  it("the data model names every declared item with its key", async () => {
+    const page = files.get("docs/data-model.md") ?? "";
+    const named = [...page.matchAll(/^\| (\w+) \|/gm)].map(([, name]) => name);
+    const { items, indexes } = await declaredItems();
+    expect(named).toEqual(expect.arrayContaining([...items, ...indexes].map(({ name }) => name)));
+    expect(page).toContain("| DueItem | `DUE#‹minute›#‹shard›` |");
+    expect(page).toContain("| ChunkItem | `T#‹tenant›#J#‹job›` |");
   });
 });
 

@@ -1,12 +1,14 @@
 // What must not compile: a handler that reaches for a capability, a parameter or a field that nobody declared.
 // Each `@ts-expect-error` below is an error of `tsc` itself as soon as the line under it compiles.
+
 import * as v from "valibot";
 import { expect, it } from "vitest";
 import { endpoints } from "../shared/http/endpoint.ts";
 import type { Message } from "../shared/messages.ts";
 import { deliverQueue, platformWrite, storeRead, storeWrite, timers } from "../shared/resources.ts";
-import { keys } from "../shared/store/keys.ts";
 import type { TenantId } from "../shared/store/model.ts";
+import { SweepItem } from "../shared/store/platform-items.ts";
+import { JobItem } from "../shared/store/sends/job-items.ts";
 import { queueWorker } from "../shared/worker.ts";
 
 const reading = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
@@ -16,7 +18,7 @@ const body = v.object({ name: v.string() });
 
 /** Never run: only their types are looked at. */
 const declarations = () => [
-  reading("GET /a/:id", {}, summary, async ({ store, params }) => store.get(keys.job(store.tenant, params.id))),
+  reading("GET /a/:id", {}, summary, async ({ store, params }) => store.get(JobItem, { job: params.id })),
 
   // @ts-expect-error a reader's store cannot write
   reading("POST /a", {}, summary, async ({ store }) => store.put({ pk: "a", sk: "a" })),
@@ -27,9 +29,9 @@ const declarations = () => [
   writing("POST /b", { uses: [timers] }, summary, async ({ timers: declared }) => declared.set([])),
 
   // @ts-expect-error platform rows are not declared
-  writing("POST /c", {}, summary, async ({ platform }) => platform.get({ pk: "a", sk: "a" })),
+  writing("POST /c", {}, summary, async ({ platform }) => platform.get(SweepItem, {})),
 
-  writing("POST /c", { uses: [platformWrite] }, summary, async ({ platform }) => platform.get({ pk: "a", sk: "a" })),
+  writing("POST /c", { uses: [platformWrite] }, summary, async ({ platform }) => platform.get(SweepItem, {})),
 
   // @ts-expect-error the route has no such parameter
   reading("GET /d/:id", {}, summary, async ({ params }) => params.name),

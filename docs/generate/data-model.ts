@@ -1,107 +1,94 @@
-// The data model as a page, from the comments and the expressions of `shared/store/keys.ts`.
-import { readFileSync } from "node:fs";
+// The data model as a page, from the declarations of the items.
+import type { AnyIndex, AnyItem } from "../../shared/store/item.ts";
+import { type DeclaredItems, declaredItems } from "./items.ts";
 
-const KEYS = new URL("../../shared/store/keys.ts", import.meta.url);
-
-interface ItemKind {
-  name: string;
-  partition: string;
-  sort: string;
-  about: string;
-}
-
-/** Splits `a, f(b, c)` at the commas of its own level. */
-function splitArguments(text: string): string[] {
-  const parts = [""];
-  let depth = 0;
-  for (const letter of text) {
-    if ("([{".includes(letter)) depth++;
-    if (")]}".includes(letter)) depth--;
-    if (letter === "," && depth === 0) parts.push("");
-    else parts[parts.length - 1] += letter;
-  }
-  return parts.map((part) => part.trim()).filter(Boolean);
-}
-
-const CALL = /^([\w.]+)\(([\s\S]*)\)$/;
-
-/** An expression that makes a key, as what it makes: `of(t, "JOB")` → `T#‹tenant›#JOB`. */
-function shown(expression: string): string {
-  const [, callee = "", inner = ""] = CALL.exec(expression) ?? [];
-  const given = splitArguments(inner);
-  if (callee === "of") return `T#‹tenant›#${shown(given[1] ?? "")}`;
-  if (callee.startsWith("keys.")) return `‹${callee.slice("keys.".length)}›`;
-  if (/^"[^"]*"$/.test(expression)) return expression.slice(1, -1);
-  if (/^`[\s\S]*`$/.test(expression))
-    return expression
-      .slice(1, -1)
-      .replaceAll(/\$\{((?:[^{}]|\{[^{}]*\})*)\}/g, (_, part: string) => `‹${plain(part)}›`);
-  return `‹${plain(expression)}›`;
-}
-
-const plain = (expression: string): string =>
+const readable = (expression: string): string =>
   expression
     .replace(/^String\((\w+)\)\.padStart\(\d+, "0"\)$/, "$1")
     .replaceAll(/\b(\w+)\.toLowerCase\(\)/g, "$1")
-    .replaceAll(/\bpad\((\w+)\)/g, "$1")
-    .replaceAll(/\bshardOf\((\w+)\)/g, "shard of $1")
-    .replaceAll(/\bminuteOf\((\w+)\)/g, "minute of $1")
-    .replaceAll(/\bdueShard\((\w+)\)/g, "shard of $1")
-    .replaceAll(/\bhash\((\w+)\)/g, "sha256 of $1")
-    .replace(/_$/, "");
+    .replaceAll(/\bpadded\((\w+)(?:, \d+)?\)/g, "$1")
+    .replaceAll(/\b(\w+)\((\w+)\)/g, (_, rule: string, part: string) => `${ruleNames[rule] ?? rule} of ${part}`);
 
-function kindOf(name: string, expression: string, about: string): ItemKind {
-  const [, callee = "", inner = ""] = CALL.exec(expression) ?? [];
-  if (callee !== "key") return { name, partition: shown(expression), sort: "(whole partition)", about };
-  const [partition = "", sort] = splitArguments(inner);
-  const [, bucket = "", minute = "", shard = ""] = /^(dueBucket)\((.*), (\w+\(.*\))\)$/.exec(partition) ?? [];
-  const pk = bucket ? `DUE#‹${plain(minute)}›#‹${plain(shard)}›` : shown(partition);
-  return { name, partition: pk, sort: sort === undefined ? "the same" : shown(sort), about };
+/** How a page calls the functions that keys are made of. */
+const ruleNames: Record<string, string> = {
+  shardOf: "shard",
+  minuteOf: "minute",
+  dueShard: "shard",
+  sha256: "sha256",
+  hash: "sha256",
+};
+
+/** The text that a function makes of the parts of a key: `({ job }) => `J#${job}`` → `J#‹job›`. */
+export function shownKey(make: (parts: never) => string): string {
+  const source = String(make).replaceAll(/\s+/g, " ").trim();
+  const body = source
+    .replace(/^(?:pk|sk)?\s*\(.*?\)\s*(?:=>)?\s*/, "")
+    .replace(/^\{ return (.*?);? \}$/, "$1")
+    .replace(/^\((.*)\)$/, "$1");
+  if (/^"[^"]*"$/.test(body)) return body.slice(1, -1);
+  if (/^`[^`]*`$/.test(body))
+    return body
+      .slice(1, -1)
+      .replaceAll(/\$\{((?:[^{}]|\{[^{}]*\})*)\}/g, (_, part: string) => `‹${readable(part.trim())}›`);
+  return `‹${readable(body)}›`;
 }
 
-/** The members of one exported table of keys, in their order. */
-function kindsOf(source: string, table: string): ItemKind[] {
-  const [, body = ""] = new RegExp(`export const ${table} = \\{\\n([\\s\\S]*?)\\n\\};`).exec(source) ?? [];
-  const member = /(?: {2}\/\*\* ([^*]*?) \*\/\n)? {2}(\w+): \([^)]*\) =>\s+([\s\S]*?),(?=\n(?: {2}[/\w]|\n|$)|$)/g;
-  return [...`${body}`.matchAll(member)].map(([, about = "", name = "", expression = ""]) =>
-    kindOf(name, expression.replaceAll(/\s+/g, " "), about),
-  );
+const cell = (text: string) => text.replaceAll("|", "\\|");
+
+function rowOfItem(name: string, item: AnyItem): string {
+  const { pk, sk, scope, about, writers, lifetime, personal, row } = item;
+  const kind = "kind" in item ? String(item.kind) : undefined;
+  const partition = `${scope === "workspace" ? "T#‹tenant›#" : ""}${kind ?? shownKey(pk)}`;
+  const sort = sk ? `\`${cell(shownKey(sk))}\`` : "the same";
+  const notes = [
+    about,
+    ...(lifetime === undefined ? [] : [`Stays ${lifetime}.`]),
+    ...(personal === undefined ? [] : [`Erasure: ${personal}.`]),
+    `Attributes: ${Object.keys(row).join(", ") || "none"}.`,
+  ];
+  return `| ${name} | \`${cell(partition)}\` | ${sort} | ${cell(notes.join(" "))} | ${writers.join(", ")} |`;
 }
 
-function tableOf(kinds: readonly ItemKind[]): string {
-  const cell = (text: string) => text.replaceAll("|", "\\|");
-  const keyCell = (text: string) => (text.startsWith("(") || text === "the same" ? text : `\`${cell(text)}\``);
-  return [
-    "| item | partition key | sort key | what, and who writes it |",
-    "| --- | --- | --- | --- |",
-    ...kinds.map(
-      ({ name, partition, sort, about }) => `| ${name} | ${keyCell(partition)} | ${keyCell(sort)} | ${cell(about)} |`,
-    ),
-  ].join("\n");
+const indexRow = (name: string, { index, pk, sk, scope, about }: AnyIndex): string =>
+  `| ${name} | ${index} | \`${scope === "workspace" ? "T#‹tenant›#" : ""}${cell(shownKey(pk))}\` | \`${cell(shownKey(sk))}\` | ${cell(about)} |`;
+
+const HEAD = `| item | partition key | sort key | what it holds | written by |
+| --- | --- | --- | --- | --- |`;
+
+function sectionsOf({ items }: DeclaredItems, scope: AnyItem["scope"]): string {
+  const ofScope = items.filter(({ item }) => item.scope === scope);
+  const files = Map.groupBy(ofScope, ({ file }) => file);
+  return [...files]
+    .map(
+      ([file, group]) =>
+        `### \`${file}\`\n\n${HEAD}\n${group.map(({ name, item }) => rowOfItem(name, item)).join("\n")}`,
+    )
+    .join("\n\n");
 }
 
 /** docs/data-model.md */
-export function dataModelPage(): string {
-  const source = readFileSync(KEYS, "utf8");
+export async function dataModelPage(): Promise<string> {
+  const declared = await declaredItems();
   return `<!-- Generated by \`npm run docs\`; never edited. -->
 
 # Data model
 
-One table. Every item, its key and its one writer, from \`shared/store/keys.ts\`. Attributes of subscribers are attributes
-of their item, named \`a:<key>\`; graphs, rules and content are JSON text.
+One table. Every item as it is declared under \`shared/store\`: its key, what it holds, how long it stays (until it is
+deleted, unless a row says otherwise), what the erasure of a subscriber does with it, and the functions that write it.
+The attributes of a subscriber are attributes of their item, named \`a:<key>\`; graphs, rules and content are JSON text.
 
 ## Items of a workspace
 
-${tableOf(kindsOf(source, "keys"))}
+${sectionsOf(declared, "workspace")}
 
 ## Items without a workspace
 
-${tableOf(kindsOf(source, "platform"))}
+${sectionsOf(declared, "platform")}
 
 ## Sparse indexes
 
-Their sort keys are in the comments.
-
-${tableOf(kindsOf(source, "indexes"))}
+| index | attributes | partition key | sort key | what it holds |
+| --- | --- | --- | --- | --- |
+${declared.indexes.map(({ name, item }) => indexRow(name, item)).join("\n")}
 `;
 }

@@ -195,7 +195,7 @@ function planRefusals(feature: Feature | undefined, added: readonly ErrorCode[] 
       ["channel_type", CHANNEL_TYPE_REFUSAL],
     );
   return bodies.map(([name, value]) => ({
-    ...{ status: statuses.FEATURE_NOT_AVAILABLE, name, value },
+    status: statuses.FEATURE_NOT_AVAILABLE, name, value,
     schema: "code" in value ? "Error" : "PlanRefusal",
   }));
 }

@@ -4,6 +4,7 @@ import { accessPage } from "./access.ts";
 import type { Contents } from "./contents.ts";
 import { dataModelPage } from "./data-model.ts";
 import { sampleEvents } from "./events.ts";
+import { tableGolden } from "./items.ts";
 import { openApiOf } from "./openapi.ts";
 import { requirementsPage } from "./requirements.ts";
 import { sdkRoutes, sdkTypes } from "./sdk.ts";
@@ -35,7 +36,8 @@ export async function generatedFiles(contents: Contents): Promise<Map<string, st
     [PACKED, packed(document)],
     ["docs/access.md", accessPage(contents)],
     ["docs/states.md", await statesPage()],
-    ["docs/data-model.md", dataModelPage()],
+    ["docs/data-model.md", await dataModelPage()],
+    ["docs/table.golden.json", await tableGolden()],
     ["docs/workers.md", workersPage(contents)],
     ["docs/requirements.md", requirementsPage()],
     ...events,

@@ -12,7 +12,7 @@ import { MAX_PROPERTIES, MAX_PROPERTY_CHARACTERS, SERVER_BODY_BYTES, tiers } fro
 import { JSON_LIMITS } from "../../shared/rules/json-limits.ts";
 import { RENDERED_BYTES, TEMPLATE_BYTES } from "../../shared/rules/render.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../shared/rules/webhook-events.ts";
-import { MAX_DEVICES } from "../../shared/store/subscribers/devices.ts";
+import { MAX_DEVICES } from "../../shared/store/subscribers/device-registration.ts";
 import { MAX_WEBHOOKS } from "../../shared/store/webhooks/webhooks.ts";
 
 const KB = 1_024;

@@ -195,7 +195,7 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, fou
 
 const pathParameters = (route: string) =>
   [...route.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    ...{ name: name!, in: "path", required: true, schema: { type: "string" } as JsonSchema },
+    name: name!, in: "path", required: true, schema: { type: "string" } as JsonSchema,
     example: EXAMPLE_ID,
   }));
 
@@ -206,7 +206,7 @@ function queryParameters({ shape }: Operation["endpoint"], isStream: boolean): R
   const fields = Object.entries(properties).map(([name, schema]) => {
     const example = given[name] ?? (required.includes(name) ? exampleOf(schema, {}, { name }) : undefined);
     return {
-      ...{ name, in: "query", required: required.includes(name), schema },
+      name, in: "query", required: required.includes(name), schema,
       ...(queryFields[name] && { description: queryFields[name] }),
       ...(example !== undefined && { example: String(example) }),
     };
@@ -221,7 +221,7 @@ const headersOf = ({ shape }: Operation["endpoint"]): ReturnType<typeof pathPara
   shape.idempotent
     ? [
         {
-          ...{ name: "Idempotency-Key", in: "header", required: false },
+          name: "Idempotency-Key", in: "header", required: false,
           schema: { type: "string", minLength: 1, maxLength: 255 },
           example: "order-4711",
         },

@@ -33,7 +33,7 @@ export async function lifecycles(): Promise<Lifecycle[]> {
         if (!isTable(value)) return [];
         const name = key.replace(/Moves$/, "").replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
         const moves = Object.entries(value).map(([action, { from, to }]) => ({
-          ...{ action, from, to },
+          action, from, to,
           about: commentOn(source, action),
         }));
         return [{ name, file, moves }];

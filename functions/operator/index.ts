@@ -1,11 +1,10 @@
-// What only whoever runs the service may do to a workspace: invoked with IAM rights, never through the gateway (D-TENANT).
+// Changes of a workspace by the operator of the service: invoked with IAM rights, never through the gateway (D-TENANT).
 import * as v from "valibot";
-import type { Deps, Uses } from "../../shared/deps.ts";
+import { type Deps, NO_TENANT, type Uses } from "../../shared/deps.ts";
 import { fieldsOf } from "../../shared/http/input.ts";
 import { planNames } from "../../shared/plans.ts";
 import { platformWrite, storeWrite, timers } from "../../shared/resources.ts";
 import { annotate } from "../../shared/store/insights/annotations.ts";
-import type { TenantId } from "../../shared/store/model.ts";
 import { changeStatus, purgeTimer } from "../../shared/store/workspaces/purge.ts";
 import { setUsage, usageOf } from "../../shared/store/workspaces/usage.ts";
 import { changeWorkspace, getWorkspace, type WorkspaceRecord } from "../../shared/store/workspaces/workspaces.ts";
@@ -45,16 +44,16 @@ export const operator: OperatorFunction = {
   input: OperatorChange,
   uses: [platformWrite, storeWrite, timers],
   create: (deps) => {
-    const platform = platformWrite.open(deps)("" as TenantId);
+    const platform = platformWrite.open(deps)(NO_TENANT);
     const bindStore = storeWrite.open(deps);
     const bindTimers = timers.open(deps);
     return async (event) => {
       const parsed = v.safeParse(OperatorChange, event);
       if (!parsed.success) return { error: "invalid", fields: fieldsOf(parsed.issues) };
       const { tenant_id, usage, status, ...change } = parsed.output;
-      const before = await getWorkspace(platform, tenant_id as TenantId);
+      const before = await getWorkspace(platform, tenant_id);
       if (!before) return { error: "not_found" };
-      const store = bindStore(before.id as TenantId);
+      const store = bindStore(before.id);
       if (status !== undefined && status !== before.status) {
         const now = deps.clock.now();
         if (status === "deleted") await bindTimers(store.tenant).set([purgeTimer(store.tenant, now)]);

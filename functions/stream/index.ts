@@ -11,8 +11,9 @@ import { limitRequests, requireWorkspace } from "../../shared/http/gates.ts";
 import { parseQuery } from "../../shared/http/input.ts";
 import { Timestamp, Uuid } from "../../shared/http/schemas.ts";
 import { servingUses } from "../../shared/http/serving.ts";
+import { errorFields } from "../../shared/log.ts";
 import { requireFeature } from "../../shared/plans.ts";
-import { storeWrite } from "../../shared/resources.ts";
+import { platformWrite, storeWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { closeFeed, type Feed, openFeed, runFeed, streamLimit } from "./feed.ts";
 
@@ -35,7 +36,9 @@ const Frame = v.pipe(
   v.title("StreamMessage"),
 );
 
-const endpoint = endpoints({ credentials: ["sdk", "dashboard"], feature: "in_app", uses: [storeWrite, streamLimit] });
+const uses = [storeWrite, platformWrite, streamLimit] as const;
+
+const endpoint = endpoints({ credentials: ["sdk", "dashboard"], feature: "in_app", uses });
 
 /** The stream's declaration, for everything that derives from declarations. */
 const declaration = endpoint(
@@ -45,7 +48,7 @@ const declaration = endpoint(
     summary: "Open a subscriber's live stream of in-app messages",
     description:
       "`text/event-stream`: one `data:` frame per message, a comment every 30 seconds, `id:` lines for `Last-Event-ID`. " +
-      "A message may come twice; its id tells. The stream ends by itself before 15 minutes are over: open it again.",
+      "A message can be sent twice: deduplicate by its id. The stream ends before 15 minutes have passed: reconnect then.",
     query: Query,
     returns: Frame,
     errors: ["SERVICE_UNAVAILABLE"],
@@ -72,68 +75,69 @@ export const stream: StreamFunction = {
   about: "The live stream of in-app messages.",
   endpoint: declaration,
   create: (deps) => {
-    const { platform, secrets, tokens } = openAll(servingUses, deps)("" as TenantId);
-    const credentials = { platform, secrets, tokens, clock: deps.clock };
-    const bind = openAll([storeWrite, streamLimit], deps);
-    const admit = async (event: APIGatewayProxyEventV2): Promise<Feed> => {
-      const { headers, queryStringParameters = {} } = event;
-      const authorization = headers["x-viewer-authorization"] ?? headers.authorization ?? "";
-      const presented = {
-        sdkKey: headers["x-sdk-key"] ?? queryStringParameters.sdk_key,
-        bearer: authorization ? authorization.replace(/^bearer /i, "") : undefined,
-      };
-      const caller = await authenticate(declaration.access, presented, credentials);
-      if (caller.kind === "public") throw new ApiError("UNAUTHORIZED", "Valid credentials are required.");
-      await limitRequests(caller, platform);
-      requireWorkspace(caller, declaration.access);
-      requireFeature(caller.workspace.plan, "in_app");
-      const { subscriber_id } = parseQuery(declaration.shape, queryStringParameters) as v.InferOutput<typeof Query>;
-      const bound = bind(caller.workspace.tenant);
-      return openFeed({ ...deps, ...bound, platform }, subscriber_id, headers["last-event-id"]);
-    };
-
+    const admit = openAdmission(deps);
     return async (event, response) => {
-      const requestId = event.requestContext.requestId;
-      const { HttpResponseStream } = (globalThis as unknown as { awslambda: Runtime }).awslambda;
-      const commonHeaders = {
-        "x-request-id": requestId,
+      const request_id = event.requestContext.requestId;
+      const headers = {
+        "x-request-id": request_id,
         ...openToBrowsers,
         "x-content-type-options": "nosniff",
       };
-      let feed: Feed;
-      try {
-        feed = await admit(event);
-      } catch (error) {
-        const refusal = toApiError(error, requestId);
-        const log = { route: declaration.route, request_id: requestId, status: refusal.status };
-        deps.log({ level: refusal.status >= 500 ? "error" : "info", message: "stream refused", ...log });
-        const headers = {
-          "content-type": "application/json",
-          "cache-control": "no-store",
-          ...refusal.details.headers,
-          ...commonHeaders,
-        };
-        const out = HttpResponseStream.from(response, { statusCode: refusal.status, headers });
-        // Lambda's runtime sends status and headers at the first `write`; `end` with a body goes past it.
-        out.write(JSON.stringify(refusal.body()));
-        out.end();
-        return;
-      }
-      const headers = {
-        "content-type": "text/event-stream",
-        "cache-control": "no-cache, no-transform",
-        ...commonHeaders,
-      };
-      const out = HttpResponseStream.from(response, { statusCode: 200, headers });
+      const feed = await admit(event).catch((error: unknown) => refuse(error, headers));
+      if (!feed) return;
+      const out = open(200, { ...headers, ...eventStream });
       try {
         await runFeed(feed, (text) => out.write(text));
       } catch (error) {
-        const reason = error instanceof Error ? error.name : "unknown";
-        deps.log({ level: "warn", message: "a stream broke off", request_id: requestId, error: reason });
+        deps.log({ level: "warn", message: "a stream ended with an error", request_id, ...errorFields(error) });
       } finally {
         out.end();
         await closeFeed(feed);
       }
+
+      function open(statusCode: number, headers: Record<string, string>): Writable {
+        const { HttpResponseStream } = (globalThis as unknown as { awslambda: Runtime }).awslambda;
+        return HttpResponseStream.from(response, { statusCode, headers });
+      }
+
+      function refuse(error: unknown, common: Record<string, string>): undefined {
+        const refusal = toApiError(error, request_id);
+        const { status } = refusal;
+        const entry = { message: "stream refused", route: declaration.route, request_id, status };
+        deps.log(status >= 500 ? { level: "error", ...entry, ...errorFields(error) } : { level: "info", ...entry });
+        const out = open(status, {
+          "content-type": "application/json",
+          "cache-control": "no-store",
+          ...refusal.details.headers,
+          ...common,
+        });
+        // Lambda's runtime sends status and headers at the first `write`; a body given to `end` bypasses it.
+        out.write(JSON.stringify(refusal.body()));
+        out.end();
+      }
     };
   },
 };
+
+const eventStream = { "content-type": "text/event-stream", "cache-control": "no-cache, no-transform" };
+
+/** Authenticates a request, applies the gates of the endpoint, and opens the stream. */
+function openAdmission(deps: Deps): (event: APIGatewayProxyEventV2) => Promise<Feed> {
+  const { platform, secrets, tokens } = openAll(servingUses, deps)("" as TenantId);
+  const credentials = { platform, secrets, tokens, clock: deps.clock };
+  const bind = openAll(uses, deps);
+  return async ({ headers, queryStringParameters = {} }) => {
+    const authorization = headers["x-viewer-authorization"] ?? headers.authorization ?? "";
+    const presented = {
+      sdkKey: headers["x-sdk-key"] ?? queryStringParameters.sdk_key,
+      bearer: authorization ? authorization.replace(/^bearer /i, "") : undefined,
+    };
+    const caller = await authenticate(declaration.access, presented, credentials);
+    if (caller.kind === "public") throw new ApiError("UNAUTHORIZED", "Valid credentials are required.");
+    await limitRequests(caller, platform);
+    requireWorkspace(caller, declaration.access);
+    requireFeature(caller.workspace.plan, "in_app");
+    const { subscriber_id } = parseQuery(declaration.shape, queryStringParameters) as v.InferOutput<typeof Query>;
+    return openFeed({ ...deps, ...bind(caller.workspace.tenant) }, subscriber_id, headers["last-event-id"]);
+  };
+}

@@ -1,9 +1,9 @@
-// How the probe asks and how it judges: one request, one check, one word on what was seen.
+// Requests and checks of the probe.
 import { request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 
 export interface Check {
-  /** The lines of docs/edge.md it looks at. */
+  /** The lines of docs/edge.md that it checks. */
   lines: string;
   about: string;
   ok: boolean;
@@ -18,7 +18,7 @@ export interface Answer {
 
 export type Ask = (method: string, path: string, headers?: Record<string, string>, body?: unknown) => Promise<Answer>;
 
-/** Says what was seen; throws what was seen where it is not what the contract says. */
+/** Returns what was seen. @throws what was seen, if the contract says otherwise. */
 export type Look = () => Promise<string>;
 
 const PATIENCE_MS = 35_000;
@@ -60,7 +60,7 @@ export const parsed = (text: string): Record<string, unknown> => {
   }
 };
 
-/** The status of a body over 10 MB. Whoever refuses by its length alone closes, so the body waits for that answer. */
+/** The status of a body over 10 MB. A server may reject by length and close, so the body waits for its response. */
 export function statusOfLargeBody(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const start = url.startsWith("https:") ? secureRequest : plainRequest;

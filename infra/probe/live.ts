@@ -1,4 +1,4 @@
-// What the probe sees of the live stream with credentials: when bytes come, and whose words reach the function.
+// Checks of the live stream with credentials: when bytes arrive, and which headers reach the function.
 import { randomUUID } from "node:crypto";
 import { type Ask, type Check, check, demand, parsed } from "./ask.ts";
 
@@ -12,7 +12,7 @@ const FRAME_PATIENCE_MS = 20_000;
 const KEEPALIVE_PATIENCE_MS = 45_000;
 const STREAM = "/v1/in-app/stream";
 
-/** Registers a workspace that nobody will use again, and takes its credentials. */
+/** Registers a workspace for one run, and returns its credentials. */
 export async function registerThrowaway(ask: Ask): Promise<Credentials> {
   const id = randomUUID();
   const person = { email: `probe-${id}@${id}.example.com`, password: `Pr0be!${randomUUID()}`, name: "Probe" };
@@ -22,7 +22,7 @@ export async function registerThrowaway(ask: Ask): Promise<Credentials> {
   return { accessToken, sdkKey: String(parsed(demand(key.status === 200, key.text)).sdk_key) };
 }
 
-/** Opens streams of a subscriber of its own and sends to it; the subscriber stays behind. */
+/** Opens streams of a subscriber of its own and sends to it. The subscriber is not removed. */
 export async function probeStream(
   base: string,
   ask: Ask,
@@ -66,7 +66,7 @@ export async function probeStream(
         const title = `probe ${randomUUID()}`;
         const sentAt = performance.now();
         const sent = await ask("POST", "/api/v1/notifications", bearer, { subscriberIds: [id], title, body: "Probe" });
-        demand(sent.status === 201, `the notification was answered ${sent.status}: ${sent.text}`);
+        demand(sent.status === 201, `the notification got ${sent.status}: ${sent.text}`);
         await feed.until(title, FRAME_PATIENCE_MS);
         delays.push(performance.now() - sentAt);
       }
@@ -75,7 +75,7 @@ export async function probeStream(
   );
   if (long)
     checks.push(
-      await check("E16", "the stream says something every 30 s", async () => {
+      await check("E16", "the stream sends a comment every 30 s", async () => {
         const from = performance.now();
         await feed.until(": keepalive", KEEPALIVE_PATIENCE_MS);
         return `a comment after ${Math.round((performance.now() - from) / 1_000)} s more`;
@@ -96,7 +96,7 @@ async function openStream(url: string, headers: Record<string, string>) {
   return {
     status: response.status,
     askedAt,
-    /** Reads on until the words have come. @throws where they do not come in time */
+    /** Reads until the text has arrived. @throws if it does not arrive in time */
     until: async (words: string, patienceMs: number) => {
       const late = setTimeout(() => gone.abort(new Error(`nothing in ${patienceMs} ms`)), patienceMs);
       try {

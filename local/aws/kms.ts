@@ -139,8 +139,8 @@ export function createKms(deps: Deps & { rsaKey?: () => string }): Kms {
       const target = keys.use(read.needed(input, "DestinationKeyId"), "ENCRYPT_DECRYPT");
       const sealed = encrypt(target, plaintext, contextIn(input, "DestinationEncryptionContext"));
       return {
-        ...{ CiphertextBlob: sealed, SourceKeyId: arnOf(key.id), KeyId: arnOf(target.id) },
-        ...{ SourceEncryptionAlgorithm: SYMMETRIC, DestinationEncryptionAlgorithm: SYMMETRIC },
+        CiphertextBlob: sealed, SourceKeyId: arnOf(key.id), KeyId: arnOf(target.id),
+        SourceEncryptionAlgorithm: SYMMETRIC, DestinationEncryptionAlgorithm: SYMMETRIC,
       };
     },
     GenerateDataKey: (input) => {

@@ -87,7 +87,14 @@ export function chatAppSink(deps: SinkDeps & { templates: ChatTemplates }): Sink
     if (fault) return answers[fault];
     const { title, body: words } = wordsOf(message);
     const id = record(deps, {
-      ...{ channel: "chat_app", to: `+${to}`, subscriber_id, job_id, title, body: words, payload: message, headers },
+      channel: "chat_app",
+      to: `+${to}`,
+      subscriber_id,
+      job_id,
+      title,
+      body: words,
+      payload: message,
+      headers,
     });
     const contacts = [{ input: to, wa_id: to }];
     return { status: 200, body: { messaging_product: "whatsapp", contacts, messages: [{ id: `wamid.${id}` }] } };

@@ -94,7 +94,13 @@ export function fcmSink(deps: SinkDeps): Sink {
     const whose = { subscriber_id: data.subscriber_id, job_id: android?.collapse_key };
     const { title, body: text } = notification;
     const id = record(deps, {
-      ...{ channel: "android", to: message.token, ...whose, title, body: text, payload: message, headers },
+      channel: "android",
+      to: message.token,
+      ...whose,
+      title,
+      body: text,
+      payload: message,
+      headers,
     });
     return { status: 200, body: { name: `projects/${project}/messages/${id}` } };
   };

@@ -43,13 +43,25 @@ export function smsSink(deps: SinkDeps): Sink {
     const { api_secret: _, ...payload } = form;
     const to = `+${form.to}`;
     const id = record(deps, {
-      ...{ channel: "sms", to, subscriber_id, job_id, title, body: form.text.slice(lineEnd + 1), payload, headers },
+      channel: "sms",
+      to,
+      subscriber_id,
+      job_id,
+      title,
+      body: form.text.slice(lineEnd + 1),
+      payload,
+      headers,
     });
     const [whole, part] = PART_CHARACTERS[form.type === "unicode" ? "unicode" : "text"];
     const count = form.text.length <= whole ? 1 : Math.ceil(form.text.length / part);
     const messages = Array.from({ length: count }, (_part, i) => ({
-      ...{ to: form.to, "message-id": `${id}-${i}`, status: "0", "remaining-balance": "10.28" },
-      ...{ "message-price": "0.03", network: "26201", "client-ref": form["client-ref"] },
+      to: form.to,
+      "message-id": `${id}-${i}`,
+      status: "0",
+      "remaining-balance": "10.28",
+      "message-price": "0.03",
+      network: "26201",
+      "client-ref": form["client-ref"],
     }));
     return { status: 200, body: { "message-count": String(count), messages } };
   };

@@ -1,4 +1,4 @@
-// The client for browsers and apps: what the publishable SDK key opens, and the live stream.
+// The client for browsers and apps: the endpoints that accept the publishable SDK key, and the live stream.
 import { browserRoutes } from "./browser-routes.gen.ts";
 import { type LiveStream, openStream, type StreamOptions } from "./stream.ts";
 import { credentialHeader, methodsOf, rootOf, type Secret, type Settings } from "./transport.ts";

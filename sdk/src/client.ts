@@ -7,9 +7,9 @@ import type { Endpoints, ImportsImportListsAnswer } from "./types.gen.ts";
 export interface ClientSettings extends Settings {
   /** `service_srv_…`; for events, hooks, subscribers of an integration. */
   serverKey?: Secret;
-  /** A dashboard access token, or a function that hands out one that is still good. */
+  /** A dashboard access token, or a function that returns a valid one. */
   accessToken?: Secret;
-  /** The publishable key, for what apps usually do themselves. */
+  /** The publishable key, for endpoints that apps usually call themselves. */
   sdkKey?: Secret;
 }
 

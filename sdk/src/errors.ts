@@ -1,21 +1,21 @@
-// The one error that the clients throw, and how a refusal of the service is read.
+// The error that the clients throw, and how an error response of the service is parsed.
 
 interface Details {
-  /** HTTP status; 0 where there was no answer. */
+  /** HTTP status; 0 if there was no response. */
   status: number;
-  /** Stable: `VALIDATION_ERROR`, `NOT_FOUND`, …; `NETWORK_ERROR` or `TIMEOUT` where there was no answer. */
+  /** Stable: `VALIDATION_ERROR`, `NOT_FOUND`, …; `NETWORK_ERROR` or `TIMEOUT` if there was no response. */
   code: string;
-  /** What is wrong with which field. */
+  /** What is wrong with each field. */
   fields?: Record<string, string> | undefined;
-  /** Name it when asking for help. */
+  /** Include it in support requests. */
   requestId?: string | undefined;
   retryAfterSeconds?: number | undefined;
-  /** The body as it came. */
+  /** The body as received. */
   body?: unknown;
   cause?: unknown;
 }
 
-/** A request that was refused, or never answered. */
+/** A request that was rejected or got no response. */
 export class ServiceError extends Error {
   readonly status: number;
   readonly code: string;
@@ -44,7 +44,7 @@ interface KnownBody {
   retry_after?: number;
 }
 
-/** Reads a refusal: the envelope, a refusal by plan (`error`), the per-minute limit, or what a gateway says. */
+/** Parses an error response: the envelope, a plan error (`error`), the per-minute limit, or a gateway's own body. */
 export async function errorOf(response: Response): Promise<ServiceError> {
   const text = await response.text().catch(() => "");
   const body = parsed(text);
@@ -53,7 +53,11 @@ export async function errorOf(response: Response): Promise<ServiceError> {
   const retryAfterSeconds = Number.isFinite(header) ? header : credentials.retry_after;
   const code = credentials.code ?? codeOf(response.status, credentials.error);
   return new ServiceError(credentials.message ?? credentials.error ?? `The service answered ${response.status}.`, {
-    ...{ status: response.status, code, fields: credentials.fields, body, retryAfterSeconds },
+    status: response.status,
+    code,
+    fields: credentials.fields,
+    body,
+    retryAfterSeconds,
     requestId: response.headers.get("x-request-id") ?? undefined,
   });
 }

@@ -3,11 +3,11 @@
 export interface StreamEvent {
   id: string | undefined;
   data: string | undefined;
-  /** Milliseconds to wait before the next connection, when the service says so. */
+  /** Milliseconds to wait before the next connection, if the service sent it. */
   retryMs: number | undefined;
 }
 
-/** The events of a body; comments come as an event without data, so that a reader sees that the line is alive. */
+/** The events of a body. A comment is returned as an event without data, so that keepalives are seen. */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

@@ -1,15 +1,15 @@
-// CSV files into lists, whatever their size: a small one with the request, a large one by way of an upload (ARC-1).
+// Imports CSV files of any size into lists: a small one with the request, a large one through an upload (ARC-1).
 import { type CallOptions, type Settings, send } from "./transport.ts";
 import type { Endpoints } from "./types.gen.ts";
 
-/** What fits into one request of every deployment; more goes to the bucket first. */
+/** Fits into one request of every deployment; a larger file is uploaded to the bucket first. */
 const MAX_DIRECT_BYTES = 4_000_000;
 const UPLOAD_TIMEOUT_MS = 300_000;
 
 export interface ImportOptions extends CallOptions {
-  /** Whose columns: our own (`csv`, the default), or another platform's export as it is. */
+  /** The format of the columns: our own (`csv`, the default), or another platform's export. */
   source?: "csv" | "platform_a" | "platform_b";
-  /** Checks and counts everything, writes nothing. */
+  /** Checks and counts all rows, and writes nothing. */
   dryRun?: boolean;
 }
 
@@ -21,7 +21,7 @@ export const csvImporter =
     if (file.size <= MAX_DIRECT_BYTES) return imports.importLists(formOf(given, file), options);
     const { upload_id, url, fields } = await imports.createListsImportUpload(options);
     const request = { method: "POST", url, headers: {}, body: formOf(fields, file) };
-    // The key of the object is part of the form, so that uploading twice is uploading once.
+    // The key of the object is part of the form, so a repeated upload writes the same object.
     await send(settings, request, true, { timeoutMs: UPLOAD_TIMEOUT_MS, ...options });
     return imports.importLists(formOf({ ...given, upload_id }), options);
   };

@@ -1,4 +1,4 @@
-// The live stream of a subscriber's messages: resumes, backs off, never shows one twice, falls back to the inbox.
+// The live stream of a subscriber's messages: resumes, backs off, delivers each once, falls back to the inbox.
 import { errorOf, ServiceError } from "./errors.ts";
 import { readEvents, type StreamEvent } from "./event-source.ts";
 import { backoffMs } from "./retry.ts";
@@ -11,21 +11,21 @@ export interface StreamOptions {
   /** Called once per message. */
   onMessage(message: StreamMessage): void;
   onState?(state: StreamState): void;
-  /** Called when the stream ends for good (the key is not accepted, the plan has no in-app), or `onMessage` threw. */
+  /** Called when the stream ends permanently (key rejected, no in-app in the plan), or when `onMessage` threw. */
   onError?(error: unknown): void;
-  /** Id of the last message seen, to go on from there. */
+  /** Id of the last message seen, to resume from. */
   lastEventId?: string;
-  /** Failures in a row after which the inbox is polled beside; default 3. */
+  /** Consecutive failures after which the inbox is polled as well; default 3. */
   pollAfterFailures?: number;
-  /** Between two looks into the inbox, in milliseconds; default 15,000. */
+  /** Time between two polls of the inbox, in milliseconds; default 15,000. */
   pollMs?: number;
-  /** Silence after which a connection counts as lost, in milliseconds; default 75,000 (two keepalives and a bit). */
+  /** Silence after which a connection counts as lost, in milliseconds; default 75,000 (over two keepalives). */
   silenceMs?: number;
 }
 
 export interface LiveStream {
   close(): void;
-  /** Resolves when the stream has ended, by `close` or for good. */
+  /** Resolves when the stream has ended, by `close` or permanently. */
   readonly closed: Promise<void>;
 }
 
@@ -46,9 +46,9 @@ interface Progress {
   seen: Set<string>;
   retryMs: number;
   failures: number;
-  /** Whether this attempt got through: then the service says when to come back. */
+  /** Whether this attempt connected. If so, the service sets the time of the next one. */
   connected: boolean;
-  /** Service time of the first connection: what is older was there before. */
+  /** Service time of the first connection: older messages existed before it. */
   since: number | undefined;
 }
 
@@ -160,7 +160,7 @@ function show(message: StreamMessage, { onMessage, onError }: StreamOptions, pro
   }
 }
 
-/** What came while there was no stream. Without any connection before, the first look only takes stock. */
+/** Messages that arrived without a stream. If there was no connection before, the first poll only records their ids. */
 async function poll(deps: StreamDeps, options: StreamOptions, progress: Progress, signal: AbortSignal): Promise<void> {
   const messages = await deps.listInbox(signal).catch(() => []);
   const { since } = progress;
@@ -187,7 +187,12 @@ interface Authored {
 function shown({ id, notification_id, content, created_at }: Message): StreamMessage {
   const { format, image_url, actions = [], display } = content as Authored;
   return {
-    ...{ id, notification_id, title: content.title, body: content.body, data: {}, sent_at: created_at },
+    id,
+    notification_id,
+    title: content.title,
+    body: content.body,
+    data: {},
+    sent_at: created_at,
     format: format ?? null,
     image_url: image_url ?? null,
     actions: actions.map((action) => ({ id: action.id, label: action.title, url: action.url })),

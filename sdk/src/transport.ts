@@ -1,4 +1,4 @@
-// Sends requests: credentials, timeouts, retries, idempotency keys; and makes methods out of a table of routes.
+// Sends requests: credentials, timeouts, retries, idempotency keys; and makes methods from a table of routes.
 import { errorOf, ServiceError } from "./errors.ts";
 import { mayRetry, waitMs } from "./retry.ts";
 
@@ -10,24 +10,24 @@ interface Route {
   credentials: readonly Credential[];
   body?: "json" | "form";
   query?: boolean;
-  /** Takes an `Idempotency-Key`, so that sending it twice is sending it once. */
+  /** Accepts an `Idempotency-Key`, so that a repeated request has no further effect. */
   idempotent?: boolean;
 }
 
 /** Group → method → route. */
 export type RouteTable = Readonly<Record<string, Readonly<Record<string, Route>>>>;
 
-/** A secret, or how to get one that is still good. */
+/** A secret, or a function that returns a valid one. */
 export type Secret = string | (() => string | Promise<string>);
 
 export interface Settings {
-  /** Where the service is, such as `https://api.example.com`. */
+  /** The address of the service, such as `https://api.example.com`. */
   baseUrl: string;
   /** Per attempt, in milliseconds; default 30,000. */
   timeoutMs?: number;
   /** Attempts after the first; default 3. */
   maxRetries?: number;
-  /** A longer `Retry-After` is not waited for but thrown, in milliseconds; default 60,000. */
+  /** If `Retry-After` is longer than this, the error is thrown at once. In milliseconds; default 60,000. */
   maxWaitMs?: number;
   /** Default: the global one. */
   fetch?: typeof fetch;
@@ -39,7 +39,7 @@ export interface CallOptions {
   signal?: AbortSignal;
   timeoutMs?: number;
   maxRetries?: number;
-  /** Where the endpoint takes one; default: a new one per call, the same for all its attempts. */
+  /** If the endpoint accepts one; default: a new one per call, the same for all its attempts. */
   idempotencyKey?: string;
 }
 
@@ -48,7 +48,7 @@ const MAX_RETRIES = 3;
 const MAX_WAIT_MS = 60_000;
 const REPEATABLE = new Set(["GET", "PUT", "DELETE"]);
 
-/** Header of the first credential that the route takes and the client has. */
+/** Header of the first credential that the route accepts and the client has. */
 export async function credentialHeader(
   credentials: readonly Credential[],
   callerCredentials: Credentials,
@@ -63,7 +63,7 @@ export async function credentialHeader(
   return kind === "sdk" ? { "x-sdk-key": secret } : { authorization: `Bearer ${secret}` };
 }
 
-/** Waits, unless the caller gives up first. */
+/** Waits, unless the caller aborts first. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -86,7 +86,7 @@ interface Request {
   body: string | FormData | undefined;
 }
 
-/** One attempt. @throws ServiceError with status 0 where nothing came back. */
+/** One attempt. @throws ServiceError with status 0 if there is no response. */
 async function attempt(send: typeof fetch, request: Request, timeoutMs: number, signal?: AbortSignal) {
   const { url, ...init } = request;
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -109,7 +109,7 @@ async function attempt(send: typeof fetch, request: Request, timeoutMs: number, 
   }
 }
 
-/** Sends until there is an answer, or no sense in going on. */
+/** Sends until there is a response that is not retried, or no attempt is left. */
 export async function send(
   settings: Settings,
   request: Request,
@@ -130,7 +130,7 @@ export async function send(
   }
 }
 
-/** `a=1&b=2`, without what is undefined. */
+/** `a=1&b=2`, without undefined values. */
 export const queryText = (query: object = {}): string =>
   new URLSearchParams(
     Object.entries(query).flatMap(([name, value]): [string, string][] =>
@@ -140,7 +140,7 @@ export const queryText = (query: object = {}): string =>
 
 export const rootOf = ({ baseUrl }: Settings): string => baseUrl.replace(/\/+$/, "");
 
-/** Not `randomUUID`, which browsers offer on secure pages only. */
+/** Not `randomUUID`, because browsers have it on secure pages only. */
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
@@ -173,8 +173,8 @@ function methodOf(
 }
 
 /**
- * Methods by group, as the table says. `Client` is generated from the same declarations as the table, by one
- * generator, so they fit: that is the guarantee behind the one cast.
+ * Methods by group, from the table. One generator makes both `Client` and the table from the same declarations. This
+ * justifies the cast.
  */
 export const methodsOf = <Client>(table: RouteTable, settings: Settings, callerCredentials: Credentials): Client =>
   Object.fromEntries(

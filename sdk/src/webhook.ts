@@ -3,7 +3,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 /**
  * Compares in constant time.
- * @param secret the webhook's secret, as it was given at its creation
+ * @param secret the webhook's secret, as returned when it was created
  * @param rawBody the body as received, before any parsing
  * @param signatureHeader the header `X-Service-Signature`: `sha256=<hex>`
  */
@@ -12,7 +12,7 @@ export function verifyWebhook(
   rawBody: string | Uint8Array,
   signatureHeader: string | null | undefined,
 ): boolean {
-  // The hex text itself is the key, not the bytes it stands for.
+  // The hex text itself is the key, not the bytes that it encodes.
   const key = createHash("sha256").update(secret).digest("hex");
   const expected = Buffer.from(`sha256=${createHmac("sha256", key).update(rawBody).digest("hex")}`);
   const given = Buffer.from(signatureHeader ?? "");

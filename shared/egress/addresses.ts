@@ -1,13 +1,13 @@
-// Which IP addresses a request may go to: those of the public Internet and no others (docs/decisions/0010).
+// Which IP addresses a request may connect to: only those of the public Internet (docs/decisions/0010).
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** Everything that is not a host of the public Internet, or leads to one by translation. */
+/** Networks that are not of the public Internet, or that are translated to others. */
 const REFUSED_V4: readonly [network: string, prefix: number][] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
-  // The platform of another cloud answers its virtual machines here.
+  // The platform address of Azure, reachable from its virtual machines.
   ["168.63.129.16", 32],
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
@@ -24,7 +24,7 @@ const REFUSED_V4: readonly [network: string, prefix: number][] = [
   ["224.0.0.0", 3],
 ];
 
-/** Of IPv6 only 2000::/3 is given out; these parts of it are special, translated or documentation. */
+/** Only 2000::/3 of IPv6 is allocated; these parts of it are for special use, translation or documentation. */
 const REFUSED_V6: readonly [network: string, prefix: number][] = [
   ["2001::", 23],
   ["2001:db8::", 32],
@@ -35,14 +35,14 @@ const REFUSED_V6: readonly [network: string, prefix: number][] = [
 ];
 
 const refusedV4 = listOf(REFUSED_V4, "ipv4");
-const givenOutV6 = listOf([["2000::", 3]], "ipv6");
+const allocatedV6 = listOf([["2000::", 3]], "ipv6");
 const refusedV6 = listOf(REFUSED_V6, "ipv6");
 
-/** Whether an address, as a resolver or a URL spells it, is one of the public Internet; what is not understood is not. */
+/** Whether an address, in the form of a resolver or a URL, is of the public Internet; false for any other form. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !refusedV4.check(address, "ipv4");
   if (!isIPv6(address) || address.includes("%") || address.includes(".")) return false;
-  return givenOutV6.check(address, "ipv6") && !refusedV6.check(address, "ipv6");
+  return allocatedV6.check(address, "ipv6") && !refusedV6.check(address, "ipv6");
 }
 
 function listOf(networks: readonly (readonly [string, number])[], family: "ipv4" | "ipv6"): BlockList {

@@ -1,22 +1,22 @@
-// HTTP/1.1 over pooled connections that were judged when they were made.
+// HTTP/1.1 over pooled connections, whose addresses were checked when they were made.
 import { Agent, type ClientRequestArgs, type IncomingHttpHeaders, request as startRequest } from "node:http";
 import type { Duplex } from "node:stream";
 import { type Clock, SECOND } from "../clock.ts";
-import { type Connect, type Exchange, notSent, type Outgoing, reasonOf } from "./egress.ts";
+import { type Connect, type Exchange, notSent, type Outgoing, type Pool, reasonOf } from "./egress.ts";
 import { HTTPS_PORT, type Target } from "./targets.ts";
 
-/** A connection left alone longer may have been closed by the other side while this environment was frozen. */
+/** A connection idle for longer may have been closed by the server while this environment was frozen. */
 const IDLE_MS = 4 * SECOND;
 const MAX_CONNECTIONS = 64;
-/** What is read of an answer. */
+/** At most so much of an answer is read. */
 export const MAX_READ_BYTES = 65_536;
 
-/** Requests over keep-alive connections of their own pool. */
-export function openHttp1(clock: Clock, connect: Connect): (request: Outgoing) => Promise<Exchange> {
+/** Requests over a pool of keep-alive connections. */
+export function openHttp1(clock: Clock, connect: Connect): Pool {
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS, maxFreeSockets: MAX_CONNECTIONS });
   const idleSince = new WeakMap<Duplex, number>();
   agent.on("free", (socket: Duplex) => idleSince.set(socket, clock.now()));
-  // The agent asks for a connection and takes it when it is there.
+  // The agent calls this for each connection and receives it through `done`.
   agent.createConnection = (options: ClientRequestArgs, done) => {
     const { host, port, limit } = options as { host: string; port: number; limit: AbortSignal };
     connect({ host, port, path: "" }, ["http/1.1"], limit).then(
@@ -25,61 +25,67 @@ export function openHttp1(clock: Clock, connect: Connect): (request: Outgoing) =
     );
     return undefined;
   };
-
-  const dropIdle = () => {
+  const closeIdle = () => {
     for (const sockets of Object.values(agent.freeSockets))
       for (const socket of sockets ?? []) if (clock.now() - (idleSince.get(socket) ?? 0) > IDLE_MS) socket.destroy();
   };
-
-  return ({ method, target, headers, body, signal }) => {
-    dropIdle();
-    return new Promise((resolve) => {
-      let isSent = false;
-      const { host, port, path } = target;
-      const args = {
-        ...{ agent, host, port, method, path, signal },
-        setHost: false,
-        headers: { host: hostHeader(target), "content-length": String(body.length), ...headers },
-        // Under another name, for the request keeps its signal from the agent.
-        limit: signal,
-      };
-      const request = startRequest(args);
-      const failed = (error: unknown) => {
-        const why = signal.aborted ? new Error("no answer in time") : error;
-        resolve(isSent ? { outcome: "unknown", reason: reasonOf(why) } : notSent(why));
-      };
-      request.once("socket", () => {
-        isSent = true;
-      });
-      request.once("error", failed);
-      request.once("response", (response) => {
-        const chunks: Buffer[] = [];
-        let size = 0;
-        // Its status is known from here on, whatever becomes of the rest.
-        const answered = () => {
-          const text = Buffer.concat(chunks).subarray(0, MAX_READ_BYTES).toString();
-          resolve({
-            outcome: "answered",
-            status: response.statusCode ?? 0,
-            headers: flat(response.headers),
-            body: text,
-          });
-        };
-        response.on("data", (chunk: Buffer) => {
-          chunks.push(chunk);
-          size += chunk.length;
-          if (size > MAX_READ_BYTES) request.destroy();
-        });
-        response.once("end", answered);
-        response.once("error", answered);
-        response.once("close", answered);
-      });
-      request.end(body);
-    });
+  return (request) => {
+    closeIdle();
+    return exchange(agent, request);
   };
 }
 
-/** What names the host to itself: its port only where it is not that of https. */
+function exchange(agent: Agent, { method, target, headers, body, signal }: Outgoing): Promise<Exchange> {
+  return new Promise((resolve) => {
+    let isSent = false;
+    const { host, port, path } = target;
+    const options = {
+      agent,
+      host,
+      port,
+      method,
+      path,
+      signal,
+      setHost: false,
+      headers: { host: hostHeader(target), "content-length": String(body.length), ...headers },
+      // Under a second name, because the request removes `signal` before it calls the agent.
+      limit: signal,
+    };
+    const request = startRequest(options);
+    request.once("socket", () => {
+      isSent = true;
+    });
+    request.once("error", (error) => {
+      const cause = signal.aborted ? new Error("no answer in time") : error;
+      resolve(isSent ? { outcome: "unknown", reason: reasonOf(cause) } : notSent(cause));
+    });
+    request.once("response", (response) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      // The status is known from here on, even if the rest is not received.
+      const finish = () => {
+        const text = Buffer.concat(chunks).subarray(0, MAX_READ_BYTES).toString();
+        resolve({
+          outcome: "answered",
+          status: response.statusCode ?? 0,
+          headers: flat(response.headers),
+          body: text,
+        });
+      };
+      response.on("data", (chunk: Buffer) => {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > MAX_READ_BYTES) request.destroy();
+      });
+      response.once("end", finish);
+      response.once("error", finish);
+      response.once("close", finish);
+    });
+    request.end(body);
+  });
+}
+
+/** The value of the `Host` header: with the port unless it is that of https. */
 export const hostHeader = ({ host, port }: Target): string =>
   `${host.includes(":") ? `[${host}]` : host}${port === HTTPS_PORT ? "" : `:${port}`}`;
 

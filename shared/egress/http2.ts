@@ -1,10 +1,10 @@
-// HTTP/2: many requests at once over one judged connection per host.
+// HTTP/2: concurrent requests over one connection per host, whose address was checked when it was made.
 import { type ClientHttp2Session, constants, connect as startSession } from "node:http2";
 import { type Clock, MINUTE } from "../clock.ts";
-import { type Connect, type Exchange, notSent, type Outgoing, reasonOf } from "./egress.ts";
+import { type Connect, type Exchange, notSent, type Outgoing, type Pool, reasonOf } from "./egress.ts";
 import { flat, hostHeader, MAX_READ_BYTES } from "./http1.ts";
 
-/** A connection left alone longer may have been closed by the other side while this environment was frozen. */
+/** A connection idle for longer may have been closed by the server while this environment was frozen. */
 const IDLE_MS = MINUTE;
 
 interface Open {
@@ -12,7 +12,7 @@ interface Open {
   usedAt: number;
 }
 
-export function openHttp2(clock: Clock, connect: Connect): (request: Outgoing) => Promise<Exchange> {
+export function openHttp2(clock: Clock, connect: Connect): Pool {
   const sessions = new Map<string, Open>();
 
   const open = async (name: string, { target, signal }: Outgoing): Promise<ClientHttp2Session> => {
@@ -58,31 +58,33 @@ export function openHttp2(clock: Clock, connect: Connect): (request: Outgoing) =
   };
 }
 
-/** Rejects only where the session takes no request any more. */
+/** Rejects only if the session accepts no more requests. */
 function exchange(session: ClientHttp2Session, { method, target, headers, body, signal }: Outgoing): Promise<Exchange> {
   return new Promise((resolve) => {
     const stream = session.request({
-      ...{ ":method": method, ":authority": hostHeader(target), ":path": target.path },
+      ":method": method,
+      ":authority": hostHeader(target),
+      ":path": target.path,
       ...headers,
     });
     let status: number | undefined;
     let answerHeaders = {};
     const chunks: Buffer[] = [];
     let size = 0;
-    const giveUp = () => stream.close(constants.NGHTTP2_CANCEL);
-    const ended = (error?: Error) => {
-      signal.removeEventListener("abort", giveUp);
+    const cancel = () => stream.close(constants.NGHTTP2_CANCEL);
+    const finish = (error?: Error) => {
+      signal.removeEventListener("abort", cancel);
       if (status !== undefined) {
         const text = Buffer.concat(chunks).subarray(0, MAX_READ_BYTES).toString();
         resolve({ outcome: "answered", status, headers: answerHeaders, body: text });
       } else if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) {
         resolve({ outcome: "not_sent", reason: "the stream was refused", isRefused: false });
       } else {
-        const why = signal.aborted ? new Error("no answer in time") : (error ?? new Error("the stream was closed"));
-        resolve({ outcome: "unknown", reason: reasonOf(why) });
+        const cause = signal.aborted ? new Error("no answer in time") : (error ?? new Error("the stream was closed"));
+        resolve({ outcome: "unknown", reason: reasonOf(cause) });
       }
     };
-    signal.addEventListener("abort", giveUp, { once: true });
+    signal.addEventListener("abort", cancel, { once: true });
     stream.on("response", (received) => {
       status = Number(received[":status"]);
       answerHeaders = flat(received as Parameters<typeof flat>[0]);
@@ -90,11 +92,11 @@ function exchange(session: ClientHttp2Session, { method, target, headers, body, 
     stream.on("data", (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > MAX_READ_BYTES) giveUp();
+      if (size > MAX_READ_BYTES) cancel();
     });
-    stream.once("error", ended);
-    stream.once("close", ended);
-    if (signal.aborted) giveUp();
+    stream.once("error", finish);
+    stream.once("close", finish);
+    if (signal.aborted) cancel();
     stream.end(body);
   });
 }

@@ -1,69 +1,73 @@
-// The network below the egress client: names to addresses, addresses to connections. The local service brings its own.
+// The network below the egress client: resolves names and makes connections. The local service has its own.
 import { lookup } from "node:dns/promises";
 import { connect as connectTcp, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 
-/** Whom a request is for: pools are kept apart by it. */
+/** What a request is for; each purpose has its own pool of connections. */
 export type Purpose = "apns" | "fcm" | "web-push" | "sms" | "chat-app" | "smtp" | "webhook";
 
-export interface Wish {
+export interface ConnectOptions {
   purpose: Purpose;
   host: string;
   port: number;
-  /** One of the addresses that `resolve` gave, already judged. */
+  /** One of the addresses that `resolve` returned, already checked. */
   address: string;
-  /** The protocols offered inside TLS, perhaps none; absent for a connection without TLS. */
+  /** The protocols offered by ALPN, possibly none; absent for a connection without TLS. */
   tls?: readonly string[];
 }
 
 export interface Network {
   /** All addresses of a name. */
   resolve(host: string, purpose: Purpose): Promise<readonly string[]>;
-  /** A connection that is ready to be written to, TLS and all; `signal` gives up on it. */
-  connect(wish: Wish, signal: AbortSignal): Promise<Duplex>;
-  /** Goes on with TLS on a connection that began without. */
-  secure(line: Duplex, host: string, signal: AbortSignal): Promise<Duplex>;
-  /** Targets that are not judged, nor their certificates; the deployed service knows none. */
+  /** A connection that is ready for writing, with TLS if requested; `signal` cancels it. */
+  connect(options: ConnectOptions, signal: AbortSignal): Promise<Duplex>;
+  /** Starts TLS on a connection that was opened without. */
+  secure(socket: Duplex, host: string, signal: AbortSignal): Promise<Duplex>;
+  /** Targets whose addresses and certificates are not checked; none in a deployed service. */
   exempts?(host: string, port: number, purpose: Purpose): boolean;
 }
 
-/** The real network. A connection goes to the very address that was judged: no name is looked up twice. */
+/** The real network. It connects to the address that was checked: a name is resolved only once. */
 export const systemNetwork: Network = {
   resolve: async (host) => {
     const found = await lookup(host, { all: true, order: "ipv4first" });
     return found.map(({ address }) => address);
   },
-  connect: (wish, signal) => connectSocket(wish, signal),
-  secure: (line, host, signal) => {
-    const secured = connectTls({ socket: line as Socket, servername: host, minVersion: "TLSv1.2" });
+  connect: (options, signal) => connectSocket(options, signal),
+  secure: (socket, host, signal) => {
+    const secured = connectTls({ socket, servername: host, minVersion: "TLSv1.2" });
     return ready(secured, "secureConnect", signal);
   },
 };
 
-/** Connects to a real address. `verify: false` takes any certificate, which only an exempt host may ask for. */
+/** Connects to an address. `verify: false` accepts any certificate: only for exempt hosts. */
 export function connectSocket(
-  { host, port, address, tls }: Wish,
+  { host, port, address, tls }: ConnectOptions,
   signal: AbortSignal,
   { verify = true } = {},
 ): Promise<Duplex> {
   const to = { host: address, port, noDelay: true, keepAlive: true };
   if (!tls) return ready(connectTcp(to), "connect", signal);
-  // A certificate is for the name; a literal address is checked as one.
+  // The certificate must be for the name; without one, for the address.
   const servername = host === address ? undefined : host;
-  const how = {
+  const options = {
     ...(tls.length > 0 && { ALPNProtocols: [...tls] }),
     minVersion: "TLSv1.2",
     rejectUnauthorized: verify,
   } as const;
-  return ready(connectTls({ ...to, ...how, ...(servername !== undefined && { servername }) }), "secureConnect", signal);
+  return ready(
+    connectTls({ ...to, ...options, ...(servername !== undefined && { servername }) }),
+    "secureConnect",
+    signal,
+  );
 }
 
 function ready(socket: Socket, event: "connect" | "secureConnect", signal: AbortSignal): Promise<Duplex> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => socket.destroy(new Error("the connection took too long"));
+    const cancel = () => socket.destroy(new Error("the connection took too long"));
     const done = (settle: () => void) => {
-      signal.removeEventListener("abort", giveUp);
+      signal.removeEventListener("abort", cancel);
       socket.removeListener("error", failed);
       socket.removeListener(event, connected);
       settle();
@@ -72,7 +76,7 @@ function ready(socket: Socket, event: "connect" | "secureConnect", signal: Abort
     const connected = () => done(() => resolve(socket));
     socket.once("error", failed);
     socket.once(event, connected);
-    signal.addEventListener("abort", giveUp);
-    if (signal.aborted) giveUp();
+    signal.addEventListener("abort", cancel);
+    if (signal.aborted) cancel();
   });
 }

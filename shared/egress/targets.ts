@@ -1,9 +1,9 @@
-// Where a request may go, as far as its URL tells: https, a port that is meant for it, and no name or address of the inside.
+// Which URLs a request may go to: https, an allowed port, and no internal name or address.
 import { isIP } from "node:net";
 import { isPublicAddress } from "./addresses.ts";
 
 export interface Target {
-  /** As the URL says it, an IPv6 address without brackets. */
+  /** As in the URL, an IPv6 address without brackets. */
   host: string;
   port: number;
   /** Path and query. */
@@ -12,12 +12,12 @@ export interface Target {
 
 const MAX_URL = 2_048;
 export const HTTPS_PORT = 443;
-/** Names that mean the machine itself or its own network. */
-const INSIDE = /(^|\.)(localhost|localdomain|local|internal)$/;
+/** Names of the machine itself or of its own network. */
+const INTERNAL = /(^|\.)(localhost|localdomain|local|internal)$/;
 
 /**
- * Reads a URL that we are to send to. `exempts` names hosts that need no check (the local service's loopback).
- * @returns why it is refused, or where it leads; the addresses behind a name are checked when connecting.
+ * Reads the URL of a request. `exempts` names hosts that are not checked (loopback, in the local service).
+ * @returns its target, or why it is refused. The addresses of a name are checked when connecting.
  */
 export function targetOf(
   text: string,
@@ -32,7 +32,7 @@ export function targetOf(
   return hostOf(url, exempts, ports);
 }
 
-/** The same for a host name or address with its port, as those of mail servers are given. */
+/** The same for a host name or address with a port, such as those of mail servers. */
 export function serverOf(
   host: string,
   port: number,
@@ -56,7 +56,7 @@ function hostOf(
   if (!ports.includes(port)) return { refused: `must use port ${ports.join(" or ")}` };
   if (isIP(host)) return isPublicAddress(host) ? target : { refused: "must lead to a public address" };
   const name = host.replace(/\.$/, "");
-  if (!name.includes(".") || INSIDE.test(name)) return { refused: "must lead to a public host" };
+  if (!name.includes(".") || INTERNAL.test(name)) return { refused: "must lead to a public host" };
   return target;
 }
 

@@ -1,25 +1,26 @@
 // Who is calling: SDK key, server key or dashboard token, each checked against the rows it names.
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../clock.ts";
-import type { PlanName } from "../plans.ts";
 import type { Platform } from "../resources.ts";
-import { platformKeys } from "../store/keys.ts";
-import type { Item, TenantId } from "../store/model.ts";
+import { hashOf } from "../store/hash.ts";
+import { ref } from "../store/item.ts";
+import type { TenantId } from "../store/model.ts";
 import { noSecrets, type Secrets } from "../store/secrets.ts";
+import { MemberItem, ServerCredential } from "../store/workspaces/identity-items.ts";
+import { WorkspaceItem } from "../store/workspaces/items.ts";
+import type { WorkspaceRow } from "../store/workspaces/workspaces.ts";
 import type { Access, Credential } from "./endpoint.ts";
 import { ApiError, unauthorized } from "./errors.ts";
 import { type Role, roles, type Scope } from "./roles.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
-export interface Workspace {
+/** The workspace of a caller. */
+export interface Workspace extends Pick<WorkspaceRow, "plan" | "status" | "kind"> {
   tenant: TenantId;
   name: string;
-  plan: PlanName;
-  status: "active" | "suspended" | "deleted";
-  kind: "standard" | "agency";
   /** The workspace's own cap on sends a month. */
   sendCap: number | null;
-  /** Marketing e-mail goes to whoever has not said no, or only to whoever has said yes (D-CONSENT). */
+  /** Marketing e-mail goes to everybody who has not opted out, or only to those who have opted in (D-CONSENT). */
   emailConsent: "opt_out" | "opt_in";
 }
 
@@ -31,8 +32,9 @@ export type Caller =
       key: string;
       scopes: readonly Scope[];
       explicit: boolean;
-      /** Where the key's row is, and when the key was last noted as used, in milliseconds. */
-      credential: string;
+      /** SHA-256 of the key. */
+      hash: string;
+      /** When its use was last noted, in milliseconds. */
       usedAt: number;
     }
   | {
@@ -49,7 +51,7 @@ export type Caller =
     }
   | { kind: "public" };
 
-/** The workspace of an authenticated caller; a handler of a public endpoint has none to ask for. */
+/** The workspace of an authenticated caller. @throws for a public endpoint, which has none. */
 export function workspaceOf(caller: Caller): Workspace {
   if (caller.kind === "public") throw new Error("A public endpoint asked for a workspace.");
   return caller.workspace;
@@ -61,14 +63,14 @@ interface Presented {
 }
 
 export interface Credentials {
-  platform: Platform;
+  platform: Pick<Platform, "get" | "getEach">;
   secrets: Secrets;
   tokens: TokenVerifier;
   clock: Clock;
 }
 
 /**
- * Finds the caller, or refuses with 401. Reads at most the workspace and the member or key row
+ * Finds the caller. @throws 401. Reads at most the workspace and the member or key row
  * (docs/decisions/0021#identity). An SDK key and a dashboard token together must name one workspace; the SDK key then
  * decides (AMB-59).
  */
@@ -108,26 +110,26 @@ async function sdkCaller(
   { secrets, platform }: Credentials,
 ): Promise<{ kind: "sdk"; workspace: Workspace }> {
   const tenant = await tenantOfSdkKey(key, secrets);
-  const row = tenant && (await platform.get(platformKeys.tenant(tenant)));
+  const row = tenant && (await platform.get(WorkspaceItem, { tenant }));
   if (!row) throw unauthorized();
   return { kind: "sdk", workspace: workspaceOfRow(row) };
 }
 
 async function serverCaller(key: string, { platform }: Credentials): Promise<Extract<Caller, { kind: "server" }>> {
-  const row = SERVER_KEY.test(key) ? await platform.get(platformKeys.credential(key)) : undefined;
+  if (!SERVER_KEY.test(key)) throw unauthorized();
+  const hash = hashOf(key);
+  const row = await platform.get(ServerCredential, { hash });
   if (!row || row.revoked_at || row.kind !== "server") throw unauthorized();
-  const workspace = await platform.get(platformKeys.tenant(String(row.tenant)));
+  const workspace = await platform.get(WorkspaceItem, { tenant: row.tenant });
   if (!workspace) throw unauthorized();
-  const { id, scopes, explicit } = row as Item & { id: string; scopes: Scope[]; explicit: boolean };
-  const usedAt = row.last_used_at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(String(row.last_used_at));
   return {
     kind: "server",
     workspace: workspaceOfRow(workspace),
-    key: id,
-    scopes,
-    explicit,
-    credential: row.pk,
-    usedAt,
+    key: row.id,
+    scopes: row.scopes,
+    explicit: row.explicit,
+    hash,
+    usedAt: row.last_used_at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(row.last_used_at),
   };
 }
 
@@ -137,20 +139,20 @@ async function dashboardCaller(
 ): Promise<Extract<Caller, { kind: "dashboard" }>> {
   const claims = await tokens.verify(token, clock.now());
   if (!claims) throw unauthorized();
-  const [workspace, member] = await platform.getAll([
-    platformKeys.tenant(claims.tid),
-    platformKeys.member(claims.agency ?? claims.tid, claims.sub),
+  const [workspace, member] = await platform.getEach([
+    ref(WorkspaceItem, { tenant: claims.tid }),
+    ref(MemberItem, { tenant: claims.agency ?? claims.tid, user: claims.sub }),
   ]);
   if (!workspace || !member) throw unauthorized();
-  const role = roles.find((name) => name === member.role);
-  if (!role) throw unauthorized();
+  const { email, name, role } = member;
+  if (!roles.includes(role)) throw unauthorized();
   const narrowed = claims.narrowed ?? (claims.ro && claims.role !== "viewer");
   return {
     kind: "dashboard",
     workspace: workspaceOfRow(workspace),
     user: claims.sub,
-    email: String(member.email),
-    name: String(member.name),
+    email,
+    name,
     role,
     readOnly: narrowed || role === "viewer",
     narrowed,
@@ -158,14 +160,14 @@ async function dashboardCaller(
   };
 }
 
-const workspaceOfRow = (row: Item): Workspace => ({
-  tenant: row.id as TenantId,
-  name: String(row.name),
-  plan: row.plan as PlanName,
-  status: row.status as Workspace["status"],
-  kind: row.kind === "agency" ? "agency" : "standard",
-  sendCap: row.monthly_send_cap === undefined ? null : Number(row.monthly_send_cap),
-  emailConsent: row.email_consent_mode === "opt_in" ? "opt_in" : "opt_out",
+const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
+  tenant: row.id,
+  name: row.name ?? "",
+  plan: row.plan,
+  status: row.status,
+  kind: row.kind,
+  sendCap: row.monthly_send_cap ?? null,
+  emailConsent: row.email_consent_mode ?? "opt_out",
 });
 
 const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;
@@ -179,7 +181,7 @@ const signatureOf = (root: Buffer, tenant: string) =>
 export const sdkKeyOf = (root: Buffer, tenant: string): string =>
   `sk_${Buffer.from(tenant).toString("base64url")}.${signatureOf(root, tenant).toString("base64url")}`;
 
-/** The workspace an SDK key names, if its signature is right and it is spelt in the one canonical way. */
+/** The workspace an SDK key names, if its signature is right and its encoding canonical. */
 async function tenantOfSdkKey(key: string, secrets: Secrets): Promise<string | undefined> {
   if (!key.startsWith("sk_") || key.length > 256) return undefined;
   const [encoded, signature, more] = key.slice(3).split(".");
@@ -192,5 +194,3 @@ async function tenantOfSdkKey(key: string, secrets: Secrets): Promise<string | u
   const { sdkKeyRoots = [] } = (await secrets.root().catch(noSecrets)) ?? {};
   return sdkKeyRoots.some((root) => timingSafeEqual(signatureOf(root, tenant), given)) ? tenant : undefined;
 }
-
-export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");

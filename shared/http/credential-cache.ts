@@ -1,19 +1,19 @@
-// Remembers validated credentials where the specification allows it: event ingestion alone, one minute at most (ATH-R6).
+// Caches validated credentials where the specification allows it: event ingestion, for at most one minute (ATH-R6).
 import { createHash } from "node:crypto";
 import { SECOND } from "../clock.ts";
 import type { Caller } from "./authenticate.ts";
 import { ApiError } from "./errors.ts";
 
-/** From the validation on, never from the last use. */
+/** From the validation, not from the last use. */
 const TTL_MS = 60 * SECOND;
 const NEGATIVE_TTL_MS = 5 * SECOND;
 const MAX_CACHED = 10_000;
 
-type Remembered = { until: number } & ({ caller: Caller } | { refusal: ApiError });
+type Entry = { until: number } & ({ caller: Caller } | { refusal: ApiError });
 
 /** One cache per environment. */
 export function createCredentialCache(now: () => number) {
-  const cache = new Map<string, Remembered>();
+  const cache = new Map<string, Entry>();
 
   return async (secret: string, validate: () => Promise<Caller>): Promise<Caller> => {
     const key = createHash("sha256").update(secret).digest("base64");
@@ -23,9 +23,12 @@ export function createCredentialCache(now: () => number) {
       return found.caller;
     }
     const at = now();
-    const remember = (entry: Remembered) => {
+    const remember = (entry: Entry) => {
       cache.delete(key);
-      if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!);
+      for (const oldest of cache.keys()) {
+        if (cache.size < MAX_CACHED) break;
+        cache.delete(oldest);
+      }
       cache.set(key, entry);
     };
     try {

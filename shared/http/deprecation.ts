@@ -1,12 +1,12 @@
-// How an endpoint that will go says so: when that was decided, when it goes, and what takes its place (D-VER).
+// The deprecation of an endpoint: when it was announced, when it may be removed, and its successor (D-VER).
 import type { Route } from "./endpoint.ts";
 
 export interface Deprecation {
-  /** The day it was announced: `2027-01-31`. */
+  /** The day of the announcement: `2027-01-31`. */
   since: string;
-  /** The day from which it may be gone, at least 12 months after `since`. */
+  /** The day from which it may be removed, at least 12 months after `since`. */
   sunset: string;
-  /** What takes its place. */
+  /** The endpoint to use instead. */
   successor?: Route;
 }
 
@@ -14,7 +14,7 @@ const MIN_MONTHS = 12;
 const DAY_OF_MONTH = /^\d{4}-\d{2}-\d{2}$/;
 const midnight = (day: string) => Date.parse(`${day}T00:00:00Z`);
 
-/** What is wrong with an announcement; undefined if nothing is. */
+/** What is wrong with an announcement, if anything. */
 export function faultOfDeprecation({ since, sunset }: Deprecation): string | undefined {
   for (const day of [since, sunset])
     if (!DAY_OF_MONTH.test(day) || Number.isNaN(midnight(day))) return `${day} is not a day`;
@@ -23,7 +23,7 @@ export function faultOfDeprecation({ since, sunset }: Deprecation): string | und
   return midnight(sunset) < earliest.getTime() ? `${sunset} is not 12 months after ${since}` : undefined;
 }
 
-/** The headers of RFC 9745 and RFC 8594, on every answer of the endpoint. */
+/** The headers of RFC 9745 and RFC 8594, on every response of the endpoint. */
 export function deprecationHeaders(announced: Deprecation | undefined): Record<string, string> {
   if (!announced) return {};
   const { since, sunset, successor } = announced;

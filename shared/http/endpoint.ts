@@ -1,4 +1,4 @@
-// How an endpoint is declared: route, access, shape, handler. Everything about it derives from this one place.
+// How an endpoint is declared: route, access, shape, handler. Everything else about it derives from the declaration.
 import type { GenericSchema, InferOutput } from "valibot";
 import type { Clock, Ids } from "../clock.ts";
 import type { Context, LogEntry, Uses } from "../deps.ts";
@@ -14,7 +14,7 @@ import type { Upload, UploadedFile } from "./upload.ts";
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Route = `${Method} /${string}`;
 
-/** `sdk` = X-SDK-Key; `server` = server key as bearer; `dashboard` = session token as bearer; none = open to all. */
+/** `sdk` = X-SDK-Key; `server` = server key as bearer; `dashboard` = session token as bearer; none = public. */
 export type Credential = "sdk" | "server" | "dashboard";
 
 /** `session` is exempt from the read-only check (login, logout, refresh, switch). */
@@ -23,16 +23,16 @@ export type Effect = "read" | "write" | "session";
 export interface Access {
   /** Any one of these; an empty list is a public endpoint. */
   credentials?: readonly Credential[];
-  /** Credentials that are understood and refused with 403 rather than 401 (AMB-28). */
+  /** Credentials that are refused with 403 rather than 401 (AMB-28). */
   forbidden?: readonly Credential[];
   permission?: Permission;
   scope?: Scope;
   /** Default: GET and HEAD read, everything else writes. */
   effect?: Effect;
   feature?: Feature;
-  /** Event ingestion may take a credential for good up to a minute after it was (ATH-R6). */
+  /** Event ingestion may cache a valid credential for up to one minute (ATH-R6). */
   cachesCredentials?: boolean;
-  /** The bill and `/me` stay reachable in a suspended workspace (D-TENANT). */
+  /** Allowed in a suspended workspace: the bill and `/me` (D-TENANT). */
   openWhileSuspended?: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface Shape {
   description?: string;
   query?: GenericSchema;
   body?: GenericSchema;
-  /** The longest body in bytes by who sends it: beyond it 413 FILE_TOO_LARGE, before anything in it is looked at. */
+  /** The longest body in bytes by credential. A longer one is refused with 413 FILE_TOO_LARGE before it is parsed. */
   maxBytes?: { readonly [C in Credential]?: number };
   /** Bounds on the JSON of the body where the usual ones are too narrow. */
   limits?: Partial<JsonLimits>;
@@ -53,7 +53,7 @@ export interface Shape {
     isOptional: boolean;
     read(body: Buffer, contentType: string | undefined): Promise<Upload>;
   };
-  /** Instead of `body`: the bytes as they came, of this media type, for whom a signature must prove them first. */
+  /** Instead of `body`: the unparsed bytes, of this media type, where the handler verifies a signature of them. */
   raw?: string;
   returns?: GenericSchema;
   /** Default: 200 with `returns`, 204 without. */
@@ -62,17 +62,17 @@ export interface Shape {
   errors?: readonly ErrorCode[];
   /** How a failed body or query is answered: 422 VALIDATION_ERROR, or 400 BAD_REQUEST for in-app (AMB-3). */
   refusal?: 400 | 422;
-  /** The handler honours `Idempotency-Key`: the same request again is a 200 with `Idempotent-Replayed` (AMB-94). */
+  /** The handler supports `Idempotency-Key`: a repeated request is a 200 with `Idempotent-Replayed` (AMB-94). */
   idempotent?: boolean;
-  /** The handler may also find its resource known: it says `existing`, a 200 with the same body. */
+  /** The handler may return an existing resource (200 instead of 201). */
   upserts?: boolean;
-  /** For the reference and the sample events, where one made from the schema would not do or not say enough. */
+  /** For the reference and the sample events, where a value generated from the schema is invalid or unclear. */
   example?: { query?: object; body?: object; returns?: object };
-  /** It will go: every answer says since when that is known, when it goes, and what takes its place (D-VER). */
+  /** The endpoint will be removed: every response has the date of the announcement, the sunset and the successor (D-VER). */
   deprecated?: Deprecation;
-  /** Instead of JSON: the handler returns text (or bytes) of this type, and these headers go with it. */
+  /** Instead of JSON: the handler returns text (or bytes) of this type, sent with these headers. */
   text?: { type: string; headers?: Readonly<Record<string, string>> };
-  /** How long caches may keep a public answer; without it, not at all. */
+  /** How long caches may keep the response of a public endpoint. Default: it is not cached. */
   cacheSeconds?: number;
 }
 
@@ -86,7 +86,7 @@ type OutputOf<S> = S extends GenericSchema ? InferOutput<S> : undefined;
 
 export interface Call<S extends Shape = Shape> {
   caller: Caller;
-  /** The workspace of the credential; a handler never gets another one. */
+  /** The workspace of the credential. */
   tenant: TenantId;
   query: OutputOf<S["query"]>;
   body: OutputOf<S["body"]>;
@@ -114,7 +114,7 @@ export interface Endpoint {
   handler: (call: any) => Promise<unknown>;
 }
 
-/** What a group's endpoints have in common: who may call, and what all of them may touch. */
+/** What the endpoints of a group have in common: access and capabilities. */
 export interface GroupDefaults<U extends Uses> extends Access {
   uses: U;
   refusal?: 400 | 422;
@@ -122,7 +122,7 @@ export interface GroupDefaults<U extends Uses> extends Access {
 
 /**
  * The `endpoint` function of a group: declares one endpoint as route, access, shape and handler, in that order.
- * The handler gets exactly what was declared: a capability that `uses` does not name is not there to reach for.
+ * The handler gets exactly what is declared: a capability that `uses` does not name is absent from its context.
  */
 export function endpoints<const U extends Uses>({ uses, refusal = 422, ...common }: GroupDefaults<U>) {
   return <const R extends Route, const S extends Shape, const More extends Uses = []>(
@@ -168,7 +168,7 @@ interface Reply {
   headers: Record<string, string>;
 }
 
-/** For a route with two successes: this resource was there already (AMB-94: a replayed request). */
+/** A 200 instead of the declared 201: the resource existed before (AMB-94: a replayed request). */
 export const existing = (body: unknown, headers: Record<string, string> = {}): Reply => ({
   reply: true,
   status: 200,
@@ -176,8 +176,8 @@ export const existing = (body: unknown, headers: Record<string, string> = {}): R
   headers,
 });
 
-/** A 302 to somewhere else; the shape declares the status. */
+/** A redirect; the shape declares the status 302. */
 export const redirect = (location: string): Reply => ({ reply: true, status: 302, body: "", headers: { location } });
 
 export const isReply = (value: unknown): value is Reply =>
-  typeof value === "object" && value !== null && (value as Reply).reply === true;
+  typeof value === "object" && value !== null && "reply" in value && value.reply === true;

@@ -25,7 +25,7 @@ export const statuses = {
 export type ErrorCode = keyof typeof statuses;
 
 interface Details {
-  /** Field name → what is wrong with it (ERR-0). */
+  /** Field name → the error of the field (ERR-0). */
   fields?: Record<string, string>;
   headers?: Record<string, string>;
   /** Replaces the envelope where the specification names another body (ERR-19, ERR-20). */
@@ -59,7 +59,7 @@ export const notFound = (what: string): ApiError => new ApiError("NOT_FOUND", `N
 
 export const conflict = (message: string): ApiError => new ApiError("CONFLICT", message);
 
-/** A 422 that names the fields at fault. */
+/** A 422 that names the invalid fields. */
 export function invalid(fields: Record<string, string>): ApiError {
   const [[name, reason] = ["body", "is invalid"]] = Object.entries(fields);
   return new ApiError("VALIDATION_ERROR", `${name}: ${reason}`, { fields });
@@ -80,7 +80,7 @@ const unavailable = new Set([
   "TimeoutError",
 ]);
 
-/** Reads any thrown value: what is not ours is a 503 when a dependency was busy, else a 500 that says nothing more. */
+/** Any thrown value as an `ApiError`: a 503 where a dependency was busy, else a 500 without details. */
 export function toApiError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof Error && error.name === "ItemTooLarge")

@@ -1,4 +1,4 @@
-// What answers where no route does: the preflight of browsers on SDK-key routes, our own 404 for the rest.
+// Answers requests that match no route: preflight requests for SDK-key routes, a browser at `/`, and 404 for the rest.
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import type { Deps } from "../deps.ts";
 import type { Credential } from "./endpoint.ts";
@@ -12,13 +12,13 @@ export interface KnownRoute {
 
 const PREFLIGHT_SECONDS = 86_400;
 
-/** On answers of SDK-key routes: any origin may read them, and these headers, which the SDK goes by. */
+/** On responses of SDK-key routes: any origin may read them, with the headers that the SDK uses. */
 export const openToBrowsers: Readonly<Record<string, string>> = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "date, retry-after, x-request-id",
 };
 
-/** What a browser wants to hear before it calls an SDK-key route; the edge says the same for the live stream. */
+/** The response to a preflight request for an SDK-key route; the edge sends the same for the live stream. */
 export const preflightHeaders = (methods: readonly string[]): Record<string, string> => ({
   "access-control-allow-origin": "*",
   "access-control-allow-methods": [...new Set(methods)].join(", "),
@@ -42,7 +42,7 @@ export function answerUnknown(routes: readonly KnownRoute[], { ids, log }: Pick<
     const requestId = event.requestContext.requestId || ids.uuid();
     const commonHeaders = { "x-request-id": requestId, "x-content-type-options": "nosniff" };
     const methods = method === "OPTIONS" ? open.filter(({ segments }) => fits(segments, path)) : [];
-    const answer = methods.length > 0 ? preflight(methods) : isBrowserAtRoot(event) ? toReference : unknownEndpoint;
+    const answer = methods.length > 0 ? preflight(methods) : isBrowserAtRoot(event) ? toReference : unknownEndpoint();
     log({ level: "info", message: "request", request_id: requestId, route: "$default", status: answer.statusCode });
     return { ...answer, headers: { ...commonHeaders, ...answer.headers } };
   };
@@ -65,11 +65,11 @@ const toReference: Answer = {
   headers: { location: "/docs", "cache-control": "no-store", vary: "accept" },
 };
 
-const unknownEndpoint: Answer = {
+const unknownEndpoint = (): Answer => ({
   statusCode: 404,
   headers: { "content-type": "application/json", "cache-control": "no-store" },
   body: JSON.stringify(notFound("endpoint").body()),
-};
+});
 
 const isBrowserAtRoot = ({ requestContext: { http }, headers }: APIGatewayProxyEventV2): boolean =>
   http.path === "/" &&

@@ -1,25 +1,27 @@
 // The gates between a credential and a handler, each with the refusal the specification gives it.
 import { plans } from "../plans.ts";
 import type { Platform } from "../resources.ts";
-import { minuteOf, platformKeys } from "../store/keys.ts";
+import { minuteOf } from "../store/platform-items.ts";
+import { RequestCount } from "../store/workspaces/identity-items.ts";
 import type { Caller } from "./authenticate.ts";
 import type { Access } from "./endpoint.ts";
 import { ApiError } from "./errors.ts";
 import { holds, type Permission, type Scope } from "./roles.ts";
 
-/** Seconds a limiter row outlives its window. */
-const LIMIT_KEPT_SECONDS = 300;
+/** How long a counter is kept after its window. */
+const KEPT_SECONDS = 300;
 
 /** Fixed one-minute window per workspace, dashboard tokens only (LIM-1 to LIM-3, ERR-19). */
-export async function limitRequests(caller: Caller, platform: Platform): Promise<void> {
+export async function limitRequests(caller: Caller, platform: Pick<Platform, "change" | "clock">): Promise<void> {
   if (caller.kind !== "dashboard") return;
   const now = platform.clock.now();
   const minute = minuteOf(now);
-  const { count } = await platform.update(platformKeys.limit("minute", caller.workspace.tenant, minute), {
-    add: { count: 1 },
-    set: { expires: (minute + 1) * 60 + LIMIT_KEPT_SECONDS },
-  });
-  if (Number(count) <= plans[caller.workspace.plan].requestsPerMinute) return;
+  const { count } = await platform.change(
+    RequestCount,
+    { tenant: caller.workspace.tenant, minute },
+    { add: { count: 1 }, set: { expires: (minute + 1) * 60 + KEPT_SECONDS } },
+  );
+  if (count <= plans[caller.workspace.plan].requestsPerMinute) return;
   const seconds = Math.max(1, Math.ceil(((minute + 1) * 60_000 - now) / 1_000));
   throw new ApiError("RATE_LIMITED", "rate limit exceeded", {
     body: { error: "rate limit exceeded", retry_after: seconds },
@@ -27,7 +29,7 @@ export async function limitRequests(caller: Caller, platform: Platform): Promise
   });
 }
 
-/** ERR-6, ERR-7: a suspended workspace is open only for sessions, the bill and `/me`; a deleted one for nothing. */
+/** ERR-6, ERR-7: a suspended workspace allows only sessions, the bill and `/me`; a deleted one allows no request. */
 export function requireWorkspace(caller: Caller, { effect, openWhileSuspended = false }: Access): void {
   if (caller.kind === "public") return;
   const { status } = caller.workspace;

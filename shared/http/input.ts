@@ -1,34 +1,37 @@
-// Reads path, query and body against the declared schemas, and says what is wrong in the client's own words.
+// Parses path, query and body by the declared schemas; errors name the fields as the client sent them.
+import jsonBodyParser from "@middy/http-json-body-parser";
 import * as v from "valibot";
 import { checkJson } from "../rules/json-limits.ts";
 import type { Caller } from "./authenticate.ts";
 import type { Shape } from "./endpoint.ts";
 import { ApiError, notFound } from "./errors.ts";
 
-type Judged = Pick<Shape, "refusal">;
+type RefusalStyle = Pick<Shape, "refusal">;
 
 const ID = /^[\w.:-]{1,128}$/;
 
-/** Path parameters: what cannot be an id of ours names nothing. */
+/** Path parameters. @throws 404 for a text that cannot be an id. */
 export function readParams(params: Record<string, string | undefined> = {}): Record<string, string | undefined> {
   for (const value of Object.values(params)) if (value === undefined || !ID.test(value)) throw notFound("resource");
   return params;
 }
 
-export const parseQuery = (shape: Judged & Pick<Shape, "query">, query: Record<string, string | undefined>): unknown =>
-  shape.query && parse(shape, shape.query, query);
+export const parseQuery = (
+  shape: RefusalStyle & Pick<Shape, "query">,
+  query: Record<string, string | undefined>,
+): unknown => shape.query && parse(shape, shape.query, query);
 
-export const parseBody = (shape: Judged & Pick<Shape, "body">, body: unknown): unknown =>
+export const parseBody = (shape: RefusalStyle & Pick<Shape, "body">, body: unknown): unknown =>
   shape.body && parse(shape, shape.body, body);
 
-interface Bodied {
+interface RequestBody {
   body: unknown;
   headers: Readonly<Record<string, string | undefined>>;
   isBase64Encoded: boolean;
 }
 
-/** EVT-15: judged by its length alone. */
-export function refuseLongBody({ maxBytes }: Pick<Shape, "maxBytes">, caller: Caller, request: Bodied): void {
+/** EVT-15: looks at the length alone. */
+export function refuseLongBody({ maxBytes }: Pick<Shape, "maxBytes">, caller: Caller, request: RequestBody): void {
   const max = caller.kind === "public" ? undefined : maxBytes?.[caller.kind];
   if (max === undefined || typeof request.body !== "string") return;
   const bytes = Buffer.byteLength(request.body, request.isBase64Encoded ? "base64" : "utf8");
@@ -37,20 +40,23 @@ export function refuseLongBody({ maxBytes }: Pick<Shape, "maxBytes">, caller: Ca
 
 const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json(;|$)/i;
 
-/** Replaces the text of a JSON body by its value; an absent one reads as `{}` (D-HTTPCODES: 400 for the rest). */
-export function readJson(request: Bodied): void {
-  if (request.body === undefined || request.body === "") {
-    request.body = {};
+/** Replaces the text of a JSON body by its value; an absent body becomes `{}` (D-HTTPCODES: 400 for any other). */
+export async function readJson(request: { event: RequestBody }): Promise<void> {
+  const { event } = request;
+  if (event.body === undefined || event.body === "") {
+    event.body = {};
     return;
   }
-  if (!JSON_TYPE.test(request.headers["content-type"] ?? ""))
+  if (!JSON_TYPE.test(event.headers["content-type"] ?? ""))
     throw new ApiError("BAD_REQUEST", "The body must be sent as application/json.");
   try {
-    request.body = JSON.parse(textOf(request), refusePrototypeKeys);
+    await parser.before?.(request as never);
   } catch {
     throw new ApiError("BAD_REQUEST", "The body is not valid JSON.");
   }
 }
+
+const parser = jsonBodyParser({ disableContentTypeCheck: true, reviver: refusePrototypeKeys });
 
 /** A reviver for `JSON.parse`: throws at a key that could change a prototype. */
 function refusePrototypeKeys(key: string, value: unknown): unknown {
@@ -60,15 +66,16 @@ function refusePrototypeKeys(key: string, value: unknown): unknown {
   return value;
 }
 
-/** The body as it came. */
-export const bytesOf = ({ body, isBase64Encoded }: Pick<Bodied, "body" | "isBase64Encoded">): Buffer =>
+/** The body as it was sent. */
+export const bytesOf = ({ body, isBase64Encoded }: Pick<RequestBody, "body" | "isBase64Encoded">): Buffer =>
   Buffer.from(typeof body === "string" ? body : "", isBase64Encoded ? "base64" : "utf8");
 
-const textOf = (request: Pick<Bodied, "body" | "isBase64Encoded">): string =>
-  request.isBase64Encoded ? bytesOf(request).toString() : String(request.body);
-
-/** A multipart body: text fields through their schema, and the file as it came. */
-export async function parseForm(shape: Judged, form: NonNullable<Shape["form"]>, { headers, ...sent }: Bodied) {
+/** A multipart body: text fields parsed by their schema, and the file as it was sent. */
+export async function parseForm(
+  shape: RefusalStyle,
+  form: NonNullable<Shape["form"]>,
+  { headers, ...sent }: RequestBody,
+) {
   const { fields, file } = await form.read(bytesOf(sent), headers["content-type"]).catch((error: unknown) => {
     if (shape.refusal !== 400 || !(error instanceof ApiError) || error.code !== "FILE_TOO_LARGE") throw error;
     throw refusalOf(shape, error.message, { [form.part]: "is too large" });
@@ -76,14 +83,14 @@ export async function parseForm(shape: Judged, form: NonNullable<Shape["form"]>,
   return { fields: parse(shape, form.fields, { ...fields }), file };
 }
 
-/** Before any schema: a body is an object, and recursive validators must not meet a deep or very wide value. */
-export function refuseDeepBody(shape: Judged & Pick<Shape, "limits">, body: unknown): void {
+/** Before any schema: a body must be an object, neither deep nor very wide, since schemas are recursive. */
+export function refuseDeepBody(shape: RefusalStyle & Pick<Shape, "limits">, body: unknown): void {
   const isObject = typeof body === "object" && body !== null && !Array.isArray(body);
   const reason = isObject ? checkJson(body, shape.limits) : "must be a JSON object";
   if (reason) throw refusalOf(shape, reason, { body: reason });
 }
 
-function parse(shape: Judged, schema: v.GenericSchema, input: unknown): unknown {
+function parse(shape: RefusalStyle, schema: v.GenericSchema, input: unknown): unknown {
   const result = v.safeParse(schema, input, { abortPipeEarly: true });
   if (result.success) return result.output;
   const fields = fieldsOf(result.issues);
@@ -93,7 +100,7 @@ function parse(shape: Judged, schema: v.GenericSchema, input: unknown): unknown 
 
 const MAX_FIELDS = 20;
 
-/** Field path (`messages.0.content`) → what is wrong with it; the first complaint of each field wins. */
+/** Field path (`messages.0.content`) → the first error of the field. */
 export function fieldsOf(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
   const fields = new Map<string, string>();
   for (const issue of issues) {
@@ -110,5 +117,5 @@ function reasonOf(issue: v.BaseIssue<unknown>): string {
   return issue.message;
 }
 
-const refusalOf = ({ refusal }: Judged, message: string, fields: Record<string, string>) =>
+const refusalOf = ({ refusal }: RefusalStyle, message: string, fields: Record<string, string>) =>
   new ApiError(refusal === 400 ? "BAD_REQUEST" : "VALIDATION_ERROR", message, { fields });

@@ -1,4 +1,4 @@
-// The texts of a message, which may be personalised: apart from the other shapes, for they bring the renderer along.
+// The texts of a message, which may be personalised. They are apart from the other shapes because they need the renderer.
 import * as v from "valibot";
 import { validateTemplate } from "../rules/render.ts";
 
@@ -17,7 +17,7 @@ const personalised = (maxLength: number) =>
     v.description("May hold the Liquid subset, such as `{{ subscriber.first_name }}`"),
   );
 
-/** What the provider takes of a chat-app template. */
+/** The limits of the provider for a chat-app template. */
 const MAX_PARAMETER_CHARACTERS = 1_024;
 const MAX_PARAMETERS = 99;
 

@@ -1,4 +1,4 @@
-// What a send may ask for (D-NTF), checked field by field and then as a whole.
+// The body of a notification's creation (D-NTF), checked field by field and then as a whole.
 import * as v from "valibot";
 import { validatePredicate } from "../rules/predicates.ts";
 import { validateDevicePredicate } from "../rules/versions.ts";

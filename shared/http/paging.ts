@@ -1,4 +1,4 @@
-// The specification's three ways of paging, and cursors that only we can make.
+// Paging by page number, by limit and by cursor. Cursors are signed.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import type { RootSecrets } from "../store/secrets.ts";
@@ -7,17 +7,17 @@ import { invalid } from "./errors.ts";
 export const MAX_PER_PAGE = 100;
 const DEFAULT_PER_PAGE = 20;
 
-/** Any page closes here with a cursor, whatever the limit asked (docs/decisions/0021#page-size). */
+/** A page ends at this size, even below the requested limit (docs/decisions/0021#page-size). */
 const MAX_PAGE_BYTES = 4 * 1_048_576;
 
-/** Says of one thing after the other whether the page still takes it; it takes at least one. */
-export function pageRoom(): (thing: unknown) => boolean {
+/** For one entry after another: whether the page has room for it. There is always room for the first. */
+export function pageRoom(): (entry: unknown) => boolean {
   let used = 0;
-  return (thing) => {
-    const bytes = Buffer.byteLength(JSON.stringify(thing));
-    const takes = used === 0 || used + bytes <= MAX_PAGE_BYTES;
-    if (takes) used += bytes;
-    return takes;
+  return (entry) => {
+    const bytes = Buffer.byteLength(JSON.stringify(entry));
+    const fits = used === 0 || used + bytes <= MAX_PAGE_BYTES;
+    if (fits) used += bytes;
+    return fits;
   };
 }
 
@@ -47,7 +47,7 @@ export const pageFields = <Name extends "per_page" | "page_size">(name: Name) =>
     ),
   }) as { page: ReturnType<typeof count> } & Record<Name, ReturnType<typeof limit>>;
 
-/** `limit`: clamped to `most`, refused below 1. */
+/** `limit`: clamped to `max`, refused below 1. */
 export const limit = (fallback: number, max: number) =>
   v.pipe(
     count(fallback),
@@ -61,7 +61,7 @@ export const offsetOf = ({ page, size }: PageQuery): { from: number; to: number 
 
 type CursorKey = Pick<RootSecrets, "cursorKey">;
 
-/** An opaque cursor, good for one tenant and one list only. `position` is anything JSON can carry. */
+/** An opaque cursor, valid for one tenant and one list only. `position` is any JSON value. */
 export function sealCursor({ cursorKey }: CursorKey, scope: string, position: unknown): string {
   const text = Buffer.from(JSON.stringify(position)).toString("base64url");
   return sealed({ cursorKey }, scope, text);
@@ -70,7 +70,7 @@ export function sealCursor({ cursorKey }: CursorKey, scope: string, position: un
 const sealed = ({ cursorKey }: CursorKey, scope: string, text: string) =>
   `${text}.${sign(cursorKey, scope, text).toString("base64url")}`;
 
-/** @throws 422 naming `cursor` if it is not, letter by letter, one we made for this scope. */
+/** @throws 422 on `cursor` unless it is exactly a cursor that was issued for this scope. */
 export function openCursor({ cursorKey }: CursorKey, scope: string, cursor: string): unknown {
   const [text = ""] = cursor.split(".");
   const given = Buffer.from(cursor);

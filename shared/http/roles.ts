@@ -1,4 +1,4 @@
-// Who may do what: roles, permissions and scopes in one table each (D-TEAM, D-SCOPE).
+// Roles, permissions and scopes, in one table each (D-TEAM, D-SCOPE).
 
 export const roles = ["owner", "admin", "marketer", "developer", "analyst", "viewer"] as const;
 export type Role = (typeof roles)[number];
@@ -20,5 +20,7 @@ export type Permission = keyof typeof permissions;
 export const scopes = ["events:write", "events:read", "subscribers:read", "hooks:read", "hooks:write"] as const;
 export type Scope = (typeof scopes)[number];
 
-export const holds = (role: Role, permission: Permission): boolean =>
-  (permissions[permission] as readonly Role[]).includes(role);
+export function holds(role: Role, permission: Permission): boolean {
+  const holders: readonly Role[] = permissions[permission];
+  return holders.includes(role);
+}

@@ -1,11 +1,11 @@
-// Shapes that several groups share.
+// Schemas that several groups share.
 import * as v from "valibot";
 import { hasAtMost } from "../rules/characters.ts";
 import { parseTimestamp } from "../rules/timestamps.ts";
 
 const Entries = v.record(v.string(), v.any(), "must be an object");
 
-/** A JSON object of anything; `v.record` alone takes an array for one. */
+/** Any JSON object; `v.record` alone accepts an array. */
 export const JsonObject: typeof Entries = {
   ...Entries,
   "~run": (dataset, config) => Entries["~run"](Array.isArray(dataset.value) ? { value: "" } : dataset, config),
@@ -33,7 +33,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (text: string): boolean => UUID.test(text);
 export const Uuid = v.pipe(v.string("must be a UUID"), v.regex(UUID, "must be a UUID"), v.toLowerCase());
 
-/** What people and workspaces are called. */
+/** The name of a user or a workspace. */
 export const OwnName = v.pipe(
   v.string("must be a string"),
   v.trim(),

@@ -1,4 +1,4 @@
-// What every kind of send asks for in the same way: an audience, channels, shares.
+// The shapes that every kind of send shares: an audience, channels, shares.
 import * as v from "valibot";
 import { Uuid } from "./schemas.ts";
 
@@ -14,6 +14,7 @@ export const Target = v.variant(
   ],
   "must be all, list or segment",
 );
+export type Target = v.InferOutput<typeof Target>;
 
 export const ChannelIds = v.pipe(
   v.array(v.string("must be a string"), "must be an array"),

@@ -3,9 +3,9 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context as LambdaContext } from "aws-lambda";
 import * as v from "valibot";
-import { type Deps, opener } from "../deps.ts";
+import { type Deps, NO_TENANT, opener } from "../deps.ts";
+import { errorFields } from "../log.ts";
 import { requireFeature } from "../plans.ts";
-import type { TenantId } from "../store/model.ts";
 import { authenticate, type Caller } from "./authenticate.ts";
 import { createCredentialCache } from "./credential-cache.ts";
 import { deprecationHeaders } from "./deprecation.ts";
@@ -30,7 +30,7 @@ type Event = APIGatewayProxyEventV2;
 export type Response = APIGatewayProxyStructuredResultV2;
 export type ApiHandler = (event: Event, context: LambdaContext) => Promise<Response>;
 
-/** One request on its way through the steps. Parsing replaces the text of `body` by its value. */
+/** One request during its processing. Parsing replaces the text of `body` by its value. */
 interface RequestContext {
   event: Event;
   headers: Readonly<Record<string, string | undefined>>;
@@ -66,7 +66,7 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
   const { access, shape } = endpoint;
   const { clock, ids, log } = deps;
   const bind = open(endpoint.uses);
-  const { platform, viewer: addressOf, ...rest } = open(servingUses)("" as TenantId);
+  const { platform, viewer: addressOf, ...rest } = open(servingUses)(NO_TENANT);
   const credentials = { platform, ...rest, clock };
 
   const handler = middy<RequestContext, Response>({ timeoutEarlyInMillis: 0 })
@@ -90,10 +90,10 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
     .before(({ event: context }) => {
       context.query = parseQuery(shape, context.event.queryStringParameters ?? {});
     })
-    .before((request) => {
+    .before(async (request) => {
       if (!shape.body) return;
       refuseLongBody(shape, request.event.caller, request.event);
-      readJson(request.event);
+      await readJson(request);
       refuseDeepBody(shape, request.event.body);
       request.event.body = parseBody(shape, request.event.body);
     })
@@ -101,7 +101,7 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
       if (shape.form) context.form = await parseForm(shape, shape.form, context);
     })
     .handler(async (context): Promise<Response> => {
-      const tenant = (context.caller.kind === "public" ? "" : context.caller.workspace.tenant) as TenantId;
+      const tenant = context.caller.kind === "public" ? NO_TENANT : context.caller.workspace.tenant;
       const result = await endpoint.handler({
         ...bind(tenant),
         caller: context.caller,
@@ -142,17 +142,11 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
   };
 }
 
-/** A thrown error becomes a response here and nowhere else. */
+/** The only place where a thrown error becomes a response. */
 function refuse(error: unknown, { requestId }: RequestContext, { log }: Deps): Response {
   const refusal = toApiError(error, requestId);
   if (refusal.status >= 500)
-    log({
-      level: "error",
-      message: "request failed",
-      request_id: requestId,
-      error: error instanceof Error ? `${error.name}: ${error.message}` : "unknown",
-      stack: error instanceof Error ? error.stack : undefined,
-    });
+    log({ level: "error", message: "request failed", request_id: requestId, ...errorFields(error) });
   return json(refusal.status, refusal.body(), refusal.details.headers);
 }
 

@@ -1,7 +1,18 @@
-// What whoever lets callers in may touch, beside the capabilities of its own.
-import { platformWrite, secrets } from "../resources.ts";
+// What serving a request may touch, beside the capabilities of the endpoint.
+import type { Capability } from "../deps.ts";
+import { type Platform, platformWrite, secrets } from "../resources.ts";
 import { tokenVerifier } from "./tokens.ts";
 import { viewer } from "./viewer.ts";
 
-/** Who calls, how often, and from where. */
-export const servingUses = [platformWrite, secrets, tokenVerifier, viewer] as const;
+/** Rows of callers are read; counters of requests and the last use of a key are updated. */
+export type CallerRows = Pick<Platform, "get" | "getEach" | "change" | "clock">;
+
+const callerRows: Capability<"platform", CallerRows> = {
+  as: "platform",
+  env: platformWrite.env,
+  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"], on: "table" }],
+  open: platformWrite.open,
+};
+
+/** The caller, the rate limit, and the address of the client. */
+export const servingUses = [callerRows, secrets, tokenVerifier, viewer] as const;

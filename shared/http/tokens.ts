@@ -3,16 +3,17 @@
 import { JwtVerifier } from "aws-jwt-verify";
 import * as v from "valibot";
 import { type Capability, type Deps, setting } from "../deps.ts";
+import { type PublishedKey, SigningKeyItem } from "../store/platform-items.ts";
 import { openPlatformTable } from "../store/table.ts";
 
 export const ACCESS_TOKEN_SECONDS = 900;
 const LEEWAY_SECONDS = 5;
 /**
- * aws-jwt-verify reads the real clock: it is told to be patient, and the times are checked here
+ * aws-jwt-verify reads the real clock, so its own check is made ineffective; times are checked here
  * (docs/decisions/0021#service-clock).
  */
-const PATIENCE_SECONDS = 100 * 366 * 86_400;
-/** How soon an unknown key id may make us read the published keys again. */
+const GRACE_SECONDS = 100 * 366 * 86_400;
+/** The published keys are read again for an unknown key id, but not more often than this. */
 const REREAD_MS = 10_000;
 
 const Claims = v.object({
@@ -21,7 +22,7 @@ const Claims = v.object({
   token_use: v.optional(v.literal("access")),
   role: v.optional(v.string()),
   ro: v.optional(v.boolean(), false),
-  /** Read-only because that was asked for, not because the role is: so it stays in whatever the token is changed for. */
+  /** Read-only by request, not by role: tokens that it is exchanged for are read-only as well. */
   narrowed: v.optional(v.boolean()),
   agency: v.optional(v.string()),
   exp: v.number(),
@@ -35,16 +36,7 @@ export interface TokenVerifier {
   verify(token: string, now: number): Promise<Claims | undefined>;
 }
 
-export type PublishedKey = {
-  kty: "RSA";
-  alg: "RS256";
-  use: "sig";
-  kid: string;
-  n: string;
-  e: string;
-};
-
-/** Whose tokens open a workspace. */
+/** Verifies dashboard tokens. */
 export const tokenVerifier: Capability<"tokens", TokenVerifier> = {
   as: "tokens",
   env: ["TABLE_NAME", "TOKEN_ISSUER", "TOKEN_AUDIENCE", "TOKEN_JWKS"],
@@ -67,12 +59,12 @@ function openVerifier(deps: Deps): TokenVerifier {
   const readKeys = async () =>
     external
       ? (JSON.parse(external) as { keys: PublishedKey[] }).keys
-      : (await table.query({ pk: "JWK" })).items.map((item) => item.jwk as unknown as PublishedKey);
+      : (await table.query(SigningKeyItem, {})).items.map(({ jwk }) => jwk);
   const verifier = JwtVerifier.create({
     issuer,
     audience,
     jwksUri: `${issuer}/.well-known/jwks.json`,
-    graceSeconds: PATIENCE_SECONDS,
+    graceSeconds: GRACE_SECONDS,
   });
   let cache = new Set<string>();
   let readAt = Number.NEGATIVE_INFINITY;
@@ -104,7 +96,7 @@ function verified(verifier: { verifySync(token: string): unknown }, token: strin
   try {
     return verifier.verifySync(token);
   } catch {
-    // Whatever is wrong with a token, the answer is the same 401.
+    // Every invalid token gets the same 401.
     return undefined;
   }
 }
@@ -114,7 +106,7 @@ const isCurrent = ({ exp, iat, nbf = iat }: Claims, now: number) =>
 
 const PART = /^[A-Za-z0-9_-]{1,4096}$/;
 
-/** Three base64url parts, each spelt in the one canonical way: decoders are lenient, we are not. */
+/** Three base64url parts, each in its canonical encoding: decoders accept others as well. */
 function isCanonical(token: string): boolean {
   const parts = token.length <= 4_096 ? token.split(".") : [];
   return (
@@ -126,11 +118,11 @@ function isCanonical(token: string): boolean {
 function keyIdOf(token: string): string | undefined {
   if (!isCanonical(token)) return undefined;
   try {
-    const header = JSON.parse(Buffer.from(token.slice(0, token.indexOf(".")), "base64url").toString()) as unknown;
+    const header: unknown = JSON.parse(Buffer.from(token.slice(0, token.indexOf(".")), "base64url").toString());
     const kid = v.safeParse(v.object({ alg: v.literal("RS256"), kid: v.string() }), header);
     return kid.success ? kid.output.kid : undefined;
   } catch {
-    // Not a token at all.
+    // The header is not JSON.
     return undefined;
   }
 }

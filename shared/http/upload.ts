@@ -1,4 +1,4 @@
-// Multipart bodies, read as a stream: fields are small and few, one file at most, nothing is kept that is over a limit.
+// Multipart bodies, read as a stream: few and small fields, at most one file; bytes beyond a limit are dropped.
 import type { Readable } from "node:stream";
 import { Busboy, type BusboyFileStream } from "@fastify/busboy";
 import type { GenericSchema } from "valibot";
@@ -7,7 +7,7 @@ import { ApiError } from "./errors.ts";
 export interface UploadLimits {
   /** Bytes of the file; one more is 413 FILE_TOO_LARGE. */
   fileBytes: number;
-  /** What is read of other parts. */
+  /** Limits of the other parts. */
   fieldBytes?: number;
   fields?: number;
 }
@@ -20,7 +20,7 @@ export interface UploadedFile {
   bytes: Buffer;
 }
 
-/** Takes the file as it streams in; what it makes of it is not looked at when the body turns out to be bad. */
+/** Receives the file in chunks; its result is ignored if the body turns out to be malformed. */
 export type Sink = (chunk: Buffer) => void;
 
 export interface Upload {
@@ -35,7 +35,7 @@ interface FilePart {
   isOptional?: boolean;
 }
 
-/** A declared form: its fields, its file and the largest size of that. It brings its parser, so others do without. */
+/** A declared form: its fields, its file and the maximum size. Only bundles with a form contain the parser. */
 export const multipart = <F extends GenericSchema>(
   fields: F,
   { fileBytes, part = "file", isOptional = false }: Pick<UploadLimits, "fileBytes"> & FilePart,
@@ -51,7 +51,7 @@ const MAX_FIELDS = 10;
 
 /**
  * Reads a multipart body of at most one file. `source` may be the whole body or a stream of it. With a `sink` the file
- * is handed on piece by piece and `bytes` stays empty, so that memory does not grow with it.
+ * is passed on in chunks and `bytes` stays empty, so that memory does not grow with it.
  * @throws 400 for anything that is not well-formed multipart, 413 for a file over the limit.
  */
 export function readUpload(

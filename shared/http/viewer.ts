@@ -1,12 +1,12 @@
-// Where a request comes from: the connection's address, never what a client says of itself (E8, E9 in docs/edge.md).
+// The address of the client: that of the connection, never one from a client's own header (E8, E9 in docs/edge.md).
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Capability } from "../deps.ts";
 
-/** What the edge adds: the viewer's address, worth something only together with the secret. */
+/** Headers that the edge adds: the viewer's address counts only together with the secret. */
 const VIEWER_ADDRESS_HEADER = "x-viewer-ip";
 const ORIGIN_SECRET_HEADER = "x-origin-secret";
 
-/** The address a request comes from. Without `ORIGIN_SECRET` there is no edge to believe. */
+/** The address of the client. Without `ORIGIN_SECRET` there is no edge to trust. */
 export const viewer: Capability<"viewer", (arrival: Arrival) => string> = {
   as: "viewer",
   env: ["ORIGIN_SECRET"],

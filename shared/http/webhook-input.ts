@@ -1,10 +1,10 @@
-// What both surfaces of webhook endpoints ask of a target and its events.
+// Schemas of webhooks that two groups share: the target and its events.
 import * as v from "valibot";
 import type { Egress } from "../egress/egress.ts";
 import { webhookEvents } from "../rules/webhook-events.ts";
 import { invalid } from "./errors.ts";
 
-/** HOK-1; where it may lead is judged by the egress client, then and at every attempt. */
+/** HOK-1; the egress client checks the address, now and at every attempt. */
 export const TargetUrl = v.pipe(
   v.string("must be an https URL"),
   v.startsWith("https://", "must be an https URL"),

@@ -3,31 +3,30 @@ import { type Clock, HOUR, MINUTE, SECOND } from "../clock.ts";
 import type { Egress, Exchange } from "../egress/egress.ts";
 import {
   type Addresses,
+  type Answered,
   type CredentialsFor,
   jsonOf,
-  mergedData,
   type Outcome,
   type Outgoing,
   type Provider,
   rejected,
   retryAfter,
   retryable,
-  unproven,
+  unverifiable,
+  unverified,
   type Verification,
-  withoutAnswer,
 } from "./provider.ts";
-import { openMemory, signToken } from "./tokens.ts";
+import { mergedData, pushOutcome } from "./push.ts";
+import { openTokenCache, signToken } from "./tokens.ts";
 
 type AndroidPush = CredentialsFor<"android">;
-type Answered = Extract<Exchange, { outcome: "answered" }>;
 
-/** Google's own, whatever the uploaded key names: a tenant does not choose where assertions go. */
+/** Google's own URL; that of an uploaded key is ignored, so that a tenant cannot redirect assertions. */
 const TOKEN_URL = "https://oauth2.googleapis.com/token";
 const SCOPE = "https://www.googleapis.com/auth/firebase.messaging";
 const TOKEN_MS = 50 * MINUTE;
 const MAX_PAYLOAD_BYTES = 4_096;
-const AGAIN = new Set(["QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL", "UNAUTHENTICATED"]);
-const AGAIN_STATUSES = new Set([429, 500, 503]);
+const RETRYABLE = new Set(["QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL", "UNAUTHENTICATED"]);
 const NO_DEVICE = "credentials-check";
 
 export function androidProvider({
@@ -37,106 +36,122 @@ export function androidProvider({
   egress: Egress;
   clock: Clock;
 }): Provider<AndroidPush, Addresses["android"]> {
-  const tokens = openMemory<Promise<string | Exchange>>(clock);
-  const nameOf = ({ client_email, private_key }: AndroidPush) => `${client_email} ${private_key}`;
+  const tokens = openTokenCache(
+    clock,
+    TOKEN_MS,
+    ({ client_email, private_key }: AndroidPush) => `${client_email} ${private_key}`,
+    (credentials) => exchangeToken({ egress, clock }, credentials),
+  );
 
-  const exchangeToken = async ({ client_email, private_key, private_key_id }: AndroidPush) => {
-    const iat = Math.floor(clock.now() / SECOND);
-    const claims = { iss: client_email, scope: SCOPE, aud: TOKEN_URL, iat, exp: iat + HOUR / SECOND };
-    const assertion = signToken(private_key, private_key_id ? { kid: private_key_id } : {}, claims);
-    const form = new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion });
-    const headers = { "content-type": "application/x-www-form-urlencoded" };
-    const exchange = await egress.request({ purpose: "fcm", url: TOKEN_URL, headers, body: form.toString() });
-    if (exchange.outcome !== "answered" || exchange.status !== 200) return exchange;
-    const { access_token } = jsonOf(exchange.body);
-    return typeof access_token === "string" ? access_token : exchange;
-  };
-
-  /** An access token, or what came in its place. */
+  /** An access token, or the failed exchange. */
   const accessToken = async (credentials: AndroidPush): Promise<string | Exchange> => {
-    const token = await tokens.get(nameOf(credentials), TOKEN_MS, () => exchangeToken(credentials));
-    if (typeof token !== "string") tokens.forget(nameOf(credentials));
+    const token = await tokens.get(credentials);
+    if (typeof token !== "string") tokens.delete(credentials);
     return token;
   };
 
-  const ask = async (credentials: AndroidPush, token: string, body: string): Promise<Exchange> => {
-    const url = `https://fcm.googleapis.com/v1/projects/${encodeURIComponent(credentials.project_id)}/messages:send`;
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const exchange = await egress.request({ purpose: "fcm", url, headers, body });
-    if (exchange.outcome === "answered" && exchange.status === 401) tokens.forget(nameOf(credentials));
+  const request = async (credentials: AndroidPush, token: string, body: object): Promise<Exchange> => {
+    const exchange = await egress.request({
+      purpose: "fcm",
+      url: `https://fcm.googleapis.com/v1/projects/${encodeURIComponent(credentials.project_id)}/messages:send`,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    if (exchange.outcome === "answered" && exchange.status === 401) tokens.delete(credentials);
     return exchange;
   };
 
   return {
-    send: async (credentials, message) => {
-      const request = requestOf(message);
-      if (Buffer.byteLength(JSON.stringify([request.notification, request.data])) > MAX_PAYLOAD_BYTES)
+    send: async (credentials, outgoing) => {
+      const message = messageOf(outgoing);
+      if (Buffer.byteLength(JSON.stringify([message.notification, message.data])) > MAX_PAYLOAD_BYTES)
         return rejected("payload_too_large");
       const token = await accessToken(credentials);
       if (typeof token !== "string") return withoutToken(token, clock.now());
-      return outcomeOf(await ask(credentials, token, JSON.stringify({ message: request })), clock.now());
+      const exchange = await request(credentials, token, { message });
+      return pushOutcome(exchange, clock.now(), (answer) => {
+        const refusal = refusalOf(answer);
+        return {
+          isAccepted: answer.status === 200,
+          providerId: jsonOf(answer.body).name,
+          reason: refusal.code,
+          isRetryable: RETRYABLE.has(refusal.code),
+          addressDead: isDead(refusal),
+        };
+      });
     },
     verify: async (credentials) => {
       const token = await accessToken(credentials);
-      if (typeof token !== "string") return unprovenToken(token);
-      const check = { validate_only: true, message: { token: NO_DEVICE, notification: { title: "check" } } };
-      const exchange = await ask(credentials, token, JSON.stringify(check));
-      return exchange.outcome === "answered" ? verdictOf(exchange) : unproven(exchange);
+      if (typeof token !== "string") return verifyWithoutToken(token);
+      const message = { token: NO_DEVICE, notification: { title: "check" } };
+      const exchange = await request(credentials, token, { validate_only: true, message });
+      if (exchange.outcome !== "answered") return unverifiable(exchange);
+      const { status } = exchange;
+      const refusal = refusalOf(exchange);
+      // An unknown device is reported only to those who may send to the project.
+      if (status === 200 || isDead(refusal) || refusal.code === "INVALID_ARGUMENT") return { ok: true };
+      return unverified(refusal.message, status === 429 || status >= 500);
     },
   };
 }
 
-function requestOf(message: Outgoing<Addresses["android"]>) {
-  const { address, job, title, body } = message;
-  const data = Object.entries(mergedData(message)).map(([name, value]) => [
-    name,
-    typeof value === "string" ? value : JSON.stringify(value),
-  ]);
+/** Exchanges a signed assertion for an access token. @returns the failed exchange if there is none. */
+async function exchangeToken(
+  { egress, clock }: { egress: Egress; clock: Clock },
+  { client_email, private_key, private_key_id }: AndroidPush,
+): Promise<string | Exchange> {
+  const iat = Math.floor(clock.now() / SECOND);
+  const claims = { iss: client_email, scope: SCOPE, aud: TOKEN_URL, iat, exp: iat + HOUR / SECOND };
+  const assertion = signToken(private_key, private_key_id ? { kid: private_key_id } : {}, claims);
+  const form = new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion });
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const exchange = await egress.request({ purpose: "fcm", url: TOKEN_URL, headers, body: form.toString() });
+  if (exchange.outcome !== "answered" || exchange.status !== 200) return exchange;
+  const { access_token } = jsonOf(exchange.body);
+  return typeof access_token === "string" ? access_token : exchange;
+}
+
+function messageOf(outgoing: Outgoing<Addresses["android"]>) {
+  const { address, job, title, body } = outgoing;
+  const data: Record<string, string> = {};
+  for (const [name, value] of Object.entries(mergedData(outgoing)))
+    data[name] = typeof value === "string" ? value : JSON.stringify(value);
   return {
     token: address.token,
     notification: { ...(title && { title }), body },
-    data: Object.fromEntries(data) as Record<string, string>,
+    data,
     android: { collapse_key: job, priority: "HIGH", notification: { tag: job } },
   };
+}
+
+interface ErrorDetail {
+  errorCode?: string;
+  fieldViolations?: { field?: string }[];
+}
+interface ErrorAnswer {
+  error: { status?: string; message?: string; details?: ErrorDetail[] };
 }
 
 interface Refusal {
   code: string;
   message: string;
-  /** The field that was found wrong. */
+  /** The invalid fields. */
   fields: string[];
 }
 
 function refusalOf({ status, body }: Answered): Refusal {
-  const { error } = jsonOf(body) as { error?: { status?: string; message?: string; details?: Detail[] } };
+  const { error } = jsonOf<ErrorAnswer>(body);
   const details = Array.isArray(error?.details) ? error.details : [];
   const code = details.find(({ errorCode }) => errorCode)?.errorCode ?? error?.status ?? String(status);
   const fields = details.flatMap(({ fieldViolations = [] }) => fieldViolations.map(({ field = "" }) => field));
   return { code, message: error?.message ?? code, fields };
 }
-interface Detail {
-  errorCode?: string;
-  fieldViolations?: { field?: string }[];
-}
 
-/** A registration that is gone, or that never was one. */
+/** The registration was removed, or never existed. */
 const isDead = ({ code, fields }: Refusal): boolean =>
   code === "UNREGISTERED" || (code === "INVALID_ARGUMENT" && fields.includes("message.token"));
 
-function outcomeOf(exchange: Exchange, now: number): Outcome {
-  if (exchange.outcome !== "answered") return withoutAnswer(exchange);
-  const { status, headers, body } = exchange;
-  if (status === 200) {
-    const { name } = jsonOf(body);
-    return { status: "accepted", ...(typeof name === "string" && { providerId: name }) };
-  }
-  const refusal = refusalOf(exchange);
-  if (AGAIN.has(refusal.code) || AGAIN_STATUSES.has(status)) return retryable(refusal.code, retryAfter(headers, now));
-  if (status > 500) return { status: "unknown", reason: refusal.code };
-  return rejected(refusal.code, isDead(refusal));
-}
-
-/** Without a token nothing of the message was sent. */
+/** The outcome without a token: nothing of the message was sent. */
 function withoutToken(exchange: Exchange, now: number): Outcome {
   if (exchange.outcome === "not_sent" && exchange.isRefused) return rejected(exchange.reason);
   if (exchange.outcome !== "answered") return retryable(exchange.reason);
@@ -145,18 +160,8 @@ function withoutToken(exchange: Exchange, now: number): Outcome {
   return rejected(String(jsonOf(body).error ?? status));
 }
 
-function unprovenToken(exchange: Exchange): Verification {
-  if (exchange.outcome !== "answered") return unproven(exchange);
+function verifyWithoutToken(exchange: Exchange): Verification {
+  if (exchange.outcome !== "answered") return unverifiable(exchange);
   const { error, error_description } = jsonOf(exchange.body);
-  const said = String(error_description ?? error ?? `Google answered ${exchange.status}`);
-  return exchange.status >= 500 ? { ok: false, error: said, mayPass: true } : { ok: false, error: said };
-}
-
-/** That the device is unknown is said only to those who may send to the project. */
-function verdictOf(exchange: Answered): Verification {
-  const refusal = refusalOf(exchange);
-  const isProven = exchange.status === 200 || isDead(refusal) || refusal.code === "INVALID_ARGUMENT";
-  if (isProven) return { ok: true };
-  const error = refusal.message;
-  return exchange.status === 429 || exchange.status >= 500 ? { ok: false, error, mayPass: true } : { ok: false, error };
+  return unverified(String(error_description ?? error ?? `Google answered ${exchange.status}`), exchange.status >= 500);
 }

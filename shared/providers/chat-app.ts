@@ -4,6 +4,8 @@ import type { Egress, Exchange } from "../egress/egress.ts";
 import { variablesOf } from "../rules/chat-app-template-states.ts";
 import {
   type Addresses,
+  type Answered,
+  accepted,
   type CredentialsFor,
   jsonOf,
   type Outcome,
@@ -12,50 +14,60 @@ import {
   rejected,
   retryAfter,
   retryable,
-  unproven,
-  withoutAnswer,
+  unanswered,
+  unverifiable,
+  unverified,
 } from "./provider.ts";
+import { digitsOf, referenceOf, titledText } from "./text-messages.ts";
 
 type ChatApp = CredentialsFor<"chat_app">;
-type Answered = Extract<Exchange, { outcome: "answered" }>;
 
 const GRAPH = "https://graph.facebook.com/v23.0";
 const MAX_CHARACTERS = 4_096;
-/** Rates and outages, by the provider's error codes: the message was not taken. */
-const AGAIN = new Set([2, 4, 80007, 130429, 131016, 131048, 131056, 133004]);
-/** "Something went wrong", without saying before or after what. */
-const UNSURE = new Set([1, 131000]);
+/** The provider's error codes for rate limits and outages: the message was not accepted. */
+const RETRYABLE = new Set([2, 4, 80007, 130429, 131016, 131048, 131056, 133004]);
+/** Codes for unspecified errors: the message may have been accepted. */
+const UNKNOWN = new Set([1, 131000]);
 
 export interface NewChatTemplate {
   name: string;
   language: string;
   category: "MARKETING" | "UTILITY" | "AUTHENTICATION";
-  /** With `{{1}}`, `{{2}}` … for what is filled in. */
+  /** With the variables `{{1}}`, `{{2}}` … */
   body: string;
 }
 
-/** The provider's own words: `PENDING`, `APPROVED`, `REJECTED` …, with the reason of a refusal. */
+/** The provider's own status, `PENDING`, `APPROVED`, `REJECTED` …, with the reason of a rejection. */
 export interface ChatTemplateState {
   id: string;
   status: string;
   reason?: string;
 }
 
-export type TemplateAnswer = { ok: true; template: ChatTemplateState } | { ok: false; error: string; mayPass: boolean };
+export type TemplateAnswer =
+  | { ok: true; template: ChatTemplateState }
+  | { ok: false; error: string; isTemporary: boolean };
 
 export interface ChatAppProvider extends Provider<ChatApp, Addresses["chat_app"]> {
   /** Submits a template for review (WAT-4). */
   createTemplate(credentials: ChatApp, template: NewChatTemplate): Promise<TemplateAnswer>;
-  /** Submits one that the provider knows already, after it was rejected. */
+  /** Submits a template again after a rejection. */
   changeTemplate(credentials: ChatApp, id: string, template: NewChatTemplate): Promise<TemplateAnswer>;
-  /** The same template, submitted before by an attempt whose answer was lost; undefined where there is none. */
+  /** The same template, where an earlier attempt submitted it but its answer was lost; else undefined. */
   findTemplate(credentials: ChatApp, template: NewChatTemplate): Promise<TemplateAnswer | undefined>;
-  /** What became of it (WAT-5). */
+  /** The current status of a template (WAT-5). */
   readTemplate(credentials: ChatApp, id: string): Promise<TemplateAnswer>;
 }
 
+type Request = (
+  credentials: ChatApp,
+  method: "GET" | "POST",
+  path: string,
+  body?: object | undefined,
+) => Promise<Exchange>;
+
 export function chatAppProvider({ egress, clock }: { egress: Egress; clock: Clock }): ChatAppProvider {
-  const ask = ({ access_token }: ChatApp, method: "GET" | "POST", path: string, body?: object): Promise<Exchange> =>
+  const request: Request = ({ access_token }, method, path, body) =>
     egress.request({
       purpose: "chat-app",
       method,
@@ -63,69 +75,73 @@ export function chatAppProvider({ egress, clock }: { egress: Egress; clock: Cloc
       headers: { authorization: `Bearer ${access_token}`, ...(body && { "content-type": "application/json" }) },
       ...(body && { body: JSON.stringify(body) }),
     });
+  return { ...messages(request, clock), ...templates(request) };
+}
 
-  const templateFrom = (exchange: Exchange, providerId?: string): TemplateAnswer => {
-    if (exchange.outcome !== "answered") return { ok: false, error: exchange.reason, mayPass: true };
-    if (exchange.status !== 200) {
-      const { message, code } = errorOf(exchange);
-      return { ok: false, error: message, mayPass: AGAIN.has(code) || exchange.status >= 500 };
-    }
-    const { id = providerId, status, rejected_reason } = jsonOf(exchange.body);
-    if (!id || typeof status !== "string") return { ok: false, error: "The answer is no template.", mayPass: true };
-    const reason = typeof rejected_reason === "string" && rejected_reason !== "NONE" ? rejected_reason : undefined;
-    return { ok: true, template: { id: String(id), status, ...(reason && { reason }) } };
-  };
+/** The provider's messages. */
+const messages = (request: Request, clock: Clock): Provider<ChatApp, Addresses["chat_app"]> => ({
+  send: async (credentials, message) => {
+    const content = contentOf(message);
+    if ("text" in content && content.text.body.length > MAX_CHARACTERS) return rejected("message_too_long");
+    const exchange = await request(credentials, "POST", `${credentials.phone_number_id}/messages`, {
+      messaging_product: "whatsapp",
+      recipient_type: "individual",
+      to: digitsOf(message),
+      ...content,
+      biz_opaque_callback_data: referenceOf(message),
+    });
+    return outcomeOf(exchange, clock.now());
+  },
+  verify: async (credentials) => {
+    const path = `${credentials.phone_number_id}?fields=id,display_phone_number`;
+    const exchange = await request(credentials, "GET", path);
+    if (exchange.outcome !== "answered") return unverifiable(exchange);
+    if (exchange.status === 200) return { ok: true };
+    const { message, code } = errorOf(exchange);
+    return unverified(message, RETRYABLE.has(code) || exchange.status >= 500);
+  },
+});
 
-  return {
-    send: async (credentials, message) => {
-      const content = contentOf(message);
-      if ("text" in content && content.text.body.length > MAX_CHARACTERS) return rejected("message_too_long");
-      const exchange = await ask(credentials, "POST", `${credentials.phone_number_id}/messages`, {
-        messaging_product: "whatsapp",
-        recipient_type: "individual",
-        to: message.address.phone.replace(/^\+/, ""),
-        ...content,
-        biz_opaque_callback_data: `${message.job}:${message.subscriber}`,
-      });
-      return outcomeOf(exchange, clock.now());
-    },
-    verify: async (credentials) => {
-      const exchange = await ask(credentials, "GET", `${credentials.phone_number_id}?fields=id,display_phone_number`);
-      if (exchange.outcome !== "answered") return unproven(exchange);
-      if (exchange.status === 200) return { ok: true };
-      const { message: error, code } = errorOf(exchange);
-      return AGAIN.has(code) || exchange.status >= 500 ? { ok: false, error, mayPass: true } : { ok: false, error };
-    },
-    createTemplate: async (credentials, template) => {
-      const { name, language, category } = template;
-      const wanted = { name, language, category, components: componentsOf(template) };
-      return templateFrom(await ask(credentials, "POST", `${credentials.waba_id}/message_templates`, wanted));
-    },
-    changeTemplate: async (credentials, id, template) => {
-      const wanted = { category: template.category, components: componentsOf(template) };
-      const exchange = await ask(credentials, "POST", encodeURIComponent(id), wanted);
-      const isTaken = exchange.outcome === "answered" && exchange.status === 200;
-      return isTaken ? { ok: true, template: { id, status: "PENDING" } } : templateFrom(exchange);
-    },
-    findTemplate: async (credentials, { name, language, body }) => {
-      const query = new URLSearchParams({
-        name,
-        language,
-        fields: "id,name,language,status,rejected_reason,components",
-      });
-      const exchange = await ask(credentials, "GET", `${credentials.waba_id}/message_templates?${query}`);
-      if (exchange.outcome !== "answered" || exchange.status !== 200) return undefined;
-      const { data } = jsonOf(exchange.body);
-      const same = (Array.isArray(data) ? (data as ListedTemplate[]) : []).find(
-        (providerId) => providerId.name === name && providerId.language === language && bodyOf(providerId) === body,
-      );
-      return same && templateFrom({ ...exchange, body: JSON.stringify(same) });
-    },
-    readTemplate: async (credentials, id) => {
-      const path = `${encodeURIComponent(id)}?fields=id,name,status,rejected_reason`;
-      return templateFrom(await ask(credentials, "GET", path), id);
-    },
-  };
+/** The provider's templates. */
+const templates = (request: Request): Omit<ChatAppProvider, "send" | "verify"> => ({
+  createTemplate: async (credentials, template) => {
+    const { name, language, category } = template;
+    const wanted = { name, language, category, components: componentsOf(template) };
+    return templateOf(await request(credentials, "POST", `${credentials.waba_id}/message_templates`, wanted));
+  },
+  changeTemplate: async (credentials, id, template) => {
+    const wanted = { category: template.category, components: componentsOf(template) };
+    const exchange = await request(credentials, "POST", encodeURIComponent(id), wanted);
+    const isAccepted = exchange.outcome === "answered" && exchange.status === 200;
+    return isAccepted ? { ok: true, template: { id, status: "PENDING" } } : templateOf(exchange);
+  },
+  findTemplate: async (credentials, { name, language, body }) => {
+    const fields = "id,name,language,status,rejected_reason,components";
+    const query = new URLSearchParams({ name, language, fields });
+    const exchange = await request(credentials, "GET", `${credentials.waba_id}/message_templates?${query}`);
+    if (exchange.outcome !== "answered" || exchange.status !== 200) return undefined;
+    const { data } = jsonOf<{ data: ListedTemplate[] }>(exchange.body);
+    const same = (Array.isArray(data) ? data : []).find(
+      (listed) => listed.name === name && listed.language === language && bodyOf(listed) === body,
+    );
+    return same && templateOf({ ...exchange, body: JSON.stringify(same) });
+  },
+  readTemplate: async (credentials, id) => {
+    const path = `${encodeURIComponent(id)}?fields=id,name,status,rejected_reason`;
+    return templateOf(await request(credentials, "GET", path), id);
+  },
+});
+
+function templateOf(exchange: Exchange, knownId?: string): TemplateAnswer {
+  if (exchange.outcome !== "answered") return { ok: false, error: exchange.reason, isTemporary: true };
+  if (exchange.status !== 200) {
+    const { message, code } = errorOf(exchange);
+    return { ok: false, error: message, isTemporary: RETRYABLE.has(code) || exchange.status >= 500 };
+  }
+  const { id = knownId, status, rejected_reason } = jsonOf(exchange.body);
+  if (!id || typeof status !== "string") return { ok: false, error: "The answer is no template.", isTemporary: true };
+  const reason = typeof rejected_reason === "string" && rejected_reason !== "NONE" ? rejected_reason : undefined;
+  return { ok: true, template: { id: String(id), status, ...(reason && { reason }) } };
 }
 
 interface ListedTemplate {
@@ -138,17 +154,15 @@ const bodyOf = ({ components = [] }: ListedTemplate) => components.find(({ type 
 
 function componentsOf({ body }: NewChatTemplate): object[] {
   const variables = variablesOf(body);
-  // A reviewer wants to see something in place of each variable.
+  // The provider requires an example value for each variable.
   const example = variables > 0 && { example: { body_text: [Array.from({ length: variables }, () => "example")] } };
   return [{ type: "BODY", text: body, ...example }];
 }
 
-function contentOf({ template, title, body }: Outgoing<Addresses["chat_app"]>) {
-  if (!template) {
-    const text = title ? `*${title.replaceAll(/\s+/g, " ")}*\n${body}` : body;
-    return { type: "text", text: { body: text, preview_url: false } };
-  }
-  // The provider refuses line breaks and runs of spaces in what it fills in.
+function contentOf(message: Outgoing<Addresses["chat_app"]>) {
+  const { template } = message;
+  if (!template) return { type: "text", text: { body: titledText(message, "*"), preview_url: false } };
+  // The provider refuses line breaks and repeated spaces in the values of variables.
   const parameters = template.parameters.map((text) => ({ type: "text", text: text.replaceAll(/\s+/g, " ") }));
   const components = parameters.length > 0 && { components: [{ type: "body", parameters }] };
   return {
@@ -158,21 +172,21 @@ function contentOf({ template, title, body }: Outgoing<Addresses["chat_app"]>) {
 }
 
 function errorOf({ status, body }: Answered): { code: number; message: string } {
-  const { error } = jsonOf(body) as { error?: { code?: number; message?: string } };
+  const { error } = jsonOf<{ error: { code?: number; message?: string } }>(body);
   return { code: Number(error?.code ?? Number.NaN), message: error?.message ?? String(status) };
 }
 
 function outcomeOf(exchange: Exchange, now: number): Outcome {
-  if (exchange.outcome !== "answered") return withoutAnswer(exchange);
+  if (exchange.outcome !== "answered") return unanswered(exchange);
   const { status, headers, body } = exchange;
   if (status === 200) {
-    const [message] = (jsonOf(body).messages ?? []) as { id?: string }[];
-    return { status: "accepted", ...(message?.id && { providerId: message.id }) };
+    const { messages } = jsonOf<{ messages: { id?: string }[] }>(body);
+    return accepted(messages?.[0]?.id);
   }
   const { code } = errorOf(exchange);
   const reason = Number.isNaN(code) ? String(status) : String(code);
-  if (AGAIN.has(code) || status === 429 || (status === 503 && !UNSURE.has(code)))
+  if (RETRYABLE.has(code) || status === 429 || (status === 503 && !UNKNOWN.has(code)))
     return retryable(reason, retryAfter(headers, now));
-  if (UNSURE.has(code) || status >= 500) return { status: "unknown", reason };
+  if (UNKNOWN.has(code) || status >= 500) return { status: "unknown", reason };
   return rejected(reason);
 }

@@ -1,10 +1,10 @@
-// The shapes of provider credentials: what a workspace uploads, and what lies encrypted in the table (CRD-3 to CRD-7).
+// Schemas of provider credentials, as they are uploaded and stored encrypted (CRD-3 to CRD-7).
 import { createPrivateKey } from "node:crypto";
 import * as v from "valibot";
 import { isEmailAddress } from "../rules/contacts.ts";
 
 const LINE = /^[^\p{Cc}]*$/u;
-/** One line of text, for it reaches headers and forms. */
+/** One line of text, because it is used in headers and forms. */
 const line = (maxLength: number) =>
   v.pipe(
     v.string("must be a string"),
@@ -44,7 +44,7 @@ export const IosPush = v.object({
   environment: v.picklist(["sandbox", "production"], "must be sandbox or production"),
 });
 
-/** The fields of a service-account key that are used. */
+/** The fields of a service-account key that the service uses. */
 export const AndroidPush = v.object({
   type: v.literal("android_push"),
   project_id: matching(/^[a-z0-9:.-]{1,128}$/, "must be a project id"),
@@ -82,7 +82,7 @@ export const ChatApp = v.object({
   webhook_verify_token: v.optional(line(NAME)),
 });
 
-/** D-EMAIL: by Amazon SES of the account the service runs in, or by any SMTP server. */
+/** D-EMAIL: Amazon SES in the AWS account of the service, or any SMTP server. */
 export const Email = v.pipe(
   v.object({
     type: v.literal("email"),

@@ -5,15 +5,13 @@ import { type Addresses, type CredentialsFor, type Provider, rejected } from "./
 import type { Ses } from "./ses.ts";
 import type { Smtp } from "./smtp.ts";
 
-export function emailProvider({
-  clock,
-  ses,
-  smtp,
-}: {
+interface EmailDeps {
   clock: Clock;
   ses: Ses;
   smtp: Smtp;
-}): Provider<CredentialsFor<"email">, Addresses["email"]> {
+}
+
+export function emailProvider({ clock, ses, smtp }: EmailDeps): Provider<CredentialsFor<"email">, Addresses["email"]> {
   return {
     send: async (credentials, message) => {
       const mail = mailSource(credentials, message, clock.now());

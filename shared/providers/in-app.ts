@@ -1,29 +1,29 @@
-// The in-app channel: its provider is our own table, so a repeat writes the same rows and nothing is ever unknown.
+// The in-app channel: its provider is our own table. A repeat writes the same rows, and no outcome is unknown.
 import type { Store } from "../resources.ts";
-import { type CompiledTemplate, compileTemplate, isRenderError, type RenderScope } from "../rules/render.ts";
+import { type CompiledTemplate, compileTemplate } from "../rules/render.ts";
 import { checkUrl } from "../rules/safe-url.ts";
-import { keys } from "../store/keys.ts";
-import type { Item, Value } from "../store/model.ts";
-import { messageId, messageRow, PROMPT_MS } from "../store/sends/inbox.ts";
+import { type ItemWrite, toJson } from "../store/item.ts";
+import { type Delivery, messageId, messageWrite, PROMPT_MS } from "../store/sends/inbox.ts";
+import { Message, type MessageContent } from "../store/sends/inbox-items.ts";
 import type { Job } from "../store/sends/jobs.ts";
 import { isPseudonym, type Recipient } from "../store/sends/recipients.ts";
 import { type ChunkRef, chunkRefText } from "../store/sends/touches.ts";
-import { KNOWN_ALIVE_MS } from "../store/subscribers/erasure.ts";
+import { KNOWN_ALIVE_MS } from "../store/subscribers/ledger-erasure.ts";
 import { getProfiles } from "../store/subscribers/subscribers.ts";
-import { eventFor, scopeOf } from "./texts.ts";
+import { type ArmRenderer, armRenderer, type Event, eventFor, isTooLarge } from "./arms.ts";
 
-type Rendered = { content: { [name: string]: Value }; data: string | undefined };
+type Rendered = Pick<Delivery, "content" | "data">;
 
 export interface InAppResult {
-  /** Subscribers whose inbox has it. */
+  /** Subscribers whose inbox has the message. */
   delivered: Set<string>;
-  /** Subscribers who are not there any more. */
+  /** Subscribers that do not exist any more. */
   gone: string[];
 }
 
 /**
- * Writes one inbox row per recipient, 25 a request. A chunk that comes late looks again who is still there: what is
- * written for somebody erased meanwhile would stay, for the erasure has looked for the last time.
+ * Writes one inbox row per recipient, 25 a request. A late chunk checks again that its recipients exist: a row of a
+ * subscriber erased since then would stay, because the erasure has already looked for the last time.
  */
 export async function deliverInApp(
   store: Store,
@@ -32,18 +32,17 @@ export async function deliverInApp(
   { at, repeats }: { at: number; repeats: boolean },
   { recipients, plannedAt }: { recipients: readonly Recipient[]; plannedAt: number },
 ): Promise<InAppResult> {
-  const render = renderer(job, at);
-  const event = await eventFor(store, job);
+  const renderer = contentRenderer(job, at, await eventFor(store, job));
   const now = store.clock.now();
-  const whence = {
+  const origin = {
     place: chunkRefText(chunkRef),
     experience: job.source.type === "experience" ? (job.source.id ?? undefined) : undefined,
     late_at: now - at > PROMPT_MS ? now : undefined,
   };
   const isLate = now - plannedAt > KNOWN_ALIVE_MS;
   const ids = recipients.map(({ subscriber }) => subscriber);
-  const profiles = render.isStatic && !isLate ? undefined : await getProfiles(store, ids);
-  const rows: Item[] = [];
+  const profiles = renderer.isStatic && !isLate ? undefined : await getProfiles(store, ids);
+  const writes: [subscriber: string, write: ItemWrite<"workspace">][] = [];
   const gone: string[] = [];
   for (const [i, { subscriber, arm }] of recipients.entries()) {
     const profile = profiles?.[i];
@@ -52,95 +51,79 @@ export async function deliverInApp(
       gone.push(subscriber);
       continue;
     }
-    const rendered = render.for(arm, render.isStatic ? undefined : scopeOf(profile!, job, event));
-    if (rendered) rows.push(messageRow(store.tenant, job.id, at, { subscriber, ...whence, ...rendered }));
+    const rendered = renderer.render(arm, profile);
+    if (rendered) writes.push([subscriber, messageWrite(job.id, at, { subscriber, ...origin, ...rendered })]);
   }
-  const there = repeats ? await written(store, job.id, at, ids) : new Set<string>();
-  const missing = rows.filter(({ pk }) => !there.has(pk));
-  await store.writeAll(missing.map((put) => ({ put })));
-  const inboxes = new Set([...there, ...missing.map(({ pk }) => pk)]);
-  return { delivered: new Set(ids.filter((id) => inboxes.has(keys.person(store.tenant, id)))), gone };
+  const existing = repeats ? await findWritten(store, job.id, at, ids) : new Set<string>();
+  const missing = writes.filter(([subscriber]) => !existing.has(subscriber));
+  await store.writeAll(missing.map(([, write]) => write));
+  const inboxes = new Set([...existing, ...missing.map(([subscriber]) => subscriber)]);
+  return { delivered: new Set(ids.filter((id) => inboxes.has(id))), gone };
 }
 
-/** Whose row an earlier attempt has written: it stays as it is, for what it says may have changed since. */
-async function written(store: Store, job: string, at: number, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await store.getAll(ids.map((id) => keys.message(store.tenant, id, messageId(at, job, id))));
-  return new Set(rows.flatMap((row) => row?.pk ?? []));
+/** The subscribers whose row an earlier attempt has written. It stays as it is, as its content may differ by now. */
+async function findWritten(store: Store, job: string, at: number, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await store.getAll(
+    Message,
+    ids.map((subscriber) => ({ subscriber, message: messageId(at, job, subscriber) })),
+  );
+  return new Set(ids.filter((_, i) => rows[i]));
 }
 
-/** Renders what is read and followed, per arm; a send without personalisation is rendered once. */
-function renderer(job: Job, now: number) {
+/** Renders the texts and URLs of a message, per arm. */
+function contentRenderer(job: Job, now: number, event: Event): ArmRenderer<Rendered> {
   const { in_app: look } = job;
-  const texts = {
-    a: armOf(job.title ?? "", job.body ?? "", look?.image_url),
-    b: job.variant_b && armOf(job.variant_b.title, job.variant_b.body, job.variant_b.image_url),
-  };
-  const actions = look?.actions?.map(({ id, title, url }) => ({
-    ...{ id, title: compileTemplate(title), url: compileTemplate(url) },
-  }));
-  const data = job.data ? JSON.stringify(job.data) : undefined;
-  const templates = [texts.a, texts.b].flatMap((arm) => (arm ? [arm.title, arm.body, arm.image] : []));
+  const a = compile(job.title ?? "", job.body ?? "", look?.image_url);
+  const b = job.variant_b && compile(job.variant_b.title, job.variant_b.body, job.variant_b.image_url);
+  const actions = look?.actions?.map(
+    ({ id, title, url }): CompiledAction => ({ id, title: compileTemplate(title), url: compileTemplate(url) }),
+  );
+  const data = job.data ? toJson(job.data) : undefined;
+  const templates = [a, b].flatMap((arm) => (arm ? [arm.title, arm.body, arm.image] : []));
   const isStatic = [...templates, ...(actions ?? []).flatMap(({ title, url }) => [title, url])].every(
     (template) => template?.isStatic !== false,
   );
-  const cache = new Map<string, Rendered | undefined>();
-
-  const render = (arm: "a" | "b" | undefined, scope: RenderScope): Rendered | undefined => {
+  return armRenderer({ job, event, isStatic }, (arm, scope) => {
     const fill = (template: CompiledTemplate) => template.render(scope, { now, escape: "none" }).text;
-    const { title, body, image } = (arm === "b" && texts.b) || texts.a;
-    try {
-      const image_url = image && fill(image);
-      const content = {
-        ...{ title: fill(title), body: fill(body) },
-        ...(look && { format: look.format }),
-        // An address that became unsafe or unusable by what was filled in is left out, never sent.
-        ...(image_url !== undefined && checkUrl(image_url, "image") === undefined && { image_url }),
-        ...(actions && { actions: actions.map(filledBy(fill)).filter(({ url }) => url === "" || !checkUrl(url)) }),
-        ...(look?.display && { display: look.display }),
-        ...(arm && { variant_id: arm }),
-      };
-      return isTooLarge(content) ? undefined : { content: content as Rendered["content"], data };
-    } catch (error) {
-      if (isRenderError(error)) return undefined;
-      throw error;
-    }
-  };
-  return {
-    isStatic,
-    for: (arm: "a" | "b" | undefined, scope: RenderScope | undefined): Rendered | undefined => {
-      if (scope) return render(arm, scope);
-      const key = arm ?? "";
-      if (!cache.has(key)) cache.set(key, render(arm, NOBODY));
-      return cache.get(key);
-    },
-  };
+    const { title, body, image } = (arm === "b" && b) || a;
+    const image_url = image && fill(image);
+    const content: MessageContent = {
+      title: fill(title),
+      body: fill(body),
+      ...(look && { format: look.format }),
+      // A URL that its values made unsafe or invalid is left out.
+      ...(image_url !== undefined && checkUrl(image_url, "image") === undefined && { image_url }),
+      ...(actions && { actions: actions.map(filledBy(fill)).filter(({ url }) => url === "" || !checkUrl(url)) }),
+      ...(look?.display && { display: look.display }),
+      ...(arm && { variant_id: arm }),
+    };
+    return isTooLarge(content, charactersOf(content)) ? undefined : { content, data };
+  });
 }
 
-const armOf = (title: string, body: string, image: string | undefined) => ({
-  ...{ title: compileTemplate(title), body: compileTemplate(body) },
+const compile = (title: string, body: string, image: string | undefined) => ({
+  title: compileTemplate(title),
+  body: compileTemplate(body),
   image: image === undefined ? undefined : compileTemplate(image),
 });
 
-/** An action that was written with an address never becomes one that dismisses: it goes where that turns out empty. */
-const filledBy =
-  (fill: (template: CompiledTemplate) => string) =>
-  ({ id, title, url }: { id: string; title: CompiledTemplate; url: CompiledTemplate }) => ({
-    ...{ id, title: fill(title), url: url.isStatic ? fill(url) : fill(url) || NOWHERE },
-  });
-
-/** No address that `checkUrl` would let pass. */
-const NOWHERE = "about:blank";
-
-/** A row of the inbox holds 400 KB: what grew beyond by what it was filled with must not stop the others. */
-const MAX_CONTENT_BYTES = 262_144;
-const CERTAINLY_SMALL_CHARACTERS = MAX_CONTENT_BYTES / 6;
-
-function isTooLarge(content: { title: string; body: string; actions?: { title: string; url: string }[] }): boolean {
-  const { title, body, actions = [] } = content;
-  const characters = actions.reduce((sum, action) => sum + action.title.length + action.url.length, 0);
-  if (title.length + body.length + characters <= CERTAINLY_SMALL_CHARACTERS / 2) return false;
-  return Buffer.byteLength(JSON.stringify(content)) > MAX_CONTENT_BYTES;
+interface CompiledAction {
+  id: string;
+  title: CompiledTemplate;
+  url: CompiledTemplate;
 }
 
-/** A send without personalisation reads nothing of its recipient. */
-const NOBODY: RenderScope = { subscriber: { id: "", attributes: {} }, data: {} };
+/** A URL that `checkUrl` refuses. */
+const INVALID_URL = "about:blank";
+
+/** An empty URL means that an action dismisses the message. One that is empty only after rendering is invalid. */
+const filledBy =
+  (fill: (template: CompiledTemplate) => string) =>
+  ({ id, title, url }: CompiledAction) => ({
+    id,
+    title: fill(title),
+    url: url.isStatic ? fill(url) : fill(url) || INVALID_URL,
+  });
+
+const charactersOf = ({ title, body, actions = [] }: MessageContent): number =>
+  actions.reduce((sum, action) => sum + action.title.length + action.url.length, title.length + body.length);

@@ -1,30 +1,27 @@
 // iOS push by Apple's APNs: HTTP/2 with a provider token (D-PUSH).
 import { type Clock, MINUTE, SECOND, uuidOfText } from "../clock.ts";
-import type { Egress, EgressRequest, Exchange } from "../egress/egress.ts";
+import type { Egress, Exchange } from "../egress/egress.ts";
 import {
   type Addresses,
   type CredentialsFor,
   jsonOf,
-  mergedData,
-  type Outcome,
   type Provider,
   rejected,
-  retryAfter,
-  retryable,
-  unproven,
-  withoutAnswer,
+  unverifiable,
+  unverified,
 } from "./provider.ts";
-import { openMemory, signToken } from "./tokens.ts";
+import { isRetryableStatus, mergedData, pushOutcome } from "./push.ts";
+import { openTokenCache, signToken } from "./tokens.ts";
 
 type IosPush = CredentialsFor<"ios">;
 
 const HOSTS = { sandbox: "api.sandbox.push.apple.com", production: "api.push.apple.com" } as const;
-/** Apple takes a token for an hour, and complains of one renewed within 20 minutes. */
+/** Apple accepts a token for an hour, and refuses tokens that are renewed within 20 minutes. */
 const TOKEN_MS = 50 * MINUTE;
 const MAX_PAYLOAD_BYTES = 4_096;
-/** Of an app that was removed, or of another environment. */
+/** The app was removed, or the token is of another environment. */
 const DEAD = new Set(["BadDeviceToken", "Unregistered", "ExpiredToken"]);
-const AGAIN = new Set([
+const RETRYABLE = new Set([
   "ExpiredProviderToken",
   "IdleTimeout",
   "InternalServerError",
@@ -33,37 +30,38 @@ const AGAIN = new Set([
   "TooManyProviderTokenUpdates",
   "TooManyRequests",
 ]);
-const AGAIN_STATUSES = new Set([429, 500, 503]);
 const NO_DEVICE = "0".repeat(64);
 
 export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock }): Provider<IosPush, Addresses["ios"]> {
-  const tokens = openMemory<string>(clock);
-  const nameOf = ({ team_id, key_id, key }: IosPush) => `${team_id} ${key_id} ${key}`;
+  const tokens = openTokenCache(
+    clock,
+    TOKEN_MS,
+    ({ team_id, key_id, key }: IosPush) => `${team_id} ${key_id} ${key}`,
+    ({ team_id, key_id, key }) =>
+      signToken(key, { kid: key_id }, { iss: team_id, iat: Math.floor(clock.now() / SECOND) }),
+  );
 
-  const ask = async (
+  const request = async (
     credentials: IosPush,
     { token, environment = credentials.environment }: Addresses["ios"],
     headers: Record<string, string>,
     payload: string,
   ): Promise<Exchange> => {
-    const { key, key_id: kid, team_id: iss, bundle_id } = credentials;
-    const sign = () => signToken(key, { kid }, { iss, iat: Math.floor(clock.now() / SECOND) });
-    const request: EgressRequest = {
+    const exchange = await egress.request({
       purpose: "apns",
       http2: true,
       url: `https://${HOSTS[environment]}/3/device/${encodeURIComponent(token)}`,
       headers: {
-        authorization: `bearer ${tokens.get(nameOf(credentials), TOKEN_MS, sign)}`,
-        "apns-topic": bundle_id,
+        authorization: `bearer ${tokens.get(credentials)}`,
+        "apns-topic": credentials.bundle_id,
         "apns-push-type": "alert",
         "content-type": "application/json",
         ...headers,
       },
       body: payload,
-    };
-    const exchange = await egress.request(request);
+    });
     if (exchange.outcome === "answered" && reasonOf(exchange.body) === "ExpiredProviderToken")
-      tokens.forget(nameOf(credentials));
+      tokens.delete(credentials);
     return exchange;
   };
 
@@ -75,30 +73,28 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
       if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) return rejected("payload_too_large");
       const id = uuidOfText(`${job}/${target}`);
       const headers = { "apns-id": id, "apns-collapse-id": job, "apns-priority": "10" };
-      return outcomeOf(await ask(credentials, message.address, headers, payload), id, clock.now());
+      const exchange = await request(credentials, message.address, headers, payload);
+      return pushOutcome(exchange, clock.now(), ({ status, headers: answered, body: answer }) => {
+        const reason = reasonOf(answer);
+        return {
+          isAccepted: status === 200,
+          providerId: answered["apns-id"] ?? id,
+          reason: reason || String(status),
+          isRetryable: RETRYABLE.has(reason),
+          addressDead: DEAD.has(reason) || status === 410,
+        };
+      });
     },
     verify: async (credentials) => {
-      const exchange = await ask(credentials, { token: NO_DEVICE }, {}, JSON.stringify({ aps: { alert: "" } }));
-      if (exchange.outcome !== "answered") return unproven(exchange);
-      const reason = reasonOf(exchange.body);
-      // That there is no such device is said only to those whose key and topic are right.
-      if (exchange.status === 200 || DEAD.has(reason)) return { ok: true };
-      const error = reason || `Apple answered ${exchange.status}`;
-      return isRepeatable(exchange.status, reason) ? { ok: false, error, mayPass: true } : { ok: false, error };
+      const exchange = await request(credentials, { token: NO_DEVICE }, {}, JSON.stringify({ aps: { alert: "" } }));
+      if (exchange.outcome !== "answered") return unverifiable(exchange);
+      const { status, body } = exchange;
+      const reason = reasonOf(body);
+      // Apple reports an unknown device only if key and topic are correct.
+      if (status === 200 || DEAD.has(reason)) return { ok: true };
+      return unverified(reason || `Apple answered ${status}`, RETRYABLE.has(reason) || isRetryableStatus(status));
     },
   };
 }
 
 const reasonOf = (body: string): string => String(jsonOf(body).reason ?? "");
-const isRepeatable = (status: number, reason: string) => AGAIN.has(reason) || AGAIN_STATUSES.has(status);
-
-function outcomeOf(exchange: Exchange, id: string, now: number): Outcome {
-  if (exchange.outcome !== "answered") return withoutAnswer(exchange);
-  const { status, headers, body } = exchange;
-  if (status === 200) return { status: "accepted", providerId: headers["apns-id"] ?? id };
-  const reason = reasonOf(body);
-  if (isRepeatable(status, reason)) return retryable(reason || String(status), retryAfter(headers, now));
-  // Any other 5xx is from something between Apple and us that may have passed the message on.
-  if (status > 500) return { status: "unknown", reason: reason || String(status) };
-  return rejected(reason || String(status), DEAD.has(reason) || status === 410);
-}

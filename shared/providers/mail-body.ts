@@ -1,13 +1,30 @@
 // The two bodies of an e-mail: HTML if it starts with a tag, else text with paragraphs; a text part always (D-EMAIL).
 
 const STARTS_WITH_TAG = /^\s*<[a-z!]/i;
-/** Elements whose content nobody reads. */
+/** Elements whose content is not displayed. */
 export const SILENT: ReadonlySet<string> = new Set(["head", "script", "style", "title", "template"]);
 const BREAKS = new Set(["br", "tr", "li", "div", "hr"]);
 const PARAGRAPHS = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "blockquote", "section"]);
 const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", copy: "©", reg: "®", euro: "€", hellip: "…" },
-  ...{ ndash: "–", mdash: "—", lsquo: "‘", rsquo: "’", ldquo: "“", rdquo: "”", bull: "•", middot: "·", shy: "" },
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+  copy: "©",
+  reg: "®",
+  euro: "€",
+  hellip: "…",
+  ndash: "–",
+  mdash: "—",
+  lsquo: "‘",
+  rsquo: "’",
+  ldquo: "“",
+  rdquo: "”",
+  bull: "•",
+  middot: "·",
+  shy: "",
 };
 const MAX_ENTITY = 10;
 const LAST_CODE_POINT = 0x10ffff;
@@ -17,7 +34,7 @@ export function mailBodies(body: string): { text: string; html: string } {
   return STARTS_WITH_TAG.test(body) ? { text: textOfHtml(body), html: body } : { text: body, html: htmlOfText(body) };
 }
 
-/** Paragraphs where lines are empty, breaks where they end. */
+/** Empty lines separate paragraphs; other line ends become `<br>`. */
 export function htmlOfText(text: string): string {
   const paragraphs = text
     .replaceAll("\r\n", "\n")
@@ -30,15 +47,15 @@ export function htmlOfText(text: string): string {
 const escapeHtml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** What is left of HTML without its tags: one pass, the target behind each link. */
+/** HTML without its tags, in one pass, with the URL after the text of each link. */
 export function textOfHtml(html: string): string {
-  const page = openPage();
+  const output = openText();
   const lower = html.toLowerCase();
   let link: { href: string; label(): string } | undefined;
 
   for (let at = 0; at < html.length; ) {
     const open = html.indexOf("<", at);
-    page.say(decodeEntities(html.slice(at, open < 0 ? html.length : open)));
+    output.add(decodeEntities(html.slice(at, open < 0 ? html.length : open)));
     if (open < 0) break;
     const comment = html.startsWith("<!--", open);
     const close = comment ? html.indexOf("-->", open) : html.indexOf(">", open);
@@ -50,36 +67,37 @@ export function textOfHtml(html: string): string {
       const end = lower.indexOf(`</${tag}`, at);
       if (end < 0) break;
       at = end;
-    } else if (PARAGRAPHS.has(tag)) page.breakLine(2);
-    else if (BREAKS.has(tag)) page.breakLine(1);
-    else if (tag === "a" && !slash) link = { href: hrefOf(html.slice(open, close)), label: page.mark() };
+    } else if (PARAGRAPHS.has(tag)) output.breakLine(2);
+    else if (BREAKS.has(tag)) output.breakLine(1);
+    else if (tag === "a" && !slash) link = { href: hrefOf(html.slice(open, close)), label: output.since() };
     else if (tag === "a" && link) {
-      if (link.href && link.label() !== link.href) page.say(` (${link.href})`);
+      if (link.href && link.label() !== link.href) output.add(` (${link.href})`);
       link = undefined;
     }
   }
-  return page.text();
+  return output.text();
 }
 
-/** Words one after another, runs of spaces as one, none at the ends of lines. */
-function openPage() {
+/** Collects text: repeated spaces become one, and lines neither start nor end with one. */
+function openText() {
   const pieces: string[] = [];
   let breaks = 0;
   return {
-    say: (said: string) => {
-      const words = said.replaceAll(/\s+/g, " ");
+    add: (added: string) => {
+      const words = added.replaceAll(/\s+/g, " ");
       const isAtStart = breaks > 0 || pieces.length === 0 || pieces.at(-1)?.endsWith(" ");
       const text = isAtStart ? words.trimStart() : words;
       if (!text) return;
-      if (breaks > 0 && pieces.length > 0) pieces.push(`${pieces.pop()!.trimEnd()}${"\n".repeat(breaks)}`);
+      const last = breaks > 0 ? pieces.pop() : undefined;
+      if (last !== undefined) pieces.push(`${last.trimEnd()}${"\n".repeat(breaks)}`);
       pieces.push(text);
       breaks = 0;
     },
     breakLine: (count: number) => {
       breaks = Math.max(breaks, count);
     },
-    /** What is said from here on. */
-    mark: () => {
+    /** Returns a function that returns the text added from here on. */
+    since: () => {
       const from = pieces.length;
       return () => pieces.slice(from).join("").trim();
     },

@@ -1,4 +1,4 @@
-// What a mail carries beside what its author wrote: links that count, a pixel, and a way to be left alone (D-EMAIL).
+// Adds to a mail: tracked links, an open pixel, and an unsubscribe link (D-EMAIL).
 import { decodeEntities, mailBodies, SILENT } from "./mail-body.ts";
 
 export interface MailParts {
@@ -13,7 +13,7 @@ export interface MailUrls {
   click(target: string, link: number): string;
 }
 
-/** The parts of a mail: the text keeps its links plain. */
+/** The parts of a mail. The links of the text part are not tracked. */
 export function mailParts(body: string, urls: MailUrls): MailParts {
   const { text, html } = mailBodies(body);
   const { unsubscribe } = urls;
@@ -36,7 +36,7 @@ const UNSUBSCRIBE = '<p data-part="unsubscribe" style="font-size:12px;color:#666
 const PIXEL = '<img data-part="open" ';
 const SIGNATURE = "\n\n-- \nUnsubscribe: ";
 
-/** The parts without what `mailParts` added; links stay as they are in the mail. */
+/** The parts without the unsubscribe link and the pixel of `mailParts`. Tracked links stay. */
 export const withoutAdditions = ({ text, html }: MailParts): MailParts => ({
   text: text.replace(/\n\n-- \nUnsubscribe: \S+$/, ""),
   html: html.replace(
@@ -45,7 +45,7 @@ export const withoutAdditions = ({ text, html }: MailParts): MailParts => ({
   ),
 });
 
-/** What the links of an HTML body lead to, http and https alone, and the pieces around the values of their `href`. */
+/** The targets of the http and https links of an HTML body, and the pieces of the body around their `href` values. */
 export function htmlLinks(html: string): { pieces: string[]; targets: string[] } {
   const pieces: string[] = [];
   const targets: string[] = [];
@@ -91,13 +91,13 @@ interface Value {
   valueTo: number;
 }
 
-/** The first `href` of a tag, and where the tag ends: each letter is looked at once. */
+/** The first `href` of a tag, and where the tag ends, in one pass. */
 function attributesOf(html: string, start: number): { href: Value | undefined; end: number } {
   let href: Value | undefined;
   let at = start;
-  const skip = (letters: RegExp) => {
-    letters.lastIndex = at;
-    at = letters.test(html) ? letters.lastIndex : at;
+  const skip = (pattern: RegExp) => {
+    pattern.lastIndex = at;
+    at = pattern.test(html) ? pattern.lastIndex : at;
   };
   while (at < html.length) {
     skip(/[\s/]*/y);
@@ -113,7 +113,7 @@ function attributesOf(html: string, start: number): { href: Value | undefined; e
     const quote = html[at] === '"' || html[at] === "'" ? html[at]! : "";
     if (quote) {
       const close = html.indexOf(quote, at + 1);
-      // A tag that never ends is no tag.
+      // Without its closing quote it is not a tag.
       if (close < 0) return { href: undefined, end: html.length };
       at = close + 1;
     } else skip(/[^\s>]*/y);
@@ -122,7 +122,7 @@ function attributesOf(html: string, start: number): { href: Value | undefined; e
   return { href, end: Math.min(at, html.length) };
 }
 
-/** As a browser reads it; undefined for what is no address on the web. */
+/** The URL as a browser reads it; undefined if it is not an http or https URL. */
 function targetOf(value: string): string | undefined {
   const text = decodeEntities(value)
     .replaceAll(/[\t\r\n]/g, "")

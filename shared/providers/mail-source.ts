@@ -1,4 +1,4 @@
-// The MIME source of one e-mail, made whole by us: what reaches a header cannot begin another one.
+// The MIME source of an e-mail. Values cannot inject further headers.
 import { createHash } from "node:crypto";
 import { isEmailAddress } from "../rules/contacts.ts";
 import { mailBodies } from "./mail-body.ts";
@@ -10,12 +10,12 @@ const MAX_LINE = 998;
 const QP_LINE = 76;
 const WORD_BYTES = 45;
 const PRINTABLE = /^[\x20-\x7e]*$/;
-/** Besides what is not ASCII, what would be taken for an encoded word. */
+/** ASCII that could not be read as an encoded word. */
 const PLAIN = /^(?!.*=\?)[\x20-\x7e]*$/;
-/** Plain http only within one machine: the local service. */
+/** http is allowed only for loopback: the local service. */
 const UNSUBSCRIBE_URL = /^(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost)[:/])[\x21-\x3b\x3d\x3f-\x7e]{1,2000}$/;
 
-/** The source of a message, or why there can be none. */
+/** The source of a message, or why it is refused. */
 export function mailSource(
   credentials: Email,
   message: Outgoing<Addresses["email"]>,
@@ -50,10 +50,10 @@ export function mailSource(
   return { source: lines.join("\r\n") };
 }
 
-/** Control characters and line breaks become a space. */
+/** Replaces control characters and line breaks by a space. */
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
 
-/** RFC 2047: text as it is where it can be, else encoded words of at most 75 characters, folded. */
+/** RFC 2047: unchanged if that is possible, else encoded words of at most 75 characters, folded. */
 export function encodedText(text: string): string {
   const line = oneLine(text);
   if (PLAIN.test(line) && line.length <= QP_LINE - "Subject: ".length) return line;
@@ -85,7 +85,7 @@ function partOf(type: string, content: string): string {
   return [...headers, ...encoded].join("\r\n");
 }
 
-/** One line of text in quoted-printable, with soft breaks. */
+/** A line of text in quoted-printable, with soft line breaks. */
 function quotedPrintable(line: string): string {
   const bytes = [...Buffer.from(line)];
   const units = bytes.map((byte, i) => {

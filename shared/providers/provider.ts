@@ -1,20 +1,21 @@
-// What every provider of messages is to the rest: a send with four outcomes, and a cheap proof of credentials.
+// The interface of a message provider: a send with four outcomes, and an inexpensive verification of credentials.
 import type { Exchange } from "../egress/egress.ts";
 import type { Credentials } from "./credentials.ts";
 
-/** What became of one message, as far as can be known (docs/decisions/0010). */
+/** The outcome of one message, as far as it is known (docs/decisions/0010). */
 export type Outcome =
   | { status: "accepted"; providerId?: string }
-  /** For good. `addressDead`: the device or address must not be used again. */
+  /** Final. `addressDead`: the device or address must not be used again. */
   | { status: "rejected"; reason: string; addressDead?: boolean }
-  /** Certainly not accepted: it may be tried again. */
+  /** Certainly not accepted: it may be sent again. */
   | { status: "retryable"; reason: string; retryAfterSeconds?: number }
-  /** It may have been accepted: it is never sent again. */
+  /** Possibly accepted: it is never sent again. */
   | { status: "unknown"; reason: string };
 
-export type Verification = { ok: true } | { ok: false; error: string; mayPass?: boolean };
+/** `isTemporary`: the provider did not decide, so the verification is repeated. */
+export type Verification = { ok: true } | { ok: false; error: string; isTemporary?: boolean };
 
-/** Where a message goes, by channel type. */
+/** The address of a message, by channel type. */
 export interface Addresses {
   ios: { token: string; environment?: "sandbox" | "production" | undefined };
   android: { token: string };
@@ -40,11 +41,11 @@ export interface Outgoing<A = Addresses[ProvidedChannel]> {
   data?: Readonly<Record<string, unknown>> | undefined;
   variant?: "a" | "b" | undefined;
   category?: "marketing" | "transactional" | undefined;
-  /** The body of an e-mail as it goes out, text and HTML, where it is more than what was written. */
+  /** The bodies of an e-mail where they differ from `body`: with tracking and an unsubscribe link. */
   parts?: { text: string; html: string } | undefined;
-  /** When the row of the ledger begins, in milliseconds: what the provider tells of the message later finds it. */
+  /** The time in the key of its ledger row, in milliseconds: later events of the provider find the row by it. */
   at?: number | undefined;
-  /** Where one click unsubscribes (e-mail). */
+  /** The one-click unsubscribe URL (e-mail). */
   unsubscribeUrl?: string | undefined;
   /** An approved template of the chat app, sent in place of title and body. */
   template?: { name: string; language: string; parameters: readonly string[] } | undefined;
@@ -53,11 +54,11 @@ export interface Outgoing<A = Addresses[ProvidedChannel]> {
 export interface Provider<C, A> {
   /** Sends one message; never throws and never sends twice. */
   send(credentials: C, message: Outgoing<A>): Promise<Outcome>;
-  /** Proves by a cheap real call that the credentials work. `mayPass`: the provider could not be asked; ask again. */
+  /** Verifies credentials by an inexpensive request that needs them. */
   verify(credentials: C): Promise<Verification>;
 }
 
-/** Which credentials serve which channel type. */
+/** The type of credentials of each channel type. */
 export interface CredentialTypes {
   ios: "ios_push";
   android: "android_push";
@@ -71,6 +72,12 @@ export type CredentialsFor<T extends ProvidedChannel> = Extract<Credentials, { t
 /** One provider per channel type. */
 export type Providers = { [T in ProvidedChannel]: Provider<CredentialsFor<T>, Addresses[T]> };
 
+export type Answered = Extract<Exchange, { outcome: "answered" }>;
+type Unanswered = Exclude<Exchange, { outcome: "answered" }>;
+
+export const accepted = (providerId?: unknown): Outcome =>
+  typeof providerId === "string" && providerId !== "" ? { status: "accepted", providerId } : { status: "accepted" };
+
 export const rejected = (reason: string, addressDead = false): Outcome =>
   addressDead ? { status: "rejected", reason, addressDead } : { status: "rejected", reason };
 
@@ -79,17 +86,20 @@ export const retryable = (reason: string, retryAfterSeconds?: number): Outcome =
     ? { status: "retryable", reason }
     : { status: "retryable", reason, retryAfterSeconds };
 
-/** What a request that got no answer means for its message. */
-export function withoutAnswer(exchange: Exclude<Exchange, { outcome: "answered" }>): Outcome {
+/** The outcome of a message whose request was not answered. */
+export function unanswered(exchange: Unanswered): Outcome {
   if (exchange.outcome === "unknown") return { status: "unknown", reason: exchange.reason };
   return exchange.isRefused ? rejected(exchange.reason) : retryable(exchange.reason);
 }
 
-/** What it means for a proof of credentials. */
-export const unproven = (exchange: Exclude<Exchange, { outcome: "answered" }>): Verification =>
+export const unverified = (error: string, isTemporary = false): Verification =>
+  isTemporary ? { ok: false, error, isTemporary } : { ok: false, error };
+
+/** The result of a verification whose request was not answered. */
+export const unverifiable = (exchange: Unanswered): Verification =>
   exchange.outcome === "not_sent" && exchange.isRefused
-    ? { ok: false, error: exchange.reason }
-    : { ok: false, error: `The provider could not be reached: ${exchange.reason}.`, mayPass: true };
+    ? unverified(exchange.reason)
+    : unverified(`The provider could not be reached: ${exchange.reason}.`, true);
 
 const MAX_RETRY_AFTER_SECONDS = 86_400;
 
@@ -102,21 +112,13 @@ export function retryAfter(headers: Readonly<Record<string, string>>, now: numbe
   return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds), MAX_RETRY_AFTER_SECONDS) : undefined;
 }
 
-/** A JSON object, or an empty one for anything else. */
-export function jsonOf(text: string): Record<string, unknown> {
+/** A JSON object, or an empty one for anything else. `T` is what the provider documents; it is not checked. */
+export function jsonOf<T extends object = Record<string, unknown>>(text: string): Partial<T> {
   if (text === "") return {};
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+    return typeof value === "object" && value !== null ? (value as Partial<T>) : {};
   } catch {
     return {};
   }
 }
-
-/** D-PUSH: the notification's data with what tells the app which notification it is, and for whom. */
-export const mergedData = ({ data, job, subscriber, variant }: Outgoing): Record<string, unknown> => ({
-  ...data,
-  notification_id: job,
-  subscriber_id: subscriber,
-  ...(variant && { variant_id: variant }),
-});

@@ -1,5 +1,4 @@
-// All providers of a function, over one egress client.
-
+// The providers of a function, over one egress client.
 import type { Capability, Deps } from "../deps.ts";
 import { type Egress, openEgress } from "../egress/egress.ts";
 import { androidProvider } from "./android.ts";
@@ -15,18 +14,18 @@ import { webPushProvider } from "./web-push.ts";
 
 export function openProviders(deps: Deps, egress: Egress = openEgress(deps)): Providers {
   const { clock, ids } = deps;
-  const outside = { egress, clock };
+  const client = { egress, clock };
   return {
-    ios: iosProvider(outside),
-    android: androidProvider(outside),
-    web_push: webPushProvider({ ...outside, ids }),
-    email: emailProvider({ clock, ses: openSes(deps), smtp: openSmtp(outside) }),
-    sms: smsProvider(outside),
-    chat_app: chatAppProvider(outside),
+    ios: iosProvider(client),
+    android: androidProvider(client),
+    web_push: webPushProvider({ ...client, ids }),
+    email: emailProvider({ clock, ses: openSes(deps), smtp: openSmtp(client) }),
+    sms: smsProvider(client),
+    chat_app: chatAppProvider(client),
   };
 }
 
-/** Sending by every provider, and proving credentials to them. */
+/** Sends by every provider, and verifies credentials. */
 export const providers: Capability<"providers", Providers> = {
   as: "providers",
   env: [],
@@ -37,7 +36,7 @@ export const providers: Capability<"providers", Providers> = {
   },
 };
 
-/** Proving credentials to their providers, without the right to send. */
+/** Verifies credentials, without the right to send. */
 export const credentialProof: Capability<
   "proof",
   (type: ProvidedChannel, credentials: Credentials) => Promise<Verification>
@@ -47,12 +46,12 @@ export const credentialProof: Capability<
   grants: [{ actions: ["ses:GetEmailIdentity"], on: "email-identities" }],
   open: (deps) => {
     const opened = openProviders(deps);
-    // A channel takes only credentials of its own type (AMB-19), so they fit its provider.
+    // A channel accepts only credentials of its own type (AMB-19), so they are those of its provider.
     return () => (type, credentials) => (opened[type] as Provider<Credentials, never>).verify(credentials);
   },
 };
 
-/** The templates of the chat app at its provider, without the other providers. */
+/** The chat app's provider alone, for its templates. */
 export const chatApp: Capability<"chatApp", ChatAppProvider> = {
   as: "chatApp",
   env: [],

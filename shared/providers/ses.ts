@@ -1,14 +1,23 @@
-// E-mail by Amazon SES: the source as we made it, tagged with what its events are told by (D-EMAIL).
+// E-mail by Amazon SES: our own MIME source, with tags that its events return (D-EMAIL).
 import { GetEmailIdentityCommand, SESv2Client, SendEmailCommand } from "@aws-sdk/client-sesv2";
-import type { Clock } from "../clock.ts";
 import type { Deps } from "../deps.ts";
-import { DONE, TIMEOUT_MS } from "../egress/egress.ts";
-import type { Addresses, CredentialsFor, Outcome, Outgoing, Verification } from "./provider.ts";
-import { rejected, retryable } from "./provider.ts";
+import { TIMEOUT_MS } from "../egress/egress.ts";
+import { onAbort, withTimeLimit } from "../egress/time-limit.ts";
+import {
+  type Addresses,
+  accepted,
+  type CredentialsFor,
+  type Outcome,
+  type Outgoing,
+  rejected,
+  retryable,
+  unverified,
+  type Verification,
+} from "./provider.ts";
 
 type Email = CredentialsFor<"email">;
 
-const AGAIN = new Set([
+const RETRYABLE = new Set([
   "LimitExceededException",
   "ServiceUnavailable",
   "Throttling",
@@ -29,11 +38,13 @@ export interface Ses {
 }
 
 export function openSes(deps: Pick<Deps, "aws" | "clock">): Ses {
-  // One try: SES knows no idempotency token, and a second try may be a second mail (docs/decisions/0010).
+  // One attempt: SES has no idempotency token, so a second one may send a second mail (docs/decisions/0010).
   const client = deps.aws(SESv2Client, { maxAttempts: 1 });
 
-  const ask = (command: SendEmailCommand | GetEmailIdentityCommand) =>
-    inTime(deps.clock, (abortSignal) => client.send(command as SendEmailCommand, { abortSignal }));
+  const inTime = <T>(send: (options: { abortSignal: AbortSignal }) => Promise<T>) =>
+    withTimeLimit(deps.clock, TIMEOUT_MS, (abortSignal) =>
+      Promise.race([onAbort(abortSignal, NO_ANSWER), send({ abortSignal })]),
+    );
 
   return {
     send: async ({ from_email, configuration_set }, { tenant, job, subscriber, address, at }, source) => {
@@ -46,27 +57,26 @@ export function openSes(deps: Pick<Deps, "aws" | "clock">): Ses {
         ...(configuration_set && { ConfigurationSetName: configuration_set }),
       });
       try {
-        const answer = await ask(command);
-        if (answer === NO_ANSWER) return { status: "unknown", reason: "no answer in time" };
-        return { status: "accepted", ...(answer.MessageId && { providerId: answer.MessageId }) };
+        const answer = await inTime((options) => client.send(command, options));
+        return answer === NO_ANSWER ? { status: "unknown", reason: "no answer in time" } : accepted(answer.MessageId);
       } catch (error) {
-        return outcomeOf(error as SesError);
+        return outcomeOf(errorOf(error));
       }
     },
     verify: async ({ from_email }) => {
       const domain = from_email.slice(from_email.lastIndexOf("@") + 1);
-      let last: Verification = { ok: false, error: `SES does not know ${from_email} nor ${domain}.` };
+      let last = unverified(`SES does not know ${from_email} nor ${domain}.`);
       for (const EmailIdentity of [from_email, domain]) {
+        const command = new GetEmailIdentityCommand({ EmailIdentity });
         try {
-          const answer = await ask(new GetEmailIdentityCommand({ EmailIdentity }));
-          if (answer === NO_ANSWER) return { ok: false, error: "SES did not answer in time.", mayPass: true };
-          if ((answer as { VerifiedForSendingStatus?: boolean }).VerifiedForSendingStatus) return { ok: true };
-          last = { ok: false, error: `SES has not verified ${EmailIdentity} for sending.` };
+          const answer = await inTime((options) => client.send(command, options));
+          if (answer === NO_ANSWER) return unverified("SES did not answer in time.", true);
+          if (answer.VerifiedForSendingStatus) return { ok: true };
+          last = unverified(`SES has not verified ${EmailIdentity} for sending.`);
         } catch (error) {
-          const { name, message } = error as SesError;
-          if (name === "NotFoundException") continue;
-          const mayPass = outcomeOf(error as SesError).status !== "rejected";
-          return { ok: false, error: message, ...(mayPass && { mayPass }) };
+          const failure = errorOf(error);
+          if (failure.name === "NotFoundException") continue;
+          return unverified(failure.message, outcomeOf(failure).status !== "rejected");
         }
       }
       return last;
@@ -74,22 +84,12 @@ export function openSes(deps: Pick<Deps, "aws" | "clock">): Ses {
   };
 }
 
-async function inTime<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>): Promise<T | typeof NO_ANSWER> {
-  const [limit, done] = [new AbortController(), new AbortController()];
-  const late = clock.sleep(TIMEOUT_MS, done.signal).then((): typeof NO_ANSWER => {
-    if (!done.signal.aborted) limit.abort();
-    return NO_ANSWER;
-  });
-  try {
-    return await Promise.race([work(limit.signal), late]);
-  } finally {
-    done.abort(DONE);
-  }
-}
+/** The SDK throws nothing else. */
+const errorOf = (error: unknown) => error as SesError;
 
 function outcomeOf({ name, code, $metadata }: SesError): Outcome {
   const status = $metadata?.httpStatusCode;
-  if (AGAIN.has(name) || status === 429 || status === 503) return retryable(name);
+  if (RETRYABLE.has(name) || status === 429 || status === 503) return retryable(name);
   if (status !== undefined && status >= 400 && status < 500) return rejected(name);
   if (status === undefined && code !== undefined && UNREACHED.has(code)) return retryable(code);
   return { status: "unknown", reason: code ?? name };

@@ -1,84 +1,68 @@
-// E-mail by any SMTP server, always over TLS. Own, because it must know at which byte a message may have been accepted.
-import type { Duplex } from "node:stream";
+// E-mail by any SMTP server, always over TLS. Our own client, because it must know at which byte a message may have been
+// accepted.
 import { type Clock, SECOND } from "../clock.ts";
-import { DONE, type Egress } from "../egress/egress.ts";
-import type { CredentialsFor, Outcome, Verification } from "./provider.ts";
-import { rejected, retryable } from "./provider.ts";
+import type { Egress } from "../egress/egress.ts";
+import { withTimeLimit } from "../egress/time-limit.ts";
+import {
+  accepted,
+  type CredentialsFor,
+  type Outcome,
+  rejected,
+  retryable,
+  unverified,
+  type Verification,
+} from "./provider.ts";
+import { type Ask, openDialogue, type Reply } from "./smtp-dialogue.ts";
 
 type Email = CredentialsFor<"email">;
 
 const TIMEOUT_MS = 20 * SECOND;
 const SUBMISSION_PORT = 587;
 const TLS_PORT = 465;
-const MAX_REPLY_BYTES = 16_384;
-/** The address itself is refused: no such mailbox, or none that takes mail (RFC 3463). */
+/** The address is refused: the mailbox does not exist or accepts no mail (RFC 3463). */
 const DEAD = /^\d{3}[ -]5\.1\.[1236]\b/;
 
-interface Reply {
-  code: number;
-  text: string;
-  lines: string[];
+/** Ends a session before the message may have been accepted. */
+interface Stop extends Error {
+  outcome: Outcome;
 }
-
-/** What ends a conversation before the message may have been accepted. */
-type Stop = Error & { outcome: Outcome };
-const stop = (outcome: Outcome): Stop => Object.assign(new Error("The conversation ended."), { outcome });
+const stop = (outcome: Outcome): Stop => Object.assign(new Error("The session ended."), { outcome });
+const isStop = (error: unknown): error is Stop => error instanceof Error && "outcome" in error;
 
 export interface Smtp {
   send(credentials: Email, to: string, source: string): Promise<Outcome>;
   verify(credentials: Email): Promise<Verification>;
 }
 
+/** What is done in a session. `commit` is called before the first byte with which a message may be accepted. */
+type Task = (ask: Ask, commit: () => void) => Promise<Outcome>;
+
 export function openSmtp({ egress, clock }: { egress: Egress; clock: Clock }): Smtp {
-  /** Runs a conversation after the greeting, TLS and AUTH; what breaks off before `commit` was not accepted. */
-  const converse = async (
-    credentials: Email,
-    talk: (ask: Ask, commit: () => void) => Promise<Outcome>,
-  ): Promise<Outcome> => {
-    const [limit, done] = [new AbortController(), new AbortController()];
-    clock.sleep(TIMEOUT_MS, done.signal).then(() => {
-      if (!done.signal.aborted) limit.abort();
-    });
-    let mayBeAccepted = false;
-    let socket: Duplex | undefined;
-    try {
-      const { host = "", port = SUBMISSION_PORT, username, password = "" } = credentials;
-      const isTls = port === TLS_PORT;
-      const line = await egress.connect({ purpose: "smtp", host, port, tls: isTls }, limit.signal);
-      if (line.outcome === "not_sent") return line.isRefused ? rejected(line.reason) : retryable(line.reason);
-      socket = line.socket;
-      let { ask, leave } = openTalk(socket, limit.signal);
-      expect(await ask(), 220);
-      const hello = `EHLO ${credentials.from_email.slice(credentials.from_email.lastIndexOf("@") + 1)}`;
-      let offers = expect(await ask(hello), 250);
-      if (!isTls) {
-        if (!offers.lines.some((offer) => /^STARTTLS$/i.test(offer))) throw stop(rejected("the server offers no TLS"));
-        expect(await ask("STARTTLS"), 220);
-        // What was said before TLS must not count after it.
-        leave();
-        socket = await line.secure();
-        ask = openTalk(socket, limit.signal).ask;
-        offers = expect(await ask(hello), 250);
+  const runSession = (credentials: Email, task: Task): Promise<Outcome> =>
+    withTimeLimit(clock, TIMEOUT_MS, async (signal) => {
+      let mayBeAccepted = false;
+      let close = () => {};
+      try {
+        const session = await openSession(egress, credentials, signal, (end) => {
+          close = end;
+        });
+        const outcome = await task(session.ask, () => {
+          mayBeAccepted = true;
+        });
+        session.quit();
+        return outcome;
+      } catch (error) {
+        if (isStop(error)) return error.outcome;
+        const reason = signal.aborted ? "no answer in time" : "the connection broke off";
+        return mayBeAccepted ? { status: "unknown", reason } : retryable(reason);
+      } finally {
+        close();
       }
-      if (username !== undefined) await logIn(ask, offers, username, password);
-      const outcome = await talk(ask, () => {
-        mayBeAccepted = true;
-      });
-      socket.write("QUIT\r\n");
-      return outcome;
-    } catch (error) {
-      if (error instanceof Error && "outcome" in error) return (error as Stop).outcome;
-      const reason = limit.signal.aborted ? "no answer in time" : "the connection broke off";
-      return mayBeAccepted ? { status: "unknown", reason } : retryable(reason);
-    } finally {
-      done.abort(DONE);
-      socket?.end();
-    }
-  };
+    });
 
   return {
     send: (credentials, to, source) =>
-      converse(credentials, async (ask, commit) => {
+      runSession(credentials, async (ask, commit) => {
         expect(await ask(`MAIL FROM:<${credentials.from_email}>`), 250);
         expect(await ask(`RCPT TO:<${to}>`), 250, 251);
         expect(await ask("DATA"), 354);
@@ -88,17 +72,53 @@ export function openSmtp({ egress, clock }: { egress: Egress; clock: Clock }): S
         return { status: "accepted", providerId: text.slice(0, 200) };
       }),
     verify: async (credentials) => {
-      const outcome = await converse(credentials, async (ask) => {
+      const outcome = await runSession(credentials, async (ask) => {
         expect(await ask(`MAIL FROM:<${credentials.from_email}>`), 250);
         expect(await ask("RSET"), 250);
-        return { status: "accepted" };
+        return accepted();
       });
       if (outcome.status === "accepted") return { ok: true };
-      // Without the codes before it.
+      // Without the codes before the text.
       const error = outcome.reason.replace(/^\d{3} (?:\d\.\d{1,3}\.\d{1,3} )?/, "");
-      return outcome.status === "rejected" ? { ok: false, error } : { ok: false, error, mayPass: true };
+      return unverified(error, outcome.status !== "rejected");
     },
   };
+}
+
+interface Session {
+  ask: Ask;
+  quit(): void;
+}
+
+/** Connects, starts TLS and logs in. `onSocket` receives what closes the connection, as soon as there is one. */
+async function openSession(
+  egress: Egress,
+  credentials: Email,
+  signal: AbortSignal,
+  onSocket: (close: () => void) => void,
+): Promise<Session> {
+  const { host = "", port = SUBMISSION_PORT, username, password = "" } = credentials;
+  const isTls = port === TLS_PORT;
+  const connection = await egress.connect({ purpose: "smtp", host, port, tls: isTls }, signal);
+  if (connection.outcome === "not_sent")
+    throw stop(connection.isRefused ? rejected(connection.reason) : retryable(connection.reason));
+  let { socket } = connection;
+  onSocket(() => socket.end());
+  let dialogue = openDialogue(socket, signal);
+  expect(await dialogue.ask(), 220);
+  const hello = `EHLO ${credentials.from_email.slice(credentials.from_email.lastIndexOf("@") + 1)}`;
+  let greeting = expect(await dialogue.ask(hello), 250);
+  if (!isTls) {
+    if (!greeting.lines.some((offer) => /^STARTTLS$/i.test(offer))) throw stop(rejected("the server offers no TLS"));
+    expect(await dialogue.ask("STARTTLS"), 220);
+    // Replies that were received before TLS must not count after it.
+    dialogue.detach();
+    socket = await connection.secure();
+    dialogue = openDialogue(socket, signal);
+    greeting = expect(await dialogue.ask(hello), 250);
+  }
+  if (username !== undefined) await logIn(dialogue.ask, greeting, username, password);
+  return { ask: dialogue.ask, quit: () => socket.write("QUIT\r\n") };
 }
 
 /** The reply, if its code is one of those expected. */
@@ -109,61 +129,14 @@ function expect(reply: Reply, ...codes: number[]): Reply {
   throw stop(retryable(reason));
 }
 
-async function logIn(ask: Ask, offers: Reply, username: string, password: string): Promise<void> {
+async function logIn(ask: Ask, greeting: Reply, username: string, password: string): Promise<void> {
   const base64 = (text: string) => Buffer.from(text).toString("base64");
-  const ways = offers.lines.find((offer) => /^AUTH[ =]/i.test(offer))?.toUpperCase() ?? "";
-  if (ways.includes("PLAIN")) {
+  const mechanisms = greeting.lines.find((offer) => /^AUTH[ =]/i.test(offer))?.toUpperCase() ?? "";
+  if (mechanisms.includes("PLAIN")) {
     expect(await ask(`AUTH PLAIN ${base64(`\0${username}\0${password}`)}`), 235);
-  } else if (ways.includes("LOGIN")) {
+  } else if (mechanisms.includes("LOGIN")) {
     expect(await ask("AUTH LOGIN"), 334);
     expect(await ask(base64(username)), 334);
     expect(await ask(base64(password)), 235);
   } else throw stop(rejected("the server offers no way to log in"));
-}
-
-/** Sends a line, if any, and gives the reply that follows. */
-type Ask = (line?: string) => Promise<Reply>;
-
-function openTalk(socket: Duplex, signal: AbortSignal): { ask: Ask; leave(): void } {
-  let received = "";
-  let waiting: { resolve(reply: Reply): void; reject(error: Error): void } | undefined;
-  let broken: Error | undefined;
-  const breakOff = (error: Error) => {
-    broken ??= error;
-    waiting?.reject(broken);
-    waiting = undefined;
-  };
-  const look = () => {
-    const end = /^\d{3}(?: [^\n]*)?\r?\n/m.exec(received);
-    if (!end || !waiting) {
-      if (received.length > MAX_REPLY_BYTES) breakOff(new Error("the reply is too long"));
-      return;
-    }
-    const whole = received.slice(0, end.index + end[0].length);
-    received = received.slice(whole.length);
-    const lines = whole
-      .trimEnd()
-      .split(/\r?\n/)
-      .map((line) => line.slice(4));
-    const { resolve } = waiting;
-    waiting = undefined;
-    resolve({ code: Number(end[0].slice(0, 3)), text: lines.at(-1) ?? "", lines });
-  };
-  const hear = (chunk: Buffer) => {
-    received += chunk.toString("latin1");
-    look();
-  };
-  socket.on("data", hear);
-  socket.on("error", breakOff);
-  socket.on("close", () => breakOff(new Error("the connection was closed")));
-  signal.addEventListener("abort", () => breakOff(new Error("no answer in time")), { once: true });
-
-  const ask: Ask = (line) =>
-    new Promise((resolve, reject) => {
-      if (broken) return reject(broken);
-      waiting = { resolve, reject };
-      if (line !== undefined) socket.write(`${line}\r\n`);
-      look();
-    });
-  return { ask, leave: () => socket.removeListener("data", hear) };
 }

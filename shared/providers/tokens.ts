@@ -1,6 +1,7 @@
-// Signed tokens that providers ask for, and a small memory for those that may be used again.
+// Signed tokens that providers require, and a cache for those that may be reused.
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import type { Clock } from "../clock.ts";
+import { recent } from "../store/recent.ts";
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
@@ -13,34 +14,39 @@ export function signToken(key: KeyObject | string, header: object, claims: objec
   return `${text}.${signature.toString("base64url")}`;
 }
 
-export interface Memory<T> {
-  /** What is remembered under a name, or what `make` makes, kept for so many milliseconds. */
-  get(name: string, forMs: number, make: () => T): T;
-  forget(name: string): void;
+export interface TokenCache<K, T> {
+  /** The cached token, or another one. */
+  get(key: K): T;
+  delete(key: K): void;
 }
 
 const MAX_CACHED = 1_000;
 
-export function openMemory<T>(clock: Clock): Memory<T> {
-  const cache = new Map<string, { value: T; until: number }>();
+/** Caches each token that `make` returns for `forMs`, under the name that `nameOf` gives to its credentials. */
+export function openTokenCache<K, T>(
+  { now }: Pick<Clock, "now">,
+  forMs: number,
+  nameOf: (key: K) => string,
+  make: (key: K) => T,
+): TokenCache<K, T> {
+  const cache = recent<{ token: T; until: number }>(MAX_CACHED);
   return {
-    get: (name, forMs, make) => {
-      const found = cache.get(name);
-      if (found && clock.now() < found.until) return found.value;
-      if (cache.size >= MAX_CACHED) cache.clear();
-      const value = make();
-      cache.set(name, { value, until: clock.now() + forMs });
-      return value;
+    get: (key) => {
+      const name = nameOf(key);
+      const cached = cache.get(name);
+      if (cached && now() < cached.until) return cached.token;
+      const token = make(key);
+      cache.set(name, { token, until: now() + forMs });
+      return token;
     },
-    forget: (name) => {
-      cache.delete(name);
-    },
+    delete: (key) => cache.delete(nameOf(key)),
   };
 }
 
-/** The JSON Web Key of a raw pair of P-256 in base64url, as Web Push has them. */
+/** The private key of a raw P-256 pair in base64url, the form of Web Push keys. */
 export function rawKeyPair(publicKey: string, privateKey: string): KeyObject {
   const point = Buffer.from(publicKey, "base64url");
-  const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((half) => half.toString("base64url"));
-  return createPrivateKey({ key: { kty: "EC", crv: "P-256", x: x!, y: y!, d: privateKey }, format: "jwk" });
+  const x = point.subarray(1, 33).toString("base64url");
+  const y = point.subarray(33).toString("base64url");
+  return createPrivateKey({ key: { kty: "EC", crv: "P-256", x, y, d: privateKey }, format: "jwk" });
 }

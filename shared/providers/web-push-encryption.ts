@@ -10,8 +10,8 @@ export interface SubscriptionKeys {
 }
 
 /**
- * Told of the key of each message, like the key log of a TLS connection: the local service shows by it what no push
- * service could read. Nobody listens in a deployed function.
+ * Publishes the key of each message, like the key log of TLS, so that the local service can decrypt it. It has no
+ * subscribers in a deployed function.
  */
 export const keyLog = channel("web-push:key");
 export interface LoggedKey {
@@ -27,7 +27,7 @@ const SALT_BYTES = 16;
 const AUTH_BYTES = 16;
 const TAG_BYTES = 16;
 const HEADER_BYTES = SALT_BYTES + 4 + 1 + POINT_BYTES;
-/** What a push service must take at least (RFC 8291 section 4), less header, padding delimiter and tag. */
+/** The size that each push service must accept (RFC 8291 section 4), less header, padding delimiter and tag. */
 export const MAX_PLAINTEXT_BYTES = RECORD_BYTES - HEADER_BYTES - 1 - TAG_BYTES;
 const LAST_RECORD = Buffer.from([2]);
 
@@ -41,14 +41,14 @@ const derive = (secret: Uint8Array, salt: Uint8Array, info: Uint8Array, length: 
   hmac(hmac(salt, secret), info, Buffer.from([1])).subarray(0, length);
 
 /**
- * Encrypts a message for one subscription; `bytes` gives strong random bytes.
- * @throws where the keys of the subscription are none.
+ * Encrypts a message for one subscription. `bytes` returns cryptographically strong random bytes.
+ * @throws if the keys of the subscription are invalid.
  */
 export function encryptPush(plaintext: Uint8Array, keys: SubscriptionKeys, bytes: (length: number) => Buffer): Buffer {
   const theirs = Buffer.from(keys.p256dh, "base64url");
   const auth = Buffer.from(keys.auth, "base64url");
   if (theirs.length !== POINT_BYTES || auth.length !== AUTH_BYTES)
-    throw new Error("The subscription's keys are no keys.");
+    throw new Error("The keys of the subscription are invalid.");
   const ours = createECDH("prime256v1");
   ours.setPrivateKey(bytes(KEY_BYTES));
   const shared = ours.computeSecret(theirs);

@@ -1,35 +1,32 @@
 // Web Push: encrypted for the browser, signed for the push service (RFC 8030, 8291, 8292; D-PUSH).
 import { createECDH, createHash } from "node:crypto";
 import { type Clock, DAY, HOUR, type Ids, SECOND } from "../clock.ts";
-import type { Egress, Exchange } from "../egress/egress.ts";
+import type { Egress } from "../egress/egress.ts";
 import {
   type Addresses,
+  type Answered,
   type CredentialsFor,
   jsonOf,
-  mergedData,
-  type Outcome,
   type Provider,
   rejected,
-  retryAfter,
-  retryable,
-  unproven,
-  withoutAnswer,
+  unverifiable,
+  unverified,
 } from "./provider.ts";
-import { openMemory, rawKeyPair, signToken } from "./tokens.ts";
+import { mergedData, type PushAnswer, pushOutcome } from "./push.ts";
+import { openTokenCache, rawKeyPair, signToken } from "./tokens.ts";
 import { encryptPush, MAX_PLAINTEXT_BYTES } from "./web-push-encryption.ts";
 
 type Vapid = CredentialsFor<"web_push">;
 
-/** How long a push service keeps a message for a browser that is away. */
+/** How long a push service keeps a message for an offline browser. */
 const TTL_SECONDS = (4 * 7 * DAY) / SECOND;
 /** RFC 8292 allows 24 hours. */
 const TOKEN_MS = 12 * HOUR;
 const REUSED_MS = 11 * HOUR;
-/** Where the signature alone is tried. */
+/** An endpoint without a subscription, by which only the signature is checked. */
 const CHECKED_ENDPOINT = "https://updates.push.services.mozilla.com/wpush/v2/credentials-check";
 const REFUSED = new Set([401, 403]);
 const GONE = new Set([404, 410]);
-const AGAIN_STATUSES = new Set([429, 500, 503]);
 
 export function webPushProvider({
   egress,
@@ -40,15 +37,18 @@ export function webPushProvider({
   clock: Clock;
   ids: Ids;
 }): Provider<Vapid, Addresses["web_push"]> {
-  const tokens = openMemory<string>(clock);
-
-  const authorization = (endpoint: string, { public_key, private_key, subject }: Vapid): string => {
-    const { origin: aud } = new URL(endpoint);
-    const token = tokens.get(`${aud} ${private_key} ${subject}`, REUSED_MS, () => {
+  const tokens = openTokenCache(
+    clock,
+    REUSED_MS,
+    ({ aud, private_key, subject }: Vapid & { aud: string }) => `${aud} ${private_key} ${subject}`,
+    ({ aud, public_key, private_key, subject }) => {
       const exp = Math.floor((clock.now() + TOKEN_MS) / SECOND);
       return signToken(rawKeyPair(public_key, private_key), {}, { aud, exp, sub: subject });
-    });
-    return `vapid t=${token}, k=${public_key}`;
+    },
+  );
+  const authorization = (endpoint: string, credentials: Vapid): string => {
+    const token = tokens.get({ ...credentials, aud: new URL(endpoint).origin });
+    return `vapid t=${token}, k=${credentials.public_key}`;
   };
 
   return {
@@ -70,18 +70,18 @@ export function webPushProvider({
         topic: topicOf(job),
       };
       const exchange = await egress.request({ purpose: "web-push", url: endpoint, headers, body: sealed });
-      return outcomeOf(exchange, clock.now());
+      return pushOutcome(exchange, clock.now(), readAnswer);
     },
-    // Whether the two keys are a pair can be told here; whether a push service takes their signature, by one that has
-    // no such subscription: it says so only after it looked at the signature, or does not look at it.
+    // Checks that the keys are a pair, then that a push service accepts their signature. It reports an unknown
+    // subscription only after it has checked the signature, or it does not check signatures.
     verify: async (credentials) => {
       const error = pairError(credentials);
-      if (error) return { ok: false, error };
+      if (error) return unverified(error);
       const headers = { authorization: authorization(CHECKED_ENDPOINT, credentials), ttl: "0" };
       const exchange = await egress.request({ purpose: "web-push", url: CHECKED_ENDPOINT, headers });
-      if (exchange.outcome !== "answered") return unproven(exchange);
+      if (exchange.outcome !== "answered") return unverifiable(exchange);
       if (!REFUSED.has(exchange.status)) return { ok: true };
-      return { ok: false, error: String(jsonOf(exchange.body).message ?? "The push service refused the signature") };
+      return unverified(String(jsonOf(exchange.body).message ?? "The push service refused the signature"));
     },
   };
 }
@@ -97,7 +97,7 @@ function pairError({ public_key, private_key }: Vapid): string | undefined {
   return isPair ? undefined : "The public key does not belong to the private key";
 }
 
-/** At most 32 characters of the base64url alphabet (RFC 8030): of two messages of one job a browser shows one. */
+/** At most 32 base64url characters (RFC 8030): a browser shows only one of two messages of a job. */
 export const topicOf = (job: string): string =>
   createHash("sha256").update(job).digest().subarray(0, 24).toString("base64url");
 
@@ -109,12 +109,9 @@ function sealedFor(plaintext: Buffer, keys: Addresses["web_push"]["keys"], ids: 
   }
 }
 
-function outcomeOf(exchange: Exchange, now: number): Outcome {
-  if (exchange.outcome !== "answered") return withoutAnswer(exchange);
-  const { status, headers } = exchange;
-  if (status >= 200 && status < 300)
-    return { status: "accepted", ...(headers.location && { providerId: headers.location }) };
-  if (AGAIN_STATUSES.has(status)) return retryable(String(status), retryAfter(headers, now));
-  if (status > 500) return { status: "unknown", reason: String(status) };
-  return rejected(status === 413 ? "payload_too_large" : String(status), GONE.has(status));
-}
+const readAnswer = ({ status, headers }: Answered): PushAnswer => ({
+  isAccepted: status >= 200 && status < 300,
+  providerId: headers.location,
+  reason: status === 413 ? "payload_too_large" : String(status),
+  addressDead: GONE.has(status),
+});

@@ -1,4 +1,4 @@
-// Smart channel: which class a person answers to best (SMA-2 to SMA-5, D-ARB, AMB-96).
+// Smart channel: which class of channels a subscriber answers to best (SMA-2 to SMA-5, D-ARB, AMB-96).
 import { type ChannelClass, channelClasses, classOf, type Target } from "./reach.ts";
 
 /** Deliveries and answers of 90 days. */
@@ -8,7 +8,8 @@ export interface Engagement {
 }
 export type Engagements = Partial<Record<ChannelClass, Engagement>>;
 
-export type RankSource = "personal" | "tenant" | "default";
+export const rankSources = ["personal", "tenant", "default"] as const;
+export type RankSource = (typeof rankSources)[number];
 
 export interface Ranked {
   class: ChannelClass;

@@ -1,8 +1,11 @@
-// States of an uploaded image and the moves between them: what is listed is stored, what is removed is on its way out.
+// States of an uploaded image and the transitions between them. Only stored images are listed.
+
+export const assetStatuses = ["storing", "stored", "removed"] as const;
+type AssetStatus = (typeof assetStatuses)[number];
 
 export const assetMoves = {
-  /** The object is where it belongs. */
+  /** The object was written. */
   keep: { from: ["storing"], to: "stored" },
-  /** Deleted by somebody, or its upload broke off: the object goes after it. */
+  /** Deleted through the API, or the upload was abandoned: the object is removed next. */
   discard: { from: ["storing", "stored"], to: "removed" },
-} as const;
+} as const satisfies Record<string, { from: readonly AssetStatus[]; to: AssetStatus }>;

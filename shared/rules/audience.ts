@@ -1,5 +1,7 @@
-// Who gets a send and why not: one judgement per candidate, the same wherever an audience is planned.
+// Whether a candidate gets a send, and why not: one judgement, the same wherever an audience is planned.
+
 import { byRank, type Engagements, type RankSource, rankClasses } from "./arbitration.ts";
+import { elementAt } from "./element-at.ts";
 import { type Contact, classOf, type ReachRules, reachOf, type Target, unreachableReasons } from "./reach.ts";
 import { armOf, isHeldOut } from "./split.ts";
 
@@ -16,13 +18,13 @@ export interface AudienceRules {
   /** Compiled from `device_filters`; absent when there are none. */
   matchesDevice: ((device: Record<string, unknown>) => boolean) | undefined;
   reach: ReachRules;
-  /** A smart send: what the workspace's people answered to. */
+  /** A smart send: what the workspace's subscribers answered to. */
   tenant?: Engagements | undefined;
 }
 
 export interface Candidate {
   id: string;
-  /** Absent when an id that was given belongs to nobody (AMB-57). */
+  /** Absent when no subscriber has an id that was given (AMB-57). */
   subscriber?: CandidateSubscriber | undefined;
 }
 
@@ -52,8 +54,8 @@ export type Judgement =
   | { verdict: "excluded" };
 
 /**
- * Filters decide who is in the audience; holdout is drawn from the audience (ABH-1, ABH-2); whoever no selected
- * channel reaches is skipped; the rest is sent to.
+ * Filters decide who is in the audience. The control group is drawn from the audience (ABH-1, ABH-2). A candidate that
+ * no selected channel reaches is skipped, and the rest is sent to.
  */
 export function judge({ id, subscriber }: Candidate, rules: AudienceRules): Judgement {
   if (!subscriber) return { verdict: "skip", reason: "unknown_subscriber" };
@@ -71,7 +73,7 @@ export function judge({ id, subscriber }: Candidate, rules: AudienceRules): Judg
   const classes = reach.targets.map(({ channel }) => classOf(channel));
   const found = engagement ? { personal: engagement, tenant: rules.tenant } : { personal: {}, tenant: {} };
   const ranked = rankClasses(classes, found);
-  const { source } = ranked[0]!;
+  const { source } = elementAt(ranked, 0);
   const failed = engagement ? {} : { rankFailed: true as const };
   return { verdict: "send", ...arm, targets: byRank(reach.targets, ranked), source, ...failed };
 }

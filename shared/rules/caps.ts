@@ -1,30 +1,37 @@
-// Frequency caps (D-CAP): how many messages of a category, by a channel class or by any, a person gets in a day or week.
+// Frequency caps (D-CAP): how many messages of a category a subscriber gets in a day or week, by one class of channels or all.
 import { type ChannelClass, classOf, type ReachChannel } from "./reach.ts";
 import { wallClock } from "./time-zones.ts";
 
 export interface FrequencyCap {
   category: "marketing" | "transactional";
-  /** Absent: messages are counted by whichever channels they come, each once. */
+  /** Absent: messages of all channels are counted, each once. */
   channel_class?: ChannelClass | undefined;
   max: number;
   per: "day" | "week";
 }
 
+/** A cap, and how many messages it had counted when it was read. */
+export interface CountedCap extends FrequencyCap {
+  count: number;
+}
+
 const DAY = 86_400_000;
 const MONDAY = 1;
 
-/** The first day, `2026-11-16`, of the day or week of a zone in which an instant (milliseconds) lies. Weeks begin on Mondays. */
+/** The first day, as `2026-11-16`, of the day or week that contains an instant (milliseconds) in a zone. Weeks begin on Mondays. */
 export function windowOf(per: FrequencyCap["per"], zone: string, at: number): string {
   const day = Math.floor(wallClock(zone, at) / DAY) * DAY;
   const since = per === "day" ? 0 : (new Date(day).getUTCDay() - MONDAY + 7) % 7;
   return new Date(day - since * DAY).toISOString().slice(0, 10);
 }
 
-/** By which name a cap is counted within its window. */
-export const counterOf = ({ category, channel_class }: FrequencyCap): string =>
+type Category = FrequencyCap["category"];
+
+/** The name of a cap's counter within its window. */
+export const counterOf = ({ category, channel_class }: FrequencyCap): Category | `${Category}:${ChannelClass}` =>
   channel_class === undefined ? category : `${category}:${channel_class}`;
 
-/** The caps that a message by these channels meets; of two that count the same, the lower one. */
+/** The caps that apply to a message by these channels; of two that count the same, the lower one. */
 export function capsOn(
   caps: readonly FrequencyCap[],
   category: FrequencyCap["category"],

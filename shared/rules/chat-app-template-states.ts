@@ -1,19 +1,28 @@
-// States of a chat-app template (WAT-6, D-WAT): drafted here, then the provider's word decides.
+// States of a chat-app template (WAT-6, D-WAT): after the draft is submitted, the provider decides.
+
+export const chatAppCategories = ["MARKETING", "UTILITY", "AUTHENTICATION"] as const;
 
 export const chatAppTemplateStatuses = [
-  ...(["draft", "pending", "approved", "rejected", "paused"] as const),
-  ...(["disabled", "in_appeal", "archived", "deleted"] as const),
+  "draft",
+  "pending",
+  "approved",
+  "rejected",
+  "paused",
+  "disabled",
+  "in_appeal",
+  "archived",
+  "deleted",
 ] as const;
 export type ChatAppTemplateStatus = (typeof chatAppTemplateStatuses)[number];
 
 export const chatAppTemplateMoves = {
-  /** Sent to the provider for review; from then on it is whatever the provider says, any state but draft. */
+  /** Sent to the provider for review. From then on the provider sets the status: any status but draft. */
   submit: { from: ["draft", "rejected"], to: "pending" },
 } as const satisfies Record<string, { from: readonly ChatAppTemplateStatus[]; to: ChatAppTemplateStatus }>;
 
 type Verdict = Exclude<ChatAppTemplateStatus, "draft">;
 
-/** The provider's words, from its answers and its callbacks. */
+/** The provider's statuses, from its responses and its callbacks. */
 const verdicts: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
   ["PENDING", "pending"],
   ["APPROVED", "approved"],
@@ -30,30 +39,30 @@ const verdicts: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
   ["PENDING_DELETION", "deleted"],
 ]);
 
-/** Words that say more than the state they stand for, so that they are a reason of their own. */
-const telling = new Set(["FLAGGED", "LOCKED", "LIMIT_EXCEEDED", "PENDING_DELETION"]);
+/** Provider statuses that say more than our status, so that they are returned as the reason. */
+const informative = new Set(["FLAGGED", "LOCKED", "LIMIT_EXCEEDED", "PENDING_DELETION"]);
 
-/** What a word of the provider means, with its reason if there is one; undefined for a word that we do not know. */
+/** Our status and reason for a status of the provider; undefined for an unknown one. */
 export function verdictOf(
   word: string,
   reason: string | undefined,
 ): { status: Verdict; reason: string | undefined } | undefined {
   const status = verdicts.get(word);
   const given = reason === undefined || reason === "" || reason === "NONE" ? undefined : reason;
-  return status && { status, reason: given ?? (telling.has(word) ? word : undefined) };
+  return status && { status, reason: given ?? (informative.has(word) ? word : undefined) };
 }
 
-/** `Order shipped!` → `order_shipped`: how the provider wants names spelled. */
+/** `Order shipped!` → `order_shipped`: the provider accepts only lower-case letters, digits and `_` in names. */
 export const providerName = (name: string): string =>
   name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "_")
     .replaceAll(/^_|_$/g, "");
 
-/** How many texts are filled in: `{{1}}`, `{{2}}` … */
+/** The number of variables of a body: `{{1}}`, `{{2}}` … */
 export const variablesOf = (body: string): number => new Set(body.match(/\{\{\d{1,2}\}\}/g)).size;
 
-/** What people write to be left alone, alone in a message (AMB-90). */
+/** Keywords that opt out when they are the whole text of a message (AMB-90). */
 const OPT_OUTS = new Set(["stop", "stopall", "unsubscribe", "cancel", "end", "quit"]);
 
 export const isOptOut = (text: string): boolean => OPT_OUTS.has(text.trim().toLowerCase());

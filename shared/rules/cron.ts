@@ -1,4 +1,5 @@
-// Five-field cron expressions, read strictly, and when they next fire in a time zone (SCH-10 to SCH-14).
+// Five-field cron expressions, parsed strictly, and when they next fire in a time zone (SCH-10 to SCH-14).
+import { elementAt } from "./element-at.ts";
 import { type ClockChange, changeNear, wallClock } from "./time-zones.ts";
 
 export interface Cron {
@@ -8,9 +9,9 @@ export interface Cron {
   months: ReadonlySet<number>;
   /** Sunday is 0. */
   weekdays: ReadonlySet<number>;
-  /** Both restricted: either will do (AMB-43). */
+  /** Both day fields are restricted: one of them must match (AMB-43). */
   isEitherDay: boolean;
-  /** The hour field begins with `*`: it follows real time through a change of clocks (AMB-63). */
+  /** The hour field begins with `*`: it follows real time through a clock change (AMB-63). */
   isEveryHour: boolean;
 }
 
@@ -23,31 +24,37 @@ const FIELDS = [
 ] as const;
 
 const MAX_EXPRESSION_CHARACTERS = 256;
+const FIVE_FIELDS = "must have five fields: minute, hour, day of month, month, day of week";
 const PART = /^(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/;
 
-/** @returns the expression, or why it is none (SCH-13, AMB-64): six fields, names, `@daily`, `L`, `#` and `?` are not taken. */
+/**
+ * Parses an expression, or returns its problem (SCH-13, AMB-64): six fields, names, `@daily`, `L`, `#` and `?` are not
+ * supported.
+ */
 export function parseCron(text: string): Cron | { problem: string } {
   if (text.length > MAX_EXPRESSION_CHARACTERS)
     return { problem: `must have at most ${MAX_EXPRESSION_CHARACTERS} characters` };
   const fields = text.split(/[ \t]+/);
-  if (fields.length !== FIELDS.length || fields.includes(""))
-    return { problem: "must have five fields: minute, hour, day of month, month, day of week" };
+  if (fields.length !== FIELDS.length || fields.includes("")) return { problem: FIVE_FIELDS };
   const sets: Set<number>[] = [];
   for (const [i, { name, min, max }] of FIELDS.entries()) {
-    const set = parseField(fields[i]!, min, max);
+    const set = parseField(fields[i] ?? "", min, max);
     if (!set) return { problem: `has a ${name} that is not understood (${min} to ${max}, *, lists, ranges, steps)` };
     sets.push(set);
   }
-  const [minutes, hours, days, months, weekdays] = sets as [
-    Set<number>,
-    Set<number>,
-    Set<number>,
-    Set<number>,
-    Set<number>,
-  ];
+  const [minutes, hours, days, months, weekdays] = sets;
+  if (!minutes || !hours || !days || !months || !weekdays) return { problem: FIVE_FIELDS };
   if (weekdays.delete(7)) weekdays.add(0);
   const isEitherDay = fields[2] !== "*" && fields[4] !== "*";
-  const cron = { minutes, hours, days, months, weekdays, isEitherDay, isEveryHour: fields[1]!.startsWith("*") };
+  const cron = {
+    minutes,
+    hours,
+    days,
+    months,
+    weekdays,
+    isEitherDay,
+    isEveryHour: fields[1]?.startsWith("*") === true,
+  };
   return canFire(cron) ? cron : { problem: "never fires" };
 }
 
@@ -59,7 +66,7 @@ function parseField(text: string, min: number, max: number): Set<number> | undef
     const from = star === undefined ? Number(first) : min;
     const to = star === undefined ? Number(last ?? first) : max;
     const by = Number(step ?? 1);
-    // A step needs something to step through; `5/10` is no POSIX.
+    // A step needs a range; `5/10` is not POSIX.
     if (step !== undefined && star === undefined && last === undefined) return undefined;
     if (from < min || to > max || from > to || by < 1 || by > max) return undefined;
     for (let value = from; value <= to; value += by) values.add(value);
@@ -67,21 +74,21 @@ function parseField(text: string, min: number, max: number): Set<number> | undef
   return values;
 }
 
-const MAX_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const DAYS_OF_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** 30 February never comes, 29 February does. */
+/** A day that no month has, such as 30 February, never fires. */
 const canFire = ({ days, months, isEitherDay }: Cron): boolean =>
-  isEitherDay || [...months].some((month) => Math.min(...days) <= MAX_MONTHS[month - 1]!);
+  isEitherDay || [...months].some((month) => Math.min(...days) <= elementAt(DAYS_OF_MONTHS, month - 1));
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-/** From one 29 February to the next, around 2100. */
+/** From one 29 February to the next there are at most 8 years, around 2100. */
 const MAX_DAYS = 9 * 366;
 
 /**
  * The first instant after `after` (both in milliseconds) at which the expression fires in the zone.
- * A fixed hour that a change of clocks skips fires at the first instant after the gap; one that comes twice fires the
- * first time (AMB-43). Where the hour is `*`, real time counts: both halves, and nothing in a gap (AMB-63).
+ * A fixed hour that a clock change skips fires at the first instant after the gap; an hour that occurs twice fires the
+ * first time (AMB-43). An hour `*` follows real time: it fires in both halves, and not in a gap (AMB-63).
  * @returns undefined only for an expression that `parseCron` would have refused.
  */
 export function nextRun(cron: Cron, zone: string, after: number): number | undefined {
@@ -93,7 +100,7 @@ export function nextRun(cron: Cron, zone: string, after: number): number | undef
       continue;
     }
     const next = firstOfDay(cron, zone, day * DAY, after);
-    // A clock put back over midnight lets a day begin before the one before it has ended: the day after is looked at too.
+    // A clock that is set back over midnight makes two days overlap: the next day is evaluated too.
     if (found !== undefined) return next !== undefined && next < found ? next : found;
     found = next;
   }

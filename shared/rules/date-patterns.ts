@@ -1,4 +1,5 @@
-// strftime patterns for templates. The library's own reads the machine's zone and is a hundred times slower.
+// strftime patterns for templates. Those of the library use the time zone of the machine and are a hundred times slower.
+import { elementAt } from "./element-at.ts";
 import { zoneOffsetMinutes } from "./time-zones.ts";
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
@@ -14,16 +15,16 @@ interface Moment {
   offset: number;
 }
 
-/** What a directive stands for, and to how many characters it is filled with zeros (or spaces, when negative). */
+/** The value of a directive, and the width to which it is padded with zeros (negative: with spaces). */
 type Directive = [value: (moment: Moment) => string | number, width?: number];
 
 const twelve = ({ wall }: Moment): number => wall.getUTCHours() % 12 || 12;
 
 const DIRECTIVES: Record<string, Directive> = {
-  a: [({ wall }) => DAYS[wall.getUTCDay()]!.slice(0, 3)],
-  A: [({ wall }) => DAYS[wall.getUTCDay()]!],
-  b: [({ wall }) => MONTHS[wall.getUTCMonth()]!.slice(0, 3)],
-  B: [({ wall }) => MONTHS[wall.getUTCMonth()]!],
+  a: [({ wall }) => elementAt(DAYS, wall.getUTCDay()).slice(0, 3)],
+  A: [({ wall }) => elementAt(DAYS, wall.getUTCDay())],
+  b: [({ wall }) => elementAt(MONTHS, wall.getUTCMonth()).slice(0, 3)],
+  B: [({ wall }) => elementAt(MONTHS, wall.getUTCMonth())],
   d: [({ wall }) => wall.getUTCDate(), 2],
   e: [({ wall }) => wall.getUTCDate(), -2],
   H: [({ wall }) => wall.getUTCHours(), 2],
@@ -47,20 +48,21 @@ const DIRECTIVES: Record<string, Directive> = {
 };
 
 /**
- * An instant (milliseconds, years 0000 to 9999) written by a strftime pattern in an IANA zone, in English. A flag
- * `-` leaves out the filling, `_` fills with spaces, `0` with zeros, `^` writes capitals. Unknown directives stay.
+ * Formats an instant (milliseconds, years 0000 to 9999) by a strftime pattern in an IANA zone, in English. The flag `-`
+ * removes the padding, `_` pads with spaces, `0` with zeros, `^` writes capitals. Unknown directives are kept.
  */
 export function formatDate(at: number, pattern: string, zone: string): string {
   const offset = zone === "UTC" ? 0 : zoneOffsetMinutes(zone, at);
   const moment: Moment = { at, offset, zone, wall: new Date(at + offset * 60_000) };
   return pattern
-    .replace(/%([FTRD])/g, (_, name: string) => COMPOSED[name]!)
+    .replace(/%([FTRD])/g, (text, name: string) => COMPOSED[name] ?? text)
     .replace(DIRECTIVE, (text, flag: string, name: string) => (name === "%" ? "%" : written(moment, text, flag, name)));
 }
 
 function written(moment: Moment, text: string, flag: string, name: string): string {
-  if (!Object.hasOwn(DIRECTIVES, name)) return text;
-  const [value, width = 0] = DIRECTIVES[name]!;
+  const directive = Object.hasOwn(DIRECTIVES, name) ? DIRECTIVES[name] : undefined;
+  if (!directive) return text;
+  const [value, width = 0] = directive;
   const plain = String(value(moment));
   if (flag === "^") return plain.toUpperCase();
   if (flag === "-") return plain;

@@ -1,11 +1,15 @@
-// What a file is by its first bytes, whatever it is called or said to be: pictures that no browser runs, and no others.
+// The type of an image by its first bytes; its name and declared type are ignored. Only formats that a browser does not
+// execute are accepted.
+
+/** Content types of uploaded images. */
+export const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 
 const types = {
   png: "image/png",
   jpg: "image/jpeg",
   gif: "image/gif",
   webp: "image/webp",
-} as const;
+} as const satisfies Record<string, (typeof imageTypes)[number]>;
 
 export type ImageExtension = keyof typeof types;
 
@@ -15,12 +19,12 @@ export interface ImageType {
 }
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
-/** Start of frame, tables, application and comment segments: what may follow a JPEG's first marker. */
+/** Start of frame, tables, application and comment segments: they may follow the first marker of a JPEG. */
 const isJpegSegment = (marker: number) => marker >= 0xc0 && marker <= 0xfe && marker !== 0xd8 && marker !== 0xd9;
 const GIF_VERSIONS = ["GIF87a", "GIF89a"];
 const WEBP_CHUNKS = ["VP8 ", "VP8L", "VP8X"];
 
-/** The type of a png, jpeg, gif or webp by its magic bytes and the structure that must follow them; else undefined. */
+/** The type by the magic bytes and the structure that must follow them; undefined for any other file. */
 export function imageTypeOf(bytes: Buffer): ImageType | undefined {
   const extension = extensionOf(bytes);
   return extension && { extension, contentType: types[extension] };
@@ -36,7 +40,7 @@ function extensionOf(bytes: Buffer): ImageExtension | undefined {
   return isWebp && bytes.readUInt32LE(4) + 8 <= bytes.length + 1 ? "webp" : undefined;
 }
 
-/** A width and a height, and after the colour table, where there is one, the first block. */
+/** The screen has a width and a height, and after the optional colour table comes the first block. */
 function isGifScreen(bytes: Buffer): boolean {
   const flags = bytes[10]!;
   const start = 13 + (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);

@@ -1,4 +1,4 @@
-// The shape of a journey: its trigger, who may enter, its graph of steps and its exit conditions (JNY-2, JND-1 to JND-8).
+// The definition of a journey: its trigger, entry rules, graph of steps and exit conditions (JNY-2, JND-1 to JND-8).
 import { hasAtMost } from "./characters.ts";
 import { parseDuration } from "./durations.ts";
 import { isMap, type Predicate, validatePredicate } from "./predicates.ts";
@@ -30,7 +30,7 @@ interface Configs {
     channel_ids: string[];
     template_id?: string;
     content?: { title: string; body: string };
-    /** `marketing` unless said. */
+    /** Default: `marketing`. */
     category?: "marketing" | "transactional";
     next?: string;
   };
@@ -58,7 +58,7 @@ export interface Graph {
   exit_conditions?: ExitCondition[];
 }
 
-/** How bad it is: refused always, refused by PUT (AMB-8), or refused once the whole must be there (AMB-61). */
+/** When a problem is refused: always, by PUT (AMB-8), or only where the definition must be complete (AMB-61). */
 export type Severity = "malformed" | "wrong" | "missing";
 
 export interface GraphProblem {
@@ -68,13 +68,13 @@ export interface GraphProblem {
   reason: string;
 }
 
-/** Notes a problem. */
+/** Records a problem. */
 type Blame = (severity: Severity, path: string, reason: string) => undefined;
 
 const nodeTypes = ["send", "delay", "branch", "wait_for_event", "exit"] as const;
-const isNodeType = (type: unknown): type is JourneyNode["type"] => nodeTypes.some((found) => found === type);
+const isNodeType = (type: unknown): type is JourneyNode["type"] => nodeTypes.some((one) => one === type);
 
-/** Fields of the configs, those that name another step first, and which must be there in the end. */
+/** The fields of a step's configuration: those that name another step, the others, and those that are required. */
 const fields = {
   send: { targets: ["next"], others: ["channel_ids", "template_id", "content", "category"], required: ["channel_ids"] },
   delay: { targets: ["next"], others: ["duration"], required: ["duration", "next"] },
@@ -86,19 +86,22 @@ const fields = {
   },
 } as const;
 
-/** The steps that a step may lead to; an empty one is not among them. */
+/** The ids of the steps that a step may lead to, without empty ones. */
 export function targetsOf(node: JourneyNode): string[] {
   if (node.type === "exit") return [];
   const config = configOf(node);
   return fields[node.type].targets.flatMap((field) => (config[field] ? [String(config[field])] : []));
 }
 
-const configOf = (node: JourneyNode): Record<string, unknown> =>
-  (node as unknown as Record<string, Record<string, unknown>>)[node.type] ?? {};
+/** The configuration of a step; it may be missing in a draft. */
+function configOf(node: JourneyNode): Record<string, unknown> {
+  const config: unknown = new Map<string, unknown>(Object.entries(node)).get(node.type);
+  return isMap(config) ? config : {};
+}
 
 const DURATION = "must be a whole number of minutes, hours or days, such as 30m, 24h or 7d";
 
-/** What is wrong with the parts of a graph, each by itself. How the parts lead to one another: journey-paths.ts. */
+/** The problems of the steps and exit conditions of a graph, each by itself. For the paths see journey-paths.ts. */
 export function partProblems(value: Record<string, unknown>): GraphProblem[] {
   const problems: GraphProblem[] = [];
   const blame: Blame = (severity, path, reason) => {
@@ -143,9 +146,9 @@ function checkNode(id: string, node: Record<string, unknown>, path: string, blam
   if (!isMap(config)) return blame("malformed", at, "must be an object");
   const { targets, others, required } = fields[type];
   for (const [key, value] of Object.entries(config)) {
-    if ((targets as readonly string[]).includes(key)) {
+    if (targets.some((field) => field === key)) {
       if (typeof value !== "string") blame("malformed", `${at}.${key}`, "must be the id of a step");
-    } else if ((others as readonly string[]).includes(key)) checkField(key, value, `${at}.${key}`, blame);
+    } else if (others.some((field) => field === key)) checkField(key, value, `${at}.${key}`, blame);
     else blame("malformed", `${at}.${key}`, `is not a field of ${type}`);
   }
   for (const key of required)
@@ -177,7 +180,7 @@ function checkField(key: string, value: unknown, path: string, blame: Blame): un
   else if (Object.keys(value).length > 2) blame("malformed", path, "must have a title and a body only");
 }
 
-/** What is wrong with a rule, in the grammar of segments. */
+/** Records what is wrong with a rule in the grammar of segments. */
 export function checkRule(value: unknown, path: string, blame: Blame): undefined {
   const read = isMap(value) ? parseRule(value) : { path: "", reason: "must be an object" };
   if (isProblem(read)) blame("malformed", read.path === "" ? path : `${path}.${read.path}`, read.reason);

@@ -1,4 +1,4 @@
-// Whether a journey can be run: where its steps lead, and everything else that activation asks for (JNY-15, JND-16).
+// Whether a journey can be run: where its steps lead, and everything else that activation requires (JNY-15, JND-16).
 import { parseDuration } from "./durations.ts";
 import {
   checkRule,
@@ -14,12 +14,11 @@ import {
 import { isMap } from "./predicates.ts";
 import { compileRule } from "./segment-evaluation.ts";
 
-/** Everything that is wrong with a graph, or not there yet. */
+/** Everything that is wrong with a graph, or still missing. */
 export function graphProblems(value: Record<string, unknown>): GraphProblem[] {
   const problems = partProblems(value);
-  if (problems.some(({ severity }) => severity === "malformed")) return problems;
-  const graph = value as unknown as Graph;
-  const steps = graph.steps ?? {};
+  if (!isWellFormed(value, problems)) return problems;
+  const { start, steps = {} } = value;
   for (const [id, node] of Object.entries(steps)) {
     if (node.type === undefined) continue;
     for (const target of targetsOf(node))
@@ -30,16 +29,24 @@ export function graphProblems(value: Record<string, unknown>): GraphProblem[] {
           reason: `leads to ${target.slice(0, 128)}, which is not a step`,
         });
   }
-  if (!graph.start) problems.push({ severity: "missing", path: "start", reason: "is required" });
-  else if (!Object.hasOwn(steps, graph.start))
-    problems.push({ severity: "wrong", path: "start", reason: "is not a step" });
-  return problems.length > 0 ? problems : pathProblems(graph);
+  if (!start) problems.push({ severity: "missing", path: "start", reason: "is required" });
+  else if (!Object.hasOwn(steps, start)) problems.push({ severity: "wrong", path: "start", reason: "is not a step" });
+  return start && problems.length === 0 ? pathProblems({ start, steps }) : problems;
 }
 
+/** A graph in which `partProblems` found nothing malformed: anything may still be missing. */
+type PartialGraph = { start?: string; steps?: Record<string, JourneyNode> };
+
+const isWellFormed = (_: object, problems: readonly GraphProblem[]): _ is PartialGraph =>
+  problems.every(({ severity }) => severity !== "malformed");
+
+/** Whether a graph has no problem at all: only such a graph is run. */
+export const isRunnable = (value: Record<string, unknown>): value is Record<string, unknown> & Graph =>
+  graphProblems(value).length === 0;
+
 function pathProblems(graph: Graph): GraphProblem[] {
-  const reached = reachable(graph);
   const problems: GraphProblem[] = [];
-  if (![...reached].some((id) => mayEnd(graph.steps[id]!)))
+  if (!reachableNodes(graph).some(mayEnd))
     problems.push({ severity: "missing", path: "steps", reason: "must have an exit that can be reached from start" });
   const looping = cycleWithoutPause(graph);
   if (looping !== undefined)
@@ -51,15 +58,16 @@ function pathProblems(graph: Graph): GraphProblem[] {
   return problems;
 }
 
-function reachable({ start, steps }: Graph): Set<string> {
-  const reached = new Set<string>();
-  for (const pending = [start]; pending.length > 0; ) {
-    const id = pending.pop()!;
-    if (reached.has(id)) continue;
-    reached.add(id);
-    pending.push(...targetsOf(steps[id]!));
-  }
-  return reached;
+function reachableNodes({ start, steps }: Graph): JourneyNode[] {
+  const reached = new Map<string, JourneyNode>();
+  const visit = (id: string) => {
+    const node = steps[id];
+    if (!node || reached.has(id)) return;
+    reached.set(id, node);
+    for (const target of targetsOf(node)) visit(target);
+  };
+  visit(start);
+  return [...reached.values()];
 }
 
 /** A run may complete here (AMB-11, AMB-62). */
@@ -74,12 +82,15 @@ function mayEnd(node: JourneyNode): boolean {
 
 const pauses = ({ type }: JourneyNode): boolean => type === "delay" || type === "wait_for_event";
 
-/** A step on a cycle of steps that all happen at once: steps without a pause that are left over after peeling. */
+/**
+ * A step on a cycle of steps without a pause: a run would take it without end. Steps that lead to no other step of that
+ * kind are removed, until what remains are cycles and what leads into them.
+ */
 function cycleWithoutPause({ steps }: Graph): string | undefined {
   const open = new Map(
     Object.entries(steps)
       .filter(([, node]) => !pauses(node))
-      .map(([id, node]) => [id, targetsOf(node).filter((target) => !pauses(steps[target]!))]),
+      .map(([id, node]) => [id, targetsOf(node)]),
   );
   for (let removed = true; removed; ) {
     removed = false;
@@ -92,7 +103,7 @@ function cycleWithoutPause({ steps }: Graph): string | undefined {
   return open.keys().next().value;
 }
 
-/** What is wrong with the rules of entry, always refused. */
+/** What is wrong with the entry rules; all of it is always refused. */
 export function entryRuleProblems(rules: EntryRules): GraphProblem[] {
   const problems: GraphProblem[] = [];
   if (rules.eligibility)
@@ -110,34 +121,34 @@ export function entryRuleProblems(rules: EntryRules): GraphProblem[] {
   return problems;
 }
 
-/** What a trigger still lacks. */
+/** What is still missing in a trigger. */
 export function triggerProblems({ type, segment_id, event_name }: Trigger): GraphProblem[] {
   if (type === "event") return event_name ? [] : [{ severity: "missing", path: "event_name", reason: "is required" }];
   return segment_id ? [] : [{ severity: "missing", path: "segment_id", reason: "is required" }];
 }
 
-/** What a run in flight reacts to: names of events and keys of attributes. */
-export interface Heard {
+/** What the runs of a graph react to: names of events and keys of attributes. */
+export interface RunDependencies {
   events: string[];
   attributes: string[];
 }
 
-/** What runs of a graph wait for or may be ended by. */
-export function heardBy({ steps, exit_conditions = [] }: Graph): Heard {
-  const events = Object.values(steps).flatMap((node) =>
+/** The events and attributes that runs of a graph wait for, or that can end them. */
+export function dependenciesOf({ steps, exit_conditions = [] }: Graph): RunDependencies {
+  const waits = Object.values(steps).flatMap((node) =>
     node.type === "wait_for_event" ? [node.wait_for_event.event_name] : [],
   );
-  const attributes: string[] = [];
-  for (const condition of exit_conditions) noteExit(condition, events, attributes);
-  return { events: [...new Set(events)], attributes: [...new Set(attributes)] };
+  const exits = exit_conditions.map(exitDependencies);
+  return {
+    events: [...new Set([...waits, ...exits.flatMap(({ events }) => events)])],
+    attributes: [...new Set(exits.flatMap(({ attributes }) => attributes))],
+  };
 }
 
-function noteExit(condition: ExitCondition, events: string[], attributes: string[]): void {
-  if ("attribute" in condition) attributes.push(...Object.keys(condition.attribute));
-  else if ("event" in condition) events.push(condition.event.name);
-  else if (isMap(condition.rule)) {
-    const rule = compileRule(condition.rule);
-    attributes.push(...rule.attributes);
-    events.push(...rule.events.map(({ name }) => name));
-  }
+function exitDependencies(condition: ExitCondition): RunDependencies {
+  if ("attribute" in condition) return { events: [], attributes: Object.keys(condition.attribute) };
+  if ("event" in condition) return { events: [condition.event.name], attributes: [] };
+  if (!isMap(condition.rule)) return { events: [], attributes: [] };
+  const { events, attributes } = compileRule(condition.rule);
+  return { events: events.map(({ name }) => name), attributes: [...attributes] };
 }

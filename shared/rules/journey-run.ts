@@ -1,17 +1,17 @@
-// The engine of journeys: from where a run stands to where it next waits, sends or ends. Pure: what it must know of the
-// subscriber it asks for; what it decides is carried out by others.
+// The engine of journeys: moves a run from its position to where it next waits, sends or ends. It is pure: it asks for
+// what it must know of the subscriber, and returns what its caller is to store.
 import { parseDuration } from "./durations.ts";
 import type { Graph, JourneyNode } from "./journey-graph.ts";
 import { isMap } from "./predicates.ts";
 
-/** Where a run stands: before a step, or inside a delay or a wait. */
+/** The position of a run: before a step, or inside a delay or a wait. */
 export interface Position {
   step: string;
   /** When the delay or wait began; absent before a step. */
   since?: number | undefined;
-  /** When it ends; a wait may have no end. */
+  /** When it ends; absent for a wait without an end. */
   until?: number | undefined;
-  /** The event that ended the last wait: it cannot end another one. */
+  /** The event that ended the last wait: it cannot end another wait. */
   spent?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface Outcome {
 
 export type Arrival =
   | { kind: "waits"; position: Position }
-  /** The step is to be sent; then the run stands before `next`, or is completed. `event` ended the last wait. */
+  /** The step sends; then the run is before `next`, or is completed. `event` ended the last wait. */
   | { kind: "sends"; node: JourneyNode & { type: "send" }; next: Position | undefined; event: string | undefined }
   | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string };
 
@@ -31,10 +31,10 @@ export interface Advance {
   arrival: Arrival;
 }
 
-/** What the engine asks for. */
+/** What the engine asks for, as of `now`. */
 export interface Knowledge {
   now: number;
-  /** The first exit condition that holds, by its place. */
+  /** The index of the first exit condition that holds. */
   exit(): Promise<number | undefined>;
   holds(condition: Record<string, unknown>): Promise<boolean>;
   /** The id of an awaited event that occurred from `since` to `until`, both included, other than `spent`. */
@@ -47,19 +47,20 @@ export interface Knowledge {
 }
 
 /**
- * Takes a run as far as it goes at this moment. Exit conditions come first (JND-9); a timeout takes `on_timeout` only if
+ * Moves a run as far as it gets now. Exit conditions are evaluated first (JND-9); a timeout takes `on_timeout` only if
  * the awaited event did not occur within the window (JND-13).
  */
 export async function advance(graph: Graph, from: Position, knowledge: Knowledge): Promise<Advance> {
   const outcomes: Outcome[] = [];
-  const place = await knowledge.exit();
-  if (place !== undefined)
+  const exit = await knowledge.exit();
+  if (exit !== undefined)
     return {
       outcomes,
-      arrival: { kind: "ends", status: "exited", step: from.step, reason: `exit_condition:${place}` },
+      arrival: { kind: "ends", status: "exited", step: from.step, reason: `exit_condition:${exit}` },
     };
   for (let position = from; ; ) {
-    const node = graph.steps[position.step]!;
+    const node = graph.steps[position.step];
+    if (!node) throw new Error(`The graph has no step ${position.step}.`);
     const move = await moveFrom(node, position, knowledge);
     if ("arrival" in move) {
       if (move.outcome) outcomes.push({ step: node.id, name: move.outcome });
@@ -68,13 +69,13 @@ export async function advance(graph: Graph, from: Position, knowledge: Knowledge
     outcomes.push({ step: node.id, name: move.outcome });
     if (!move.next)
       return { outcomes, arrival: { kind: "ends", status: "completed", step: node.id, reason: move.outcome } };
-    position = placeAt(move.next, move.spent ?? position.spent);
+    position = before(move.next, move.spent ?? position.spent);
   }
 }
 
 type Move = { outcome: string; next: string | undefined; spent?: string } | { outcome?: string; arrival: Arrival };
 
-const placeAt = (step: string, spent: string | undefined): Position => ({
+const before = (step: string, spent: string | undefined): Position => ({
   step,
   ...(spent !== undefined && { spent }),
 });
@@ -84,7 +85,7 @@ async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowle
   if (node.type === "exit")
     return { outcome: "exit", arrival: { kind: "ends", status: "completed", step: node.id, reason: "exit" } };
   if (node.type === "send") {
-    const next = node.send.next ? placeAt(node.send.next, spent) : undefined;
+    const next = node.send.next ? before(node.send.next, spent) : undefined;
     return { arrival: { kind: "sends", node, next, event: spent } };
   }
   if (node.type === "branch") {
@@ -114,21 +115,21 @@ function waiting({ step, spent }: Position, now: number, duration: string | unde
   return {
     arrival: {
       kind: "waits",
-      position: { ...placeAt(step, spent), since: now, ...(ms !== undefined && { until: now + ms }) },
+      position: { ...before(step, spent), since: now, ...(ms !== undefined && { until: now + ms }) },
     },
   };
 }
 
 const REFERENCE = /^\s*\{\{\s*trigger\.([^{}]+?)\s*\}\}\s*$/;
 const REFERENCES = /\{\{\s*trigger\.([^{}]+?)\s*\}\}/g;
-/** No property can hold it: a reference to what the trigger does not have matches nothing. */
-const NOTHING = "\u0000";
+/** No property can have this value: a reference to a property that the trigger lacks matches nothing. */
+const NO_VALUE = "\u0000";
 
-/** A condition with `{{trigger.name}}` replaced by that property of the event that began the run (D-JNY-RUN). */
-export function bound<T>(condition: T, properties: Readonly<Record<string, unknown>>): T {
+/** A condition with `{{trigger.name}}` replaced by that property of the event that started the run (D-JNY-RUN). */
+export function withTriggerValues<T>(condition: T, properties: Readonly<Record<string, unknown>>): T {
   const propertyOf = (name: string): string | number | boolean => {
     const value = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : NOTHING;
+    return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : NO_VALUE;
   };
   const replaced = (value: unknown): unknown => {
     if (typeof value === "string") {

@@ -1,13 +1,14 @@
-// The filters a template may use: the library's harmless ones, and our own where the library reads the machine's clock and zone.
+// The filters of templates: harmless ones of the library, and our own where those of the library read the clock or the
+// time zone of the machine.
 import { type Context, type FilterImplOptions, filters } from "liquidjs";
 import { formatDate } from "./date-patterns.ts";
 import { isTimeZone } from "./time-zones.ts";
 import { parseTimestamp } from "./timestamps.ts";
 
-/** The register of a render that holds its time, in milliseconds. */
+/** The register with the time of a rendering, in milliseconds. */
 export const NOW = "now";
 
-const BORROWED = [
+const LIBRARY_FILTERS: ReadonlySet<string> = new Set([
   "capitalize",
   "default",
   "divided_by",
@@ -25,7 +26,7 @@ const BORROWED = [
   "times",
   "truncate",
   "upcase",
-];
+]);
 
 const CALENDAR_DAY = /^\d{4}-\d\d-\d\d$/;
 const EPOCH_SECONDS = /^\d{1,12}$/;
@@ -34,16 +35,16 @@ const DEFAULT_PATTERN = "%B %-d, %Y";
 const EARLIEST = Date.UTC(1000, 0, 2);
 const LATEST = Date.UTC(9999, 11, 30);
 
-/** Filter name → filter, for the one engine. */
+/** Filter name → filter. */
 export const FILTERS: Record<string, FilterImplOptions> = {
-  ...Object.fromEntries(BORROWED.map((name) => [name, filters[name]!])),
+  ...Object.fromEntries(Object.entries(filters).filter(([name]) => LIBRARY_FILTERS.has(name))),
   date: dateFilter,
   url_encode: encodeForUrl,
 };
 
 /**
- * `date: pattern, time zone`. Reads `now`, `today`, RFC 3339 timestamps, calendar days and seconds since the epoch;
- * anything else comes back unchanged. Without a (known) time zone it speaks UTC; a calendar day has none.
+ * `date: pattern, time zone`. Accepts `now`, `today`, RFC 3339 timestamps, calendar days and seconds since the epoch,
+ * and returns other values unchanged. The default time zone is UTC; a calendar day has none.
  */
 function dateFilter(this: { context: Context }, value: unknown, pattern?: unknown, zone?: unknown): unknown {
   const at = instantOf(value, this.context.getRegister<number>(NOW) ?? 0);

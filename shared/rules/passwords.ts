@@ -1,4 +1,6 @@
-// Passwords that everybody would try first (AMB-77).
+// Passwords that an attacker would try first (AMB-77).
+
+import { elementAt } from "./element-at.ts";
 
 export const MIN_PASSWORD_CHARACTERS = 12;
 export const MAX_PASSWORD_CHARACTERS = 1_024;
@@ -27,7 +29,7 @@ const COMMON = new Set(
 
 const SEQUENCES = ["0123456789", "abcdefghijklmnopqrstuvwxyz", "qwertyuiopasdfghjklzxcvbnm"];
 
-/** Why a password is too weak, or undefined. `personal` holds what an attacker knows: e-mail address, workspace name. */
+/** The reason why a password is too weak, or undefined. @param personal what an attacker knows: e-mail address, workspace name */
 export function weaknessOf(password: string, personal: readonly string[]): string | undefined {
   if (password.length < MIN_PASSWORD_CHARACTERS) return `must have at least ${MIN_PASSWORD_CHARACTERS} characters`;
   if (password.length > MAX_PASSWORD_CHARACTERS) return `must have at most ${MAX_PASSWORD_CHARACTERS} characters`;
@@ -40,13 +42,13 @@ export function weaknessOf(password: string, personal: readonly string[]): strin
   return undefined;
 }
 
-/** Every character follows the one before it, upwards or downwards, in one of the well-known rows (wrapping around). */
+/** Whether each character follows the one before it, in either direction, in a well-known row (wrapping around). */
 function isSequence(text: string): boolean {
   return SEQUENCES.some((row) => {
     const places = [...text].map((character) => row.indexOf(character));
     if (places.includes(-1)) return false;
     return [1, row.length - 1].some((step) =>
-      places.every((place, i) => i === 0 || place === (places[i - 1]! + step) % row.length),
+      places.every((place, i) => i === 0 || place === (elementAt(places, i - 1) + step) % row.length),
     );
   });
 }

@@ -2,20 +2,20 @@
 import { isRefusedKey } from "./json-limits.ts";
 import { parseTimestamp } from "./timestamps.ts";
 
-/** Attribute key → operator → operand; everything is ANDed. `{}` matches everybody. */
+/** Attribute key → operator → operand; all conditions must hold. `{}` matches every subscriber. */
 export type Predicate = Record<string, Record<string, unknown>>;
 
-/** Where a predicate is wrong (`age.$in[2]`, or empty for the whole) and why, as a sentence without a subject. */
+/** The path of what is wrong (`age.$in[2]`, or empty for the whole) and the reason, a sentence without a subject. */
 export interface PredicateProblem {
   path: string;
   reason: string;
 }
 
-/** How the values of one key are judged and compared. */
+/** How the values of one key are checked and compared. */
 export interface Comparison {
-  /** Why an operand of `$eq $ne $in $nin` is refused. */
+  /** The reason why an operand of `$eq $ne $in $nin` is refused. */
   valueProblem(operand: unknown): string | undefined;
-  /** Why an operand of `$gt $gte $lt $lte` is refused. */
+  /** The reason why an operand of `$gt $gte $lt $lte` is refused. */
   orderProblem(operand: unknown): string | undefined;
   /** A test for equality with one of the operands. */
   oneOf(operands: unknown[]): (value: unknown) => boolean;
@@ -45,7 +45,7 @@ const membership = (isWanted: boolean): Operator => ({
     const wrong = operand.findIndex((item) => comparison.valueProblem(item) !== undefined);
     return wrong < 0 ? undefined : problemOf(`[${wrong}]`, comparison.valueProblem(operand[wrong]));
   },
-  test: (operand, comparison) => (isWanted ? present : absent)(comparison.oneOf(operand as unknown[])),
+  test: (operand, comparison) => (isWanted ? present : absent)(comparison.oneOf(Array.isArray(operand) ? operand : [])),
 });
 
 const order = (accepts: (difference: number) => boolean): Operator => ({
@@ -61,20 +61,20 @@ const existence: Operator = {
   test: (operand) => (value) => (value !== undefined) === operand,
 };
 
-const OPERATORS: Record<string, Operator> = {
-  $eq: equality(true),
-  $ne: equality(false),
-  $gt: order((difference) => difference > 0),
-  $gte: order((difference) => difference >= 0),
-  $lt: order((difference) => difference < 0),
-  $lte: order((difference) => difference <= 0),
-  $in: membership(true),
-  $nin: membership(false),
-  $exists: existence,
-};
+const OPERATORS: ReadonlyMap<string, Operator> = new Map([
+  ["$eq", equality(true)],
+  ["$ne", equality(false)],
+  ["$gt", order((difference) => difference > 0)],
+  ["$gte", order((difference) => difference >= 0)],
+  ["$lt", order((difference) => difference < 0)],
+  ["$lte", order((difference) => difference <= 0)],
+  ["$in", membership(true)],
+  ["$nin", membership(false)],
+  ["$exists", existence],
+]);
 
 /** The nine operators, for messages and schemas. */
-export const PREDICATE_OPERATORS: readonly string[] = Object.keys(OPERATORS);
+export const PREDICATE_OPERATORS: readonly string[] = [...OPERATORS.keys()];
 
 const REFUSED_LOGIC = new Set(["$and", "$or", "$nor", "$not", "$expr", "$where"]);
 
@@ -138,14 +138,13 @@ export function validatePredicate(
     if (names.length === 0) return { path: key, reason: "must have at least one operator" };
     for (const name of names) {
       const path = `${key}.${name}`;
-      if (!Object.hasOwn(OPERATORS, name)) {
-        return { path, reason: `is not an operator: use one of ${PREDICATE_OPERATORS.join(", ")}` };
-      }
+      const operator = OPERATORS.get(name);
+      if (!operator) return { path, reason: `is not an operator: use one of ${PREDICATE_OPERATORS.join(", ")}` };
       const operand = operators[name];
       operands += Array.isArray(operand) ? Math.max(1, operand.length) : 1;
       if (operands > PREDICATE_OPERANDS)
         return { path: "", reason: `must have at most ${PREDICATE_OPERANDS} operands` };
-      const problem = OPERATORS[name]!.problem(operand, comparisonOf(key));
+      const problem = operator.problem(operand, comparisonOf(key));
       if (problem) return { path: path + problem.path, reason: problem.reason };
     }
   }
@@ -153,9 +152,9 @@ export function validatePredicate(
 }
 
 /**
- * A predicate made ready for many look-ups. A missing attribute matches only `$ne`, `$nin` and `$exists: false`;
- * booleans and null know only equality; a stored null is present and equals only null. Throws TypeError when
- * `validatePredicate` finds a problem, so a predicate that was stored unchecked cannot match by accident.
+ * Compiles a predicate. A missing attribute matches only `$ne`, `$nin` and `$exists: false`; booleans and null support
+ * only equality; a stored null is present and equals only null. Throws TypeError where `validatePredicate` finds a
+ * problem: a predicate that was stored without validation cannot match by accident.
  */
 export function compilePredicate(
   predicate: unknown,
@@ -163,18 +162,18 @@ export function compilePredicate(
 ): (attributes: Record<string, unknown>) => boolean {
   const problem = validatePredicate(predicate, comparisonOf);
   if (problem) throw new TypeError(`predicate ${problem.path}: ${problem.reason}`);
-  // Checked just above.
+  // It was validated just above.
   const tests = Object.entries(predicate as Predicate).flatMap(([key, operators]) =>
-    Object.entries(operators).map(([name, operand]) => ({
-      key,
-      test: OPERATORS[name]!.test(operand, comparisonOf(key)),
-    })),
+    Object.entries(operators).flatMap(([name, operand]) => {
+      const operator = OPERATORS.get(name);
+      return operator ? [{ key, test: operator.test(operand, comparisonOf(key)) }] : [];
+    }),
   );
   return (attributes) =>
     tests.every(({ key, test }) => test(Object.hasOwn(attributes, key) ? attributes[key] : undefined));
 }
 
-/** Whether the attributes satisfy the predicate (see `compilePredicate`, which is the one for loops). */
+/** Whether the attributes satisfy the predicate; in loops use `compilePredicate`. */
 export const matches = (predicate: unknown, attributes: Record<string, unknown>): boolean =>
   compilePredicate(predicate)(attributes);
 

@@ -1,12 +1,18 @@
-// Progress as text for the claim's row: a few hundred bytes as long as all goes well.
-import { byPlace, type LedgerState, newProgress, type Progress, type Unit, type Verdict } from "./progress.ts";
+// The text form of progress in the row of a claim: a few hundred bytes as long as nothing fails.
+import {
+  byPlace,
+  type LedgerState,
+  ledgerStates,
+  newProgress,
+  type Progress,
+  type Unit,
+  type Verdict,
+} from "./progress.ts";
 
-const shortStates: Record<string, LedgerState> = {
-  ...{ s: "sent", f: "failed", r: "retryable", u: "unknown", k: "skipped" },
-};
-const letterOf = (state: LedgerState): string => (state === "skipped" ? "k" : state[0]!);
+const letterOf = (state: LedgerState): string => (state === "skipped" ? "k" : state.charAt(0));
+const shortStates = new Map(ledgerStates.map((state) => [letterOf(state), state]));
 
-/** What `progressOf` reads again. */
+/** The text that `progressOf` reads. */
 export function progressText({ work, next, pending, counted, reached, ...rest }: Progress): string {
   const plain = Object.entries(rest).filter(([, value]) => !isEmpty(value));
   return JSON.stringify({
@@ -24,7 +30,8 @@ export function progressText({ work, next, pending, counted, reached, ...rest }:
 const isEmpty = (value: unknown): boolean =>
   value === 0 || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
 
-export function progressOf(text: string): Progress {
+/** @param text absent: nothing was done yet */
+export function progressOf(text = "{}"): Progress {
   const { work, next = "", pending = [], counted = "", reached = {}, ...rest } = JSON.parse(text);
   return {
     ...newProgress(),
@@ -33,14 +40,14 @@ export function progressOf(text: string): Progress {
     next: unitsIn(next),
     pending: pending.map((entry: string): Verdict => {
       const reason = entry.slice(1);
-      return { state: shortStates[entry[0]!]!, ...(reason && { reason }) };
+      return { state: shortStates.get(entry.charAt(0)) ?? "unknown", ...(reason && { reason }) };
     }),
     counted: fromBase36(counted),
     reached: Object.fromEntries(Object.entries(reached).map(([channel, set]) => [channel, fromBase36(String(set))])),
   };
 }
 
-/** Those that come at one time together: many wait for the same hour. `due!quiet=recipient.target~try,…;…` */
+/** Units grouped by their time, as many wait for the same hour: `due!quiet=recipient.target~try,…;…` */
 function unitsText(units: readonly Unit[]): string {
   const groups = Map.groupBy(units, ({ due, quiet }) => short(due) + (quiet === undefined ? "" : `!${short(quiet)}`));
   const one = ({ recipient, target, tries }: Unit) => [`${recipient}.${target}`, ...tries.map(short)].join("~");

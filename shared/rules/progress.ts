@@ -1,20 +1,24 @@
 // How far a chunk has got: which addresses were tried with what outcome, and what is still to do. It is stored with
-// every claim, so that whoever goes on after a crash knows all but the outcomes of one group (docs/decisions/0013).
+// every claim, so that a worker that continues after a crash knows all but the outcomes of one group
+// (docs/decisions/0013).
 import { classesOf } from "./arbitration.ts";
+import type { CountedCap } from "./caps.ts";
+import { elementAt } from "./element-at.ts";
 import { classOf, type Target } from "./reach.ts";
 
 /** Recipients of a group: what a crash may leave unconfirmed. */
 export const GROUP_SIZE = 10;
 const MINUTE_MS = 60_000;
-/** A transient failure is tried again so much later (docs/decisions/0013). */
+/** How much later a transient failure is tried again, by attempt (docs/decisions/0013). */
 export const RETRY_AFTER_MS: readonly number[] = [1 * MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS];
-/** The reason of whatever may have been delivered and is not sent again. */
+/** The reason of a message that may have been delivered, and is therefore not sent again. */
 export const UNCONFIRMED = "delivery_unconfirmed";
-/** It was put off and could not go out within a day of its time (AMB-86). */
+/** The reason of a message that was deferred and could not be sent within a day of its time (AMB-86). */
 export const EXPIRED = "expired";
 
-/** `bounced`: taken by the provider, and told later that it came back. `skipped`: not tried, by a rule of the workspace. */
-export type LedgerState = "sent" | "failed" | "retryable" | "unknown" | "bounced" | "skipped";
+/** `bounced`: accepted by the provider, which reported later that it came back. `skipped`: a rule of the workspace forbids it. */
+export const ledgerStates = ["sent", "failed", "retryable", "unknown", "bounced", "skipped"] as const;
+export type LedgerState = (typeof ledgerStates)[number];
 
 /** Why an address is not tried although it could be reached. */
 export const lateSkips = ["capped", "template_not_approved", "canceled"] as const;
@@ -25,8 +29,8 @@ export type SendOutcome =
   | { status: "rejected"; reason: string; addressDead?: boolean }
   | { status: "retryable"; reason: string; retryAfterSeconds?: number }
   | { status: "unknown"; reason: string }
-  /** `seen`: the values that decided it. */
-  | { status: "skipped"; reason: LateSkip; seen?: object };
+  /** `seen`: the cap that was reached. */
+  | { status: "skipped"; reason: LateSkip; seen?: CountedCap };
 
 /** One address of one recipient, by their places in the chunk. */
 export interface Unit {
@@ -34,9 +38,9 @@ export interface Unit {
   target: number;
   /** When it was tried before, in milliseconds. */
   tries: number[];
-  /** Not before. */
+  /** The earliest time of the next attempt. */
   due: number;
-  /** Put off by quiet hours: when they end. */
+  /** The end of the quiet hours that deferred it. */
   quiet?: number | undefined;
 }
 
@@ -47,31 +51,32 @@ export interface Verdict {
 }
 
 export interface Progress {
-  /** What this round tries; in the first one, the first targets of everybody. */
+  /** What this round tries. Undefined in the first round, which tries the first targets of each recipient. */
   work: Unit[] | undefined;
-  /** Units of the round that are claimed: the last group of them may be under way. */
+  /** Units of the round that are claimed: the last group of them may be in progress. */
   from: number;
   to: number;
-  /** Units of the round whose ledger rows are written; the verdicts up to `from` that are not. */
+  /** How many units of the round have their ledger row. */
   noted: number;
+  /** The verdicts of the units up to `from` that have none yet. */
   pending: Verdict[];
-  /** Units of the group under way that are skipped by a cap: where the claim is, their outcome is known. */
+  /** Units of the group in progress that a cap skips: their outcome is known from the claim on. */
   capped: number[];
-  /** Recipients who were counted against caps of all channels, as bits. */
+  /** Recipients that were counted against caps of all channels, as bits. */
   counted: bigint;
-  /** For the rounds to come. */
+  /** Units of later rounds. */
   next: Unit[];
   /** Recipients reached, by channel type, as bits. */
   reached: Record<string, bigint>;
   /** Why the others were not, so far. */
   why: Record<number, string>;
-  /** Smart sends: classes with attempts under way, and whether all that failed failed for good. */
+  /** Smart sends: classes with attempts in progress, and whether all failures in them are permanent. */
   open: Record<number, { left: number; mayFallBack: boolean }>;
   fallbackSteps: number;
   fallbackConflicts: number;
 }
 
-/** Who gets it where: a smart send tries one class after the other, any other one everything at once. */
+/** The targets of a recipient. A smart send tries one class after the other, any other send all at once. */
 export interface Addressee {
   targets: readonly Target[];
   isSmart: boolean;
@@ -97,7 +102,7 @@ export const newProgress = (): Progress => ({
 export const unitsOf = ({ work }: Progress, addressees: readonly Addressee[]): Unit[] =>
   work ??
   addressees.flatMap(({ targets, isSmart }, recipient) => {
-    const first = isSmart ? classesOf(targets)[0]! : targets;
+    const [first = []] = isSmart ? classesOf(targets) : [targets];
     return first.map((target) => ({ recipient, target: targets.indexOf(target), tries: [], due: 0 }));
   });
 
@@ -105,13 +110,13 @@ export const unitsOf = ({ work }: Progress, addressees: readonly Addressee[]): U
 export function groupEnd(units: readonly Unit[], from: number): number {
   const recipients = new Set<number>();
   for (let i = from; i < units.length; i++) {
-    recipients.add(units[i]!.recipient);
+    recipients.add(elementAt(units, i).recipient);
     if (recipients.size > GROUP_SIZE) return i;
   }
   return units.length;
 }
 
-/** Takes note of an outcome; what must be tried again, or by the next class, joins the rounds to come. */
+/** Records an outcome. A retry, or the next class of a smart send, joins a later round. */
 export function note(
   progress: Progress,
   unit: Unit,
@@ -120,7 +125,7 @@ export function note(
   at: number,
 ): Verdict & { tries: number[] } {
   const tries = [...unit.tries, at];
-  const target = addressee.targets[unit.target]!;
+  const target = elementAt(addressee.targets, unit.target);
   if (outcome.status === "accepted") {
     progress.reached[target.channel] = (progress.reached[target.channel] ?? 0n) | (1n << BigInt(unit.recipient));
     completeUnit(progress, unit, addressee, false, at);
@@ -147,7 +152,7 @@ export function note(
 /** Reasons that hold for every address of a send. */
 const isOver = (reason: string): boolean => reason === "canceled" || reason === EXPIRED;
 
-/** Takes units that no claim holds yet out of the round: they come again when `until` says, if it does. */
+/** Defers units that no claim holds yet to a later round, where `until` names a time. */
 export function putOff(
   progress: Progress,
   addressees: readonly Addressee[],
@@ -160,34 +165,34 @@ export function putOff(
   for (const [i, unit] of units.entries()) if (waits[i]) progress.next.push({ ...unit, ...waits[i] });
 }
 
-/** Recipients who wait for the end of quiet hours. */
+/** The recipients that wait for the end of quiet hours. */
 export const waitingFor = ({ work = [], to, next }: Progress): Set<number> =>
   new Set([...work.slice(to), ...next].flatMap(({ quiet, recipient }) => (quiet === undefined ? [] : [recipient])));
 
 const sizeOfClass = (unit: Unit, { targets }: Addressee): number => {
-  const one = classOf(targets[unit.target]!.channel);
+  const one = classOf(elementAt(targets, unit.target).channel);
   return targets.filter(({ channel }) => classOf(channel) === one).length;
 };
 
 function openClass(progress: Progress, unit: Unit, addressee: Addressee) {
   if (!addressee.isSmart) return undefined;
   progress.open[unit.recipient] ??= { left: sizeOfClass(unit, addressee), mayFallBack: true };
-  return progress.open[unit.recipient]!;
+  return progress.open[unit.recipient];
 }
 
-/** An address is done with; after the last one of a class that failed for good comes the next class (SMA-6). */
-function completeUnit(progress: Progress, unit: Unit, addressee: Addressee, forGood: boolean, at: number): void {
+/** No attempt follows for an address. Once a whole class has failed permanently, the next class is tried (SMA-6). */
+function completeUnit(progress: Progress, unit: Unit, addressee: Addressee, isPermanent: boolean, at: number): void {
   const open = openClass(progress, unit, addressee);
   if (!open) return;
   open.left--;
-  open.mayFallBack &&= forGood;
+  open.mayFallBack &&= isPermanent;
   if (open.left > 0) return;
   delete progress.open[unit.recipient];
   if (!open.mayFallBack) return;
   const { targets } = addressee;
   const classes = classesOf(targets);
-  const tried = classOf(targets[unit.target]!.channel);
-  const following = classes[classes.findIndex(([first]) => classOf(first!.channel) === tried) + 1];
+  const tried = elementAt(targets, unit.target);
+  const following = classes[classes.findIndex((group) => group.includes(tried)) + 1];
   if (!following) return;
   progress.fallbackSteps++;
   for (const target of following)
@@ -211,7 +216,7 @@ const bits = (set: bigint): number => set.toString(2).replaceAll("0", "").length
 
 const isLateSkip = (reason: string): boolean => lateSkips.some((skip) => skip === reason);
 
-/** Recipients reached, by channel type and in all, and why the others were not; whoever nothing was tried for is skipped. */
+/** How many recipients were reached, by channel type and in all, and why the others were not. */
 export function resultOf({ reached, why, work = [], to, next }: Progress, recipients: number) {
   const pending = new Set([...work.slice(to), ...next].map(({ recipient }) => recipient));
   const all = Object.values(reached).reduce((sum, set) => sum | set, 0n);

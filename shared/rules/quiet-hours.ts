@@ -1,4 +1,4 @@
-// Quiet hours (D-QUIET): whether an instant lies in them, by the clocks of a zone, and when they end.
+// Quiet hours (D-QUIET): whether an instant is within them, by the clocks of a zone, and when they end.
 import { type ClockChange, changeNear, wallClock } from "./time-zones.ts";
 
 export interface QuietHours {
@@ -9,20 +9,20 @@ export interface QuietHours {
   days: readonly number[];
 }
 
-/** Channels that disturb nobody: what comes by them waits to be looked at. */
+/** Channels that do not disturb: their messages wait until the user opens the app. */
 const CALM: ReadonlySet<string> = new Set(["in_app"]);
 
-/** Whether a message of a channel is put off by quiet hours. */
+/** Whether quiet hours defer the messages of a channel. */
 export const disturbs = (channel: string): boolean => !CALM.has(channel);
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-/** A window may begin where another ends only by a change of clocks: not often in a row. */
+/** How many windows may follow each other without a gap, which happens only by a change of the clocks. */
 const MAX_CONSECUTIVE = 14;
 
 /**
- * When the quiet hours that an instant (milliseconds) lies in are over; undefined outside of them. What begins in a gap
- * of the clocks begins with it, what ends there ends with it; of an hour that comes twice the window takes both.
+ * The end of the quiet hours that contain an instant (milliseconds); undefined outside of them. A window that begins or
+ * ends in a gap of the clocks begins or ends with the gap. Of an hour that occurs twice, the window contains both.
  */
 export function quietUntil(hours: QuietHours, zone: string, at: number): number | undefined {
   let until: number | undefined;
@@ -34,7 +34,7 @@ export function quietUntil(hours: QuietHours, zone: string, at: number): number 
   return until;
 }
 
-/** The latest end of the windows that an instant lies in. */
+/** The latest end of the windows that contain an instant. */
 function endAt({ start, end, days }: QuietHours, zone: string, at: number): number | undefined {
   const [begins, ends] = [minutesOf(start), minutesOf(end)];
   const today = Math.floor(wallClock(zone, at) / DAY) * DAY;
@@ -51,7 +51,7 @@ function endAt({ start, end, days }: QuietHours, zone: string, at: number): numb
   return latest;
 }
 
-/** The instant of a wall-clock time: the end of the gap that it lies in, the first or the last of two. */
+/** The instant of a wall-clock time: the end of the gap that contains it, or the first or the last of two. */
 function instantOf(local: number, { at, before, after }: ClockChange, which: "first" | "last"): number {
   const [earlier, later] = [local - before, local - after];
   const [isBefore, isAfter] = [earlier < at, later >= at];

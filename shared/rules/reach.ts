@@ -1,7 +1,7 @@
-// By which channels a person can be reached, and why not by the others (NTF-23, D-CONSENT, D-ATTR).
+// The channels by which a subscriber can be reached, and why not by the others (NTF-23, D-CONSENT, D-ATTR).
 import { isPhoneNumber } from "./contacts.ts";
 
-/** The types of channels, in the order in which their reasons are told. */
+/** The types of channels, in the order in which their reasons count. */
 export const reachChannels = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"] as const;
 export type ReachChannel = (typeof reachChannels)[number];
 
@@ -38,17 +38,17 @@ export interface ReachRules {
   /** Usable channels among the selected ones, one of each type. */
   channels: readonly ReachChannel[];
   category: "marketing" | "transactional";
-  /** `opt_in`: marketing e-mail only to whoever said yes. */
+  /** `opt_in`: marketing e-mail only to subscribers that have opted in. */
   emailConsent: "opt_out" | "opt_in";
 }
 
-/** Why a person is not reached, the most telling first. */
+/** Why a subscriber is not reached, the most specific reason first. */
 export const unreachableReasons = ["suppressed", "no_consent", "invalid_phone", "no_device", "no_address"] as const;
 export type UnreachableReason = (typeof unreachableReasons)[number];
 
 const platformOf: Partial<Record<ReachChannel, string>> = { ios: "ios", android: "android", web_push: "web" };
 
-/** Every address of a person by the selected channels; where there is none, the reason that says most. */
+/** Every address of a subscriber by the selected channels; where there is none, the most specific reason. */
 export function reachOf(
   contact: Contact,
   rules: ReachRules,
@@ -85,11 +85,11 @@ function targetsBy(
   return consentRefusal(channel, contact.consents[channel], rules) ?? [{ channel }];
 }
 
-/** The provider knows it, and its owner wants pushes. */
+/** The provider accepts its address, and its owner has not disabled pushes. */
 export const isReachableDevice = ({ status, push_enabled }: Omit<ReachableDevice, "id" | "platform">): boolean =>
   status !== "invalid" && push_enabled !== false;
 
-/** D-CONSENT: transactional messages heed only what the address itself cannot take any more. */
+/** D-CONSENT: a transactional message respects only the suppression of an address. */
 function consentRefusal(
   channel: ReachChannel,
   consent: string | undefined,

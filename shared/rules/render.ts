@@ -1,8 +1,8 @@
-// Personalisation: a locked-down Liquid for titles, bodies, URLs and data strings (D-LIQUID).
+// Personalization: a restricted Liquid for titles, bodies, URLs and data strings (D-LIQUID).
 import { Context, type Emitter, Liquid, Output, type Template, toValue, toValueSync } from "liquidjs";
 import { FILTERS, NOW } from "./liquid-filters.ts";
 
-/** What a template may speak of. Attributes are reached as `subscriber.x` and as `subscriber.attributes.x`. */
+/** What a template can refer to. Attributes are available as `subscriber.x` and as `subscriber.attributes.x`. */
 export interface RenderScope {
   subscriber: {
     id: string;
@@ -15,26 +15,26 @@ export interface RenderScope {
 }
 
 export interface RenderOptions {
-  /** What `now` means to the `date` filter, in milliseconds. */
+  /** The value of `now` for the `date` filter, in milliseconds. */
   now: number;
-  /** `html` escapes every value (not the template's own text). */
+  /** `html` escapes every value, but not the text of the template. */
   escape: "none" | "html";
 }
 
 export interface Rendered {
   text: string;
-  /** Dotted paths of the variables that had no value where the text needed one, each once. */
+  /** Dotted paths of the variables without a value where the text needed one, each once. */
   unknown: string[];
 }
 
 export interface CompiledTemplate {
-  /** Throws an Error named `RenderError` when a limit is passed. */
+  /** Throws an Error named `RenderError` when a limit is exceeded. */
   render(scope: RenderScope, options: RenderOptions): Rendered;
-  /** There is nothing to personalise: rendering gives the text itself. */
+  /** The template has no placeholders: rendering returns its text. */
   isStatic: boolean;
 }
 
-/** Longest template and longest result, in bytes of UTF-8. */
+/** The maximum sizes of a template and of a result, in bytes of UTF-8. */
 export const TEMPLATE_BYTES = 65_536;
 export const RENDERED_BYTES = 262_144;
 
@@ -43,35 +43,36 @@ const NESTING = 20;
 const PLACEHOLDERS = 1_000;
 const RENDER_MILLISECONDS = 1_000;
 const MEMORY_CHARACTERS = 1_000_000;
-const REMEMBERED_TEMPLATES = 100;
+const MAX_CACHED_TEMPLATES = 100;
 const MAX_REASON = 200;
 
 interface RenderState {
   escape: RenderOptions["escape"];
-  /** Paths without a value met while the current output is worked out. */
+  /** Paths without a value in the current output. */
   misses: string[];
   unknown: Set<string>;
 }
 
 const STATE = "state";
 const engine = lockedDownLiquid();
-const remembered = new Map<string, CompiledTemplate>();
+const cache = new Map<string, CompiledTemplate>();
 
 /**
- * A template ready to render. The last 100 different ones are remembered. Throws an Error named `RenderError` when
- * `validateTemplate` has something to say. Values are inserted once: Liquid inside a value stays text. An output
- * whose variable is missing renders empty and is listed, unless `default` or another filter gave it a text.
+ * Compiles a template; the last 100 different ones are cached. Throws an Error named `RenderError` where
+ * `validateTemplate` returns a reason. Values are inserted once: Liquid inside a value stays text. An output whose
+ * variable is missing renders empty and is listed, unless `default` or another filter gave it a text.
  */
 export function compileTemplate(text: string): CompiledTemplate {
-  const cached = remembered.get(text);
-  if (cached) remembered.delete(text);
+  const cached = cache.get(text);
+  if (cached) cache.delete(text);
   const compiled = cached ?? compile(text);
-  if (remembered.size >= REMEMBERED_TEMPLATES) remembered.delete(remembered.keys().next().value!);
-  remembered.set(text, compiled);
+  const [oldest] = cache.keys();
+  if (cache.size >= MAX_CACHED_TEMPLATES && oldest !== undefined) cache.delete(oldest);
+  cache.set(text, compiled);
   return compiled;
 }
 
-/** Why a template cannot be used (size, syntax, unknown tag or filter, nesting), or undefined when it can. */
+/** The reason why a template is invalid (size, syntax, unknown tag or filter, nesting); undefined if it is valid. */
 export function validateTemplate(text: string): string | undefined {
   try {
     compileTemplate(text);
@@ -81,7 +82,7 @@ export function validateTemplate(text: string): string | undefined {
   }
 }
 
-/** Whether an error came from `compileTemplate` or `render`: the message cannot be sent, trying again will not help. */
+/** Whether an error is from `compileTemplate` or `render`: the message cannot be sent, and a retry has the same result. */
 export const isRenderError = (error: unknown): error is Error => error instanceof Error && error.name === "RenderError";
 
 function compile(text: string): CompiledTemplate {
@@ -121,7 +122,7 @@ function renderOnce(templates: Template[], scope: RenderScope, options: RenderOp
   return { text: emitter.buffer, unknown: [...state.unknown] };
 }
 
-/** Own properties only; `size`, `first` and `last` belong to lists and texts, so that an attribute may be called so. */
+/** Own properties only. `size`, `first` and `last` apply to lists and texts: an attribute may have these names. */
 function propertyOf(holder: unknown, key: unknown): unknown {
   if (typeof holder === "string") return key === "size" ? holder.length : undefined;
   if (typeof holder !== "object" || holder === null) return undefined;
@@ -134,7 +135,7 @@ function propertyOf(holder: unknown, key: unknown): unknown {
   return Object.hasOwn(holder, key) ? Reflect.get(holder, key) : undefined;
 }
 
-/** Makes every output escape its value and report what it missed. */
+/** Makes every output escape its value and record missing variables. */
 function watchOutputs(templates: Template[], depth: number): void {
   if (depth > NESTING) throw renderError(`must not nest tags deeper than ${NESTING} levels`);
   for (const template of templates) {
@@ -154,7 +155,7 @@ function watchOutput(output: Output): void {
   };
 }
 
-/** Lists are joined without a separator, as everywhere in Liquid; objects and impossible numbers have no text. */
+/** Lists are joined without a separator, as Liquid does; objects and numbers that are not finite have no text. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map(textOf).join("");
@@ -162,7 +163,7 @@ function textOf(value: unknown): string {
 }
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;" };
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 
 function limitedEmitter(): Emitter {
   const emitter: Emitter = {
@@ -178,7 +179,7 @@ function limitedEmitter(): Emitter {
 function lockedDownLiquid(): Liquid {
   const liquid = new Liquid({
     templates: {},
-    // What the machine is set to would be asked of Intl, for 15 ms at the start of every function.
+    // Otherwise the library reads the locale of the machine from Intl: 15 ms at each cold start.
     locale: "en-US",
     strictFilters: true,
     ownPropertyOnly: true,
@@ -200,7 +201,8 @@ const tooLong = (): Error => renderError(`the text would be longer than ${RENDER
 function reasonOf(error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
   if (reason.includes("call stack")) return "is nested too deeply";
-  return reason.split("\n", 1)[0]!.slice(0, MAX_REASON);
+  const [line = ""] = reason.split("\n", 1);
+  return line.slice(0, MAX_REASON);
 }
 
 function renderError(message: string): Error {

@@ -1,4 +1,4 @@
-// URLs that content may carry: action targets and images. Where the server itself connects to is decided elsewhere.
+// URLs in content: action targets and images. The targets that the server itself connects to are checked elsewhere.
 
 export const URL_LENGTH = 2_048;
 
@@ -21,7 +21,7 @@ const REFUSED_SCHEMES = new Set([
 const REFUSED_CHARACTERS = /[\p{C}\p{Z}"<>\\]/u;
 
 /**
- * Why a URL is refused, or undefined. A `link` may be http, https or an app scheme (`myapp://…`, `tel:…`), an `image`
+ * The reason why a URL is refused, or undefined. A `link` may be http, https or an app scheme (`myapp://…`, `tel:…`), an `image`
  * only http or https. Script, data and file schemes, spaces and control characters, credentials, relative URLs and
  * more than 2,048 characters are refused.
  */
@@ -42,8 +42,8 @@ export function checkUrl(text: string, kind: "link" | "image" = "link"): string 
 }
 
 /**
- * `checkUrl` for a URL that still holds Liquid: each `{{ … }}` and `{% … %}` counts as one letter. A URL that begins
- * with one is accepted as far as it can be read. What is rendered must pass `checkUrl` before it is sent.
+ * `checkUrl` for a URL with Liquid: each `{{ … }}` and `{% … %}` counts as one letter. A URL that begins with one is
+ * checked as far as possible. The rendered URL must pass `checkUrl` before it is sent.
  */
 export function checkUrlTemplate(text: string, kind: "link" | "image" = "link"): string | undefined {
   if (text.length > URL_LENGTH) return `must be at most ${URL_LENGTH} characters`;

@@ -1,26 +1,34 @@
-// Judges a rule over attributes and the history of events: whether it holds, until when, and why.
+// Evaluates a rule over attributes and the history of events: whether it holds, until when, and why.
 import { compilePredicate } from "./predicates.ts";
-import { type EventNode, isProblem, leavesOf, parseRule, type RuleLeaf, type RuleNode } from "./segment-rules.ts";
+import {
+  type AttributeNode,
+  type EventNode,
+  isProblem,
+  leavesOf,
+  parseRule,
+  type RuleLeaf,
+  type RuleNode,
+} from "./segment-rules.ts";
 
-/** What is known of a subscriber at a moment. */
+/** What is known of a subscriber at a time. */
 export interface Facts {
   attributes: Record<string, unknown>;
   /**
-   * When events that satisfy this condition's name and `where` happened, newest first, in milliseconds: all within its
-   * window, or at least `occurrencesNeeded` of them.
+   * The times of the events that satisfy this condition's name and `where`, in milliseconds, newest first: all within
+   * its window, or at least `occurrencesNeeded` of them.
    */
   times(condition: EventNode): readonly number[];
-  /** Milliseconds; events of later count too. */
+  /** Milliseconds; later events count too. */
   now: number;
 }
 
 export interface Verdict {
   matches: boolean;
-  /** When a window's end alone changes the answer, in milliseconds; undefined if none does. */
+  /** When the result changes by the end of a window alone, in milliseconds; undefined if it does not. */
   nextChangeAt: number | undefined;
 }
 
-/** How one clause of a rule stands (F2). */
+/** The result of one clause of a rule (F2). */
 export interface Reason {
   /** `group.nodes[0].attribute.plan` */
   path: string;
@@ -30,21 +38,21 @@ export interface Reason {
   actual?: unknown;
 }
 
-/** A rule made ready for many subscribers. */
+/** A compiled rule, for many subscribers. */
 export interface Rule {
   root: RuleNode;
-  /** Keys of attributes that it mentions. */
+  /** The attribute keys that it mentions. */
   attributes: ReadonlySet<string>;
   events: readonly EventNode[];
-  /** What the attributes alone settle, whatever the events; undefined if the events decide. */
+  /** The result where the attributes alone decide; undefined where it depends on events. */
   decidedBy(attributes: Record<string, unknown>): boolean | undefined;
   judge(facts: Facts): Verdict;
   explain(facts: Facts): Reason[];
 }
 
 /**
- * Makes a stored rule ready. Throws TypeError where `parseRule` finds a problem, so that a rule that was stored
- * unchecked cannot match by accident.
+ * Compiles a stored rule. Throws TypeError where `parseRule` finds a problem: a rule that was stored without validation
+ * cannot match by accident.
  */
 export function compileRule(value: unknown): Rule {
   const root = parseRule(value);
@@ -56,6 +64,8 @@ export function compileRule(value: unknown): Rule {
     leaves.flatMap((leaf) => (leaf.kind === "attribute" ? [[leaf, compilePredicate(leaf.predicate)] as const] : [])),
   );
 
+  const testOf = (node: AttributeNode) => tests.get(node) ?? compilePredicate(node.predicate);
+
   const holds = (node: RuleNode, held: ReadonlyMap<RuleLeaf, boolean>, facts: Facts, at: number): boolean => {
     if (node.kind === "group") {
       const isSo = (child: RuleNode) => holds(child, held, facts, at);
@@ -64,9 +74,9 @@ export function compileRule(value: unknown): Rule {
     return held.get(node) ?? (node.kind === "event" && isMet(node, facts.times(node), at));
   };
 
-  /** Three-valued: an event condition is open. */
+  /** Three-valued logic: an event condition is unknown. */
   const settled = (node: RuleNode, attributes: Record<string, unknown>): boolean | undefined => {
-    if (node.kind === "attribute") return tests.get(node)!(attributes);
+    if (node.kind === "attribute") return testOf(node)(attributes);
     if (node.kind === "event") return undefined;
     const parts = node.nodes.map((child) => settled(child, attributes));
     const decisive = node.op === "or";
@@ -80,8 +90,8 @@ export function compileRule(value: unknown): Rule {
     events,
     decidedBy: (attributes) => settled(root, attributes),
     judge: (facts) => {
-      // Attributes do not change by themselves: asked once, whatever the moment.
-      const held = new Map([...tests].map(([leaf, test]) => [leaf as RuleLeaf, test(facts.attributes)]));
+      // Attributes do not depend on the time: they are tested once.
+      const held = new Map<RuleLeaf, boolean>([...tests].map(([leaf, test]) => [leaf, test(facts.attributes)]));
       const matches = holds(root, held, facts, facts.now);
       const moments = events.flatMap((node) => turnsOf(node, facts.times(node))).filter((at) => at > facts.now);
       const nextChangeAt = moments.sort((a, b) => a - b).find((at) => holds(root, held, facts, at) !== matches);
@@ -91,10 +101,10 @@ export function compileRule(value: unknown): Rule {
   };
 }
 
-/** How many of the newest occurrences decide a condition. */
+/** The number of newest occurrences that decide a condition. */
 export const occurrencesNeeded = ({ min, max }: EventNode): number => Math.max(min, max === undefined ? 0 : max + 1);
 
-/** An event counts until its window is over, and not at that moment any more. */
+/** An event counts until its window ends; at that very time it no longer counts. */
 const countAt = ({ within }: EventNode, times: readonly number[], at: number): number =>
   within === undefined ? times.length : times.filter((time) => at - time < within).length;
 
@@ -103,7 +113,7 @@ function isMet(node: EventNode, times: readonly number[], at: number): boolean {
   return count >= node.min && (node.max === undefined || count <= node.max);
 }
 
-/** The moments at which a condition turns if nothing more happens: the count falls below `min`, or down to `max`. */
+/** The times at which a condition changes without another event: the count falls below `min`, or down to `max`. */
 function turnsOf({ within, min, max }: EventNode, times: readonly number[]): number[] {
   if (within === undefined) return [];
   const deciding = [min > 0 ? times[min - 1] : undefined, max === undefined ? undefined : times[max]];
@@ -135,14 +145,14 @@ function reasonsOf(leaf: RuleLeaf, facts: Facts): Reason[] {
   ];
 }
 
-/** Caps that a plan puts on rules (SEG-13). */
+/** The limits of a plan for rules (SEG-13). */
 export interface RuleCaps {
-  /** Furthest look-back of an event condition in days; null = none. */
+  /** The longest look-back of an event condition in days; null: unlimited. */
   lookbackDays: number | null;
   eventConditionsPerRule: number;
 }
 
-/** What a plan forbids about a rule, with the field at fault (RUL-6, SEG-7). */
+/** What exceeds the limits of a plan in a rule, with its path (RUL-6, SEG-7). */
 export function capProblem({ events }: Rule, { lookbackDays, eventConditionsPerRule }: RuleCaps) {
   if (events.length > eventConditionsPerRule)
     return { path: "", reason: `must have at most ${eventConditionsPerRule} event conditions on this plan` };

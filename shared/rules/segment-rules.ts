@@ -1,16 +1,16 @@
-// The grammar of segment rules (RUL-1 to RUL-13): tree and flat form, checked and brought into one tree of nodes.
+// The grammar of segment rules (RUL-1 to RUL-13): the tree and the flat form are validated and read as a tree of nodes.
 // Journeys use the same grammar for eligibility, branches and exits.
 import { hasAtMost } from "./characters.ts";
 import { MAX_DURATION, parseDuration } from "./durations.ts";
 import { checkJson } from "./json-limits.ts";
 import { isMap, type Predicate, type PredicateProblem, validatePredicate } from "./predicates.ts";
 
-/** Nodes on the way to the deepest one, and in the whole rule. */
+/** The most nested nodes, and the most nodes in a rule. */
 export const RULE_DEPTH = 10;
 export const RULE_NODES = 200;
-/** Nested containers of a body that holds the deepest rule: three a group, five for the leaf, and the body itself. */
+/** Nested containers of a body with the deepest rule: three for each group, five for the leaf, and the body itself. */
 export const RULE_JSON_DEPTH = 3 * RULE_DEPTH + 6;
-/** The largest number of times that a frequency may name. */
+/** The highest count in a frequency. */
 export const MAX_OCCURRENCES = 10_000;
 const MAX_NAME_CHARACTERS = 256;
 const DAY_MS = 86_400_000;
@@ -42,13 +42,13 @@ export interface GroupNode {
 export type RuleLeaf = AttributeNode | EventNode;
 export type RuleNode = RuleLeaf | GroupNode;
 
-/** Where a rule is wrong (`group.nodes[1].event.within`, or empty for the whole) and why, a sentence without subject. */
+/** The path of what is wrong (`group.nodes[1].event.within`, or empty for the whole) and the reason. */
 export type RuleProblem = PredicateProblem;
 type Read<T> = T | RuleProblem;
 
 export const isProblem = (read: object): read is RuleProblem => "reason" in read;
 
-/** A rule in either form as a tree of nodes, or what is wrong with it. It recurses no deeper than `RULE_DEPTH`. */
+/** Reads a rule of either form as a tree of nodes, or returns its problem. It recurses no deeper than `RULE_DEPTH`. */
 export function parseRule(value: unknown): Read<RuleNode> {
   if (!isMap(value)) return problem("", "must be an object");
   const unsafe = checkJson(value, { depth: RULE_JSON_DEPTH });
@@ -62,7 +62,7 @@ export const leavesOf = (node: RuleNode): RuleLeaf[] => (node.kind === "group" ?
 const problem = (path: string, reason: string): RuleProblem => ({ path, reason });
 const within = (path: string, step: string) => (path === "" ? step : `${path}.${step}`);
 
-/** The first field that is not one of these. */
+/** The first field that is not one of these, if any. */
 const strangerIn = (value: object, fields: readonly string[]) =>
   Object.keys(value).find((key) => !fields.includes(key));
 
@@ -97,15 +97,17 @@ function readGroup(value: unknown, path: string, depth: number, seen: { nodes: n
 }
 
 function readAttribute(value: unknown, path: string): Read<AttributeNode> {
-  const wrong = predicateProblem(value, path);
-  if (wrong) return wrong;
-  if (Object.keys(value as Predicate).length === 0) return problem(path, "must have at least one attribute key");
-  return { kind: "attribute", path, predicate: value as Predicate };
+  const read = readPredicate(value, path);
+  if (isProblem(read)) return read;
+  if (Object.keys(read.predicate).length === 0) return problem(path, "must have at least one attribute key");
+  return { kind: "attribute", path, predicate: read.predicate };
 }
 
-function predicateProblem(value: unknown, path: string): RuleProblem | undefined {
+function readPredicate(value: unknown, path: string): Read<{ predicate: Predicate }> {
   const wrong = validatePredicate(value);
-  return wrong && problem(wrong.path === "" ? path : within(path, wrong.path), wrong.reason);
+  // Without a problem it is a predicate.
+  if (!wrong) return { predicate: value as Predicate };
+  return problem(wrong.path === "" ? path : within(path, wrong.path), wrong.reason);
 }
 
 const EVENT_FIELDS = ["name", "within", "frequency", "where"];
@@ -121,10 +123,9 @@ function readEvent(value: unknown, path: string): Read<EventNode> {
     return problem(`${path}.within`, "must be a whole number of minutes, hours or days, such as 30m, 24h or 7d");
   const frequency = readFrequency(value.frequency, `${path}.frequency`);
   if (isProblem(frequency)) return frequency;
-  const wrong = value.where === undefined ? undefined : predicateProblem(value.where, `${path}.where`);
-  if (wrong) return wrong;
-  const where = value.where as Predicate | undefined;
-  return { kind: "event", path, name, within: duration, ...frequency, where };
+  const where = value.where === undefined ? undefined : readPredicate(value.where, `${path}.where`);
+  if (where && isProblem(where)) return where;
+  return { kind: "event", path, name, within: duration, ...frequency, where: where?.predicate };
 }
 
 function readName(name: unknown, path: string): string | RuleProblem {
@@ -147,22 +148,22 @@ function readFrequency(value: unknown, path: string): Read<Frequency> {
   if (stranger !== undefined) return problem(within(path, stranger), "is not a field of a frequency");
   const { min, max } = value;
   if (min === undefined && max === undefined) return problem(path, "must have min, max or both");
-  for (const [field, times] of Object.entries(value))
-    if (!isTimes(times)) return problem(`${path}.${field}`, `must be a whole number from 0 to ${MAX_OCCURRENCES}`);
-  const read = { min: (min as number | undefined) ?? 0, max: max as number | undefined };
+  for (const [field, count] of Object.entries(value))
+    if (!isCount(count)) return problem(`${path}.${field}`, `must be a whole number from 0 to ${MAX_OCCURRENCES}`);
+  const read = { min: isCount(min) ? min : 0, max: isCount(max) ? max : undefined };
   return read.max !== undefined && read.min > read.max ? problem(path, "must not have a min above its max") : read;
 }
 
-const isTimes = (value: unknown): boolean =>
-  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_OCCURRENCES;
+const isCount = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_OCCURRENCES;
 
-/** AMB-51: what tells the flat form from a tree. A key named `key` with an operator object as value is a tree's. */
+/** AMB-51: whether a rule has the flat form. A key named `key` with an operator object as its value is that of a tree. */
 function isFlat({ attribute, event }: Record<string, unknown>): boolean {
   const hasKey = isMap(attribute) && Object.hasOwn(attribute, "key") && !isMap(attribute.key);
-  return hasKey || (isMap(event) && FLAT_EVENT_MARKS.some((mark) => Object.hasOwn(event, mark)));
+  return hasKey || (isMap(event) && FLAT_EVENT_FIELDS.some((field) => Object.hasOwn(event, field)));
 }
 
-const FLAT_EVENT_MARKS = ["operator", "count", "within_days"];
+const FLAT_EVENT_FIELDS = ["operator", "count", "within_days"];
 const FLAT_OPERATORS = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "exists"];
 
 function readFlat(value: Record<string, unknown>): Read<RuleNode> {
@@ -178,7 +179,8 @@ function readFlat(value: Record<string, unknown>): Read<RuleNode> {
     if (isProblem(node)) return node;
     nodes.push(node);
   }
-  return nodes.length === 1 ? nodes[0]! : { kind: "group", op: "and", nodes };
+  const [only, ...more] = nodes;
+  return only && more.length === 0 ? only : { kind: "group", op: "and", nodes };
 }
 
 function readFlatAttribute(value: unknown): Read<AttributeNode> {
@@ -191,7 +193,7 @@ function readFlatAttribute(value: unknown): Read<AttributeNode> {
     return problem("attribute.operator", `must be one of ${FLAT_OPERATORS.join(", ")}`);
   if (value.value === undefined && operator !== "exists") return problem("attribute.value", "is required");
   const operand = value.value === undefined ? true : value.value;
-  // Not a literal: the key may be `__proto__`, which is to be refused like any other bad one.
+  // Not a literal: the key may be `__proto__`, which must be refused like any other bad key.
   const predicate = Object.fromEntries([[key, { [`$${operator}`]: operand }]]);
   const wrong = validatePredicate(predicate);
   if (wrong) return problem(wrong.path === key ? "attribute.key" : "attribute.value", wrong.reason);
@@ -200,25 +202,26 @@ function readFlatAttribute(value: unknown): Read<AttributeNode> {
 
 function readFlatEvent(value: unknown): Read<EventNode> {
   if (!isMap(value)) return problem("event", "must be an object with a name");
-  const stranger = strangerIn(value, ["name", ...FLAT_EVENT_MARKS]);
+  const stranger = strangerIn(value, ["name", ...FLAT_EVENT_FIELDS]);
   if (stranger !== undefined) return problem(`event.${stranger}`, "is not a field of the flat form");
   const { operator = "gte", count = 1, within_days } = value;
   const name = readName(value.name, "event");
   if (typeof name === "object") return name;
   if (operator !== "gte" && operator !== "lte" && operator !== "eq")
     return problem("event.operator", "must be one of gte, lte, eq");
-  if (!isTimes(count)) return problem("event.count", `must be a whole number from 0 to ${MAX_OCCURRENCES}`);
-  const days = within_days as number | undefined;
-  const isDays = days === undefined || (Number.isInteger(days) && days >= 1 && days * DAY_MS <= MAX_DURATION);
-  if (!isDays) return problem("event.within_days", `must be a whole number from 1 to ${MAX_DURATION / DAY_MS}`);
-  const times = count as number;
+  if (!isCount(count)) return problem("event.count", `must be a whole number from 0 to ${MAX_OCCURRENCES}`);
+  if (within_days !== undefined && !isDays(within_days))
+    return problem("event.within_days", `must be a whole number from 1 to ${MAX_DURATION / DAY_MS}`);
   return {
     kind: "event",
     path: "event",
     name,
-    within: days === undefined ? undefined : days * DAY_MS,
-    min: operator === "lte" ? 0 : times,
-    max: operator === "gte" ? undefined : times,
+    within: within_days === undefined ? undefined : within_days * DAY_MS,
+    min: operator === "lte" ? 0 : count,
+    max: operator === "gte" ? undefined : count,
     where: undefined,
   };
 }
+
+const isDays = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= 1 && value * DAY_MS <= MAX_DURATION;

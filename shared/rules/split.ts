@@ -1,9 +1,9 @@
-// Who is held out and who gets which arm: decided by hash, so every worker and every retry agrees (ABH-1, ABH-2).
+// The control group and the arms of a send: decided by a hash, so that every worker and retry agrees (ABH-1, ABH-2).
 import { createHash } from "node:crypto";
 
 const BUCKETS = 10_000;
 
-/** What a bucket is for. Each purpose hashes apart, or holdout and arm would be correlated. */
+/** What a bucket is used for. Each purpose has its own hash, so that holdout and arm are independent. */
 export type SplitPurpose = "holdout" | "split";
 
 /** The bucket (0 to 9,999) of a subscriber for one purpose and one unit: a job, or the notification of an experience. */
@@ -11,7 +11,7 @@ export function bucket(purpose: SplitPurpose, unit: string, subscriberId: string
   return createHash("sha256").update(`${purpose}:${unit}:${subscriberId}`).digest().readUInt32BE(0) % BUCKETS;
 }
 
-/** Whether the subscriber belongs to the control group; `percentage` is 0 (nobody) to 99 (ABH-4). */
+/** Whether the subscriber belongs to the control group; `percentage` is 0 to 99 (ABH-4). */
 export function isHeldOut(unit: string, subscriberId: string, percentage: number): boolean {
   return percentage > 0 && bucket("holdout", unit, subscriberId) < percentage * 100;
 }

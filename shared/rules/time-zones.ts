@@ -1,28 +1,30 @@
 // IANA time zones as the runtime knows them (D-ATTR, SCH-1).
 
 const SHAPE = /^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/;
-const REMEMBERED = 1_000;
+const MAX_CACHED = 1_000;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-/** A zone's clocks change twice within two days nowhere. */
+/** No zone changes its clocks twice within two days. */
 const NEAR = 26 * 60 * MINUTE;
 
-// Making a format is a hundred times dearer than using it. Null remembers a name that is not a zone.
+// To make a format costs a hundred times more than to use it. Null: the name is not a zone.
 const formats = new Map<string, Intl.DateTimeFormat | null>();
 
 /** Whether the text is an IANA time zone name such as `Europe/Paris` or `UTC`; offsets such as `+02:00` are not. */
 export const isTimeZone = (text: string): boolean => formatOf(text) !== null;
 
-/** Minutes that the wall clock of a zone is ahead of UTC at an instant in milliseconds. Throws RangeError on an unknown zone. */
+/** The offset of a zone from UTC in minutes, at an instant in milliseconds. Throws RangeError on an unknown zone. */
 export function zoneOffsetMinutes(zone: string, at: number): number {
   const format = formatOf(zone);
   if (!format) throw new RangeError("unknown time zone");
-  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
-  const wall = Date.UTC(parts.year!, parts.month! - 1, parts.day!, parts.hour!, parts.minute!);
+  const numbers: Record<string, number> = {};
+  for (const { type, value } of format.formatToParts(at)) numbers[type] = Number(value);
+  const { year = 0, month = 1, day, hour, minute } = numbers;
+  const wall = Date.UTC(year, month - 1, day, hour, minute);
   return Math.round((wall - Math.floor(at / MINUTE) * MINUTE) / MINUTE);
 }
 
-/** What the clocks of a zone show at an instant, as if they were in UTC. */
+/** The local time of a zone at an instant, read as if it were UTC. */
 export const wallClock = (zone: string, at: number): number => at + offset(zone, at);
 
 export interface ClockChange {
@@ -33,7 +35,7 @@ export interface ClockChange {
   after: number;
 }
 
-/** The change of clocks that could concern the day from a wall-clock time on, or the offset that holds all through it. */
+/** The clock change that may affect the day from a local time on, or the one offset of that day. */
 export function changeNear(zone: string, local: number): ClockChange {
   let from = local - NEAR;
   let to = local + DAY + NEAR;
@@ -52,7 +54,7 @@ const offset = (zone: string, at: number): number => zoneOffsetMinutes(zone, at)
 function formatOf(zone: string): Intl.DateTimeFormat | null {
   const cached = formats.get(zone);
   if (cached !== undefined) return cached;
-  if (formats.size >= REMEMBERED) formats.clear();
+  if (formats.size >= MAX_CACHED) formats.clear();
   const format = SHAPE.test(zone) ? makeFormat(zone) : null;
   formats.set(zone, format);
   return format;

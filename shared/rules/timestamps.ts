@@ -8,15 +8,15 @@ const YEAR_0000 = -62_167_219_200_000;
 const YEAR_9999_END = 253_402_300_799_999;
 
 /**
- * The instant an RFC 3339 date-time names, in milliseconds since the epoch (finer fractions are cut off), or
- * undefined when it is not one. Seconds and an offset (`Z` or `±hh:mm`) are required, the day must be in the
- * calendar, 24:00 and leap seconds are refused. The result lies in the years 0000 to 9999 of UTC.
+ * Parses an RFC 3339 date-time to milliseconds since the epoch (finer fractions are cut off); undefined if it is not
+ * valid. Seconds and an offset (`Z` or `±hh:mm`) are required, the day must exist, 24:00 and leap seconds are refused.
+ * The result is in the years 0000 to 9999 of UTC.
  */
 export function parseTimestamp(text: string): number | undefined {
   if (text.length < SHORTEST || text.length > MAX_CHARACTERS || text[4] !== "-") return undefined;
   const parts = SHAPE.exec(text);
   if (!parts) return undefined;
-  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as Six;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);
   const offset = Number(parts[9] ?? 0) * 60 + Number(parts[10] ?? 0);
   if (hour > 23 || minute > 59 || second > 59 || Number(parts[9] ?? 0) > 23 || Number(parts[10] ?? 0) > 59) {
     return undefined;
@@ -28,8 +28,6 @@ export function parseTimestamp(text: string): number | undefined {
   const at = date.getTime() - (parts[8] === "-" ? -offset : offset) * 60_000;
   return at < YEAR_0000 || at > YEAR_9999_END ? undefined : at;
 }
-
-type Six = [number, number, number, number, number, number];
 
 function daysOf(year: number, month: number): number {
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);

@@ -1,26 +1,27 @@
-// Whether a machine or a person opened a mail or followed a link of it, as far as the request tells (F19, AMB-92).
+// Whether a machine or a person opened a mail or followed one of its links, as far as the request shows (F19, AMB-92).
 
-/** Why it was no person: it only asked, it fetches ahead of readers, it looks for threats, or nobody reads so fast. */
-export type MachineVerdict = "head" | "prefetch" | "scanner" | "too_soon";
+/** A HEAD request, a fetch ahead of the reader, a scan for threats, or a request sooner than a reader could be. */
+export const machineVerdicts = ["head", "prefetch", "scanner", "too_soon"] as const;
+export type MachineVerdict = (typeof machineVerdicts)[number];
 
 export interface TrackedRequest {
   method: string;
   /** Lower-cased names. */
   headers: Readonly<Record<string, string | undefined>>;
-  /** Since the mail went out. */
+  /** Since the mail was sent. */
   elapsedMs: number;
 }
 
-/** A gateway that checks mail follows all its links while it still holds it; people need longer to get one. */
+/** A mail gateway follows all links before it delivers a mail; a person needs longer. */
 const FASTEST_READER_MS = 5_000;
 
-/** Apple's Mail Privacy Protection loads pictures ahead of readers, and says no more than this. */
+/** The whole user agent of Apple's Mail Privacy Protection, which loads images in advance. */
 const PREFETCHING_AGENT = "Mozilla/5.0";
 
 const SCANNER =
   /(?<!cu)bot\b|crawl|spider|scan|preview|headless|phantomjs|barracuda|mimecast|proofpoint|safelinks|messagelabs|symantec|trendmicro|fireeye|cloudmark|virustotal|urldefense|curl\/|wget\/|python|java\/|go-http|okhttp|libwww|httpclient|node-fetch|axios|undici/i;
 
-/** @returns undefined where it may have been a person. */
+/** @returns undefined if it may be a person. */
 export function machineVerdict({ method, headers, elapsedMs }: TrackedRequest): MachineVerdict | undefined {
   const agent = (headers["user-agent"] ?? "").trim();
   if (method === "HEAD") return "head";

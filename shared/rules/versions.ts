@@ -21,7 +21,7 @@ const SHAPE = /^(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(?:[-+][0-9A-Za-z.+-]{1
 const PARTS = ["major", "minor", "patch"] as const;
 
 /**
- * The version a text such as `17`, `17.4` or `17.4.1` names, or undefined when it is not one. Missing parts are 0; a
+ * Parses a version such as `17`, `17.4` or `17.4.1`; undefined if the text is not one. Missing parts are 0; a
  * pre-release or build suffix (`-rc.1`, `+45`) is accepted and not compared.
  */
 export function parseVersion(text: string): Version | undefined {
@@ -75,7 +75,7 @@ function versionProblem(operand: unknown): string | undefined {
   return keys.length > 0 && isKnown ? undefined : wanted;
 }
 
-/** The version a stored value or an operand stands for. */
+/** The version in a stored value or an operand. */
 function versionOf(value: unknown): Version | undefined {
   if (typeof value === "string") return parseVersion(value);
   if (!isMap(value)) return undefined;
@@ -83,4 +83,5 @@ function versionOf(value: unknown): Version | undefined {
   return isPart(major) && isPart(minor) && isPart(patch) ? { major, minor, patch } : undefined;
 }
 
-const isPart = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const isPart = (value: unknown): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0;

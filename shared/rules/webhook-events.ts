@@ -1,4 +1,4 @@
-// Outbound events: their types, what each carries, how a body is signed, and what follows from an answer (WEV, WHK).
+// Webhook events: their types and payloads, the signature of a body, and the verdict on an answer (WEV, WHK).
 import { createHash, createHmac } from "node:crypto";
 
 export const webhookEvents = [
@@ -38,38 +38,37 @@ export const webhookSamples: Record<WebhookEvent, Payload> = {
 };
 
 /** WHK-7. */
-
 export const ATTEMPT_TIMEOUT_MS = 10_000;
 /** WHK-8: four attempts in all. */
 const BACKOFF_SECONDS = [1, 2, 4];
 
-/** What an attempt came to: an HTTP status, or no answer and why. */
+/** The result of an attempt: an HTTP status, or why there was no answer. */
 export type AttemptResult = { status: number } | { error: string };
 
 export type Verdict = { outcome: "delivered" | "failed" } | { retryAfterSeconds: number };
 
 /**
- * What follows from an attempt (WHK-7 to WHK-9, AMB-32): 2xx delivers; 5xx and network errors are tried again after
- * 1, 2 and 4 seconds; everything else is final.
- * @param round which attempt of its round it was, from 1
+ * The verdict on an attempt (WHK-7 to WHK-9, AMB-32): 2xx is delivered; 5xx and network errors are retried after 1, 2
+ * and 4 seconds; any other status is final.
+ * @param round the number of the attempt since the newest redelivery, from 1
  */
 export function verdictOf(result: AttemptResult, round: number): Verdict {
   if ("status" in result && result.status >= 200 && result.status <= 299) return { outcome: "delivered" };
-  const mayTryAgain = "error" in result || result.status >= 500;
+  const isRetryable = "error" in result || result.status >= 500;
   const retryAfterSeconds = BACKOFF_SECONDS[round - 1];
-  return mayTryAgain && retryAfterSeconds !== undefined ? { retryAfterSeconds } : { outcome: "failed" };
+  return isRetryable && retryAfterSeconds !== undefined ? { retryAfterSeconds } : { outcome: "failed" };
 }
 
-/** WHK-12: the hex text of the secret's hash is itself the key. */
+/** WHK-12: the key is the hex text of the secret's SHA-256. */
 export function signatureOf(secret: string, rawBody: string): string {
   const key = createHash("sha256").update(secret).digest("hex");
   return `sha256=${createHmac("sha256", key).update(rawBody).digest("hex")}`;
 }
 
 /**
- * Headers of one attempt (WHK-2 to WHK-6). Beside the specification's signature go those of Standard Webhooks, so that
- * its off-the-shelf verifiers work with the same secret.
- * @param secrets the current one first; one that was rotated away still signs for a day (D-HOOKS)
+ * Headers of one attempt (WHK-2 to WHK-6), with those of Standard Webhooks, so that its verifiers work with the same
+ * secret.
+ * @param secrets the current one first; after a rotation the previous one also signs for a day (D-HOOKS)
  * @param at the time of the attempt in milliseconds
  */
 export function webhookHeaders(

@@ -11,6 +11,9 @@ export type Attributes = Readonly<Record<string, v.GenericSchema>>;
 /** What an erasure does with an item that concerns one subscriber. */
 export type Personal = "removed" | "anonymized" | "scrubbed";
 
+/** How the purge of a workspace finds its rows of an item of the platform. `with-members`: as the members go. */
+export type Purge = "by-key" | "by-tenant-attribute" | "with-members" | "kept";
+
 /** Partition keys of a workspace's items begin `T#<tenant>#`; items of the platform belong to no workspace. */
 export type Scope = "workspace" | "platform";
 
@@ -32,6 +35,8 @@ interface Spec<P, S, A> extends Metadata {
   sk?(parts: S): string;
   /** What all its sort keys begin with, where other items share the partition: a query is limited to it. */
   prefix?: string;
+  /** Required of an item of the platform. Absent: the item goes with its workspace. */
+  purge?: Purge;
   row: A;
 }
 
@@ -55,6 +60,7 @@ export interface Declaration<P, S, R, W extends Scope = Scope> {
   readonly writers: readonly string[];
   readonly lifetime: string | undefined;
   readonly personal: Personal | undefined;
+  readonly purge: Purge | undefined;
   readonly row: Attributes;
   readonly prefix: string | undefined;
   pk(parts: P): string;
@@ -112,19 +118,30 @@ export type ChangeOf<D> = RowChange<Body<RowOf<D>>>;
 /** A condition on attributes of an item. */
 export type ConditionOf<D> = Condition<AttributeOf<D>>;
 
-const declareIn =
-  <W extends Scope>(scope: W) =>
-  <P extends object, S extends object, const A extends Attributes>(
-    spec: Spec<P, S, A>,
-  ): Declaration<P, S, RowType<A>, W> => {
-    const { about, writers, lifetime, personal, row, prefix, pk, sk } = spec;
-    return { scope, about, writers, lifetime, personal, row, prefix, pk, sk };
-  };
+function declared<P, S, A extends Attributes, W extends Scope>(
+  scope: W,
+  { about, writers, lifetime, personal, purge, row, prefix, pk, sk }: Spec<P, S, A>,
+): Declaration<P, S, RowType<A>, W> {
+  return { scope, about, writers, lifetime, personal, purge, row, prefix, pk, sk };
+}
+
+// The annotations let a bundle leave out the declarations that its function does not use.
 
 /** Declares an item of a workspace. */
-export const item = /* @__PURE__ */ declareIn("workspace");
+/* @__NO_SIDE_EFFECTS__ */
+export function item<P extends object, S extends object, const A extends Attributes>(
+  spec: Spec<P, S, A> & { purge?: never },
+): Declaration<P, S, RowType<A>, "workspace"> {
+  return declared("workspace", spec);
+}
+
 /** Declares an item that belongs to no workspace. */
-export const platformItem = /* @__PURE__ */ declareIn("platform");
+/* @__NO_SIDE_EFFECTS__ */
+export function platformItem<P extends object, S extends object, const A extends Attributes>(
+  spec: Spec<P, S, A> & { purge: Purge },
+): Declaration<P, S, RowType<A>, "platform"> {
+  return declared("platform", spec);
+}
 
 export type Kind =
   | "template"
@@ -151,11 +168,13 @@ export interface Entity<R, K extends Kind = Kind> extends Declaration<object, { 
 export type AnyEntity = Entity<any>;
 
 /** Declares an entity. */
-// @__NO_SIDE_EFFECTS__
-export const entity = <const K extends Kind, const A extends Attributes>(
+/* @__NO_SIDE_EFFECTS__ */
+export function entity<const K extends Kind, const A extends Attributes>(
   kind: K,
   spec: Metadata & { row: A },
-): Entity<RowType<A>, K> => ({ ...item({ ...spec, pk: () => kind, sk: ({ id }: { id: string }) => id }), kind });
+): Entity<RowType<A>, K> {
+  return { ...declared("workspace", { ...spec, pk: () => kind, sk: ({ id }: { id: string }) => id }), kind };
+}
 
 type KeysOnly<I extends IndexName> = Key & Record<`${I}pk` | `${I}sk`, string>;
 
@@ -167,28 +186,34 @@ interface IndexSpec<I, P, S> {
 }
 
 /** Declares an index whose rows are whole items. */
-// @__NO_SIDE_EFFECTS__
-export const indexOf = <D extends AnyItem, I extends "i1" | "i2", P extends object, S extends object>(
+/* @__NO_SIDE_EFFECTS__ */
+export function indexOf<D extends AnyItem, I extends "i1" | "i2", P extends object, S extends object>(
   { scope }: D,
   spec: IndexSpec<I, P, S>,
-): IndexDeclaration<P, S, RowOf<D>, D["scope"], I> => ({ scope, ...spec });
+): IndexDeclaration<P, S, RowOf<D>, D["scope"], I> {
+  return { scope, ...spec };
+}
 
 /** Declares an index that holds keys only. */
-// @__NO_SIDE_EFFECTS__
-export const keyIndexOf = <D extends AnyItem, I extends "i3" | "i4", P extends object, S extends object>(
+/* @__NO_SIDE_EFFECTS__ */
+export function keyIndexOf<D extends AnyItem, I extends "i3" | "i4", P extends object, S extends object>(
   { scope }: D,
   spec: IndexSpec<I, P, S>,
-): IndexDeclaration<P, S, KeysOnly<I>, D["scope"], I> => ({ scope, ...spec });
+): IndexDeclaration<P, S, KeysOnly<I>, D["scope"], I> {
+  return { scope, ...spec };
+}
 
 /** The two attributes that put a row into an index, for the `row` of its item. */
-export const indexAttributes = <I extends IndexName>(index: I) =>
-  ({ [`${index}pk`]: v.optional(v.string()), [`${index}sk`]: v.optional(v.string()) }) as Record<
+/* @__NO_SIDE_EFFECTS__ */
+export function indexAttributes<I extends IndexName>(index: I) {
+  return { [`${index}pk`]: v.optional(v.string()), [`${index}sk`]: v.optional(v.string()) } as Record<
     `${I}pk` | `${I}sk`,
     v.OptionalSchema<v.StringSchema<undefined>, undefined>
   >;
+}
 
 /** One write of a transaction or a batch, made by `putItem`, `changeItem`, `removeItem` or `checkItem`. */
-export interface ItemWrite<W extends Scope = Scope> {
+export interface ItemWrite<W extends Scope = "workspace"> {
   item: AnyItem<W>;
   key: unknown;
   write: { put: object } | { change: object } | "remove" | "check";
@@ -271,4 +296,7 @@ declare const holds: unique symbol;
 export const toJson = <T>(value: T): JsonText<T> => JSON.stringify(value) as JsonText<T>;
 export const fromJson = <T>(text: JsonText<T>): T => JSON.parse(text);
 /** An attribute that holds JSON text. */
-export const json = <T>() => v.custom<JsonText<T>>((value) => typeof value === "string");
+/* @__NO_SIDE_EFFECTS__ */
+export function json<T>() {
+  return v.custom<JsonText<T>>((value) => typeof value === "string");
+}

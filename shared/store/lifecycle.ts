@@ -1,47 +1,69 @@
 // Moves of things that have states: the table `action → from, to` is the condition of the write, the message that
 // names the current status, and the diagram of the reference.
 import type { Store } from "../resources.ts";
-import { all, type Condition, oneOf } from "./conditions.ts";
-import type { Change } from "./expressions.ts";
-import type { Item, Key } from "./model.ts";
+import { all, oneOf } from "./conditions.ts";
+import type { AnyItem, ChangeOf, ConditionOf, Declaration, ItemWrite, KeyOf, RowOf } from "./item.ts";
 import { onConditionFailed } from "./refusals.ts";
 
 export type Lifecycle<Status extends string> = Record<string, { from: readonly Status[]; to: Status }>;
 
-export type Moved = { item: Item } | { current: Item | undefined };
+/** An item that a lifecycle moves from one status to another. */
+// biome-ignore lint/suspicious/noExplicitAny: any item that has a status
+type Movable = Declaration<any, any, any, "workspace"> & { readonly types?: { row: { status: string } } };
 
-interface MoveOptions {
-  change?: Change;
-  when?: Condition;
+interface MoveOptions<D> {
+  change?: ChangeOf<D>;
+  when?: ConditionOf<D>;
 }
 
-/** A move as a step of a transaction. */
-export function moveWrite<L extends Lifecycle<string>>(
-  key: Key,
+/** A move as one write of a transaction. */
+export function moveWrite<D extends Movable, L extends Lifecycle<string>>(
+  item: D,
+  key: KeyOf<D>,
   lifecycle: L,
   action: keyof L & string,
-  { change = {}, when }: MoveOptions = {},
-): { update: Key; change: Change; when: Condition } {
-  const { from, to } = lifecycle[action]!;
-  const inPlace = oneOf("status", from);
-  const moving = { ...change, set: { ...change.set, status: to } };
-  return { update: key, change: moving, when: when ? all(inPlace, when) : inPlace };
+  options?: MoveOptions<D>,
+): ItemWrite<"workspace">;
+export function moveWrite(
+  item: AnyItem<"workspace">,
+  key: object,
+  lifecycle: Lifecycle<string>,
+  action: string,
+  options: MoveOptions<AnyItem> = {},
+): ItemWrite<"workspace"> {
+  return { item, key, ...writeOf(lifecycle, action, options) };
 }
 
 /**
- * Takes an action if the thing is where the action begins, in one conditional write.
- * @returns the item after the move, or as it is (undefined if there is none) where the move was refused.
+ * Takes an action if the entity is in a status that allows it, in one conditional write.
+ * @returns the row after the move, or as it is (undefined if there is none) where the condition failed.
  */
-export function move<L extends Lifecycle<string>>(
+export function move<D extends Movable, L extends Lifecycle<string>>(
   store: Store,
-  key: Key,
+  item: D,
+  key: KeyOf<D>,
   lifecycle: L,
   action: keyof L & string,
-  options: MoveOptions = {},
-): Promise<Moved> {
-  const { change, when } = moveWrite(key, lifecycle, action, options);
-  return store.update(key, change, when).then(
-    (item): Moved => ({ item }),
-    onConditionFailed((current): Moved => ({ current })),
+  options?: MoveOptions<D>,
+): Promise<{ row: RowOf<D> } | { current: RowOf<D> | undefined }>;
+export function move(
+  store: Store,
+  item: AnyItem<"workspace">,
+  key: object,
+  lifecycle: Lifecycle<string>,
+  action: string,
+  options: MoveOptions<AnyItem> = {},
+): Promise<object> {
+  const { write, when } = writeOf(lifecycle, action, options);
+  return store.change(item, key, write.change, when).then(
+    (row) => ({ row }),
+    onConditionFailed((current) => ({ current })),
   );
+}
+
+function writeOf(lifecycle: Lifecycle<string>, action: string, { change = {}, when }: MoveOptions<AnyItem>) {
+  const { from, to } = lifecycle[action] ?? { from: [], to: "" };
+  const inPlace = oneOf("status", from);
+  const moving = { ...change, set: { ...change.set, status: to } };
+  return { write: { change: moving }, when: when ? all(inPlace, when) : inPlace };
 }

@@ -1,6 +1,6 @@
-// What an environment remembers between requests, with an end: the longest known goes first.
+// A cache of an environment between requests: when it is full, the oldest entry is removed.
 
-/** A map that holds at most `most` entries. */
+/** A map of at most `max` entries. */
 export function recent<V>(max: number): {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
@@ -11,7 +11,8 @@ export function recent<V>(max: number): {
     get: (key) => cache.get(key),
     set: (key, value) => {
       cache.delete(key);
-      if (cache.size >= max) cache.delete(cache.keys().next().value!);
+      const [oldest] = cache.size >= max ? cache.keys() : [];
+      if (oldest !== undefined) cache.delete(oldest);
       cache.set(key, value);
     },
     delete: (key) => {

@@ -1,4 +1,5 @@
-// Requests to the one table, by raw keys and items. A guard says which partition keys are allowed.
+// Requests to the one table, by raw keys and rows: retries of conflicts and of what a batch left unprocessed, and a
+// guard that says which partition keys are allowed.
 import {
   type AttributeValue,
   BatchGetItemCommand,
@@ -15,6 +16,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Deps, setting } from "../deps.ts";
+import { chunksOf } from "../rules/chunks.ts";
 import type { Condition } from "./conditions.ts";
 import { type Change, changeOf, conditionOf, type QueryRange, queryInput } from "./expressions.ts";
 import type { Item, Key } from "./model.ts";
@@ -33,11 +35,15 @@ export type RawWrite =
   | { remove: Key; when?: Condition | undefined }
   | { check: Key; when: Condition };
 
-interface ReadOptions {
+/** A write of a batch. */
+export type BatchWrite = { put: Item } | { remove: Key };
+
+export interface ReadOptions {
+  /** Eventually consistent, at half the price. */
   eventual?: boolean;
 }
 
-/** What `table.ts` is made of; see there for what each does. */
+/** What `table.ts` is made of; see there for what each operation does. */
 export interface Rows {
   get(key: Key, options?: ReadOptions): Promise<Item | undefined>;
   getAll(keys: readonly Key[], options?: ReadOptions): Promise<(Item | undefined)[]>;
@@ -46,7 +52,7 @@ export interface Rows {
   put(item: Item, when?: Condition): Promise<void>;
   update(key: Key, change: Change, when?: Condition): Promise<Item>;
   remove(key: Key, when?: Condition): Promise<Item | undefined>;
-  writeAll(writes: readonly ({ put: Item } | { remove: Key })[]): Promise<void>;
+  writeAll(writes: readonly BatchWrite[]): Promise<void>;
   transact(writes: readonly RawWrite[]): Promise<void>;
 }
 
@@ -54,170 +60,195 @@ type Wire = Record<string, AttributeValue>;
 
 const MAX_ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 20;
+const GET_BATCH = 100;
+const WRITE_BATCH = 25;
+
+const returnOldItem = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" } as const;
 
 const toWire = (value: object): Wire => marshall(value, { removeUndefinedValues: true });
 const fromWire = (item: Wire): Item => unmarshall(item) as Item;
 
-/** Opens the table once; the result binds it to a guard that throws on a foreign partition key. */
-export function openRows(deps: Deps): (mayTouch: (pk: string) => boolean) => Rows {
-  const client = deps.aws(DynamoDBClient);
+interface Requests {
+  client: { send: DynamoDBClient["send"] };
+  TableName: string;
+  /** Waits with jitter before the next attempt. */
+  pause(attempt: number): Promise<void>;
+  /** The same key or item. @throws where its partition key is not allowed. */
+  allowed<K extends Pick<Key, "pk">>(key: K): K;
+}
+
+/** Opens the table once; the result binds it to a guard. An operation on a partition key that it refuses throws. */
+export function openRows(deps: Deps): (isAllowed: (pk: string) => boolean) => Rows {
+  const client: Requests["client"] = deps.aws(DynamoDBClient);
   const TableName = setting(deps, "TABLE_NAME");
   const pause = (attempt: number) => {
-    const max = FIRST_PAUSE_MS * 2 ** attempt;
-    return deps.clock.sleep(max / 2 + (deps.ids.bytes(1)[0]! / 255) * (max / 2));
+    const half = (FIRST_PAUSE_MS * 2 ** attempt) / 2;
+    return deps.clock.sleep(half + (deps.ids.bytes(1).readUInt8() / 255) * half);
   };
-
-  return (mayTouch) => {
-    const own = <K extends Key>(key: K): K => {
-      if (!mayTouch(key.pk)) throw new Error(`A key outside the bound tenant was refused: ${key.pk.slice(0, 40)}`);
+  return (isAllowed) => {
+    const allowed: Requests["allowed"] = (key) => {
+      if (!isAllowed(key.pk)) throw new Error(`A key outside the bound tenant was refused: ${key.pk.slice(0, 40)}`);
       return key;
     };
-    const keyOf = ({ pk, sk }: Key) => toWire(own({ pk, sk }));
-    /** One write of one item: a transaction under way at it is waited for, a failed condition is a refusal. */
-    const writeOne = async <T>(send: () => Promise<T>): Promise<T> => {
-      for (let attempt = 0; ; attempt++) {
-        try {
-          return await send();
-        } catch (error) {
-          if (!isConflict(error)) throw writeErrorOf(error, fromWire);
-          if (attempt === MAX_ATTEMPTS) throw tooBusy();
-          await pause(attempt);
-        }
-      }
-    };
-
-    const transactItemOf = (write: RawWrite): TransactWriteItem => {
-      const shared = { TableName, ...returnOldItem };
-      if ("put" in write) return { Put: { ...shared, Item: toWire(own(write.put)), ...conditionOf(write.when) } };
-      if ("remove" in write) return { Delete: { ...shared, Key: keyOf(write.remove), ...conditionOf(write.when) } };
-      if ("check" in write)
-        return { ConditionCheck: { ...shared, Key: keyOf(write.check), ...conditionOf(write.when) } };
-      return { Update: { ...shared, Key: keyOf(write.update), ...changeOf(write.change, write.when) } };
-    };
-
-    return {
-      get: async (key, { eventual = false } = {}) => {
-        const { Item } = await client.send(
-          new GetItemCommand({ TableName, Key: keyOf(key), ConsistentRead: !eventual }),
-        );
-        return Item && fromWire(Item);
-      },
-
-      getAll: async (wanted, { eventual = false } = {}) => {
-        const distinct = [...new Map(wanted.map((key) => [`${key.pk}\n${key.sk}`, keyOf(key)])).values()];
-        const found = new Map<string, Item>();
-        const fetchAll = async (batch: Wire[]) => {
-          let pending = batch;
-          for (let attempt = 0; pending.length > 0; attempt++) {
-            if (attempt === MAX_ATTEMPTS) throw tooBusy();
-            if (attempt > 0) await pause(attempt);
-            const answer = await client.send(
-              new BatchGetItemCommand({ RequestItems: { [TableName]: { Keys: pending, ConsistentRead: !eventual } } }),
-            );
-            for (const wire of answer.Responses?.[TableName] ?? []) {
-              const item = fromWire(wire);
-              found.set(`${item.pk}\n${item.sk}`, item);
-            }
-            pending = answer.UnprocessedKeys?.[TableName]?.Keys ?? [];
-          }
-        };
-        await Promise.all(chunksOf(distinct, 100).map(fetchAll));
-        return wanted.map(({ pk, sk }) => found.get(`${pk}\n${sk}`));
-      },
-
-      query: async (range) => {
-        if (!mayTouch(range.pk)) own({ pk: range.pk, sk: "" });
-        const answer = await client.send(new QueryCommand({ TableName, ...queryInput(range, toWire) }));
-        const items = (answer.Items ?? []).map(fromWire);
-        return answer.LastEvaluatedKey ? { items, next: fromWire(answer.LastEvaluatedKey) } : { items };
-      },
-
-      count: async (range) => {
-        if (!mayTouch(range.pk)) own({ pk: range.pk, sk: "" });
-        let found = 0;
-        let after = range.after;
-        do {
-          const input = { TableName, ...queryInput({ ...range, after }, toWire), Select: "COUNT" } as const;
-          const { Count = 0, LastEvaluatedKey } = await client.send(new QueryCommand(input));
-          found += Count;
-          after = LastEvaluatedKey && fromWire(LastEvaluatedKey);
-        } while (after);
-        return found;
-      },
-
-      put: async (item, when) => {
-        const input = { TableName, Item: toWire(own(item)), ...conditionOf(when), ...returnOldItem };
-        await writeOne(() => client.send(new PutItemCommand(input)));
-      },
-
-      update: async (key, change, when) => {
-        const input = {
-          TableName,
-          Key: keyOf(key),
-          ...changeOf(change, when),
-          ...returnOldItem,
-          ReturnValues: "ALL_NEW",
-        } as const;
-        const { Attributes } = await writeOne(() => client.send(new UpdateItemCommand(input)));
-        return fromWire(Attributes ?? {});
-      },
-
-      remove: async (key, when) => {
-        const input = {
-          TableName,
-          Key: keyOf(key),
-          ...conditionOf(when),
-          ...returnOldItem,
-          ReturnValues: "ALL_OLD",
-        } as const;
-        const { Attributes } = await writeOne(() => client.send(new DeleteItemCommand(input)));
-        return Attributes && fromWire(Attributes);
-      },
-
-      writeAll: async (writes) => {
-        const requests = writes.map(
-          (write): WriteRequest =>
-            "put" in write
-              ? { PutRequest: { Item: toWire(own(write.put)) } }
-              : { DeleteRequest: { Key: keyOf(write.remove) } },
-        );
-        const writeBatch = async (batch: WriteRequest[]) => {
-          let pending = batch;
-          for (let attempt = 0; pending.length > 0; attempt++) {
-            if (attempt === MAX_ATTEMPTS) throw tooBusy();
-            if (attempt > 0) await pause(attempt);
-            const answer = await client.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: pending } }));
-            pending = answer.UnprocessedItems?.[TableName] ?? [];
-          }
-        };
-        await Promise.all(chunksOf(requests, 25).map(writeBatch));
-      },
-
-      transact: async (writes) => {
-        const TransactItems = writes.map(transactItemOf);
-        for (let attempt = 0; ; attempt++) {
-          try {
-            await client.send(new TransactWriteItemsCommand({ TransactItems }));
-            return;
-          } catch (error) {
-            const refusal = transactionErrorOf(error, fromWire);
-            if (refusal !== "conflict") throw refusal;
-            if (attempt === MAX_ATTEMPTS) throw tooBusy();
-            await pause(attempt);
-          }
-        }
-      },
-    };
+    const requests = { client, TableName, pause, allowed };
+    return { ...readsOf(requests), ...writesOf(requests) };
   };
 }
 
-const returnOldItem = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" } as const;
+function readsOf(requests: Requests): Pick<Rows, "get" | "getAll" | "query" | "count"> {
+  const { client, TableName, allowed } = requests;
+  return {
+    get: async (key, { eventual = false } = {}) => {
+      const input = { TableName, Key: wireKey(allowed(key)), ConsistentRead: !eventual };
+      const { Item } = await client.send(new GetItemCommand(input));
+      return Item && fromWire(Item);
+    },
+
+    getAll: async (wanted, { eventual = false } = {}) => {
+      const distinct = new Map(wanted.map((key) => [nameOf(key), wireKey(allowed(key))]));
+      const found = new Map<string, Item>();
+      const batches = chunksOf([...distinct.values()], GET_BATCH);
+      await Promise.all(batches.map((batch) => getBatch(requests, batch, eventual, found)));
+      return wanted.map((key) => found.get(nameOf(key)));
+    },
+
+    query: async (range) => {
+      allowed(range);
+      const { Items = [], LastEvaluatedKey } = await client.send(
+        new QueryCommand({ TableName, ...queryInput(range, toWire) }),
+      );
+      const items = Items.map(fromWire);
+      return LastEvaluatedKey ? { items, next: fromWire(LastEvaluatedKey) } : { items };
+    },
+
+    count: async (range) => {
+      allowed(range);
+      let found = 0;
+      let after = range.after;
+      do {
+        const input = { TableName, ...queryInput({ ...range, after }, toWire), Select: "COUNT" } as const;
+        const { Count = 0, LastEvaluatedKey } = await client.send(new QueryCommand(input));
+        found += Count;
+        after = LastEvaluatedKey && fromWire(LastEvaluatedKey);
+      } while (after);
+      return found;
+    },
+  };
+}
+
+function writesOf(requests: Requests): Omit<Rows, "get" | "getAll" | "query" | "count"> {
+  const { client, TableName, allowed } = requests;
+  const target = { TableName, ...returnOldItem };
+  return {
+    put: async (item, when) => {
+      const input = { ...target, Item: toWire(allowed(item)), ...conditionOf(when) };
+      await writeOne(requests, () => client.send(new PutItemCommand(input)));
+    },
+
+    update: async (key, change, when) => {
+      const input = {
+        ...target,
+        Key: wireKey(allowed(key)),
+        ...changeOf(change, when),
+        ReturnValues: "ALL_NEW",
+      } as const;
+      const { Attributes } = await writeOne(requests, () => client.send(new UpdateItemCommand(input)));
+      return fromWire(Attributes ?? {});
+    },
+
+    remove: async (key, when) => {
+      const input = { ...target, Key: wireKey(allowed(key)), ...conditionOf(when), ReturnValues: "ALL_OLD" } as const;
+      const { Attributes } = await writeOne(requests, () => client.send(new DeleteItemCommand(input)));
+      return Attributes && fromWire(Attributes);
+    },
+
+    writeAll: async (writes) => {
+      const batches = chunksOf(
+        writes.map((write) => writeRequestOf(requests, write)),
+        WRITE_BATCH,
+      );
+      await Promise.all(batches.map((batch) => writeBatch(requests, batch)));
+    },
+
+    transact: async (writes) => {
+      const TransactItems = writes.map((write) => transactItemOf(requests, write));
+      for (let attempt = 0; ; attempt++) {
+        try {
+          await client.send(new TransactWriteItemsCommand({ TransactItems }));
+          return;
+        } catch (error) {
+          const failure = transactionErrorOf(error, fromWire);
+          if (failure !== "conflict") throw failure;
+          if (attempt === MAX_ATTEMPTS) throw tooBusy();
+          await requests.pause(attempt);
+        }
+      }
+    },
+  };
+}
+
+const wireKey = ({ pk, sk }: Key): Wire => toWire({ pk, sk });
+const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
+
+/** One write of one item. Retries on a transaction conflict; a failed condition is thrown with the row as it was. */
+async function writeOne<T>({ pause }: Requests, send: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!isConflict(error)) throw writeErrorOf(error, fromWire);
+      if (attempt === MAX_ATTEMPTS) throw tooBusy();
+      await pause(attempt);
+    }
+  }
+}
+
+async function getBatch(
+  { client, TableName, pause }: Requests,
+  batch: Wire[],
+  eventual: boolean,
+  found: Map<string, Item>,
+): Promise<void> {
+  let pending = batch;
+  for (let attempt = 0; pending.length > 0; attempt++) {
+    if (attempt === MAX_ATTEMPTS) throw tooBusy();
+    if (attempt > 0) await pause(attempt);
+    const RequestItems = { [TableName]: { Keys: pending, ConsistentRead: !eventual } };
+    const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems }));
+    for (const wire of Responses?.[TableName] ?? []) {
+      const item = fromWire(wire);
+      found.set(nameOf(item), item);
+    }
+    pending = UnprocessedKeys?.[TableName]?.Keys ?? [];
+  }
+}
+
+async function writeBatch({ client, TableName, pause }: Requests, batch: WriteRequest[]): Promise<void> {
+  let pending = batch;
+  for (let attempt = 0; pending.length > 0; attempt++) {
+    if (attempt === MAX_ATTEMPTS) throw tooBusy();
+    if (attempt > 0) await pause(attempt);
+    const { UnprocessedItems } = await client.send(
+      new BatchWriteItemCommand({ RequestItems: { [TableName]: pending } }),
+    );
+    pending = UnprocessedItems?.[TableName] ?? [];
+  }
+}
+
+const writeRequestOf = ({ allowed }: Requests, write: BatchWrite): WriteRequest =>
+  "put" in write
+    ? { PutRequest: { Item: toWire(allowed(write.put)) } }
+    : { DeleteRequest: { Key: wireKey(allowed(write.remove)) } };
+
+function transactItemOf({ TableName, allowed }: Requests, write: RawWrite): TransactWriteItem {
+  const target = { TableName, ...returnOldItem };
+  if ("put" in write) return { Put: { ...target, Item: toWire(allowed(write.put)), ...conditionOf(write.when) } };
+  if ("remove" in write)
+    return { Delete: { ...target, Key: wireKey(allowed(write.remove)), ...conditionOf(write.when) } };
+  if ("check" in write)
+    return { ConditionCheck: { ...target, Key: wireKey(allowed(write.check)), ...conditionOf(write.when) } };
+  return { Update: { ...target, Key: wireKey(allowed(write.update)), ...changeOf(write.change, write.when) } };
+}
 
 const tooBusy = () =>
   Object.assign(new Error("The table did not take the whole batch."), { name: "ThrottlingException" });
-
-function chunksOf<T>(list: readonly T[], size: number): T[][] {
-  const chunks: T[][] = [];
-  for (let start = 0; start < list.length; start += size) chunks.push(list.slice(start, start + size));
-  return chunks;
-}

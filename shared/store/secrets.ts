@@ -2,9 +2,9 @@
 // (docs/decisions/0021#root-secrets).
 import { DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
 import { type Deps, setting } from "../deps.ts";
+import { bytesFrom } from "../kms.ts";
 import { absent } from "./conditions.ts";
-import { platformKeys } from "./keys.ts";
-import type { Item } from "./model.ts";
+import { SecretsItem } from "./platform-items.ts";
 import { onConditionFailed } from "./refusals.ts";
 import { openPlatformTable } from "./table.ts";
 
@@ -17,12 +17,19 @@ export interface RootSecrets {
   cursorKey: Buffer;
 }
 
+/** The same in base64, as it is encrypted. */
+interface RootSecretsText {
+  sdkKeyRoots: string[];
+  idKey: string;
+  cursorKey: string;
+}
+
 export interface Secrets {
-  /** @throws where no workspace was ever made, so nothing can be verified yet. */
+  /** @throws while no workspace exists yet: nothing can be verified then. */
   root(): Promise<RootSecrets>;
 }
 
-/** For `root().catch(…)`: undefined where there are no secrets yet, so that nothing presented can be genuine. */
+/** For `root().catch(…)`: undefined while there are no secrets yet. */
 export function noSecrets(error: unknown): undefined {
   if (error instanceof Error && error.name === "NoSecrets") return undefined;
   throw error;
@@ -34,9 +41,9 @@ const KEY_BYTES = 32;
 export function openSecrets(deps: Deps): Secrets {
   let pending: Promise<RootSecrets> | undefined;
   const read = async () => {
-    const item = await openPlatformTable(deps).get(platformKeys.secrets());
-    if (!item) throw Object.assign(new Error("The service holds no secrets yet."), { name: "NoSecrets" });
-    return decrypt(deps, item);
+    const row = await openPlatformTable(deps).get(SecretsItem, {});
+    if (!row) throw Object.assign(new Error("The service holds no secrets yet."), { name: "NoSecrets" });
+    return decrypt(deps, row.sealed);
   };
   return {
     root: () => {
@@ -49,43 +56,39 @@ export function openSecrets(deps: Deps): Secrets {
   };
 }
 
-/** Makes the secrets if there are none yet; two that race end with the same ones. */
+/** Makes the secrets if there are none yet; of two at once, the first one's are kept. */
 export async function makeSecrets(deps: Deps): Promise<void> {
   const table = openPlatformTable(deps);
-  if (await table.get(platformKeys.secrets())) return;
+  if (await table.get(SecretsItem, {})) return;
   const fresh = {
     sdkKeyRoots: [deps.ids.bytes(KEY_BYTES)],
     idKey: deps.ids.bytes(KEY_BYTES),
     cursorKey: deps.ids.bytes(KEY_BYTES),
   };
-  const text = JSON.stringify({
+  const text: RootSecretsText = {
     sdkKeyRoots: fresh.sdkKeyRoots.map((root) => root.toString("base64")),
     idKey: fresh.idKey.toString("base64"),
     cursorKey: fresh.cursorKey.toString("base64"),
-  });
+  };
   const { CiphertextBlob } = await deps.aws(KMSClient).send(
     new EncryptCommand({
       KeyId: setting(deps, "ENCRYPTION_KEY_ID"),
-      Plaintext: Buffer.from(text),
+      Plaintext: Buffer.from(JSON.stringify(text)),
       EncryptionContext: ENCRYPTION_CONTEXT,
     }),
   );
-  const item: Item = { ...platformKeys.secrets(), sealed: Buffer.from(CiphertextBlob!).toString("base64") };
-  await table.put(item, absent()).catch(onConditionFailed(() => undefined));
+  const sealed = bytesFrom(CiphertextBlob).toString("base64");
+  await table.put(SecretsItem, {}, { sealed }, absent()).catch(onConditionFailed(() => undefined));
 }
 
-async function decrypt(deps: Deps, item: Item): Promise<RootSecrets> {
+async function decrypt(deps: Deps, sealed: string): Promise<RootSecrets> {
   const { Plaintext } = await deps.aws(KMSClient).send(
     new DecryptCommand({
-      CiphertextBlob: Buffer.from(String(item.sealed), "base64"),
+      CiphertextBlob: Buffer.from(sealed, "base64"),
       EncryptionContext: ENCRYPTION_CONTEXT,
     }),
   );
-  const { sdkKeyRoots, idKey, cursorKey } = JSON.parse(Buffer.from(Plaintext!).toString()) as {
-    sdkKeyRoots: string[];
-    idKey: string;
-    cursorKey: string;
-  };
+  const { sdkKeyRoots, idKey, cursorKey }: RootSecretsText = JSON.parse(bytesFrom(Plaintext).toString());
   const bytes = (text: string) => Buffer.from(text, "base64");
   return { sdkKeyRoots: sdkKeyRoots.map(bytes), idKey: bytes(idKey), cursorKey: bytes(cursorKey) };
 }

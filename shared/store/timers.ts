@@ -1,9 +1,9 @@
-// Timers are due rows: put just before the state they belong to, harmless alone (docs/decisions/0021#timers).
-
+// Timers are due rows: put just before the state they belong to; alone they have no effect (docs/decisions/0021#timers).
 import type { Deps } from "../deps.ts";
-import type { DueKind, DueTimer } from "../due-kinds.ts";
-import { platformKeys } from "./keys.ts";
-import type { Item, TenantId } from "./model.ts";
+import type { DueKind } from "../due-kinds.ts";
+import { putItem } from "./item.ts";
+import type { TenantId } from "./model.ts";
+import { DueItem, dueKey } from "./platform-items.ts";
 import { openPlatformTable } from "./table.ts";
 
 export interface Timer {
@@ -19,22 +19,21 @@ export interface Timers {
   set(timers: readonly Timer[]): Promise<void>;
 }
 
-export type DueRow = Item & DueTimer & { kind: DueKind };
-
-/** Rows live a week past their time if nobody consumes them: the sweep has looked long before. */
+/** The table drops a row a week past its time, long after the sweep has forwarded it. */
 const KEPT_SECONDS = 7 * 86_400;
 
 export function openTimers(deps: Deps): (tenant: TenantId) => Timers {
   const table = openPlatformTable(deps, "DUE#");
   return (tenant) => ({
     set: async (timers) => {
-      const rows = timers.map(({ kind, id, at }): DueRow => {
+      const rows = timers.map(({ kind, id, at }) => {
         const expires = Math.ceil(at / 1_000) + KEPT_SECONDS;
-        const key = platformKeys.due(at, `${kind}#${tenant}#${id}`);
-        return { ...key, react: "due", tenant, kind, id, at, since: deps.clock.now(), expires };
+        const row = { react: "due" as const, tenant, kind, id, at, since: deps.clock.now(), expires };
+        return [dueKey(at, `${kind}#${tenant}#${id}`), row] as const;
       });
-      if (rows.length === 1) await table.put(rows[0]!);
-      else await table.writeAll(rows.map((put) => ({ put })));
+      const [first, ...others] = rows;
+      if (first && others.length === 0) await table.put(DueItem, ...first);
+      else await table.writeAll(rows.map(([key, row]) => putItem(DueItem, key, row)));
     },
   });
 }

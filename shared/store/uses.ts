@@ -1,53 +1,49 @@
-// Who names a thing that must stay until its time has come: rows beside it, each good only while its user still waits.
-
+// What uses a list: a scheduled notification, or an experience. A row beside the list names each user, and counts only
+// while the user still needs the list.
 import { DAY, SECOND } from "../clock.ts";
-import type { Store, StoreReader } from "../resources.ts";
-import { type Kind, keys } from "./keys.ts";
-import { allItems } from "./pages.ts";
-import { findJob, type Target } from "./sends/jobs.ts";
-import type { TransactItem } from "./table.ts";
+import type { Target } from "../http/send-input.ts";
+import type { StoreReader } from "../resources.ts";
+import { type ItemWrite, putItem, removeItem } from "./item.ts";
+import { type Group, Use, type UserKind } from "./lists/items.ts";
+import { findJob } from "./sends/jobs.ts";
+import { Status } from "./status-index.ts";
 
-/** Whether a user of this kind still needs what it names. */
-const stillNeeds = {
-  notification: async (store: StoreReader, id: string) => (await findJob(store, id))?.status === "scheduled",
-  experience: async (store: StoreReader, id: string) => {
-    const row = await store.get(keys.listed(store.tenant, "experience", id));
-    return row?.status === "live" || row?.status === "paused";
-  },
-} satisfies Record<string, (store: StoreReader, id: string) => Promise<boolean>>;
-
-type UserKind = keyof typeof stillNeeds;
+const KEPT_MS = 7 * DAY;
 
 interface User {
   kind: UserKind;
   id: string;
 }
 
-const KEPT_MS = 7 * DAY;
+const keyOf = (list: string, { kind, id }: User) => ({ kind: "list", id: list, user: kind, user_id: id }) as const;
 
-/** The steps of a transaction with which something to come notes the list that it names. */
+/** The writes that note the list which a notification or experience needs until a time. */
 export function useWrites(
-  store: Pick<Store, "tenant">,
   target: Target | null,
-  user: User & { until: string | undefined },
-): TransactItem[] {
+  { until, ...user }: User & { until: string | undefined },
+): ItemWrite<"workspace">[] {
   if (target?.type !== "list") return [];
-  const { until } = user;
-  const expires = until === undefined ? {} : { expires: Math.ceil((Date.parse(until) + KEPT_MS) / SECOND) };
-  return [{ put: { ...keyOf(store, target, user), ...expires } }];
+  const expires = until === undefined ? undefined : Math.ceil((Date.parse(until) + KEPT_MS) / SECOND);
+  return [putItem(Use, keyOf(target.list_id, user), { expires })];
 }
 
-/** The steps with which something that needs its list no longer says so. */
-export const withoutUse = (store: Pick<Store, "tenant">, target: Target | null, user: User): TransactItem[] =>
-  target?.type === "list" ? [{ remove: keyOf(store, target, user) }] : [];
+/** The writes of a user that no longer needs its list. */
+export const endUseWrites = (target: Target | null, user: User): ItemWrite<"workspace">[] =>
+  target?.type === "list" ? [removeItem(Use, keyOf(target.list_id, user))] : [];
 
-const keyOf = ({ tenant }: Pick<Store, "tenant">, { list_id }: { list_id: string }, { kind, id }: User) =>
-  keys.use(tenant, "list", list_id, `${kind}#${id}`);
+/** The users that still need a list, as `notification <id>`. */
+export async function usersOf(store: StoreReader, { kind, id }: Group): Promise<string[]> {
+  const rows = await store.queryAll(Use, { kind, id });
+  const users = rows.map(({ sk }) => {
+    const [user = "", user_id = ""] = sk.split("#");
+    return { user, user_id };
+  });
+  const areNeeding = await Promise.all(users.map(({ user, user_id }) => stillNeeds(store, user, user_id)));
+  return users.flatMap(({ user, user_id }, i) => (areNeeding[i] ? [`${user} ${user_id}`] : []));
+}
 
-/** Those who still need a thing, as `notification <id>`. */
-export async function usersOf(store: StoreReader, kind: Kind, id: string): Promise<string[]> {
-  const rows = await allItems(store, { pk: keys.uses(store.tenant, kind, id) });
-  const users = rows.map(({ sk }) => sk.split("#") as [UserKind, string]);
-  const needed = await Promise.all(users.map(([user, who]) => stillNeeds[user](store, who)));
-  return users.filter((_, i) => needed[i]).map((user) => user.join(" "));
+async function stillNeeds(store: StoreReader, user: string, id: string): Promise<boolean> {
+  if (user === "notification") return (await findJob(store, id))?.status === "scheduled";
+  const row = await store.get(Status, { kind: "experience", id });
+  return row?.status === "live" || row?.status === "paused";
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/stand-in.ts";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { AssetTotals } from "../../shared/store/experiences/asset-items.ts";
 import { hostileFiles } from "../support/hostile-files.ts";
 import { quickStore, wholeTable } from "../support/people.ts";
 import { formOf, pictures } from "../support/pictures.ts";
@@ -151,7 +151,7 @@ describe("quota", () => {
   it("AMB-40 D-PLAN stored bytes are counted to the byte: what does not fit is 429 and leaves nothing", async () => {
     const { world, tenant } = await withTenant({ plan: "starter" });
     const quota = 1_024 * MB;
-    await quickStore(world, tenant).put({ ...keys.stored(tenant.id), bytes: quota - 1_000, assets: 1 });
+    await quickStore(world, tenant).put(AssetTotals, {}, { bytes: quota - 1_000, assets: 1 });
     const fits = await upload(world, tenant, { file: pictureOf(1_000) });
     expect(fits.status).toBe(201);
     const { status, body } = await upload(world, tenant, { file: pictures.png });
@@ -165,14 +165,14 @@ describe("quota", () => {
 
   it("AMB-40 many uploads at once do not pass the quota together", async () => {
     const { world, tenant } = await withTenant({ plan: "starter" });
-    await quickStore(world, tenant).put({ ...keys.stored(tenant.id), bytes: 1_024 * MB - 3_500, assets: 1 });
+    await quickStore(world, tenant).put(AssetTotals, {}, { bytes: 1_024 * MB - 3_500, assets: 1 });
     const race = await Promise.all(Array.from({ length: 6 }, () => upload(world, tenant, { file: pictureOf(1_000) })));
     expect(race.map(({ status }) => status).sort()).toEqual([201, 201, 201, 429, 429, 429]);
   });
 
   it("docs/decisions/0021#page-lists the asset after the 10,000th is refused", async () => {
     const { world, tenant } = await withTenant();
-    await quickStore(world, tenant).put({ ...keys.stored(tenant.id), bytes: 1, assets: 9_999 });
+    await quickStore(world, tenant).put(AssetTotals, {}, { bytes: 1, assets: 9_999 });
     expect((await upload(world, tenant, { file: pictures.png })).status).toBe(201);
     expect(await upload(world, tenant, { file: pictures.png })).toMatchObject({
       status: 429,

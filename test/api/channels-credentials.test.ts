@@ -10,7 +10,7 @@ import { MINUTE } from "../../shared/clock.ts";
 import { redact } from "../../shared/log.ts";
 import { Credentials } from "../../shared/providers/credentials.ts";
 import { openCredentials } from "../../shared/store/channels/credentials.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { ChannelItem, CredentialsItem } from "../../shared/store/channels/items.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { vaultOpening } from "../../shared/vault.ts";
 import {
@@ -34,46 +34,49 @@ const { withTenant } = worlds();
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const paths = Object.keys(uploads) as UploadPath[];
 
-/** What lies sealed in a channel, opened as a worker of `tenant` would. */
+/** The stored credentials of a channel, opened as a worker of `tenant` opens them. */
 async function opened(world: TestWorld, tenant: Tenant, id: string): Promise<Credentials> {
-  const row = await tenant.store.get(keys.credentials(tenant.id, id));
+  const row = await tenant.store.get(CredentialsItem, { channel: id });
   return openCredentials(vaultOpening.open(world.partsFor("test"))(tenant.id), id, row!);
 }
 
 describe.each(paths)("%s", (path) => {
   const { type, short } = kinds[path];
 
-  it("CRD-1 CRD-3 CRD-4 CRD-5 CRD-6 CRD-7 GEN-5 GEN-7 D-EMAIL is confirmed by its short name, whole and no more", async () => {
+  it("CRD-1 CRD-3 CRD-4 CRD-5 CRD-6 CRD-7 GEN-5 GEN-7 D-EMAIL is confirmed by its short name, with exactly these fields", async () => {
     const { world, tenant } = await withTenant();
     const { create, upload } = await channelCalls(world, tenant);
     const id = await create(type);
     const { status, body } = await upload(id, path);
     expect(status).toBe(200);
     expect(body).toEqual({
-      ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), channel_id: id, type: short },
-      ...{ created_at: "2026-11-20T12:00:00.000Z", updated_at: "2026-11-20T12:00:00.000Z" },
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      channel_id: id,
+      type: short,
+      created_at: "2026-11-20T12:00:00.000Z",
+      updated_at: "2026-11-20T12:00:00.000Z",
       ...(path === "vapid" && { vapid_public_key: expect.stringMatching(/^[\w-]{87}$/) }),
     });
     expect(v.safeParse(Credentials, await opened(world, tenant, id)).success).toBe(true);
   });
 
-  it("CRD-8 CHN-11 replaces what was there: the same confirmation, a later update, and the verification queued anew", async () => {
+  it("CRD-8 CHN-11 replaces the stored ones: the same confirmation, a later update, and another verification is queued", async () => {
     const { world, tenant } = await withTenant();
     const { create, upload } = await channelCalls(world, tenant);
     const id = await create(type);
     const first = await upload(id, path);
-    const before = await tenant.store.get(keys.entity(tenant.id, "channel", id));
+    const before = await tenant.store.get(ChannelItem, { id });
     await world.advance(MINUTE);
     const second = await upload(id, path);
     expect(second.body).toMatchObject({ id: first.body.id, created_at: first.body.created_at });
     expect(second.body.updated_at).toBe("2026-11-20T12:01:00.000Z");
-    const after = await tenant.store.get(keys.entity(tenant.id, "channel", id));
+    const after = await tenant.store.get(ChannelItem, { id });
     expect(after).toMatchObject({ status: "pending", queued_at: "2026-11-20T12:01:00.000Z" });
     expect(after!.credentials).not.toBe(before!.credentials);
     expect(after!.verification).not.toBe(before!.verification);
   });
 
-  it("AMB-19 is 422 for every other type of channel, 404 for none, whoever's it is", async () => {
+  it("AMB-19 is 422 for every other type of channel, 404 for an unknown channel or another workspace's", async () => {
     const { world, tenant } = await withTenant();
     const { create, upload } = await channelCalls(world, tenant);
     for (const other of ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"].filter(
@@ -94,7 +97,10 @@ it("CRD-3 the environment is sandbox unless said; the other fields and the key f
   const id = await create("ios");
   await upload(id, "ios-push");
   expect(await opened(world, tenant, id)).toEqual({
-    ...{ type: "ios_push", key: APPLE_KEY, ...IOS_FIELDS, environment: "sandbox" },
+    type: "ios_push",
+    key: APPLE_KEY,
+    ...IOS_FIELDS,
+    environment: "sandbox",
   });
   await upload(id, "ios-push", form({ ...IOS_FIELDS, environment: "production" }, keyFile(APPLE_KEY)));
   expect(await opened(world, tenant, id)).toMatchObject({ environment: "production" });
@@ -129,7 +135,11 @@ it("CRD-4 AMB-91 a service-account key is JSON with its fields, or 422 naming th
   await upload(id, "android-push");
   const { project_id, client_email, private_key, private_key_id } = GOOGLE_KEY;
   expect(await opened(world, tenant, id)).toEqual({
-    ...{ type: "android_push", project_id, client_email, private_key, private_key_id },
+    type: "android_push",
+    project_id,
+    client_email,
+    private_key,
+    private_key_id,
   });
   const without = (field: string) => JSON.stringify({ ...GOOGLE_KEY, [field]: undefined });
   const wrong = [
@@ -249,7 +259,7 @@ it("ARC-13 a ciphertext does not open for another workspace, channel or type, no
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("sms");
   await upload(id, "sms");
-  const sealed = String((await tenant.store.get(keys.credentials(tenant.id, id)))?.sealed);
+  const { sealed } = (await tenant.store.get(CredentialsItem, { channel: id }))!;
   const vault = vaultOpening.open(world.partsFor("test"));
   const other = await world.tenant();
   const place = { channel: id, type: "sms" };
@@ -271,8 +281,8 @@ it("ARC-13 a data key is asked for once in five minutes, and each upload has its
   const { create, upload } = await channelCalls(world, tenant);
   const [one, two] = [await create("sms"), await create("sms")];
   for (const id of [one, two]) await upload(id, "sms");
-  const rows = await Promise.all([one, two].map((id) => tenant.store.get(keys.credentials(tenant.id, id))));
-  expect(new Set(rows.map((row) => String(row!.sealed).split(".")[1])).size).toBe(2);
+  const rows = await Promise.all([one, two].map((id) => tenant.store.get(CredentialsItem, { channel: id })));
+  expect(new Set(rows.map((row) => row!.sealed.split(".")[1])).size).toBe(2);
   const calls: string[] = [];
   const deps = world.partsFor("test");
   const vault = vaultOpening.open({

@@ -2,8 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
 import { isUsable, listChannels } from "../../shared/store/channels/channels.ts";
+import { ChannelItem } from "../../shared/store/channels/items.ts";
 import { acceptChannel, findVerification, refuseChannel } from "../../shared/store/channels/verifications.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { AnnotationItem } from "../../shared/store/insights/annotation-items.ts";
 import { channelCalls, kinds, type UploadPath, uploads } from "../support/channels.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -14,7 +15,7 @@ const fault = (world: TestWorld, body: object) => world.call("POST /_local/fault
 const noFaults = (world: TestWorld) => world.call("DELETE /_local/faults");
 
 async function notes(tenant: Tenant): Promise<unknown[]> {
-  const { items } = await tenant.store.query({ pk: keys.entities(tenant.id, "annotation") });
+  const { items } = await tenant.store.query(AnnotationItem, {});
   return items.map(({ kind, ref_id, text, source }) => ({ kind, ref_id, text, source }));
 }
 
@@ -93,7 +94,7 @@ it("CHN-11 a late or double outcome changes nothing once the credentials were re
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("sms");
-  const row = () => tenant.store.get(keys.entity(tenant.id, "channel", id));
+  const row = () => tenant.store.get(ChannelItem, { id });
   await upload(id, "sms");
   const early = (await findVerification(tenant.store, id, undefined))!;
   await upload(id, "sms");
@@ -143,8 +144,8 @@ it("CHN-10 the watchdog takes up a verification whose messages were lost, and wh
   await upload(id, "sms");
   const lost = await findVerification(tenant.store, id, undefined);
   await world.settle();
-  const { pk, sk } = lost!.channel;
-  await tenant.store.put({ ...lost!.channel, pk, sk, react: "nothing" });
+  const { pk, sk, react, ...row } = lost!.channel;
+  await tenant.store.put(ChannelItem, { id }, row);
   await world.advance(HOUR);
   const taken = await get(id);
   expect(taken).toMatchObject({ status: "active" });
@@ -164,7 +165,7 @@ it("a channel that is deleted meanwhile stays deleted", async () => {
   await world.settle();
   await world.advance(HOUR);
   expect((await call(`GET /${id}`)).status).toBe(404);
-  expect(await tenant.store.get(keys.entity(tenant.id, "channel", id))).toBeUndefined();
+  expect(await tenant.store.get(ChannelItem, { id })).toBeUndefined();
 });
 
 it("CHN-17 a send that names a deleted channel goes on without it", async () => {

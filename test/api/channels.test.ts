@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { channelTypes } from "../../shared/plans.ts";
 import { isUsable, listChannels } from "../../shared/store/channels/channels.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { CredentialsItem } from "../../shared/store/channels/items.ts";
 import { channelCalls } from "../support/channels.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -15,8 +15,12 @@ it("CHN-1 CHN-4 CHN-6 CHN-7 CHN-8 CHN-12 a new channel is pending, enabled, and 
   const answer = await call("POST /", { body: { type: "ios", name: " Our app " } });
   expect(answer.status).toBe(201);
   expect(answer.body).toEqual({
-    ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), type: "ios", name: "Our app" },
-    ...{ active: true, status: "pending", created_at: "2026-11-20T12:00:00.000Z" },
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    type: "ios",
+    name: "Our app",
+    active: true,
+    status: "pending",
+    created_at: "2026-11-20T12:00:00.000Z",
   });
   await world.settle();
   expect((await call(`GET /${answer.body.id}`)).body).toEqual(answer.body);
@@ -125,7 +129,7 @@ it("CHN-17 deletes a channel; one with stored credentials only with force", asyn
   expect((await call(`GET /${held}`)).status).toBe(200);
   expect((await call(`DELETE /${held}?force=true`)).status).toBe(204);
   expect((await call(`GET /${held}`)).status).toBe(404);
-  expect(await tenant.store.query({ pk: keys.channelParts(tenant.id, held) })).toEqual({ items: [] });
+  expect(await tenant.store.queryRows(CredentialsItem, { channel: held })).toEqual({ items: [] });
 });
 
 it("CHN-18 D-INAPP-CH an in-app channel verifies at once without credentials, as often as it is asked", async () => {

@@ -41,8 +41,10 @@ it("AMB-90 an approved template goes out, filled for each recipient; without it 
   await approve();
   const { job } = await send(world, tenant, message);
   expect(job).toMatchObject({
-    ...{ status: "completed", counts: { delivered: 1 } },
-    ...{ chat_app_template_id: template, chat_app_parameters: parameters },
+    status: "completed",
+    counts: { delivered: 1 },
+    chat_app_template_id: template,
+    chat_app_parameters: parameters,
   });
   const [item] = await outboxOf(world);
   expect(item).toMatchObject({ title: "order_shipped", body: "Ada, your order A-1 is on its way." });
@@ -57,12 +59,16 @@ it("AMB-90 D-WAT F2 one that is not approved when its time has come is skipped, 
   const ada = await person("ada");
   const { job } = await send(world, tenant, message);
   expect(job).toMatchObject({
-    ...{ status: "completed", skip_reasons: { template_not_approved: 1 }, fail_reasons: {} },
+    status: "completed",
+    skip_reasons: { template_not_approved: 1 },
+    fail_reasons: {},
     counts: { total: 1, sent: 0, delivered: 0, failed: 0, skipped: 1 },
   });
   expect(await outboxOf(world)).toEqual([]);
   expect(await get(`/api/v1/notifications/${job.id}/recipients/${ada}`)).toMatchObject({
-    ...{ decision: "skipped", state: "skipped", reason: "template_not_approved" },
+    decision: "skipped",
+    state: "skipped",
+    reason: "template_not_approved",
     attempts: [{ channel: "chat_app", state: "skipped", reason: "template_not_approved", attempted_at: [] }],
   });
   const both = await send(world, tenant, { ...message, channel_ids: [chat_app, email] });

@@ -31,9 +31,14 @@ it("WAT-1 WAT-2 WAT-6 D-WAT a new template is a draft, en_US and MARKETING unles
   const { status, body } = await call(`POST /${id}/chat-app-templates`, { body: ORDER });
   expect(status).toBe(201);
   expect(body).toEqual({
-    ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), channel_id: id, ...ORDER },
-    ...{ language: "en_US", category: "MARKETING", status: "draft" },
-    ...{ created_at: "2026-11-20T12:00:00.000Z", updated_at: "2026-11-20T12:00:00.000Z" },
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    channel_id: id,
+    ...ORDER,
+    language: "en_US",
+    category: "MARKETING",
+    status: "draft",
+    created_at: "2026-11-20T12:00:00.000Z",
+    updated_at: "2026-11-20T12:00:00.000Z",
   });
   expect(await list()).toEqual([body]);
 });
@@ -187,6 +192,6 @@ it("CHN-17 a channel's templates go with it", async () => {
   const { id, call, draft, list, tenant } = await chatWorld();
   await draft();
   expect((await call(`DELETE /${id}?force=true`)).status).toBe(204);
-  const { items } = await tenant.store.query({ pk: `T#${tenant.id}#channel#${id}` });
+  const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#channel#${id}` });
   expect([items, await list()]).toEqual([[], undefined]);
 });

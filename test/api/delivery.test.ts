@@ -21,7 +21,13 @@ describe("channels", () => {
     const { job } = await send(world, tenant, { ...everybody, data: { order: 7 } });
     expect(job).toMatchObject({ status: "completed", counts: { total: 2, sent: 2, delivered: 2, failed: 0 } });
     expect(job.delivered_by_channel).toEqual({
-      ...{ ios: 1, android: 1, web_push: 1, email: 2, in_app: 2, sms: 1, chat_app: 1 },
+      ios: 1,
+      android: 1,
+      web_push: 1,
+      email: 2,
+      in_app: 2,
+      sms: 1,
+      chat_app: 1,
     });
     const given = await outboxOf(world, `?job_id=${job.id}&subscriber_id=${ada}`);
     expect(given.map(({ channel }) => channel).sort()).toEqual([
@@ -65,7 +71,7 @@ describe("skips", () => {
       (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...more } })).body.id;
     const no = await upsert("no", { email: "no@example.com", consent: { status: "opted_out" } });
     const dead = await upsert("dead", { email: "dead@example.com" });
-    await tenant.store.update({ pk: `T#${tenant.id}#S${dead[0]}`, sk: dead }, { set: { "c:email": "suppressed" } });
+    await tenant.rows.update({ pk: `T#${tenant.id}#S${dead[0]}`, sk: dead }, { set: { "c:email": "suppressed" } });
     const odd = await upsert("odd", { attributes: { phone: "0151-12345" } });
     const bare = await upsert("bare", {});
     const quiet = await upsert("quiet", {});

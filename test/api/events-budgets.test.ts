@@ -44,7 +44,9 @@ it("EXP-1 1,000 exported rows are at most 75 RCU and one per distinct actor", as
   for (let batch = 0; batch < 3; batch++)
     await ingest(world, tenant, {
       events: someEvents(1_000, (n) => ({
-        ...{ anonymous_id: undefined, subscriber_id: people[n % 20], properties },
+        anonymous_id: undefined,
+        subscriber_id: people[n % 20],
+        properties,
         occurred_at: timestamp(START - n * 3 * SECOND),
       })),
     });
@@ -52,7 +54,8 @@ it("EXP-1 1,000 exported rows are at most 75 RCU and one per distinct actor", as
   const { next_cursor: cursor } = await exportPage(world, tenant);
   for (const query of ["", `?cursor=${cursor}`]) {
     const cost = await spentByCall(world, {
-      ...{ as: tenant.server, route: `GET /v1/events/export${query}` },
+      as: tenant.server,
+      route: `GET /v1/events/export${query}`,
       refused: { route: "GET /v1/events/export?limit=0" },
     });
     expect(cost.rcu).toBeLessThanOrEqual(75 + 20);

@@ -53,8 +53,7 @@ describe("watched events", () => {
     const { world, tenant } = await withTenant();
     const store = quickStore(world, tenant);
     const send = (event_name: string) => ingest(world, tenant, { event_name, anonymous_id: "a" });
-    const watch = (kind: "segment" | "journey", names: string[]) =>
-      store.transact(watchWrites(store, kind, "one", names));
+    const watch = (kind: "segment" | "journey", names: string[]) => store.transact(watchWrites(kind, "one", names));
     await send("early");
     await watch("segment", ["bought", "left"]);
     await watch("journey", ["bought"]);

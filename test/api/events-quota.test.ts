@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
 import { releaseQuota, takeEvents } from "../../shared/store/events/usage.ts";
+import { AnnotationItem } from "../../shared/store/insights/annotation-items.ts";
 import { setUsage, usageOf } from "../../shared/store/workspaces/usage.ts";
 import { exportAll, ingest, someEvents } from "../support/events.ts";
 import { quickStore } from "../support/people.ts";
@@ -60,8 +61,7 @@ describe("quota", () => {
   it("F25 at 80 and at 95 % of the quota there is one annotation each", async () => {
     const { world, tenant } = await withTenant({ plan: "free" });
     const store = quickStore(world, tenant);
-    const warnings = async () =>
-      (await store.query({ pk: `T#${tenant.id}#annotation` })).items.map(({ text }) => String(text).slice(0, 4));
+    const warnings = async () => (await store.queryAll(AnnotationItem, {})).map(({ text }) => text.slice(0, 4));
     await setUsage(store, { events: 79_999 });
     for (let n = 0; n < 3; n++) {
       await ingest(world, tenant, { events: someEvents(1) });

@@ -15,7 +15,12 @@ describe("what is stored", () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const sent = {
-      ...{ event_name: "bought", subscriber_id: id, platform: "kiosk", source: "forged", id: "mine", received_at: "x" },
+      event_name: "bought",
+      subscriber_id: id,
+      platform: "kiosk",
+      source: "forged",
+      id: "mine",
+      received_at: "x",
       properties: { price: 1_999, currency: "EUR", items: [{ sku: "a" }], gift: true, note: null },
       occurred_at: "2026-11-20T09:00:00.5+01:00",
     };

@@ -25,7 +25,8 @@ describe("change", () => {
   it("INX-25 each block that is given replaces its whole block, the rest stays", async () => {
     const { world, tenant } = await withTenant();
     const { body: before } = await create(world, tenant, {
-      ...{ ...READY, display: { trigger: "session_start", priority: 3, screens: ["/a"] } },
+      ...READY,
+      display: { trigger: "session_start", priority: 3, screens: ["/a"] },
       content: { title: "t", body: "b", image_url: "https://example.com/a.png", actions: [] },
     });
     await world.advance(SECOND);
@@ -131,7 +132,9 @@ describe("duplicate", () => {
   it("INX-39 INX-40 is a new draft of what was authored, without the live window and the send", async () => {
     const { world, tenant } = await withTenant();
     const authored = {
-      ...{ display: { trigger: "session_start", frequency: "once" }, holdout_percentage: 5, split_percentage: 30 },
+      display: { trigger: "session_start", frequency: "once" },
+      holdout_percentage: 5,
+      split_percentage: 30,
       variant_b: { title: "B", body: "b" },
     };
     const id = await draft(world, tenant, { ...authored, start_at: at(10), end_at: at(1_000) });

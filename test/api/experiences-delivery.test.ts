@@ -39,7 +39,9 @@ describe("content", () => {
       notification_id,
       status: "unread",
       content: {
-        ...{ title: "Hello Ada", body: "Only today", format: "modal" },
+        title: "Hello Ada",
+        body: "Only today",
+        format: "modal",
         image_url: "https://example.com/ada.png",
         actions: [
           { id: "go", title: "For Ada", url: "https://example.com/p0" },
@@ -77,8 +79,13 @@ describe("content", () => {
     const { notification_id } = await take(world, tenant, await draft(world, tenant, rich), "publish");
     expect(stream.frames().map(({ data }) => data)).toEqual([
       {
-        ...{ id: expect.any(String), notification_id, sent_at: expect.any(String) },
-        ...{ title: "Hello Ada", body: "Only today", format: "modal", image_url: "https://example.com/a.png" },
+        id: expect.any(String),
+        notification_id,
+        sent_at: expect.any(String),
+        title: "Hello Ada",
+        body: "Only today",
+        format: "modal",
+        image_url: "https://example.com/a.png",
         actions: [
           { id: "go", label: "For Ada", url: "https://example.com/p0" },
           { id: "own", label: "Yours", url: "tel:1" },

@@ -33,7 +33,11 @@ describe("publish", () => {
     await world.settle();
     expect(await reachedOf(world, tenant, people, body.notification_id)).toEqual(people);
     expect(await job(world, tenant, body.notification_id)).toMatchObject({
-      ...{ status: "completed", title: "Sale", body: "20 % off", target: { type: "all" }, name: READY.name },
+      status: "completed",
+      title: "Sale",
+      body: "20 % off",
+      target: { type: "all" },
+      name: READY.name,
       source: { type: "experience", id },
       counts: { total: 3, delivered: 3 },
     });
@@ -57,7 +61,9 @@ describe("publish", () => {
   it("INX-6 INX-31 AMB-4 what is missing is named, all of it, and nothing is sent", async () => {
     const { world, tenant, people } = await withPeople(1);
     const id = await draft(world, tenant, {
-      ...{ content: { title: "t" }, audience: undefined, variant_b: { title: "B" } },
+      content: { title: "t" },
+      audience: undefined,
+      variant_b: { title: "B" },
       end_at: at(MINUTE),
     });
     await world.advance(MINUTE);

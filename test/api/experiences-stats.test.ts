@@ -34,8 +34,14 @@ it("INX-41 INS-1 INS-2 counts reports and readers, with the shares of those who 
   expect([status, body]).toEqual([
     200,
     {
-      ...{ experience_id: id, status: "live", impressions: 5, unique_reach: 3, clicks: 2, dismissals: 1 },
-      ...{ ctr: 0.4, dismiss_rate: 0.2 },
+      experience_id: id,
+      status: "live",
+      impressions: 5,
+      unique_reach: 3,
+      clicks: 2,
+      dismissals: 1,
+      ctr: 0.4,
+      dismiss_rate: 0.2,
     },
   ]);
   await take(world, tenant, id, "end");
@@ -47,7 +53,11 @@ it("INS-2 INS-3 without impressions both shares are 0, and only an A/B experienc
   const nothing = { impressions: 0, clicks: 0, dismissals: 0, ctr: 0 };
   const plain = await draft(world, tenant);
   expect((await stats(world, tenant, plain)).body).toEqual({
-    ...{ experience_id: plain, status: "draft", unique_reach: 0, dismiss_rate: 0, ...nothing },
+    experience_id: plain,
+    status: "draft",
+    unique_reach: 0,
+    dismiss_rate: 0,
+    ...nothing,
   });
   const split = await draft(world, tenant, { variant_b: { title: "B", body: "b" } });
   const arms = [

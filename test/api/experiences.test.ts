@@ -2,7 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
 import { listExperiences } from "../../shared/store/experiences/experiences.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { ExperienceItem } from "../../shared/store/experiences/items.ts";
+import { putItem, toJson } from "../../shared/store/item.ts";
+import { statusWrite } from "../../shared/store/status-index.ts";
 import {
   act,
   createExperience as create,
@@ -22,7 +24,7 @@ const { fresh, withTenant } = worlds();
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const at = (seconds: number) => new Date(START + seconds * SECOND).toISOString();
 const content = READY.content;
-const base = { name: "a", format: "card", content };
+const base = { name: "a", format: "card", content } as const;
 
 const makeList = async (world: TestWorld, tenant: Tenant): Promise<string> =>
   (await world.call("POST /api/v1/lists", { as: await tenant.dashboard(), body: { name: "VIP" } })).body.id;
@@ -66,7 +68,10 @@ describe("create", () => {
         ],
       },
       display: {
-        ...{ trigger: "event", trigger_event: "cart_opened", frequency: "once_per_session", priority: 10 },
+        trigger: "event",
+        trigger_event: "cart_opened",
+        frequency: "once_per_session",
+        priority: 10,
         screens: Array.from({ length: 20 }, (_, n) => `/shop/${n}/*`),
       },
       audience: { type: "list", list_id },
@@ -190,9 +195,9 @@ describe("create", () => {
 
   it("docs/decisions/0021#page-lists the experience after the 10,000th is refused", async () => {
     const { world, tenant } = await withTenant();
-    const rows = Array.from({ length: 9_999 }, (_, n) => ({
-      put: { ...keys.listed(tenant.id, "experience", world.ids.uuidAt(START - n)), status: "draft" },
-    }));
+    const rows = Array.from({ length: 9_999 }, (_, n) =>
+      statusWrite(ExperienceItem, world.ids.uuidAt(START - n), "draft"),
+    );
     await quickStore(world, tenant).writeAll(rows);
     expect((await create(world, tenant, base)).status).toBe(201);
     expect(await create(world, tenant, base)).toMatchObject({ status: 429, body: { code: "QUOTA_EXCEEDED" } });
@@ -244,15 +249,17 @@ it.each([
   const pages = Math.ceil(count / 500);
   for (let page = 0; page < pages; page++) {
     const ids = Array.from({ length: 500 }, (_, n) => world.ids.uuidAt(START - (page * 500 + n) * SECOND));
-    await store.writeAll(ids.map((id) => ({ put: { ...keys.listed(tenant.id, "experience", id), status: "live" } })));
-    const whole = { ...base, content: JSON.stringify(content), status: "live", holdout_percentage: 0, rev: 1 };
-    const times = { created_at: at(0), updated_at: at(0) };
-    if (page === 0)
-      await store.writeAll(
-        ids
-          .slice(0, 20)
-          .map((id) => ({ put: { ...keys.entity(tenant.id, "experience", id), ...whole, ...times, id } })),
-      );
+    await store.writeAll(ids.map((id) => statusWrite(ExperienceItem, id, "live")));
+    const row = {
+      ...base,
+      content: toJson(content),
+      status: "live",
+      holdout_percentage: 0,
+      rev: 1,
+      created_at: at(0),
+      updated_at: at(0),
+    } as const;
+    if (page === 0) await store.writeAll(ids.slice(0, 20).map((id) => putItem(ExperienceItem, { id }, { ...row, id })));
   }
   for (const status of [undefined, "live" as const]) {
     const list = () => listExperiences(store, { page: 1, size: 20, status });

@@ -1,7 +1,7 @@
 // Frequency caps in the running service (D-CAP, F16): never more than they say, whoever sends at once.
 import { expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { SendCounter } from "../../shared/store/sends/ledger-items.ts";
 import { draft, take } from "../support/experiences.ts";
 import { addPeople, inboxOf, send } from "../support/people.ts";
 import { addPhone, ledgerOf, mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
@@ -52,12 +52,16 @@ it("D-CAP F16 over the cap is skipped with its reason; explain shows the cap and
     expect((await push()).job).toMatchObject({ status: "completed", counts: { sent: 1, delivered: 1, skipped: 0 } });
   const { job } = await push();
   expect(job).toMatchObject({
-    ...{ status: "completed", skip_reasons: { capped: 1 }, fail_reasons: {} },
+    status: "completed",
+    skip_reasons: { capped: 1 },
+    fail_reasons: {},
     counts: { total: 1, sent: 0, delivered: 0, failed: 0, skipped: 1 },
   });
   expect(await reached()).toHaveLength(2);
   expect(await explain(job.id, ada)).toMatchObject({
-    ...{ decision: "skipped", state: "skipped", reason: "capped" },
+    decision: "skipped",
+    state: "skipped",
+    reason: "capped",
     attempts: [{ channel: "ios", state: "skipped", reason: "capped", attempted_at: [], cap: { ...DAILY, count: 2 } }],
     now: { caps: [{ ...DAILY, count: 2 }] },
   });
@@ -117,7 +121,7 @@ it("D-CAP one send is one message, by however many devices and channels, retries
   await world.advance(HOUR);
   await mend(world);
   expect(first.job.status).toBe("processing");
-  const row = await tenant.store.get(keys.sendCount(tenant.id, ada, "day", "2026-11-20"));
+  const row = await tenant.store.get(SendCounter, { subscriber: ada, per: "day", window: "2026-11-20" });
   expect(row).toMatchObject({ marketing: 1 });
   expect((await push({ channel_ids: [ids.in_app] })).job.counts.delivered).toBe(1);
   expect((await push({ channel_ids: [ids.in_app] })).job.skip_reasons).toEqual({ capped: 1 });
@@ -128,7 +132,7 @@ it("D-CAP what is not tried is not counted, what the provider refuses is", async
   const { world, tenant, person, push } = await setting([DAILY]);
   const ada = await person("ada");
   const count = async () =>
-    (await tenant.store.get(keys.sendCount(tenant.id, ada, "day", "2026-11-20")))?.marketing ?? 0;
+    (await tenant.store.get(SendCounter, { subscriber: ada, per: "day", window: "2026-11-20" }))?.marketing ?? 0;
   await push({ title: "{{ subscriber.attributes.nobody | date: 'x', 'y' }}{% if %}" }).catch(() => undefined);
   expect(await count()).toBe(0);
   await spoil(world, { channel: "ios", outcome: "permanent", times: 1 });
@@ -200,7 +204,7 @@ it("D-CAP D-QUIET a message that waits is counted on the day it goes out", async
   await push();
   await world.advance(21 * HOUR + MINUTE);
   expect(await reached()).toHaveLength(1);
-  expect(await tenant.store.get(keys.sendCount(tenant.id, ada, "day", "2026-11-20"))).toBeUndefined();
+  expect(await tenant.store.get(SendCounter, { subscriber: ada, per: "day", window: "2026-11-20" })).toBeUndefined();
   const rows = await ledgerOf(tenant, ada);
   expect(rows.map(({ state }) => state).sort()).toEqual(["sent", "skipped"]);
 });
@@ -229,7 +233,7 @@ it("D-CAP SUB-9 an erasure leaves no counter; without caps a send asks for nothi
   await push();
   await call(`DELETE /api/v1/subscribers/${ada}`);
   await world.advance(3 * MINUTE);
-  expect((await tenant.store.query({ pk: keys.person(tenant.id, ada) })).items).toEqual([]);
+  expect((await tenant.store.queryRows(SendCounter, { subscriber: ada })).items).toEqual([]);
   await person("ben");
   const cost = async (settings: object, w: TestWorld = world) => {
     await call("PATCH /api/v1/workspace", settings);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { DAY } from "../../shared/clock.ts";
 import { isOptOut } from "../../shared/rules/chat-app-template-states.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { Profile } from "../../shared/store/subscribers/items.ts";
 import { CHAT_APP, channelCalls } from "../support/channels.ts";
 import { type Headers, START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -53,8 +53,11 @@ const reviewed = (event: string, template: string, { reason = "NONE", time = at 
   changed(
     "message_template_status_update",
     {
-      ...{ event, reason, message_template_id: Number(template) },
-      ...{ message_template_name: "order_shipped", message_template_language: "en_US" },
+      event,
+      reason,
+      message_template_id: Number(template),
+      message_template_name: "order_shipped",
+      message_template_language: "en_US",
     },
     { time },
   );
@@ -159,12 +162,16 @@ it("AMB-90 an opt-out is kept as a consent of the chat app for everybody with th
   for (const subscriber of [anna, anna2]) {
     expect(await consents(subscriber)).toMatchObject([
       {
-        ...{ subscriber_id: subscriber, channel: "chat_app", status: "opted_out", express: false },
-        ...{ consented_at: "2026-11-20T11:59:00.000Z", source: "inbound_message" },
+        subscriber_id: subscriber,
+        channel: "chat_app",
+        status: "opted_out",
+        express: false,
+        consented_at: "2026-11-20T11:59:00.000Z",
+        source: "inbound_message",
         evidence: { text: " Stop\n" },
       },
     ]);
-    expect(await tenant.store.get(keys.subscriber(tenant.id, subscriber))).toMatchObject({ "c:chat_app": "opted_out" });
+    expect(await tenant.store.get(Profile, { id: subscriber })).toMatchObject({ "c:chat_app": "opted_out" });
   }
   expect(await consents(other)).toEqual([]);
   await post(wrote("stop please", { id: "wamid.2" }));
@@ -183,9 +190,9 @@ it("AMB-90 the newest assertion decides: a late opt-out is in the history and ch
     "opted_in",
     "opted_out",
   ]);
-  expect(await tenant.store.get(keys.subscriber(tenant.id, anna))).toMatchObject({ "c:chat_app": "opted_in" });
+  expect(await tenant.store.get(Profile, { id: anna })).toMatchObject({ "c:chat_app": "opted_in" });
   await post(wrote("STOP", { id: "wamid.2", seconds: at }));
-  expect(await tenant.store.get(keys.subscriber(tenant.id, anna))).toMatchObject({ "c:chat_app": "opted_out" });
+  expect(await tenant.store.get(Profile, { id: anna })).toMatchObject({ "c:chat_app": "opted_out" });
 });
 
 it("AMB-90 a number that changed, went or was erased finds nobody any more", async () => {

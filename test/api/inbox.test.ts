@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
 import { awsFailure } from "../../local/aws/stand-in.ts";
 import { DAY, MINUTE, SECOND } from "../../shared/clock.ts";
+import { messageWrite } from "../../shared/store/sends/inbox.ts";
 import { addPeople, inboxOf, operate, send } from "../support/people.ts";
 import { type Answer, type Headers, START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -23,6 +24,14 @@ async function withMessages(count: number) {
   }
   return { world, tenant, id };
 }
+
+/** Messages a second apart, `m0` last, put into the table without a send. */
+const putMessages = (tenant: Tenant, subscriber: string, { count, body }: { count: number; body: string }) =>
+  tenant.store.writeAll(
+    Array.from({ length: count }, (_, n) =>
+      messageWrite("j", START - n * SECOND, { subscriber, content: { title: `m${n}`, body } }),
+    ),
+  );
 
 type Mark = (world: TestWorld, tenant: Tenant, id: string, message?: string, as?: Headers) => Promise<Answer>;
 const mark =
@@ -54,11 +63,7 @@ describe("list", () => {
   it("INB-6 LIM-8 AMB-80 gives 50 by default and at most 200; below 1 or no number is 422", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
-    for (let n = 0; n < 205; n++)
-      await tenant.store.put({
-        ...{ pk: `T#${tenant.id}#U#${id}`, sk: `I#${world.ids.uuidAt(START - n * SECOND)}` },
-        ...{ job: "j", content: JSON.stringify({ title: `m${n}`, body: "b" }) },
-      });
+    await putMessages(tenant, id, { count: 205, body: "b" });
     const count = async (query: string) => (await inboxOf(world, tenant, id, query)).length;
     expect([await count(""), await count("&limit=1"), await count("&limit=500")]).toEqual([50, 1, 200]);
     expect(await count("&status=unread&limit=120")).toBe(120);
@@ -71,12 +76,7 @@ describe("list", () => {
   it("INB-6 docs/decisions/0021#page-size the largest messages fit into one answer, newest first, as many as there is room for", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
-    const body = "€".repeat(50_000);
-    for (let n = 0; n < 45; n++)
-      await tenant.store.put({
-        ...{ pk: `T#${tenant.id}#U#${id}`, sk: `I#${world.ids.uuidAt(START - n * SECOND)}` },
-        ...{ job: "j", content: JSON.stringify({ title: `m${n}`, body }) },
-      });
+    await putMessages(tenant, id, { count: 45, body: "€".repeat(50_000) });
     const messages = await inboxOf(world, tenant, id);
     expect(messages.length).toBeGreaterThan(20);
     expect(titles(messages)).toEqual(messages.map((_: unknown, n: number) => `m${n}`));
@@ -272,7 +272,7 @@ describe("expiry", () => {
   it("INB-4 an expired message is not listed even where the table has not dropped it yet", async () => {
     const { world, tenant, id } = await withMessages(1);
     world.clock.jumpTo(START + LIFETIME);
-    const { items } = await tenant.store.query({ pk: `T#${tenant.id}#U#${id}`, prefix: "I#" });
+    const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#U#${id}`, prefix: "I#" });
     expect(items).toHaveLength(1);
     expect(await inboxOf(world, tenant, id)).toEqual([]);
   });

@@ -17,7 +17,10 @@ const ROUTE = "POST /api/v1/notifications/interactions";
 
 const report = (world: TestWorld, tenant: Tenant, body: object) => world.call(ROUTE, { as: tenant.sdk, body });
 const seen = (job_id: string, more: object = {}) => ({
-  ...{ job_id, interaction: "inapp_impression", platform: "ios", occurred_at: timestamp(START) },
+  job_id,
+  interaction: "inapp_impression",
+  platform: "ios",
+  occurred_at: timestamp(START),
   ...more,
 });
 

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { stepJourneyQueue } from "../../shared/resources.ts";
-import { eventRow } from "../../shared/store/events/events.ts";
+import { eventWrite } from "../../shared/store/events/events.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
 import { recountRuns } from "../../shared/store/journeys/runs.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
@@ -49,8 +49,10 @@ it(
     expect(counted).toEqual({
       runs: { active: 0, completed: people, exited: 0, canceled: 0 },
       steps: {
-        ...{ a: once, b: { active: 0, outcomes: { "branch:else": people } } },
-        ...{ d: { active: 0, outcomes: { delayed: people } }, e: once },
+        a: once,
+        b: { active: 0, outcomes: { "branch:else": people } },
+        d: { active: 0, outcomes: { delayed: people } },
+        e: once,
       },
     });
     expect(readCounts(await recountRuns(tenant.store, id))).toEqual(counted);
@@ -106,12 +108,20 @@ it("JND-13 the timeout looks for the event before it takes on_timeout, also wher
   for (const who of ["ada", "bob", "eve"]) await track(who, "signed_up");
   // Nobody is told of these rows: too early, in the window's last moment, after it.
   for (const [i, ms] of [-1, HOUR, HOUR + 1].entries())
-    await tenant.store.put(
-      eventRow(tenant.store, {
-        ...{ id: world.ids.uuid(), event_name: "paid", actor: { subscriber: people[i]! }, platform: null },
-        ...{ properties: {}, occurred_at: at(ms), received_at: at(ms), source: "server", shard: "0", isWatched: false },
+    await tenant.store.writeAll([
+      eventWrite(tenant.store, {
+        id: world.ids.uuid(),
+        event_name: "paid",
+        actor: { subscriber: people[i]! },
+        platform: null,
+        properties: {},
+        occurred_at: at(ms),
+        received_at: at(ms),
+        source: "server",
+        shard: "0",
+        isWatched: false,
       }),
-    );
+    ]);
   await world.advance(2 * HOUR);
   expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1, "wait:timeout": 2 });
 });

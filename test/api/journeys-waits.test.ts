@@ -159,7 +159,7 @@ describe("pause, versions, ends", () => {
     expect((await recounted(id)).runs).toMatchObject({ active: 0, canceled: 1 });
     await call(`DELETE /api/v1/journeys/${id}`);
     await world.advance(HOUR);
-    const { items } = await tenant.store.query({ pk: `T#${tenant.id}#U#${ada}`, prefix: "J" });
+    const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#U#${ada}`, prefix: "J" });
     expect(items).toEqual([]);
     expect((await countsOf(tenant.store, [id]))[0]!.runs).toMatchObject({ canceled: 0 });
   });
@@ -227,7 +227,7 @@ describe("sends", () => {
         end: "exit",
       }),
     );
-    await tenant.store.remove({ pk: `T#${tenant.id}#template`, sk: template });
+    await tenant.rows.remove({ pk: `T#${tenant.id}#template`, sk: template });
     await person("ada");
     await track("ada", "signed_up");
     await world.settle();

@@ -20,8 +20,14 @@ describe("create", () => {
     const made = await call("POST /api/v1/journeys", body);
     expect(made.status).toBe(201);
     expect(made.body).toEqual({
-      ...{ id: expect.any(String), ...body, status: "draft", version: 1, entered: 0, completed: 0 },
-      ...{ created_at: "2026-11-20T12:00:00.000Z", updated_at: "2026-11-20T12:00:00.000Z" },
+      id: expect.any(String),
+      ...body,
+      status: "draft",
+      version: 1,
+      entered: 0,
+      completed: 0,
+      created_at: "2026-11-20T12:00:00.000Z",
+      updated_at: "2026-11-20T12:00:00.000Z",
     });
     expect((await call(`GET /api/v1/journeys/${made.body.id}`)).body).toEqual(made.body);
     expect(
@@ -215,7 +221,7 @@ describe("activate, pause, archive", () => {
     const { call, active, tenant } = await setting();
     const id = await active(whole);
     await call(`POST /api/v1/journeys/${id}/pause`);
-    const { items } = await tenant.store.query({ pk: `T#${tenant.id}#annotation` });
+    const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#annotation` });
     expect(items.map(({ kind, ref_id }) => [kind, ref_id]).sort()).toEqual([
       ["journey_activated", id],
       ["journey_paused", id],

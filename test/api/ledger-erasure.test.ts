@@ -1,6 +1,7 @@
 // Erasure of the ledger: rows stay, the person goes (SUB-10, T11): no byte of the id is left but the tombstone's.
 import { expect, it } from "vitest";
 import { MINUTE } from "../../shared/clock.ts";
+import { ChunkItem } from "../../shared/store/sends/audience-items.ts";
 import { chunkOf } from "../../shared/store/sends/chunks.ts";
 import { isPseudonym, packId } from "../../shared/store/sends/recipients.ts";
 import { jobOf, post } from "../support/notify.ts";
@@ -22,7 +23,7 @@ const tracesOf = async (world: TestWorld, id: string): Promise<string[]> =>
     .filter((text) => !text.includes('"erased_at"'));
 
 const rowsOf = async (tenant: Tenant, pk: string, prefix: string) =>
-  (await tenant.store.query({ pk: `T#${tenant.id}#${pk}`, prefix })).items;
+  (await tenant.rows.query({ pk: `T#${tenant.id}#${pk}`, prefix })).items;
 
 it("SUB-10 T11 what was sent stays without the person: chunks, touches, inbox, control group, failures", async () => {
   const { world, tenant } = await withTenant();
@@ -41,13 +42,13 @@ it("SUB-10 T11 what was sent stays without the person: chunks, touches, inbox, c
   await world.settle();
   await world.advance(5 * MINUTE);
   expect(await tracesOf(world, ada)).toEqual([]);
-  const tombstone = await tenant.store.get({ pk: `T#${tenant.id}#S${ada[0]}`, sk: ada });
+  const tombstone = await tenant.rows.get({ pk: `T#${tenant.id}#S${ada[0]}`, sk: ada });
   expect(tombstone).not.toHaveProperty("mark");
 
   for (const { job } of [both, push, failed, held]) {
     expect(await jobOf(world, tenant, job.id)).toEqual(job);
-    const [item] = await rowsOf(tenant, `J#${job.id}`, "C#");
-    const chunk = chunkOf(item!);
+    const [row] = await tenant.store.queryAll(ChunkItem, { job: job.id });
+    const chunk = chunkOf(row!);
     const everybody = [...chunk.recipients.map(({ subscriber }) => subscriber), ...chunk.heldOut];
     expect(everybody.filter((id) => !isPseudonym(id))).toEqual([bob]);
     const pseudonym = everybody.find(isPseudonym)!;

@@ -1,7 +1,8 @@
 // What uses a subscriber list (D-LIST, NTF-5): sends to it, and what its deletion takes with it or is kept by.
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/clock.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { removeItem } from "../../shared/store/item.ts";
+import { ListItem } from "../../shared/store/lists/items.ts";
 import { addMembers } from "../../shared/store/lists/lists.ts";
 import { add, ask, drop, get, named } from "../support/lists.ts";
 import { inMs } from "../support/notify.ts";
@@ -121,7 +122,7 @@ describe("sends", () => {
       scheduled_at: inMs(world, 30 * MINUTE),
     });
     // As if the deletion had looked just before the send was scheduled.
-    await tenant.store.writeAll([{ remove: keys.entity(tenant.id, "list", id) }]);
+    await tenant.store.writeAll([removeItem(ListItem, { id })]);
     await world.advance(31 * MINUTE);
     const job = (await ask(world, tenant, `GET /api/v1/notifications/${body.id}`)).body;
     expect([job.status, job.error]).toEqual(["failed", "the list no longer exists"]);

@@ -1,10 +1,10 @@
 // Subscriber lists (D-LIST, AMB-81): records, unique names, members.
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
-import { MAX_ENTRIES } from "../../shared/store/catalogue.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { putItem } from "../../shared/store/item.ts";
 import { addMembers } from "../../shared/store/lists/lists.ts";
 import { countMembers, recountMembers } from "../../shared/store/lists/memberships.ts";
+import { MAX_ENTITIES, Name } from "../../shared/store/name-index.ts";
 import { add, ask, create, drop, get, named } from "../support/lists.ts";
 import { inMs } from "../support/notify.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
@@ -123,10 +123,10 @@ describe("records", () => {
 
   it("AMB-81 the list after the 10,000th is refused", async () => {
     const { world, tenant } = await withTenant();
-    const entries = Array.from({ length: MAX_ENTRIES }, (_, n) => ({
-      put: { ...keys.entry(tenant.id, "list", `l${n}`), id: world.ids.uuidAt(START - n) },
-    }));
-    await quickStore(world, tenant).writeAll(entries);
+    const names = Array.from({ length: MAX_ENTITIES }, (_, n) =>
+      putItem(Name, { kind: "list", name: `l${n}` }, { id: world.ids.uuidAt(START - n) }),
+    );
+    await quickStore(world, tenant).writeAll(names);
     const { status, body } = await create(world, tenant, { name: "one more" });
     expect([status, body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
   });

@@ -71,7 +71,7 @@ describe("what SES tells", () => {
     const { job } = await mail();
     await world.advance(MINUTE);
     const [row] = await ledgerOf(tenant, ada);
-    await tenant.store.update(
+    await tenant.rows.update(
       { pk: row!.pk, sk: row!.sk },
       { set: { state: "unknown", reason: "delivery_unconfirmed" } },
     );
@@ -104,7 +104,7 @@ describe("what SES tells", () => {
     const { job } = await mail();
     await world.advance(MINUTE);
     const [row] = await ledgerOf(tenant, ada);
-    await tenant.store.remove({ pk: row!.pk, sk: row!.sk });
+    await tenant.rows.remove({ pk: row!.pk, sk: row!.sk });
     const at = [String(Date.parse(String(row!.sk).split("#")[1]!))];
     const bounce = { bounceType: "Permanent", bouncedRecipients: [{ emailAddress: "x@example.com" }] };
     await tell(world, {
@@ -113,7 +113,7 @@ describe("what SES tells", () => {
       bounce,
     });
     expect(await ledgerOf(tenant, ada)).toEqual([]);
-    await tenant.store.put(row!);
+    await tenant.rows.put(row!);
     await world.advance(MINUTE);
     expect(await ledgerOf(tenant, ada)).toMatchObject([{ state: "bounced" }]);
   });

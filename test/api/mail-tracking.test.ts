@@ -127,7 +127,11 @@ describe("counting", () => {
     expect(String(pixel.body).slice(0, 6)).toBe("GIF89a");
     await follow(world, "GET", sent.clicks[0]!);
     expect(await totalsOf(tenant, job.id)).toEqual({
-      ...{ opened: 1, clicked: 1, opened_human: 1, email_opened: 1, email_clicked: 1 },
+      opened: 1,
+      clicked: 1,
+      opened_human: 1,
+      email_opened: 1,
+      email_clicked: 1,
     });
     const { variants, channels } = await interactionTotals(tenant.store, job.id);
     expect(Object.values(variants).map(({ recipients }) => recipients.clicked)).toEqual([1]);
@@ -155,7 +159,11 @@ describe("counting", () => {
     await follow(world, "GET", sent.clicks[1]!, { "user-agent": "Barracuda Sentinel (EE)" });
     await follow(world, "HEAD", sent.clicks[0]!);
     expect(await totalsOf(tenant, job.id)).toEqual({
-      ...{ opened: 1, clicked: 1, opened_human: 0, email_opened: 2, email_clicked: 4 },
+      opened: 1,
+      clicked: 1,
+      opened_human: 0,
+      email_opened: 2,
+      email_clicked: 4,
     });
     const verdicts = (await rowsOf(world)).map(({ machine }) => machine).sort();
     expect(verdicts).toEqual(["head", "prefetch", "scanner", "too_soon", "too_soon", "too_soon"]);

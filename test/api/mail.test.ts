@@ -91,7 +91,7 @@ describe("unsubscribing", () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
-    await tenant.store.update({ pk: `T#${tenant.id}#S${ada[0]}`, sk: ada }, { set: { "c:email": "suppressed" } });
+    await tenant.rows.update({ pk: `T#${tenant.id}#S${ada[0]}`, sk: ada }, { set: { "c:email": "suppressed" } });
     expect((await follow(world, "POST", unsubscribe!, BROWSER)).status).toBe(200);
     expect((await mail({ category: "transactional" })).job.skip_reasons).toEqual({ suppressed: 1 });
   });
@@ -101,18 +101,26 @@ describe("tokens", () => {
   const key = Buffer.alloc(32, 7);
   const uuid = fc.uuid();
   const sent = {
-    ...{ tenant: uuid, subscriber: uuid, job: uuid, arm: fc.constantFrom<"a" | "b">("a", "b") },
+    tenant: uuid,
+    subscriber: uuid,
+    job: uuid,
+    arm: fc.constantFrom<"a" | "b">("a", "b"),
     sentAt: fc.nat(2 ** 31),
   };
   const token = fc.oneof(
     fc.record({
-      ...{ kind: fc.constant("unsubscribe" as const), tenant: uuid, subscriber: uuid },
-      ...{ channel: fc.constant("email" as const), scope: fc.constant("marketing" as const) },
+      kind: fc.constant("unsubscribe" as const),
+      tenant: uuid,
+      subscriber: uuid,
+      channel: fc.constant("email" as const),
+      scope: fc.constant("marketing" as const),
     }),
     fc.record({ kind: fc.constant("open" as const), ...sent }, { noNullPrototype: true }),
     fc.record({
-      ...{ kind: fc.constant("click" as const), ...sent },
-      ...{ link: fc.nat(65_535), mark: fc.webUrl().map(markOfTarget) },
+      kind: fc.constant("click" as const),
+      ...sent,
+      link: fc.nat(65_535),
+      mark: fc.webUrl().map(markOfTarget),
     }),
   );
   const kinds = ["unsubscribe", "open", "click"] as const;

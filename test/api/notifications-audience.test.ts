@@ -1,7 +1,11 @@
 // Who gets a send: filters on both sides (NTF-12 to NTF-16), and audiences of every size (NTF-5, AMB-38, AMB-57).
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { addDevice, addPeople, quickStore, reachedOf, send } from "../support/people.ts";
-import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { Message } from "../../shared/store/sends/inbox-items.ts";
+import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
+import { addDevice, addPeople, deviceRow, quickStore, reachedOf, send } from "../support/people.ts";
+import { START, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -154,9 +158,7 @@ describe("filters over devices", () => {
 describe("audiences by size", () => {
   const everyoneOnce = async (world: TestWorld, tenant: Tenant, ids: string[], job: string) => {
     const store = quickStore(world, tenant);
-    const messages = await Promise.all(
-      ids.map((id) => store.query({ pk: `T#${tenant.id}#U#${id}`, prefix: "I#" }).then(({ items }) => items)),
-    );
+    const messages = await Promise.all(ids.map((id) => store.queryAll(Message, { subscriber: id })));
     expect(messages.every((rows) => rows.length === 1 && rows[0]!.job === job)).toBe(true);
     expect(world.logs.filter(({ level }) => level === "error")).toEqual([]);
   };
@@ -166,9 +168,10 @@ describe("audiences by size", () => {
     const ids = await addPeople(world, tenant, 300);
     for (const id of ids.slice(0, 150))
       await quickStore(world, tenant).writeAll(
-        Array.from({ length: 20 }, (_, n) => ({
-          put: { pk: `T#${tenant.id}#S${id[0]}`, sk: `${id}#D#${n}`, id: String(n), platform: "ios" },
-        })),
+        Array.from({ length: 20 }, (_, n) => {
+          const row = deviceRow(id, String(n), { at: START });
+          return putItem(DeviceItem, { subscriber: id, device: String(n) }, row);
+        }),
       );
     const filtered = await send(world, tenant, { ...everybody, device_filters: { platform: { $eq: "ios" } } });
     expect([filtered.answer.sent, filtered.job.counts.delivered]).toEqual([150, 150]);

@@ -1,7 +1,8 @@
 // Safe repetition, reading and listing of sends (AMB-94, NTF-17, D-NTF).
 import { describe, expect, it } from "vitest";
 import { DAY, SECOND } from "../../shared/clock.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { JobItem } from "../../shared/store/sends/job-items.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, quickStore } from "../support/people.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
@@ -102,10 +103,12 @@ describe("read", () => {
       data: { large: "x".repeat(60_000) },
     };
     const { id } = (await post(world, tenant, body)).body;
-    const item = await tenant.store.get(keys.job(tenant.id, id));
+    const job = await tenant.store.get(JobItem, { job: id });
+    if (!job) throw new Error("The job is not there.");
+    const { pk, sk, ...row } = job;
     const copies = Array.from({ length: 35 }, () => {
       const copy = world.ids.uuidAt(START - 1);
-      return { put: { ...item, ...keys.job(tenant.id, copy), id: copy } };
+      return putItem(JobItem, { job: copy }, { ...row, id: copy });
     });
     await quickStore(world, tenant).writeAll(copies);
     const first = (await list(world, tenant, "?limit=100")).body;

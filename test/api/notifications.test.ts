@@ -1,6 +1,6 @@
 // One-off sends: request, record, references, idempotency, list (NTF-1 to NTF-21, D-NTF).
 import { describe, expect, it } from "vitest";
-import { keys } from "../../shared/store/keys.ts";
+import { ChannelItem } from "../../shared/store/channels/items.ts";
 import { post } from "../support/notify.ts";
 import { addPeople, inboxOf, operate, reachedOf, send } from "../support/people.ts";
 import { START } from "../support/world.ts";
@@ -213,8 +213,8 @@ describe("create", () => {
   it("D-NTF-STATE a channel that is switched off, or not verified, sends nothing: the job fails", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const [channel] = (await world.call("GET /api/v1/channels", { as: await tenant.dashboard() })).body.channels;
-    for (const change of [{ active: false }, { active: true, status: "invalid" }]) {
-      await tenant.store.update(keys.entity(tenant.id, "channel", channel.id), { set: change });
+    for (const change of [{ active: false }, { active: true, status: "invalid" }] as const) {
+      await tenant.store.change(ChannelItem, { id: channel.id }, { set: change });
       for (const body of [{ subscriberIds: ids }, { subscriberIds: ids, channel_ids: [channel.id] }]) {
         const { job } = await send(world, tenant, body);
         expect(job).toMatchObject({ status: "failed", error: expect.stringContaining("channel") });

@@ -124,8 +124,11 @@ it("F8 D-LIQUID samples are rendered, with arms and what waits; variables withou
     quiet_hours: { start: "20:00", end: "08:00", timezone_mode: "subscriber" },
   });
   const told = await preview({
-    ...{ target: { type: "all" }, channel_ids: [ids.email, ids.ios] },
-    ...{ title: "Hi {{ subscriber.first_name }}", body: "{{ data.offer }}!", data: { offer: "20 %" } },
+    target: { type: "all" },
+    channel_ids: [ids.email, ids.ios],
+    title: "Hi {{ subscriber.first_name }}",
+    body: "{{ data.offer }}!",
+    data: { offer: "20 %" },
   });
   expect(told).toMatchObject({
     counts: { total: 3, sent: 3, deferred: 1, skipped: 0, held_out: 0 },
@@ -133,13 +136,20 @@ it("F8 D-LIQUID samples are rendered, with arms and what waits; variables withou
     rendered: { recipients: 3, failed: 0, unknown_variables: { "subscriber.first_name": 2 } },
   });
   expect(told.samples.find(({ subscriber_id }: { subscriber_id: string }) => subscriber_id === ada)).toEqual({
-    ...{ subscriber_id: ada, variant_id: null, channels: ["email"], deferred_until: null },
-    ...{ title: "Hi Ada", body: "20 %!" },
+    subscriber_id: ada,
+    variant_id: null,
+    channels: ["email"],
+    deferred_until: null,
+    title: "Hi Ada",
+    body: "20 %!",
   });
   const waits = told.samples.filter(({ deferred_until }: { deferred_until: string | null }) => deferred_until);
   expect(waits).toMatchObject([{ deferred_until: "2026-11-20T23:00:00.000Z" }]);
   const split = await preview({
-    ...{ target: { type: "all" }, channel_ids: [ids.email], variant_b: { title: "B", body: "B" }, split_percentage: 1 },
+    target: { type: "all" },
+    channel_ids: [ids.email],
+    variant_b: { title: "B", body: "B" },
+    split_percentage: 1,
   });
   expect(new Set(split.samples.map(({ title }: { title: string }) => title)).has("B")).toBe(true);
   const none = await preview({ target: { type: "all" }, channel_ids: [ids.sms] });

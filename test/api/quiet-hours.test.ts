@@ -1,9 +1,12 @@
 // Quiet hours in the running service (D-QUIET, F15): marketing is put off to their end, never dropped, never doubled.
 import { expect, it } from "vitest";
 import type { OutboxItem } from "../../local/outbox.ts";
-import { HOUR, MINUTE } from "../../shared/clock.ts";
-import { keys } from "../../shared/store/keys.ts";
-import { operate } from "../support/people.ts";
+import { HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
+import { putItem, toJson } from "../../shared/store/item.ts";
+import type { Value } from "../../shared/store/model.ts";
+import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
+import { ConsentItem, Profile } from "../../shared/store/subscribers/items.ts";
+import { deviceRow, operate } from "../support/people.ts";
 import { dueRows, NEW_YORK_MORNING, QUIET, quietSetting, reached, TOKYO_MORNING } from "../support/quiet-hours.ts";
 import { outboxOf } from "../support/reached.ts";
 import { spent } from "../support/spending.ts";
@@ -22,21 +25,31 @@ it("D-QUIET F15 ISG-4 whoever has quiet hours gets it at their end, in each zone
   const { job: sent, answer } = await push({});
   expect(answer.sent).toBe(3);
   expect(sent).toMatchObject({
-    ...{ status: "processing", deferred: 2, sent: 3, completed_at: null, delivered_by_channel: { ios: 1 } },
+    status: "processing",
+    deferred: 2,
+    sent: 3,
+    completed_at: null,
+    delivered_by_channel: { ios: 1 },
     counts: { total: 3, sent: 3, delivered: 1, failed: 0, skipped: 0 },
   });
   expect(await reached(world)).toEqual([ada]);
   expect(await explain(sent.id, ben)).toMatchObject({
-    ...{ decision: "deferred", state: "deferred", deferred_until: "2026-11-20T23:00:00.000Z", attempts: [] },
+    decision: "deferred",
+    state: "deferred",
+    deferred_until: "2026-11-20T23:00:00.000Z",
+    attempts: [],
     now: {
       quiet_hours: {
-        ...{ ...QUIET, timezone: "Asia/Tokyo", local_time: "2026-11-20T21:00" },
+        ...QUIET,
+        timezone: "Asia/Tokyo",
+        local_time: "2026-11-20T21:00",
         until: "2026-11-20T23:00:00.000Z",
       },
     },
   });
   expect(await explain(sent.id, ada)).toMatchObject({
-    ...{ decision: "sent", deferred_until: null },
+    decision: "sent",
+    deferred_until: null,
     now: { quiet_hours: { timezone: "Europe/London", local_time: "2026-11-20T12:00", until: null } },
   });
   await world.advance(NEW_YORK_MORNING - MINUTE);
@@ -47,7 +60,8 @@ it("D-QUIET F15 ISG-4 whoever has quiet hours gets it at their end, in each zone
   await world.advance(TOKYO_MORNING - NEW_YORK_MORNING);
   expect(await reached(world)).toEqual([ada, cleo, ben]);
   expect(await job(sent.id)).toMatchObject({
-    ...{ status: "completed", deferred: 0 },
+    status: "completed",
+    deferred: 0,
     counts: { total: 3, sent: 3, delivered: 3, failed: 0, skipped: 0 },
   });
   expect(await explain(sent.id, ben)).toMatchObject({ decision: "sent", state: "delivered", deferred_until: null });
@@ -103,13 +117,18 @@ it("D-QUIET AMB-85 hours without an end are refused", async () => {
 it("D-QUIET a timer for each job and release, however many wait; waiting costs a few hundredths of a write each", async () => {
   const { world, tenant, push } = await setting();
   const count = 450;
+  const at = world.clock.now();
+  const time = timestamp(at);
   const puts = Array.from({ length: count }, (_, n) => {
     const id = `${(n % 16).toString(16)}0000000-0000-8000-8000-${String(n).padStart(12, "0")}`;
     const device = `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
-    const fields = { platform: "ios", token: `t${n}`, address: `ios:t${n}`, push_enabled: true, status: "active" };
     return [
-      { put: { ...keys.subscriber(tenant.id, id), id, external_id: `p${n}`, "a:timezone": '"Asia/Tokyo"' } },
-      { put: { ...keys.device(tenant.id, id, device), id: device, subscriber_id: id, rev: 1, ...fields } },
+      putItem(
+        Profile,
+        { id },
+        { id, external_id: `p${n}`, created_at: time, updated_at: time, "a:timezone": toJson<Value>("Asia/Tokyo") },
+      ),
+      putItem(DeviceItem, { subscriber: id, device }, deviceRow(id, device, { at })),
     ];
   }).flat();
   await tenant.store.writeAll(puts);
@@ -141,11 +160,12 @@ it("D-QUIET who is erased or opts out in the meantime is not reached", async () 
   await world.advance(TOKYO_MORNING + MINUTE);
   expect(await reached(world)).toEqual([stays, stays]);
   expect(await job(pushed.id)).toMatchObject({
-    ...{ status: "completed", fail_reasons: { erased: 1, no_device: 1 } },
+    status: "completed",
+    fail_reasons: { erased: 1, no_device: 1 },
     counts: { sent: 3, delivered: 1, failed: 2 },
   });
   expect(await job(texted.id)).toMatchObject({ status: "completed", fail_reasons: { no_consent: 1 } });
-  const rest = await tenant.store.query({ pk: keys.person(tenant.id, gone) });
+  const rest = await tenant.store.queryRows(ConsentItem, { subscriber: gone });
   expect(rest.items).toEqual([]);
 });
 

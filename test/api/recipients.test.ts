@@ -18,7 +18,7 @@ it("F2 every reason to skip somebody is reached, and shown with what the rules s
     (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...more } })).body.id;
   const opted = await upsert("opted", { email: "opted@example.com", consent: { status: "opted_out" } });
   const dead = await upsert("dead", { email: "dead@example.com" });
-  await tenant.store.update({ pk: `T#${tenant.id}#S${dead[0]}`, sk: dead }, { set: { "c:email": "suppressed" } });
+  await tenant.rows.update({ pk: `T#${tenant.id}#S${dead[0]}`, sk: dead }, { set: { "c:email": "suppressed" } });
   const odd = await upsert("odd", { attributes: { phone: "0151" } });
   const bare = await upsert("bare", {});
   const cases: [who: string, channel: string, reason: string][] = [
@@ -68,7 +68,9 @@ it("F2 shows who was held out, whom the filters left out clause by clause, and t
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 30, (n) => ({ attributes: { n } }));
   const { job } = await send(world, tenant, {
-    ...{ target: { type: "all" }, holdout_percentage: 50, channel_arbitration_mode: "smart" },
+    target: { type: "all" },
+    holdout_percentage: 50,
+    channel_arbitration_mode: "smart",
     subscriber_filters: { n: { $gte: 10 }, external_id: { $exists: true } },
   });
   const all = await Promise.all(people.map(async (id) => (await explain(world, tenant, job.id, id)).body));

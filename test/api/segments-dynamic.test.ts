@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
 import type { Message } from "../../shared/messages.ts";
 import { segmentQueue } from "../../shared/resources.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { SegmentMembership } from "../../shared/store/lists/items.ts";
 import { changeMembers, recountMembers } from "../../shared/store/lists/memberships.ts";
 import { identify, ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickDeps, quickStore, wholeTable } from "../support/people.ts";
@@ -204,7 +204,7 @@ describe("converges", () => {
     const { world, tenant } = await withTenant();
     const ada = await upsert(world, tenant, "ada", { plan: "pro" });
     const id = await segmentOf(world, tenant, pro);
-    const row = () => tenant.store.get(keys.membershipOfSegment(tenant.id, ada, id));
+    const row = () => tenant.store.get(SegmentMembership, { subscriber: ada, segment: id });
     const entered_at = new Date(world.clock.now()).toISOString();
     expect(await row()).toMatchObject({
       react: "membership",

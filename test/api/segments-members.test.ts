@@ -1,8 +1,11 @@
 // Segments (SEG-10 to SEG-12, D-PREVIEW): static computation, members, previews, names.
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/clock.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { putItem, toJson } from "../../shared/store/item.ts";
+import type { Value } from "../../shared/store/model.ts";
+import { Fill, SegmentItem } from "../../shared/store/segments/items.ts";
 import { MAX_EXACT } from "../../shared/store/segments/preview.ts";
+import { Profile, SubscriberCount } from "../../shared/store/subscribers/items.ts";
 import { ingest } from "../support/events.ts";
 import { addPeople, quickStore, send } from "../support/people.ts";
 import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";
@@ -59,11 +62,10 @@ describe("static segments", () => {
     const { world, tenant } = await withTenant();
     await upsert(world, tenant, "ada", { plan: "pro" });
     const id = await segmentOf(world, tenant, pro, { is_dynamic: false });
-    // As if the first run's messages had all been lost.
-    const fills = [{ remove: keys.fill(tenant.id, id, "*") }];
+    // As if all messages of the first computation were lost.
     const store = quickStore(world, tenant);
-    await store.writeAll(fills);
-    await store.update(keys.entity(tenant.id, "segment", id), { set: { parts_done: 0, computed: 0 } });
+    await store.remove(Fill, { segment: id, part: "*" });
+    await store.change(SegmentItem, { id }, { set: { parts_done: 0, computed: 0 } });
     expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: true });
     await world.advance(16 * MINUTE);
     expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: false, count: 1 });
@@ -159,12 +161,23 @@ describe("preview", () => {
       const rows = Array.from({ length: to - from }, (_, i) => {
         const n = from + i;
         const id = world.ids.uuid();
-        const profile = { id, external_id: `customer-${n}`, email: `customer-${n}@example.com`, "a:n": String(n % 4) };
-        const more = { "a:first_name": '"Somebody"', "a:city": '"Somewhere"', created_at: at, updated_at: at };
-        return { put: { ...keys.subscriber(tenant.id, id), ...profile, ...more } };
+        return putItem(
+          Profile,
+          { id },
+          {
+            id,
+            external_id: `customer-${n}`,
+            email: `customer-${n}@example.com`,
+            "a:n": toJson<Value>(n % 4),
+            "a:first_name": toJson<Value>("Somebody"),
+            "a:city": toJson<Value>("Somewhere"),
+            created_at: at,
+            updated_at: at,
+          },
+        );
       });
       await store.writeAll(rows);
-      await store.update(keys.count(tenant.id, "subscribers", "0"), { set: { n: to } });
+      await store.change(SubscriberCount, { shard: "0" }, { set: { n: to } });
     };
     const route = "POST /api/v1/segments/preview";
     const rule = { attribute: { n: { $eq: 1 } } };

@@ -1,7 +1,9 @@
 // Segments (SEG-1 to SEG-9): records, rules, plan caps.
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { putItem, toJson } from "../../shared/store/item.ts";
+import { MemberCount } from "../../shared/store/lists/items.ts";
+import { SegmentItem } from "../../shared/store/segments/items.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
 import { ask, membersOf, segmentOf, upsert } from "../support/segments.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
@@ -125,13 +127,10 @@ describe("records", () => {
     const names = Array.from({ length: 103 }, (_, n) => `S${n}`);
     const rows = names.flatMap((name, n) => {
       const id = world.ids.uuidAt(START - n);
-      const entity = { id, name, is_dynamic: false, rule: JSON.stringify(pro), created_at: at, updated_at: at };
-      const count = (shard: string) => ({ put: { ...keys.memberCount(tenant.id, "segment", id, shard), n } });
-      return [
-        { put: { ...keys.entity(tenant.id, "segment", id), ...entity, rule_version: 1, computed: 1 } },
-        count("0"),
-        count("f"),
-      ];
+      const entity = { id, name, is_dynamic: false, rule: toJson(pro), created_at: at, updated_at: at };
+      const computed = { rule_version: 1, run: 1, run_version: 1, parts: 1, parts_done: 1, computed: 1 };
+      const count = (shard: string) => putItem(MemberCount, { kind: "segment", id, shard }, { n });
+      return [putItem(SegmentItem, { id }, { ...entity, ...computed, react: "segment" }), count("0"), count("f")];
     });
     await quickStore(world, tenant).writeAll(rows);
     const first = (await ask(world, tenant, "GET /api/v1/segments")).body;

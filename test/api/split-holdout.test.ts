@@ -1,8 +1,9 @@
 // A/B arms and holdout of a send, end to end (ABH-1, ABH-2, ABH-4, D-AB), against hashes computed here anew.
+
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { Message } from "../../shared/store/sends/inbox-items.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
 import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
@@ -27,8 +28,8 @@ async function fates(world: TestWorld, tenant: Tenant, ids: string[], job: strin
   const store = quickStore(world, tenant);
   return Promise.all(
     ids.map(async (id) => {
-      const { items } = await store.query({ pk: keys.person(tenant.id, id), prefix: "I#" });
-      const mine = items.filter((row) => row.job === job).map((row) => JSON.parse(String(row.content)));
+      const items = await store.queryAll(Message, { subscriber: id });
+      const mine = items.filter((row) => row.job === job).map((row) => JSON.parse(row.content));
       expect(mine.length).toBeLessThan(2);
       if (mine.length === 0) return "held out";
       const { title, body, variant_id } = mine[0];

@@ -1,8 +1,9 @@
 // The live stream of in-app messages (SSE-1 to SSE-6): frames, resumption, keepalive, lifetime, limits.
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE, SECOND } from "../../shared/clock.ts";
-import { keys } from "../../shared/store/keys.ts";
-import { messageRow } from "../../shared/store/sends/inbox.ts";
+import { toJson } from "../../shared/store/item.ts";
+import { messageWrite } from "../../shared/store/sends/inbox.ts";
+import { Message } from "../../shared/store/sends/inbox-items.ts";
 import { addPeople, inboxOf, operate, quickStore, send } from "../support/people.ts";
 import { addReader, openStream } from "../support/sse.ts";
 import { START } from "../support/world.ts";
@@ -64,10 +65,8 @@ describe("frames", () => {
       actions,
       display,
     };
-    await tenant.store.put({
-      ...{ pk: `T#${tenant.id}#U#${id}`, sk: `I#${world.ids.uuidAt(world.clock.now())}` },
-      ...{ job: "j", content: JSON.stringify(content), data: JSON.stringify({ own: 1 }) },
-    });
+    const data = toJson({ own: 1 });
+    await tenant.store.writeAll([messageWrite("j", world.clock.now(), { subscriber: id, content, data })]);
     await world.settle();
     expect(stream.frames()[0]!.data).toMatchObject({
       format: "modal",
@@ -152,7 +151,7 @@ describe("resumption", () => {
     await tell("on time");
     const late_at = world.clock.now();
     const content = { title: "late", body: "World" };
-    await quickStore(world, tenant).put(messageRow(tenant.id, "left", left, { subscriber: id, content, late_at }));
+    await quickStore(world, tenant).writeAll([messageWrite("left", left, { subscriber: id, content, late_at })]);
     await world.advance(2 * MINUTE);
     const titles = (stream: typeof first) => stream.frames().map(({ data }) => data.title);
     expect(titles(first)).toEqual(["on time", "late"]);
@@ -258,6 +257,6 @@ describe("lifetime", () => {
     expect(erased.status).toBe(204);
     await world.advance(3 * MINUTE);
     expect([stream.ended, stream.retries()]).toEqual([true, [2_000, 5 * MINUTE]]);
-    expect(await quickStore(world, tenant).query({ pk: keys.person(tenant.id, id) })).toEqual({ items: [] });
+    expect(await quickStore(world, tenant).queryRows(Message, { subscriber: id })).toEqual({ items: [] });
   });
 });

@@ -1,11 +1,15 @@
 // Erasure of subscribers: at once for everybody who asks, and without a trace soon after (SUB-8 to SUB-14).
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { putItem, toJson } from "../../shared/store/item.ts";
+import { Message } from "../../shared/store/sends/inbox-items.ts";
 import { addDevice, addPeople, inboxOf, send, wholeTable } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
+/** A time to live that does not end during a test. */
+const NEVER = Number.MAX_SAFE_INTEGER;
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 const erase = async (world: TestWorld, tenant: Tenant, id: string) =>
@@ -102,7 +106,10 @@ describe("traces", () => {
     };
     const { id } = await upsert(world, tenant, person);
     const [other] = (await addPeople(world, tenant, 1)) as [string];
-    await addDevice(world, tenant, id, "phone", { token: `${canary}-token`, os_version: "17.1" });
+    await addDevice(world, tenant, id, "phone", {
+      token: `${canary}-token`,
+      os_version: { major: 17, minor: 1, patch: 0 },
+    });
     const { job } = await send(world, tenant, {
       target: { type: "all" },
       title: "Hi {{ subscriber.attributes.note | default: 'you' }}",
@@ -137,7 +144,8 @@ describe("traces", () => {
     await erase(world, tenant, id);
     await world.settle();
     await addDevice(world, tenant, id, "late", { token: "late-canary" });
-    await tenant.store.put({ pk: `T#${tenant.id}#U#${id}`, sk: "I#late", content: "late-canary" });
+    const late = { job: world.ids.uuid(), content: toJson({ title: "late-canary", body: "" }), expires: NEVER };
+    await tenant.store.put(Message, { subscriber: id, message: world.ids.uuid() }, late);
     await world.advance(30 * SECOND);
     expect(JSON.stringify(await wholeTable(world))).toContain("late-canary");
     await world.advance(2 * MINUTE);
@@ -147,10 +155,10 @@ describe("traces", () => {
   it("SUB-9 a subscriber with hundreds of messages loses them all", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
-    const rows = Array.from({ length: 700 }, (_, n) => ({
-      put: { pk: `T#${tenant.id}#U#${id}`, sk: `I#${n}`, content: "x".repeat(3_000) },
-    }));
-    await tenant.store.writeAll(rows);
+    const content = toJson({ title: "Long", body: "x".repeat(3_000) });
+    const row = { job: world.ids.uuid(), content, expires: NEVER };
+    const messages = Array.from({ length: 700 }, () => world.ids.uuid());
+    await tenant.store.writeAll(messages.map((message) => putItem(Message, { subscriber: id, message }, row)));
     await erase(world, tenant, id);
     await world.settle();
     expect((await wholeTable(world)).filter(({ pk }) => pk.S.endsWith(`#U#${id}`))).toEqual([]);

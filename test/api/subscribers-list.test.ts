@@ -1,7 +1,7 @@
 // Listing of subscribers for integrations and the dashboard (SUB-15, D-SUB-LIST).
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { addPeople, quickStore } from "../support/people.ts";
+import { addDevice, addPeople } from "../support/people.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -159,7 +159,7 @@ describe("who may read", () => {
   it("D-SUB-LIST devices that lie beside the profiles are no subscribers", async () => {
     const { world, tenant } = await withTenant();
     const [id] = await addPeople(world, tenant, 1);
-    await quickStore(world, tenant).put({ pk: `T#${tenant.id}#S${id![0]}`, sk: `${id}#D#phone`, id: "phone" });
+    await addDevice(world, tenant, String(id), "phone");
     expect((await list(world, tenant)).body.items).toHaveLength(1);
     const { status } = await world.call(`GET /api/v1/subscribers/${id}%23D%23phone`, { as: await tenant.dashboard() });
     expect(status).toBe(404);

@@ -231,7 +231,7 @@ describe("consent", () => {
     const older = { status: "opted_in", consented_at: "2026-01-01T00:00:00Z" };
     const { body } = await upsert(world, tenant, { external_id: "ada", attributes: { a: 1 }, consent: older });
     expect(JSON.parse(body.attributes)).toEqual({ a: 1 });
-    const profile = await tenant.store.get({ pk: `T#${tenant.id}#S${body.id[0]}`, sk: body.id });
+    const profile = await tenant.rows.get({ pk: `T#${tenant.id}#S${body.id[0]}`, sk: body.id });
     expect(profile?.["c:email"]).toBe("opted_out");
     expect((await consents(world, tenant, body.id)).body.items).toHaveLength(2);
   });

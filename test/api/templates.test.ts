@@ -1,8 +1,9 @@
 // Notification templates (TPL-1 to TPL-9): unique names, page-numbered list, races between renames and removals.
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
-import { MAX_ENTRIES } from "../../shared/store/catalogue.ts";
-import { keys } from "../../shared/store/keys.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { createNamed, MAX_ENTITIES, Name } from "../../shared/store/name-index.ts";
+import { TemplateItem } from "../../shared/store/sends/template-items.ts";
 import { quickStore } from "../support/people.ts";
 import { type Answer, START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -75,14 +76,14 @@ describe("create", () => {
 
   it("TPL-3 docs/decisions/0021#page-lists the template after the 10,000th is refused", async () => {
     const { world, tenant } = await withTenant();
-    const entries = Array.from({ length: MAX_ENTRIES - 1 }, (_, n) => ({
-      put: { ...keys.entry(tenant.id, "template", `t${n}`), id: world.ids.uuidAt(START - n) },
-    }));
-    await quickStore(world, tenant).writeAll(entries);
+    const names = Array.from({ length: MAX_ENTITIES - 1 }, (_, n) =>
+      putItem(Name, { kind: "template", name: `t${n}` }, { id: world.ids.uuidAt(START - n) }),
+    );
+    await quickStore(world, tenant).writeAll(names);
     expect((await create(world, tenant, { name: "the 10,000th", content })).status).toBe(201);
     const { status, body } = await create(world, tenant, { name: "one more", content });
     expect([status, body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
-    expect((await list(world, tenant, "?per_page=1")).body.total).toBe(MAX_ENTRIES);
+    expect((await list(world, tenant, "?per_page=1")).body.total).toBe(MAX_ENTITIES);
   });
 });
 
@@ -115,14 +116,7 @@ describe("list", () => {
     const store = quickStore(world, tenant);
     for (let n = 0; n < 120; n++) {
       const id = world.ids.uuidAt(START - n);
-      await store.put({ ...keys.entry(tenant.id, "template", `t${n}`), id });
-      await store.put({
-        ...keys.entity(tenant.id, "template", id),
-        id,
-        name: `t${n}`,
-        ...content,
-        created_at: "2026-01-01T00:00:00.000Z",
-      });
+      await createNamed(store, TemplateItem, { id, name: `t${n}`, ...content, created_at: "2026-01-01T00:00:00.000Z" });
     }
     expect((await list(world, tenant, "?per_page=1000")).body.data).toHaveLength(100);
     expect((await list(world, tenant, "?per_page=1")).body.data).toHaveLength(1);

@@ -28,7 +28,7 @@ describe("the plan and the operator", () => {
     ).toBe(200);
     await world.call("PUT /api/v1/billing/plan", { as, body: { plan: "growth" } });
     await operate({ tenant_id: tenant.id, plan: "growth" });
-    const { items } = await tenant.store.query({ pk: `T#${tenant.id}#annotation` });
+    const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#annotation` });
     expect(items).toEqual([
       expect.objectContaining({ kind: "plan_change", source: "auto", text: "The plan changed from free to growth." }),
     ]);

@@ -184,7 +184,7 @@ describe("quotas and caps", () => {
     await three(tenant);
     const as = await tenant.dashboard();
     const annotations = async () => {
-      const { items } = await tenant.store.query({ pk: `T#${tenant.id}#annotation` });
+      const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#annotation` });
       return items.map(({ kind, text }) => `${kind}: ${text}`);
     };
     await operate({ tenant_id: tenant.id, usage: { sends: 79_998 } });
@@ -214,7 +214,7 @@ describe("quotas and caps", () => {
     await operate({ tenant_id: tenant.id, usage: { sends: 81_000 } });
     const allowance = { plan: "starter", sendCap: null } as const;
     await Promise.all(Array.from({ length: 5 }, () => warnOfUsage(tenant.store, "sends", allowance)));
-    expect((await tenant.store.query({ pk: `T#${tenant.id}#annotation` })).items).toHaveLength(1);
+    expect((await tenant.rows.query({ pk: `T#${tenant.id}#annotation` })).items).toHaveLength(1);
     expect(world.logs.filter(({ message }) => message === "a workspace nears a limit")).toHaveLength(1);
   });
 

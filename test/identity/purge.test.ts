@@ -1,9 +1,13 @@
 // What becomes of a deleted workspace: 30 days as it was, then nothing but a tombstone (D-TENANT).
 import { describe, expect, it } from "vitest";
+import { declaredItems } from "../../docs/generate/items.ts";
 import { DAY, HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
 import { platformWrite } from "../../shared/resources.ts";
-import { keys, platformKeys } from "../../shared/store/keys.ts";
-import type { Item, Key, TenantId } from "../../shared/store/model.ts";
+import { type AnyItem, fullKey, prefixOf, putItem } from "../../shared/store/item.ts";
+import type { Key, TenantId } from "../../shared/store/model.ts";
+import { MemberItem, MembershipItem, UserItem } from "../../shared/store/workspaces/identity-items.ts";
+import { Usage, WorkspaceItem } from "../../shared/store/workspaces/items.ts";
+import { workspaceRows } from "../../shared/workspace-rows.ts";
 import { foreignIds } from "../support/foreign.ts";
 import { fillWorkspace, join } from "../support/full-workspace.ts";
 import { mortal } from "../support/mortal.ts";
@@ -37,8 +41,16 @@ async function deletedLongAgo(world: TestWorld, tenant: Tenant): Promise<void> {
   await operate(world, tenant, { status: "deleted" });
   const platform = platformWrite.open(quickDeps(world))("" as TenantId);
   const deleted_at = timestamp(world.clock.now() - 30 * DAY);
-  await platform.update(platformKeys.tenant(tenant.id), { set: { deleted_at } });
+  await platform.change(WorkspaceItem, { tenant: tenant.id }, { set: { deleted_at } });
 }
+
+const isOfWorkspace = (item: AnyItem): item is AnyItem<"workspace"> => item.scope === "workspace";
+const isOfPlatform = (item: AnyItem): item is AnyItem<"platform"> => item.scope === "platform";
+const everyItem = async () => (await declaredItems()).items.map(({ item }) => item);
+
+/** The parts of any key: that of the workspace, the others by their names. */
+const partsOf = (tenant: TenantId): object =>
+  new Proxy({}, { get: (_, part) => (part === "tenant" ? tenant : String(part)) });
 
 const wake = (world: TestWorld, { id }: Tenant) =>
   world.host.invoke("purge", {
@@ -91,32 +103,49 @@ describe("a purge", () => {
     expect(images.body.items).toHaveLength(1);
   });
 
-  it("D-TENANT finds a row of every kind that the model knows, and rows that nothing points to", async () => {
-    const world = await fresh();
+  it("D-TENANT removes a row of every declared item, and none of another workspace", async () => {
+    // The rows of this test have none of the attributes that their items declare.
+    const world = await fresh({ onRead: () => undefined });
     const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
-    const made = new Map<string, Key[]>();
-    for (const { id } of [tenant, neighbour]) {
-      const build = Object.values(keys) as ((tenant: TenantId, ...more: string[]) => Key | string)[];
-      const own = build.map((key) => key(id, "aa", "bb", "cc", "dd")).filter((key) => typeof key === "object");
-      made.set(id, own);
-      const notes = own.map((key) => ({ put: { ...key, note: "x", tenant: tenant.id } }));
-      await quickStore(world, { ...tenant, id }).writeAll(notes);
-    }
-    expect(made.get(tenant.id)!.length).toBeGreaterThan(50);
-    const outside = [
-      platformKeys.invitation("token"),
-      platformKeys.refresh("family"),
-      platformKeys.callback("channel"),
-      platformKeys.due(1, "x"),
-    ];
+    const items = await everyItem();
     const platform = platformWrite.open(quickDeps(world))("" as TenantId);
-    for (const key of outside) await platform.put({ ...key, tenant: tenant.id } as Item);
+    const made = new Map<string, number>();
+    for (const { id } of [tenant, neighbour]) {
+      const distinct = new Map(
+        items.filter(isOfWorkspace).map((item) => {
+          const { pk, sk } = fullKey(item, partsOf(id), prefixOf(id));
+          return [`${pk} ${sk}`, putItem(item, partsOf(id), { note: "x", name: "x", tenant: tenant.id })];
+        }),
+      );
+      made.set(id, distinct.size);
+      await quickStore(world, { ...tenant, id }).writeAll([...distinct.values()]);
+    }
+    expect(made.get(tenant.id)).toBeGreaterThan(50);
+    for (const item of items.filter(isOfPlatform))
+      if (item.purge === "by-tenant-attribute") await platform.put(item, partsOf(tenant.id), { tenant: tenant.id });
     await operate(world, tenant, { status: "deleted" });
     await pass30Days(world);
-    const left = (await rowsOf(world, tenant)).map(({ pk }) => pk.S);
-    expect(left.filter((pk) => !pk.startsWith(`T#${neighbour.id}#`))).toEqual([`TENANT#${tenant.id}`]);
-    const kept = await quickStore(world, neighbour).getAll(made.get(neighbour.id)!);
-    expect(kept.filter((item) => item?.note === "x").length).toBeGreaterThan(made.get(neighbour.id)!.length - 5);
+    const left = await rowsOf(world, tenant);
+    const [own, others] = [`TENANT#${tenant.id}`, prefixOf(neighbour.id)];
+    expect(left.map(({ pk }) => pk.S).filter((pk) => !pk.startsWith(others))).toEqual([own]);
+    const kept = left.filter(({ pk, note }) => pk.S.startsWith(others) && note?.S === "x");
+    expect(kept.length).toBeGreaterThan(made.get(neighbour.id)! - 5);
+  });
+
+  it("D-TENANT finds the rows of the platform as their items declare", async () => {
+    const world = await fresh();
+    const { id: tenant } = await world.tenant();
+    const items = (await everyItem()).filter(isOfPlatform);
+    expect(items.filter(({ purge }) => purge === undefined).map(({ about }) => about)).toEqual([]);
+    const platform = platformWrite.open(quickDeps(world))("" as TenantId);
+    for (const item of items) await platform.put(item, partsOf(tenant), { ...(item.row.tenant && { tenant }) });
+    const { found } = await workspaceRows.open(quickDeps(world))(tenant).find();
+    const isFound = ({ pk, sk }: Key) => found.some((key) => key.pk === pk && key.sk === sk);
+    expect(items.map((item) => [item.about, isFound(fullKey(item, partsOf(tenant), ""))])).toEqual(
+      items.map(({ about, purge }) => [about, purge === "by-key" || purge === "by-tenant-attribute"]),
+    );
+    const byAttribute = items.filter(({ purge }) => purge === "by-tenant-attribute");
+    expect(byAttribute.filter(({ row }) => row.tenant?.type === "optional")).toEqual([]);
   });
 
   it("D-TENANT a name in somebody else's workspace that looks like an id is no reason to go", async () => {
@@ -145,7 +174,7 @@ describe("a purge", () => {
     const { items } = (await world.call(`GET ${route}`, await as())).body;
     expect(items.map(({ id }: { id: string }) => id)).toEqual([stays.id]);
     const platform = platformWrite.open(quickDeps(world))("" as TenantId);
-    expect((await platform.get(platformKeys.tenant(agency.id)))?.clients).toBe(1);
+    expect((await platform.get(WorkspaceItem, { tenant: agency.id }))?.clients).toBe(1);
     expect(await rowsOf(world, gone)).toHaveLength(1);
   });
 
@@ -176,7 +205,7 @@ describe("whoever is still at work", () => {
     const tenant = await world.tenant();
     await operate(world, tenant, { status: "deleted" });
     await world.advance(30 * DAY);
-    await quickStore(world, tenant).put({ pk: `T#${tenant.id}#IDEM#late`, sk: "x" });
+    await quickStore(world, tenant).put(Usage, { period: "2026-12" }, { sends: 1 });
     expect((await rowsOf(world, tenant)).length).toBeGreaterThan(1);
     await world.advance(3 * HOUR);
     expect(await rowsOf(world, tenant)).toHaveLength(1);
@@ -185,7 +214,7 @@ describe("whoever is still at work", () => {
   it("D-TENANT a user who joins another workspace just when the purge would remove them stays", async () => {
     let meanwhile = async () => {};
     const before = async (_: string, operation: string, input: { Key?: { pk?: { S?: string } } }) => {
-      if (operation === "DeleteItem" && input.Key?.pk?.S === platformKeys.user("ada@team.example").pk)
+      if (operation === "DeleteItem" && input.Key?.pk?.S === UserItem.pk({ email: "ada@team.example" }))
         await meanwhile();
     };
     const world = await fresh({ hooks: (name) => (name === "purge" ? { before } : {}) });
@@ -196,11 +225,18 @@ describe("whoever is still at work", () => {
     const platform = platformWrite.open(quickDeps(world))("" as TenantId);
     // What accepting an invitation writes, without the time that a password takes.
     meanwhile = async () => {
-      const member = { user_id: user.id, tenant: other.id, role: "viewer", email: user.email, name: user.name };
+      const member = {
+        user_id: user.id,
+        tenant: other.id,
+        role: "viewer" as const,
+        email: user.email,
+        name: user.name,
+      };
       const created_at = timestamp(world.clock.now());
-      await platform.update(platformKeys.user(user.email), { add: { joined: 1 } });
-      await platform.put({ ...platformKeys.member(other.id, user.id), ...member, created_at });
-      await platform.put({ ...platformKeys.membership(user.id, other.id), ...member, created_at });
+      const keys = { user: user.id, tenant: other.id };
+      await platform.change(UserItem, { email: user.email }, { add: { joined: 1 } });
+      await platform.put(MemberItem, keys, { ...member, created_at });
+      await platform.put(MembershipItem, keys, { ...member, created_at });
     };
     await deletedLongAgo(world, tenant);
     await wake(world, tenant);

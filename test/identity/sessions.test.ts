@@ -1,10 +1,10 @@
 // Registration, login, refresh, logout, switching: how people get in and stay in.
 import { generateKeyPairSync, sign } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import { hashOf } from "../../shared/http/authenticate.ts";
 import { platformWrite } from "../../shared/resources.ts";
-import { platformKeys } from "../../shared/store/keys.ts";
+import { hashOf } from "../../shared/store/hash.ts";
 import type { TenantId } from "../../shared/store/model.ts";
+import { AttemptCount, RefreshFamily } from "../../shared/store/workspaces/identity-items.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import { spent } from "../support/spending.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
@@ -134,8 +134,9 @@ describe("login", () => {
   it("docs/decisions/0021#login is limited per address, whoever is asked for, and so is accepting invitations", async () => {
     const { body } = await register();
     const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
-    const row = platformKeys.limit("login-ip", hashOf("203.0.113.7"), Math.floor(world.clock.now() / (15 * 60_000)));
-    await platform.update(row, { set: { count: 99 } });
+    const windowMs = 15 * 60_000;
+    const row = { kind: "login-ip", who: hashOf("203.0.113.7"), window: Math.floor(world.clock.now() / windowMs) };
+    await platform.change(AttemptCount, row, { set: { count: 99, expires: (world.clock.now() + windowMs) / 1_000 } });
     const invited = { email: "new@lovelace.example", role: "viewer" };
     const { token } = (
       await world.call("POST /api/v1/team/invitations", { as: bearer(body.access_token), body: invited })
@@ -210,8 +211,8 @@ describe("refresh", () => {
   it("ends when its time is over, whether or not the table has dropped its row by then", async () => {
     const { refresh_token } = (await register()).body;
     const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
-    const family = platformKeys.refresh(refresh_token.split(".")[0]);
-    await platform.update(family, { set: { expires_at: world.clock.now() } });
+    const [family] = refresh_token.split(".");
+    await platform.change(RefreshFamily, { family }, { set: { expires_at: world.clock.now() } });
     expect((await refresh(refresh_token)).status).toBe(401);
   });
 

@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { permissions, roles } from "../../shared/http/roles.ts";
 import { platformWrite } from "../../shared/resources.ts";
-import { platformKeys } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
+import { UserItem } from "../../shared/store/workspaces/identity-items.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 const PASSWORD = "correct horse battery";
@@ -136,7 +136,7 @@ describe("invitations", () => {
     const second = await accept(token);
     expect(second.body.user.id).toBe(first.body.user.id);
     const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
-    expect((await platform.get(platformKeys.user("grace@navy.example")))?.joined).toBe(1);
+    expect((await platform.get(UserItem, { email: "grace@navy.example" }))?.joined).toBe(1);
     const as = { authorization: `Bearer ${second.body.access_token}` };
     const switched = await world.call("POST /api/v1/auth/switch", { as, body: { tenant_id: tenant.id } });
     expect(switched.body.tenant).toMatchObject({ id: tenant.id, role: "viewer" });

@@ -80,7 +80,11 @@ describe("every bundle", () => {
 });
 
 const requestFor = (path: string, headers: Record<string, string>) => ({
-  ...{ method: "GET", path, headers, body: Buffer.alloc(0), sourceIp: "203.0.113.7" },
+  method: "GET",
+  path,
+  headers,
+  body: Buffer.alloc(0),
+  sourceIp: "203.0.113.7",
 });
 
 /** Opens the live stream of a subscriber; resolves with what came once a message is among it. */

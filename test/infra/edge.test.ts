@@ -218,7 +218,9 @@ const lines: Record<string, () => void | Promise<void>> = {
     const { Resources } = synthesize({ context: { tokenIssuer } });
     for (const id of ["ApiTemplates", "ApiAuth", "Stream"])
       expect(Resources[id]!.Properties.Environment.Variables).toMatchObject({
-        ...{ TOKEN_ISSUER: "https://issuer.example", TOKEN_AUDIENCE: "clients", TOKEN_JWKS: JSON.stringify(jwks) },
+        TOKEN_ISSUER: "https://issuer.example",
+        TOKEN_AUDIENCE: "clients",
+        TOKEN_JWKS: JSON.stringify(jwks),
       });
     expect(template.Resources.ApiAuth!.Properties.Environment.Variables).not.toHaveProperty("TOKEN_JWKS");
   },

@@ -8,8 +8,11 @@ const bootstrapped = answering({ Parameter: { Value: "21" } });
 const limitOf = (free: number) => answering({ AccountLimit: { UnreservedConcurrentExecutions: free } });
 
 const inOrder = {
-  ...{ context: {} as Record<string, unknown>, region: "eu-west-1" as string | undefined },
-  ...{ table: answering({}), parameters: bootstrapped, functions: limitOf(1_000) },
+  context: {} as Record<string, unknown>,
+  region: "eu-west-1" as string | undefined,
+  table: answering({}),
+  parameters: bootstrapped,
+  functions: limitOf(1_000),
 };
 
 it("finds nothing wrong where credentials, bootstrap, limit and settings are in order", async () => {
@@ -42,7 +45,8 @@ describe("it stops", () => {
 it("notes what it may not look at, and what to do by hand", async () => {
   const report = await runPreflight({
     ...inOrder,
-    ...{ parameters: refusing("AccessDeniedException"), functions: refusing("AccessDeniedException") },
+    parameters: refusing("AccessDeniedException"),
+    functions: refusing("AccessDeniedException"),
     context: { emailIdentity: "mail.example.com", removal: "destroy" },
   });
   expect(report.faults).toEqual([]);

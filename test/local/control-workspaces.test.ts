@@ -1,8 +1,9 @@
 // The control surface: workspaces with their credentials, and tokens of members.
 import { describe, expect, test } from "vitest";
 import { platformWrite } from "../../shared/resources.ts";
-import { platformKeys } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
+import { MemberItem, RefreshFamily } from "../../shared/store/workspaces/identity-items.ts";
+import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
 import { START, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -46,7 +47,7 @@ describe("workspaces", () => {
     const { refresh_token } = await make(world);
     const [family, secret] = refresh_token.split(".");
     expect(secret).toMatch(/^[A-Za-z0-9_-]{43}$/);
-    const row = await platformOf(world).get(platformKeys.refresh(family));
+    const row = await platformOf(world).get(RefreshFamily, { family });
     expect(row?.expires).toBe(START / 1_000 + 30 * 86_400);
     expect(JSON.stringify(row)).not.toContain(secret);
     const refreshed = await world.call("POST /api/v1/auth/refresh", { body: { refresh_token } });
@@ -67,7 +68,7 @@ describe("workspaces", () => {
     await world.call(path, { body: { status: "suspended", monthly_send_cap: null } });
     const suspended = await world.call("GET /api/v1/templates", { as: bearer(access_token) });
     expect(suspended).toMatchObject({ status: 403, body: { code: "TENANT_SUSPENDED" } });
-    const row = await platformOf(world).get(platformKeys.tenant(tenant_id));
+    const row = await platformOf(world).get(WorkspaceItem, { tenant: tenant_id });
     expect(row).toMatchObject({ plan: "free", kind: "agency", status: "suspended" });
     const bill = await world.call("GET /api/v1/billing", { as: bearer(access_token) });
     expect(bill.body.usage.sends).toBe(7);
@@ -96,8 +97,7 @@ describe("tokens", () => {
     expect(claimsOf(await token({}))).toMatchObject({ sub: owner.user_id, role: "owner", ro: false });
     const [one, two] = await Promise.all([token({ role: "analyst" }), token({ role: "analyst" })]);
     expect(claimsOf(one).sub).toBe(claimsOf(two).sub);
-    const { pk, sk } = platformKeys.member(tenant_id, "");
-    const { items } = await platformOf(world).query({ pk, prefix: sk });
+    const { items } = await platformOf(world).query(MemberItem, { tenant: tenant_id });
     expect(items.map(({ role }) => role).sort()).toEqual(["analyst", "owner"]);
     expect((await world.call("GET /api/v1/templates", { as: bearer(one) })).status).toBe(200);
     const denied = await world.call("POST /api/v1/notifications", { as: bearer(one), body: {} });

@@ -94,7 +94,15 @@ describe("time", () => {
 
 describe("outbox", () => {
   const item = (id: string, channel: "email" | "sms", job_id: string, subscriber_id: string) => ({
-    ...{ id, channel, job_id, subscriber_id, to: "x", title: null, body: "b", payload: { id }, headers: {} },
+    id,
+    channel,
+    job_id,
+    subscriber_id,
+    to: "x",
+    title: null,
+    body: "b",
+    payload: { id },
+    headers: {},
     at: "2026-11-20T12:00:00.000Z",
   });
 

@@ -59,8 +59,15 @@ describe("keys", () => {
     for (const KeyId of [id, arn, "alias/main", "arn:aws:kms:us-east-1:000000000000:alias/main"]) {
       const { KeyMetadata } = await client.send(new aws.DescribeKeyCommand({ KeyId }));
       expect(KeyMetadata).toMatchObject({
-        ...{ KeyId: id, Arn: arn, Enabled: true, KeyState: "Enabled", CreationDate: new Date(start) },
-        ...{ KeySpec: "SYMMETRIC_DEFAULT", KeyUsage: "ENCRYPT_DECRYPT", KeyManager: "CUSTOMER", Origin: "AWS_KMS" },
+        KeyId: id,
+        Arn: arn,
+        Enabled: true,
+        KeyState: "Enabled",
+        CreationDate: new Date(start),
+        KeySpec: "SYMMETRIC_DEFAULT",
+        KeyUsage: "ENCRYPT_DECRYPT",
+        KeyManager: "CUSTOMER",
+        Origin: "AWS_KMS",
       });
     }
     expect(await nameOf(client.send(new aws.DescribeKeyCommand({ KeyId: "alias/none" })))).toBe("NotFoundException");

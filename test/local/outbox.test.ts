@@ -58,8 +58,13 @@ describe("GET /_local/outbox", () => {
     expect(Object.keys(given).sort()).toEqual([...channels].sort());
     for (const item of Object.values(given))
       expect(item).toMatchObject({
-        ...{ id: expect.any(String), subscriber_id: ada, job_id: id, title: "Hello ada", body: "The sale begins" },
-        ...{ headers: expect.any(Object), at: AT },
+        id: expect.any(String),
+        subscriber_id: ada,
+        job_id: id,
+        title: "Hello ada",
+        body: "The sale begins",
+        headers: expect.any(Object),
+        at: AT,
       });
     const data = { notification_id: id, subscriber_id: ada };
     const reference = `${id}:${ada}`;
@@ -68,8 +73,10 @@ describe("GET /_local/outbox", () => {
         to: expect.stringMatching(/^ios-/),
         payload: { aps: { alert: { title: "Hello ada", body: "The sale begins" } }, order: 7, ...data },
         headers: {
-          ...{ authorization: expect.stringMatching(/^bearer /), "apns-topic": "com.example.shop" },
-          ...{ "apns-push-type": "alert", "apns-collapse-id": id },
+          authorization: expect.stringMatching(/^bearer /),
+          "apns-topic": "com.example.shop",
+          "apns-push-type": "alert",
+          "apns-collapse-id": id,
         },
       },
       android: {

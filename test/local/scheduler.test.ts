@@ -251,7 +251,8 @@ test("a function is invoked with the input, and again while it fails", async () 
   const world = await testWorld();
   const seen: unknown[] = [];
   world.host.register({
-    ...{ name: "probe", timeoutSeconds: 3 },
+    name: "probe",
+    timeoutSeconds: 3,
     create: () => async (event: unknown) => {
       seen.push(event);
       if (seen.length === 1) throw new Error("not yet");

@@ -207,8 +207,11 @@ describe.each(places)("queues in %s", (place) => {
       const url = await create("q");
       const through = requestHandler(services, lost);
       const client = new sqs.SQSClient({
-        ...{ region: "eu-west-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } },
-        ...{ requestHandler: through, useQueueUrlAsEndpoint: false, maxAttempts: 1 },
+        region: "eu-west-1",
+        credentials: { accessKeyId: "local", secretAccessKey: "local" },
+        requestHandler: through,
+        useQueueUrlAsEndpoint: false,
+        maxAttempts: 1,
       });
       const sent = client.send(new sqs.SendMessageCommand({ QueueUrl: url, MessageBody: "once" }));
       await expect(sent).rejects.toThrow("the reply was lost");

@@ -2,13 +2,14 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
+import { parseEnv } from "node:util";
 import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { CreateKeyCommand, DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
@@ -32,9 +33,11 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** The launcher and what it launched. */
-function launch(env: Record<string, string>): ChildProcess {
-  const child = spawn(process.execPath, ["local/launch.mjs", "local/main.ts"], {
+const LAUNCHER = [process.execPath, "local/launch.mjs", "local/main.ts"];
+
+/** The launcher, or npm before it, and what it launched. */
+function launch(env: Record<string, string>, [command = "", ...words] = LAUNCHER): ChildProcess {
+  const child = spawn(command, words, {
     cwd: root,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
@@ -53,8 +56,8 @@ async function kill(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): Pr
 }
 
 /** Waits for the whole page that a start prints. */
-async function start(env: Record<string, string>) {
-  const child = launch(env);
+async function start(env: Record<string, string>, command = LAUNCHER) {
+  const child = launch(env, command);
   let page = "";
   let complaints = "";
   child.stderr!.on("data", (chunk: Buffer) => {
@@ -143,6 +146,30 @@ describe("npm start", () => {
     expect(after > before).toBe(true);
 
     expect(await kill(second.child, "SIGTERM")).toBe(0);
+  }, 60_000);
+
+  test("writes the demo's credentials into a file that a shell can read", async () => {
+    const DATA_DIR = newFolder();
+    const { fact, url } = await start({ DATA_DIR });
+    const file = join(DATA_DIR, "demo.env");
+    expect(fact("variables")).toContain(file);
+    expect(parseEnv(readFileSync(file, "utf8"))).toEqual({
+      BASE_URL: url,
+      TENANT_ID: expect.stringMatching(/^[\w-]{36}$/),
+      SUBSCRIBER_ID: expect.stringMatching(/^[\w-]{36}$/),
+      SDK_KEY: fact("SDK key"),
+      SERVER_KEY: fact("server key"),
+      ACCESS_TOKEN: fact("access token"),
+    });
+    expect(statSync(file).mode & 0o077).toBe(0);
+  }, 60_000);
+
+  test("SIGTERM to npm ends npm, the launcher and the service", async () => {
+    const { child, url } = await start({ DATA_DIR: ":memory:" }, ["npm", "start"]);
+    const closed = once(child, "close");
+    child.kill("SIGTERM");
+    expect(await closed).toEqual([0, null]);
+    await expect(fetch(`${url}/_local/health`)).rejects.toThrow();
   }, 60_000);
 
   test("a launcher that is killed takes the service with it", async () => {
@@ -237,8 +264,12 @@ describe("settings", () => {
   test("have defaults, and read what is given", () => {
     const passedOn = {};
     const usual = {
-      ...{ port: 3_000, dataFolder: ".data", plan: "enterprise", awsPort: undefined },
-      ...{ dynamodbEndpoint: undefined, passedOn },
+      port: 3_000,
+      dataFolder: ".data",
+      plan: "enterprise",
+      awsPort: undefined,
+      dynamodbEndpoint: undefined,
+      passedOn,
     };
     expect(readSettings({})).toEqual(usual);
     expect(readSettings({ PORT: "", DATA_DIR: "", AWS_PORT: "" })).toEqual(usual);
@@ -251,7 +282,10 @@ describe("settings", () => {
       WEBHOOK_ALLOW_LOOPBACK: "1",
     };
     expect(readSettings(given)).toEqual({
-      ...{ port: 0, dataFolder: ":memory:", plan: "free", awsPort: 8_000 },
+      port: 0,
+      dataFolder: ":memory:",
+      plan: "free",
+      awsPort: 8_000,
       dynamodbEndpoint: "http://localhost:8001/",
       passedOn: { WEBHOOK_ALLOW_LOOPBACK: "1" },
     });

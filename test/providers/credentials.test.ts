@@ -8,8 +8,12 @@ const pem = (curve: string) =>
   generateKeyPairSync("ec", { namedCurve: curve }).privateKey.export({ format: "pem", type: "pkcs8" }) as string;
 const p8 = pem("P-256");
 const ios = {
-  ...{ type: "ios_push", key: p8, key_id: "ABCDE12345", team_id: "TEAM123456" },
-  ...{ bundle_id: "com.example.app", environment: "sandbox" },
+  type: "ios_push",
+  key: p8,
+  key_id: "ABCDE12345",
+  team_id: "TEAM123456",
+  bundle_id: "com.example.app",
+  environment: "sandbox",
 };
 const smtp = { type: "email", provider: "smtp", from_email: "news@example.com", host: "smtp.example.com" };
 const sms = { type: "sms", api_key: "abc", api_secret: "def", sender_id: "Shop" };

@@ -41,7 +41,12 @@ describe("answers", () => {
       return { status: 418, headers: { "x-tea": "green" }, body: { short: true } };
     });
     const exchange = await clientOn(network).request({
-      ...{ purpose, url, http2, method: "PUT", headers: { "x-a": "b" }, body: "hällo" },
+      purpose,
+      url,
+      http2,
+      method: "PUT",
+      headers: { "x-a": "b" },
+      body: "hällo",
     });
     expect(exchange).toMatchObject({ outcome: "answered", status: 418, body: '{"short":true}' });
     expect(exchange).toMatchObject({ headers: { "x-tea": "green" } });
@@ -184,7 +189,9 @@ describe("real connections", () => {
     });
     server.close();
     expect(await clientOn(onLoopback(false)).request({ purpose, url: "https://localhost:1/" })).toEqual({
-      ...{ outcome: "not_sent", isRefused: false, reason: "the connection failed (ECONNREFUSED)" },
+      outcome: "not_sent",
+      isRefused: false,
+      reason: "the connection failed (ECONNREFUSED)",
     });
   });
 
@@ -249,7 +256,9 @@ describe("the local service", () => {
     const client = clientOf(await fresh());
     expect(await client.request({ purpose, url: `https://localhost:${port}/` })).toMatchObject({ isRefused: true });
     expect(await client.request({ purpose, url: "https://example.com/" })).toEqual({
-      ...{ outcome: "not_sent", isRefused: false, reason: "the local service sends nothing to other machines" },
+      outcome: "not_sent",
+      isRefused: false,
+      reason: "the local service sends nothing to other machines",
     });
     close();
   });

@@ -25,9 +25,15 @@ describe("the source", () => {
     const unsubscribeUrl = "https://api.example.com/u/token";
     const { headers } = readMail(sourceOf({ unsubscribeUrl, variant: "a" }, { reply_to: "help@example.com" }));
     expect(headers).toMatchObject({
-      ...{ From: "Shop <news@example.com>", To: "ada@example.org", "Reply-To": "help@example.com" },
-      ...{ Subject: "Hello Ada", Date: "Fri, 20 Nov 2026 12:00:00 +0000", "MIME-Version": "1.0" },
-      ...{ "X-Notification-Id": JOB, "X-Subscriber-Id": SUBSCRIBER, "X-Variant-Id": "a" },
+      From: "Shop <news@example.com>",
+      To: "ada@example.org",
+      "Reply-To": "help@example.com",
+      Subject: "Hello Ada",
+      Date: "Fri, 20 Nov 2026 12:00:00 +0000",
+      "MIME-Version": "1.0",
+      "X-Notification-Id": JOB,
+      "X-Subscriber-Id": SUBSCRIBER,
+      "X-Variant-Id": "a",
       "List-Unsubscribe": `<${unsubscribeUrl}>`,
       "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     });
@@ -155,7 +161,8 @@ describe("SES", () => {
     const sent = await sendBy(openProviders(world.partsFor("test")), "email", { address: { email } });
     expect(events.map(({ eventType }) => eventType)).toEqual(types);
     expect(events[0]?.mail).toMatchObject({
-      ...{ destination: [email], messageId: sent.status === "accepted" && sent.providerId },
+      destination: [email],
+      messageId: sent.status === "accepted" && sent.providerId,
       tags: { tenant: ["tenant-1"], job: [JOB], subscriber: [SUBSCRIBER] },
     });
   });
@@ -243,7 +250,8 @@ describe("SMTP", () => {
     const { network } = scripted(...hello, "535 5.7.8 Wrong password");
     const providers = openProviders({ ...world.partsFor("test"), network });
     expect(await verifyBy(providers, "email", { ...smtp, username: "u", password: "p" })).toEqual({
-      ...{ ok: false, error: "Wrong password" },
+      ok: false,
+      error: "Wrong password",
     });
   });
 
@@ -254,7 +262,8 @@ describe("SMTP", () => {
       expect(outcome).toMatchObject({ status: "rejected" });
     }
     expect(await sendBy(openProviders(world.partsFor("test")), "email", {}, { ...smtp, port: 6379 })).toMatchObject({
-      ...{ status: "rejected", reason: "the host must use port 25 or 465 or 587 or 2525" },
+      status: "rejected",
+      reason: "the host must use port 25 or 465 or 587 or 2525",
     });
     expect((await world.call("GET /_local/meter")).body.providers.requests).toBe(0);
   });

@@ -142,7 +142,8 @@ it.each([
 it("NTF-23 SMS one part that was taken is a message that was sent", async () => {
   const messages = [{ status: "1" }, { status: "0", "message-id": "m-2" }];
   expect(await sendTo("sms", { status: 200, body: { messages } })).toMatchObject({
-    ...{ status: "accepted", providerId: "m-2" },
+    status: "accepted",
+    providerId: "m-2",
   });
 });
 
@@ -246,7 +247,7 @@ it.each([...overHttp])("NTF-23 %s: a connection that never was lets it be tried 
   const refused = { ...onLines(() => undefined), connect: async () => Promise.reject(new Error("refused")) };
   const providers = openProviders({ ...world.partsFor("test"), network: refused });
   expect(await sendBy(providers, channel)).toMatchObject({ status: "retryable" });
-  expect(await verifyBy(providers, channel)).toMatchObject({ ok: false, mayPass: true });
+  expect(await verifyBy(providers, channel)).toMatchObject({ ok: false, isTemporary: true });
 });
 
 it.each(overHttp)("NTF-23 %s: silence is unknown when the time is over, not before", async (channel) => {

@@ -3,15 +3,15 @@ import { expect, it } from "vitest";
 import { channelTypes } from "../../shared/plans.ts";
 import {
   jsonOf,
-  mergedData,
   type Outgoing,
   type Providers,
   rejected,
   retryAfter,
   retryable,
-  unproven,
-  withoutAnswer,
+  unanswered,
+  unverifiable,
 } from "../../shared/providers/provider.ts";
+import { mergedData } from "../../shared/providers/push.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 
@@ -19,12 +19,16 @@ it("T4 a refused target is final, a failed connection may be tried again, a miss
   const refused = { outcome: "not_sent", reason: "no", isRefused: true } as const;
   const failed = { outcome: "not_sent", reason: "no", isRefused: false } as const;
   const silent = { outcome: "unknown", reason: "no" } as const;
-  expect([refused, failed, silent].map((exchange) => withoutAnswer(exchange).status)).toEqual([
+  expect([refused, failed, silent].map((exchange) => unanswered(exchange).status)).toEqual([
     "rejected",
     "retryable",
     "unknown",
   ]);
-  expect([refused, failed, silent].map((exchange) => "mayPass" in unproven(exchange))).toEqual([false, true, true]);
+  expect([refused, failed, silent].map((exchange) => "isTemporary" in unverifiable(exchange))).toEqual([
+    false,
+    true,
+    true,
+  ]);
   expect([rejected("x"), rejected("x", true), retryable("x", 2)]).toEqual([
     { status: "rejected", reason: "x" },
     { status: "rejected", reason: "x", addressDead: true },
@@ -57,7 +61,12 @@ it("D-PUSH merges data with the notification's ids, which data cannot replace", 
 
 it("NTF-23 has a provider for each channel type but the in-app inbox", () => {
   const provided: Record<keyof Providers, true> = {
-    ...{ ios: true, android: true, web_push: true, email: true, sms: true, chat_app: true },
+    ios: true,
+    android: true,
+    web_push: true,
+    email: true,
+    sms: true,
+    chat_app: true,
   };
   expect(channelTypes.filter((type) => !(type in provided))).toEqual(["in_app"]);
 });

@@ -22,15 +22,23 @@ describe("iOS", () => {
     await sendBy(providersOf(world), "ios", { data, variant: "a", category: "transactional" });
     const [item] = await outbox(world);
     expect(item.payload).toEqual({
-      ...{ screen: "sale", notification_id: JOB, subscriber_id: SUBSCRIBER, variant_id: "a" },
+      screen: "sale",
+      notification_id: JOB,
+      subscriber_id: SUBSCRIBER,
+      variant_id: "a",
       aps: {
         alert: { title: "Hello Ada", body: "The sale begins – today." },
-        ...{ sound: "default", "thread-id": "transactional" },
+        sound: "default",
+        "thread-id": "transactional",
       },
     });
     expect(item.headers).toMatchObject({
-      ...{ host: "api.push.apple.com", "apns-topic": "com.example.app", "apns-push-type": "alert" },
-      ...{ "apns-collapse-id": JOB, "apns-priority": "10", "apns-id": expect.stringMatching(/^[0-9a-f-]{36}$/) },
+      host: "api.push.apple.com",
+      "apns-topic": "com.example.app",
+      "apns-push-type": "alert",
+      "apns-collapse-id": JOB,
+      "apns-priority": "10",
+      "apns-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
   });
 

@@ -12,7 +12,10 @@ const { key, key_id: kid, team_id: iss } = credentials.ios;
 const bearer = (iat = NOW) => `bearer ${signToken(key, { kid }, { iss, iat })}`;
 const alert = JSON.stringify({ aps: { alert: { body: "x" } } });
 const apns = (headers: Record<string, string>, body = alert): EgressRequest => ({
-  ...{ purpose: "apns", http2: true, url: "https://api.push.apple.com/3/device/abc", body },
+  purpose: "apns",
+  http2: true,
+  url: "https://api.push.apple.com/3/device/abc",
+  body,
   headers: { authorization: bearer(), "apns-topic": "com.example.app", "apns-push-type": "alert", ...headers },
 });
 
@@ -23,23 +26,33 @@ const vapid = (claims: object = {}) => {
   return `vapid t=${token}, k=${public_key}`;
 };
 const push = (headers: Record<string, string>, body: string | Buffer = "x"): EgressRequest => ({
-  ...{ purpose: "web-push", url: `${origin}/send/1`, body },
+  purpose: "web-push",
+  url: `${origin}/send/1`,
+  body,
   headers: { authorization: vapid(), ttl: "60", "content-encoding": "aes128gcm", ...headers },
 });
 
 const fcm = (authorization: string): EgressRequest => ({
-  ...{ purpose: "fcm", url: "https://fcm.googleapis.com/v1/projects/shop-1/messages:send", headers: { authorization } },
+  purpose: "fcm",
+  url: "https://fcm.googleapis.com/v1/projects/shop-1/messages:send",
+  headers: { authorization },
   body: JSON.stringify({ message: { token: "t" } }),
 });
 const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
 const token = (fields: Record<string, string>): EgressRequest => ({
-  ...{ purpose: "fcm", url: "https://oauth2.googleapis.com/token", body: form(fields) },
+  purpose: "fcm",
+  url: "https://oauth2.googleapis.com/token",
+  body: form(fields),
 });
 const sms = (fields: Record<string, string>): EgressRequest => ({
-  ...{ purpose: "sms", url: "https://rest.nexmo.com/sms/json", body: form(fields) },
+  purpose: "sms",
+  url: "https://rest.nexmo.com/sms/json",
+  body: form(fields),
 });
 const chat = (path: string, authorization: string, body: object): EgressRequest => ({
-  ...{ purpose: "chat-app", url: `https://graph.facebook.com/v23.0/${path}`, headers: { authorization } },
+  purpose: "chat-app",
+  url: `https://graph.facebook.com/v23.0/${path}`,
+  headers: { authorization },
   body: JSON.stringify(body),
 });
 

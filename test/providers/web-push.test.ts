@@ -69,7 +69,9 @@ describe("encryption", () => {
     const world = await fresh();
     const address = { endpoint: "https://push.example.com/x", keys: wrong };
     expect(await sendBy(openProviders(world.partsFor("test")), "web_push", { address })).toEqual({
-      ...{ status: "rejected", reason: "invalid_subscription_keys", addressDead: true },
+      status: "rejected",
+      reason: "invalid_subscription_keys",
+      addressDead: true,
     });
   });
 });
@@ -82,11 +84,16 @@ describe("requests", () => {
     const [item] = (await world.call("GET /_local/outbox")).body.items;
     expect(item.to).toBe("https://push.example.com/send/abc");
     expect(item.headers).toMatchObject({
-      ...{ topic: expect.stringMatching(/^[\w-]{32}$/), ttl: "2419200", urgency: "normal" },
-      ...{ "content-encoding": "aes128gcm", authorization: expect.stringMatching(/^vapid t=\S+, k=[\w-]{87}$/) },
+      topic: expect.stringMatching(/^[\w-]{32}$/),
+      ttl: "2419200",
+      urgency: "normal",
+      "content-encoding": "aes128gcm",
+      authorization: expect.stringMatching(/^vapid t=\S+, k=[\w-]{87}$/),
     });
     expect(JSON.parse(decrypt(Buffer.from(item.payload.encrypted, "base64url"), browser.keys, auth))).toEqual({
-      ...{ title: "Hello Ada", body: "The sale begins – today.", tag: JOB },
+      title: "Hello Ada",
+      body: "The sale begins – today.",
+      tag: JOB,
       data: { screen: "sale", notification_id: JOB, subscriber_id: SUBSCRIBER, variant_id: "b" },
     });
   });
@@ -103,7 +110,8 @@ describe("requests", () => {
     const { publicKey: public_key, privateKey: private_key } = generateVAPIDKeys();
     expect(await verifyBy(providers, "web_push", { public_key, private_key })).toEqual({ ok: true });
     expect(await verifyBy(providers, "web_push", { public_key })).toEqual({
-      ...{ ok: false, error: "The public key does not belong to the private key" },
+      ok: false,
+      error: "The public key does not belong to the private key",
     });
     const other = createECDH("prime256v1");
     other.generateKeys();

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
 import type { Graph, JourneyNode } from "../../shared/rules/journey-graph.ts";
-import { graphProblems, heardBy } from "../../shared/rules/journey-paths.ts";
-import { advance, bound, type Knowledge, type Position } from "../../shared/rules/journey-run.ts";
+import { dependenciesOf, graphProblems } from "../../shared/rules/journey-paths.ts";
+import { advance, type Knowledge, type Position, withTriggerValues } from "../../shared/rules/journey-run.ts";
 import { branch } from "../support/journeys.ts";
 
 const IDS = ["a", "b", "c", "d", "e", "f"];
@@ -209,13 +209,17 @@ describe("graphs", () => {
       { event: { name: "left" } },
       { rule: { group: { op: "or", nodes: [{ attribute: { age: { $gt: 1 } } }, { event: { name: "gone" } }] } } },
     ];
-    const heard = heardBy({ start: "a", steps: { a: wait, b: { id: "b", type: "exit" } }, exit_conditions });
+    const heard = dependenciesOf({ start: "a", steps: { a: wait, b: { id: "b", type: "exit" } }, exit_conditions });
     expect(heard).toEqual({ events: ["paid", "left", "gone"], attributes: ["plan", "age"] });
   });
 
   it("D-JNY-RUN references to the trigger keep their type; what it lacks matches nothing", () => {
     const where = { a: { $eq: "{{trigger.n}}" }, b: { $in: ["x-{{ trigger.s }}", 1] }, c: { $eq: "{{trigger.none}}" } };
-    expect(bound(where, { n: 5, s: "y" })).toEqual({ a: { $eq: 5 }, b: { $in: ["x-y", 1] }, c: { $eq: "\u0000" } });
-    expect(bound({ a: "{{trigger.constructor}}" }, {})).toEqual({ a: "\u0000" });
+    expect(withTriggerValues(where, { n: 5, s: "y" })).toEqual({
+      a: { $eq: 5 },
+      b: { $in: ["x-y", 1] },
+      c: { $eq: "\u0000" },
+    });
+    expect(withTriggerValues({ a: "{{trigger.constructor}}" }, {})).toEqual({ a: "\u0000" });
   });
 });

@@ -23,7 +23,12 @@ const fact = (name: string) => outside.fact(name);
 it("the browser client is small and asks for nothing of Node", async () => {
   const { outputFiles } = await build({
     stdin: { contents: 'export * from "engagement-sdk/browser";', resolveDir: outside.folder },
-    ...{ bundle: true, write: false, minify: true, format: "esm", platform: "browser", logLevel: "silent" },
+    bundle: true,
+    write: false,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    logLevel: "silent",
   });
   expect(outputFiles[0]!.contents.length).toBeLessThan(16_000);
 });
@@ -32,7 +37,12 @@ describe.skipIf(!PLAYWRIGHT || !CHROMIUM)("in Chromium (skipped where playwright
   it("upserts, streams and reads across origins", async () => {
     const { outputFiles } = await build({
       stdin: { contents: 'export * from "engagement-sdk/browser";', resolveDir: outside.folder },
-      ...{ bundle: true, write: false, format: "iife", globalName: "sdk", platform: "browser", logLevel: "silent" },
+      bundle: true,
+      write: false,
+      format: "iife",
+      globalName: "sdk",
+      platform: "browser",
+      logLevel: "silent",
     });
     const site = createServer((_, response) => {
       response.setHeader("content-type", "text/html");
@@ -50,7 +60,11 @@ describe.skipIf(!PLAYWRIGHT || !CHROMIUM)("in Chromium (skipped where playwright
       await fetch(`${fact("service")}/api/v1/notifications`, { method: "POST", headers, body });
       expect(await tab.evaluate(calling(READ, id))).toEqual({ title: "Hello", unread: 1, updated: 1 });
       expect(await tab.evaluate(calling(REPORT, id))).toEqual({
-        ...{ accepted: 1, linked: true, interaction: null, device: true, removed: null },
+        accepted: 1,
+        linked: true,
+        interaction: null,
+        device: true,
+        removed: null,
         refused: ["VALIDATION_ERROR", 422],
       });
     } finally {

@@ -36,7 +36,11 @@ function listen(replies: Reply[], inbox: number[] = [], options: Partial<StreamO
     calls.push({ path, resume, at: Date.now() - START });
     if (path.endsWith("/messages")) {
       const messages = inbox.map((second) => ({
-        ...{ id: idAt(second), notification_id: "n", status: "unread", created_at: "", expires_at: "" },
+        id: idAt(second),
+        notification_id: "n",
+        status: "unread",
+        created_at: "",
+        expires_at: "",
         content: { title: `m${second}`, body: "b", actions: [{ id: "a", title: "Go", url: "https://x" }] },
       }));
       return new Response(JSON.stringify({ messages }));

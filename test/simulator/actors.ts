@@ -115,8 +115,15 @@ export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise
   const { ledger, kernel } = world;
   const label = `send-${ledger.sends.size + 1}`;
   const record: Send = {
-    ...{ tenant: tenant.id, label, startedAt: kernel.now(), ids, scheduledAt, holdout, splitShare },
-    ...{ tier, platform },
+    tenant: tenant.id,
+    label,
+    startedAt: kernel.now(),
+    ids,
+    scheduledAt,
+    holdout,
+    splitShare,
+    tier,
+    platform,
     small: wish.small ?? true,
     mustComplete: wish.mustComplete ?? true,
     jobs: new Set(),

@@ -1,6 +1,8 @@
 // Reads keys and items of the table the way the invariants speak of them.
 
+import { rowOf } from "../../shared/store/item.ts";
 import type { Item } from "../../shared/store/model.ts";
+import { ChunkItem } from "../../shared/store/sends/audience-items.ts";
 import { chunkOf } from "../../shared/store/sends/chunks.ts";
 import type { Mirror } from "./mirror.ts";
 
@@ -54,7 +56,7 @@ export function audienceOf(chunks: readonly Item[]): Audience {
   const seen = new Set<string>();
   const meet = (id: string) => (seen.has(id) ? void audience.twice.push(id) : void seen.add(id));
   for (const item of chunks) {
-    const { recipients, heldOut } = chunkOf(item);
+    const { recipients, heldOut } = chunkOf(rowOf(ChunkItem, item));
     for (const { subscriber, arm } of recipients) {
       meet(subscriber);
       audience.sent.set(subscriber, arm);

@@ -1,6 +1,7 @@
 // What clients were told of their events, and the clients: they send, link and export until they are answered.
 import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
-import { type ExportedEvent, exportEvents } from "../../shared/store/events/export.ts";
+import type { ExportedEvent } from "../../shared/store/events/events.ts";
+import { exportEvents } from "../../shared/store/events/export.ts";
 import type { Person } from "./ledger.ts";
 import type { Tenant } from "./tenants.ts";
 import type { SimWorld } from "./world.ts";

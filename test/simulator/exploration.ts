@@ -53,9 +53,14 @@ export async function explore({ from, seeds, scenarios, keepGoing, tell, ...rest
   for (const { violation, seed } of runs)
     if (violation) violations[violation.invariant] = [...(violations[violation.invariant] ?? []), seed];
   return {
-    ...{ seeds: runs.length, calls: sum((run) => run.calls), crashes: sum((run) => run.crashes) },
-    ...{ faults: sum((run) => run.faults), sweep: sum((run) => run.rescues.sweep) },
-    ...{ watchdog: sum((run) => run.rescues.watchdog), violations, reached: [...reached].sort() },
+    seeds: runs.length,
+    calls: sum((run) => run.calls),
+    crashes: sum((run) => run.crashes),
+    faults: sum((run) => run.faults),
+    sweep: sum((run) => run.rescues.sweep),
+    watchdog: sum((run) => run.rescues.watchdog),
+    violations,
+    reached: [...reached].sort(),
     trace: digest.digest("hex"),
   };
 }
@@ -84,8 +89,14 @@ export function together(parts: readonly Findings[]): Findings {
   const trace = createHash("sha256");
   for (const part of parts) trace.update(part.trace);
   return {
-    ...{ seeds: sum("seeds"), calls: sum("calls"), crashes: sum("crashes"), faults: sum("faults") },
-    ...{ sweep: sum("sweep"), watchdog: sum("watchdog"), violations, trace: trace.digest("hex") },
+    seeds: sum("seeds"),
+    calls: sum("calls"),
+    crashes: sum("crashes"),
+    faults: sum("faults"),
+    sweep: sum("sweep"),
+    watchdog: sum("watchdog"),
+    violations,
+    trace: trace.digest("hex"),
     reached: [...new Set(parts.flatMap(({ reached }) => reached))].sort(),
   };
 }

@@ -112,7 +112,8 @@ export function openFrontDoor({ kernel, fleet, random, base, arrives, answered }
     let isCut = true;
     const callOff = kernel.after(ms, () => process && fleet.stop(process, "its client went away"));
     const work = {
-      ...{ tenants: [tenant.id], timeoutSeconds: STREAM_TIMEOUT_SECONDS },
+      tenants: [tenant.id],
+      timeoutSeconds: STREAM_TIMEOUT_SECONDS,
       begins: (by: Process) => {
         process = by;
       },

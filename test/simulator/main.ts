@@ -82,7 +82,11 @@ async function findPlanted(): Promise<void> {
       const { run, seeds } = await findBug(bug, range);
       const where = run && `${run.scenario} ${run.profile}`;
       rows.push({
-        ...{ name: bug.name, area: bug.area, tried: seeds, seed: run?.seed, where },
+        name: bug.name,
+        area: bug.area,
+        tried: seeds,
+        seed: run?.seed,
+        where,
         invariant: run?.violation?.invariant,
       });
       if (isShare()) console.error(`${bug.name}: ${run ? `seed ${run.seed}` : "not found"}`);

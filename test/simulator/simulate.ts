@@ -55,7 +55,10 @@ export async function simulate({ seed, scenario, viaSdk = false, ...options }: R
   const profile = options.profile ?? drawProfile(random);
   const kernel = createKernel(START + random.between(0, HOUR), random);
   const world = await createSimWorld({
-    ...{ kernel, signingKey, viaSdk, without: options.without },
+    kernel,
+    signingKey,
+    viaSdk,
+    without: options.without,
     profile: { ...profiles[profile], ...options.tuned },
   });
   const reached = watchReached(world);
@@ -70,7 +73,11 @@ export async function simulate({ seed, scenario, viaSdk = false, ...options }: R
     if (world.errors.length > 0) throw world.errors[0];
     if (!violation) for (const { end } of watches) await end?.();
     return {
-      ...{ seed, scenario: scenario.name, profile, violation, rescues: world.rescues },
+      seed,
+      scenario: scenario.name,
+      profile,
+      violation,
+      rescues: world.rescues,
       story: violation ? storyOf(kernel.trace, world.start, violation.entities, world.names) : "",
       hash: kernel.hash(),
       calls: world.calls(),

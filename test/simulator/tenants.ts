@@ -5,9 +5,11 @@ import type { Deps } from "../../shared/deps.ts";
 import { sdkKeyOf } from "../../shared/http/authenticate.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
-import { minuteOf, platformKeys, keys as rowKeys } from "../../shared/store/keys.ts";
+import { ChannelItem, CredentialsItem } from "../../shared/store/channels/items.ts";
 import type { TenantId } from "../../shared/store/model.ts";
-import { type DevicePlatform, registerDevice } from "../../shared/store/subscribers/devices.ts";
+import { minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
+import { registerDevice } from "../../shared/store/subscribers/device-registration.ts";
+import type { Device } from "../../shared/store/subscribers/devices.ts";
 import { upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
 import { register } from "../../shared/store/workspaces/identity.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
@@ -25,7 +27,7 @@ export interface Tenant {
   /** A subscriber from before the story. @returns its id. */
   addSubscriber(
     input: { external_id: string; email: string; attributes: Record<string, string> },
-    platform?: DevicePlatform,
+    platform?: Device["platform"],
   ): Promise<string>;
 }
 
@@ -41,7 +43,7 @@ export function openTenants(deps: Deps) {
 
   const make = async (): Promise<Tenant> => {
     await secretsMaker.open(deps)(none).ensure();
-    if (made === 0) await platform.put({ ...platformKeys.sweep(), minute: minuteOf(deps.clock.now()) - 4 });
+    if (made === 0) await platform.put(SweepItem, {}, { minute: minuteOf(deps.clock.now()) - 4 });
     const { user, tenant: id } = await register(platform, storeOf, {
       email: `owner${++made}@example.com`,
       secret: "",
@@ -69,11 +71,24 @@ export function openTenants(deps: Deps) {
         const channel = store.ids.uuidAt(deps.clock.now());
         const type = "ios_push";
         const sealed = await vaultSealing.open(deps)(id).seal({ channel, type }, { type });
-        await store.put({ ...rowKeys.credentials(id, channel), type, sealed });
-        const entity = { id: channel, type: "ios", name: "Push", active: true, status: "active", credentials: "first" };
         const created_at = timestamp(deps.clock.now());
-        const proven = { verified_credentials: "first", verified_at: created_at, created_at };
-        await store.put({ ...rowKeys.entity(id, "channel", channel), ...entity, ...proven });
+        const credentials = { id: channel, type, sealed, created_at, updated_at: created_at } as const;
+        await store.put(CredentialsItem, { channel }, credentials);
+        await store.put(
+          ChannelItem,
+          { id: channel },
+          {
+            id: channel,
+            type: "ios",
+            name: "Push",
+            active: true,
+            status: "active",
+            credentials: "first",
+            verified_credentials: "first",
+            verified_at: created_at,
+            created_at,
+          },
+        );
       },
       configure: async (settings) => {
         await changeWorkspace(platform, id, settings);

@@ -137,7 +137,10 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   };
   const create = (process: Process): Handler => {
     const aws = clientsFor(process, {
-      ...{ kernel, services, faults, viaSdk },
+      kernel,
+      services,
+      faults,
+      viaSdk,
       fleet: () => fleet,
       inspect: (...request) => {
         calls++;
@@ -149,7 +152,9 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       },
     });
     const providers = providersFor(process, {
-      ...{ kernel, faults, fleet: () => fleet },
+      kernel,
+      faults,
+      fleet: () => fleet,
       told: (call) => {
         for (const listener of providerCalls) listener(call);
       },
@@ -171,7 +176,10 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   });
   const schedules = driveSchedules(kernel, scheduler);
   const queues = driveQueues({
-    ...{ kernel, sqs, fleet, faults },
+    kernel,
+    sqs,
+    fleet,
+    faults,
     urlOf: (queue) => env[queueVariable(queue)]!,
     starts: (queue, messages) => {
       for (const { body } of messages) if (body.watch) rescues.watchdog++;
@@ -183,13 +191,18 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   const setupDeps: Deps = {
     // One stub stands for every client class: what differs is in the command.
     aws: (() => ({ send: setupSend })) as unknown as Deps["aws"],
-    ...{ clock, ids: base.ids, env },
+    clock,
+    ids: base.ids,
+    env,
     log: () => undefined,
   };
   const tenants = openTenants(setupDeps);
   const operate = operator.create(setupDeps);
   const door = openFrontDoor({
-    ...{ kernel, fleet, random, base },
+    kernel,
+    fleet,
+    random,
+    base,
     arrives: (...request) => {
       for (const listener of arrivals) listener(...request);
     },
@@ -199,8 +212,19 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   });
 
   return {
-    ...{ kernel, random, profile, faults, mirror, faultsEnd: start + FAULTS_END_MS, start, fleet, records, queues },
-    ...{ ...door, names, rescues },
+    kernel,
+    random,
+    profile,
+    faults,
+    mirror,
+    faultsEnd: start + FAULTS_END_MS,
+    start,
+    fleet,
+    records,
+    queues,
+    ...door,
+    names,
+    rescues,
     ledger: openLedger(),
     tenant: async () => {
       const made = await tenants.make();

@@ -5,7 +5,7 @@ import { awsFailure } from "../../local/aws/stand-in.ts";
 import { absent, all, any, below, is, oneOf, present } from "../../shared/store/conditions.ts";
 import type { Item } from "../../shared/store/model.ts";
 import { onConditionFailed, onTransactionCanceled, tooLarge } from "../../shared/store/refusals.ts";
-import type { TransactItem } from "../../shared/store/table.ts";
+import type { RawWrite } from "../../shared/store/rows.ts";
 import { at, connectionLost, failing, patiently, storeOf } from "../support/stores.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -82,7 +82,7 @@ describe("refusals", () => {
 });
 
 describe("conflicts and lost replies", () => {
-  const steps: TransactItem[] = [
+  const steps: RawWrite[] = [
     { put: at("a"), when: absent() },
     { update: at("n"), change: { add: { n: 1 } } },
   ];

@@ -1,9 +1,10 @@
 // The one table behind its guard: batches, conditions and their refusals, conflicts, lost replies.
 import { describe, expect, it } from "vitest";
-import { platformWrite, type Store, storeWrite } from "../../shared/resources.ts";
 import { present } from "../../shared/store/conditions.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { tooLarge } from "../../shared/store/refusals.ts";
+import { openRows, type Rows } from "../../shared/store/rows.ts";
+import { isOfPlatform, isOfWorkspace } from "../../shared/store/table.ts";
 import { at, patiently, storeOf } from "../support/stores.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -11,7 +12,7 @@ const { fresh } = worlds();
 const withStore = async (options: Parameters<typeof fresh>[0] = {}) => storeOf(await fresh(options));
 
 describe("guard", () => {
-  const everyCall = (store: Store, pk: string): (() => Promise<unknown>)[] => [
+  const everyCall = (store: Rows, pk: string): (() => Promise<unknown>)[] => [
     () => store.get(at("a", pk)),
     () => store.getAll([at("a"), at("a", pk)]),
     () => store.query({ pk }),
@@ -40,11 +41,10 @@ describe("guard", () => {
 
   it("GEN-8 platform rows and tenants' rows never meet, and a store without a tenant opens nothing", async () => {
     const { world } = await withStore();
-    const platform = platformWrite.open(world.partsFor("test"))("shop" as TenantId);
-    await expect(platform.get(at("a"))).rejects.toThrow("outside");
-    const nobody = storeWrite.open(world.partsFor("test"))("" as TenantId);
+    const rows = openRows(world.partsFor("test"));
+    await expect(rows(isOfPlatform).get(at("a"))).rejects.toThrow("outside");
     for (const pk of ["T##X", "T#shop#X", "TENANT#shop"])
-      await expect(nobody.get(at("a", pk))).rejects.toThrow("outside");
+      await expect(rows(isOfWorkspace("" as TenantId)).get(at("a", pk))).rejects.toThrow("outside");
   });
 });
 

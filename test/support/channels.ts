@@ -28,8 +28,13 @@ export const CHAT_APP = {
   webhook_verify_token: "chat-verify-token-4711",
 };
 export const SMTP = {
-  ...{ provider: "smtp", from_email: "shop@example.com", from_name: "Shop", host: "smtp.example.com", port: 587 },
-  ...{ username: "shop", password: "smtp-password-4711" },
+  provider: "smtp",
+  from_email: "shop@example.com",
+  from_name: "Shop",
+  host: "smtp.example.com",
+  port: 587,
+  username: "shop",
+  password: "smtp-password-4711",
 };
 
 const BOUNDARY = "a-boundary";

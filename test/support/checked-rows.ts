@@ -29,5 +29,6 @@ export function faultsOfRow(item: AnyItem | AnyIndex, row: object): string[] {
 /** @throws if the row is not as its item is declared. */
 export function checkRow(item: AnyItem | AnyIndex, row: object): void {
   const faults = faultsOfRow(item, row);
-  if (faults.length > 0) throw new Error(`Not as declared (${item.about}): ${faults.join("; ")}: ${JSON.stringify(row)}`);
+  if (faults.length > 0)
+    throw new Error(`Not as declared (${item.about}): ${faults.join("; ")}: ${JSON.stringify(row)}`);
 }

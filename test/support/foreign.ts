@@ -78,7 +78,7 @@ const journey: Make = async (world, tenant) => {
 const importJob: Make = async (world, tenant) => {
   const id = world.ids.uuidAt(world.clock.now());
   const timers = { set: async () => undefined };
-  await createImport(tenant.store, timers, { id, list: id, source: "csv", dryRun: false, bytes: 0 });
+  await createImport(tenant.store, timers, { id, list: id, source: "csv", bytes: 0, dry_run: false });
   return id;
 };
 

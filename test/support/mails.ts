@@ -49,7 +49,9 @@ export function mailOf(source: string): ReadMail {
     .map((part) => decoded(part.replace(/^\r\n/, "")));
   const listed = /^<(.*)>$/.exec(headers["List-Unsubscribe"] ?? "")?.[1];
   return {
-    ...{ headers, text, html },
+    headers,
+    text,
+    html,
     unsubscribe: listed === undefined ? undefined : pathOf(listed),
     pixel: pathOf(/<img [^>]*src="([^"]*\/o\/[^"]*)"/.exec(html)![1]!),
     clicks: [...html.matchAll(/href="([^"]*\/c\/[^"]*)"/gi)].map(([, url]) => pathOf(url!)),

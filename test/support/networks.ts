@@ -3,7 +3,7 @@ import { type Duplex, duplexPair } from "node:stream";
 import { openLine } from "../../local/providers/lines.ts";
 import { serveHttp1, serveHttp2 } from "../../local/providers/serving.ts";
 import type { Sink } from "../../local/providers/sink.ts";
-import type { Network, Wish } from "../../shared/egress/network.ts";
+import type { ConnectOptions, Network } from "../../shared/egress/network.ts";
 
 export interface CountedNetwork extends Network {
   /** Addresses that were connected to. */
@@ -34,15 +34,15 @@ export function answeringNetwork(sink: Sink): CountedNetwork {
 }
 
 /** Every connection is handed to a function as bytes. */
-export function onLines(serve: (line: Duplex, wish: Wish) => void): CountedNetwork {
+export function onLines(serve: (line: Duplex, options: ConnectOptions) => void): CountedNetwork {
   const connects: string[] = [];
   return {
     connects,
     resolve: async () => ["93.184.215.14"],
-    connect: async (wish) => {
-      connects.push(wish.host);
+    connect: async (options) => {
+      connects.push(options.host);
       const [near, far] = openLine(() => undefined);
-      serve(far, wish);
+      serve(far, options);
       return near;
     },
     secure: async (line) => line,

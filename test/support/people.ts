@@ -1,9 +1,13 @@
 // People for tests: many at once without the price of HTTP, devices before they have an endpoint, and what they read.
+import { createHash } from "node:crypto";
 import { sendThrough } from "../../local/aws/protocol.ts";
+import { timestamp } from "../../shared/clock.ts";
 import type { Client, ClientClass, Deps } from "../../shared/deps.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
-import { keys } from "../../shared/store/keys.ts";
+import type { NewRowOf } from "../../shared/store/item.ts";
 import type { TenantId } from "../../shared/store/model.ts";
+import { Message } from "../../shared/store/sends/inbox-items.ts";
+import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
 import { type SubscriberInput, upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import type { Tenant, TestWorld } from "./world.ts";
@@ -41,15 +45,43 @@ export async function addPeople(
   return ids;
 }
 
-/** A device row as the devices endpoint will write it. */
+/** The row of a device as the devices endpoint writes it. @param token by default one that no other device has. */
+export function deviceRow(
+  subscriber: string,
+  device: string,
+  { at, ...attributes }: Partial<NewRowOf<typeof DeviceItem>> & { at: number },
+): NewRowOf<typeof DeviceItem> {
+  const { platform = "ios", token = createHash("sha256").update(`${subscriber} ${device}`).digest("hex") } = attributes;
+  const time = timestamp(at);
+  return {
+    id: device,
+    subscriber_id: subscriber,
+    platform,
+    token,
+    address: `${platform}:${token}`,
+    push_enabled: true,
+    status: "active",
+    rev: 1,
+    created_at: time,
+    updated_at: time,
+    last_seen_at: time,
+    ...attributes,
+  };
+}
+
+/** Puts a device without its endpoint. */
 export const addDevice = (
   world: TestWorld,
   tenant: Tenant,
   subscriber: string,
   device: string,
-  attributes: { [name: string]: string | number | boolean | { [part: string]: number } },
+  attributes: Partial<NewRowOf<typeof DeviceItem>> = {},
 ): Promise<void> =>
-  quickStore(world, tenant).put({ ...keys.device(tenant.id, subscriber, device), id: device, ...attributes });
+  quickStore(world, tenant).put(
+    DeviceItem,
+    { subscriber, device },
+    deviceRow(subscriber, device, { at: world.clock.now(), ...attributes }),
+  );
 
 /** What the operator does to a workspace. */
 export async function operate(
@@ -77,8 +109,8 @@ export async function reachedOf(
   job?: string,
 ): Promise<string[]> {
   const store = quickStore(world, tenant);
-  const found = await Promise.all(ids.map((id) => store.query({ pk: keys.person(tenant.id, id), prefix: "I#" })));
-  return ids.filter((_, i) => found[i]!.items.some((row) => job === undefined || row.job === job));
+  const found = await Promise.all(ids.map((id) => store.query(Message, { subscriber: id })));
+  return ids.filter((_, i) => found[i]?.items.some((row) => job === undefined || row.job === job));
 }
 
 /** Sends as the owner and runs what follows. @returns the answer, and the job once everything has come to rest. */

@@ -23,15 +23,23 @@ export const browser = { keys: pair(), auth: Buffer.alloc(16, 7).toString("base6
 
 export const credentials: { [T in ProvidedChannel]: CredentialsFor<T> } = {
   ios: {
-    ...{ type: "ios_push", key: p256().privateKey.export(pem) as string, key_id: "ABCDE12345", team_id: "TEAM123456" },
-    ...{ bundle_id: "com.example.app", environment: "production" },
+    type: "ios_push",
+    key: p256().privateKey.export(pem) as string,
+    key_id: "ABCDE12345",
+    team_id: "TEAM123456",
+    bundle_id: "com.example.app",
+    environment: "production",
   },
   android: {
-    ...{ type: "android_push", project_id: "shop-1", client_email: "push@shop-1.iam.gserviceaccount.com" },
+    type: "android_push",
+    project_id: "shop-1",
+    client_email: "push@shop-1.iam.gserviceaccount.com",
     private_key: rsa.privateKey.export(pem) as string,
   },
   web_push: {
-    ...{ type: "vapid", public_key: vapid.getPublicKey("base64url"), subject: "mailto:ops@example.com" },
+    type: "vapid",
+    public_key: vapid.getPublicKey("base64url"),
+    subject: "mailto:ops@example.com",
     private_key: vapid.getPrivateKey("base64url"),
   },
   email: { type: "email", provider: "ses", from_email: "news@example.com", from_name: "Shop" },
@@ -61,8 +69,13 @@ export function messageFor<T extends ProvidedChannel>(
   more: Partial<Outgoing<Addresses[T]>> = {},
 ): Outgoing<Addresses[T]> {
   return {
-    ...{ tenant: "tenant-1", job: JOB, subscriber: SUBSCRIBER, target: channel, address: addresses[channel] },
-    ...{ title: "Hello Ada", body: "The sale begins – today." },
+    tenant: "tenant-1",
+    job: JOB,
+    subscriber: SUBSCRIBER,
+    target: channel,
+    address: addresses[channel],
+    title: "Hello Ada",
+    body: "The sale begins – today.",
     ...more,
   };
 }

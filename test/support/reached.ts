@@ -58,5 +58,5 @@ export const mend = (world: TestWorld) => world.call("DELETE /_local/faults");
 
 /** The ledger rows of a subscriber. */
 export async function ledgerOf(tenant: Tenant, subscriber: string) {
-  return (await tenant.store.query({ pk: `T#${tenant.id}#U#${subscriber}`, prefix: "R#" })).items;
+  return (await tenant.rows.query({ pk: `T#${tenant.id}#U#${subscriber}`, prefix: "R#" })).items;
 }

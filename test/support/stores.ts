@@ -1,16 +1,18 @@
 // The store itself in tests: bound to a workspace named `shop`, its pauses passed by, its calls failing on demand.
 import type { Hooks } from "../../local/aws/protocol.ts";
 import { SECOND } from "../../shared/clock.ts";
-import { type Store, storeWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
+import { openRows, type Rows } from "../../shared/store/rows.ts";
+import { isOfWorkspace } from "../../shared/store/table.ts";
 import type { TestWorld } from "./world.ts";
 
 /** A key of the workspace `shop`, or of any other partition. */
 export const at = (sk: string, pk = "T#shop#X") => ({ pk, sk });
 
-export const storeOf = (world: TestWorld): { world: TestWorld; store: Store } => ({
+/** The raw table under the guard of the workspace `shop`. */
+export const storeOf = (world: TestWorld): { world: TestWorld; store: Rows } => ({
   world,
-  store: storeWrite.open(world.partsFor("test"))("shop" as TenantId),
+  store: openRows(world.partsFor("test"))(isOfWorkspace("shop" as TenantId)),
 });
 
 /** Lets time pass until the work is done, for its pauses are service time. */

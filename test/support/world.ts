@@ -13,9 +13,11 @@ import type { Role } from "../../shared/http/roles.ts";
 import type { PlanName } from "../../shared/plans.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
-import { minuteOf, platformKeys } from "../../shared/store/keys.ts";
 import type { TenantId } from "../../shared/store/model.ts";
+import { minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
+import { openRows, type Rows } from "../../shared/store/rows.ts";
 import { createServerKey, register } from "../../shared/store/workspaces/identity.ts";
+import { MemberItem } from "../../shared/store/workspaces/identity-items.ts";
 import { checkRow } from "./checked-rows.ts";
 import { faultsOfAnswer } from "./described.ts";
 
@@ -52,6 +54,8 @@ export interface Tenant {
   /** A dashboard token of the owner, fresh at every reading. */
   dashboard(role?: Role, options?: { readOnly?: boolean }): Promise<Headers>;
   store: Store;
+  /** The table by raw keys, for what no endpoint writes or shows. */
+  rows: Rows;
 }
 
 export interface TestWorld extends LocalService {
@@ -78,10 +82,10 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
   });
   const control = createControl({ service: world, tenancy: openTenancy(world.partsFor(UNDISTURBED)), faults });
   // A service that has been up for a while: its first sweep would look back an hour, in hundreds of queries.
-  const swept = { ...platformKeys.sweep(), minute: minuteOf(world.clock.now()) - 4 };
+  const minute = minuteOf(world.clock.now()) - 4;
   await platformWrite
     .open(world.partsFor("test"))("" as TenantId)
-    .put(swept);
+    .put(SweepItem, {}, { minute });
   let tenants = 0;
 
   const call: TestWorld["call"] = async (route, { as = {}, body, headers = {}, raw } = {}) => {
@@ -133,6 +137,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
       sdkKey,
       serverKey,
       store,
+      rows: openRows(world.partsFor("test"))(() => true),
       sdk: { "x-sdk-key": sdkKey },
       server: { authorization: `Bearer ${serverKey}` },
       dashboard: async (role = "owner", { readOnly = false } = {}) => {
@@ -140,7 +145,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
         if (role !== "owner") {
           const created_at = timestamp(world.clock.now());
           const row = { user_id: member, tenant: id, role, email: `${role}@example.com`, name: role, created_at };
-          await platform.put({ ...platformKeys.member(id, member), ...row });
+          await platform.put(MemberItem, { tenant: id, user: member }, row);
         }
         return { authorization: `Bearer ${await signer.accessToken({ user: member, tenant: id, role, readOnly })}` };
       },

@@ -1,29 +1,20 @@
-// An agency's workspaces for its clients. The token that lets it in is signed where all are: in functions/api/auth.
+// An agency's workspaces for its clients. Tokens for them are signed in functions/api/auth, as all tokens are.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { OwnName, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
-import { planNames } from "../../../shared/plans.ts";
-import { platformWrite, secrets } from "../../../shared/resources.ts";
+import { OwnName, Uuid } from "../../../shared/http/schemas.ts";
+import { platformRead, platformWrite, secrets } from "../../../shared/resources.ts";
 import { anyStore, defaultPlan } from "../../../shared/signing.ts";
-import { createClient, listClients } from "../../../shared/store/workspaces/agencies.ts";
+import { Client, createClient, listClients } from "../../../shared/store/workspaces/agencies.ts";
 
 const MAX_PER_PAGE = 100;
 
-const Client = v.object({
-  id: v.string(),
-  name: v.string(),
-  plan: v.picklist(planNames),
-  status: v.picklist(["active", "suspended", "deleted"]),
-  created_at: Timestamp,
-});
-
-const endpoint = endpoints({ credentials: ["dashboard"], feature: "agency", uses: [platformWrite] });
+const endpoint = endpoints({ credentials: ["dashboard"], feature: "agency", uses: [] });
 
 export const agency = group("agency", "The workspaces of an agency's clients.", [
   endpoint(
     "POST /api/v1/agency/workspaces",
-    { permission: "team:manage", uses: [anyStore, defaultPlan] },
+    { permission: "team:manage", uses: [platformWrite, anyStore, defaultPlan] },
     {
       summary: "Create a client's workspace, on the plan that new workspaces begin with",
       body: v.strictObject({ name: OwnName }),
@@ -37,7 +28,7 @@ export const agency = group("agency", "The workspaces of an agency's clients.", 
 
   endpoint(
     "GET /api/v1/agency/workspaces",
-    { uses: [secrets] },
+    { uses: [platformRead, secrets] },
     {
       summary: "List the clients' workspaces, newest first",
       query: v.object({ cursor: v.optional(v.string()) }),

@@ -1,38 +1,32 @@
-// Chart annotations: what happened when, noted by people and by the service itself.
+// Chart annotations: what happened when, noted by users and by the service itself.
 import * as v from "valibot";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, invalid } from "../../../shared/http/errors.ts";
-import { maxCharacters, Timestamp, TimestampInput } from "../../../shared/http/schemas.ts";
+import { maxCharacters, TimestampInput } from "../../../shared/http/schemas.ts";
 import { storeRead, storeWrite } from "../../../shared/resources.ts";
+import { visibilities } from "../../../shared/store/insights/annotation-items.ts";
 import {
+  Annotation,
   autoKinds,
   deleteAnnotation,
   listAnnotations,
   writeAnnotation,
 } from "../../../shared/store/insights/annotations.ts";
 
-const visibilities = ["tenant", "agency_only"] as const;
+const MAX_TEXT_CHARACTERS = 500;
 const kinds: readonly string[] = ["custom", ...autoKinds];
-
-const Annotation = v.object({
-  id: v.string(),
-  occurred_at: Timestamp,
-  ends_at: v.optional(Timestamp),
-  text: v.string(),
-  source: v.picklist(["auto", "manual"]),
-  kind: v.string(),
-  visibility: v.picklist(visibilities),
-  ref_id: v.optional(v.string()),
-  created_by: v.nullable(v.string()),
-  created_at: Timestamp,
-});
 
 const NewAnnotation = v.pipe(
   v.strictObject({
     occurred_at: TimestampInput,
     ends_at: v.optional(TimestampInput),
-    text: v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"), maxCharacters(500)),
+    text: v.pipe(
+      v.string("must be a string"),
+      v.trim(),
+      v.nonEmpty("must not be empty"),
+      maxCharacters(MAX_TEXT_CHARACTERS),
+    ),
     visibility: v.optional(v.picklist(visibilities, "must be tenant or agency_only"), "tenant"),
   }),
   v.forward(
@@ -47,13 +41,12 @@ const NewAnnotation = v.pipe(
 /** The session of an agency in a client's workspace. */
 const isAgency = (caller: Caller): boolean => caller.kind === "dashboard" && caller.agency !== undefined;
 
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
-const writing = endpoints({ credentials: ["dashboard"], permission: "insights:write", uses: [storeWrite] });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const annotations = group("annotations", "What happened when, for charts.", [
   endpoint(
     "GET /api/v1/annotations",
-    {},
+    { uses: [storeRead] },
     {
       summary: "List annotations of a time range, oldest first",
       query: v.object({
@@ -65,19 +58,19 @@ export const annotations = group("annotations", "What happened when, for charts.
     },
     async ({ store, caller, query: { from, to, kinds: wanted } }) => {
       if (to < from) throw invalid({ to: "must not be before from" });
-      const asked = wanted?.split(",").map((kind) => kind.trim());
-      const unknown = asked?.find((kind) => !kinds.includes(kind));
+      const chosen = wanted?.split(",").map((kind) => kind.trim());
+      const unknown = chosen?.find((kind) => !kinds.includes(kind));
       if (unknown !== undefined) throw invalid({ kinds: `names ${unknown || "nothing"}, which is no kind` });
-      return { annotations: await listAnnotations(store, { from, to, kinds: asked, isAgency: isAgency(caller) }) };
+      return { annotations: await listAnnotations(store, { from, to, kinds: chosen, isAgency: isAgency(caller) }) };
     },
   ),
 
-  writing(
+  endpoint(
     "POST /api/v1/annotations",
-    {},
+    { permission: "insights:write", uses: [storeWrite] },
     {
-      summary: "Note something",
-      description: "`agency_only` is for the session of an agency in a client's workspace, and seen there alone.",
+      summary: "Create an annotation",
+      description: "Only an agency's session in a client's workspace can write and see `agency_only` annotations.",
       body: NewAnnotation,
       returns: Annotation,
       status: 201,
@@ -89,10 +82,10 @@ export const annotations = group("annotations", "What happened when, for charts.
     },
   ),
 
-  writing(
+  endpoint(
     "DELETE /api/v1/annotations/:id",
-    {},
-    { summary: "Delete an annotation that somebody wrote", errors: ["NOT_FOUND"] },
+    { permission: "insights:write", uses: [storeWrite] },
+    { summary: "Delete an annotation that a user wrote", errors: ["NOT_FOUND"] },
     ({ store, caller, params }) => deleteAnnotation(store, params.id, { isAgency: isAgency(caller) }),
   ),
 ]);

@@ -1,44 +1,32 @@
-// Images that in-app content shows: uploaded here, served to everybody under an address that never gets other bytes.
+// Images for in-app content: uploaded here, and public under a URL whose bytes never change.
 import * as v from "valibot";
 import { assetWriting } from "../../../shared/asset-files.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError } from "../../../shared/http/errors.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
-import { Timestamp } from "../../../shared/http/schemas.ts";
 import { multipart } from "../../../shared/http/upload.ts";
-import { storeWrite, timers } from "../../../shared/resources.ts";
+import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { imageTypeOf } from "../../../shared/rules/image-types.ts";
+import { Asset } from "../../../shared/store/experiences/asset-items.ts";
 import { createAsset, listAssets, removeAsset } from "../../../shared/store/experiences/assets.ts";
 
-/** AMB-83: what fits through the gateway. */
+/** AMB-83: the API gateway accepts at most this much. */
 export const MAX_FILE_BYTES = 4 * 1_048_576;
 const MAX_NAME_CHARACTERS = 255;
 const NOT_IN_NAMES = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-
-const Asset = v.object({
-  id: v.string(),
-  filename: v.pipe(v.string(), v.description("As it was sent, without folders")),
-  content_type: v.pipe(
-    v.picklist(["image/png", "image/jpeg", "image/gif", "image/webp"]),
-    v.description("By its bytes, whatever was said at the upload"),
-  ),
-  size_bytes: v.number(),
-  url: v.pipe(v.string(), v.description("Public and immutable")),
-  created_at: Timestamp,
-});
 
 const endpoint = endpoints({
   credentials: ["dashboard"],
   feature: "in_app",
   refusal: 400,
-  uses: [storeWrite, assetWriting],
+  uses: [],
 });
 
 export const assets = group("assets", "Images for in-app content.", [
   endpoint(
     "POST /api/v1/in-app/assets",
-    { permission: "content:write", uses: [timers] },
+    { permission: "content:write", uses: [storeWrite, timers, assetWriting] },
     {
       summary: "Upload an image of at most 4 MB: png, jpeg, gif or webp",
       form: multipart(v.strictObject({}), { fileBytes: MAX_FILE_BYTES }),
@@ -58,7 +46,7 @@ export const assets = group("assets", "Images for in-app content.", [
 
   endpoint(
     "GET /api/v1/in-app/assets",
-    {},
+    { uses: [storeRead, assetWriting] },
     {
       summary: "List images, newest first",
       query: v.object(pageFields("page_size")),
@@ -66,21 +54,22 @@ export const assets = group("assets", "Images for in-app content.", [
     },
     async ({ store, assetFiles, query: { page, page_size } }) => ({
       ...(await listAssets(store, assetFiles, { page, size: page_size })),
-      ...{ page, page_size },
+      page,
+      page_size,
     }),
   ),
 
   endpoint(
     "DELETE /api/v1/in-app/assets/:id",
-    { permission: "content:write" },
-    { summary: "Delete an image: its address leads nowhere within the hour", errors: ["NOT_FOUND"] },
+    { permission: "content:write", uses: [storeWrite] },
+    { summary: "Delete an image: its URL stops working within an hour", errors: ["NOT_FOUND"] },
     ({ store, params }) => removeAsset(store, params.id),
   ),
 ]);
 
 const refusal = (reason: string) => new ApiError("BAD_REQUEST", `file: ${reason}`, { fields: { file: reason } });
 
-/** The last part of the path, without what cannot be seen; undefined if nothing is left. */
+/** The last part of the path, without invisible characters; undefined if nothing is left. */
 function nameOf(given: string | undefined): string | undefined {
   const name = [...((given ?? "").split(/[\\/]/).at(-1) ?? "").replace(NOT_IN_NAMES, "").trim()];
   return name.length > 0 ? name.slice(-MAX_NAME_CHARACTERS).join("") : undefined;

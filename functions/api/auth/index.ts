@@ -1,4 +1,4 @@
-// How people get in and stay in: registration, login, refresh, logout, switching, invitations.
+// Sessions: registration, login, refresh, logout, switching, invitations.
 import * as v from "valibot";
 import { DAY, HOUR, MINUTE } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
@@ -6,13 +6,13 @@ import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, invalid, notFound, unauthorized } from "../../../shared/http/errors.ts";
 import { OwnName } from "../../../shared/http/schemas.ts";
-import { ACCESS_TOKEN_SECONDS, type PublishedKey } from "../../../shared/http/tokens.ts";
-import { platformWrite } from "../../../shared/resources.ts";
+import { ACCESS_TOKEN_SECONDS } from "../../../shared/http/tokens.ts";
+import { platformRead, platformWrite } from "../../../shared/resources.ts";
 import { isEmailAddress } from "../../../shared/rules/contacts.ts";
 import { weaknessOf } from "../../../shared/rules/passwords.ts";
 import { anyStore, defaultPlan, secretsMaker, tokenSigner } from "../../../shared/signing.ts";
-import { platformKeys } from "../../../shared/store/keys.ts";
-import type { TenantId } from "../../../shared/store/model.ts";
+import { ref } from "../../../shared/store/item.ts";
+import { SigningKeyItem } from "../../../shared/store/platform-items.ts";
 import { clientStatus } from "../../../shared/store/workspaces/agencies.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import {
@@ -21,10 +21,13 @@ import {
   type Membership,
   membershipsOf,
   register,
-  type User,
+  User,
 } from "../../../shared/store/workspaces/identity.ts";
+import { MemberItem } from "../../../shared/store/workspaces/identity-items.ts";
+import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { acceptInvitation } from "../../../shared/store/workspaces/members.ts";
 import { issueRefreshToken, revokeRefreshToken, rotateRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
+import type { WorkspaceRow } from "../../../shared/store/workspaces/workspaces.ts";
 
 /** LIM-4. */
 const REGISTRATIONS_PER_ADDRESS: AttemptLimit = { kind: "register-ip", max: 5, windowMs: HOUR };
@@ -42,23 +45,21 @@ const AccessToken = v.object({ access_token: v.string(), token_type: v.literal("
 const Tokens = v.object({ ...AccessToken.entries, refresh_token: v.string() });
 const Session = v.pipe(
   v.object({
-    user: v.object({ id: v.string(), email: v.string(), name: v.string() }),
+    user: User,
     tenant: v.object({ id: v.string(), name: v.string(), plan: v.string(), role: v.string() }),
     ...Tokens.entries,
   }),
   v.title("Session"),
 );
 
-const uses = [platformWrite, tokenSigner] as const;
-type AuthContext = Context<typeof uses>;
-const open = endpoints({ credentials: [], effect: "session", uses });
-const session = endpoints({ credentials: ["dashboard"], effect: "session", uses });
-const agencySession = endpoints({ credentials: ["dashboard"], feature: "agency", uses });
+const issuing = [platformWrite, tokenSigner] as const;
+type IssuingContext = Context<typeof issuing>;
+const endpoint = endpoints({ credentials: [], effect: "session", uses: [] });
 
-export const auth = group("auth", "How people get in and stay in.", [
-  open(
+export const auth = group("auth", "Registration, sessions and invitations.", [
+  endpoint(
     "POST /api/v1/auth/register",
-    { uses: [anyStore, secretsMaker, defaultPlan] },
+    { uses: [...issuing, anyStore, secretsMaker, defaultPlan] },
     {
       summary: "Register a user with a workspace of their own",
       body: v.strictObject({ email: Email, password: Password, name: OwnName, workspace_name: OwnName }),
@@ -77,9 +78,9 @@ export const auth = group("auth", "How people get in and stay in.", [
     },
   ),
 
-  open(
+  endpoint(
     "POST /api/v1/auth/login",
-    {},
+    { uses: issuing },
     {
       summary: "Log in to a workspace: the one named, else the first that is open",
       body: v.strictObject({
@@ -100,16 +101,19 @@ export const auth = group("auth", "How people get in and stay in.", [
         ({ tenant }) => body.tenant_id === undefined || tenant === body.tenant_id,
       );
       if (memberships.length === 0) throw unauthorized("The user belongs to no such workspace.");
-      const statuses = await platform.getAll(memberships.map(({ tenant }) => platformKeys.tenant(tenant)));
-      const wanted = memberships.find((_, i) => statuses[i] && statuses[i].status !== "deleted");
+      const workspaces = await platform.getAll(
+        WorkspaceItem,
+        memberships.map(({ tenant }) => ({ tenant })),
+      );
+      const wanted = memberships.find((_, i) => workspaces[i] && workspaces[i].status !== "deleted");
       if (!wanted) throw closed();
       return begin({ platform, signer }, user, wanted);
     },
   ),
 
-  open(
+  endpoint(
     "POST /api/v1/auth/refresh",
-    {},
+    { uses: issuing },
     {
       summary: "Exchange a refresh token for a new pair; an old one used again ends the session",
       body: RefreshToken,
@@ -119,30 +123,31 @@ export const auth = group("auth", "How people get in and stay in.", [
     },
     async ({ platform, signer, body }) => {
       const rotated = await rotateRefreshToken(platform, body.refresh_token);
-      const rows = rotated
-        ? [platformKeys.tenant(rotated.tenant), platformKeys.member(rotated.tenant, rotated.user)]
-        : [];
-      const [workspace, member] = await platform.getAll(rows);
-      if (!rotated || !member) throw unauthorized("The refresh token is not good any more.");
-      requireOpen(workspace?.status);
+      if (!rotated) throw unauthorized(ENDED);
       const { user, tenant, readOnly } = rotated;
-      const subject = { user, tenant, role: String(member.role), ...(readOnly && { readOnly }) };
+      const [workspace, member] = await platform.getEach([
+        ref(WorkspaceItem, { tenant }),
+        ref(MemberItem, { tenant, user }),
+      ]);
+      if (!member) throw unauthorized(ENDED);
+      requireOpen(workspace);
+      const subject = { user, tenant, role: member.role, ...(readOnly && { readOnly }) };
       return { ...bearer(await signer.accessToken(subject)), refresh_token: rotated.token };
     },
   ),
 
-  open(
+  endpoint(
     "POST /api/v1/auth/logout",
-    {},
+    { uses: [platformWrite] },
     { summary: "End the session of a refresh token", body: RefreshToken },
     ({ platform, body }) => revokeRefreshToken(platform, body.refresh_token),
   ),
 
-  session(
+  endpoint(
     "POST /api/v1/auth/switch",
-    {},
+    { credentials: ["dashboard"], uses: issuing },
     {
-      summary: "Go on in another workspace of the same user; a read-only token stays one",
+      summary: "Switch to another workspace of the user; a read-only token stays read-only",
       body: v.strictObject({ tenant_id: v.string("must be a string") }),
       returns: Session,
       status: 200,
@@ -150,17 +155,17 @@ export const auth = group("auth", "How people get in and stay in.", [
     },
     async ({ platform, signer, caller, body }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
-      const tenant = body.tenant_id as TenantId;
-      const [member] = (await membershipsOf(platform, caller.user)).filter((found) => found.tenant === tenant);
-      if (!member) throw notFound("workspace");
+      const memberships = await membershipsOf(platform, caller.user);
+      const membership = memberships.find(({ tenant }) => tenant === body.tenant_id);
+      if (!membership) throw notFound("workspace");
       const user = { id: caller.user, email: caller.email, name: caller.name };
-      return begin({ platform, signer }, user, member, caller.narrowed);
+      return begin({ platform, signer }, user, membership, caller.narrowed);
     },
   ),
 
-  session(
+  endpoint(
     "POST /api/v1/auth/tokens/read-only",
-    {},
+    { credentials: ["dashboard"], uses: [tokenSigner] },
     { summary: "Get an access token that cannot write", returns: AccessToken, status: 201 },
     async ({ signer, caller, tenant }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
@@ -169,12 +174,12 @@ export const auth = group("auth", "How people get in and stay in.", [
     },
   ),
 
-  agencySession(
+  endpoint(
     "POST /api/v1/agency/workspaces/:id/session",
-    // It changes nothing: whoever may only read gets a token that may only read.
-    { effect: "read" },
+    // A read: a caller with a read-only token gets a read-only token.
+    { credentials: ["dashboard"], feature: "agency", effect: "read", uses: [platformRead, tokenSigner] },
     {
-      summary: "Get an access token for a client's workspace, in the role one has in the agency",
+      summary: "Get an access token for a client's workspace, with the caller's role in the agency",
       returns: AccessToken,
       status: 201,
       errors: ["NOT_FOUND", "TENANT_DELETED"],
@@ -189,11 +194,11 @@ export const auth = group("auth", "How people get in and stay in.", [
     },
   ),
 
-  open(
+  endpoint(
     "POST /api/v1/auth/invitations/accept",
-    {},
+    { uses: issuing },
     {
-      summary: "Accept an invitation as a new user, or as a known one with the right password",
+      summary: "Accept an invitation as a new user, or as an existing one with the right password",
       body: v.strictObject({
         token: v.pipe(v.string("must be a string"), v.maxLength(128)),
         name: OwnName,
@@ -211,16 +216,16 @@ export const auth = group("auth", "How people get in and stay in.", [
     },
   ),
 
-  open(
+  endpoint(
     "GET /.well-known/jwks.json",
-    { effect: "read" },
+    { effect: "read", uses: [platformRead] },
     {
       summary: "The public keys that verify dashboard tokens",
       returns: v.object({ keys: v.array(v.record(v.string(), v.string())) }),
     },
     async ({ platform }) => {
-      const { items } = await platform.query({ pk: platformKeys.jwk("").pk });
-      return { keys: items.map(({ jwk }) => jwk as unknown as PublishedKey) };
+      const { items } = await platform.query(SigningKeyItem, {});
+      return { keys: items.map(({ jwk }) => jwk) };
     },
   ),
 ]);
@@ -230,24 +235,26 @@ function refuseWeak(password: string, personal: readonly string[]): void {
   if (weakness) throw invalid({ password: weakness });
 }
 
+const ENDED = "The refresh token is not good any more.";
+
 const closed = () => new ApiError("TENANT_DELETED", "This workspace is closed.");
 
-/** ERR-7: no session begins or goes on in a deleted workspace. */
-function requireOpen(status: unknown): void {
-  if (status === undefined || status === "deleted") throw closed();
+/** ERR-7: no session begins or is refreshed in a deleted workspace. */
+function requireOpen(workspace: WorkspaceRow | undefined): WorkspaceRow {
+  if (!workspace || workspace.status === "deleted") throw closed();
+  return workspace;
 }
 
-/** Both tokens of a session that begins. */
-async function begin({ platform, signer }: AuthContext, user: User, { tenant, role }: Membership, readOnly = false) {
-  const workspace = await platform.get(platformKeys.tenant(tenant));
-  requireOpen(workspace?.status);
+/** Both tokens of a new session. */
+async function begin({ platform, signer }: IssuingContext, user: User, { tenant, role }: Membership, readOnly = false) {
+  const { name = "", plan } = requireOpen(await platform.get(WorkspaceItem, { tenant }));
   const [access_token, refresh_token] = await Promise.all([
     signer.accessToken({ user: user.id, tenant, role, readOnly }),
     issueRefreshToken(platform, { user: user.id, tenant, readOnly }),
   ]);
   return {
     user,
-    tenant: { id: tenant, name: String(workspace?.name), plan: String(workspace?.plan), role },
+    tenant: { id: tenant, name, plan, role },
     ...bearer(access_token),
     refresh_token,
   };

@@ -1,11 +1,18 @@
-// The plan, what it allows, what is used of it, and the workspace's own cap.
+// The plan of a workspace with its limits and its usage, and the workspace's own cap on sends.
 import * as v from "valibot";
 import { timestamp } from "../../../shared/clock.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { type PlanName, planNames, plans } from "../../../shared/plans.ts";
-import { type Platform, platformWrite, type StoreReader, storeWrite } from "../../../shared/resources.ts";
+import {
+  type PlatformReader,
+  platformRead,
+  platformWrite,
+  type StoreReader,
+  storeRead,
+  storeWrite,
+} from "../../../shared/resources.ts";
 import { storedBytes } from "../../../shared/store/experiences/assets.ts";
 import { annotate } from "../../../shared/store/insights/annotations.ts";
 import { countDynamicSegments } from "../../../shared/store/segments/segments.ts";
@@ -42,21 +49,19 @@ const SendCap = v.nullable(
   v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(0, "must not be negative")),
 );
 
-const access = { credentials: ["dashboard"], openWhileSuspended: true, uses: [storeWrite, platformWrite] } as const;
-const reading = endpoints(access);
-const managing = endpoints({ ...access, permission: "billing:manage" });
+const endpoint = endpoints({ credentials: ["dashboard"], openWhileSuspended: true, uses: [] });
 
 export const billing = group("billing", "Plan, usage and caps.", [
-  reading(
+  endpoint(
     "GET /api/v1/billing",
-    {},
+    { uses: [storeRead, platformRead] },
     { summary: "Get plan, usage, limits and forecast", returns: Billing },
     ({ store, platform }) => billOf(store, platform),
   ),
 
-  managing(
+  endpoint(
     "PATCH /api/v1/billing",
-    {},
+    { permission: "billing:manage", uses: [storeRead, platformWrite] },
     {
       summary: "Set the workspace's own monthly cap on sends; null removes it, 0 stops sending",
       body: v.strictObject({ monthly_send_cap: SendCap }),
@@ -68,11 +73,11 @@ export const billing = group("billing", "Plan, usage and caps.", [
     },
   ),
 
-  managing(
+  endpoint(
     "PUT /api/v1/billing/plan",
-    {},
+    { permission: "billing:manage", uses: [storeWrite, platformWrite] },
     {
-      summary: "Change the plan; a downgrade is never refused, what is over its caps stops growing",
+      summary: "Change the plan. A downgrade is never refused: what exceeds its limits can no longer grow",
       body: v.strictObject({ plan: v.picklist(planNames, `must be one of ${planNames.join(", ")}`) }),
       returns: Billing,
     },
@@ -87,7 +92,7 @@ export const billing = group("billing", "Plan, usage and caps.", [
   ),
 ]);
 
-async function billOf(store: StoreReader, platform: Platform) {
+async function billOf(store: StoreReader, platform: PlatformReader) {
   const [workspace, usage, subscribers, asset_bytes, dynamic_segments] = await Promise.all([
     getWorkspace(platform, store.tenant),
     usageOf(store),
@@ -113,7 +118,9 @@ async function billOf(store: StoreReader, platform: Platform) {
 function limitsOf(plan: PlanName) {
   const { sends, events, subscribers, assetBytes, dynamicSegments, requestsPerMinute, teamMembers } = plans[plan];
   return {
-    ...{ sends, events, subscribers },
+    sends,
+    events,
+    subscribers,
     asset_bytes: assetBytes,
     dynamic_segments: dynamicSegments,
     requests_per_minute: requestsPerMinute,

@@ -3,9 +3,8 @@ import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
-import { Timestamp } from "../../../shared/http/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/http/window.ts";
-import { storeWrite, timers } from "../../../shared/resources.ts";
+import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { campaignStatuses } from "../../../shared/rules/campaign-states.ts";
 import {
   actOnCampaign,
@@ -17,31 +16,23 @@ import {
   releaseCampaign,
   replaceCampaign,
 } from "../../../shared/store/campaigns/campaigns.ts";
+import { CampaignMessage, campaignFields, messageFields } from "../../../shared/store/campaigns/items.ts";
 import { applyState, makeJobs } from "../../../shared/store/campaigns/jobs.ts";
 import { reportOf } from "../../../shared/store/campaigns/report.ts";
+import { fieldsOf } from "../../../shared/store/item.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
 
-const Content = v.object({ title: v.string(), body: v.string() });
-const parts = {
-  content: v.optional(Content),
-  template_id: v.optional(v.string()),
-  chat_app_template_id: v.optional(v.string()),
-  chat_app_parameters: v.optional(v.array(v.string())),
-  channel_ids: v.array(v.string()),
-  scheduled_at: v.optional(Timestamp),
-};
-
 const CampaignShape = v.object({
-  id: v.string(),
-  name: v.string(),
-  status: v.picklist(campaignStatuses),
-  category: v.picklist(["transactional", "marketing"]),
+  id: campaignFields.id,
+  name: campaignFields.name,
+  status: campaignFields.status,
+  category: campaignFields.category,
   target: v.looseObject({ type: v.string() }),
-  ...parts,
-  holdout_percentage: v.number(),
-  messages: v.array(v.object({ id: v.string(), ...parts, position: v.number(), job_id: v.string() })),
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  ...messageFields,
+  holdout_percentage: campaignFields.holdout_percentage,
+  messages: v.array(CampaignMessage),
+  created_at: campaignFields.created_at,
+  updated_at: campaignFields.updated_at,
 });
 
 const reached = { delivered: v.number(), opened: v.number(), opened_human: v.number(), clicked: v.number() };
@@ -51,24 +42,27 @@ const message = {
   channel_ids: ["5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60"],
 };
 
-/** The top level mirrors the first message; its time is the campaign's, if that has one (CMP-10, AMB-66). */
-function shown({ releasedAt, archivedFrom, isRestored, ...campaign }: Campaign) {
-  const { id, position, job_id, channel_ids = [], scheduled_at, ...first } = campaign.messages[0] ?? {};
-  return { ...campaign, ...first, channel_ids, scheduled_at: campaign.scheduled_at ?? scheduled_at };
+/** The top level repeats the first message; its time is the campaign's, if that has one (CMP-10, AMB-66). */
+function shown(campaign: Campaign) {
+  const [first] = campaign.messages;
+  return {
+    ...campaign,
+    ...(first && fieldsOf(messageFields, first)),
+    channel_ids: first?.channel_ids ?? [],
+    scheduled_at: campaign.scheduled_at ?? first?.scheduled_at,
+  };
 }
 
-const reading = endpoints({ credentials: ["dashboard"], uses: [storeWrite] });
-const writing = endpoints({ credentials: ["dashboard"], permission: "content:write", uses: [storeWrite] });
-const sending = endpoints({ credentials: ["dashboard"], permission: "send", uses: [storeWrite, timers] });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const campaigns = group("campaigns", "Several messages to one audience.", [
-  writing(
+  endpoint(
     "POST /api/v1/campaigns",
-    {},
+    { permission: "content:write", uses: [storeWrite] },
     {
       summary: "Create a campaign as a draft",
       description:
-        "Either `messages`, or `content` (or `template_id`) and `channel_ids` for a single one. Beside `messages`, `template_id` is what a message without content of its own says.",
+        "Either `messages`, or `content` (or `template_id`) and `channel_ids` for a single one. With `messages`, `template_id` applies to the messages without content or template of their own.",
       body: NewCampaign,
       returns: CampaignShape,
       status: 201,
@@ -79,9 +73,9 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       shown(await createCampaign(store, await specOf(store, workspaceOf(caller).plan, body))),
   ),
 
-  reading(
+  endpoint(
     "GET /api/v1/campaigns",
-    {},
+    { uses: [storeRead] },
     {
       summary: "List campaigns, newest first",
       query: v.object({
@@ -96,18 +90,18 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     },
   ),
 
-  reading(
+  endpoint(
     "GET /api/v1/campaigns/:id",
-    {},
+    { uses: [storeRead] },
     { summary: "Get a campaign with its messages", returns: CampaignShape, errors: ["NOT_FOUND"] },
     async ({ store, params }) => shown(await getCampaign(store, params.id)),
   ),
 
-  writing(
+  endpoint(
     "PUT /api/v1/campaigns/:id",
-    {},
+    { permission: "content:write", uses: [storeWrite] },
     {
-      summary: "Replace a draft: what is omitted goes back to its default",
+      summary: "Replace a draft: omitted fields get their defaults",
       body: CampaignReplacement,
       returns: CampaignShape,
       example: { body: { name: "Spring sale", messages: [message] } },
@@ -119,9 +113,9 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     },
   ),
 
-  sending(
+  endpoint(
     "PATCH /api/v1/campaigns/:id",
-    {},
+    { permission: "send", uses: [storeWrite, timers] },
     {
       summary: "Pause, resume, archive or unarchive a campaign",
       body: v.strictObject({
@@ -137,9 +131,9 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     },
   ),
 
-  sending(
+  endpoint(
     "POST /api/v1/campaigns/:id/release",
-    {},
+    { permission: "send", uses: [storeWrite, timers] },
     {
       summary: "Release a draft: every message becomes a notification job",
       returns: CampaignShape,
@@ -154,13 +148,13 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     },
   ),
 
-  reading(
+  endpoint(
     "GET /api/v1/campaigns/:id/report",
-    {},
+    { uses: [storeRead] },
     {
-      summary: "Get what a campaign came to",
+      summary: "Get the report of a campaign",
       description:
-        "Of the messages dispatched between `start` and `end`, by default the last 30 days; each person once a message.",
+        "Messages dispatched between `start` and `end`, by default the last 30 days. Each subscriber counts once per message.",
       query: v.object(windowFields),
       returns: v.object({
         sent: v.number(),

@@ -1,19 +1,20 @@
-// What a campaign may be made of (CMP-12, CMP-16), and how its parts become the messages that are stored.
+// The input of a campaign (CMP-12, CMP-16), and how it becomes the messages that are stored.
 import * as v from "valibot";
 import { invalid } from "../../../shared/http/errors.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
 import { TimestampInput } from "../../../shared/http/schemas.ts";
 import { ChannelIds, Percentage, Target } from "../../../shared/http/send-input.ts";
 import type { PlanName } from "../../../shared/plans.ts";
-import type { Store } from "../../../shared/resources.ts";
-import type { CampaignMessage, CampaignSpec } from "../../../shared/store/campaigns/campaigns.ts";
+import type { StoreReader } from "../../../shared/resources.ts";
+import type { CampaignSpec } from "../../../shared/store/campaigns/campaigns.ts";
+import type { CampaignMessage } from "../../../shared/store/campaigns/items.ts";
 import { requireChannels } from "../../../shared/store/channels/channels.ts";
 import { requireChatAppContent } from "../../../shared/store/channels/chat-app-content.ts";
 import { requireTarget } from "../../../shared/store/lists/targets.ts";
 import { requireTemplate } from "../../../shared/store/sends/templates.ts";
 
 const MAX_NAME_CHARACTERS = 200;
-/** So that a campaign with all its texts is one item of the table. */
+/** A campaign with all its texts must fit one item of the table. */
 export const MAX_MESSAGES = 50;
 const MAX_BYTES = 262_144;
 
@@ -28,7 +29,7 @@ const Message = v.strictObject({
   scheduled_at: v.optional(TimestampInput),
 });
 
-const says = ({ content, template_id }: v.InferOutput<typeof Message>) =>
+const hasContent = ({ content, template_id }: v.InferOutput<typeof Message>) =>
   content !== undefined || template_id !== undefined;
 const WITHOUT_CONTENT = "must have content or a template_id";
 
@@ -39,7 +40,7 @@ const messagesOf = <M extends v.GenericSchema>(message: M) =>
     v.maxLength(MAX_MESSAGES, `must have at most ${MAX_MESSAGES} messages`),
   );
 
-const common = {
+const settings = {
   name: v.pipe(
     v.string("must be a string"),
     v.trim(),
@@ -54,7 +55,7 @@ const common = {
 
 export const NewCampaign = v.pipe(
   v.strictObject({
-    ...common,
+    ...settings,
     content: v.optional(Content),
     template_id: v.optional(TemplateId),
     ...chatAppFields,
@@ -74,7 +75,7 @@ export const NewCampaign = v.pipe(
         blame("messages", "must not be combined with content, channel_ids or what the chat app sends");
       if (value.template_id !== undefined) return;
       for (const [key, message] of messages.entries())
-        if (!says(message))
+        if (!hasContent(message))
           addIssue({
             message: WITHOUT_CONTENT,
             path: [at("messages"), { type: "array", origin: "value", input: messages, key, value: message }],
@@ -87,27 +88,27 @@ export const NewCampaign = v.pipe(
 );
 
 export const CampaignReplacement = v.strictObject({
-  ...common,
-  messages: messagesOf(v.pipe(Message, v.check(says, WITHOUT_CONTENT))),
+  ...settings,
+  messages: messagesOf(v.pipe(Message, v.check(hasContent, WITHOUT_CONTENT))),
 });
 
 type Input = v.InferOutput<typeof NewCampaign> | v.InferOutput<typeof CampaignReplacement>;
 
 /**
- * The campaign that a request describes; what it refers to exists and is this workspace's.
+ * The campaign that a request describes, once everything that it refers to was found in this workspace.
  * @throws 422 naming the field, 403 for a channel type outside the plan.
  */
-export async function specOf(store: Store, plan: PlanName, input: Input): Promise<CampaignSpec> {
+export async function specOf(store: StoreReader, plan: PlanName, input: Input): Promise<CampaignSpec> {
   const { name, category, target, holdout_percentage, scheduled_at } = input;
-  const isSingle = input.messages === undefined;
   const template = "template_id" in input ? input.template_id : undefined;
-  const given = input.messages?.map((message) => (says(message) ? message : { ...message, template_id: template })) ?? [
-    messageOf(input as v.InferOutput<typeof NewCampaign>),
-  ];
+  const given =
+    input.messages === undefined
+      ? [messageOf(input)]
+      : input.messages.map((message) => (hasContent(message) ? message : { ...message, template_id: template }));
   if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES)
     throw invalid({ messages: `must have at most ${MAX_BYTES} bytes in all` });
   for (const [i, message] of given.entries()) {
-    const path = isSingle ? "" : `messages.${i}.`;
+    const path = input.messages ? `messages.${i}.` : "";
     const channels = await requireChannels(store, plan, message.channel_ids, `${path}channel_ids`);
     await requireChatAppContent(store, channels, message, path);
   }
@@ -129,13 +130,11 @@ export async function specOf(store: Store, plan: PlanName, input: Input): Promis
   return { name, category, target, holdout_percentage, scheduled_at, messages };
 }
 
-const messageOf = ({
-  content,
-  template_id,
-  channel_ids = [],
-  chat_app_template_id,
-  chat_app_parameters,
-}: v.InferOutput<typeof NewCampaign>) => ({
-  ...{ content, template_id, channel_ids, chat_app_template_id, chat_app_parameters },
+const messageOf = (input: v.InferOutput<typeof NewCampaign>) => ({
+  content: input.content,
+  template_id: input.template_id,
+  channel_ids: input.channel_ids ?? [],
+  chat_app_template_id: input.chat_app_template_id,
+  chat_app_parameters: input.chat_app_parameters,
   scheduled_at: undefined,
 });

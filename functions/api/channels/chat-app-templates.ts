@@ -1,21 +1,18 @@
-// Templates of the chat app: drafted here, reviewed by its provider (WAT).
+// Chat-app templates: drafted here, reviewed by the provider (WAT).
 import * as v from "valibot";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { ApiError, conflict, invalid } from "../../../shared/http/errors.ts";
-import { Timestamp } from "../../../shared/http/schemas.ts";
 import type { ChatAppProvider, TemplateAnswer } from "../../../shared/providers/chat-app.ts";
 import type { Credentials } from "../../../shared/providers/credentials.ts";
 import { chatApp } from "../../../shared/providers/providers.ts";
-import { storeWrite } from "../../../shared/resources.ts";
+import { storeRead, storeWrite } from "../../../shared/resources.ts";
 import {
+  chatAppCategories,
   chatAppTemplateMoves,
-  chatAppTemplateStatuses,
   providerName,
   verdictOf,
 } from "../../../shared/rules/chat-app-template-states.ts";
 import {
-  type ChatAppTemplate,
-  chatAppCategories,
   createChatAppTemplate,
   getChatAppTemplate,
   listChatAppTemplates,
@@ -23,30 +20,13 @@ import {
   noteVerdict,
 } from "../../../shared/store/channels/chat-app-templates.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
-import type { Item } from "../../../shared/store/model.ts";
+import { ChatAppTemplate, type ChatAppTemplateRow, type CredentialsRow } from "../../../shared/store/channels/items.ts";
 import { type Opener, vaultOpening } from "../../../shared/vault.ts";
 
-/** What the provider takes. */
+/** Limits of the provider. */
 const MAX_NAME_CHARACTERS = 512;
 const MAX_BODY_CHARACTERS = 1_024;
 const LANGUAGE = /^[a-z]{2,3}(_[A-Z]{2,4})?$/;
-
-const Template = v.pipe(
-  v.object({
-    id: v.string(),
-    channel_id: v.string(),
-    name: v.string(),
-    language: v.string(),
-    category: v.picklist(chatAppCategories),
-    body: v.string(),
-    status: v.picklist(chatAppTemplateStatuses),
-    provider_template_id: v.optional(v.string()),
-    status_reason: v.optional(v.string()),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  }),
-  v.title("ChatAppTemplate"),
-);
 
 const text = (maxLength: number) =>
   v.pipe(
@@ -69,22 +49,20 @@ const NewTemplate = v.strictObject({
   category: v.optional(v.picklist(chatAppCategories, `must be one of ${chatAppCategories.join(", ")}`), "MARKETING"),
 });
 
-const access = { credentials: ["dashboard"], uses: [storeWrite] } as const;
-const reading = endpoints(access);
-const endpoint = endpoints({ ...access, permission: "channels:write" });
-const reviewed = [chatApp, vaultOpening] as const;
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
+const reviewing = [storeWrite, chatApp, vaultOpening] as const;
 
 export const chatAppTemplateEndpoints = [
   endpoint(
     "POST /api/v1/channels/:id/chat-app-templates",
-    {},
+    { permission: "channels:write", uses: [storeWrite] },
     {
       summary: "Draft a chat-app template",
       description:
-        "The provider knows it by its name in lower case, with `_` for whatever is no letter or digit, and by its " +
-        "language: no two templates of a channel share both. `{{1}}`, `{{2}}` … stand for what a message fills in.",
+        "The provider identifies it by its name, in lower case and with `_` for every other character, and by its " +
+        "language: the two are unique in a channel. `{{1}}`, `{{2}}` … are variables that each message fills in.",
       body: NewTemplate,
-      returns: Template,
+      returns: ChatAppTemplate,
       status: 201,
       example: { body: { name: "order_shipped", body: "Your order {{1}} is on its way.", category: "UTILITY" } },
       errors: ["NOT_FOUND", "QUOTA_EXCEEDED"],
@@ -92,12 +70,12 @@ export const chatAppTemplateEndpoints = [
     ({ store, params, body }) => createChatAppTemplate(store, params.id, body),
   ),
 
-  reading(
+  endpoint(
     "GET /api/v1/channels/:id/chat-app-templates",
-    {},
+    { uses: [storeRead] },
     {
       summary: "List the chat-app templates of a channel, oldest first",
-      returns: v.object({ items: v.array(Template) }),
+      returns: v.object({ items: v.array(ChatAppTemplate) }),
       errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => ({ items: await listChatAppTemplates(store, params.id) }),
@@ -105,17 +83,18 @@ export const chatAppTemplateEndpoints = [
 
   endpoint(
     "POST /api/v1/channels/:id/chat-app-templates/:templateId/submit",
-    { uses: reviewed },
+    { permission: "channels:write", uses: reviewing },
     {
       summary: "Submit a chat-app template to the provider for review",
       description:
-        "From `draft` or `rejected`, else 409. What the provider refuses to review at all is a 422 in its own words.",
-      returns: Template,
+        "Allowed from `draft` and `rejected`, else 409. If the provider refuses to review it, the answer is a 422 with " +
+        "the provider's message.",
+      returns: ChatAppTemplate,
       errors: ["NOT_FOUND", "CONFLICT", "VALIDATION_ERROR"],
     },
     async ({ store, vault, chatApp, params }) => {
       const { template, credentials } = await getChatAppTemplate(store, params.id, params.templateId);
-      requireStatus(template);
+      requireSubmittable(template);
       const account = await accountOf(vault, params.id, credentials);
       const { id, verdict = UNDER_REVIEW } = reviewOf(await submit(chatApp, account, template));
       const submitted = await noteSubmission(store, template, id, verdict);
@@ -126,11 +105,11 @@ export const chatAppTemplateEndpoints = [
 
   endpoint(
     "POST /api/v1/channels/:id/chat-app-templates/:templateId/refresh",
-    { uses: reviewed },
+    { permission: "channels:write", uses: reviewing },
     {
-      summary: "Ask the provider what became of a submitted chat-app template",
-      description: "409 before it was submitted.",
-      returns: Template,
+      summary: "Get the status of a submitted chat-app template from the provider",
+      description: "409 before its submission.",
+      returns: ChatAppTemplate,
       errors: ["NOT_FOUND", "CONFLICT", "VALIDATION_ERROR"],
     },
     async ({ store, vault, chatApp, params }) => {
@@ -146,28 +125,32 @@ export const chatAppTemplateEndpoints = [
 
 const UNDER_REVIEW = { status: chatAppTemplateMoves.submit.to, reason: undefined };
 
-function requireStatus({ status }: ChatAppTemplate): void {
+function requireSubmittable({ status }: ChatAppTemplateRow): void {
   const { from } = chatAppTemplateMoves.submit;
-  if (!from.some((providerId) => providerId === status))
+  if (!from.some((allowed) => allowed === status))
     throw conflict(`A template can be submitted when it is ${from.join(" or ")}; it is ${status}.`);
 }
 
 type Account = Extract<Credentials, { type: "chat_app" }>;
 
-async function accountOf(vault: Opener, channel: string, row: Item | undefined): Promise<Account> {
+async function accountOf(vault: Opener, channel: string, row: CredentialsRow | undefined): Promise<Account> {
   if (!row) throw conflict("No credentials are stored for this channel.");
   const account = await openCredentials(vault, channel, row);
   if (account.type !== "chat_app") throw new Error("A chat-app channel holds credentials of another type.");
   return account;
 }
 
-/** A crash may have kept the answer of an earlier attempt from us: the provider then has the template already. */
-async function submit(chatApp: ChatAppProvider, account: Account, template: ChatAppTemplate): Promise<TemplateAnswer> {
+/** If an earlier attempt crashed after its request, the provider has the template already: it is looked up by name. */
+async function submit(
+  chatApp: ChatAppProvider,
+  account: Account,
+  template: ChatAppTemplateRow,
+): Promise<TemplateAnswer> {
   const { name, language, category, body, provider_template_id: providerId } = template;
   const wanted = { name: providerName(name), language, category, body };
   if (providerId !== undefined) return chatApp.changeTemplate(account, providerId, wanted);
   const answer = await chatApp.createTemplate(account, wanted);
-  if (answer.ok || answer.mayPass) return answer;
+  if (answer.ok || answer.isTemporary) return answer;
   return (await chatApp.findTemplate(account, wanted)) ?? answer;
 }
 
@@ -176,7 +159,7 @@ function reviewOf(answer: TemplateAnswer) {
     const { id, status, reason } = answer.template;
     return { id, verdict: verdictOf(status, reason) };
   }
-  if (answer.mayPass)
+  if (answer.isTemporary)
     throw new ApiError("SERVICE_UNAVAILABLE", `The provider could not be asked: ${answer.error}`, {
       headers: { "retry-after": "5" },
     });

@@ -1,27 +1,15 @@
-// Credentials of channels go in and never come out: each endpoint takes one kind and confirms it (CRD-1 to CRD-8).
+// Credentials of channels: each endpoint takes one type and confirms it. They are never returned (CRD-1 to CRD-8).
 import * as v from "valibot";
 import { callbacks } from "../../../shared/callbacks.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { unauthorized } from "../../../shared/http/errors.ts";
-import { Timestamp } from "../../../shared/http/schemas.ts";
 import { multipart } from "../../../shared/http/upload.ts";
 import { ChatApp, Email, Sms } from "../../../shared/providers/credentials.ts";
 import { storeWrite, timers } from "../../../shared/resources.ts";
 import { storeCredentials } from "../../../shared/store/channels/credentials.ts";
+import { CredentialConfirmation } from "../../../shared/store/channels/items.ts";
 import { vaultSealing } from "../../../shared/vault.ts";
 import { androidCredentials, IosFields, iosCredentials, KEY_FILE, MAX_KEY_FILE_BYTES, makeVapid } from "./key-files.ts";
-
-const Confirmation = v.pipe(
-  v.object({
-    id: v.string(),
-    channel_id: v.string(),
-    type: v.picklist(["ios_push", "android_push", "vapid", "sms", "chat_app", "email"]),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    vapid_public_key: v.optional(v.pipe(v.string(), v.description("What browsers subscribe with; only for `vapid`"))),
-  }),
-  v.title("CredentialConfirmation"),
-);
 
 const { type: _sms, ...smsFields } = Sms.entries;
 const { type: _chatApp, ...chatAppFields } = ChatApp.entries;
@@ -39,7 +27,7 @@ const endpoint = endpoints({
 });
 
 const REPLACES = "Replaces what was stored before, and queues the verification.";
-const confirmed = { returns: Confirmation, errors: ["NOT_FOUND"] } as const;
+const confirmed = { returns: CredentialConfirmation, errors: ["NOT_FOUND"] } as const;
 
 export const credentialEndpoints = [
   endpoint(
@@ -74,8 +62,8 @@ export const credentialEndpoints = [
     {},
     {
       summary: "Make the key pair of a web push channel",
-      description: `${REPLACES} Browsers that subscribed with an earlier public key have to subscribe anew.`,
-      returns: Confirmation,
+      description: `${REPLACES} Browsers that subscribed with an earlier public key must subscribe again.`,
+      returns: CredentialConfirmation,
       errors: ["NOT_FOUND", "VALIDATION_ERROR"],
     },
     ({ store, timers, vault, ids, caller, params }) => {

@@ -1,12 +1,11 @@
-// Channels: through what a workspace sends, whether their credentials work, and what may be sent by chat app.
+// Channels: the ways a workspace sends, the verification of their credentials, and the templates of the chat app.
 import * as v from "valibot";
 import { callbacks } from "../../../shared/callbacks.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { maxCharacters, Timestamp } from "../../../shared/http/schemas.ts";
+import { maxCharacters } from "../../../shared/http/schemas.ts";
 import { channelTypes } from "../../../shared/plans.ts";
-import { storeWrite, timers } from "../../../shared/resources.ts";
-import { channelStatuses } from "../../../shared/rules/channel-states.ts";
+import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import {
   createChannel,
   getChannel,
@@ -14,6 +13,7 @@ import {
   removeChannel,
   updateChannel,
 } from "../../../shared/store/channels/channels.ts";
+import { Channel } from "../../../shared/store/channels/items.ts";
 import { requestVerification } from "../../../shared/store/channels/verifications.ts";
 import { chatAppTemplateEndpoints } from "./chat-app-templates.ts";
 import { credentialEndpoints } from "./credentials.ts";
@@ -26,17 +26,6 @@ const Name = v.pipe(
   v.nonEmpty("must not be empty"),
   maxCharacters(MAX_NAME_CHARACTERS),
 );
-
-const Channel = v.object({
-  id: v.string(),
-  type: v.picklist(channelTypes),
-  name: v.string(),
-  active: v.boolean(),
-  status: v.picklist(channelStatuses),
-  verified_at: v.optional(Timestamp),
-  verification_error: v.optional(v.string()),
-  created_at: Timestamp,
-});
 
 const NewChannel = v.strictObject({
   type: v.picklist(channelTypes, `must be one of ${channelTypes.join(", ")}`),
@@ -55,12 +44,12 @@ const Force = v.object({
   ),
 });
 
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite] });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
-export const channels = group("channels", "Through what a workspace sends.", [
+export const channels = group("channels", "The ways a workspace sends.", [
   endpoint(
     "POST /api/v1/channels",
-    { permission: "channels:write", uses: [timers] },
+    { permission: "channels:write", uses: [storeWrite, timers] },
     {
       summary: "Create a channel",
       description: "It is `pending` until its credentials are verified; an `in_app` channel needs none.",
@@ -75,21 +64,21 @@ export const channels = group("channels", "Through what a workspace sends.", [
 
   endpoint(
     "GET /api/v1/channels",
-    {},
+    { uses: [storeRead] },
     { summary: "List channels", returns: v.object({ channels: v.array(Channel) }) },
     async ({ store }) => ({ channels: await listChannels(store) }),
   ),
 
   endpoint(
     "GET /api/v1/channels/:id",
-    {},
+    { uses: [storeRead] },
     { summary: "Get a channel", returns: Channel, errors: ["NOT_FOUND"] },
     ({ store, params }) => getChannel(store, params.id),
   ),
 
   endpoint(
     "PATCH /api/v1/channels/:id",
-    { permission: "channels:write" },
+    { permission: "channels:write", uses: [storeWrite] },
     {
       summary: "Rename a channel, or switch it on or off for sending",
       body: ChannelChange,
@@ -102,10 +91,10 @@ export const channels = group("channels", "Through what a workspace sends.", [
 
   endpoint(
     "DELETE /api/v1/channels/:id",
-    { permission: "channels:write", uses: [callbacks] },
+    { permission: "channels:write", uses: [storeWrite, callbacks] },
     {
       summary: "Delete a channel",
-      description: "With its credentials only where `force` is true. A send that names it goes on without it.",
+      description: "One with credentials only if `force` is true. A send that names it continues without it.",
       query: Force,
       errors: ["NOT_FOUND", "CONFLICT"],
     },
@@ -117,10 +106,10 @@ export const channels = group("channels", "Through what a workspace sends.", [
 
   endpoint(
     "POST /api/v1/channels/:id/verify",
-    { permission: "channels:write", uses: [timers] },
+    { permission: "channels:write", uses: [storeWrite, timers] },
     {
-      summary: "Ask the provider again whether a channel's credentials work",
-      description: "404 where no credentials are stored.",
+      summary: "Verify a channel's credentials with the provider again",
+      description: "404 if no credentials are stored.",
       returns: v.object({ status: v.literal("queued") }),
       status: 202,
       errors: ["NOT_FOUND"],

@@ -1,4 +1,4 @@
-// Key files of push providers, read and checked for form at upload (AMB-91), and key pairs that are made here.
+// Key files of push providers, whose format is checked at upload (AMB-91), and generated key pairs.
 import { createECDH } from "node:crypto";
 import * as v from "valibot";
 import type { Ids } from "../../../shared/clock.ts";
@@ -38,7 +38,7 @@ export function androidCredentials(file: UploadedFile | undefined): Credentials 
   return checked(AndroidPush, { ...key, type: "android_push" });
 }
 
-/** CRD-5: a key pair of P-256; the contact is told to push services (RFC 8292). */
+/** CRD-5: a key pair of P-256. Push services receive the contact (RFC 8292). */
 export function makeVapid(ids: Ids, email: string): Credentials {
   const pair = createECDH("prime256v1");
   const secret = ids.bytes(PRIVATE_KEY_BYTES);

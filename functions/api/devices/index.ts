@@ -3,51 +3,25 @@ import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, existing, group } from "../../../shared/http/endpoint.ts";
 import { invalid, notFound } from "../../../shared/http/errors.ts";
-import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import { Uuid } from "../../../shared/http/schemas.ts";
 import { plans } from "../../../shared/plans.ts";
 import { audienceSize, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
-import { devicePlatforms, devicesOf, registerDevice, removeDevice } from "../../../shared/store/subscribers/devices.ts";
+import { registerDevice } from "../../../shared/store/subscribers/device-registration.ts";
+import { Device, devicesOf, removeDevice } from "../../../shared/store/subscribers/devices.ts";
 import { findByExternalId, getSubscriber, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 import { Registration } from "./input.ts";
 
-const Version = v.object({ major: v.number(), minor: v.number(), patch: v.number() });
-
-const Device = v.object({
-  id: v.string(),
-  subscriber_id: v.string(),
-  platform: v.picklist(devicePlatforms),
-  device_id: v.nullable(v.string()),
-  model: v.nullable(v.string()),
-  os_version: v.nullable(Version),
-  app_version: v.nullable(Version),
-  sdk_version: v.nullable(Version),
-  locale: v.nullable(v.string()),
-  timezone: v.nullable(v.string()),
-  push_enabled: v.boolean(),
-  environment: v.nullable(v.picklist(["sandbox", "production"])),
-  status: v.picklist(["active", "invalid", "disabled"]),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  last_seen_at: Timestamp,
-});
-
-const client = endpoints({ credentials: ["sdk"], uses: [storeWrite, secrets, audienceSize] });
-const removing = endpoints({
-  credentials: ["sdk", "dashboard"],
-  permission: "subscribers:write",
-  uses: [storeWrite],
-});
-const dashboard = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
+const endpoint = endpoints({ credentials: ["sdk"], uses: [] });
 
 export const devices = group("devices", "The phones and browsers of subscribers.", [
-  client(
+  endpoint(
     "POST /api/v1/devices",
-    {},
+    { uses: [storeWrite, secrets, audienceSize] },
     {
       summary: "Register a device for push",
       description:
-        "Known by its `device_id`, else by its token: the same device again is a 200, and one presented for another " +
-        "subscriber moves there. A subscriber has at most 20 devices; the one seen longest ago goes.",
+        "A device is identified by its `device_id`, else by its token. A known device is updated (200); if it belongs " +
+        "to another subscriber, it moves. A subscriber has at most 20 devices: the one seen longest ago is removed.",
       body: Registration,
       returns: Device,
       status: 201,
@@ -71,18 +45,18 @@ export const devices = group("devices", "The phones and browsers of subscribers.
     },
   ),
 
-  removing(
+  endpoint(
     "DELETE /api/v1/devices/:id",
-    {},
+    { credentials: ["sdk", "dashboard"], permission: "subscribers:write", uses: [storeWrite] },
     { summary: "Remove a device, as at a logout", query: v.object({ subscriber_id: Uuid }), errors: ["NOT_FOUND"] },
     async ({ store, params, query }) => {
       if (!(await removeDevice(store, query.subscriber_id, params.id))) throw notFound("device");
     },
   ),
 
-  dashboard(
+  endpoint(
     "GET /api/v1/subscribers/:id/devices",
-    {},
+    { credentials: ["dashboard"], uses: [storeRead] },
     {
       summary: "List a subscriber's devices",
       returns: v.object({ items: v.array(Device) }),

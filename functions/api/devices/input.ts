@@ -1,10 +1,10 @@
-// What a client says of its device (D-DEV).
+// The body of a device registration (D-DEV).
 import * as v from "valibot";
 import { Uuid } from "../../../shared/http/schemas.ts";
 import { isLocale } from "../../../shared/rules/contacts.ts";
 import { isTimeZone } from "../../../shared/rules/time-zones.ts";
 import { parseVersion } from "../../../shared/rules/versions.ts";
-import { devicePlatforms } from "../../../shared/store/subscribers/devices.ts";
+import { devicePlatforms } from "../../../shared/store/subscribers/device-items.ts";
 
 const MAX_TOKEN_CHARACTERS = 4_096;
 const MAX_ENDPOINT_CHARACTERS = 2_048;
@@ -44,7 +44,7 @@ const Version = v.union(
 
 const isHttps = (text: string) => URL.canParse(text) && new URL(text).protocol === "https:";
 
-/** The browser's own object, as it is: what else it holds is let by. */
+/** The browser's PushSubscription; its other fields are ignored. */
 const Subscription = v.object({
   endpoint: v.pipe(Text(MAX_ENDPOINT_CHARACTERS), v.check(isHttps, "must be an HTTPS URL")),
   keys: v.object({ p256dh: Text(MAX_KEY_CHARACTERS), auth: Text(MAX_KEY_CHARACTERS) }),

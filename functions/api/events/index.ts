@@ -1,31 +1,20 @@
-// Behavioral events: taken in from clients and servers, linked to people, exported.
+// Behavioral events: ingested from clients and servers, linked to subscribers, exported.
 import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/http/errors.ts";
-import { Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { SERVER_BODY_BYTES, tiers } from "../../../shared/rules/event-limits.ts";
+import { ExportedEvent } from "../../../shared/store/events/events.ts";
 import { exportEvents } from "../../../shared/store/events/export.ts";
 import { eventIntake, ingest } from "../../../shared/store/events/intake.ts";
 import { linkAlias } from "../../../shared/store/subscribers/aliases.ts";
 import { AnonymousId, EventsBody, readEvents } from "./input.ts";
 
-const ExportedEvent = v.object({
-  id: v.string(),
-  subscriber_id: v.nullable(v.string()),
-  anonymous_id: v.nullable(v.string()),
-  event_name: v.string(),
-  platform: v.nullable(v.string()),
-  properties: v.record(v.string(), v.any()),
-  occurred_at: Timestamp,
-  received_at: Timestamp,
-  source: v.picklist(["client", "server"]),
-});
-
 export const MAX_EXPORTED = 1_000;
 
-/** EXP-5: what is out of range is refused, not cut. */
+/** EXP-5: a value out of range is refused, not clamped. */
 const ExportLimit = v.optional(
   v.pipe(
     v.string(),
@@ -37,28 +26,22 @@ const ExportLimit = v.optional(
   String(MAX_EXPORTED),
 );
 
-/** A batch of 1,000 has more keys and text than other bodies; each event is judged by itself. */
+/** A batch of 1,000 has more keys and text than other bodies; each event has limits of its own. */
 const BATCH_LIMITS = { keys: 200_000, characters: 4 * 1_048_576 };
 
-const sending = endpoints({ credentials: ["sdk", "server"], scope: "events:write", uses: [storeWrite] });
-const exporting = endpoints({
-  credentials: ["server"],
-  forbidden: ["sdk"],
-  scope: "events:read",
-  uses: [storeRead, secrets],
-});
+const endpoint = endpoints({ credentials: ["sdk", "server"], uses: [] });
 
-export const events = group("events", "What people do: ingestion, identity, export.", [
-  sending(
+export const events = group("events", "What subscribers do: ingestion, identity, export.", [
+  endpoint(
     "POST /v1/events",
-    { cachesCredentials: true, uses: [secrets, eventIntake] },
+    { scope: "events:write", cachesCredentials: true, uses: [storeWrite, secrets, eventIntake] },
     {
       summary: "Ingest one event, or many as `{events: []}`",
       description:
         `With an SDK key at most ${tiers.client.eventsPerRequest} events; with a server key ` +
-        `${tiers.server.eventsPerRequest}, 500 KB, 32 KB each. All are stored before the answer, or none is. ` +
-        "A repeat of an `idempotency_key` counts in `accepted` and stores nothing. A 503 is safe to repeat for events " +
-        "that have one.",
+        `${tiers.server.eventsPerRequest}, 500 KB, 32 KB each. All are stored before the response, or none is. ` +
+        "A repeat of an `idempotency_key` counts in `accepted` and stores nothing. After a 503, events that have one " +
+        "can be retried safely.",
       body: EventsBody,
       maxBytes: { server: SERVER_BODY_BYTES },
       limits: BATCH_LIMITS,
@@ -73,20 +56,20 @@ export const events = group("events", "What people do: ingestion, identity, expo
     async ({ store, secrets, intake, caller, body, clock }) => {
       const receivedAt = clock.now();
       const source = caller.kind === "server" ? "server" : "client";
-      const { events: given, name } = readEvents(body, source, receivedAt);
+      const { events, name } = readEvents(body, source, receivedAt);
       const { plan, sendCap } = workspaceOf(caller);
       const allowance = { plan, sendCap };
-      await ingest(store, await secrets.root(), intake, { events: given, source, receivedAt, allowance, name });
-      return { accepted: given.length };
+      await ingest(store, await secrets.root(), intake, { events, source, receivedAt, allowance, name });
+      return { accepted: events.length };
     },
   ),
 
-  sending(
+  endpoint(
     "POST /v1/events/identify",
-    {},
+    { scope: "events:write", uses: [storeWrite] },
     {
-      summary: "Link an anonymous id, with its events past and to come, to a subscriber",
-      description: "The first link wins: `linked` is false where the id is another subscriber's already.",
+      summary: "Link an anonymous id, with its past and future events, to a subscriber",
+      description: "The first link wins: `linked` is false if the id belongs to another subscriber already.",
       body: v.strictObject({ anonymous_id: AnonymousId, subscriber_id: Uuid }),
       returns: v.object({ linked: v.boolean(), backfilled: v.number() }),
       status: 200,
@@ -99,15 +82,15 @@ export const events = group("events", "What people do: ingestion, identity, expo
     },
   ),
 
-  exporting(
+  endpoint(
     "GET /v1/events/export",
-    {},
+    { credentials: ["server"], forbidden: ["sdk"], scope: "events:read", uses: [storeRead, secrets] },
     {
       summary: "Export events in the order of (occurred_at, id)",
       description:
-        "`from` is included, `to` is not. An empty `next_cursor` marks the last page. What arrives late and lies before " +
-        "the cursor is not seen by this pass, and an event may take a moment to appear: to be sure of all, export again " +
-        "from 90 days before the end of the last window, and drop ids already seen.",
+        "`from` is included, `to` is not. An empty `next_cursor` marks the last page. An event that arrives late, with a " +
+        "time before the cursor, is not in this pass, and a new event may take a moment to appear. For a complete set, " +
+        "export again from 90 days before the end of the last window, and drop the ids that you have already.",
       query: v.object({
         from: v.optional(TimestampInput),
         to: v.optional(TimestampInput),

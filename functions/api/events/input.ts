@@ -1,4 +1,4 @@
-// What an event may be, by who sends it: checked event by event, each complaint under the event's own name (AMB-22).
+// Validation of events, by the tier of the sender. Each problem is reported under the name of its event (AMB-22).
 import * as v from "valibot";
 import { invalid } from "../../../shared/http/errors.ts";
 import { fieldsOf } from "../../../shared/http/input.ts";
@@ -18,7 +18,7 @@ const MAX_FIELDS = 20;
 const text = (maxLength: number) =>
   v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"), maxCharacters(maxLength));
 
-/** Part of a sort key, which has room for 1,024 bytes: a character of two units counts for two here. */
+/** Part of a sort key, which is limited to 1,024 bytes: characters are counted as UTF-16 units here. */
 export const AnonymousId = v.pipe(
   v.string("must be a string"),
   v.nonEmpty("must not be empty"),
@@ -51,7 +51,7 @@ const Event = v.strictObject({
     ),
   ),
   idempotency_key: v.optional(text(255)),
-  id: v.pipe(v.optional(v.any()), v.description("Ignored, as `source` and `received_at`: the service's own")),
+  id: v.pipe(v.optional(v.any()), v.description("Ignored, as are `source` and `received_at`: the service sets them")),
   source: v.optional(v.any()),
   received_at: v.optional(v.any()),
 });
@@ -60,7 +60,7 @@ export type EventInput = v.InferOutput<typeof Event>;
 
 const Events = v.union([v.strictObject({ events: v.array(Event) }), Event]);
 
-/** For the reference: what is right depends on who sends it, so `readEvents` judges. */
+/** For the reference only: the limits depend on the sender, so `readEvents` validates. */
 export const EventsBody: v.GenericSchema<v.InferInput<typeof Events>, Record<string, unknown>> = {
   ...(Events as unknown as v.GenericSchema<v.InferInput<typeof Events>, Record<string, unknown>>),
   "~run": (dataset) => ({ ...dataset, typed: true }) as v.OutputDataset<Record<string, unknown>, never>,
@@ -71,7 +71,7 @@ interface Read {
   name(n: number, field: string): string;
 }
 
-/** @throws 422 naming `events[i].field` (or the field of a single event) for everything that is wrong. */
+/** @throws 422 naming `events[i].field`, or the field of a single event, for each problem. */
 export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt: number): Read {
   const isBatch = Object.hasOwn(body, "events");
   const given = isBatch ? body.events : [body];
@@ -104,7 +104,7 @@ export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt
   return { events, name };
 }
 
-/** What only the event as a whole, its tier and the time can tell. */
+/** Problems that follow from the event as a whole, its tier and the time. */
 function wholeProblems(
   event: EventInput,
   raw: unknown,

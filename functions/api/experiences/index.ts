@@ -1,10 +1,9 @@
-// In-app experiences: authored as drafts, published to an audience, hidden, shown again and recalled.
+// In-app experiences: authored as drafts, published to an audience, paused, resumed and ended.
 import * as v from "valibot";
 import { type Caller, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
-import { Timestamp } from "../../../shared/http/schemas.ts";
-import { storeWrite, timers } from "../../../shared/resources.ts";
+import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { experienceStatuses } from "../../../shared/rules/experience-states.ts";
 import {
   createExperience,
@@ -13,6 +12,7 @@ import {
   listExperiences,
   updateExperience,
 } from "../../../shared/store/experiences/experiences.ts";
+import { Experience } from "../../../shared/store/experiences/items.ts";
 import {
   archiveExperience,
   endExperience,
@@ -22,26 +22,7 @@ import {
 } from "../../../shared/store/experiences/life.ts";
 import { experienceStats } from "../../../shared/store/experiences/stats.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
-import { Audience, Content, CopyName, Display, ExperienceChange, formats, NewExperience, VariantB } from "./input.ts";
-
-const Experience = v.object({
-  id: v.string(),
-  name: v.string(),
-  format: v.picklist(formats),
-  status: v.picklist(experienceStatuses),
-  content: Content,
-  display: v.optional(Display),
-  audience: v.optional(Audience),
-  start_at: v.optional(Timestamp),
-  end_at: v.optional(Timestamp),
-  notification_id: v.optional(v.pipe(v.string(), v.description("The send that publishing began"))),
-  variant_b: v.optional(VariantB),
-  split_percentage: v.optional(v.number()),
-  holdout_percentage: v.number(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  archived_at: v.optional(Timestamp),
-});
+import { CopyName, ExperienceChange, NewExperience } from "./input.ts";
 
 const Counted = v.object({
   impressions: v.number(),
@@ -59,9 +40,7 @@ const ExperienceStats = v.object({
   by_variant: v.optional(v.array(v.object({ variant_id: v.picklist(["a", "b"]), ...Counted.entries }))),
 });
 
-const access = { credentials: ["dashboard"], feature: "in_app", refusal: 400, uses: [storeWrite] } as const;
-const endpoint = endpoints(access);
-const sending = endpoints({ ...access, permission: "send" });
+const endpoint = endpoints({ credentials: ["dashboard"], feature: "in_app", refusal: 400, uses: [] });
 
 const allowanceOf = (caller: Caller): Allowance => {
   const { plan, sendCap } = workspaceOf(caller);
@@ -74,7 +53,7 @@ const sends = { ...moved, errors: [...moved.errors, "PAYMENT_REQUIRED", "SEND_CA
 export const experiences = group("experiences", "In-app experiences, from draft to recall.", [
   endpoint(
     "POST /api/v1/in-app/experiences",
-    { permission: "content:write" },
+    { permission: "content:write", uses: [storeWrite] },
     {
       summary: "Create a draft of an experience",
       body: NewExperience,
@@ -100,7 +79,7 @@ export const experiences = group("experiences", "In-app experiences, from draft 
 
   endpoint(
     "GET /api/v1/in-app/experiences",
-    {},
+    { uses: [storeRead] },
     {
       summary: "List experiences, newest first",
       query: v.object({
@@ -111,23 +90,25 @@ export const experiences = group("experiences", "In-app experiences, from draft 
     },
     async ({ store, query: { page, page_size, status } }) => ({
       ...(await listExperiences(store, { page, size: page_size, status })),
-      ...{ page, page_size },
+      page,
+      page_size,
     }),
   ),
 
   endpoint(
     "GET /api/v1/in-app/experiences/:id",
-    {},
+    { uses: [storeRead] },
     { summary: "Get an experience", returns: Experience, errors: ["NOT_FOUND"] },
     ({ store, params }) => getExperience(store, params.id),
   ),
 
   endpoint(
     "PATCH /api/v1/in-app/experiences/:id",
-    { permission: "content:write" },
+    { permission: "content:write", uses: [storeWrite] },
     {
-      summary: "Change a draft: each block that is given replaces its whole block",
-      description: "An empty `start_at` or `end_at` clears it. What is no longer a draft cannot be changed: 422.",
+      summary: "Change a draft: each given block replaces the whole block",
+      description:
+        "An empty `start_at` or `end_at` clears it. An experience that is not a draft cannot be changed: 422.",
       body: ExperienceChange,
       returns: Experience,
       example: { body: { name: "Spring sale, second try", end_at: "2027-04-01T00:00:00.000Z" } },
@@ -136,50 +117,50 @@ export const experiences = group("experiences", "In-app experiences, from draft 
     ({ store, params, body }) => updateExperience(store, params.id, body),
   ),
 
-  sending(
+  endpoint(
     "POST /api/v1/in-app/experiences/:id/publish",
-    { uses: [timers] },
+    { permission: "send", uses: [storeWrite, timers] },
     {
-      summary: "Publish a draft: its send begins now, or at start_at",
+      summary: "Publish a draft: its send starts now, or at start_at",
       description: "Needs an audience, content.body (and variant_b.body), and an end_at that has not passed.",
       ...sends,
     },
     ({ store, timers, caller, params }) => publishExperience(store, timers, allowanceOf(caller), params.id),
   ),
 
-  sending(
+  endpoint(
     "POST /api/v1/in-app/experiences/:id/pause",
-    {},
-    { summary: "Hide a live experience: its messages are not seen, and a send still ahead is canceled", ...moved },
+    { permission: "send", uses: [storeWrite] },
+    { summary: "Pause a live experience: its messages are hidden, and a scheduled send is canceled", ...moved },
     ({ store, params }) => pauseExperience(store, params.id),
   ),
 
-  sending(
+  endpoint(
     "POST /api/v1/in-app/experiences/:id/resume",
-    { uses: [timers] },
-    { summary: "Show a paused experience again; a send that the pause canceled begins anew", ...sends },
+    { permission: "send", uses: [storeWrite, timers] },
+    { summary: "Resume a paused experience; a send that the pause canceled starts again", ...sends },
     ({ store, timers, caller, params }) => resumeExperience(store, timers, allowanceOf(caller), params.id),
   ),
 
-  sending(
+  endpoint(
     "POST /api/v1/in-app/experiences/:id/end",
-    {},
-    { summary: "End an experience for good: its messages are recalled", ...moved },
+    { permission: "send", uses: [storeWrite] },
+    { summary: "End an experience: its messages are recalled, and it cannot be resumed", ...moved },
     ({ store, params }) => endExperience(store, params.id),
   ),
 
   endpoint(
     "POST /api/v1/in-app/experiences/:id/archive",
-    { permission: "content:write" },
+    { permission: "content:write", uses: [storeWrite] },
     { summary: "Archive a draft or an experience that has ended", ...moved },
     ({ store, params }) => archiveExperience(store, params.id),
   ),
 
   endpoint(
     "POST /api/v1/in-app/experiences/:id/duplicate",
-    { permission: "content:write" },
+    { permission: "content:write", uses: [storeWrite] },
     {
-      summary: "Make a new draft of what was authored, without its live window and send",
+      summary: "Copy an experience to a new draft, without its live window and send",
       body: CopyName,
       returns: Experience,
       status: 201,
@@ -190,10 +171,10 @@ export const experiences = group("experiences", "In-app experiences, from draft 
 
   endpoint(
     "GET /api/v1/in-app/experiences/:id/stats",
-    {},
+    { uses: [storeRead] },
     {
-      summary: "Get what readers did with an experience",
-      description: "Shares are of impressions, and 0 without any. `by_variant` is there for A/B experiences.",
+      summary: "Get the statistics of an experience",
+      description: "Rates are shares of impressions, and 0 without any. `by_variant` is present for A/B experiences.",
       returns: ExperienceStats,
       errors: ["NOT_FOUND"],
     },

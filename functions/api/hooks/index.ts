@@ -1,47 +1,48 @@
-// Webhook endpoints for integrations, by server key, and samples of what they will be sent.
+// Webhook endpoints for integrations, by server key, and sample data of each event type.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
-import { Events, requireTarget, TargetUrl } from "../../../shared/http/webhook-input.ts";
-import { egress, secrets, storeWrite } from "../../../shared/resources.ts";
+import { requireTarget, TargetUrl } from "../../../shared/http/webhook-input.ts";
+import { egress, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { webhookEvents, webhookSamples } from "../../../shared/rules/webhook-events.ts";
-import { createWebhook, deleteWebhook, listWebhooks, webhookSecret } from "../../../shared/store/webhooks/webhooks.ts";
+import { Webhook } from "../../../shared/store/webhooks/items.ts";
+import { createWebhook, deleteWebhook, listWebhooks } from "../../../shared/store/webhooks/webhooks.ts";
 
-const Hook = v.object({ id: v.string(), target_url: v.string(), events: Events });
+const { id, target_url, events } = Webhook.entries;
+const Hook = v.object({ id, target_url, events });
 
-const endpoint = endpoints({ credentials: ["server"], uses: [storeWrite] });
+const endpoint = endpoints({ credentials: ["server"], uses: [] });
 
 export const hooks = group("hooks", "Webhook endpoints for integrations.", [
   endpoint(
     "POST /v1/hooks",
-    { scope: "hooks:write", feature: "webhooks", uses: [secrets, egress] },
+    { scope: "hooks:write", feature: "webhooks", uses: [storeWrite, secrets, egress] },
     {
       summary: "Create a webhook endpoint",
       description: "The `secret` signs every delivery and is shown only here.",
-      body: v.strictObject({ target_url: TargetUrl, events: Events }),
+      body: v.strictObject({ target_url: TargetUrl, events }),
       returns: v.object({ ...Hook.entries, secret: v.string() }),
       status: 201,
       example: { body: { target_url: "https://example.com/hooks", events: ["notification.terminal"] } },
     },
-    async ({ store, secrets, egress, tenant, body }) => {
+    async ({ store, secrets, egress, body }) => {
       requireTarget(egress, body.target_url);
-      const { id, target_url, events, secret } = await createWebhook(store, body);
-      return { id, target_url, events, secret: webhookSecret(await secrets.root(), tenant, id, secret.version) };
+      return createWebhook(store, secrets, body);
     },
   ),
 
   endpoint(
     "GET /v1/hooks",
-    { scope: "hooks:read" },
+    { scope: "hooks:read", uses: [storeRead] },
     { summary: "List webhook endpoints, oldest first; secrets are never shown again", returns: v.array(Hook) },
-    async ({ store }) => (await listWebhooks(store)).map(({ id, target_url, events }) => ({ id, target_url, events })),
+    ({ store }) => listWebhooks(store),
   ),
 
   endpoint(
     "DELETE /v1/hooks/:id",
-    { scope: "hooks:write" },
+    { scope: "hooks:write", uses: [storeWrite] },
     { summary: "Delete a webhook endpoint: nothing more is delivered to it", errors: ["NOT_FOUND"] },
-    async ({ store, params }) => deleteWebhook(store, params.id),
+    ({ store, params }) => deleteWebhook(store, params.id),
   ),
 
   endpoint(

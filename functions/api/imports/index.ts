@@ -1,15 +1,20 @@
-// Imports of CSV files into lists, from our own format and from two other platforms' exports.
+// Imports of CSV files into lists: in our own format, or as two other platforms export them.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, notFound } from "../../../shared/http/errors.ts";
 import { isUuid, Timestamp } from "../../../shared/http/schemas.ts";
 import { multipart, type UploadedFile } from "../../../shared/http/upload.ts";
 import { importUploads } from "../../../shared/import-files.ts";
-import { storeWrite, timers } from "../../../shared/resources.ts";
+import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { importSources } from "../../../shared/rules/import-columns.ts";
 import { importStatuses } from "../../../shared/rules/import-states.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
-import { createImport, getImport, type ImportJob } from "../../../shared/store/subscribers/imports.ts";
+import {
+  consentSummaryOf,
+  createImport,
+  getImport,
+  type ImportJob,
+} from "../../../shared/store/subscribers/imports.ts";
 
 /** LIM-6, AMB-83. */
 export const MAX_FILE_BYTES = 52_428_800;
@@ -35,32 +40,31 @@ const Job = v.object({
   created_at: Timestamp,
 });
 
-const shown = (job: ImportJob) => ({
-  import_job_id: job.id,
-  status: job.status,
-  processed_rows: job.processed,
-  ...(job.total !== undefined && { total_rows: job.total }),
-  failed_rows: job.failed,
-  ...(job.error !== undefined && { error_message: job.error }),
-  dry_run: job.dryRun,
-  consent_summary: job.consents,
-  created_at: job.createdAt,
+const jobOf = (row: ImportJob, rejected_rows_url: string | undefined): v.InferOutput<typeof Job> => ({
+  import_job_id: row.id,
+  status: row.status,
+  processed_rows: row.processed ?? 0,
+  total_rows: row.total,
+  failed_rows: row.failed ?? 0,
+  error_message: row.error,
+  dry_run: row.dry_run === true,
+  consent_summary: consentSummaryOf(row),
+  rejected_rows_url,
+  created_at: row.created_at,
 });
 
 const bad = (field: string, reason: string) =>
   new ApiError("BAD_REQUEST", `${field}: ${reason}`, { fields: { [field]: reason } });
 
 const isCsv = ({ filename, contentType }: UploadedFile) =>
-  contentType.split(";")[0]!.trim().toLowerCase() === "text/csv" || filename.toLowerCase().endsWith(".csv");
+  /^\s*text\/csv\s*(;|$)/i.test(contentType) || filename.toLowerCase().endsWith(".csv");
 
-const access = { credentials: ["dashboard"], uses: [storeWrite, timers, importUploads] } as const;
-const reading = endpoints(access);
-const importing = endpoints({ ...access, permission: "subscribers:write" });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [importUploads] });
 
 export const imports = group("imports", "CSV files into lists.", [
-  importing(
+  endpoint(
     "POST /api/v1/lists/import",
-    {},
+    { permission: "subscribers:write", uses: [storeWrite, timers] },
     {
       summary: "Import a CSV file into a list",
       description:
@@ -84,14 +88,14 @@ export const imports = group("imports", "CSV files into lists.", [
       if (bytes > MAX_FILE_BYTES)
         throw new ApiError("FILE_TOO_LARGE", `The file is larger than ${MAX_FILE_BYTES} bytes.`);
       if (file) await uploads.put(id, file.bytes);
-      await createImport(store, timers, { id, list, source, dryRun: dry_run === "true", bytes });
+      await createImport(store, timers, { id, list, source, bytes, dry_run: dry_run === "true" });
       return { import_job_id: id, status: "pending" };
     },
   ),
 
-  importing(
+  endpoint(
     "POST /api/v1/lists/import/uploads",
-    {},
+    { permission: "subscribers:write" },
     {
       summary: "Get a form with which to upload a file of up to 50 MB",
       description:
@@ -110,14 +114,13 @@ export const imports = group("imports", "CSV files into lists.", [
     },
   ),
 
-  reading(
+  endpoint(
     "GET /api/v1/lists/import/:jobId",
-    {},
+    { uses: [storeRead] },
     { summary: "Get an import job", returns: Job, errors: ["NOT_FOUND"] },
     async ({ store, uploads, params }) => {
       const job = await getImport(store, params.jobId);
-      const rejected_rows_url = job.rejectedFile ? await uploads.rejectedUrl(job.id) : undefined;
-      return { ...shown(job), ...(rejected_rows_url && { rejected_rows_url }) };
+      return jobOf(job, job.rejected_file ? await uploads.rejectedUrl(job.id) : undefined);
     },
   ),
 ]);

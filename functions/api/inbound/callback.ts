@@ -1,19 +1,20 @@
-// What a signed callback of the chat app says: verdicts on templates, and texts of people; the rest is passed over.
+// Reads a signed callback of the chat app: verdicts on templates and text messages. Everything else is ignored.
 import * as v from "valibot";
 import { ApiError } from "../../../shared/http/errors.ts";
 import { checkJson } from "../../../shared/rules/json-limits.ts";
 
-export interface SaidVerdict {
+export interface ReportedVerdict {
   provider_template_id: string;
   name: string;
   language: string;
-  word: string;
+  /** The provider's own status. */
+  status: string;
   reason: string | undefined;
   /** Seconds, by the provider's clock. */
   at: number;
 }
 
-export interface SaidMessage {
+export interface ReceivedMessage {
   id: string;
   /** E.164. */
   phone: string;
@@ -22,7 +23,7 @@ export interface SaidMessage {
   at: number;
 }
 
-/** The provider bundles up to a thousand changes, and signed them. */
+/** The provider sends up to 1,000 changes in one callback. The signature is verified before. */
 const SIGNED_LIMITS = { keys: 100_000, characters: 4_194_304 };
 
 const Seconds = v.pipe(
@@ -65,13 +66,13 @@ const Messages = v.object({
 });
 
 /**
- * Reads the parts that are about this account and that we know; a provider may add others at any time.
- * @throws 400 for what is no callback at all.
+ * Reads the known parts that concern this account: a provider may add others at any time.
+ * @throws 400 for a body that is not a callback.
  */
 export function readCallback(
   raw: Buffer,
   account: { waba_id?: string; phone_number_id?: string },
-): { verdicts: SaidVerdict[]; messages: SaidMessage[] } {
+): { verdicts: ReportedVerdict[]; messages: ReceivedMessage[] } {
   const callback = v.safeParse(Callback, jsonOf(raw));
   if (!callback.success) throw new ApiError("BAD_REQUEST", "The body is not a callback of the chat app.");
   const own = callback.output.entry.filter(({ id }) => id === account.waba_id);
@@ -82,13 +83,12 @@ export function readCallback(
       const { success, output } = v.safeParse(Review, value);
       if (!success) return [];
       return {
-        ...{ provider_template_id: output.message_template_id, name: output.message_template_name },
-        ...{
-          language: output.message_template_language,
-          word: output.event,
-          reason: output.reason ?? undefined,
-          at: time,
-        },
+        provider_template_id: output.message_template_id,
+        name: output.message_template_name,
+        language: output.message_template_language,
+        status: output.event,
+        reason: output.reason ?? undefined,
+        at: time,
       };
     }),
     messages: of("messages").flatMap(({ value }) => {
@@ -99,7 +99,7 @@ export function readCallback(
   };
 }
 
-function messageOf(value: unknown): SaidMessage[] {
+function messageOf(value: unknown): ReceivedMessage[] {
   const { success, output } = v.safeParse(Written, value);
   const text = success ? (output.text?.body ?? output.button?.text) : undefined;
   if (!success || text === undefined) return [];

@@ -1,5 +1,4 @@
-// What follows from a callback: verdicts are noted, opt-outs recorded, each however often it comes.
-
+// Applies a callback: stores verdicts and opt-outs. A repeated callback changes nothing.
 import type { Store } from "../../../shared/resources.ts";
 import { isOptOut, verdictOf } from "../../../shared/rules/chat-app-template-states.ts";
 import {
@@ -9,22 +8,26 @@ import {
 } from "../../../shared/store/channels/chat-app-templates.ts";
 import { recordOptOut } from "../../../shared/store/subscribers/consents.ts";
 import { findByPhone } from "../../../shared/store/subscribers/phones.ts";
-import type { SaidMessage, SaidVerdict } from "./callback.ts";
+import type { ReceivedMessage, ReportedVerdict } from "./callback.ts";
 
-/** D-WAT. In the order they came, for one may follow on another. */
-export async function takeVerdicts(store: Store, channel: string, verdicts: readonly SaidVerdict[]): Promise<void> {
-  for (const { provider_template_id, name, language, word, reason, at } of verdicts) {
-    const verdict = verdictOf(word, reason);
+/** D-WAT. In the order of the callback, because a verdict may replace the one before it. */
+export async function storeVerdicts(
+  store: Store,
+  channel: string,
+  verdicts: readonly ReportedVerdict[],
+): Promise<void> {
+  for (const { provider_template_id, name, language, status, reason, at } of verdicts) {
+    const verdict = verdictOf(status, reason);
     const template = await findChatAppTemplate(store, channel, chatAppTemplateId(channel, name, language));
     const providerId = template?.provider_template_id;
-    // Compared as numbers: some of these ids are longer than a number of JSON can say exactly.
+    // Compared as numbers: some of these ids have more digits than a JSON number represents exactly.
     if (template && verdict && providerId !== undefined && Number(providerId) === Number(provider_template_id))
       await noteVerdict(store, template, providerId, verdict, at);
   }
 }
 
-/** AMB-90: whoever has this number is left alone from now on, be it one subscriber or several. */
-export async function takeMessages(store: Store, messages: readonly SaidMessage[]): Promise<void> {
+/** AMB-90: opts out every subscriber that has the phone number. */
+export async function storeOptOuts(store: Store, messages: readonly ReceivedMessage[]): Promise<void> {
   for (const { id, phone, text, at } of messages.filter((message) => isOptOut(message.text)))
     for (const subscriber of await findByPhone(store, phone))
       await recordOptOut(store, subscriber, { channel: "chat_app", message: id, text, at });

@@ -1,4 +1,4 @@
-// Callbacks of providers: open to all, so nothing is believed that the channel's own secret does not prove.
+// Callbacks of providers. The endpoints are public: a callback counts only if it is signed with the channel's secret.
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import { type CalledWorkspace, calledWorkspace } from "../../../shared/callbacks.ts";
@@ -6,9 +6,9 @@ import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, notFound, unauthorized } from "../../../shared/http/errors.ts";
 import type { Credentials } from "../../../shared/providers/credentials.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
-import { keys } from "../../../shared/store/keys.ts";
+import { CredentialsItem } from "../../../shared/store/channels/items.ts";
 import { readCallback } from "./callback.ts";
-import { takeMessages, takeVerdicts } from "./handlers.ts";
+import { storeOptOuts, storeVerdicts } from "./handlers.ts";
 
 const Challenge = v.object({
   "hub.mode": v.literal("subscribe", "must be subscribe"),
@@ -18,12 +18,12 @@ const Challenge = v.object({
 
 const endpoint = endpoints({ credentials: [], uses: [calledWorkspace] });
 
-export const inbound = group("inbound", "What providers tell us of their own accord.", [
+export const inbound = group("inbound", "Callbacks of providers.", [
   endpoint(
     "GET /v1/inbound/chat-app/:channelId",
     {},
     {
-      summary: "Prove to the chat-app provider that this address takes its callbacks",
+      summary: "Confirm this address as the callback URL of a chat-app channel",
       description: "Answers `hub.challenge` where `hub.verify_token` is the channel's `webhook_verify_token`.",
       query: Challenge,
       example: { query: { "hub.mode": "subscribe", "hub.challenge": "1158201444" } },
@@ -46,10 +46,10 @@ export const inbound = group("inbound", "What providers tell us of their own acc
     "POST /v1/inbound/chat-app/:channelId",
     {},
     {
-      summary: "Take a callback of the chat-app provider",
+      summary: "Receive a callback of the chat-app provider",
       description:
-        "Signed with the channel's `app_secret` in `X-Hub-Signature-256`: the review of templates, and messages of " +
-        "people, of which only opt-outs are kept. A repeat changes nothing.",
+        "Signed with the channel's `app_secret` in `X-Hub-Signature-256`: reviews of templates, and incoming messages, " +
+        "of which only opt-outs are stored. A repeat changes nothing.",
       raw: "application/json",
       returns: v.object({ status: v.literal("received") }),
       errors: ["NOT_FOUND", "UNAUTHORIZED", "BAD_REQUEST"],
@@ -61,8 +61,8 @@ export const inbound = group("inbound", "What providers tell us of their own acc
       if (!isSigned(raw, headers["x-hub-signature-256"], account.app_secret))
         throw unauthorized("The signature is not right.");
       const { verdicts, messages } = readCallback(raw, account);
-      await takeVerdicts(workspace.store, params.channelId, verdicts);
-      await takeMessages(workspace.store, messages);
+      await storeVerdicts(workspace.store, params.channelId, verdicts);
+      await storeOptOuts(workspace.store, messages);
       return { status: "received" };
     },
   ),
@@ -70,11 +70,11 @@ export const inbound = group("inbound", "What providers tell us of their own acc
 
 type Account = Partial<Extract<Credentials, { type: "chat_app" }>>;
 
-/** The account of a channel; nothing where there is none, so that every lack looks the same. */
+/** The account of a channel; empty if anything is missing, so that all such answers are the same. */
 async function accountOf(workspace: CalledWorkspace | undefined, channel: string): Promise<Account> {
   if (!workspace) return {};
   const { store, vault } = workspace;
-  const row = await store.get(keys.credentials(store.tenant, channel));
+  const row = await store.get(CredentialsItem, { channel });
   const account = row && (await openCredentials(vault, channel, row));
   return account?.type === "chat_app" && account.app_secret !== undefined ? account : {};
 }
@@ -87,6 +87,6 @@ function isSigned(raw: Buffer, signature: string | undefined, secret: string): b
   return timingSafeEqual(Buffer.from(signature.slice("sha256=".length), "hex"), expected);
 }
 
-/** Compares digests, so that neither length nor content shows in the time it takes. */
+/** Compares digests, so that the time depends on neither length nor content. */
 const isSame = (given: string, expected: string): boolean =>
   timingSafeEqual(hash("sha256", given, "buffer"), hash("sha256", expected, "buffer"));

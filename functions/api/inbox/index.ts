@@ -2,31 +2,21 @@
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { limit, pageRoom } from "../../../shared/http/paging.ts";
-import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
-import { storeWrite } from "../../../shared/resources.ts";
-import { inboxStatuses, listMessages, markMessage, readAll } from "../../../shared/store/sends/inbox.ts";
+import { Uuid } from "../../../shared/http/schemas.ts";
+import { storeRead, storeWrite } from "../../../shared/resources.ts";
+import { InboxMessage, inboxStatuses, listMessages, markMessage, readAll } from "../../../shared/store/sends/inbox.ts";
 
 const DEFAULT_LIMIT = 50;
 export const MAX_LISTED = 200;
 
-const Message = v.object({
-  id: v.string(),
-  notification_id: v.string(),
-  content: v.looseObject({ title: v.string(), body: v.string() }),
-  status: v.picklist(inboxStatuses),
-  created_at: Timestamp,
-  expires_at: Timestamp,
-  read_at: v.optional(Timestamp),
-});
-
 const Reader = v.strictObject({ subscriber_id: Uuid });
 
-const endpoint = endpoints({ credentials: ["sdk", "dashboard"], feature: "in_app", uses: [storeWrite] });
+const endpoint = endpoints({ credentials: ["sdk", "dashboard"], feature: "in_app", uses: [] });
 
 export const inbox = group("inbox", "The durable inbox of a subscriber.", [
   endpoint(
     "GET /v1/in-app/messages",
-    {},
+    { uses: [storeRead] },
     {
       summary: "List a subscriber's messages, newest first",
       query: v.object({
@@ -34,7 +24,7 @@ export const inbox = group("inbox", "The durable inbox of a subscriber.", [
         status: v.optional(v.picklist(inboxStatuses, "must be unread, read or dismissed")),
         limit: limit(DEFAULT_LIMIT, MAX_LISTED),
       }),
-      returns: v.object({ messages: v.array(Message) }),
+      returns: v.object({ messages: v.array(InboxMessage) }),
     },
     async ({ store, query: { subscriber_id, ...filter } }) => ({
       messages: await listMessages(store, subscriber_id, { ...filter, takes: pageRoom() }),
@@ -43,22 +33,22 @@ export const inbox = group("inbox", "The durable inbox of a subscriber.", [
 
   endpoint(
     "POST /v1/in-app/messages/read",
-    {},
+    { uses: [storeWrite] },
     { summary: "Mark every unread message as read", body: Reader, returns: v.object({ updated: v.number() }) },
     async ({ store, body }) => ({ updated: await readAll(store, body.subscriber_id) }),
   ),
 
   endpoint(
     "POST /v1/in-app/messages/:id/read",
-    {},
-    { summary: "Mark a message as read", body: Reader, returns: Message, errors: ["NOT_FOUND"] },
+    { uses: [storeWrite] },
+    { summary: "Mark a message as read", body: Reader, returns: InboxMessage, errors: ["NOT_FOUND"] },
     ({ store, params, body }) => markMessage(store, body.subscriber_id, params.id, "read"),
   ),
 
   endpoint(
     "POST /v1/in-app/messages/:id/dismiss",
-    {},
-    { summary: "Dismiss a message", body: Reader, returns: Message, errors: ["NOT_FOUND"] },
+    { uses: [storeWrite] },
+    { summary: "Dismiss a message", body: Reader, returns: InboxMessage, errors: ["NOT_FOUND"] },
     ({ store, params, body }) => markMessage(store, body.subscriber_id, params.id, "dismissed"),
   ),
 ]);

@@ -1,18 +1,19 @@
-// Insights: what sends came to, what they changed, and which events count as conversions.
+// Insights: results of sends, the lift they caused, and the definitions of conversions.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { maxCharacters, Uuid } from "../../../shared/http/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/http/window.ts";
 import { storeRead, storeWrite } from "../../../shared/resources.ts";
-import { conversionGroups } from "../../../shared/store/insights/attribution.ts";
 import {
+  ConversionDefinition,
   conversionDefinitions,
   DEFAULT_WINDOW_SECONDS,
   defineConversion,
-  forgetConversion,
   MAX_WINDOW_SECONDS,
+  removeDefinition,
 } from "../../../shared/store/insights/conversions.ts";
 import { funnelOf, heatmapOf, liftOfJob, summaryOf } from "../../../shared/store/insights/insights.ts";
+import { conversionGroups } from "../../../shared/store/insights/items.ts";
 
 const MAX_DAYS = 365;
 
@@ -21,16 +22,15 @@ const Count = v.number();
 const Arm = v.object({ size: Count, converters: Count, conversion_rate: v.number(), revenue_cents: Count });
 const Measure = v.nullable(v.number());
 
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
-const configuring = endpoints({ credentials: ["dashboard"], permission: "insights:write", uses: [storeWrite] });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
-export const insights = group("insights", "What sends came to, and what they changed.", [
+export const insights = group("insights", "Results of sends, and the lift they caused.", [
   endpoint(
     "GET /api/v1/insights/funnel",
-    {},
+    { uses: [storeRead] },
     {
       summary: "Get the funnel of a campaign or journey",
-      description: "Of what was dispatched within the window; conversions that happened within it.",
+      description: "Sends dispatched within the window, and conversions that happened within it.",
       query: v.object({
         source_type: v.picklist(["campaign", "journey"], "must be campaign or journey"),
         source_id: Uuid,
@@ -52,7 +52,7 @@ export const insights = group("insights", "What sends came to, and what they cha
 
   endpoint(
     "GET /api/v1/insights/summary",
-    {},
+    { uses: [storeRead] },
     {
       summary: "Get conversions and revenue by campaign, journey or channel",
       description: "Each conversion counts for the last message delivered before it.",
@@ -71,7 +71,7 @@ export const insights = group("insights", "What sends came to, and what they cha
 
   endpoint(
     "GET /api/v1/insights/heatmap",
-    {},
+    { uses: [storeRead] },
     {
       summary: "Get when messages arrive and when they are opened, by weekday and hour in UTC",
       query: v.object({
@@ -96,10 +96,10 @@ export const insights = group("insights", "What sends came to, and what they cha
 
   endpoint(
     "GET /api/v1/insights/lift",
-    {},
+    { uses: [storeRead] },
     {
-      summary: "Get how much a send changed, against its control group",
-      description: "With the 95 % interval of the difference (Newcombe-Wilson) and the smallest lift it could show.",
+      summary: "Get the lift of a send against its control group",
+      description: "With the 95 % interval of the difference (Newcombe-Wilson) and the smallest detectable lift.",
       query: v.object({ job_id: v.string("is required") }),
       returns: v.object({
         job_id: v.string(),
@@ -121,21 +121,19 @@ export const insights = group("insights", "What sends came to, and what they cha
 
   endpoint(
     "GET /api/v1/insights/config",
-    {},
+    { uses: [storeRead] },
     {
       summary: "List conversion definitions",
       returns: v.object({
-        definitions: v.array(
-          v.object({ event_name: v.string(), value_property: v.nullable(v.string()), window_seconds: Count }),
-        ),
+        definitions: v.array(ConversionDefinition),
       }),
     },
     async ({ store }) => ({ definitions: await conversionDefinitions(store) }),
   ),
 
-  configuring(
+  endpoint(
     "POST /api/v1/insights/config",
-    {},
+    { permission: "insights:write", uses: [storeWrite] },
     {
       summary: "Define an event as a conversion, or change its definition",
       body: v.strictObject({
@@ -157,14 +155,14 @@ export const insights = group("insights", "What sends came to, and what they cha
     ({ store, body }) => defineConversion(store, body),
   ),
 
-  configuring(
+  endpoint(
     "DELETE /api/v1/insights/config",
-    {},
+    { permission: "insights:write", uses: [storeWrite] },
     {
       summary: "Remove a conversion definition",
       query: v.object({ event_name: v.string("is required") }),
       errors: ["NOT_FOUND"],
     },
-    ({ store, query: { event_name } }) => forgetConversion(store, event_name),
+    ({ store, query: { event_name } }) => removeDefinition(store, event_name),
   ),
 ]);

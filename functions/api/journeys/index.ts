@@ -15,67 +15,72 @@ import {
   createJourney,
   duplicateJourney,
   getJourney,
+  Journey,
   listJourneys,
   pauseJourney,
   removeJourney,
   replaceJourney,
 } from "../../../shared/store/journeys/journeys.ts";
 import { listRuns } from "../../../shared/store/journeys/run-list.ts";
-import { cancelRun } from "../../../shared/store/journeys/runs.ts";
-import { definitionOf, JOURNEY_LIMITS, JourneyInput, requireRunnable } from "./input.ts";
-import { example, JourneyShape, RunShape, shown, shownRun } from "./shapes.ts";
+import { cancelRun, Run } from "../../../shared/store/journeys/runs.ts";
+import { definitionOf, JOURNEY_LIMITS, JourneyInput, journeyExample, requireRunnable } from "./input.ts";
 
-const reading = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
-const writing = endpoints({ credentials: ["dashboard"], permission: "content:write", uses: [storeWrite] });
-const sending = endpoints({ credentials: ["dashboard"], permission: "send", uses: [storeWrite] });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
+
+/** JNY-6: only the list has the numbers of runs. */
+const withNumbers = (journey: Journey, { entered, completed } = { entered: 0, completed: 0 }) => ({
+  ...journey,
+  entered,
+  completed,
+});
 
 export const journeys = group("journeys", "What happens to each subscriber, from a trigger to an exit.", [
-  reading(
+  endpoint(
     "GET /api/v1/journeys",
-    { uses: [secrets] },
+    { uses: [storeRead, secrets] },
     {
       summary: "List journeys, newest first, with how many entered and completed",
       query: v.object({ cursor: v.optional(v.string()) }),
-      returns: v.object({ journeys: v.array(JourneyShape), next_cursor: v.string() }),
+      returns: v.object({ journeys: v.array(Journey), next_cursor: v.string() }),
     },
     async ({ store, secrets, query: { cursor } }) => {
       const [root, scope] = [await secrets.root(), `journeys:${store.tenant}`];
       const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
-      const { journeys, next } = await listJourneys(store, { after, limit: MAX_PER_PAGE });
+      const { items, next } = await listJourneys(store, { after, limit: MAX_PER_PAGE });
       const counts = await countsOf(
         store,
-        journeys.map(({ id }) => id),
+        items.map(({ id }) => id),
       );
       const numbers = counts.map(({ runs }) => ({
         entered: Object.values(runs).reduce((sum, n) => sum + n, 0),
         completed: runs.completed,
       }));
       return {
-        journeys: journeys.map((journey, i) => shown(journey, numbers[i])),
+        journeys: items.map((journey, i) => withNumbers(journey, numbers[i])),
         next_cursor: next === undefined ? "" : sealCursor(root, scope, next),
       };
     },
   ),
 
-  writing(
+  endpoint(
     "POST /api/v1/journeys",
-    {},
+    { permission: "content:write", uses: [storeWrite] },
     {
       summary: "Create a journey as a draft",
       description: "What is missing, or leads nowhere, may come later: activation asks for all of it.",
       body: JourneyInput,
       limits: JOURNEY_LIMITS,
-      returns: JourneyShape,
+      returns: Journey,
       status: 201,
       errors: ["QUOTA_EXCEEDED"],
-      example: { body: example },
+      example: { body: journeyExample },
     },
-    async ({ store, body }) => shown(await createJourney(store, definitionOf(body, ["malformed"]))),
+    async ({ store, body }) => withNumbers(await createJourney(store, definitionOf(body, ["malformed"]))),
   ),
 
-  reading(
+  endpoint(
     "GET /api/v1/journeys/counts",
-    {},
+    { uses: [storeRead] },
     {
       summary: "Count journeys: active ones, and all that are not archived",
       returns: v.object({ active: v.number(), total: v.number() }),
@@ -83,38 +88,38 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     ({ store }) => countJourneys(store),
   ),
 
-  reading(
+  endpoint(
     "GET /api/v1/journeys/:id",
-    {},
-    { summary: "Get a journey", returns: JourneyShape, errors: ["NOT_FOUND"] },
-    async ({ store, params }) => shown(await getJourney(store, params.id)),
+    { uses: [storeRead] },
+    { summary: "Get a journey", returns: Journey, errors: ["NOT_FOUND"] },
+    async ({ store, params }) => withNumbers(await getJourney(store, params.id)),
   ),
 
-  writing(
+  endpoint(
     "PUT /api/v1/journeys/:id",
-    {},
+    { permission: "content:write", uses: [storeWrite] },
     {
       summary: "Replace a draft or paused journey; runs stay on the version they entered",
       body: JourneyInput,
       limits: JOURNEY_LIMITS,
-      returns: JourneyShape,
+      returns: Journey,
       errors: ["NOT_FOUND", "CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
-      example: { body: example },
+      example: { body: journeyExample },
     },
     async ({ store, caller, params, body }) => {
       const journey = await getJourney(store, params.id);
       const definition = definitionOf(body, ["malformed", "wrong"]);
       if (journey.status === "paused") await requireRunnable(store, workspaceOf(caller).plan, definition);
-      return shown(await replaceJourney(store, journey, definition));
+      return withNumbers(await replaceJourney(store, journey, definition));
     },
   ),
 
-  sending(
+  endpoint(
     "POST /api/v1/journeys/:id/activate",
-    {},
+    { permission: "send", uses: [storeWrite] },
     {
       summary: "Activate a draft or paused journey after checking all of it",
-      returns: JourneyShape,
+      returns: Journey,
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT", "VALIDATION_ERROR", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
     },
@@ -123,57 +128,57 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       const { status } = journey;
       if (status !== "draft" && status !== "paused")
         throw conflict(`The journey is ${status} and cannot be activated.`);
-      await requireRunnable(store, workspaceOf(caller).plan, journey);
-      return shown(await activateJourney(store, journey));
+      const graph = await requireRunnable(store, workspaceOf(caller).plan, journey);
+      return withNumbers(await activateJourney(store, journey, graph));
     },
   ),
 
-  sending(
+  endpoint(
     "POST /api/v1/journeys/:id/pause",
-    {},
+    { permission: "send", uses: [storeWrite] },
     {
       summary: "Pause an active journey: nobody enters, and runs stay where they are",
-      returns: JourneyShape,
+      returns: Journey,
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],
     },
-    async ({ store, params }) => shown(await pauseJourney(store, params.id)),
+    async ({ store, params }) => withNumbers(await pauseJourney(store, params.id)),
   ),
 
-  sending(
+  endpoint(
     "POST /api/v1/journeys/:id/archive",
-    {},
+    { permission: "send", uses: [storeWrite] },
     {
       summary: "Archive a draft or paused journey; its runs in flight are canceled",
-      returns: JourneyShape,
+      returns: Journey,
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],
     },
-    async ({ store, params }) => shown(await archiveJourney(store, params.id)),
+    async ({ store, params }) => withNumbers(await archiveJourney(store, params.id)),
   ),
 
-  writing(
+  endpoint(
     "POST /api/v1/journeys/:id/duplicate",
-    {},
+    { permission: "content:write", uses: [storeWrite] },
     {
       summary: "Copy a journey into a new draft",
-      returns: JourneyShape,
+      returns: Journey,
       status: 201,
       errors: ["NOT_FOUND", "QUOTA_EXCEEDED"],
     },
-    async ({ store, params }) => shown(await duplicateJourney(store, params.id)),
+    async ({ store, params }) => withNumbers(await duplicateJourney(store, params.id)),
   ),
 
-  writing(
+  endpoint(
     "DELETE /api/v1/journeys/:id",
-    { uses: [timers] },
+    { permission: "content:write", uses: [storeWrite, timers] },
     { summary: "Delete a journey and all its runs", errors: ["NOT_FOUND"] },
     ({ store, timers, params }) => removeJourney(store, timers, params.id),
   ),
 
-  reading(
+  endpoint(
     "GET /api/v1/journeys/:id/stats",
-    {},
+    { uses: [storeRead] },
     {
       summary: "Count a journey's runs by status, and what came of them step by step",
       returns: v.object({
@@ -190,9 +195,9 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     },
   ),
 
-  reading(
+  endpoint(
     "GET /api/v1/journeys/:id/runs",
-    { uses: [secrets] },
+    { uses: [storeRead, secrets] },
     {
       summary: "List the runs of a journey, newest first",
       query: v.object({
@@ -200,7 +205,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
         status: v.optional(v.picklist(runStatuses, `must be one of ${runStatuses.join(", ")}`)),
         subscriber_id: v.optional(Uuid),
       }),
-      returns: v.object({ items: v.array(RunShape), next_cursor: v.string() }),
+      returns: v.object({ items: v.array(Run), next_cursor: v.string() }),
       errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query: { cursor, status, subscriber_id } }) => {
@@ -208,24 +213,24 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       const root = await secrets.root();
       const scope = `runs:${store.tenant}:${params.id}:${status ?? ""}:${subscriber_id ?? ""}`;
       const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
-      const asked = { journey: params.id, status, subscriber: subscriber_id, after, limit: MAX_PER_PAGE };
-      const { runs, next } = await listRuns(store, asked);
-      return { items: runs.map(shownRun), next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
+      const query = { journey: params.id, status, subscriber: subscriber_id, after, limit: MAX_PER_PAGE };
+      const { runs, next } = await listRuns(store, query);
+      return { items: runs, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
     },
   ),
 
-  sending(
+  endpoint(
     "POST /api/v1/journeys/:id/runs/:runId/cancel",
-    {},
+    { permission: "send", uses: [storeWrite] },
     {
       summary: "Cancel a run that is under way",
-      returns: RunShape,
+      returns: Run,
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],
     },
     async ({ store, params }) => {
       await getJourney(store, params.id);
-      return shownRun(await cancelRun(store, params.id, params.runId));
+      return cancelRun(store, params.id, params.runId);
     },
   ),
 ]);

@@ -1,11 +1,12 @@
-// What a journey may be made of: what a draft may lack, and what activation asks for (JNY-8 to JNY-15, AMB-8, AMB-61).
+// The definition of a journey as it is given: what a draft may lack, and what activation requires (JNY-8 to JNY-15, AMB-8,
+// AMB-61).
 import * as v from "valibot";
 import { invalid } from "../../../shared/http/errors.ts";
 import { JsonObject } from "../../../shared/http/schemas.ts";
 import type { PlanName } from "../../../shared/plans.ts";
-import type { Store } from "../../../shared/resources.ts";
-import { type EntryRules, type Graph, type Severity, triggerTypes } from "../../../shared/rules/journey-graph.ts";
-import { entryRuleProblems, graphProblems, triggerProblems } from "../../../shared/rules/journey-paths.ts";
+import type { StoreReader } from "../../../shared/resources.ts";
+import { type Graph, type Severity, triggerTypes } from "../../../shared/rules/journey-graph.ts";
+import { entryRuleProblems, graphProblems, isRunnable, triggerProblems } from "../../../shared/rules/journey-paths.ts";
 import { validateTemplate } from "../../../shared/rules/render.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-rules.ts";
 import { requireChannels } from "../../../shared/store/channels/channels.ts";
@@ -13,10 +14,10 @@ import { type Definition, MAX_NAME_CHARACTERS } from "../../../shared/store/jour
 import { targetExists } from "../../../shared/store/lists/targets.ts";
 import { requireTemplate } from "../../../shared/store/sends/templates.ts";
 
-/** So that a version with all its texts and rules is one item of the table. */
+/** A version with all its texts and rules fits into one item of the table. */
 const MAX_BYTES = 131_072;
 
-/** Rules lie inside of steps, and there may be many of both. */
+/** Steps contain rules, and there may be many of both. */
 export const JOURNEY_LIMITS = { depth: RULE_JSON_DEPTH + 4, keys: 60 * RULE_NODES };
 
 const Text = v.string("must be a string");
@@ -43,28 +44,55 @@ export const JourneyInput = v.strictObject({
   steps: JsonObject,
 });
 
+/** For the reference. */
+export const journeyExample = {
+  name: "Welcome",
+  trigger: { type: "event", event_name: "signed_up" },
+  steps: {
+    start: "welcome",
+    steps: {
+      welcome: {
+        id: "welcome",
+        type: "send",
+        send: {
+          channel_ids: ["5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60"],
+          content: { title: "Welcome", body: "Hello {{ subscriber.first_name }}" },
+          next: "pause",
+        },
+      },
+      pause: { id: "pause", type: "delay", delay: { duration: "3d", next: "end" } },
+      end: { id: "end", type: "exit" },
+    },
+  },
+};
+
 type Problem = { severity: Severity; path: string; reason: string };
 
-/** What a request describes. @throws 422 naming the field for anything as severe as these. */
+/** The definition in a request. @throws 422 naming the fields with a problem of one of these severities. */
 export function definitionOf(
   { name, trigger, entry_rules = null, steps }: v.InferOutput<typeof JourneyInput>,
   refused: readonly Severity[],
 ): Definition {
   if (Buffer.byteLength(JSON.stringify({ trigger, entry_rules, steps })) > MAX_BYTES)
     throw invalid({ steps: `must have at most ${MAX_BYTES} bytes in all` });
-  const definition = { name, trigger, entry_rules: entry_rules as EntryRules | null, steps };
-  refuse(problemsOf(definition), refused);
+  const definition = { name, trigger, entry_rules, steps };
+  const problems = problemsOf(definition).filter(({ severity }) => refused.includes(severity));
+  if (problems.length > 0) throw refusalOf(problems);
   return definition;
 }
 
-/** @throws 422 for whatever keeps a journey from being run, 403 for a channel type outside the plan. */
-export async function requireRunnable(store: Store, plan: PlanName, definition: Definition): Promise<void> {
-  refuse(problemsOf(definition), ["malformed", "wrong", "missing"]);
+/**
+ * @returns the graph of the definition, which has no problem
+ * @throws 422 for a definition that cannot be run, 403 for a channel type outside the plan.
+ */
+export async function requireRunnable(store: StoreReader, plan: PlanName, definition: Definition): Promise<Graph> {
   const { trigger, steps } = definition;
+  const problems = problemsOf(definition);
+  if (problems.length > 0 || !isRunnable(steps)) throw refusalOf(problems);
   const segment_id = trigger.type === "event" ? undefined : trigger.segment_id;
   if (segment_id !== undefined && !(await targetExists(store, { type: "segment", segment_id })))
     throw invalid({ "trigger.segment_id": "no such segment in this workspace" });
-  for (const node of Object.values((steps as unknown as Graph).steps)) {
+  for (const node of Object.values(steps.steps)) {
     if (node.type !== "send") continue;
     const { channel_ids, template_id, content } = node.send;
     const path = `steps.steps.${node.id}.send`;
@@ -72,10 +100,11 @@ export async function requireRunnable(store: Store, plan: PlanName, definition: 
     if (template_id !== undefined) await requireTemplate(store, template_id);
     else
       for (const field of ["title", "body"] as const) {
-        const trouble = content?.[field] ? validateTemplate(content[field]) : "must not be empty";
-        if (trouble) throw invalid({ [`${path}.content.${field}`]: trouble });
+        const problem = content?.[field] ? validateTemplate(content[field]) : "must not be empty";
+        if (problem) throw invalid({ [`${path}.content.${field}`]: problem });
       }
   }
+  return steps;
 }
 
 function problemsOf({ trigger, entry_rules, steps }: Definition): Problem[] {
@@ -88,7 +117,7 @@ function problemsOf({ trigger, entry_rules, steps }: Definition): Problem[] {
   ];
 }
 
-function refuse(problems: readonly Problem[], refused: readonly Severity[]): void {
-  const named = problems.filter(({ severity }) => refused.includes(severity)).slice(0, 20);
-  if (named.length > 0) throw invalid(Object.fromEntries(named.map(({ path, reason }) => [path, reason])));
-}
+const MAX_PROBLEMS_NAMED = 20;
+
+const refusalOf = (problems: readonly Problem[]) =>
+  invalid(Object.fromEntries(problems.slice(0, MAX_PROBLEMS_NAMED).map(({ path, reason }) => [path, reason])));

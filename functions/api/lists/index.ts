@@ -1,8 +1,8 @@
-// Subscriber lists: people gathered by hand or by import, to send to.
+// Subscriber lists: subscribers added by hand or by import, as a target of sends.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
-import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import { Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import {
   addMembers,
@@ -12,9 +12,10 @@ import {
   removeList,
   removeMembers,
   requireList,
+  SubscriberList,
   updateList,
 } from "../../../shared/store/lists/lists.ts";
-import { membersOf } from "../../../shared/store/lists/membership-list.ts";
+import { listMembers, memberList } from "../../../shared/store/lists/membership-list.ts";
 
 const MAX_NAME_CHARACTERS = 128;
 const MAX_DESCRIPTION_CHARACTERS = 1_000;
@@ -33,15 +34,6 @@ const Description = v.nullish(
   ),
 );
 
-const List = v.object({
-  id: v.string(),
-  name: v.string(),
-  description: v.nullable(v.string()),
-  subscriber_count: v.number(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-});
-
 const ListChange = v.pipe(
   v.strictObject({ name: v.optional(Name), description: Description }),
   v.check(
@@ -58,23 +50,16 @@ const SubscriberIds = v.strictObject({
   ),
 });
 
-const Members = v.object({
-  items: v.array(v.object({ subscriber_id: v.string(), external_id: v.string(), entered_at: Timestamp })),
-  next_cursor: v.string(),
-});
-
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
-const authoring = endpoints({ credentials: ["dashboard"], permission: "content:write", uses: [storeWrite] });
-const gathering = endpoints({ credentials: ["dashboard"], permission: "subscribers:write", uses: [storeWrite] });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const lists = group("lists", "Lists of subscribers to send to.", [
-  authoring(
+  endpoint(
     "POST /api/v1/lists",
-    {},
+    { permission: "content:write", uses: [storeWrite] },
     {
       summary: "Create a list",
       body: v.strictObject({ name: Name, description: Description }),
-      returns: List,
+      returns: SubscriberList,
       status: 201,
       errors: ["CONFLICT", "QUOTA_EXCEEDED"],
     },
@@ -83,38 +68,38 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
 
   endpoint(
     "GET /api/v1/lists",
-    {},
+    { uses: [storeRead] },
     {
       summary: "List the lists, newest first",
       query: v.object({ ...pageFields("page_size"), name: v.optional(v.string()) }),
-      returns: v.object({ items: v.array(List), total: v.number(), page: v.number(), page_size: v.number() }),
+      returns: v.object({ items: v.array(SubscriberList), total: v.number(), page: v.number(), page_size: v.number() }),
     },
     ({ store, query: { page, page_size: size, name } }) => listLists(store, { page, size, name }),
   ),
 
   endpoint(
     "GET /api/v1/lists/:id",
-    {},
-    { summary: "Get a list", returns: List, errors: ["NOT_FOUND"] },
+    { uses: [storeRead] },
+    { summary: "Get a list", returns: SubscriberList, errors: ["NOT_FOUND"] },
     ({ store, params }) => getList(store, params.id),
   ),
 
-  authoring(
+  endpoint(
     "PATCH /api/v1/lists/:id",
-    {},
+    { permission: "content:write", uses: [storeWrite] },
     {
       summary: "Change a list: supplied fields overwrite, others stay",
       body: ListChange,
-      returns: List,
+      returns: SubscriberList,
       example: { body: { name: "Readers of the newsletter" } },
       errors: ["NOT_FOUND", "CONFLICT"],
     },
     ({ store, params, body }) => updateList(store, params.id, body),
   ),
 
-  authoring(
+  endpoint(
     "DELETE /api/v1/lists/:id",
-    { uses: [timers] },
+    { permission: "content:write", uses: [storeWrite, timers] },
     {
       summary: "Delete a list; its subscribers stay",
       description: "Refused while a scheduled notification names the list. Memberships go in the background.",
@@ -125,22 +110,22 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
 
   endpoint(
     "GET /api/v1/lists/:id/subscribers",
-    { uses: [secrets] },
+    { uses: [storeRead, secrets] },
     {
       summary: "List the members of a list",
       query: v.object({ cursor: v.optional(v.string()) }),
-      returns: Members,
+      returns: memberList(),
       errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query }) => {
       await requireList(store, params.id);
-      return membersOf(store, await secrets.root(), { kind: "list", id: params.id }, query.cursor);
+      return listMembers(store, await secrets.root(), { kind: "list", id: params.id }, query.cursor);
     },
   ),
 
-  gathering(
+  endpoint(
     "POST /api/v1/lists/:id/subscribers",
-    {},
+    { permission: "subscribers:write", uses: [storeWrite] },
     {
       summary: "Add up to 1,000 subscribers to a list",
       body: SubscriberIds,
@@ -154,9 +139,9 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
     },
   ),
 
-  gathering(
+  endpoint(
     "POST /api/v1/lists/:id/subscribers/remove",
-    {},
+    { permission: "subscribers:write", uses: [storeWrite] },
     {
       summary: "Take up to 1,000 subscribers out of a list",
       body: SubscriberIds,

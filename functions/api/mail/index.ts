@@ -1,33 +1,33 @@
-// Where the links of mails lead: unsubscribing, and what was opened and clicked. Open to all; the token is the proof.
+// The links of mails: unsubscribe, open and click. They need no credential: the token of a link is the proof.
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/mail-links.ts";
 import { unsubscribe } from "../../../shared/store/subscribers/mail-consents.ts";
 import { getSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
-import { askPage, donePage, pageHeaders } from "./page.ts";
+import { confirmationPage, pageHeaders, unsubscribePage } from "./page.ts";
 import { trackClick, trackOpen } from "./tracking.ts";
 
 const endpoint = endpoints({ credentials: [], uses: [openedMailLink] });
 const asPage = { type: "text/html; charset=utf-8", headers: pageHeaders };
-const asPicture = { type: "image/gif" };
+const asImage = { type: "image/gif" };
 const asNothing = { type: "text/plain; charset=utf-8", headers: { "referrer-policy": "no-referrer" } };
 
-/** One transparent dot. */
-const DOT = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+/** A transparent image of one pixel. */
+const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 
-export const mail = group("mail", "Where the links of e-mails lead.", [
+export const mail = group("mail", "The links of e-mails.", [
   endpoint(
     "GET /u/:token",
     {},
     {
-      summary: "Show the page that unsubscribes",
-      description: "Changes nothing, for scanners follow links: the button on it posts to the same address.",
+      summary: "Show the page to unsubscribe",
+      description: "Changes nothing, because scanners follow links. The button on the page posts to the same address.",
       text: asPage,
       errors: ["NOT_FOUND"],
     },
     async ({ openLink, params }) => {
-      await unsubscriber(openLink, params.token);
-      return askPage;
+      await requireSubscriber(openLink, params.token);
+      return unsubscribePage;
     },
   ),
 
@@ -37,15 +37,15 @@ export const mail = group("mail", "Where the links of e-mails lead.", [
     {
       summary: "Unsubscribe from marketing e-mail",
       description:
-        "What `List-Unsubscribe` of each marketing mail names, so one click does (RFC 8058); any body is fine. A repeat " +
-        "changes nothing. The link never expires; of whoever is erased nothing is known any more.",
+        "The target of `List-Unsubscribe` in each marketing mail: one click is enough (RFC 8058). Any body is accepted, " +
+        "and a repeat changes nothing. The link never expires, but is unknown once its subscriber is erased.",
       text: asPage,
       errors: ["NOT_FOUND"],
     },
     async ({ openLink, params }) => {
-      const { store, subscriber } = await unsubscriber(openLink, params.token);
+      const { store, subscriber } = await requireSubscriber(openLink, params.token);
       await unsubscribe(store, subscriber);
-      return donePage;
+      return confirmationPage;
     },
   ),
 
@@ -55,23 +55,23 @@ export const mail = group("mail", "Where the links of e-mails lead.", [
     {
       summary: "Count that a mail was opened",
       description:
-        "The picture of one dot in each HTML body. Counts as `email_opened`, always, with a verdict beside it where a " +
-        "machine asked (F19); once a second at most.",
-      text: asPicture,
+        "The image of one pixel in each HTML body. Always counts as `email_opened`, with a verdict if a machine " +
+        "requested it (F19), at most once a second.",
+      text: asImage,
       errors: ["NOT_FOUND"],
     },
-    async (asked) => {
-      await trackOpen(asked, "GET");
-      return DOT;
+    async (call) => {
+      await trackOpen(call, "GET");
+      return PIXEL;
     },
   ),
 
   endpoint(
     "HEAD /o/:token",
     {},
-    { summary: "Ask for the picture without its dot", text: asPicture, errors: ["NOT_FOUND"] },
-    async (asked) => {
-      await trackOpen(asked, "HEAD");
+    { summary: "Request the image without its body", text: asImage, errors: ["NOT_FOUND"] },
+    async (call) => {
+      await trackOpen(call, "HEAD");
       return "";
     },
   ),
@@ -80,27 +80,27 @@ export const mail = group("mail", "Where the links of e-mails lead.", [
     "GET /c/:token",
     {},
     {
-      summary: "Count a click, and go where the link leads",
+      summary: "Count a click, and redirect to the target of the link",
       description:
-        "The token says which link of which message; its target is taken from the message, never from the request. " +
-        "Counts as `email_clicked`, with a verdict beside it where a machine asked.",
+        "The token names a link of a message. The target is taken from the message, never from the request. Counts as " +
+        "`email_clicked`, with a verdict if a machine requested it.",
       status: 302,
       text: asNothing,
       errors: ["NOT_FOUND"],
     },
-    async (asked) => redirect(await trackClick(asked, "GET")),
+    async (call) => redirect(await trackClick(call, "GET")),
   ),
 
   endpoint(
     "HEAD /c/:token",
     {},
-    { summary: "Ask where a link leads", status: 302, text: asNothing, errors: ["NOT_FOUND"] },
-    async (asked) => redirect(await trackClick(asked, "HEAD")),
+    { summary: "Get the target of a link", status: 302, text: asNothing, errors: ["NOT_FOUND"] },
+    async (call) => redirect(await trackClick(call, "HEAD")),
   ),
 ]);
 
-/** @throws 404, whether the token is not ours or its subscriber is no more. */
-async function unsubscriber(openLink: MailLinkOpener, token: string) {
+/** @throws 404 for an invalid token, and for a subscriber that was erased. */
+async function requireSubscriber(openLink: MailLinkOpener, token: string) {
   const opened = await openLink("unsubscribe", token);
   if (!opened) throw notFound("link");
   const { store, link } = opened;

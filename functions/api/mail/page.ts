@@ -1,6 +1,6 @@
-// The two small pages of unsubscribing: they load nothing, run nothing, and say nothing of the reader.
+// The two pages to unsubscribe. They load no resources, run no scripts, and contain nothing about the reader.
 
-/** Nothing but a form to this same origin; the token stays out of referrers and search engines. */
+/** Allows only a form to the same origin, and keeps the token out of referrers and search engines. */
 export const pageHeaders = {
   "content-security-policy":
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -28,11 +28,14 @@ ${content}
 </html>
 `;
 
-/** Posts to its own address: looking at it changes nothing. */
-export const askPage = page(
+/** Its form posts to the address of the page: opening it changes nothing. */
+export const unsubscribePage = page(
   "Unsubscribe",
   `<p>You will get no more marketing e-mail from this sender.</p>
 <form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>`,
 );
 
-export const donePage = page("You are unsubscribed", "<p>You will get no more marketing e-mail from this sender.</p>");
+export const confirmationPage = page(
+  "You are unsubscribed",
+  "<p>You will get no more marketing e-mail from this sender.</p>",
+);

@@ -1,4 +1,4 @@
-// One-off sends as the API takes them: references checked, repeats of an idempotency key answered again.
+// One-off sends as the API takes them: references are checked, and an idempotency key gets the same answer again.
 import { createHash } from "node:crypto";
 import { DAY, SECOND } from "../../../shared/clock.ts";
 import { conflict } from "../../../shared/http/errors.ts";
@@ -6,11 +6,11 @@ import type { NewNotification } from "../../../shared/http/notification-input.ts
 import { requireFeature } from "../../../shared/plans.ts";
 import type { Store } from "../../../shared/resources.ts";
 import { absent, any, below } from "../../../shared/store/conditions.ts";
-import { keys } from "../../../shared/store/keys.ts";
-import type { Item } from "../../../shared/store/model.ts";
+import { type ItemWrite, putItem, type RowOf } from "../../../shared/store/item.ts";
+import { oldRow } from "../../../shared/store/refusals.ts";
+import { IdempotencyRecord } from "../../../shared/store/sends/job-items.ts";
 import { oneOffSpec } from "../../../shared/store/sends/one-off.ts";
 import { startSend } from "../../../shared/store/sends/sends.ts";
-import type { TransactItem } from "../../../shared/store/table.ts";
 import type { Timers } from "../../../shared/store/timers.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
 
@@ -22,42 +22,45 @@ export interface Created {
   replayed: boolean;
 }
 
-/** @throws 403 by plan, 409 for a known key with another body, 422 for a reference that leads nowhere. */
+/** @throws 403 by plan, 409 for a key that was used with another body, 422 for a reference to nothing. */
 export async function createNotification(
   store: Store,
   timers: Timers,
   allowance: Allowance,
   input: NewNotification,
-  idempotencyKey: string | undefined,
+  key: string | undefined,
 ): Promise<Created> {
   const { plan } = allowance;
   if (input.channel_arbitration_mode === "smart") requireFeature(plan, "smart_channel");
   const digest = createHash("sha256")
     .update(JSON.stringify({ ...input, idempotency_key: undefined }))
     .digest("hex");
-  const remembered = idempotencyKey === undefined ? undefined : keys.idempotency(store.tenant, idempotencyKey);
-  const existing = remembered && (await store.get(remembered));
-  if (existing && Number(existing.until) > store.clock.now()) return replay(existing, digest);
+  const record = key === undefined ? undefined : await store.get(IdempotencyRecord, { key });
+  if (record && record.until > store.clock.now()) return replay(record, digest);
 
   const spec = await oneOffSpec(store, plan, input);
   const until = store.clock.now() + REMEMBERED_MS;
-  const remember = (answer: { id: string; sent: number }): TransactItem[] =>
-    remembered
-      ? [
-          {
-            put: { ...remembered, ...answer, digest, until, expires: Math.ceil(until / SECOND) },
-            when: any(absent(), below("until", store.clock.now())),
-          },
-        ]
-      : [];
+  const recordWrites = (answer: { id: string; sent: number }): ItemWrite<"workspace">[] =>
+    key === undefined
+      ? []
+      : [
+          putItem(
+            IdempotencyRecord,
+            { key },
+            { ...answer, digest, until, expires: Math.ceil(until / SECOND) },
+            any(absent(), below("until", store.clock.now())),
+          ),
+        ];
   const id = store.ids.uuidAt(store.clock.now());
   const given = input.subscriberIds && [...new Set(input.subscriberIds)];
-  const started = await startSend(store, timers, allowance, { id, spec, given }, remember);
-  return "refused" in started ? replay(started.refused[0]!, digest) : { ...started, replayed: false };
+  const started = await startSend(store, timers, allowance, { id, spec, given }, recordWrites);
+  if (!("refused" in started)) return { ...started, replayed: false };
+  const concurrent = oldRow(IdempotencyRecord, started.refused[0]);
+  if (!concurrent) throw conflict("This idempotency key is in use at the moment. Try again.");
+  return replay(concurrent, digest);
 }
 
-function replay(existing: Item, digest: string): Created {
-  if (existing.digest !== digest)
-    throw conflict("This idempotency key was used with another body in the last 24 hours.");
-  return { id: String(existing.id), sent: Number(existing.sent), replayed: true };
+function replay({ id, sent, digest }: RowOf<typeof IdempotencyRecord>, wanted: string): Created {
+  if (digest !== wanted) throw conflict("This idempotency key was used with another body in the last 24 hours.");
+  return { id, sent, replayed: true };
 }

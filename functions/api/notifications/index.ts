@@ -8,94 +8,91 @@ import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { type StoreReader, secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { isTerminal, jobStatuses } from "../../../shared/rules/job-states.ts";
-import { channelClasses } from "../../../shared/rules/reach.ts";
 import { chatAppInputOf } from "../../../shared/store/channels/chat-app-content.ts";
 import type { Key } from "../../../shared/store/model.ts";
 import { soFar } from "../../../shared/store/sends/deferred.ts";
-import { cancelJob, getJob, type JobItem, listJobs } from "../../../shared/store/sends/jobs.ts";
-import { readoutOf } from "../../../shared/store/sends/tallies.ts";
+import { jobFields } from "../../../shared/store/sends/job-items.ts";
+import { cancelJob, getJob, type Job, listJobs } from "../../../shared/store/sends/jobs.ts";
+import { ArbitrationReport, arbitrationReport, tallyFields } from "../../../shared/store/sends/tallies.ts";
 import { createNotification } from "./create.ts";
 import { reportInteraction } from "./interactions.ts";
 
-const Counts = v.object({
-  total: v.number(),
-  sent: v.number(),
-  delivered: v.number(),
-  failed: v.number(),
-  skipped: v.number(),
-  held_out: v.number(),
-});
+const {
+  id,
+  status,
+  name,
+  category,
+  title,
+  body,
+  template_id,
+  channel_ids,
+  subscriber_ids_count,
+  scheduled_at,
+  channel_arbitration_mode,
+  holdout_percentage,
+  split_percentage,
+  sent,
+  created_at,
+} = jobFields;
 
-/** SMA-7: aggregates only; absent for explicit sends (SMA-9). */
-const Arbitration = v.object({
-  chosen: v.array(
-    v.object({
-      class: v.picklist(channelClasses),
-      source: v.picklist(["personal", "tenant", "default"]),
-      subscribers: v.number(),
-    }),
-  ),
-  suppressed_devices: v.number(),
-  rank_errors: v.number(),
-  fallback_steps: v.number(),
-  fallback_dedup_errors: v.number(),
-});
+const JsonRecord = v.record(v.string(), v.any());
 
 const Notification = v.object({
-  id: v.string(),
-  status: v.picklist(jobStatuses),
-  name: v.nullable(v.string()),
-  category: v.picklist(["marketing", "transactional"]),
-  title: v.nullable(v.string()),
-  body: v.nullable(v.string()),
-  data: v.nullable(v.record(v.string(), v.any())),
-  template_id: v.nullable(v.string()),
+  id,
+  status,
+  name,
+  category,
+  title,
+  body,
+  data: v.nullable(JsonRecord),
+  template_id,
   chat_app_template_id: v.optional(v.string()),
   chat_app_parameters: v.optional(v.array(v.string())),
-  channel_ids: v.array(v.string()),
+  channel_ids,
   target: v.nullable(v.looseObject({ type: v.string() })),
-  subscriber_ids_count: v.nullable(v.number()),
-  device_filters: v.nullable(v.record(v.string(), v.any())),
-  subscriber_filters: v.nullable(v.record(v.string(), v.any())),
-  scheduled_at: v.nullable(Timestamp),
-  channel_arbitration_mode: v.picklist(["explicit", "smart"]),
-  holdout_percentage: v.number(),
-  split_percentage: v.nullable(v.number()),
+  subscriber_ids_count,
+  device_filters: v.nullable(JsonRecord),
+  subscriber_filters: v.nullable(JsonRecord),
+  scheduled_at,
+  channel_arbitration_mode,
+  holdout_percentage,
+  split_percentage,
   variant_b: v.nullable(v.object({ title: v.string(), body: v.string() })),
   source: v.object({ type: v.string(), id: v.nullable(v.string()) }),
-  sent: v.number(),
-  counts: Counts,
-  skip_reasons: v.record(v.string(), v.number()),
-  fail_reasons: v.record(v.string(), v.number()),
-  delivered_by_channel: v.record(v.string(), v.number()),
-  /** Recipients who wait for the end of quiet hours (D-QUIET). */
+  sent,
+  ...tallyFields,
+  /** Recipients that wait for the end of quiet hours (D-QUIET). */
   deferred: v.number(),
   error: v.nullable(v.string()),
-  created_at: Timestamp,
+  created_at,
   dispatched_at: v.nullable(Timestamp),
   completed_at: v.nullable(Timestamp),
-  channel_arbitration: v.optional(Arbitration),
+  /** Aggregates only; absent for explicit sends (SMA-9). */
+  channel_arbitration: v.optional(ArbitrationReport),
 });
 
-/** `sent` is what was promised at creation until the job runs, then what was accepted into delivery. */
-const shown = async (store: StoreReader, job: JobItem) => {
+/** `sent` is the size of the audience at creation until the job runs, then the number accepted into delivery. */
+const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<typeof Notification>> => {
   const { counts, skip_reasons, fail_reasons, delivered_by_channel, arbitration, deferred } = await soFar(store, job);
   return {
     ...job,
     ...chatAppInputOf(job.chat_app),
-    ...{ counts, skip_reasons, fail_reasons, delivered_by_channel, deferred },
+    counts,
+    skip_reasons,
+    fail_reasons,
+    delivered_by_channel,
+    deferred,
     sent: isTerminal(job.status) ? counts.sent : Math.max(job.sent, counts.sent),
-    ...(job.channel_arbitration_mode === "smart" && { channel_arbitration: readoutOf(arbitration) }),
+    ...(job.channel_arbitration_mode === "smart" && { channel_arbitration: arbitrationReport(arbitration) }),
   };
 };
 
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, secrets] });
-const sending = endpoints({ credentials: ["dashboard"], permission: "send", uses: [storeWrite, timers] });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const notifications = group("notifications", "One-off sends with audience targeting.", [
-  sending(
+  endpoint(
     "POST /api/v1/notifications",
-    {},
+    { permission: "send", uses: [storeWrite, timers] },
     {
       summary: "Send a notification now or at a future time",
       description:
@@ -130,7 +127,7 @@ export const notifications = group("notifications", "One-off sends with audience
 
   endpoint(
     "GET /api/v1/notifications",
-    {},
+    { uses: [storeRead, secrets] },
     {
       summary: "List notifications, newest first",
       query: v.object({
@@ -154,16 +151,16 @@ export const notifications = group("notifications", "One-off sends with audience
 
   endpoint(
     "GET /api/v1/notifications/:id",
-    {},
+    { uses: [storeRead] },
     { summary: "Get a notification", returns: Notification, errors: ["NOT_FOUND"] },
     async ({ store, params }) => shown(store, await getJob(store, params.id)),
   ),
 
-  sending(
+  endpoint(
     "POST /api/v1/notifications/:id/cancel",
-    {},
+    { permission: "send", uses: [storeWrite] },
     {
-      summary: "Cancel a scheduled notification: nobody is reached after this",
+      summary: "Cancel a scheduled notification: it reaches no recipient after this",
       returns: Notification,
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],

@@ -1,4 +1,4 @@
-// What clients report of their messages: seen, tapped, clicked, dismissed (INT).
+// Interactions that clients report: a message was seen, tapped, clicked or dismissed (INT).
 import * as v from "valibot";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
@@ -21,9 +21,9 @@ const Interaction = v.strictObject({
   variant_id: text(128),
 });
 
-const reporting = endpoints({ credentials: ["sdk"], uses: [storeWrite] });
+const endpoint = endpoints({ credentials: ["sdk"], uses: [storeWrite] });
 
-export const reportInteraction = reporting(
+export const reportInteraction = endpoint(
   "POST /api/v1/notifications/interactions",
   {},
   {

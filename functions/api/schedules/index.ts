@@ -1,12 +1,12 @@
-// Cron schedules: a template sent to everybody again and again, in a time zone of its own.
+// Cron schedules: a template that is sent to all subscribers again and again, in a time zone of its own.
 import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/http/errors.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
-import { Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import { Uuid } from "../../../shared/http/schemas.ts";
 import type { PlanName } from "../../../shared/plans.ts";
-import { type Store, storeWrite, timers } from "../../../shared/resources.ts";
+import { type StoreReader, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { findCampaign } from "../../../shared/store/campaigns/campaigns.ts";
 import { requireChannels } from "../../../shared/store/channels/channels.ts";
 import {
@@ -16,26 +16,11 @@ import {
   getSchedule,
   listSchedules,
   readCron,
-  type ScheduleItem,
+  Schedule,
 } from "../../../shared/store/sends/schedules.ts";
 import { requireTemplate } from "../../../shared/store/sends/templates.ts";
 
 const MAX_CHANNELS = 20;
-
-const Schedule = v.object({
-  id: v.string(),
-  cron_expression: v.string(),
-  timezone: v.string(),
-  template_id: v.string(),
-  channel_ids: v.array(v.string()),
-  target: v.object({ type: v.literal("all") }),
-  campaign_id: v.nullable(v.string()),
-  active: v.boolean(),
-  next_run_at: v.nullable(Timestamp),
-  last_missed_at: v.nullable(Timestamp),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-});
 
 const fields = {
   cron_expression: v.string("must be a cron expression of five fields"),
@@ -61,11 +46,9 @@ const ScheduleChange = v.pipe(
   v.check((change) => Object.keys(change).length > 0, "at least one field is required"),
 );
 
-const shown = ({ revision, heldBy, ...schedule }: ScheduleItem) => schedule;
-
 /** @throws 422 for a template or channel that is not this workspace's. */
 async function requireReferences(
-  store: Store,
+  store: StoreReader,
   plan: PlanName,
   { template_id, channel_ids }: { template_id?: string | undefined; channel_ids?: readonly string[] | undefined },
 ): Promise<void> {
@@ -73,23 +56,17 @@ async function requireReferences(
   if (channel_ids) await requireChannels(store, plan, channel_ids);
 }
 
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite] });
-const writing = endpoints({
-  credentials: ["dashboard"],
-  permission: "content:write",
-  feature: "schedules",
-  uses: [storeWrite, timers],
-});
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const schedules = group("schedules", "Cron schedules.", [
-  writing(
+  endpoint(
     "POST /api/v1/schedules",
-    {},
+    { permission: "content:write", feature: "schedules", uses: [storeWrite, timers] },
     {
       summary: "Create a schedule",
       description:
-        "Five numeric cron fields, evaluated in `timezone`. A time that a change of clocks skips fires right after it, " +
-        "one that comes twice fires once; where the hour is `*`, real time counts.",
+        "Five numeric cron fields, evaluated in `timezone`. A time that a change of clocks skips fires right after the " +
+        "change, and a time that it repeats fires once. If the hour is `*`, the schedule follows elapsed time.",
       body: NewSchedule,
       returns: Schedule,
       status: 201,
@@ -110,13 +87,13 @@ export const schedules = group("schedules", "Cron schedules.", [
       if (body.campaign_id !== undefined && !(await findCampaign(store, body.campaign_id)))
         throw invalid({ campaign_id: "no such campaign in this workspace" });
       const { target, ...spec } = body;
-      return shown(await createSchedule(store, timers, spec));
+      return createSchedule(store, timers, spec);
     },
   ),
 
   endpoint(
     "GET /api/v1/schedules",
-    {},
+    { uses: [storeRead] },
     {
       summary: "List schedules, newest first",
       query: v.object({
@@ -130,22 +107,19 @@ export const schedules = group("schedules", "Cron schedules.", [
       }),
       returns: v.object({ data: v.array(Schedule), total: v.number(), page: v.number() }),
     },
-    async ({ store, query: { page, per_page: size, active } }) => {
-      const { data, ...rest } = await listSchedules(store, { page, size, active });
-      return { data: data.map(shown), ...rest };
-    },
+    ({ store, query: { page, per_page: size, active } }) => listSchedules(store, { page, size, active }),
   ),
 
   endpoint(
     "GET /api/v1/schedules/:id",
-    {},
+    { uses: [storeRead] },
     { summary: "Get a schedule", returns: Schedule, errors: ["NOT_FOUND"] },
-    async ({ store, params }) => shown(await getSchedule(store, params.id)),
+    ({ store, params }) => getSchedule(store, params.id),
   ),
 
-  writing(
+  endpoint(
     "PATCH /api/v1/schedules/:id",
-    {},
+    { permission: "content:write", feature: "schedules", uses: [storeWrite, timers] },
     {
       summary: "Change a schedule, switch it off or on",
       body: ScheduleChange,
@@ -156,13 +130,13 @@ export const schedules = group("schedules", "Cron schedules.", [
     async ({ store, timers, caller, params, body }) => {
       await getSchedule(store, params.id);
       await requireReferences(store, workspaceOf(caller).plan, body);
-      return shown(await changeSchedule(store, timers, params.id, body));
+      return changeSchedule(store, timers, params.id, body);
     },
   ),
 
   endpoint(
     "DELETE /api/v1/schedules/:id",
-    { permission: "content:write" },
+    { permission: "content:write", uses: [storeWrite] },
     { summary: "Delete a schedule: it does not fire any more", errors: ["NOT_FOUND"] },
     ({ store, params }) => deleteSchedule(store, params.id),
   ),

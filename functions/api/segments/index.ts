@@ -1,13 +1,13 @@
-// Segments: subscribers chosen by a rule over attributes and events, computed once or kept up to date.
+// Segments: the subscribers that match a rule over attributes and events, computed once or kept up to date.
 import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
 import { MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { JsonObject, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import { JsonObject, Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-rules.ts";
-import { membersOf } from "../../../shared/store/lists/membership-list.ts";
+import { listMembers, memberList } from "../../../shared/store/lists/membership-list.ts";
 import { explainMembership } from "../../../shared/store/segments/explain.ts";
 import { previewRule } from "../../../shared/store/segments/preview.ts";
 import {
@@ -17,13 +17,14 @@ import {
   recomputeSegment,
   removeSegment,
   requireRule,
+  Segment,
   updateSegment,
 } from "../../../shared/store/segments/segments.ts";
 import { namesOf } from "../../../shared/store/subscribers/names.ts";
 
 const MAX_NAME_CHARACTERS = 128;
 const MAX_RULE_BYTES = 65_536;
-/** A rule may lie deeper and hold more keys than other bodies. */
+/** A rule may be nested deeper and have more keys than other bodies. */
 const RULE_LIMITS = { depth: RULE_JSON_DEPTH, keys: 60 * RULE_NODES };
 
 const Name = v.pipe(
@@ -41,17 +42,6 @@ const Rule = v.pipe(
 );
 const IsDynamic = v.boolean("must be true or false");
 
-const Segment = v.object({
-  id: v.string(),
-  name: v.string(),
-  is_dynamic: v.boolean(),
-  needs_recompute: v.boolean(),
-  count: v.number(),
-  rule: v.optional(v.record(v.string(), v.any())),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-});
-
 const Reason = v.object({
   path: v.string(),
   matched: v.boolean(),
@@ -62,13 +52,12 @@ const Reason = v.object({
 const cursorQuery = v.object({ cursor: v.optional(v.string()) });
 const rule = { attribute: { plan: { $in: ["pro", "team"] } } };
 
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
-const authoring = endpoints({ credentials: ["dashboard"], permission: "content:write", uses: [storeWrite, timers] });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const segments = group("segments", "Subscribers chosen by a rule over attributes and events.", [
   endpoint(
     "GET /api/v1/segments",
-    { uses: [secrets] },
+    { uses: [storeRead, secrets] },
     {
       summary: "List segments, newest first",
       query: cursorQuery,
@@ -82,9 +71,9 @@ export const segments = group("segments", "Subscribers chosen by a rule over att
     },
   ),
 
-  authoring(
+  endpoint(
     "POST /api/v1/segments",
-    {},
+    { permission: "content:write", uses: [storeWrite, timers] },
     {
       summary: "Create a segment",
       description:
@@ -102,7 +91,7 @@ export const segments = group("segments", "Subscribers chosen by a rule over att
 
   endpoint(
     "POST /api/v1/segments/preview",
-    { effect: "read" },
+    { effect: "read", uses: [storeRead] },
     {
       summary: "Count whom a rule would choose",
       description: "The body is the rule itself. Exact up to 10,000 subscribers, else estimated from a sample of them.",
@@ -121,28 +110,28 @@ export const segments = group("segments", "Subscribers chosen by a rule over att
 
   endpoint(
     "GET /api/v1/segments/attribute-keys",
-    {},
+    { uses: [storeRead] },
     { summary: "List the attribute keys that subscribers have", returns: v.object({ keys: v.array(v.string()) }) },
     async ({ store }) => ({ keys: await namesOf(store, "attributes") }),
   ),
 
   endpoint(
     "GET /api/v1/segments/event-names",
-    {},
+    { uses: [storeRead] },
     { summary: "List the names of events seen so far", returns: v.object({ names: v.array(v.string()) }) },
     async ({ store }) => ({ names: await namesOf(store, "events") }),
   ),
 
   endpoint(
     "GET /api/v1/segments/:id",
-    {},
+    { uses: [storeRead] },
     { summary: "Get a segment", returns: Segment, errors: ["NOT_FOUND"] },
     ({ store, params }) => getSegment(store, params.id),
   ),
 
-  authoring(
+  endpoint(
     "PATCH /api/v1/segments/:id",
-    {},
+    { permission: "content:write", uses: [storeWrite, timers] },
     {
       summary: "Change a segment's name and rule",
       description: "`is_dynamic` cannot be changed. A static segment keeps its members until it is computed anew.",
@@ -156,16 +145,16 @@ export const segments = group("segments", "Subscribers chosen by a rule over att
       updateSegment(store, timers, workspaceOf(caller).plan, params.id, body),
   ),
 
-  authoring(
+  endpoint(
     "DELETE /api/v1/segments/:id",
-    {},
+    { permission: "content:write", uses: [storeWrite, timers] },
     { summary: "Delete a segment; its subscribers stay", errors: ["NOT_FOUND"] },
     ({ store, timers, params }) => removeSegment(store, timers, params.id),
   ),
 
-  authoring(
+  endpoint(
     "POST /api/v1/segments/:id/recompute",
-    {},
+    { permission: "content:write", uses: [storeWrite, timers] },
     {
       summary: "Compute a segment's members anew",
       returns: v.object({ status: v.literal("queued") }),
@@ -180,25 +169,22 @@ export const segments = group("segments", "Subscribers chosen by a rule over att
 
   endpoint(
     "GET /api/v1/segments/:id/members",
-    { uses: [secrets] },
+    { uses: [storeRead, secrets] },
     {
       summary: "List the members of a segment",
       query: cursorQuery,
-      returns: v.object({
-        items: v.array(v.object({ subscriber_id: v.string(), external_id: v.string(), entered_at: Timestamp })),
-        next_cursor: v.string(),
-      }),
+      returns: memberList(),
       errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query }) => {
       await getSegment(store, params.id);
-      return membersOf(store, await secrets.root(), { kind: "segment", id: params.id }, query.cursor);
+      return listMembers(store, await secrets.root(), { kind: "segment", id: params.id }, query.cursor);
     },
   ),
 
   endpoint(
     "GET /api/v1/segments/:id/members/:subscriberId",
-    {},
+    { uses: [storeRead] },
     {
       summary: "Say whether a subscriber is in a segment, and how each clause of the rule stands",
       returns: v.object({ member: v.boolean(), reasons: v.array(Reason) }),

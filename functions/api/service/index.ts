@@ -1,16 +1,16 @@
-// The service about itself: whether it is well, and what it offers.
+// The service itself: its health, and the reference of its API.
 import { brotliDecompressSync } from "node:zlib";
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { platformWrite } from "../../../shared/resources.ts";
-import { platformKeys } from "../../../shared/store/keys.ts";
+import { platformRead } from "../../../shared/resources.ts";
+import { SweepItem } from "../../../shared/store/platform-items.ts";
 import { packedOpenApi } from "./openapi.gen.ts";
 import { pageOf, pagePolicy } from "./page.ts";
 
-/** A deployment changes it, nothing else does. */
-const KEPT_SECONDS = 300;
+/** Only a deployment changes the reference. */
+const CACHE_SECONDS = 300;
 
-const endpoint = endpoints({ credentials: [], effect: "read", uses: [platformWrite] });
+const endpoint = endpoints({ credentials: [], effect: "read", uses: [] });
 
 let unpacked: string | undefined;
 /** The document is compressed in the bundle, and unpacked at the first request for it. */
@@ -19,17 +19,17 @@ const openApi = (): string => {
   return unpacked;
 };
 
-export const service = group("service", "The service about itself.", [
+export const service = group("service", "Health, and the reference of the API.", [
   endpoint(
     "GET /healthz",
-    {},
+    { uses: [platformRead] },
     {
       summary: "Whether the service can reach its table",
       returns: v.object({ status: v.literal("ok") }),
       errors: ["SERVICE_UNAVAILABLE"],
     },
     async ({ platform }) => {
-      await platform.get(platformKeys.sweep(), { eventual: true });
+      await platform.get(SweepItem, {}, { eventual: true });
       return { status: "ok" as const };
     },
   ),
@@ -40,7 +40,7 @@ export const service = group("service", "The service about itself.", [
     {
       summary: "This description, as OpenAPI 3.1",
       text: { type: "application/json", headers: { "access-control-allow-origin": "*" } },
-      cacheSeconds: KEPT_SECONDS,
+      cacheSeconds: CACHE_SECONDS,
     },
     async () => openApi(),
   ),
@@ -51,7 +51,7 @@ export const service = group("service", "The service about itself.", [
     {
       summary: "This description, as a page to read",
       text: { type: "text/html; charset=utf-8", headers: { "content-security-policy": pagePolicy } },
-      cacheSeconds: KEPT_SECONDS,
+      cacheSeconds: CACHE_SECONDS,
     },
     async () => pageOf(openApi()),
   ),

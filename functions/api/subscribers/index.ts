@@ -4,29 +4,25 @@ import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid, notFound } from "../../../shared/http/errors.ts";
 import { limit } from "../../../shared/http/paging.ts";
-import { JsonObject, Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { JsonObject, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { plans } from "../../../shared/plans.ts";
 import { audienceSize, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { isEmailAddress, isLocale, isPhoneNumber } from "../../../shared/rules/contacts.ts";
 import { isTimeZone } from "../../../shared/rules/time-zones.ts";
-import { consentsOf } from "../../../shared/store/subscribers/consents.ts";
+import { Consent, consentsOf } from "../../../shared/store/subscribers/consents.ts";
 import { listSubscribers } from "../../../shared/store/subscribers/list.ts";
-import { eraseSubscriber, getSubscriber, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
+import {
+  eraseSubscriber,
+  getSubscriber,
+  Subscriber,
+  upsertSubscriber,
+} from "../../../shared/store/subscribers/subscribers.ts";
 
 const MAX_ATTRIBUTES = 200;
 const MAX_KEY_CHARACTERS = 128;
 const MAX_EXTERNAL_ID_CHARACTERS = 512;
 export const MAX_BULK = 1_000;
 const MAX_CONCURRENT_ERASURES = 25;
-
-const Subscriber = v.object({
-  id: v.string(),
-  external_id: v.string(),
-  email: v.optional(v.string()),
-  attributes: v.string(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-});
 
 const ExternalId = v.pipe(
   v.string("must be a string"),
@@ -44,7 +40,7 @@ const Attributes = v.pipe(
   ),
 );
 
-const Consent = v.strictObject({
+const ConsentInput = v.strictObject({
   channel: v.optional(v.picklist(["email", "sms", "chat_app"], "must be email, sms or chat_app"), "email"),
   status: v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out"),
   consented_at: v.optional(TimestampInput),
@@ -53,27 +49,11 @@ const Consent = v.strictObject({
   text: v.optional(v.pipe(v.string(), v.maxLength(2_000))),
 });
 
-const ConsentRecord = v.object({
-  id: v.string(),
-  subscriber_id: v.string(),
-  channel: v.string(),
-  status: v.picklist(["opted_in", "opted_out", "unknown", "suppressed"]),
-  express: v.boolean(),
-  consented_at: Timestamp,
-  source: v.nullable(v.string()),
-  evidence: v.object({
-    ip: v.nullable(v.string()),
-    text: v.nullable(v.string()),
-    import_job_id: v.nullable(v.string()),
-  }),
-  recorded_at: Timestamp,
-});
-
 const Upsert = v.strictObject({
   external_id: ExternalId,
   email: v.nullish(Email),
   attributes: v.optional(Attributes),
-  consent: v.optional(Consent),
+  consent: v.optional(ConsentInput),
   phone: v.nullish(v.pipe(v.string(), v.check(isPhoneNumber, "must be a phone number in E.164 form"))),
   timezone: v.nullish(v.pipe(v.string(), v.check(isTimeZone, "must be an IANA time zone"))),
   locale: v.nullish(v.pipe(v.string(), v.check(isLocale, "must be a BCP 47 language tag"))),
@@ -88,15 +68,12 @@ const listQuery = v.object({
 });
 const SubscriberPage = v.object({ items: v.array(Subscriber), next_cursor: v.string() });
 
-const dashboard = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
-const client = endpoints({ credentials: ["sdk"], uses: [storeWrite, secrets, audienceSize] });
-const integration = endpoints({ credentials: ["server"], uses: [storeRead, secrets] });
-const erasing = endpoints({ credentials: ["dashboard"], permission: "subscribers:write", uses: [storeWrite] });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
-export const subscribers = group("subscribers", "The people a workspace sends to.", [
-  client(
+export const subscribers = group("subscribers", "The users that a workspace sends messages to.", [
+  endpoint(
     "POST /api/v1/subscribers/upsert",
-    {},
+    { credentials: ["sdk"], uses: [storeWrite, secrets, audienceSize] },
     {
       summary: "Create or update a subscriber by external_id",
       body: Upsert,
@@ -120,11 +97,11 @@ export const subscribers = group("subscribers", "The people a workspace sends to
     },
   ),
 
-  erasing(
+  endpoint(
     "DELETE /api/v1/subscribers/:id",
-    {},
+    { permission: "subscribers:write", uses: [storeWrite] },
     {
-      summary: "Erase a subscriber, its devices and memberships for good",
+      summary: "Erase a subscriber with its devices and memberships",
       description:
         "Its events stay in exports without their actor; with `erase_properties=true` without properties too.",
       query: v.object({
@@ -138,9 +115,9 @@ export const subscribers = group("subscribers", "The people a workspace sends to
     },
   ),
 
-  erasing(
+  endpoint(
     "POST /api/v1/subscribers/bulk-delete",
-    {},
+    { permission: "subscribers:write", uses: [storeWrite] },
     {
       summary: "Erase up to 1,000 subscribers",
       body: v.strictObject({
@@ -167,23 +144,23 @@ export const subscribers = group("subscribers", "The people a workspace sends to
     },
   ),
 
-  integration(
+  endpoint(
     "GET /v1/subscribers",
-    { scope: "subscribers:read" },
+    { credentials: ["server"], scope: "subscribers:read", uses: [storeRead, secrets] },
     { summary: "List subscribers for an integration, newest first", query: listQuery, returns: SubscriberPage },
     async ({ store, secrets, query }) => listSubscribers(store, await secrets.root(), query),
   ),
 
-  dashboard(
+  endpoint(
     "GET /api/v1/subscribers",
-    { uses: [secrets] },
+    { uses: [storeRead, secrets] },
     { summary: "List subscribers, newest first", query: listQuery, returns: SubscriberPage },
     async ({ store, secrets, query }) => listSubscribers(store, await secrets.root(), query),
   ),
 
-  dashboard(
+  endpoint(
     "GET /api/v1/subscribers/:id",
-    {},
+    { uses: [storeRead] },
     { summary: "Get a subscriber", returns: Subscriber, errors: ["NOT_FOUND"] },
     async ({ store, params }) => {
       const subscriber = await getSubscriber(store, params.id);
@@ -192,12 +169,12 @@ export const subscribers = group("subscribers", "The people a workspace sends to
     },
   ),
 
-  dashboard(
+  endpoint(
     "GET /api/v1/subscribers/:id/consents",
-    {},
+    { uses: [storeRead] },
     {
       summary: "List a subscriber's consent history, newest first",
-      returns: v.object({ items: v.array(ConsentRecord) }),
+      returns: v.object({ items: v.array(Consent) }),
       errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => {

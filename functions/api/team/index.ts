@@ -4,44 +4,34 @@ import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError } from "../../../shared/http/errors.ts";
 import { roles } from "../../../shared/http/roles.ts";
-import { Timestamp } from "../../../shared/http/schemas.ts";
 import { mailer } from "../../../shared/mailer.ts";
-import { platformWrite } from "../../../shared/resources.ts";
+import { platformRead, platformWrite } from "../../../shared/resources.ts";
 import { isEmailAddress } from "../../../shared/rules/contacts.ts";
 import {
   changeRole,
+  Invitation,
   invite,
   listInvitations,
   listMembers,
+  Member,
   removeMember,
 } from "../../../shared/store/workspaces/members.ts";
 
 const Role = v.picklist(roles, `must be one of ${roles.join(", ")}`);
 
-const Member = v.object({
-  user_id: v.string(),
-  email: v.string(),
-  name: v.string(),
-  role: v.picklist(roles),
-  created_at: Timestamp,
-});
-
-const Invitation = v.object({ id: v.string(), email: v.string(), role: v.picklist(roles), expires_at: Timestamp });
-
-const reading = endpoints({ credentials: ["dashboard"], uses: [platformWrite] });
-const managing = endpoints({ credentials: ["dashboard"], permission: "team:manage", uses: [platformWrite] });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const team = group("team", "Members, roles and invitations.", [
-  reading(
+  endpoint(
     "GET /api/v1/team/members",
-    {},
+    { uses: [platformRead] },
     { summary: "List members", returns: v.object({ items: v.array(Member) }) },
     async ({ platform, tenant }) => ({ items: await listMembers(platform, tenant) }),
   ),
 
-  managing(
+  endpoint(
     "PATCH /api/v1/team/members/:userId",
-    {},
+    { permission: "team:manage", uses: [platformWrite] },
     {
       summary: "Change a member's role",
       body: v.strictObject({ role: Role }),
@@ -52,27 +42,27 @@ export const team = group("team", "Members, roles and invitations.", [
       changeRole(platform, tenant, params.userId, body.role, roleOf(caller)),
   ),
 
-  managing(
+  endpoint(
     "DELETE /api/v1/team/members/:userId",
-    {},
+    { permission: "team:manage", uses: [platformWrite] },
     { summary: "Remove a member: access ends at once", errors: ["NOT_FOUND", "CONFLICT"] },
     ({ platform, tenant, params, caller }) => removeMember(platform, tenant, params.userId, roleOf(caller)),
   ),
 
-  reading(
+  endpoint(
     "GET /api/v1/team/invitations",
-    {},
+    { uses: [platformRead] },
     { summary: "List open invitations", returns: v.object({ items: v.array(Invitation) }) },
     async ({ platform, tenant }) => ({ items: await listInvitations(platform, tenant) }),
   ),
 
-  managing(
+  endpoint(
     "POST /api/v1/team/invitations",
-    { uses: [mailer] },
+    { permission: "team:manage", uses: [platformWrite, mailer] },
     {
-      summary: "Invite somebody by e-mail: good for 7 days, once",
+      summary: "Invite by e-mail: valid for 7 days, once",
       description:
-        "The token is in this answer, and in a mail to the invited person where the service has a mail domain.",
+        "The token is in this response, and in a mail to the invited address where the service has a mail domain.",
       body: v.strictObject({
         email: v.pipe(v.string("must be a string"), v.trim(), v.check(isEmailAddress, "must be an e-mail address")),
         role: Role,
@@ -87,9 +77,11 @@ export const team = group("team", "Members, roles and invitations.", [
       const { tenant, name, plan } = workspaceOf(caller);
       const invitation = await invite(platform, { tenant, plan }, body);
       const { id, email, role, expires_at, token } = invitation;
-      // The token is kept as a hash: here is the only place that can mail it, and the answer has it anyway (AMB-78).
+      // Only the hash of the token is stored, so no other function could mail it; the response has it too (AMB-78).
       await mail({
-        ...{ tenant, id, to: email },
+        tenant,
+        id,
+        to: email,
         subject: `You are invited to ${name}`,
         text: `You are invited to join ${name} as ${role}.\n\nYour token: ${token}\n\nIt is good once, until ${expires_at}.`,
       });

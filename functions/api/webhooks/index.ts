@@ -1,4 +1,4 @@
-// Webhook endpoints on the dashboard: the same collection as /v1/hooks, with their delivery log (D-HOOKS, AMB-100).
+// Webhook endpoints on the dashboard: those of /v1/hooks, with their delivery log (D-HOOKS, AMB-100).
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { conflict, invalid, notFound } from "../../../shared/http/errors.ts";
@@ -6,17 +6,11 @@ import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Timestamp, TimestampInput } from "../../../shared/http/schemas.ts";
 import { Events, requireTarget, TargetUrl } from "../../../shared/http/webhook-input.ts";
 import { egress, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
-import { webhookEvents, webhookSamples } from "../../../shared/rules/webhook-events.ts";
-import type { Key } from "../../../shared/store/model.ts";
-import {
-  type DeliveryItem,
-  deliveryOutcomes,
-  findDelivery,
-  listDeliveries,
-  listLog,
-  noteDeliveries,
-  reopenDelivery,
-} from "../../../shared/store/webhooks/deliveries.ts";
+import { webhookSamples } from "../../../shared/rules/webhook-events.ts";
+import { findDelivery, noteDeliveries, reopenDelivery } from "../../../shared/store/webhooks/deliveries.ts";
+import { Delivery, Event, Outcome } from "../../../shared/store/webhooks/delivery-items.ts";
+import { listLog, replayDeliveries } from "../../../shared/store/webhooks/delivery-log.ts";
+import { Webhook } from "../../../shared/store/webhooks/items.ts";
 import {
   changeWebhook,
   createWebhook,
@@ -24,63 +18,25 @@ import {
   getWebhook,
   listWebhooks,
   rotateSecret,
-  type WebhookItem,
-  webhookSecret,
+  webhookOf,
 } from "../../../shared/store/webhooks/webhooks.ts";
 
-/** Deliveries that one replay opens again; the answer says where the next one begins. */
-const MAX_REPLAYED = 1_000;
-
-const Webhook = v.object({
-  id: v.string(),
-  target_url: v.string(),
-  events: Events,
-  description: v.nullable(v.string()),
-  active: v.boolean(),
-  consecutive_failures: v.number(),
-  disabled_at: v.nullable(Timestamp),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-});
 const Description = v.nullable(v.pipe(v.string("must be a string"), v.maxLength(500)));
-const Event = v.picklist(webhookEvents, `must be one of ${webhookEvents.join(", ")}`);
-const Outcome = v.picklist(deliveryOutcomes, `must be one of ${deliveryOutcomes.join(", ")}`);
+const Position = v.object({ pk: v.string(), sk: v.string() });
 
-const Delivery = v.object({
-  id: v.string(),
-  event_type: Event,
-  payload: v.nullable(v.record(v.string(), v.any())),
-  outcome: Outcome,
-  attempt_count: v.number(),
-  last_status_code: v.nullable(v.number()),
-  attempts: v.array(
-    v.object({
-      n: v.number(),
-      at: Timestamp,
-      status_code: v.nullable(v.number()),
-      error: v.nullable(v.string()),
-      duration_ms: v.number(),
-    }),
-  ),
-  created_at: Timestamp,
-});
-
-const shown = ({ secret, firstFailureAt, ...webhook }: WebhookItem) => webhook;
-
-const reading = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
-const managing = endpoints({ credentials: ["dashboard"], permission: "credentials:manage", uses: [storeWrite] });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const webhooks = group("webhooks", "Webhook endpoints and their delivery log.", [
-  reading(
+  endpoint(
     "GET /api/v1/webhooks",
-    {},
+    { uses: [storeRead] },
     { summary: "List webhook endpoints, oldest first", returns: v.object({ items: v.array(Webhook) }) },
-    async ({ store }) => ({ items: (await listWebhooks(store)).map(shown) }),
+    async ({ store }) => ({ items: (await listWebhooks(store)).map(webhookOf) }),
   ),
 
-  managing(
+  endpoint(
     "POST /api/v1/webhooks",
-    { feature: "webhooks", uses: [secrets, egress] },
+    { permission: "credentials:manage", feature: "webhooks", uses: [storeWrite, secrets, egress] },
     {
       summary: "Create a webhook endpoint",
       description: "The `secret` signs every delivery and is shown only here.",
@@ -89,26 +45,24 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
       status: 201,
       example: { body: { target_url: "https://example.com/hooks", events: ["notification.terminal"] } },
     },
-    async ({ store, secrets, egress, tenant, body }) => {
+    async ({ store, secrets, egress, body }) => {
       requireTarget(egress, body.target_url);
-      const webhook = await createWebhook(store, body);
-      const secret = webhookSecret(await secrets.root(), tenant, webhook.id, webhook.secret.version);
-      return { ...shown(webhook), secret };
+      return createWebhook(store, secrets, body);
     },
   ),
 
-  reading(
+  endpoint(
     "GET /api/v1/webhooks/:id",
-    {},
+    { uses: [storeRead] },
     { summary: "Get a webhook endpoint", returns: Webhook, errors: ["NOT_FOUND"] },
-    async ({ store, params }) => shown(await getWebhook(store, params.id)),
+    async ({ store, params }) => webhookOf(await getWebhook(store, params.id)),
   ),
 
-  managing(
+  endpoint(
     "PATCH /api/v1/webhooks/:id",
-    { uses: [egress] },
+    { permission: "credentials:manage", uses: [storeWrite, egress] },
     {
-      summary: "Change a webhook endpoint, or switch it on again",
+      summary: "Change a webhook endpoint, or enable it again",
       body: v.strictObject({
         target_url: v.optional(TargetUrl),
         events: v.optional(Events),
@@ -120,35 +74,32 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
     },
     async ({ store, egress, params, body }) => {
       if (body.target_url !== undefined) requireTarget(egress, body.target_url);
-      return shown(await changeWebhook(store, params.id, body));
+      return webhookOf(await changeWebhook(store, params.id, body));
     },
   ),
 
-  managing(
+  endpoint(
     "DELETE /api/v1/webhooks/:id",
-    {},
+    { permission: "credentials:manage", uses: [storeWrite] },
     { summary: "Delete a webhook endpoint: nothing more is delivered to it", errors: ["NOT_FOUND"] },
-    async ({ store, params }) => deleteWebhook(store, params.id),
+    ({ store, params }) => deleteWebhook(store, params.id),
   ),
 
-  managing(
+  endpoint(
     "POST /api/v1/webhooks/:id/secret/rotate",
-    { uses: [secrets] },
+    { permission: "credentials:manage", uses: [storeWrite, secrets] },
     {
       summary: "Make a new secret",
-      description: "For 24 hours the old one also signs, in the header `X-Service-Signature-Previous`.",
+      description: "For 24 hours the previous one also signs, in the header `X-Service-Signature-Previous`.",
       returns: v.object({ secret: v.string() }),
       errors: ["NOT_FOUND"],
     },
-    async ({ store, secrets, tenant, params }) => {
-      const { id, secret } = await rotateSecret(store, params.id);
-      return { secret: webhookSecret(await secrets.root(), tenant, id, secret.version) };
-    },
+    async ({ store, secrets, params }) => ({ secret: await rotateSecret(store, secrets, params.id) }),
   ),
 
-  managing(
+  endpoint(
     "POST /api/v1/webhooks/:id/test",
-    {},
+    { permission: "credentials:manage", uses: [storeWrite] },
     {
       summary: "Send a sample event to the endpoint",
       body: v.strictObject({ event: Event }),
@@ -165,9 +116,9 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
     },
   ),
 
-  reading(
+  endpoint(
     "GET /api/v1/webhooks/:id/deliveries",
-    { uses: [secrets] },
+    { uses: [storeRead, secrets] },
     {
       summary: "List deliveries of the last 30 days, newest first",
       query: v.object({
@@ -183,16 +134,16 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
       const { id } = await getWebhook(store, params.id);
       const root = await secrets.root();
       const scope = `deliveries:${store.tenant}:${id}`;
-      const after = cursor === undefined ? undefined : (openCursor(root, scope, cursor) as Key);
+      const after = cursor === undefined ? undefined : v.parse(Position, openCursor(root, scope, cursor));
       const { log, next } = await listLog(store, id, { ...filter, after });
-      const items = log.map(({ delivery, payload }) => ({ ...visible(delivery), payload }));
+      const items = log.map(({ delivery, payload }) => ({ ...delivery, payload }));
       return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };
     },
   ),
 
-  managing(
+  endpoint(
     "POST /api/v1/webhooks/:id/deliveries/:deliveryId/redeliver",
-    {},
+    { permission: "credentials:manage", uses: [storeWrite] },
     {
       summary: "Send a delivery again, with the same id and body",
       returns: v.object({ delivery_id: v.string() }),
@@ -209,13 +160,12 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
     },
   ),
 
-  managing(
+  endpoint(
     "POST /api/v1/webhooks/:id/replay",
-    {},
+    { permission: "credentials:manage", uses: [storeWrite] },
     {
       summary: "Send the deliveries of a time range again",
-      description:
-        "Oldest first, at most 1,000 a call: where there are more, `next_from` is the `from` of the next one.",
+      description: "Oldest first, at most 1,000 a call. If there are more, `next_from` is the `from` of the next call.",
       body: v.strictObject({
         from: TimestampInput,
         to: TimestampInput,
@@ -229,23 +179,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
       if (to < from) throw invalid({ to: "must not be before from" });
       const { id, active } = await getWebhook(store, params.id);
       if (!active) throw conflict("This endpoint is switched off.");
-      const range = { from: Date.parse(from), to: Date.parse(to), newestFirst: false };
-      let queued = 0;
-      let after: Key | undefined;
-      let examined = 0;
-      do {
-        const page = await listDeliveries(store, id, { ...range, outcome, limit: 100, after });
-        const finished = page.deliveries.filter((delivery) => delivery.outcome !== "pending");
-        const opened = await Promise.all(finished.map((delivery) => reopenDelivery(store, id, delivery)));
-        queued += opened.filter(Boolean).length;
-        examined += page.deliveries.length;
-        after = page.next;
-        const last = page.deliveries.at(-1);
-        if (after && last && examined >= MAX_REPLAYED) return { queued, next_from: last.created_at };
-      } while (after);
-      return { queued };
+      return replayDeliveries(store, id, { from: Date.parse(from), to: Date.parse(to), outcome });
     },
   ),
 ]);
-
-const visible = ({ earlier, lease, ...delivery }: DeliveryItem) => delivery;

@@ -1,25 +1,26 @@
-// Conversions: an event that a definition names counts for the sends that touched its subscriber (D-ATTRIB).
+// Conversions: an event that a definition names is counted for the sends that touched its subscriber (D-ATTRIB).
 import { type Store, storeWrite } from "../../../shared/resources.ts";
 import { eventOf } from "../../../shared/store/events/events.ts";
 import { eventsOfActor } from "../../../shared/store/events/history.ts";
+import { EventItem } from "../../../shared/store/events/items.ts";
 import { recordConversion } from "../../../shared/store/insights/attribution.ts";
 import { conversionDefinitions, definitionFor } from "../../../shared/store/insights/conversions.ts";
-import { keys } from "../../../shared/store/keys.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
-/** The newest events of an anonymous id, by definition, that an identification may make conversions. */
+/** For each definition, the newest events of an anonymous id that become conversions when it is identified. */
 const MAX_EVENTS = 200;
 
 export const attribute = queueWorker(
   "attribute",
   "Counts conversions for the sends before them.",
   [storeWrite],
-  async (message, { store }) => {
+  async (message, { store, tenant, log }) => {
     if ("anonymous" in message) return attributeAlias(store, message.anonymous);
-    const row = await store.get(keys.event(store.tenant, message.event));
+    const row = await store.get(EventItem, { id: message.event });
     const event = row && eventOf(row);
-    if (!event?.actor) return;
+    if (!event?.actor)
+      return log({ level: "info", message: "a missing or erased event was dropped", tenant, event: message.event });
     const definition = await definitionFor(store, event.event_name);
     if (!definition) return;
     const { actor } = event;
@@ -29,7 +30,7 @@ export const attribute = queueWorker(
   },
 );
 
-/** IDN-2: what somebody did before being known is theirs from then on, and may answer a send they had. */
+/** IDN-2: the events of an anonymous id belong to the identified subscriber, and can be conversions of its sends. */
 async function attributeAlias(store: Store, anonymous: string): Promise<void> {
   const subscriber = (await ownersOf(store, [anonymous])).get(anonymous);
   if (subscriber === undefined) return;

@@ -1,10 +1,10 @@
-// Members of a deleted list or segment go in the background: at once, and again when late writers are done.
+// Removes the members of a deleted list or segment: at once, and again once late writers have ended.
 import { SECOND } from "../../../shared/clock.ts";
 import { deleteMembershipsQueue, storeWrite } from "../../../shared/resources.ts";
 import { deleteSomeMemberships } from "../../../shared/store/lists/membership-deletion.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
-/** Work stops here and goes on in another message. */
+/** Work stops after this time and continues in another message. */
 const WORKING_MS = 40 * SECOND;
 
 export const deleteMemberships = queueWorker(
@@ -12,8 +12,9 @@ export const deleteMemberships = queueWorker(
   "Removes the members of a deleted list or segment.",
   [storeWrite, deleteMembershipsQueue],
   async (message, { store, deleteMembershipsQueue: queue, clock }) => {
+    const { kind, id } = message;
     const until = clock.now() + WORKING_MS;
-    const isDone = await deleteSomeMemberships(store, message.kind, message.id, () => clock.now() >= until);
+    const isDone = await deleteSomeMemberships(store, { kind, id }, () => clock.now() >= until);
     if (!isDone) await queue.send([message]);
   },
 );

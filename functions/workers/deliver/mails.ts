@@ -1,9 +1,9 @@
-// What a mail carries beside its text: made for one recipient when it is rendered (D-EMAIL).
+// The bodies and links of a mail, made for one recipient when it is rendered (D-EMAIL).
 import { SECOND } from "../../../shared/clock.ts";
 import type { MailLinks } from "../../../shared/mail-links.ts";
 import { markOfTarget } from "../../../shared/mail-tokens.ts";
 import { type MailParts, mailParts } from "../../../shared/providers/mail-parts.ts";
-import type { JobItem } from "../../../shared/store/sends/jobs.ts";
+import type { Job } from "../../../shared/store/sends/jobs.ts";
 
 interface Recipient {
   tenant: string;
@@ -11,10 +11,10 @@ interface Recipient {
   arm: "a" | "b" | undefined;
 }
 
-/** The bodies of a mail and where one click unsubscribes: transactional mail has no such thing. */
+/** The bodies of a mail, and the URL that unsubscribes with one click, which transactional mail does not have. */
 export function mailFor(
   urlOf: MailLinks,
-  { id, category }: Pick<JobItem, "id" | "category">,
+  { id, category }: Pick<Job, "id" | "category">,
   { tenant, subscriber, arm }: Recipient,
   body: string,
   now: number,

@@ -1,9 +1,10 @@
-// Works through a chunk in rounds of groups: rendered first, claimed, called with nothing in between, then noted.
+// Works through a chunk in rounds of groups: rendered first, claimed, sent with nothing in between, then recorded.
 import { type Clock, type Ids, MINUTE, SECOND } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/deps.ts";
+import type { Context, Deps } from "../../../shared/deps.ts";
 import type { mailLinks } from "../../../shared/mail-links.ts";
 import type { providers } from "../../../shared/providers/providers.ts";
 import type { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+import { elementAt } from "../../../shared/rules/element-at.ts";
 import {
   type Addressee,
   groupEnd,
@@ -17,15 +18,18 @@ import {
   waitingFor,
 } from "../../../shared/rules/progress.ts";
 import { progressOf, progressText } from "../../../shared/rules/progress-text.ts";
-import type { Item } from "../../../shared/store/model.ts";
+import type { ItemWrite, RowOf } from "../../../shared/store/item.ts";
+import type { ClaimItem } from "../../../shared/store/sends/audience-items.ts";
 import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
-import { advance, type Lease, release, takeOver } from "../../../shared/store/sends/claims.ts";
-import type { JobItem } from "../../../shared/store/sends/jobs.ts";
+import { advance, type Lease, leaseOf, release, takeOver } from "../../../shared/store/sends/claims.ts";
+import type { Job } from "../../../shared/store/sends/jobs.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
-import { type ChunkRef, touchItem } from "../../../shared/store/sends/touches.ts";
+import { type ChunkRef, touchWrite } from "../../../shared/store/sends/touches.ts";
 import type { vaultOpening } from "../../../shared/vault.ts";
+import { recipientOf, targetOf } from "./addresses.ts";
 import { claimCapped } from "./caps.ts";
-import { createMessageBuilder, type openedCredentials, type Prepared } from "./prepare.ts";
+import type { openedCredentials } from "./channel-credentials.ts";
+import { createMessageBuilder, type Prepared } from "./prepare.ts";
 import { recover } from "./recovery.ts";
 import { createWaitQueue, isParked } from "./wait-queue.ts";
 
@@ -39,18 +43,18 @@ type Uses = readonly [
   typeof mailLinks,
   typeof openedCredentials,
 ];
-export type WorkerContext = Context<Uses> & { clock: Clock; ids: Ids };
+export type WorkerContext = Context<Uses> & { clock: Clock; ids: Ids; log: Deps["log"] };
 
 export interface ChunkState {
-  job: JobItem;
+  job: Job;
   chunk: Chunk;
-  /** The claim's row, if somebody was here before. */
-  claim: Item | undefined;
+  /** The claim of the worker that had it before, if there was one. */
+  claim: RowOf<typeof ClaimItem> | undefined;
 }
 
 /** No group begins after this much of a worker's minute. */
 const WORKING_MS = 35 * SECOND;
-/** What a queue can hold a message back. */
+/** The longest delay of a queue. */
 export const MAX_DELAY_MS = 15 * MINUTE;
 /** Ledger rows of one request. */
 const BATCH = 25;
@@ -62,7 +66,7 @@ export interface LeasedProgress {
   progress: Progress;
 }
 
-/** @returns what the chunk came to, or in how many milliseconds to come again; beyond a queue's delay a timer is set. */
+/** @returns the tally of a finished chunk, or when to continue; beyond a queue's longest delay a timer is set. */
 export async function processChunk(
   context: WorkerContext,
   chunkRef: ChunkRef,
@@ -72,7 +76,7 @@ export async function processChunk(
   const addressees = found.chunk.recipients.map(
     ({ targets, source }): Addressee => ({ targets, isSmart: source !== undefined }),
   );
-  const taken = await take(context, chunkRef, found, addressees);
+  const taken = await takeChunk(context, chunkRef, found, addressees);
   if ("retryInMs" in taken) return taken;
   let held: LeasedProgress = taken;
   const work: Work = { ...context, chunkRef, found, addressees, until: clock.now() + WORKING_MS };
@@ -93,8 +97,8 @@ export interface Work extends WorkerContext {
   until: number;
 }
 
-/** A chunk that nobody has, or that was left by whoever had it. */
-async function take(
+/** Takes a chunk that no worker has, or whose worker has released it or stopped. */
+async function takeChunk(
   context: WorkerContext,
   chunkRef: ChunkRef,
   { job, chunk, claim }: ChunkState,
@@ -102,25 +106,24 @@ async function take(
 ): Promise<LeasedProgress | { retryInMs: number }> {
   const { store, clock, ids } = context;
   const owner = ids.uuid();
-  if (!claim?.owner)
-    return begin(context, chunkRef, { job, chunk }, { owner, step: 0, at: clock.now(), ...NOTHING_REPORTED });
+  if (!claim)
+    return beginChunk(context, chunkRef, { job, chunk }, { owner, step: 0, at: clock.now(), ...NOTHING_REPORTED });
   const now = clock.now();
-  if (Number(claim.lease) >= now) return { retryInMs: Number(claim.lease) + 1 - now };
-  const waiting = progressOf(String(claim.progress));
+  if (claim.lease >= now) return { retryInMs: claim.lease + 1 - now };
+  const waiting = progressOf(claim.progress);
   const due = waiting.to === 0 && waiting.work ? Math.min(...waiting.work.map((unit) => unit.due)) : 0;
   if (due > now) return { retryInMs: due - now };
   if (isParked(job, waiting)) return { retryInMs: Number.POSITIVE_INFINITY };
-  const item = await takeOver(store, chunkRef, owner);
-  if (!item) return { retryInMs: SECOND };
-  const reported = item.told === undefined ? {} : JSON.parse(String(item.told));
-  const lease = { owner, step: Number(item.step), at: Number(item.at), deferred: Number(item.deferred ?? 0), reported };
-  const progress = progressOf(String(item.progress));
+  const row = await takeOver(store, chunkRef, owner);
+  if (!row) return { retryInMs: SECOND };
+  const lease = leaseOf(row);
+  const progress = progressOf(row.progress);
   await recover(context, chunkRef, { job, chunk }, { lease, progress }, addressees);
   return { lease, progress };
 }
 
-/** Nobody was here before. Inbox rows are made of the time of the first claim: with them it is taken at once. */
-async function begin(
+/** The first lease of a chunk. Inbox rows are made of its time, so a chunk with in-app targets is claimed at once. */
+async function beginChunk(
   { store }: WorkerContext,
   chunkRef: ChunkRef,
   { job, chunk: { recipients } }: Pick<ChunkState, "job" | "chunk">,
@@ -134,74 +137,87 @@ async function begin(
   return claimed && "owner" in claimed ? { lease: claimed, progress } : { retryInMs: SECOND };
 }
 
-/** One group after the other, until the round or the worker's time is over. */
+/** Sends one group after the other, until the round or the worker's time is over. */
 async function workRound(
   work: Work,
   { lease: begun, progress }: LeasedProgress,
 ): Promise<LeasedProgress | { retryInMs: number }> {
-  const { store, chunkRef, found, addressees, clock } = work;
-  const preparing = createMessageBuilder(work, found.job, chunkRef, found.chunk, begun.at);
+  const { chunkRef, found, addressees, clock } = work;
+  const { job, chunk } = found;
+  const builder = createMessageBuilder(work, { job, chunkRef, chunk, at: begun.at });
   const waiting = await createWaitQueue(work, progress);
+  const ledger = createLedger(work, progress);
   let lease = begun;
-  let rows: (Item | undefined)[] = [];
-  const write = async (count: number) => {
-    await store.writeAll(rows.slice(0, count).flatMap((put) => (put ? [{ put }] : [])));
-    rows = rows.slice(count);
-    progress.noted += count;
-    progress.pending.splice(0, count);
-  };
   for (;;) {
     waiting.putOff(progress);
     const units = unitsOf(progress, addressees);
     if (progress.to >= units.length) break;
     if (clock.now() >= work.until) {
-      await write(rows.length);
+      await ledger.write();
       return releaseChunk(work, { lease, progress }, 0);
     }
     const from = progress.to;
     const group = units.slice(from, groupEnd(units, from));
-    const prepared = await preparing.prepare(units, group, waiting.refusal);
+    const prepared = await builder.prepare(units, group, waiting.refusal);
     Object.assign(progress, { from, to: from + group.length });
-    const claiming = found.job.deliverySettings?.caps
-      ? claimCapped(work, { lease, progress }, prepared)
-      : advance(store, chunkRef, lease, progressText(progress));
-    const claimed = await claiming.catch(async (error) => {
-      // What is known already must not become unconfirmed because the table is too busy for the next claim.
-      await write(rows.length);
+    const claimed = await claimGroup(work, { lease, progress }, prepared).catch(async (error) => {
+      // Outcomes that are known must not become unconfirmed because the table is too busy for the next claim.
+      await ledger.write();
       throw error;
     });
-    if (!claimed || !("owner" in claimed)) return { retryInMs: SECOND };
+    if (!claimed) return { retryInMs: SECOND };
     // Nothing may come between the claim and the calls.
-    const outcomes = await Promise.all(prepared.map(({ send }) => send()));
+    const sent = await Promise.all(prepared.map(async (message) => ({ message, outcome: await message.send() })));
     lease = claimed;
-    for (const [i, one] of prepared.entries()) rows.push(rowOf(work, lease, progress, one, outcomes[i]!));
+    for (const { message, outcome } of sent) ledger.note(lease, message, outcome);
     progress.capped = [];
-    await preparing.markDeadAddresses(prepared, outcomes);
-    if (rows.length >= BATCH) await write(rows.length - (rows.length % BATCH));
+    await builder.markDeadAddresses(sent);
+    await ledger.writeFullBatches();
   }
-  await write(rows.length);
+  await ledger.write();
   return { lease, progress };
 }
 
-function rowOf(
-  { store, chunkRef, found, addressees, clock }: Work,
-  { at }: Lease,
-  progress: Progress,
-  { unit, subscriber }: Prepared,
-  outcome: SendOutcome,
-): Item | undefined {
-  const { targets, arm } = found.chunk.recipients[unit.recipient]!;
-  const target = targets[unit.target]!;
-  const { tries, ...verdict } = note(progress, unit, addressees[unit.recipient]!, outcome, clock.now());
-  progress.pending.push(verdict);
-  const providerId = outcome.status === "accepted" ? outcome.providerId : undefined;
-  // The inbox is its own ledger.
-  if (target.channel === "in_app" && verdict.state === "sent") return undefined;
-  const seen = outcome.status === "skipped" ? outcome.seen : undefined;
-  return touchItem(store.tenant, at, chunkRef, { subscriber, target, arm, verdict, tries, providerId, seen });
+/** @returns the lease after the claim; undefined if another worker has the chunk. */
+async function claimGroup(work: Work, held: LeasedProgress, prepared: Prepared[]): Promise<Lease | undefined> {
+  if (work.found.job.deliverySettings?.caps) return claimCapped(work, held, prepared);
+  const claimed = await advance(work.store, work.chunkRef, held.lease, progressText(held.progress));
+  return claimed && "owner" in claimed ? claimed : undefined;
 }
 
-/** Leaves the chunk to whoever comes next, with all that is known; what waits longer than a queue can, to a timer. */
+/** The ledger rows of a round, written in batches after the outcomes they record. */
+function createLedger({ store, chunkRef, found, addressees, clock }: Work, progress: Progress) {
+  /** One place for each unit; undefined for one that has no row. */
+  let rows: (ItemWrite<"workspace"> | undefined)[] = [];
+  const write = async (count: number) => {
+    await store.writeAll(rows.slice(0, count).filter((row) => row !== undefined));
+    rows = rows.slice(count);
+    progress.noted += count;
+    progress.pending.splice(0, count);
+  };
+
+  return {
+    note: ({ at }: Lease, { unit, subscriber }: Prepared, outcome: SendOutcome): void => {
+      const { arm } = recipientOf(found.chunk, unit);
+      const target = targetOf(found.chunk, unit);
+      const addressee = elementAt(addressees, unit.recipient);
+      const { tries, ...verdict } = note(progress, unit, addressee, outcome, clock.now());
+      progress.pending.push(verdict);
+      // The inbox is its own ledger.
+      const isInInbox = target.channel === "in_app" && verdict.state === "sent";
+      const providerId = outcome.status === "accepted" ? outcome.providerId : undefined;
+      const seen = outcome.status === "skipped" ? outcome.seen : undefined;
+      const touch = { subscriber, target, arm, verdict, tries, providerId, seen };
+      rows.push(isInInbox ? undefined : touchWrite(at, chunkRef, touch));
+    },
+    write: () => write(rows.length),
+    writeFullBatches: async () => {
+      if (rows.length >= BATCH) await write(rows.length - (rows.length % BATCH));
+    },
+  };
+}
+
+/** Releases the chunk with its progress. Beyond a queue's longest delay, a timer continues it. */
 async function releaseChunk(
   work: Work,
   { lease, progress }: LeasedProgress,
@@ -217,7 +233,7 @@ async function releaseChunk(
   return { retryInMs: ms };
 }
 
-/** What the chunk has come to so far: whoever still waits is neither delivered nor failed. */
+/** The tally of the chunk so far: a recipient that still waits is neither delivered nor failed. */
 function talliedBy({ chunk }: ChunkState, progress: Progress): Tally {
   const plain = tallyOfChunk(chunk);
   const { delivered, failed, skipped, skip_reasons, ...reached } = resultOf(progress, chunk.recipients.length);
@@ -225,7 +241,7 @@ function talliedBy({ chunk }: ChunkState, progress: Progress): Tally {
   return {
     ...plain,
     ...reached,
-    // Whoever is skipped only now was not accepted into delivery after all.
+    // A recipient that is skipped only now was not accepted into delivery after all.
     counts: { ...counts, delivered, failed, sent: counts.sent - skipped, skipped: counts.skipped + skipped },
     skip_reasons: { ...plain.skip_reasons, ...skip_reasons },
     arbitration: {

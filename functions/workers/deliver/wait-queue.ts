@@ -1,4 +1,4 @@
-// What waits: addresses that quiet hours put off (D-QUIET), and what must still be so when their time has come.
+// Addresses that quiet hours defer (D-QUIET), and the conditions under which they may still be sent to afterwards.
 import { HOUR, MINUTE } from "../../../shared/clock.ts";
 import {
   EXPIRED,
@@ -11,27 +11,28 @@ import {
 import { disturbs, quietUntil } from "../../../shared/rules/quiet-hours.ts";
 import { statusOf } from "../../../shared/store/journeys/journeys.ts";
 import { zoneFor } from "../../../shared/store/sends/deferred.ts";
-import type { JobItem } from "../../../shared/store/sends/jobs.ts";
+import type { Job } from "../../../shared/store/sends/jobs.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
+import { recipientOf, targetOf } from "./addresses.ts";
 import type { Work } from "./rounds.ts";
 
-/** A suspended workspace's sends wait no longer than this (AMB-86). */
+/** Sends of a suspended workspace wait no longer than this (AMB-86). */
 const TOO_LATE_MS = 24 * HOUR;
-/** What is held is looked at again after an eighth of the time that it was, within these bounds; together with others. */
-const LOOK_AGAIN_MS = { min: 5 * MINUTE, max: 6 * HOUR, share: 1 / 8 };
+/** What is held is checked again after an eighth of the time that it has been held, within these bounds. */
+const CHECK_AGAIN_MS = { min: 5 * MINUTE, max: 6 * HOUR, share: 1 / 8 };
 
 export interface WaitQueue {
-  /** Takes out of the round whoever has quiet hours now. */
+  /** Takes recipients that have quiet hours now out of the round. */
   putOff(progress: Progress): void;
-  /** What becomes of an address that waited and is not sent to any more. */
+  /** The outcome for an address that waited and must not be sent to any more. */
   refusal(unit: Unit): SendOutcome | undefined;
 }
 
 const NOTHING_WAITS: WaitQueue = { putOff: () => undefined, refusal: () => undefined };
 
-/** Only those wait who were put off, and their campaign is held: the chunk stays as it is until it is let go. */
-export const isParked = ({ held }: JobItem, { work, to }: Progress): boolean =>
+/** All that is left of the chunk was deferred, and its campaign is held: the chunk waits until the job is released. */
+export const isParked = ({ held }: Job, { work, to }: Progress): boolean =>
   held && to === 0 && (work ?? [{ quiet: undefined }]).every(({ quiet }) => quiet !== undefined);
 
 export async function createWaitQueue(work: Work, progress: Progress): Promise<WaitQueue> {
@@ -42,32 +43,31 @@ export async function createWaitQueue(work: Work, progress: Progress): Promise<W
   const units = unitsOf(progress, addressees).slice(progress.to);
   const ended = units.flatMap((unit) => unit.quiet ?? []);
   const gate = ended.length > 0 ? await gateOf(work, Math.min(...ended)) : {};
-  const recipientOf = ({ recipient }: Unit) => chunk.recipients[recipient]!;
-  const asked = quiet.timezone_mode === "subscriber" ? units.map((unit) => recipientOf(unit).subscriber) : [];
-  const ids = [...new Set(asked)].filter((id) => !isPseudonym(id));
+  const zoned = quiet.timezone_mode === "subscriber" ? units.map((unit) => recipientOf(chunk, unit).subscriber) : [];
+  const ids = [...new Set(zoned)].filter((id) => !isPseudonym(id));
   const profiles = await getProfiles(store, ids);
   const zones = new Map(ids.map((id, i) => [id, zoneFor(quiet, timezone, profiles[i])]));
   const gone = new Set(ids.filter((_, i) => !profiles[i]));
 
-  // They begin and end with a minute: what is known of a zone holds for the rest of it.
-  let found = { minute: Number.NaN, ends: new Map<string, number | undefined>() };
+  // Quiet hours begin and end with a minute, so the end that was computed for a zone is valid for the rest of it.
+  let cached = { minute: Number.NaN, ends: new Map<string, number | undefined>() };
   const endIn = (zone: string): number | undefined => {
     const now = clock.now();
     const minute = Math.floor(now / MINUTE);
-    if (minute !== found.minute) found = { minute, ends: new Map() };
-    if (!found.ends.has(zone)) found.ends.set(zone, quietUntil(quiet, zone, now));
-    return found.ends.get(zone);
+    if (minute !== cached.minute) cached = { minute, ends: new Map() };
+    if (!cached.ends.has(zone)) cached.ends.set(zone, quietUntil(quiet, zone, now));
+    return cached.ends.get(zone);
   };
 
   return {
     putOff: (round) => {
       putOff(round, addressees, (unit) => {
-        const { subscriber, targets } = recipientOf(unit);
-        // Nobody waits whom nothing can reach any more.
-        if (isPseudonym(subscriber) || gone.has(subscriber) || !disturbs(targets[unit.target]!.channel))
+        const { subscriber } = recipientOf(chunk, unit);
+        // An erased subscriber does not wait: nothing can reach it any more.
+        if (isPseudonym(subscriber) || gone.has(subscriber) || !disturbs(targetOf(chunk, unit).channel))
           return undefined;
         if (unit.quiet !== undefined && gate.over) return undefined;
-        if (unit.quiet !== undefined && gate.retryInMs !== undefined) return { due: gate.retryInMs };
+        if (unit.quiet !== undefined && gate.checkAt !== undefined) return { due: gate.checkAt };
         const until = endIn(zones.get(subscriber) ?? timezone);
         return until === undefined ? undefined : { due: until, quiet: until };
       });
@@ -77,23 +77,23 @@ export async function createWaitQueue(work: Work, progress: Progress): Promise<W
 }
 
 interface Gate {
-  /** Not yet: when to look again. */
-  retryInMs?: number;
-  /** Not any more. */
+  /** Not yet: check again at this time, in milliseconds. */
+  checkAt?: number;
+  /** Not any more, with this outcome. */
   over?: SendOutcome;
 }
 
-/** Whether what waited since `ended` may go out now: its workspace open, its campaign or journey not held. */
+/** Whether messages that waited since `ended` may be sent now: the workspace is active, the campaign or journey not held. */
 async function gateOf({ store, workspace, clock, found: { job } }: Work, ended: number): Promise<Gate> {
   const now = clock.now();
-  const { min, max, share } = LOOK_AGAIN_MS;
+  const { min, max, share } = CHECK_AGAIN_MS;
   const wait = Math.min(max, Math.max(min, (now - ended) * share));
-  const retryInMs = Math.ceil((now + wait) / min) * min;
+  const checkAt = Math.ceil((now + wait) / min) * min;
   if ((await workspace())?.status !== "active")
-    return now - ended > TOO_LATE_MS ? { over: { status: "rejected", reason: EXPIRED } } : { retryInMs };
-  if (job.held) return { retryInMs };
+    return now - ended > TOO_LATE_MS ? { over: { status: "rejected", reason: EXPIRED } } : { checkAt };
+  if (job.held) return { checkAt };
   if (job.source.type !== "journey" || job.source.id === null) return {};
   const status = await statusOf(store, job.source.id);
   if (status === "active") return {};
-  return status === "paused" ? { retryInMs } : { over: { status: "skipped", reason: "canceled" } };
+  return status === "paused" ? { checkAt } : { over: { status: "skipped", reason: "canceled" } };
 }

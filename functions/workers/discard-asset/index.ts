@@ -1,4 +1,4 @@
-// Images that were deleted, or whose upload broke off: the object goes, then what is known of it.
+// Removes deleted images and those whose upload was abandoned: first the object, then the row.
 import { assetRemoval } from "../../../shared/asset-files.ts";
 import { storeWrite } from "../../../shared/resources.ts";
 import { deleteUnusedAsset } from "../../../shared/store/experiences/assets.ts";
@@ -8,6 +8,9 @@ export const discardAsset = queueWorker(
   "discard-asset",
   "Removes the stored bytes of deleted images.",
   [storeWrite, assetRemoval],
-  ({ asset, over = false }, { store, assetFiles }) =>
-    deleteUnusedAsset(store, asset, assetFiles.remove, { uploadOver: over }),
+  async (message, { store, assetFiles, log }) => {
+    const { asset, over: isUploadOver = false } = message;
+    if (!(await deleteUnusedAsset(store, asset, assetFiles.remove, { isUploadOver })))
+      log({ level: "info", message: "an asset was not removed: it is in use or gone", ...message });
+  },
 );

@@ -1,4 +1,5 @@
-// Erasure: the tombstone stands already; here go the traces, and a minute later whatever was still under way.
+// Erases the traces of a subscriber that is a tombstone already. A second pass, two minutes later, finds the rows that
+// were being written at the time of the tombstone.
 import { SECOND } from "../../../shared/clock.ts";
 import { eraseQueue, storeWrite } from "../../../shared/resources.ts";
 import { eraseTraces, SECOND_PASS_MS } from "../../../shared/store/subscribers/erasure.ts";
@@ -12,6 +13,7 @@ export const erase = queueWorker(
     const startedAt = clock.now();
     const removed = await eraseTraces(store, subscriber, pass);
     if (pass === 1) await queue.send([{ tenant, subscriber, pass: 2 }], { delaySeconds: SECOND_PASS_MS / SECOND });
-    log({ level: "info", message: "erased", tenant, pass, removed, seconds: (clock.now() - startedAt) / SECOND });
+    const seconds = (clock.now() - startedAt) / SECOND;
+    log({ level: "info", message: "erased", tenant, pass, removed, seconds });
   },
 );

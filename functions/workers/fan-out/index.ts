@@ -1,39 +1,44 @@
-// Sets jobs in motion: fires what is due, dispatches what is queued, plans ranges, looks after what is under way.
+// Drives jobs: fires the ones that are due, dispatches the queued ones, plans their ranges, watches the ones in progress.
 import { HOUR, MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
 import { absent } from "../../../shared/store/conditions.ts";
-import { keys } from "../../../shared/store/keys.ts";
+import { changeItem, toJson } from "../../../shared/store/item.ts";
 import { countTarget, targetExists } from "../../../shared/store/lists/targets.ts";
-import { onTransactionCanceled } from "../../../shared/store/refusals.ts";
-import { PLANNED_RANGE, planRange, rangesOf } from "../../../shared/store/sends/audiences.ts";
-import { findJob, finishJob, type JobItem, moveJob } from "../../../shared/store/sends/jobs.ts";
+import { oldRow, onTransactionCanceled } from "../../../shared/store/refusals.ts";
+import { planRange } from "../../../shared/store/sends/audiences.ts";
+import { JobItem } from "../../../shared/store/sends/job-items.ts";
+import { findJob, finishJob, type Job, moveJob } from "../../../shared/store/sends/jobs.ts";
 import { deliverySettingsOf, planningRules, selectedChannels } from "../../../shared/store/sends/planning.ts";
+import { PLANNED_RANGE, rangesOf } from "../../../shared/store/sends/range-names.ts";
 import { closeRange, getRange, isComplete } from "../../../shared/store/sends/ranges.ts";
+import { TemplateItem } from "../../../shared/store/sends/template-items.ts";
+import { Usage } from "../../../shared/store/workspaces/items.ts";
 import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 import { chunkMessages, release, uses, WATCH_AFTER_MS, type WorkerContext, watch } from "./watch.ts";
 
-/** A one-off send later than this is not sent any more (docs/decisions/0021#late-work). */
+/** A one-off send that is later than this is not sent any more (docs/decisions/0021#late-work). */
 const TOO_LATE_MS = 24 * HOUR;
-/** A suspended workspace's sends are held, and looked at again this much later (AMB-86). */
+/** Sends of a suspended workspace are held, and checked again this much later (AMB-86). */
 const HELD_RETRY_MS = 5 * MINUTE;
 /** How long after its timer was set a job may still appear. */
 const APPEARING_MS = 60 * SECOND;
 const APPEARING_RETRY_SECONDS = 10;
-/** What a queue can hold a message back. */
+/** The longest delay of a queue. */
 const MAX_DELAY_SECONDS = 900;
-/** Planning stops here and goes on in another message. */
+/** Planning stops after this time and continues with another message. */
 const PLANNING_MS = 40 * SECOND;
+
 export const fanOut = queueWorker(
   "fan-out",
   "Fires, dispatches and plans notification jobs.",
   uses,
   async (message, context) => {
-    const { store, clock, fanOutQueue: queue } = context;
+    const { store, clock, log, fanOutQueue: queue } = context;
     const job = await findJob(store, message.job);
     if (!job) {
       const mayAppear = message.since !== undefined && clock.now() < message.since + APPEARING_MS;
-      if (mayAppear) await queue.send([message], { delaySeconds: APPEARING_RETRY_SECONDS });
-      return;
+      if (mayAppear) return queue.send([message], { delaySeconds: APPEARING_RETRY_SECONDS });
+      return log({ level: "info", message: "a job does not exist", ...message });
     }
     if (message.release) return release(context, job, message.range);
     if (message.range !== undefined) return plan(context, job, message.range);
@@ -43,10 +48,11 @@ export const fanOut = queueWorker(
   },
 );
 
-/** A scheduled job's time has come. The queued job then comes back through the table's stream. */
-async function fire(context: WorkerContext, job: JobItem): Promise<void> {
-  const { store, clock, timers } = context;
-  if (job.status !== "scheduled" || job.scheduled_at === null || job.held) return;
+/** Queues a scheduled job whose time has come. The table's stream then leads to its dispatch. */
+async function fire(context: WorkerContext, job: Job): Promise<void> {
+  const { store, clock, timers, log } = context;
+  if (job.status !== "scheduled" || job.scheduled_at === null || job.held)
+    return log({ level: "info", message: "a job is not to be fired", job: job.id, status: job.status, held: job.held });
   const now = clock.now();
   const at = Math.max(Date.parse(job.scheduled_at), job.releasedAt ?? 0);
   if (now < at) return waitFor(context, job.id, at - now);
@@ -58,22 +64,21 @@ async function fire(context: WorkerContext, job: JobItem): Promise<void> {
 }
 
 /**
- * Another clock was ahead of ours: the message comes again. Setting the same timer anew could meet the removal of its
- * row, which may be under way just now, and lose it.
+ * The message was early by the difference of two clocks, so it is sent again. The same timer must not be set anew: the
+ * removal of its row may be in progress, and would remove the new row.
  */
 const waitFor = ({ store, fanOutQueue: queue }: WorkerContext, job: string, ms: number): Promise<void> =>
   queue.send([{ tenant: store.tenant, job, due: true }], {
     delaySeconds: Math.min(MAX_DELAY_SECONDS, Math.ceil(ms / SECOND)),
   });
 
-/** Fixes content, channels and ranges, then sends the ranges out to be planned. */
-async function dispatch(context: WorkerContext, job: JobItem): Promise<void> {
+/** Fixes content, channels and ranges, then announces the ranges to be planned. */
+async function dispatch(context: WorkerContext, job: Job): Promise<void> {
   const { store, clock, workspace } = context;
   if (job.status !== "queued") return announce(context, job);
   const via = (await selectedChannels(store, job)).map(({ id, type, credentials }) => ({ id, type, credentials }));
   if (via.length === 0) return fail(store, job.id, "no usable channel");
-  const template =
-    job.template_id === null ? undefined : await store.get(keys.entity(store.tenant, "template", job.template_id));
+  const template = job.template_id === null ? undefined : await store.get(TemplateItem, { id: job.template_id });
   if (job.template_id !== null && !template) return fail(store, job.id, "the template no longer exists");
   if (!(await targetExists(store, job.target))) return fail(store, job.id, `the ${job.target?.type} no longer exists`);
   const refusal = await reserveSends(context, job);
@@ -83,9 +88,9 @@ async function dispatch(context: WorkerContext, job: JobItem): Promise<void> {
       set: {
         dispatched_at: timestamp(clock.now()),
         ranges: job.ranges ?? rangesOf(job),
-        means: JSON.stringify(deliverySettingsOf(job, via, await workspace())),
-        title: template ? String(template.title) : undefined,
-        body: template ? String(template.body) : undefined,
+        means: toJson(deliverySettingsOf(job, via, await workspace())),
+        title: template?.title,
+        body: template?.body,
       },
     },
   });
@@ -93,37 +98,34 @@ async function dispatch(context: WorkerContext, job: JobItem): Promise<void> {
   if (dispatched) await announce(context, dispatched);
 }
 
-/** A scheduled send takes its share of the quota when its time has come, once. @returns why it may not. */
-async function reserveSends({ store, workspace }: WorkerContext, job: JobItem): Promise<string | undefined> {
+/** Reserves the sends of a scheduled job in the quota, once. @returns why they are refused. */
+async function reserveSends({ store, workspace }: WorkerContext, job: Job): Promise<string | undefined> {
   if (job.reserved !== undefined) return undefined;
   const workspaceRecord = await workspace();
   if (!workspaceRecord) return "the workspace no longer exists";
   const allowance = { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap };
   const audience = job.subscriber_ids_count ?? (await countTarget(store, job.target));
   const sends = Math.round(audience * (1 - job.holdout_percentage / 100));
-  const reserving = {
-    update: keys.job(store.tenant, job.id),
-    change: { set: { reserved: sends } },
-    when: absent("reserved"),
-  };
+  const reserving = changeItem(JobItem, { job: job.id }, { set: { reserved: sends } }, absent("reserved"));
   const refusal = await store
     .transact([reserving, ...(sends > 0 ? [reservation(store, "sends", sends, allowance)] : [])])
     .then(
       () => undefined,
       onTransactionCanceled(([done, usage]) =>
-        done ? undefined : usageRefusal("sends", sends, usage?.old, allowance).message,
+        done ? undefined : usageRefusal("sends", sends, oldRow(Usage, usage), allowance).message,
       ),
     );
   if (refusal === undefined) await warnOfUsage(store, "sends", allowance);
   return refusal;
 }
 
-/** Tells the workers of every range that is not closed: its chunks if they are planned, else that planning is due. */
+/** Sends a message for each range: for each of its chunks if they are planned, else to plan it. */
 async function announce(
-  { store, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,
-  job: JobItem,
+  { store, log, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,
+  job: Job,
 ): Promise<void> {
-  if (job.status !== "processing" || !job.ranges) return;
+  if (job.status !== "processing" || !job.ranges)
+    return log({ level: "info", message: "a job is not to be announced", job: job.id, status: job.status });
   const { tenant } = store;
   if (job.ranges.length === 1 && job.ranges[0] === PLANNED_RANGE) {
     const { chunks } = await getRange(store, job.id, PLANNED_RANGE);
@@ -136,19 +138,19 @@ async function announce(
 }
 
 async function plan(
-  { store, clock, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,
-  job: JobItem,
+  { store, clock, log, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,
+  job: Job,
   range: string,
 ): Promise<void> {
-  if (job.status !== "processing") return;
+  if (job.status !== "processing" || !job.deliverySettings)
+    return log({ level: "info", message: "a range is not to be planned", job: job.id, range, status: job.status });
   const until = clock.now() + PLANNING_MS;
-  if (!job.deliverySettings) return;
   const rules = await planningRules(store, job.id, job, job.deliverySettings);
   const state = await planRange(store, job.id, range, rules, {
     announce: (chunks) => deliver.send(chunks.map((chunk) => ({ tenant: store.tenant, job: job.id, range, chunk }))),
     isTimeUp: () => clock.now() >= until,
   });
-  // Chunks that close from here on close the range themselves, for they see that it is planned.
+  // Chunks that close from here on close the range themselves, since they see that it is planned.
   if (isComplete(state)) await completeRange(store, job.id, range);
   if (!state.planned) await queue.send([{ tenant: store.tenant, job: job.id, range }]);
 }

@@ -1,24 +1,25 @@
-// Looks after jobs under way: what was put off goes on at its time, what a lost message left lying is sent out again.
+// Watches jobs in progress: continues deferred chunks at their time, and sends again the messages that were lost.
 import { type Clock, HOUR, MINUTE } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/deps.ts";
+import type { Context, Deps } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
 import { deliverQueue, fanOutQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
-import { keys } from "../../../shared/store/keys.ts";
-import type { Item, Key } from "../../../shared/store/model.ts";
-import { finishJob, type JobItem } from "../../../shared/store/sends/jobs.ts";
+import type { RowOf } from "../../../shared/store/item.ts";
+import type { Key } from "../../../shared/store/model.ts";
+import { ClaimItem, chunkNumberOf, claimsOf } from "../../../shared/store/sends/audience-items.ts";
+import { finishJob, type Job } from "../../../shared/store/sends/jobs.ts";
 import { closeRange, getRange } from "../../../shared/store/sends/ranges.ts";
 
 export const uses = [storeWrite, timers, workspaceRead, fanOutQueue, deliverQueue] as const;
-export type WorkerContext = Context<typeof uses> & { clock: Clock };
+export type WorkerContext = Context<typeof uses> & { clock: Clock; log: Deps["log"] };
 
 export const WATCH_AFTER_MS = 15 * MINUTE;
 /** A held job may stay so for long. */
 const HELD_WATCH_AFTER_MS = 6 * HOUR;
-/** A timer may be ahead of what it is for by so much: the queue then holds the chunk back. */
+/** How much earlier than its chunk a timer may be: the queue then delays the chunk. */
 const EARLY_MS = 2 * MINUTE;
 
-/** The watchdog: whatever a lost message left lying is sent out again; claims see to it that nobody is reached twice. */
-export async function watch(context: WorkerContext, job: JobItem, dispatch: () => Promise<void>): Promise<void> {
+/** Sends again the messages of a job that were lost. Claims prevent that a recipient is reached twice. */
+export async function watch(context: WorkerContext, job: Job, dispatch: () => Promise<void>): Promise<void> {
   const { store, clock, timers } = context;
   if (job.status !== "queued" && job.status !== "processing") return;
   const after = job.held ? HELD_WATCH_AFTER_MS : WATCH_AFTER_MS;
@@ -30,40 +31,46 @@ export async function watch(context: WorkerContext, job: JobItem, dispatch: () =
 
 async function rescue(
   { store, clock, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,
-  job: JobItem,
+  job: Job,
   range: string,
 ): Promise<void> {
   const { chunks, planned, closed } = await getRange(store, job.id, range);
   if (closed) return;
   if (!planned) return queue.send([{ tenant: store.tenant, job: job.id, range }]);
-  const { items } = await store.query({ pk: keys.jobParts(store.tenant, job.id), prefix: `K#${range}#` });
-  const done = new Set(items.filter((claim) => !isOpen(claim)).map(numberOf));
-  const waiting = new Set(items.filter(({ waits }) => Number(waits ?? 0) > clock.now()).map(numberOf));
+  const { items } = await store.query(ClaimItem, { job: job.id }, claimsOf(range));
+  const done = new Set(items.filter((claim) => !isOpen(claim)).map(chunkNumberOf));
+  const waiting = new Set(items.filter(({ waits = 0 }) => waits > clock.now()).map(chunkNumberOf));
   const open = chunkMessages(store.tenant, job.id, range, 0, chunks).filter(({ chunk }) => !done.has(chunk));
   await deliver.send(open.filter(({ chunk }) => !waiting.has(chunk)));
   if (open.length === 0) await closeRange(store, job.id, range);
 }
 
-/** What waits for a time that has come goes on: range by range, chunk by chunk. */
-export async function release(context: WorkerContext, job: JobItem, range: string | undefined): Promise<void> {
-  const { store, clock, fanOutQueue: queue, deliverQueue: deliver } = context;
+/** Continues the chunks that waited until now, range by range. */
+export async function release(context: WorkerContext, job: Job, range: string | undefined): Promise<void> {
+  const { store, clock, log, fanOutQueue: queue, deliverQueue: deliver } = context;
   const { tenant } = store;
-  if (job.status !== "processing" || job.held) return;
+  if (job.status !== "processing" || job.held)
+    return log({
+      level: "info",
+      message: "a job is not to be released",
+      job: job.id,
+      status: job.status,
+      held: job.held,
+    });
   const [first, ...others] = range === undefined ? (job.ranges ?? []) : [range];
   await queue.send(others.map((other) => ({ tenant, job: job.id, range: other, release: true })));
   if (first === undefined) return;
   const last = clock.now() + EARLY_MS;
   let after: Key | undefined;
   do {
-    const page = await store.query({ pk: keys.jobParts(tenant, job.id), prefix: `K#${first}#`, after });
-    const due = page.items.filter((claim) => isOpen(claim) && claim.waits !== undefined && Number(claim.waits) <= last);
-    await deliver.send(due.map((claim) => ({ tenant, job: job.id, range: first, chunk: numberOf(claim) })));
+    const page = await store.query(ClaimItem, { job: job.id }, { ...claimsOf(first), after });
+    const due = page.items.filter((claim) => isOpen(claim) && claim.waits !== undefined && claim.waits <= last);
+    await deliver.send(due.map((claim) => ({ tenant, job: job.id, range: first, chunk: chunkNumberOf(claim) })));
     after = page.next;
   } while (after);
 }
 
-const isOpen = ({ closed }: Item): boolean => closed === undefined;
-const numberOf = ({ sk }: Item): number => Number(sk.split("#")[2]);
+const isOpen = ({ closed }: RowOf<typeof ClaimItem>): boolean => closed === undefined;
 
 export const chunkMessages = (
   tenant: string,

@@ -1,7 +1,7 @@
-// The rejected rows as a CSV file: the columns of the original, and why each row was not taken (F13).
-import type { Rejected } from "../../../shared/store/subscribers/imports.ts";
+// The rejected rows as a CSV file: the columns of the original, and why each row was not imported (F13).
+import type { Rejected } from "../../../shared/store/subscribers/import-items.ts";
 
-/** What a spreadsheet would take for a formula is written as text. */
+/** A cell that begins so is a formula to spreadsheets: it is escaped. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 export function csvOf(header: readonly string[], rejected: readonly Rejected[]): string {

@@ -1,4 +1,5 @@
-// A stream of bytes as records of a CSV file (RFC 4180), each with the byte where it ends, so that reading may go on there.
+// Reads a stream of bytes as records of a CSV file (RFC 4180), each with the byte where it ends: reading can continue
+// there.
 import { Readable } from "node:stream";
 import { parse } from "csv-parse";
 
@@ -17,10 +18,10 @@ const HEAD_BYTES = 65_536;
 
 const UNREADABLE = "UnreadableFile";
 const unreadable = (message: string) => Object.assign(new Error(message), { name: UNREADABLE });
-/** The file itself is at fault: trying again does not help. */
+/** Whether the file itself is at fault, so that a retry does not help. */
 export const isUnreadable = (error: unknown): error is Error => error instanceof Error && error.name === UNREADABLE;
 
-/** @throws an unreadable error for what is no CSV: binary bytes, other encodings, a quote that is never closed. */
+/** @throws an unreadable error for binary bytes, an encoding other than UTF-8, or a quote that is never closed. */
 export async function* readRecords(
   bytes: AsyncIterable<Uint8Array>,
   { delimiter: found }: { delimiter?: string },
@@ -28,7 +29,7 @@ export async function* readRecords(
   const source = bytes[Symbol.asyncIterator]();
   const head: Buffer[] = [];
   let size = 0;
-  // The header decides what separates cells.
+  // The delimiter is the one that the header uses.
   while (found === undefined && size < HEAD_BYTES && !head.some((chunk) => chunk.includes(10))) {
     const { value, done } = await source.next();
     if (done) break;

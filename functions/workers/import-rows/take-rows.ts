@@ -1,23 +1,20 @@
-// A hundred rows become subscribers, members and consents; what cannot be taken is counted with its reason.
+// Imports a batch of rows as subscribers, members and consents. Rejected rows are counted with their reasons.
 import { ApiError } from "../../../shared/http/errors.ts";
 import { type Columns, type ImportedRow, readRow } from "../../../shared/rules/import-columns.ts";
 import { addMembers } from "../../../shared/store/lists/lists.ts";
 import type { RootSecrets } from "../../../shared/store/secrets.ts";
+import type { Rejected } from "../../../shared/store/subscribers/import-items.ts";
 import { recordImportedConsent } from "../../../shared/store/subscribers/imported-consents.ts";
-import {
-  type ConsentSummary,
-  type ImportJob,
-  NO_CONSENTS,
-  type Rejected,
-} from "../../../shared/store/subscribers/imports.ts";
+import { type ConsentSummary, type ImportJob, NO_CONSENTS } from "../../../shared/store/subscribers/imports.ts";
 import { getProfiles, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
-import { chunksOf } from "../../../shared/store/table.ts";
+import { chunksOf } from "../../../shared/rules/chunks.ts";
 import type { WorkerContext } from "./index.ts";
 import type { Record } from "./records.ts";
 
 /** Upserts that run at once. */
-const AT_ONCE = 25;
-const MAX_CELL = 200;
+const MAX_CONCURRENT = 25;
+/** Characters that are kept of a cell of a rejected row. */
+const MAX_CELL_CHARACTERS = 200;
 
 interface Taken {
   failed: number;
@@ -30,13 +27,17 @@ export async function takeRows(
   job: ImportJob,
   columns: Columns,
   batch: readonly Record[],
-  /** How many new subscribers there may be. */
+  /** The most subscribers that may be created. */
   room: number,
 ): Promise<Taken> {
   const taken: Taken = { failed: 0, rejected: [], consents: { ...NO_CONSENTS } };
   const reject = ({ line, cells }: Record, reason: string) => {
     taken.failed++;
-    taken.rejected.push({ line: job.line + line, reason, cells: cells.map((cell) => cell.slice(0, MAX_CELL)) });
+    taken.rejected.push({
+      line: job.line + line,
+      reason,
+      cells: cells.map((cell) => cell.slice(0, MAX_CELL_CHARACTERS)),
+    });
   };
   const good: { row: ImportedRow; record: Record }[] = [];
   for (const record of batch) {
@@ -44,9 +45,9 @@ export async function takeRows(
     if ("problem" in row) reject(record, row.problem);
     else good.push({ row, record });
   }
-  // Repeats in one file: the last one wins.
+  // Of rows with the same external_id, the last one wins.
   const last = new Map(good.map((each) => [each.row.external_id, each]));
-  if (job.dryRun) {
+  if (job.dry_run) {
     for (const { row } of last.values()) if (row.consent) taken.consents[row.consent.status]++;
     return taken;
   }
@@ -66,12 +67,12 @@ export async function takeRows(
       reject(record, error.code === "QUOTA_EXCEEDED" ? "quota" : error.message);
     }
   };
-  for (const some of chunksOf([...last.values()], AT_ONCE)) await Promise.all(some.map(take));
+  for (const some of chunksOf([...last.values()], MAX_CONCURRENT)) await Promise.all(some.map(take));
   await addMembers(store, job.list, members);
   return taken;
 }
 
-/** Whose rows may make a new subscriber: all where there is room for all, else the first new ones. */
+/** The external ids that may become new subscribers: all if there is room for all, else the first new ones. */
 async function mayCreate(
   { store }: WorkerContext,
   root: Pick<RootSecrets, "idKey">,

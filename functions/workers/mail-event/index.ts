@@ -1,23 +1,24 @@
-// Takes what SES tells of mails: the ledger learns it, and dead or unwilling addresses get no mail any more (D-EMAIL).
+// Events of SES about sent mails: the ledger records them, and dead or unwilling addresses are suppressed (D-EMAIL).
 import { mailEventQueue, storeWrite } from "../../../shared/resources.ts";
-import { applyFate, noteFate } from "../../../shared/store/sends/mail-events.ts";
+import { applyFate, recordFate } from "../../../shared/store/sends/mail-events.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
-/** The sender notes what it sent within its minute; whatever is not there after these tries was never noted. */
+/** The sender writes its rows within a minute: a row that is missing after these attempts was never written. */
 const MAX_ATTEMPTS = 5;
-const AGAIN_SECONDS = 30;
+const RETRY_SECONDS = 30;
 
 export const mailEvent = queueWorker(
   "mail-event",
-  "Notes what became of mails: delivered, bounced, complained of.",
+  "Records what became of mails: delivered, bounced, complained about.",
   [storeWrite, mailEventQueue],
   async (event, { store, mailEventQueue: queue, log }) => {
-    if (event.fate === "untold") return;
-    if (event.tries === 0) await applyFate(store, event);
-    if (await noteFate(store, event)) return;
-    const { tenant, job, fate, tries } = event;
+    const { tenant, job, subscriber, fate, tries } = event;
+    if (fate === "ignored")
+      return log({ level: "info", message: "an event of another mail was dropped", tenant, job, subscriber });
+    if (tries === 0) await applyFate(store, event);
+    if (await recordFate(store, event)) return;
     if (tries < MAX_ATTEMPTS)
-      return queue.send([{ ...event, emails: [], tries: tries + 1 }], { delaySeconds: AGAIN_SECONDS });
-    log({ level: "warn", message: "a mail has no row in the ledger", tenant, job, fate });
+      return queue.send([{ ...event, emails: [], tries: tries + 1 }], { delaySeconds: RETRY_SECONDS });
+    log({ level: "warn", message: "a mail has no row in the ledger", tenant, job, subscriber, fate });
   },
 );

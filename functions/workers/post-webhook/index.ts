@@ -1,6 +1,6 @@
 // Posts one delivery to its endpoint: the attempt is claimed before the request and recorded after it (WHK-1 to WHK-11).
 import { type Clock, type Ids, SECOND } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/deps.ts";
+import type { Context, LogEntry } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
 import { planHas } from "../../../shared/plans.ts";
 import { egress, postWebhookQueue, secrets, storeWrite, workspaceRead } from "../../../shared/resources.ts";
@@ -13,56 +13,65 @@ import {
 import {
   abandonDelivery,
   claimAttempt,
-  type DeliveryItem,
+  type DeliveryRecord,
   findDelivery,
   recordAttempt,
 } from "../../../shared/store/webhooks/deliveries.ts";
+import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
 import {
+  disableFailing,
   failureWrite,
   findWebhook,
   noteSuccess,
   signingSecrets,
-  switchOffFailing,
-  type WebhookItem,
 } from "../../../shared/store/webhooks/webhooks.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 const uses = [storeWrite, secrets, workspaceRead, egress, postWebhookQueue] as const;
-type WorkerContext = Context<typeof uses> & { clock: Clock; ids: Ids };
+type WorkerContext = Context<typeof uses> & { clock: Clock; ids: Ids; log(entry: LogEntry): void };
+
+/** A delivery whose attempt this message asks for. */
+interface Task {
+  message: Message<"post-webhook">;
+  webhook: WebhookRow;
+  delivery: DeliveryRecord;
+}
 
 export const postWebhook = queueWorker(
   "post-webhook",
   "Posts events to webhook endpoints.",
   uses,
   async (message, context) => {
-    const { store, ids } = context;
-    const { webhook: id, delivery: deliveryId, attempt } = message;
-    const [webhook, found] = await Promise.all([findWebhook(store, id), findDelivery(store, id, deliveryId)]);
-    if (found?.delivery.outcome !== "pending") return;
+    const { store, ids, log } = context;
+    const { webhook: webhookId, delivery: deliveryId, attempt } = message;
+    const drop = (reason: string) => log({ level: "info", message: "a delivery was dropped", reason, ...message });
+    const [webhook, found] = await Promise.all([
+      findWebhook(store, webhookId),
+      findDelivery(store, webhookId, deliveryId),
+    ]);
+    if (found?.delivery.outcome !== "pending") return drop("it is not pending");
     const { delivery, body } = found;
-    if (!webhook?.active || body === undefined || !(await mayPost(context)))
-      return abandonDelivery(store, id, deliveryId);
-    if (delivery.attempt_count >= attempt) return resume(context, message, webhook, delivery);
-    if (!(await claimAttempt(store, id, deliveryId, attempt, ids.uuid())))
+    if (!webhook?.active || body === undefined || !(await mayPost(context))) {
+      drop("its endpoint is gone or disabled, its payload was erased, or its workspace may not send");
+      return abandonDelivery(store, webhookId, deliveryId);
+    }
+    const task = { message, webhook, delivery };
+    if (delivery.attempt_count >= attempt) return resumeAttempt(context, task);
+    if (!(await claimAttempt(store, webhookId, deliveryId, attempt, ids.uuid())))
       return requeue(context, message, { delaySeconds: 1 });
-    await post(context, message, webhook, delivery, body);
+    await postDelivery(context, task, body);
   },
 );
 
-/** A workspace that was closed, suspended or put on a plan without webhooks tells nobody anything. */
+/** Nothing is sent for a workspace that is closed or suspended, or whose plan has no webhooks. */
 async function mayPost({ workspace }: WorkerContext): Promise<boolean> {
   const workspaceRecord = await workspace();
   return workspaceRecord?.status === "active" && planHas(workspaceRecord.plan, "webhooks");
 }
 
-async function post(
-  context: WorkerContext,
-  message: Message<"post-webhook">,
-  webhook: WebhookItem,
-  delivery: DeliveryItem,
-  body: string,
-): Promise<void> {
+async function postDelivery(context: WorkerContext, task: Task, body: string): Promise<void> {
   const { store, clock, egress, secrets } = context;
+  const { webhook, delivery } = task;
   const signing = signingSecrets(await secrets.root(), store, webhook);
   const at = clock.now();
   const answer = await egress.request({
@@ -74,18 +83,18 @@ async function post(
   });
   const result: AttemptResult = answer.outcome === "answered" ? { status: answer.status } : { error: answer.reason };
   const isFinal = answer.outcome === "not_sent" && answer.isRefused;
-  await recordOutcome(context, message, webhook, delivery, { at, result, isFinal });
+  await recordOutcome(context, task, { at, result, isFinal });
 }
 
-/** An attempt that was begun before: its next one may have got lost, or the one who made it is gone. */
-async function resume(
-  context: WorkerContext,
-  message: Message<"post-webhook">,
-  webhook: WebhookItem,
-  delivery: DeliveryItem,
-): Promise<void> {
+/**
+ * Continues after an attempt that was claimed before: the message of the next attempt may be missing, or the worker
+ * failed during the request.
+ */
+async function resumeAttempt(context: WorkerContext, task: Task): Promise<void> {
+  const { message, delivery } = task;
   const { attempt } = message;
-  if (delivery.attempt_count > attempt) return;
+  if (delivery.attempt_count > attempt)
+    return context.log({ level: "info", message: "a repeated attempt was dropped", ...message });
   const recorded = delivery.attempts.find(({ n }) => n === attempt);
   if (recorded) {
     const { status_code, error } = recorded;
@@ -98,14 +107,12 @@ async function resume(
   const left = delivery.lease - context.clock.now();
   if (left > 0) return requeue(context, message, { delaySeconds: Math.ceil(left / SECOND) });
   const result = { error: "the outcome of this attempt is not known" };
-  await recordOutcome(context, message, webhook, delivery, { at: context.clock.now(), result, isFinal: false });
+  await recordOutcome(context, task, { at: context.clock.now(), result, isFinal: false });
 }
 
 async function recordOutcome(
   context: WorkerContext,
-  message: Message<"post-webhook">,
-  webhook: WebhookItem,
-  delivery: DeliveryItem,
+  { message, webhook, delivery }: Task,
   { at, result, isFinal }: { at: number; result: AttemptResult; isFinal: boolean },
 ): Promise<void> {
   const { store } = context;
@@ -113,11 +120,12 @@ async function recordOutcome(
   const verdict = isFinal ? ({ outcome: "failed" } as const) : verdictOf(result, n - delivery.earlier);
   const outcome = "outcome" in verdict ? verdict.outcome : "pending";
   const extraItems = outcome === "failed" ? [failureWrite(store, webhook.id)] : [];
-  if (!(await recordAttempt(store, webhook.id, delivery.id, { n, at, result, outcome }, extraItems))) return;
+  if (!(await recordAttempt(store, webhook.id, delivery.id, { n, at, result, outcome }, extraItems)))
+    return context.log({ level: "info", message: "an attempt was recorded before", ...message });
   if ("retryAfterSeconds" in verdict)
     return requeue(context, { ...message, attempt: n + 1 }, { delaySeconds: verdict.retryAfterSeconds });
   if (verdict.outcome === "delivered") await noteSuccess(store, webhook);
-  else await switchOffFailing(store, webhook.id);
+  else await disableFailing(store, webhook.id);
 }
 
 const requeue = (

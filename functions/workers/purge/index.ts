@@ -1,4 +1,4 @@
-// Workspaces that were deleted 30 days ago: everything of them goes, in steps of under a minute.
+// Workspaces that were deleted 30 days ago: their data is removed, in steps of under a minute.
 import { assetRemoval } from "../../../shared/asset-files.ts";
 import { SECOND } from "../../../shared/clock.ts";
 import { importRemoval } from "../../../shared/import-files.ts";
@@ -7,7 +7,7 @@ import { purgeStep } from "../../../shared/store/workspaces/purge.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 import { workspaceRows } from "../../../shared/workspace-rows.ts";
 
-/** Work stops here and goes on in another message. */
+/** After this the work continues in another message. */
 const WORKING_MS = 40 * SECOND;
 
 export const purge = queueWorker(

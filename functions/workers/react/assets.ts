@@ -1,14 +1,15 @@
 // Images that were deleted: their objects go.
 import type { Context } from "../../../shared/deps.ts";
 import { discardAssetQueue } from "../../../shared/resources.ts";
+import { AssetItem } from "../../../shared/store/experiences/asset-items.ts";
 import { becomes, type Changes } from "./change.ts";
 
 export const assetUses = [discardAssetQueue] as const;
 
-export async function discardRemoved(
+export async function queueAssetDeletion(
   changes: Changes,
   { discardAssetQueue }: Context<typeof assetUses>,
 ): Promise<void> {
-  const removed = changes.of("asset").filter(becomes("removed"));
-  await discardAssetQueue.send(removed.map(({ tenant, after }) => ({ tenant, asset: String(after.id) })));
+  const removed = changes.of(AssetItem, "asset").filter(becomes("removed"));
+  await discardAssetQueue.send(removed.map(({ tenant, after }) => ({ tenant, asset: after.id })));
 }

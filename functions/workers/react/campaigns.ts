@@ -1,31 +1,38 @@
 // Campaigns whose state changed, or whose jobs or schedules did: each is looked at once.
 import type { Context } from "../../../shared/deps.ts";
 import { runCampaignQueue } from "../../../shared/resources.ts";
+import { CampaignItem } from "../../../shared/store/campaigns/items.ts";
+import { JobItem } from "../../../shared/store/sends/job-items.ts";
+import { ScheduleItem } from "../../../shared/store/sends/schedule-items.ts";
 import type { Change, Changes } from "./change.ts";
 
 export const campaignUses = [runCampaignQueue] as const;
 
-export async function followCampaigns(
+export async function queueCampaigns(
   changes: Changes,
   { runCampaignQueue: queue }: Context<typeof campaignUses>,
 ): Promise<void> {
   const touched = [
-    ...changes.of("campaign").filter(hasMoved).map(named("id")),
     ...changes
-      .of("job")
+      .of(CampaignItem, "campaign")
+      .filter(hasMoved)
+      .map(({ tenant, after }) => ({ tenant, campaign: after.id })),
+    ...changes
+      .of(JobItem, "job")
       .filter((change) => change.after.source_type === "campaign" && hasMoved(change))
-      .map(named("source_id")),
+      .map(({ tenant, after }) => ({ tenant, campaign: after.source_id })),
     ...changes
-      .of("schedule")
+      .of(ScheduleItem, "schedule")
       .filter(({ before, after }) => before?.active !== after.active)
-      .map(named("campaign_id")),
+      .map(({ tenant, after }) => ({ tenant, campaign: after.campaign_id })),
   ];
-  const distinct = new Map(touched.map((message) => [`${message.tenant} ${message.campaign}`, message]));
+  const distinct = new Map(
+    touched.flatMap(({ tenant, campaign }) =>
+      campaign === undefined ? [] : [[`${tenant} ${campaign}`, { tenant, campaign }] as const],
+    ),
+  );
   await queue.send([...distinct.values()]);
 }
 
-const hasMoved = ({ before, after }: Change) => before?.status !== after.status;
-
-const named =
-  (attribute: string) =>
-  ({ tenant, after }: Change) => ({ tenant, campaign: String(after[attribute]) });
+const hasMoved = ({ before, after }: Change<typeof CampaignItem> | Change<typeof JobItem>) =>
+  before?.status !== after.status;

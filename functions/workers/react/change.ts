@@ -1,41 +1,62 @@
-// A change of one item as the table's stream tells it.
+// A change of one row as the table's stream reports it.
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { DynamoDBRecord } from "aws-lambda";
+import type { EventItem } from "../../../shared/store/events/items.ts";
+import { type AnyItem, type RowOf, rowOf } from "../../../shared/store/item.ts";
 import type { Item } from "../../../shared/store/model.ts";
 
-export interface Change {
+export interface Change<D extends AnyItem = AnyItem> {
   tenant: string;
-  /** Undefined for a new item. */
-  before: Item | undefined;
-  after: Item;
+  /** Undefined for a new row. */
+  before: RowOf<D> | undefined;
+  after: RowOf<D>;
 }
+
+type ReactOf<D> = RowOf<D> extends { react?: infer R } ? Exclude<R, undefined> : never;
 
 /** The changes of one batch, in order. */
 export interface Changes {
-  /** Those of items whose attribute `react` says so. */
-  of(react: string): Change[];
+  /** Those of an item whose attribute `react` has this value. */
+  of<D extends AnyItem>(item: D, react: ReactOf<D>): Change<D>[];
 }
 
 export function changesOf(records: readonly DynamoDBRecord[]): Changes {
   const changes = records.flatMap(changeOf);
-  return { of: (react) => changes.filter(({ after }) => after.react === react) };
+  return {
+    of: (item, react) =>
+      changes
+        .filter(({ after }) => after.react === react)
+        .map(({ tenant, before, after }) => ({
+          tenant,
+          before: before && rowOf(item, before),
+          after: rowOf(item, after),
+        })),
+  };
 }
 
-/** It was inserted by this change. */
-export const isNew = ({ before }: Change): boolean => before === undefined;
+/** The row was inserted by this change. */
+export const isNew = ({ before }: Pick<Change, "before">): boolean => before === undefined;
 
-/** It came to this status by this change. */
+/** The row reached this status by this change. */
 export const becomes =
   (status: string) =>
-  ({ before, after }: Change): boolean =>
+  ({ before, after }: { before: { status?: string } | undefined; after: { status?: string } }): boolean =>
     after.status === status && before?.status !== status;
 
-function changeOf({ dynamodb }: DynamoDBRecord): Change[] {
+/** Changes by their workspace. */
+export const ofTenants = <D extends AnyItem>(changes: readonly Change<D>[]): Map<string, Change<D>[]> =>
+  Map.groupBy(changes, ({ tenant }) => tenant);
+
+/** The id of the event that a row stores. */
+export const eventIdOf = ({ after: { pk } }: Change<typeof EventItem>): string => pk.slice(pk.lastIndexOf("#") + 1);
+
+function changeOf({ dynamodb }: DynamoDBRecord): { tenant: string; before: Item | undefined; after: Item }[] {
   if (!dynamodb?.NewImage) return [];
-  const after = image(dynamodb.NewImage);
-  const before = dynamodb.OldImage && image(dynamodb.OldImage);
+  const after = imageOf(dynamodb.NewImage);
+  const before = dynamodb.OldImage && imageOf(dynamodb.OldImage);
   return [{ tenant: after.pk.split("#")[1] ?? "", before, after }];
 }
 
-const image = (wire: object) => unmarshall(wire as Record<string, AttributeValue>) as Item;
+/** The stream's wire format is that of the client, under another type. */
+const imageOf = (wire: object) => unmarshall(wire as Record<string, AttributeValue>) as Item;

@@ -1,22 +1,23 @@
 // Channels whose verification was asked for.
 import type { Context } from "../../../shared/deps.ts";
 import { verifyChannelQueue } from "../../../shared/resources.ts";
+import { ChannelItem } from "../../../shared/store/channels/items.ts";
 import type { Changes } from "./change.ts";
 
 export const channelUses = [verifyChannelQueue] as const;
 
-export async function verifyQueued(
+export async function queueVerifications(
   changes: Changes,
   { verifyChannelQueue }: Context<typeof channelUses>,
 ): Promise<void> {
   const queued = changes
-    .of("channel")
+    .of(ChannelItem, "channel")
     .filter(({ before, after }) => after.verification !== undefined && after.verification !== before?.verification);
   await verifyChannelQueue.send(
     queued.map(({ tenant, after }) => ({
       tenant,
-      channel: String(after.id),
-      verification: String(after.verification),
+      channel: after.id,
+      verification: after.verification,
     })),
   );
 }

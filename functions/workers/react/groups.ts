@@ -1,18 +1,16 @@
 // Lists and segments that were deleted: their members go.
 
 import type { Context } from "../../../shared/deps.ts";
-import type { Message } from "../../../shared/messages.ts";
 import { deleteMembershipsQueue } from "../../../shared/resources.ts";
+import { DeletedMemberships } from "../../../shared/store/lists/items.ts";
 import { type Changes, isNew } from "./change.ts";
 
 export const groupUses = [deleteMembershipsQueue] as const;
 
-export async function deleteMemberships(
+export async function queueMembershipDeletion(
   changes: Changes,
   { deleteMembershipsQueue }: Context<typeof groupUses>,
 ): Promise<void> {
-  const deleted = changes.of("disband").filter(isNew);
-  await deleteMembershipsQueue.send(
-    deleted.map(({ tenant, after }) => ({ tenant, kind: after.kind, id: after.id }) as Message<"delete-memberships">),
-  );
+  const deleted = changes.of(DeletedMemberships, "disband").filter(isNew);
+  await deleteMembershipsQueue.send(deleted.map(({ tenant, after }) => ({ tenant, kind: after.kind, id: after.id })));
 }

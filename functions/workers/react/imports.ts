@@ -1,14 +1,15 @@
 // Import jobs that were just made.
 import type { Context } from "../../../shared/deps.ts";
 import { importRowsQueue } from "../../../shared/resources.ts";
+import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import { type Changes, isNew } from "./change.ts";
 
 export const importUses = [importRowsQueue] as const;
 
-export async function startImports(
+export async function queueImports(
   changes: Changes,
   { importRowsQueue: queue }: Context<typeof importUses>,
 ): Promise<void> {
-  const jobs = changes.of("import").filter(isNew);
-  await queue.send(jobs.map(({ tenant, after }) => ({ tenant, import: String(after.id) })));
+  const jobs = changes.of(ImportItem, "import").filter(isNew);
+  await queue.send(jobs.map(({ tenant, after }) => ({ tenant, import: after.id })));
 }

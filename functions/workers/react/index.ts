@@ -1,19 +1,37 @@
-// What must follow from a write follows from the table's stream, here: small messages with ids, nothing else.
+// What must follow from a write follows from the table's stream: small messages with ids, and nothing else.
 import { streamWorker } from "../../../shared/worker.ts";
-import { assetUses, discardRemoved } from "./assets.ts";
-import { campaignUses, followCampaigns } from "./campaigns.ts";
+import { assetUses, queueAssetDeletion } from "./assets.ts";
+import { campaignUses, queueCampaigns } from "./campaigns.ts";
 import { changesOf } from "./change.ts";
-import { channelUses, verifyQueued } from "./channels.ts";
-import { conversionUses, followConversions } from "./conversions.ts";
-import { deleteMemberships, groupUses } from "./groups.ts";
-import { importUses, startImports } from "./imports.ts";
-import { followJourneys, journeyUses } from "./journeys.ts";
+import { channelUses, queueVerifications } from "./channels.ts";
+import { conversionUses, queueConversions } from "./conversions.ts";
+import { groupUses, queueMembershipDeletion } from "./groups.ts";
+import { importUses, queueImports } from "./imports.ts";
+import { journeyUses, queueJourneys } from "./journeys.ts";
 import { learnAttributeKeys, nameUses } from "./names.ts";
-import { computeSegments, followSegments, segmentUses } from "./segments.ts";
-import { dispatchQueued, sendUses } from "./sends.ts";
-import { followSubscribers, subscriberUses } from "./subscribers.ts";
+import { queueComputations, queueSegments, segmentUses } from "./segments.ts";
+import { queueSends, sendUses } from "./sends.ts";
+import { countSubscribers, queueErasures, subscriberUses } from "./subscribers.ts";
 import { scheduleTimers, timerUses } from "./timers.ts";
 import { queueWebhooks, webhookUses } from "./webhooks.ts";
+
+/** Each step is idempotent and depends on no other: it may run again for the same changes, and in any order. */
+const steps = [
+  scheduleTimers,
+  queueSends,
+  queueErasures,
+  queueCampaigns,
+  queueImports,
+  queueConversions,
+  queueMembershipDeletion,
+  queueComputations,
+  queueSegments,
+  queueJourneys,
+  queueWebhooks,
+  queueVerifications,
+  learnAttributeKeys,
+  queueAssetDeletion,
+] as const;
 
 export const react = streamWorker(
   "react",
@@ -35,19 +53,10 @@ export const react = streamWorker(
   ],
   async (records, context) => {
     const changes = changesOf(records);
-    await scheduleTimers(changes, context);
-    await dispatchQueued(changes, context);
-    await followSubscribers(changes, context);
-    await followCampaigns(changes, context);
-    await startImports(changes, context);
-    await followConversions(changes, context);
-    await deleteMemberships(changes, context);
-    await computeSegments(changes, context);
-    await followSegments(changes, context);
-    await followJourneys(changes, context);
-    await queueWebhooks(changes, context);
-    await verifyQueued(changes, context);
-    await learnAttributeKeys(changes, context);
-    await discardRemoved(changes, context);
+    const outcomes = await Promise.allSettled(steps.map((step) => step(changes, context)));
+    const failures = outcomes.filter((outcome) => outcome.status === "rejected").map(({ reason }) => reason);
+    if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures);
+    // Not idempotent: it comes last, so that a step that failed does not count a subscriber twice.
+    await countSubscribers(changes, context);
   },
 );

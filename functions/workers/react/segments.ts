@@ -4,11 +4,15 @@ import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
 import { recomputeQueue, segmentQueue } from "../../../shared/resources.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
+import { EventItem } from "../../../shared/store/events/items.ts";
+import { fromJson } from "../../../shared/store/item.ts";
 import { dynamicSegments, type SegmentIndex } from "../../../shared/store/segments/active.ts";
 import { changedKeys } from "../../../shared/store/segments/facts.ts";
 import { fillParts, secondLook } from "../../../shared/store/segments/fill.ts";
-import { chunksOf } from "../../../shared/store/table.ts";
-import { type Change, type Changes, isNew } from "./change.ts";
+import { SegmentItem } from "../../../shared/store/segments/items.ts";
+import { Profile, SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
+import { chunksOf } from "../../../shared/rules/chunks.ts";
+import { type Change, type Changes, eventIdOf, isNew, ofTenants } from "./change.ts";
 
 export const segmentUses = [segmentQueue, recomputeQueue, dynamicSegments] as const;
 type WorkerContext = Context<typeof segmentUses>;
@@ -23,46 +27,37 @@ const PER_MESSAGE = 25;
 const MAX_NAMED = 20;
 
 /** A new run of a segment: every shard of the subscribers, side by side. */
-export async function computeSegments(changes: Changes, { recomputeQueue: queue }: WorkerContext): Promise<void> {
-  const begun = changes.of("segment").filter(({ before, after }) => after.run !== before?.run);
-  const messages = (partsOf: typeof fillParts, runs: readonly Change[]) =>
-    runs.flatMap(({ tenant, after }) =>
-      partsOf(Number(after.parts)).map((part) => ({ tenant, segment: String(after.id), run: Number(after.run), part })),
+export async function queueComputations(changes: Changes, { recomputeQueue: queue }: WorkerContext): Promise<void> {
+  const begun = changes.of(SegmentItem, "segment").filter(({ before, after }) => after.run !== before?.run);
+  const messages = (partsOf: typeof fillParts, runs: typeof begun) =>
+    runs.flatMap(({ tenant, after: { id: segment, run, parts } }) =>
+      partsOf(parts).map((part) => ({ tenant, segment, run, part })),
     );
   await queue.send(messages(fillParts, begun));
-  const watching = begun.filter(
-    ({ after }) => after.is_dynamic === true && compileRule(JSON.parse(String(after.rule))).events.length > 0,
-  );
+  const watching = begun.filter(({ after }) => after.is_dynamic && compileRule(fromJson(after.rule)).events.length > 0);
   await queue.send(messages(secondLook, watching), { delaySeconds: SECOND_LOOK_SECONDS });
 }
 
 /** One look at the rules a workspace and batch; only what a rule mentions goes on. */
-export async function followSegments(
+export async function queueSegments(
   changes: Changes,
   { segmentQueue: queue, dynamicSegments }: WorkerContext,
 ): Promise<void> {
-  const kinds = ["subscriber", "event", "alias"] as const;
-  const byTenant = Map.groupBy(
-    kinds.flatMap((kind) => changes.of(kind).map((change) => ({ kind, ...change }))),
-    ({ tenant }) => tenant,
-  );
-  for (const [tenant, group] of byTenant) {
+  const profiles = ofTenants(changes.of(Profile, "subscriber"));
+  const newEvents = ofTenants(changes.of(EventItem, "event").filter(isNew));
+  const aliases = ofTenants(changes.of(SubscriberAlias, "alias"));
+  for (const tenant of new Set([...profiles.keys(), ...newEvents.keys(), ...aliases.keys()])) {
     const index = await dynamicSegments.of(tenant);
     if (index.rules.size === 0) continue;
     const subscribers = new Map<string, Set<string>>();
-    const events: string[] = [];
-    const linked: string[] = [];
-    for (const change of group) {
-      const { kind, after } = change;
-      if (kind === "alias") linked.push(String(after.subscriber));
-      else if (kind === "event") {
-        if (isNew(change) && index.byEvent.has(String(after.event_name))) events.push(eventIdOf(after.pk));
-      } else {
-        const id = String(after.id);
-        const segments = mentioned(change, index);
-        if (segments.length > 0) subscribers.set(id, new Set([...(subscribers.get(id) ?? []), ...segments]));
-      }
+    for (const change of profiles.get(tenant) ?? []) {
+      const { id } = change.after;
+      const segments = mentioned(change, index);
+      if (segments.length > 0) subscribers.set(id, new Set([...(subscribers.get(id) ?? []), ...segments]));
     }
+    const isWatched = ({ after }: Change<typeof EventItem>) => index.byEvent.has(after.event_name);
+    const events = (newEvents.get(tenant) ?? []).filter(isWatched).map(eventIdOf);
+    const linked = (aliases.get(tenant) ?? []).map(({ after }) => after.subscriber);
     const asked = [...subscribers].map(([id, segments]) =>
       segments.size > MAX_NAMED ? { id } : { id, segments: [...segments] },
     );
@@ -78,10 +73,8 @@ export async function followSegments(
   }
 }
 
-const eventIdOf = (pk: string): string => pk.slice(pk.lastIndexOf("#") + 1);
-
 /** Of a new subscriber everything is new, also what it does not have. */
-function mentioned(change: Change, { rules, byAttribute }: SegmentIndex): string[] {
+function mentioned(change: Change<typeof Profile>, { rules, byAttribute }: SegmentIndex): string[] {
   if (change.before === undefined || change.before.external_id === undefined) return [...rules.keys()];
   return changedKeys(change.before, change.after).flatMap((key) => byAttribute.get(key) ?? []);
 }

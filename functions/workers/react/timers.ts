@@ -3,7 +3,7 @@ import { type Clock, MINUTE } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
 import { dueQueue } from "../../../shared/resources.ts";
 import { minuteSchedules } from "../../../shared/schedules.ts";
-import type { DueRow } from "../../../shared/store/timers.ts";
+import { DueItem } from "../../../shared/store/platform-items.ts";
 import type { Changes } from "./change.ts";
 
 /** Due rows nearer than this skip the minute's schedule. */
@@ -15,7 +15,7 @@ export async function scheduleTimers(
   changes: Changes,
   { clock, dueQueue, schedules }: Context<typeof timerUses> & { clock: Clock },
 ): Promise<void> {
-  const rows = changes.of("due").map(({ after }) => after as DueRow);
+  const rows = changes.of(DueItem, "due").map(({ after }) => after);
   const soon = rows.filter(({ at }) => at - clock.now() < SOON_MS);
   const minutes = new Set(rows.filter((row) => !soon.includes(row)).map(({ at }) => Math.floor(at / MINUTE)));
   await dueQueue.send(soon.map(({ pk, sk }) => ({ row: { pk, sk } })));

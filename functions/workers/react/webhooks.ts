@@ -3,35 +3,47 @@ import type { Context } from "../../../shared/deps.ts";
 import type { Store } from "../../../shared/resources.ts";
 import { postWebhookQueue } from "../../../shared/resources.ts";
 import { anyStore } from "../../../shared/signing.ts";
-import type { Item, TenantId } from "../../../shared/store/model.ts";
+import type { TenantId } from "../../../shared/store/model.ts";
+import { ReportedInteraction } from "../../../shared/store/sends/interaction-items.ts";
+import { JobItem } from "../../../shared/store/sends/job-items.ts";
 import { jobOf } from "../../../shared/store/sends/jobs.ts";
-import { attributesOf, countSubscribers, subscriberOf } from "../../../shared/store/subscribers/subscribers.ts";
+import { Profile } from "../../../shared/store/subscribers/items.ts";
+import {
+  attributesOf,
+  countSubscribers,
+  isLiving,
+  type LivingProfile,
+} from "../../../shared/store/subscribers/subscribers.ts";
 import { noteDeliveries, type Occurrence } from "../../../shared/store/webhooks/deliveries.ts";
+import { DeliveryItem } from "../../../shared/store/webhooks/delivery-items.ts";
 import { listWebhooks } from "../../../shared/store/webhooks/webhooks.ts";
 import { becomes, type Change, type Changes, isNew } from "./change.ts";
 
 export const webhookUses = [anyStore, postWebhookQueue] as const;
 type WorkerContext = Context<typeof webhookUses>;
 
-type WebhookSource = { tenant: string; tell(store: Store): Occurrence | Promise<Occurrence> };
+type WebhookSource = { tenant: string; occurrence(store: Store): Occurrence | Promise<Occurrence> };
 
 /** Occurrences become rows of the delivery log; those rows come back through the stream and are sent out. */
 export async function queueWebhooks(
   changes: Changes,
   { storeOf, postWebhookQueue: queue }: WorkerContext,
 ): Promise<void> {
-  const jobs = changes.of("job");
+  const jobs = changes.of(JobItem, "job");
   const sources: WebhookSource[] = [
-    ...changes.of("subscriber").filter(isNew).map(subscriberCreated),
+    ...changes
+      .of(Profile, "subscriber")
+      .filter(isNew)
+      .flatMap(({ tenant, after }) => (isLiving(after) ? [subscriberCreated(tenant, after)] : [])),
     ...jobs.filter(becomes("queued")).map(dispatched),
     ...jobs.filter((change) => becomes("completed")(change) || becomes("failed")(change)).map(ended),
-    ...changes.of("interaction").filter(isNew).map(interacted),
+    ...changes.of(ReportedInteraction, "interaction").filter(isNew).map(interacted),
   ];
   for (const [tenant, occurrences] of Map.groupBy(sources, ({ tenant }) => tenant)) {
     const store = storeOf(tenant as TenantId);
     const webhooks = (await listWebhooks(store)).filter(({ active }) => active);
     if (webhooks.length === 0) continue;
-    const wanted = await Promise.all(occurrences.map(({ tell }) => tell(store)));
+    const wanted = await Promise.all(occurrences.map(({ occurrence }) => occurrence(store)));
     await noteDeliveries(
       store,
       wanted.flatMap((occurrence) =>
@@ -41,35 +53,35 @@ export async function queueWebhooks(
       ),
     );
   }
-  const due = changes.of("delivery").filter(isToBeSent);
+  const due = changes.of(DeliveryItem, "delivery").filter(isToBeSent);
   await queue.send(
     due.map(({ tenant, after }) => ({
       tenant,
-      webhook: String(after.webhook),
-      delivery: String(after.id),
-      attempt: Number(after.attempt_count) + 1,
+      webhook: after.webhook,
+      delivery: after.id,
+      attempt: after.attempt_count + 1,
     })),
   );
 }
 
 /** New, or opened again: its attempts are not under way yet. */
-const isToBeSent = ({ before, after }: Change): boolean =>
+const isToBeSent = ({ before, after }: Change<typeof DeliveryItem>): boolean =>
   after.outcome === "pending" && (before === undefined || before.outcome !== "pending");
 
 /** WEV-1, WEV-6. */
-const subscriberCreated = ({ tenant, after }: Change): WebhookSource => ({
+const subscriberCreated = (tenant: string, profile: LivingProfile): WebhookSource => ({
   tenant,
-  tell: () => {
-    const { id, external_id, email = null, created_at } = subscriberOf(after);
-    const data = { subscriber_id: id, external_id, email, attributes: attributesOf(after), created: true };
+  occurrence: () => {
+    const { id, external_id, email = null, created_at } = profile;
+    const data = { subscriber_id: id, external_id, email, attributes: attributesOf(profile), created: true };
     return { event: "subscriber.created", key: id, at: Date.parse(created_at), data, subscriber: id };
   },
 });
 
 /** WEV-2, WEV-7. */
-const dispatched = ({ tenant, after }: Change): WebhookSource => ({
+const dispatched = ({ tenant, after }: Change<typeof JobItem>): WebhookSource => ({
   tenant,
-  tell: async (store) => {
+  occurrence: async (store) => {
     const { id, ranges, sent, subscriber_ids_count, scheduled_at, created_at } = jobOf(after);
     const target_size_estimate = ranges ? sent : (subscriber_ids_count ?? (await countSubscribers(store)));
     const data = { job_id: id, target_size_estimate, scheduled_at };
@@ -78,9 +90,9 @@ const dispatched = ({ tenant, after }: Change): WebhookSource => ({
 });
 
 /** WEV-3, WEV-8, AMB-95. */
-const ended = ({ tenant, after }: Change): WebhookSource => ({
+const ended = ({ tenant, after }: Change<typeof JobItem>): WebhookSource => ({
   tenant,
-  tell: () => {
+  occurrence: () => {
     const { id, status, counts, completed_at, created_at } = jobOf(after);
     const { delivered, failed } = counts;
     const data = { job_id: id, status, delivered, failed, total: delivered + failed };
@@ -89,17 +101,11 @@ const ended = ({ tenant, after }: Change): WebhookSource => ({
 });
 
 /** WEV-4, WEV-9, ABH-3. */
-const interacted = ({ tenant, after }: Change): WebhookSource => ({
+const interacted = ({ tenant, after }: Change<typeof ReportedInteraction>): WebhookSource => ({
   tenant,
-  tell: () => {
-    const data = {
-      job_id: String(after.job),
-      interaction_type: String(after.interaction),
-      platform: String(after.platform),
-      ...variantOf(after),
-    };
-    return { event: "notification.interaction", key: after.sk, at: Date.parse(String(after.received_at)), data };
+  occurrence: () => {
+    const { job: job_id, interaction: interaction_type, platform, variant_id, received_at, sk } = after;
+    const data = { job_id, interaction_type, platform, ...(variant_id !== undefined && { variant_id }) };
+    return { event: "notification.interaction", key: sk, at: Date.parse(received_at), data };
   },
 });
-
-const variantOf = ({ variant_id }: Item) => (variant_id === undefined ? {} : { variant_id: String(variant_id) });

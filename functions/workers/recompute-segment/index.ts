@@ -1,26 +1,26 @@
-// Computes segments over all subscribers, in parts and pages; the watchdog sends out again what got lost.
+// Computes segments over all subscribers, in parts and pages. A watchdog sends the messages of unfinished parts again.
 import { SECOND } from "../../../shared/clock.ts";
 import { recomputeQueue, storeWrite, timers } from "../../../shared/resources.ts";
 import { fillPart, openParts } from "../../../shared/store/segments/fill.ts";
 import { findSegment, WATCH_RUN_MS } from "../../../shared/store/segments/segments.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
-/** Work stops here and goes on in another message. */
+/** Work stops after this time and continues in another message. */
 const WORKING_MS = 40 * SECOND;
 
 export const recomputeSegment = queueWorker(
   "recompute-segment",
   "Computes the members of a segment.",
   [storeWrite, timers, recomputeQueue],
-  async (message, { store, timers, recomputeQueue: queue, clock }) => {
+  async (message, { store, timers, recomputeQueue: queue, clock, log }) => {
     const { tenant, segment, run, part } = message;
     if (message.watch) {
-      const item = await findSegment(store, segment);
-      if (!item) return;
-      const open = await openParts(store, item);
+      const row = await findSegment(store, segment);
+      if (!row) return log({ level: "info", message: "a segment was deleted", tenant, segment });
+      const open = await openParts(store, row);
       if (open.length === 0) return;
       await timers.set([{ kind: "segment-run", id: segment, at: clock.now() + WATCH_RUN_MS }]);
-      await queue.send(open.map((one) => ({ tenant, segment, run: Number(item.run), part: one })));
+      await queue.send(open.map((one) => ({ tenant, segment, run: row.run, part: one })));
       return;
     }
     if (run === undefined || part === undefined) return;

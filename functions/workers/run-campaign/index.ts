@@ -1,19 +1,25 @@
-// Brings about what a campaign's state asks for, and moves it on by what its jobs have come to. Every step may be
-// repeated: a request that stopped half-way is finished here.
+// Makes the jobs of a released campaign, holds or releases them by its status, and moves the campaign by their statuses.
+// Every step can be repeated: a request that stopped half-way is finished here.
 import { storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { findCampaign } from "../../../shared/store/campaigns/campaigns.ts";
-import { applyState, evaluate, makeJobs } from "../../../shared/store/campaigns/jobs.ts";
+import { applyState, makeJobs, moveByJobs } from "../../../shared/store/campaigns/jobs.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 export const runCampaign = queueWorker(
   "run-campaign",
-  "Brings about what a campaign's state asks for.",
+  "Makes, holds and releases the jobs of a campaign by its status.",
   [storeWrite, timers, workspaceRead],
-  async ({ campaign: id }, { store, timers, workspace }) => {
+  async ({ campaign: id }, { store, timers, tenant, workspace, log }) => {
     const [campaign, workspaceRecord] = await Promise.all([findCampaign(store, id), workspace()]);
-    if (!campaign || !workspaceRecord) return;
+    if (!campaign || !workspaceRecord)
+      return log({
+        level: "info",
+        message: "a message for a missing campaign or workspace was dropped",
+        tenant,
+        campaign: id,
+      });
     await makeJobs(store, timers, { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap }, campaign);
     await applyState(store, timers, campaign);
-    await evaluate(store, campaign);
+    await moveByJobs(store, campaign);
   },
 );

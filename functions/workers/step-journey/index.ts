@@ -1,31 +1,32 @@
-// Moves runs of journeys: when their time comes, when something happens that they begin with or wait for, and as a whole.
+// Moves runs of journeys: when a timer fires, when something happens that starts or concerns them, and all at once.
 import { SECOND } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
 import { stepJourneyQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { eventOf, type StoredEvent } from "../../../shared/store/events/events.ts";
-import { activeJourneys, segmentTrigger } from "../../../shared/store/journeys/active.ts";
+import { EventItem } from "../../../shared/store/events/items.ts";
+import { activeJourneys, eventTrigger, segmentTrigger } from "../../../shared/store/journeys/active.ts";
 import { activeRuns, findRun } from "../../../shared/store/journeys/runs.ts";
 import { clearJourney, sweepRuns } from "../../../shared/store/journeys/sweeps.ts";
-import { type Driven, drive, enter } from "../../../shared/store/journeys/ticks.ts";
-import { keys, SHARDS } from "../../../shared/store/keys.ts";
+import { type DriveResult, drive, enter } from "../../../shared/store/journeys/ticks.ts";
+import { SHARDS } from "../../../shared/store/shards.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
-import { queueWorker } from "../../../shared/worker.ts";
+import { queueWorker, type RuntimeContext } from "../../../shared/worker.ts";
 
 const uses = [storeWrite, timers, workspaceRead, stepJourneyQueue, activeJourneys] as const;
-type WorkerContext = Context<typeof uses> & { clock: { now(): number } };
+type WorkerContext = Context<typeof uses> & RuntimeContext;
 type StepMessage = Message<"step-journey">;
 
-/** How long after its timer was set a run may still appear, or come to the place that the timer is for. */
+/** How long after its timer was set a run may still be stored, or reach the position that the timer is for. */
 const APPEARING_MS = 60 * SECOND;
 const APPEARING_RETRY_SECONDS = 10;
 const MAX_DELAY_SECONDS = 900;
-/** A suspended workspace's sends are held, and looked at again this much later (AMB-86). */
+/** The sends of a suspended workspace are held, and tried again this much later (AMB-86). */
 const HELD_SECONDS = 300;
-/** An event that its history does not show yet is looked for again this much later, and given up in the end. */
+/** An event that is not in its history yet is tried again this much later, up to `MAX_ATTEMPTS` times. */
 const LATE_SECONDS = 3;
 const MAX_ATTEMPTS = 20;
-/** Work on a whole journey stops here and goes on in another message. */
+/** Work on a whole journey stops after this time and continues in another message. */
 const WORKING_MS = 40 * SECOND;
 
 export const stepJourney = queueWorker(
@@ -33,71 +34,98 @@ export const stepJourney = queueWorker(
   "Moves runs of journeys from step to step.",
   uses,
   async (message, context) => {
-    if (message.sweep) return sweep(context, message, message.sweep);
-    const { stepJourneyQueue: queue, store } = context;
-    const plain = { tenant: store.tenant, events: [], moves: [], people: [], tries: 0 };
-    if (message.run) {
-      const delaySeconds = await tick(context, message.run);
-      if (delaySeconds !== undefined) await queue.send([{ ...plain, run: message.run }], { delaySeconds });
-      return;
-    }
-    for (const { subscriber, segment, entered, at } of message.moves) {
-      const { byTrigger, journeys } = await context.activeJourneys.of(store.tenant);
-      const cause = { segment_id: segment, at, key: `${segment}#${entered}#${at}` };
-      let isHeld = false;
-      for (const id of byTrigger.get(segmentTrigger(segment, entered)) ?? [])
-        isHeld = (await enter(context, journeys.get(id)!, subscriber, cause)) === "held" || isHeld;
-      if (isHeld)
-        await queue.send([{ ...plain, moves: [{ subscriber, segment, entered, at }] }], { delaySeconds: HELD_SECONDS });
-    }
-    for (const subscriber of message.people) {
-      const { byAttribute } = await context.activeJourneys.of(store.tenant);
-      const runs = await activeRuns(store, subscriber, [...new Set([...byAttribute.values()].flat())]);
-      for (const run of runs) await drive(context, run);
-    }
-    const results = await Promise.all(
-      message.events.map(async (id) => ({ id, driven: await take(context, id, message.tries < MAX_ATTEMPTS) })),
-    );
-    const again = (driven: Driven) => results.flatMap((one) => (one.driven === driven ? [one.id] : []));
-    if (again("held").length > 0)
-      await queue.send([{ ...plain, events: again("held") }], { delaySeconds: HELD_SECONDS });
-    if (again("late").length > 0)
-      await queue.send([{ ...plain, events: again("late"), tries: message.tries + 1 }], { delaySeconds: LATE_SECONDS });
+    if (message.sweep) return sweepJourney(context, message, message.sweep);
+    if (message.run) return tickRun(context, message.run);
+    for (const move of message.moves) await enterBySegment(context, move);
+    for (const subscriber of message.people) await driveByAttributes(context, subscriber);
+    await takeEvents(context, message);
   },
 );
 
-/** A run's time has come. @returns after how many seconds to ask again, if so. */
-async function tick(
-  context: WorkerContext,
-  { subscriber, journey, run: id, seq, at, since = 0 }: NonNullable<StepMessage["run"]>,
-): Promise<number | undefined> {
-  const { store, clock } = context;
-  // Another clock was ahead of ours: the delay has not ended yet.
-  if (at > clock.now()) return Math.min(MAX_DELAY_SECONDS, Math.ceil((at - clock.now()) / SECOND));
+const messageOf = ({ store }: WorkerContext, more: Partial<StepMessage>): StepMessage => ({
+  tenant: store.tenant,
+  events: [],
+  moves: [],
+  people: [],
+  tries: 0,
+  ...more,
+});
+
+/** The time of a run has come. */
+async function tickRun(context: WorkerContext, timer: NonNullable<StepMessage["run"]>): Promise<void> {
+  const { stepJourneyQueue: queue, store, clock, log } = context;
+  const retry = (delaySeconds: number) => queue.send([messageOf(context, { run: timer })], { delaySeconds });
+  const { subscriber, journey, run: id, seq, at, since = 0 } = timer;
+  // The clock of another process was ahead: the delay has not ended yet.
+  if (at > clock.now()) return retry(Math.min(MAX_DELAY_SECONDS, Math.ceil((at - clock.now()) / SECOND)));
   const run = await findRun(store, subscriber, journey, id);
-  if (!run || run.seq < seq) return clock.now() < since + APPEARING_MS ? APPEARING_RETRY_SECONDS : undefined;
-  return (await drive(context, run)) === "held" ? HELD_SECONDS : undefined;
+  if (!run || run.seq < seq) {
+    if (clock.now() < since + APPEARING_MS) return retry(APPEARING_RETRY_SECONDS);
+    const message = "the timer of a run that does not exist, or has not got there, was dropped";
+    return log({ level: "info", message, tenant: store.tenant, journey, run: id, seq });
+  }
+  if ((await drive(context, run)) === "held") await retry(HELD_SECONDS);
+}
+
+/** A subscriber entered or left a segment: journeys may start with it. */
+async function enterBySegment(context: WorkerContext, move: StepMessage["moves"][number]): Promise<void> {
+  const { store, stepJourneyQueue: queue } = context;
+  const { subscriber, segment, entered, at } = move;
+  const { byTrigger } = await context.activeJourneys.of(store.tenant);
+  const cause = { segment_id: segment, at, key: `${segment}#${entered}#${at}` };
+  const results: DriveResult[] = [];
+  for (const journey of byTrigger.get(segmentTrigger(segment, entered)) ?? [])
+    results.push(await enter(context, journey, subscriber, cause));
+  if (results.includes("held"))
+    await queue.send([messageOf(context, { moves: [move] })], { delaySeconds: HELD_SECONDS });
+}
+
+/** The attributes of a subscriber changed: exit conditions may hold. */
+async function driveByAttributes(context: WorkerContext, subscriber: string): Promise<void> {
+  const { store } = context;
+  const { byAttribute } = await context.activeJourneys.of(store.tenant);
+  const runs = await activeRuns(store, subscriber, [...new Set([...byAttribute.values()].flat())]);
+  for (const run of runs) await drive(context, run);
+}
+
+async function takeEvents(context: WorkerContext, { events, tries }: StepMessage): Promise<void> {
+  const { stepJourneyQueue: queue, store, log } = context;
+  const isPatient = tries < MAX_ATTEMPTS;
+  if (events.length > 0 && !isPatient)
+    log({ level: "info", message: "events are not in their histories", tenant: store.tenant, events });
+  const results = await Promise.all(
+    events.map(async (id) => ({ id, result: await takeEvent(context, id, isPatient) })),
+  );
+  const idsOf = (wanted: DriveResult) => results.flatMap(({ id, result }) => (result === wanted ? [id] : []));
+  const [held, late] = [idsOf("held"), idsOf("late")];
+  if (held.length > 0) await queue.send([messageOf(context, { events: held })], { delaySeconds: HELD_SECONDS });
+  if (late.length > 0)
+    await queue.send([messageOf(context, { events: late, tries: tries + 1 })], { delaySeconds: LATE_SECONDS });
 }
 
 /**
- * An event: whoever waits for it goes on, or is ended by it; then it may begin runs.
- * @param isPatient while rules ask for it and its history does not show it yet, ask again.
+ * Moves the runs that wait for an event or are ended by it, then starts the runs that it triggers.
+ * @param isPatient whether to try again while rules need the event and its history does not show it yet
  */
-async function take(context: WorkerContext, id: string, isPatient: boolean): Promise<Driven> {
-  const { store } = context;
-  const row = await store.get(keys.event(store.tenant, id));
-  const event = row && eventOf(row);
-  const subscriber = event && (await subscriberOf(context, event));
-  if (!event || subscriber === undefined) return "done";
-  const { byEvent, byTrigger, journeys } = await context.activeJourneys.of(store.tenant);
+async function takeEvent(context: WorkerContext, id: string, isPatient: boolean): Promise<DriveResult> {
+  const { store, log } = context;
+  const row = await store.get(EventItem, { id });
+  if (!row) {
+    log({ level: "info", message: "an event does not exist", tenant: store.tenant, event: id });
+    return "done";
+  }
+  const event = eventOf(row);
+  const subscriber = await subscriberOf(context, event);
+  if (subscriber === undefined) return "done";
+  const { byEvent, byTrigger } = await context.activeJourneys.of(store.tenant);
   const seen = isPatient ? event : undefined;
-  const results: Driven[] = [];
+  const results: DriveResult[] = [];
   for (const run of await activeRuns(store, subscriber, byEvent.get(event.event_name) ?? []))
     results.push(await drive(context, run, seen));
   const { event_name, received_at: at } = event;
   const cause = { event_id: id, event_name, at, key: `event#${id}` };
-  for (const journey of byTrigger.get(`event#${event_name}`) ?? [])
-    results.push(await enter(context, journeys.get(journey)!, subscriber, cause, seen));
+  for (const journey of byTrigger.get(eventTrigger(event_name)) ?? [])
+    results.push(await enter(context, journey, subscriber, cause, seen));
   return results.find((one) => one !== "done") ?? "done";
 }
 
@@ -107,8 +135,8 @@ async function subscriberOf({ store }: WorkerContext, { actor }: StoredEvent): P
   return (await ownersOf(store, [actor.anonymous])).get(actor.anonymous);
 }
 
-/** All runs of a journey: first a message a shard, then page by page. */
-async function sweep(
+/** All runs of a journey: first one message for each shard, then page by page. */
+async function sweepJourney(
   context: WorkerContext,
   message: StepMessage,
   { journey, mode, shard, after }: NonNullable<StepMessage["sweep"]>,

@@ -1,8 +1,8 @@
-// Asks a channel's provider whether its credentials work; one that cannot be asked is asked again (CHN-9, CHN-10).
-
+// Verifies the credentials of a channel with its provider. While the provider cannot be reached, it tries again (CHN-9,
+// CHN-10).
 import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
-import type { ProvidedChannel, Verification } from "../../../shared/providers/provider.ts";
+import type { Verification } from "../../../shared/providers/provider.ts";
 import { credentialProof } from "../../../shared/providers/providers.ts";
 import { storeWrite, timers, verifyChannelQueue } from "../../../shared/resources.ts";
 import { watchVerification } from "../../../shared/store/channels/channels.ts";
@@ -16,8 +16,8 @@ import {
 import { vaultOpening } from "../../../shared/vault.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
-/** After these the watchdog alone asks again, until the verification is too old. */
-const PAUSES_SECONDS = [5, 30, 120, 600];
+/** After these delays only the timer tries again, until the verification is too old. */
+const DELAYS_SECONDS = [5, 30, 120, 600];
 
 const uses = [storeWrite, timers, vaultOpening, credentialProof, verifyChannelQueue] as const;
 type WorkerContext = Context<typeof uses>;
@@ -27,32 +27,32 @@ export const verifyChannel = queueWorker(
   "Verifies the credentials of a channel with its provider.",
   uses,
   async (message, context) => {
-    const { store } = context;
-    const open = await findVerification(store, message.channel, message.verification);
-    if (!open) return;
-    const verdict = await verify(context, open);
-    if (verdict.ok) return acceptChannel(store, open);
-    if (!verdict.mayPass || open.isTooOld) return refuseChannel(store, open, verdict.error);
-    await askAgain(context, message);
+    const { store, log } = context;
+    const verification = await findVerification(store, message.channel, message.verification);
+    if (!verification) return log({ level: "info", message: "a verification is no longer open", ...message });
+    const verdict = await verifyCredentials(context, verification);
+    if (verdict.ok) return acceptChannel(store, verification);
+    if (!verdict.isTemporary || verification.isTooOld) return refuseChannel(store, verification, verdict.error);
+    await retryLater(context, message);
   },
 );
 
-/** D-INAPP-CH: a channel that needs no credentials is right as it is. */
-async function verify(
+/** D-INAPP-CH: a channel that needs no credentials is always verified. */
+async function verifyCredentials(
   { vault, proof }: WorkerContext,
   { channel, credentials }: OpenVerification,
 ): Promise<Verification> {
   if (channel.type === "in_app") return { ok: true };
   if (!credentials) return { ok: false, error: "The credentials are gone." };
-  return proof(channel.type as ProvidedChannel, await openCredentials(vault, String(channel.id), credentials));
+  return proof(channel.type, await openCredentials(vault, channel.id, credentials));
 }
 
-/** The watchdog's message names no verification; it comes back with the watchdog's own next time. */
-async function askAgain(
+/** The timer's message names no verification: it sets the timer again. */
+async function retryLater(
   { store, timers, verifyChannelQueue: queue }: WorkerContext,
   { tries = 0, ...message }: Message<"verify-channel">,
 ): Promise<void> {
   if (message.verification === undefined) return watchVerification(timers, store, message.channel);
-  const delaySeconds = PAUSES_SECONDS[tries];
+  const delaySeconds = DELAYS_SECONDS[tries];
   if (delaySeconds !== undefined) await queue.send([{ ...message, tries: tries + 1 }], { delaySeconds });
 }

@@ -41,12 +41,12 @@ const KEYS_SHAPE = {
 } satisfies Shape;
 
 const GET_REQUESTS: Rule = {
-  ...{ type: "Map", required: true, ahead: { min: 1 }, keys: NAME },
-  ...{ values: structure(KEYS_SHAPE, "KeysAndAttributes"), called: `${MODEL}.KeysAndAttributes` },
+  type: "Map", required: true, ahead: { min: 1 }, keys: NAME,
+  values: structure(KEYS_SHAPE, "KeysAndAttributes"), called: `${MODEL}.KeysAndAttributes`,
 };
 
 const WRITE_REQUESTS: Rule = {
-  ...{ type: "Map", required: true, keys: NAME, called: `java.util.List<${MODEL}.WriteRequest>` },
+  type: "Map", required: true, keys: NAME, called: `java.util.List<${MODEL}.WriteRequest>`,
   values: listOf(
     structure(
       {

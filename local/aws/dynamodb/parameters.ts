@@ -44,7 +44,7 @@ export const needed = (rule: Rule): Rule => ({ ...rule, required: true });
 export const choice = (...oneOf: string[]): Rule => ({ type: "String", oneOf });
 /** `called` is its name in the service's model, which the parser knows it by as an element of a list or map. */
 export const structure = (inside: Shape, called?: string): Rule => ({
-  ...{ type: "Map", inside },
+  type: "Map", inside,
   ...(called !== undefined && { called: `${MODEL}.${called}` }),
 });
 export const listOf = (each: Rule): Rule => ({ type: "List", each });

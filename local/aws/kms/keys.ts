@@ -134,8 +134,8 @@ export function openKeys({ clock, ids, database, rsaKey }: Deps & { rsaKey?: () 
       const isSecret = spec === "SYMMETRIC_DEFAULT" || spec === "HMAC_256";
       const material = isSecret ? randomBytes(SECRET_BYTES).toString("base64") : pairPem(spec);
       const key: Key = {
-        ...{ id: ids.uuid(), spec, usage, description, material },
-        ...{ state: "Enabled", rotation: null, createdAt: clock.now(), deleteAt: null },
+        id: ids.uuid(), spec, usage, description, material,
+        state: "Enabled", rotation: null, createdAt: clock.now(), deleteAt: null,
       };
       save(key);
       return key;

@@ -147,7 +147,7 @@ export function multipartOperations(storage: S3Storage, { clock, ids }: Deps): R
         Prefix: prefix,
         IsTruncated: false,
         Uploads: uploads.map(({ id, key, created }) => ({
-          ...{ Key: key, UploadId: id, StorageClass: "STANDARD" },
+          Key: key, UploadId: id, StorageClass: "STANDARD",
           Initiated: isoTime(created),
         })),
       };

@@ -69,7 +69,10 @@ const shapes: Record<string, (input: Wire, output: Wire) => Record<string, Xml>>
       MaxKeys: output.MaxKeys as number,
       IsTruncated: output.IsTruncated as boolean,
       Contents: (output.Contents as Stored[]).map(({ key, etag, size, modified, about }) => ({
-        ...{ Key: text(key), LastModified: isoTime(modified), ETag: etag, Size: size },
+        Key: text(key),
+        LastModified: isoTime(modified),
+        ETag: etag,
+        Size: size,
         ChecksumAlgorithm: about.checksum?.algorithm,
         StorageClass: "STANDARD",
       })),

@@ -50,7 +50,11 @@ export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
     const visible = now + (draft.delaySeconds ?? numberOf(queue, "DelaySeconds")) * 1000;
     if (visible > now) hide(queue.name, visible);
     rows.add({
-      ...{ queue: queue.name, visible, sent: now, id, body },
+      queue: queue.name,
+      visible,
+      sent: now,
+      id,
+      body,
       attributes: Object.keys(attributes).length > 0 ? JSON.stringify(attributes) : null,
       group_id: group ?? null,
       trace: trace ?? null,

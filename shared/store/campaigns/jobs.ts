@@ -1,20 +1,22 @@
-// What a campaign's state means for its jobs and its recurring schedules: made, held, let go, looked at.
+// What the status of a campaign means for its jobs and its schedules: jobs are made, held and released.
 import { timestamp } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { type CampaignStatus, isHeld } from "../../rules/campaign-states.ts";
 import { isTerminal } from "../../rules/job-states.ts";
 import { chatAppContentOf } from "../channels/chat-app-content.ts";
-import { findJobs, holdJob, type JobSpec, releaseJob } from "../sends/jobs.ts";
+import type { JobSpec } from "../sends/job-spec.ts";
+import { findJobs, holdJob, releaseJob } from "../sends/jobs.ts";
 import { ownedSchedules, switchOwned } from "../sends/schedules.ts";
 import { startSend } from "../sends/sends.ts";
 import type { Timers } from "../timers.ts";
 import type { Allowance } from "../workspaces/usage.ts";
-import { type Campaign, type CampaignMessage, timeOf, tryMove } from "./campaigns.ts";
+import { type Campaign, timeOf, tryMove } from "./campaigns.ts";
+import type { CampaignMessage } from "./items.ts";
 
-/** CMP-19, CMP-20: makes the jobs that are not there yet; anybody may ask at any time. */
+/** CMP-19, CMP-20: makes the missing jobs of a released campaign. It can be repeated at any time. */
 export async function makeJobs(store: Store, timers: Timers, allowance: Allowance, campaign: Campaign): Promise<void> {
-  const { releasedAt, status } = campaign;
-  if (releasedAt === undefined || isHeld(status)) return;
+  const { released_at, status } = campaign;
+  if (released_at === undefined || isHeld(status)) return;
   const jobs = await findJobs(
     store,
     campaign.messages.map(({ job_id }) => job_id),
@@ -25,16 +27,16 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
       startSend(store, timers, allowance, {
         id: message.job_id,
         isRepeatable: true,
-        spec: specOf(campaign, message, releasedAt),
+        spec: specOf(campaign, message, released_at),
       }),
     ),
   );
 }
 
-/** A campaign that is held holds its jobs and switches off its schedules; one that is not lets them go (AMB-14, AMB-67). */
+/** A held campaign holds its jobs and switches its schedules off; any other one releases them (AMB-14, AMB-67). */
 export async function applyState(store: Store, timers: Timers, campaign: Campaign): Promise<void> {
-  const { status, messages, releasedAt, isRestored } = campaign;
-  if (releasedAt !== undefined) {
+  const { status, messages, released_at, restored } = campaign;
+  if (released_at !== undefined) {
     const jobs = await findJobs(
       store,
       messages.map(({ job_id }) => job_id),
@@ -44,17 +46,17 @@ export async function applyState(store: Store, timers: Timers, campaign: Campaig
       jobs.map(async (job) => {
         if (!job || isTerminal(job.status)) return;
         if (isHeld(status)) return holdJob(store, job.id);
-        // What came due while it was archived waits for the user (AMB-54); a resumed campaign sends it at once.
-        const isAhead = job.status === "scheduled" && String(job.scheduled_at) > now;
-        if (job.held && (!isRestored || isAhead)) await releaseJob(store, job.id);
+        // What came due while the campaign was archived waits for the user (AMB-54). A resumed campaign sends it at once.
+        const isAhead = job.status === "scheduled" && job.scheduled_at !== null && job.scheduled_at > now;
+        if (job.held && (!restored || isAhead)) await releaseJob(store, job.id);
       }),
     );
   }
   await switchOwned(store, timers, campaign.id, status);
 }
 
-/** CMP-26, D-CMP-AUTO: moves on by what its jobs have come to. It may be asked at any time. */
-export async function evaluate(store: Store, { id, status, messages }: Campaign): Promise<void> {
+/** CMP-26, D-CMP-AUTO: moves a campaign by the statuses of its jobs. It can be repeated at any time. */
+export async function moveByJobs(store: Store, { id, status, messages }: Campaign): Promise<void> {
   if (status !== "scheduled" && status !== "live") return;
   const jobs = await findJobs(
     store,
@@ -91,7 +93,7 @@ const specOf = (campaign: Campaign, message: CampaignMessage, releasedAt: number
   variant_b: null,
   bypass_quiet_hours: false,
   source: { type: "campaign", id: campaign.id },
-  ...(message.chat_app_template_id !== undefined && { chat_app: chatAppContentOf(message)! }),
+  chat_app: chatAppContentOf(message),
 });
 
 const normal = (at: string | undefined) => (at === undefined ? null : timestamp(Date.parse(at)));

@@ -2,8 +2,9 @@
 import type { StoreReader } from "../../resources.ts";
 import { dispatchedJobs, type Funnel, funnelOf, type Window } from "../insights/insights.ts";
 import { interactionTotals } from "../sends/interaction-totals.ts";
-import type { JobItem } from "../sends/jobs.ts";
-import type { Campaign, CampaignMessage } from "./campaigns.ts";
+import type { Job } from "../sends/jobs.ts";
+import type { Campaign } from "./campaigns.ts";
+import type { CampaignMessage } from "./items.ts";
 
 interface Reached {
   delivered: number;
@@ -19,26 +20,27 @@ export interface CampaignReport extends Funnel {
   by_message: ({ position: number; label: string } & Reached)[];
 }
 
-/** @param window by when its messages were dispatched, and when conversions happened */
+/** @param window when its messages were dispatched, and when conversions happened */
 export async function reportOf(store: StoreReader, campaign: Campaign, window: Window): Promise<CampaignReport> {
   const source = { type: "campaign", id: campaign.id } as const;
   const [funnel, jobs] = await Promise.all([funnelOf(store, source, window), dispatchedJobs(store, campaign, window)]);
-  const totals = await Promise.all(jobs.map(({ id }) => interactionTotals(store, id)));
+  const sends = await Promise.all(jobs.map(async (job) => ({ job, totals: await interactionTotals(store, job.id) })));
   const channels = new Map<string, Reached>();
-  const of = (channel: string): Reached => {
+  const reachedBy = (channel: string): Reached => {
     const found = channels.get(channel) ?? { delivered: 0, opened: 0, opened_human: 0, clicked: 0 };
     channels.set(channel, found);
     return found;
   };
-  for (const [i, { delivered_by_channel }] of jobs.entries()) {
-    for (const [channel, n] of Object.entries(delivered_by_channel)) of(channel).delivered += n;
-    for (const [channel, { recipients }] of Object.entries(totals[i]!.channels)) {
-      of(channel).opened += recipients.opened;
-      of(channel).opened_human += recipients.opened_human;
-      of(channel).clicked += recipients.clicked;
+  for (const { job, totals } of sends) {
+    for (const [channel, n] of Object.entries(job.delivered_by_channel)) reachedBy(channel).delivered += n;
+    for (const [channel, { recipients }] of Object.entries(totals.channels)) {
+      const reached = reachedBy(channel);
+      reached.opened += recipients.opened;
+      reached.opened_human += recipients.opened_human;
+      reached.clicked += recipients.clicked;
     }
   }
-  const byJob = new Map(jobs.map((job, i) => [job.id, { job, recipients: totals[i]!.recipients }]));
+  const byJob = new Map(sends.map(({ job, totals }) => [job.id, { job, recipients: totals.recipients }]));
   const by_message = campaign.messages.map((message) => {
     const { job, recipients } = byJob.get(message.job_id) ?? {};
     return {
@@ -60,5 +62,5 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
 }
 
 /** CRP-4, AMB-68: its title, a template's as it was sent, else its number. */
-const labelOf = ({ content, position }: CampaignMessage, job: JobItem | undefined): string =>
+const labelOf = ({ content, position }: CampaignMessage, job: Job | undefined): string =>
   content?.title ?? job?.title ?? `Message ${position + 1}`;

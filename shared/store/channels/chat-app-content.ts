@@ -1,11 +1,10 @@
-// What goes out by the chat app in place of title and body: an approved template and what fills it (AMB-90).
+// What the chat app sends in place of title and body: an approved template and the values of its variables (AMB-90).
 import { ApiError, invalid } from "../../http/errors.ts";
 import type { StoreReader } from "../../resources.ts";
 import { variablesOf } from "../../rules/chat-app-template-states.ts";
-import { keys } from "../keys.ts";
-import type { Channel } from "./channels.ts";
+import { type ChannelRow, ChatAppTemplateItem } from "./items.ts";
 
-/** As clients say it. */
+/** The fields of a request. */
 export interface ChatAppInput {
   chat_app_template_id?: string | undefined;
   chat_app_parameters?: string[] | undefined;
@@ -22,18 +21,20 @@ export const chatAppContentOf = ({ chat_app_template_id, chat_app_parameters = [
     ? undefined
     : ({ template_id: chat_app_template_id, parameters: chat_app_parameters } satisfies ChatAppContent);
 
-/** The other way round. */
+/** The fields of a request that give this content. */
 export const chatAppInputOf = (content: ChatAppContent | undefined): ChatAppInput =>
   content ? { chat_app_template_id: content.template_id, chat_app_parameters: content.parameters } : {};
 
+const UNKNOWN_TEMPLATE = "no such template in the chat_app channels of this send";
+
 /**
- * The template is one of these channels', and as many texts are given as it has variables. Whether it is approved is
- * looked at when it is sent.
+ * Requires that the template belongs to one of the channels, and that there is one text for each of its variables.
+ * Whether it is approved is checked when it is sent.
  * @throws 422 TEMPLATE_NOT_FOUND, 422 naming `chat_app_parameters`.
  */
 export async function requireChatAppContent(
   store: StoreReader,
-  channels: readonly Channel[],
+  channels: readonly ChannelRow[],
   input: ChatAppInput,
   path = "",
 ): Promise<void> {
@@ -44,15 +45,18 @@ export async function requireChatAppContent(
   }
   const { template_id, parameters } = content;
   const chatApps = channels.filter(({ type }) => type === "chat_app");
-  const rows = await store.getAll(chatApps.map(({ id }) => keys.chatAppTemplate(store.tenant, id, template_id)));
+  const rows = await store.getAll(
+    ChatAppTemplateItem,
+    chatApps.map((channel) => ({ channel: channel.id, id: template_id })),
+  );
   const template = rows.find(Boolean);
   if (!template) {
-    const message = `${path}chat_app_template_id: no such template in the chat_app channels of this send`;
-    throw new ApiError("TEMPLATE_NOT_FOUND", message, {
-      fields: { [`${path}chat_app_template_id`]: "no such template in the chat_app channels of this send" },
+    const field = `${path}chat_app_template_id`;
+    throw new ApiError("TEMPLATE_NOT_FOUND", `${field}: ${UNKNOWN_TEMPLATE}`, {
+      fields: { [field]: UNKNOWN_TEMPLATE },
     });
   }
-  const variables = variablesOf(String(template.body));
+  const variables = variablesOf(template.body);
   if (parameters.length !== variables)
     throw invalid({ [`${path}chat_app_parameters`]: `must be ${variables}, one for each variable of the template` });
 }

@@ -1,4 +1,4 @@
-// Credentials of channels: sealed, replaced as a whole, shown to nobody; each upload begins a verification (CRD-1 to 8).
+// Credentials of channels: sealed, replaced as a whole, never returned. Each upload starts a verification (CRD-1 to 8).
 import { timestamp } from "../../clock.ts";
 import { invalid, notFound } from "../../http/errors.ts";
 import type { ChannelType } from "../../plans.ts";
@@ -6,17 +6,15 @@ import type { Credentials } from "../../providers/credentials.ts";
 import type { Store } from "../../resources.ts";
 import type { Opener, Sealer } from "../../vault.ts";
 import { is } from "../conditions.ts";
-import { keys } from "../keys.ts";
-import type { Item } from "../model.ts";
+import { changeItem, fieldsOf } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import { getChannel, watchVerification } from "./channels.ts";
-import { queueing } from "./verifications.ts";
-
-export type CredentialType = Credentials["type"];
+import { ChannelItem, CredentialConfirmation, CredentialsItem, type CredentialsRow } from "./items.ts";
+import { verificationChange } from "./verifications.ts";
 
 /** AMB-19. */
-const channelTypeOf: Record<CredentialType, ChannelType> = {
+const channelTypeOf: Record<Credentials["type"], ChannelType> = {
   ios_push: "ios",
   android_push: "android",
   vapid: "web_push",
@@ -25,19 +23,9 @@ const channelTypeOf: Record<CredentialType, ChannelType> = {
   email: "email",
 };
 
-/** CRD-1: all that is ever said of them. */
-export interface Confirmation {
-  id: string;
-  channel_id: string;
-  type: CredentialType;
-  created_at: string;
-  updated_at: string;
-  vapid_public_key?: string;
-}
-
 /**
- * Seals credentials, replaces what was there, and queues their verification, in one transaction. `prepare` runs before
- * it, once nothing speaks against them.
+ * Seals credentials, replaces the stored ones, and queues their verification, in one transaction. `prepare` runs before
+ * it, once the credentials are known to be acceptable.
  * @throws 404, 422 for credentials of another type of channel (AMB-19).
  */
 export async function storeCredentials(
@@ -47,7 +35,7 @@ export async function storeCredentials(
   id: string,
   credentials: Credentials,
   prepare: () => Promise<void> = async () => undefined,
-): Promise<Confirmation> {
+): Promise<CredentialConfirmation> {
   const { type } = credentials;
   const channel = await getChannel(store, id);
   if (channel.type !== channelTypeOf[type])
@@ -56,43 +44,44 @@ export async function storeCredentials(
   await prepare();
   await watchVerification(timers, store, id);
   const now = timestamp(store.clock.now());
-  const queued = queueing(store);
-  const shown = type === "vapid" ? { vapid_public_key: credentials.public_key } : {};
+  const queued = verificationChange(store);
   await store
     .transact([
-      {
-        update: keys.entity(store.tenant, "channel", id),
-        change: { ...queued, set: { ...queued.set, credentials: store.ids.uuid() } },
-        when: is("type", channel.type),
-      },
-      {
-        update: keys.credentials(store.tenant, id),
-        change: {
-          set: { type, sealed, updated_at: now, ...shown },
+      changeItem(
+        ChannelItem,
+        { id },
+        { ...queued, set: { ...queued.set, credentials: store.ids.uuid() } },
+        is("type", channel.type),
+      ),
+      changeItem(
+        CredentialsItem,
+        { channel: id },
+        {
+          set: {
+            type,
+            sealed,
+            updated_at: now,
+            vapid_public_key: type === "vapid" ? credentials.public_key : undefined,
+          },
           initial: { id: store.ids.uuid(), created_at: now },
         },
-      },
+      ),
     ])
     .catch(
       onTransactionCanceled(() => {
         throw notFound("channel");
       }),
     );
-  const row = await store.get(keys.credentials(store.tenant, id));
+  const row = await store.get(CredentialsItem, { channel: id });
   if (!row) throw notFound("channel");
-  return confirmationOf(id, row);
+  return { channel_id: id, ...fieldsOf(CredentialConfirmation.entries, row) };
 }
 
-/** What a row of sealed credentials holds. */
-export async function openCredentials(vault: Opener, channel: string, row: Item): Promise<Credentials> {
-  return (await vault.open({ channel, type: String(row.type) }, String(row.sealed))) as Credentials;
+/** Opens sealed credentials: `storeCredentials` sealed them. */
+export async function openCredentials(
+  vault: Opener,
+  channel: string,
+  { type, sealed }: CredentialsRow,
+): Promise<Credentials> {
+  return (await vault.open({ channel, type }, sealed)) as Credentials;
 }
-
-const confirmationOf = (channel_id: string, row: Item): Confirmation => ({
-  id: String(row.id),
-  channel_id,
-  type: row.type as CredentialType,
-  created_at: String(row.created_at),
-  updated_at: String(row.updated_at),
-  ...(row.vapid_public_key !== undefined && { vapid_public_key: String(row.vapid_public_key) }),
-});

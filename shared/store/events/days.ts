@@ -1,42 +1,42 @@
-// Which days, and which partitions of them, hold events: exports ask only there.
+// Which partitions of the export index hold events, by day: exports read only these.
 import type { Store, StoreReader } from "../../resources.ts";
-import { keys } from "../keys.ts";
+import { putItem } from "../item.ts";
+import type { Key } from "../model.ts";
 import { recent } from "../recent.ts";
+import { EventDay } from "./items.ts";
 
-const REMEMBERED = 20_000;
-const PAGE = 64;
+const MAX_CACHED = 20_000;
+const PAGE_ROWS = 64;
 
 export interface DayShard {
   day: string;
   shard: string;
 }
 
-/** One per environment: notes partitions it has not noted before. Always before the events that lie in them. */
+/** One per environment: notes partitions that it has not noted yet. Always before the events in them are written. */
 export function dayRegister() {
-  const noted = recent<true>(REMEMBERED);
-  return async (store: Store, places: readonly DayShard[]): Promise<void> => {
+  const cache = recent<true>(MAX_CACHED);
+  return async (store: Store, partitions: readonly DayShard[]): Promise<void> => {
     const fresh = new Map<string, DayShard>();
-    for (const place of places) {
-      const name = `${store.tenant} ${place.day} ${place.shard}`;
-      if (!noted.get(name)) fresh.set(name, place);
+    for (const partition of partitions) {
+      const name = `${store.tenant} ${partition.day} ${partition.shard}`;
+      if (!cache.get(name)) fresh.set(name, partition);
     }
-    await store.writeAll(
-      [...fresh.values()].map(({ day, shard }) => ({ put: { ...keys.eventDay(store.tenant, day, shard) } })),
-    );
-    for (const name of fresh.keys()) noted.set(name, true);
+    await store.writeAll([...fresh.values()].map((partition) => putItem(EventDay, partition, {})));
+    for (const name of fresh.keys()) cache.set(name, true);
   };
 }
 
 /** The partitions from one day to another, both included, day by day. */
 export async function* noted(store: StoreReader, from: string, to: string): AsyncGenerator<DayShard[]> {
-  const { pk } = keys.eventDay(store.tenant, "", "");
   let ofDay: DayShard[] = [];
-  let after: { pk: string; sk: string } | undefined;
+  let after: Key | undefined;
   do {
-    const page = await store.query({ pk, from: `${from}#`, to: `${to}#~`, limit: PAGE, after, eventual: true });
+    const range = { from: `${from}#`, to: `${to}#~`, limit: PAGE_ROWS, after, eventual: true };
+    const page = await store.query(EventDay, {}, range);
     for (const { sk } of page.items) {
       const [day = "", shard = ""] = sk.split("#");
-      if (ofDay.length > 0 && ofDay[0]!.day !== day) {
+      if (ofDay.some((partition) => partition.day !== day)) {
         yield ofDay;
         ofDay = [];
       }

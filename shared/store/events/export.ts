@@ -1,14 +1,15 @@
-// Events in the order of time, page by page: a merge of the partitions that hold them (EXP-7 to EXP-11).
+// Export of events in the order of time, page by page: a merge of the partitions that hold them (EXP-7 to EXP-11).
 import * as v from "valibot";
 import { invalid } from "../../http/errors.ts";
 import { openCursor, pageRoom, sealCursor } from "../../http/paging.ts";
 import type { StoreReader } from "../../resources.ts";
-import { indexes, keys, SHARDS } from "../keys.ts";
-import type { Item } from "../model.ts";
+import { SHARDS } from "../shards.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { ownersOf } from "../subscribers/aliases.ts";
+import { Profile } from "../subscribers/items.ts";
 import { type DayShard, noted } from "./days.ts";
-import { dayOf, eventOf, type StoredEvent } from "./events.ts";
+import { dayOf, type EventRow, type ExportedEvent, eventOf, type StoredEvent } from "./events.ts";
+import { EventsByTime } from "./items.ts";
 
 export interface ExportQuery {
   /** Included. */
@@ -19,27 +20,22 @@ export interface ExportQuery {
   limit: number;
 }
 
-export interface ExportedEvent extends Omit<StoredEvent, "actor"> {
-  subscriber_id: string | null;
-  anonymous_id: string | null;
-}
+const Cursor = v.object({
+  from: v.string(),
+  to: v.string(),
+  /** `occurred_at#id` of the last row of the previous page. */
+  last: v.string(),
+});
 
-interface Window {
-  from: string;
-  to: string;
-  /** `occurred_at#id` of the last row of the page before. */
-  last?: string | undefined;
-}
-
-const Window = v.object({ from: v.string(), to: v.string(), last: v.string() });
+type Window = Pick<v.InferOutput<typeof Cursor>, "from" | "to"> & { last?: string };
 
 const BEGINNING = "0000-01-01T00:00:00.000Z";
-/** Sorts right behind a place: ids are of one length. */
-const BEHIND = "!";
+/** Appended to the sort key of a row, it sorts directly after that row: ids are of one length. */
+const AFTER = "!";
 
 /**
- * One page. A row present when the first page was asked for is on exactly one page, whatever is stored meanwhile; what
- * arrives late and lies before the cursor is not seen by this pass (ARC-6).
+ * One page of a pass. A row that exists at the first page is on exactly one page, whatever is stored meanwhile. An event
+ * that arrives late, with a time before the cursor, is not in this pass (ARC-6).
  * @throws 422 for a window that ends before it begins, or a cursor of another workspace or window.
  */
 export async function exportEvents(
@@ -60,7 +56,7 @@ export async function exportEvents(
       return { items: await resolve(store, page), next_cursor: sealCursor(root, scope, { from, to, last }) };
     }
     page.push(event);
-    last = placeOf(row);
+    last = row.i1sk;
   }
   return { items: await resolve(store, page), next_cursor: "" };
 }
@@ -72,7 +68,7 @@ function windowOf(
   { from, to, cursor }: ExportQuery,
 ): Window {
   if (cursor !== undefined) {
-    const window = v.parse(Window, openCursor(root, scope, cursor));
+    const window = v.parse(Cursor, openCursor(root, scope, cursor));
     if ((from ?? window.from) !== window.from || (to ?? window.to) !== window.to)
       throw invalid({ cursor: "belongs to another window" });
     return window;
@@ -82,67 +78,67 @@ function windowOf(
   return window;
 }
 
-const placeOf = ({ i1sk }: Item): string => String(i1sk);
-
-/** Rows read from each partition beyond its even part of a page. */
+/** Rows read from each partition beyond its even share of a page. */
 const SPARE = 4;
 const MIN_LIMIT = 16;
 
-interface Partition {
-  pk: string;
-  rows: Item[];
-  after: string;
+interface Partition extends DayShard {
+  rows: EventRow[];
+  /** Where its next read begins. */
+  from: string;
   ended: boolean;
 }
 
-/** The rows of a window in order. Quiet days are read together, so that each does not cost a round of its own. */
-async function* merge(store: StoreReader, { from, to, last }: Window, limit: number): AsyncGenerator<Item> {
-  const after = last === undefined ? from : last + BEHIND;
+/** The rows of a window in order. Quiet days are read together, so that each does not cost a request of its own. */
+async function* merge(store: StoreReader, { from, to, last }: Window, limit: number): AsyncGenerator<EventRow> {
+  const start = last === undefined ? from : last + AFTER;
   let left = limit + 1;
-  for await (const places of grouped(noted(store, dayOf(after), dayOf(to)))) {
-    const partitions = places.map(
-      ({ day, shard }): Partition => ({ pk: indexes.i1(store.tenant, day, shard), rows: [], after, ended: false }),
-    );
+  for await (const dayShards of grouped(noted(store, dayOf(start), dayOf(to)))) {
+    const partitions = dayShards.map((one): Partition => ({ ...one, rows: [], from: start, ended: false }));
     const first = Math.ceil(left / partitions.length) + SPARE;
     const refill = async (partition: Partition, count: number) => {
       while (partition.rows.length === 0 && !partition.ended) {
-        const { pk, after: start } = partition;
-        const page = await store.query({ pk, index: "i1", from: start, to, limit: count, eventual: true });
+        const range = { from: partition.from, to, limit: count, eventual: true };
+        const page = await store.query(EventsByTime, partition, range);
         partition.rows.push(...page.items);
         const end = page.items.at(-1);
-        if (end) partition.after = placeOf(end) + BEHIND;
+        if (end) partition.from = end.i1sk + AFTER;
         partition.ended = page.next === undefined;
       }
     };
     await Promise.all(partitions.map((partition) => refill(partition, first)));
     for (let next = lowest(partitions); next; next = lowest(partitions)) {
+      const row = next.rows.shift();
+      if (!row) break;
       left--;
-      yield next.rows.shift()!;
+      yield row;
       await refill(next, Math.min(first, Math.max(MIN_LIMIT, Math.ceil(left / partitions.length))));
     }
   }
 }
 
+/** The partition whose first row is the earliest; undefined if none has a row left. */
 const lowest = (partitions: readonly Partition[]): Partition | undefined =>
   partitions.reduce<Partition | undefined>((best, one) => {
-    if (one.rows.length === 0) return best;
-    return !best || placeOf(one.rows[0]!) < placeOf(best.rows[0]!) ? one : best;
+    const [row] = one.rows;
+    const [bestRow] = best?.rows ?? [];
+    return row && (!bestRow || row.i1sk < bestRow.i1sk) ? one : best;
   }, undefined);
 
-/** Whole days, until they are as many partitions as a busy day has. */
+/** Groups whole days, up to as many partitions as a busy day has. */
 async function* grouped(days: AsyncIterable<DayShard[]>): AsyncGenerator<DayShard[]> {
-  let places: DayShard[] = [];
+  let group: DayShard[] = [];
   for await (const day of days) {
-    if (places.length > 0 && places.length + day.length > SHARDS.length) {
-      yield places;
-      places = [];
+    if (group.length > 0 && group.length + day.length > SHARDS.length) {
+      yield group;
+      group = [];
     }
-    places.push(...day);
+    group.push(...day);
   }
-  if (places.length > 0) yield places;
+  if (group.length > 0) yield group;
 }
 
-/** Anonymous ids as the subscribers they belong to; whoever is erased as nobody, from the tombstone on (EXP-11). */
+/** Names the subscribers of anonymous ids. An erased subscriber is not named, from its tombstone on (EXP-11). */
 async function resolve(store: StoreReader, events: readonly StoredEvent[]): Promise<ExportedEvent[]> {
   const distinct = (ids: (string | undefined)[]) => [...new Set(ids.filter((id) => id !== undefined))];
   const anonymousOf = ({ actor }: StoredEvent) => (actor && "anonymous" in actor ? actor.anonymous : undefined);
@@ -150,8 +146,11 @@ async function resolve(store: StoreReader, events: readonly StoredEvent[]): Prom
   const subscriberOf = (event: StoredEvent): string | undefined =>
     event.actor && "subscriber" in event.actor ? event.actor.subscriber : owners.get(anonymousOf(event) ?? "");
   const subscribers = distinct(events.map(subscriberOf));
-  const profiles = await store.getAll(subscribers.map((id) => keys.subscriber(store.tenant, id)));
-  const tombstones = new Map(subscribers.flatMap((id, i) => (profiles[i]?.erased_at ? [[id, profiles[i]]] : [])));
+  const profiles = await store.getAll(
+    Profile,
+    subscribers.map((id) => ({ id })),
+  );
+  const tombstones = new Map(profiles.flatMap((row) => (row?.erased_at ? [[row.id, row]] : [])));
   return events.map((event) => {
     const { actor: _, ...rest } = event;
     const subscriber = subscriberOf(event);

@@ -1,8 +1,9 @@
-// What somebody has done, as whom ever: for segments, journeys and attribution.
+// What a subscriber has done under its id and its anonymous ids: for segments, journeys and attribution.
 import type { StoreReader } from "../../resources.ts";
 import type { Key } from "../model.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
-import { type Actor, eventOf, historyOf, inHistory, type StoredEvent } from "./events.ts";
+import { eventOf, inHistory, type StoredEvent } from "./events.ts";
+import { type Actor, EventsByActor } from "./items.ts";
 
 export interface HistoryRange {
   event_name: string;
@@ -10,13 +11,13 @@ export interface HistoryRange {
   from?: string | undefined;
   /** Not included. */
   to?: string | undefined;
-  /** As many as are wanted, the newest. */
+  /** The most events to return: the newest ones. */
   limit?: number | undefined;
 }
 
 /**
- * The events of one name that a subscriber is known for, its anonymous ids' included, oldest first.
- * By an index: what was stored a moment ago may be missing (docs/decisions/0021#event-indexes).
+ * The events of one name of a subscriber, including those of its anonymous ids, oldest first. They are read from an
+ * index: an event that was stored a moment ago may be missing (docs/decisions/0021#event-indexes).
  */
 export async function eventsOf(store: StoreReader, subscriber: string, range: HistoryRange): Promise<StoredEvent[]> {
   const actors: Actor[] = [{ subscriber }, ...(await aliasesOf(store, subscriber)).map((anonymous) => ({ anonymous }))];
@@ -25,7 +26,7 @@ export async function eventsOf(store: StoreReader, subscriber: string, range: Hi
   return newest.reverse();
 }
 
-/** The same of one actor alone, newest first. */
+/** The events of one actor alone, newest first. */
 export async function eventsOfActor(
   store: StoreReader,
   actor: Actor,
@@ -34,13 +35,14 @@ export async function eventsOfActor(
   const events: StoredEvent[] = [];
   let after: Key | undefined;
   do {
-    const page = await store.query({
-      ...{ pk: historyOf(store.tenant, actor), index: "i2", newestFirst: true, after },
+    const page = await store.query(EventsByActor, actor, {
+      newestFirst: true,
+      after,
       from: inHistory(event_name, from),
       to: inHistory(event_name, to),
       ...(Number.isFinite(limit) && { limit: limit - events.length }),
     });
-    // A name may hold the separator: `a#2026…` lies among the events of `a`.
+    // A name may contain the separator: events named `a#2026…` are in the range of the events named `a`.
     events.push(...page.items.map(eventOf).filter((event) => event.event_name === event_name));
     after = page.next;
   } while (after && events.length < limit);

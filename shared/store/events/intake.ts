@@ -1,18 +1,22 @@
-// Takes events in: known ones again, unknown actors not at all, everything else durably before it is accepted (EVT-11).
+// Event ingestion: repeats are recognized, unknown actors refused, everything else is durable before it is accepted
+// (EVT-11).
 import { timestamp } from "../../clock.ts";
 import type { Capability } from "../../deps.ts";
 import { invalid } from "../../http/errors.ts";
 import type { Store } from "../../resources.ts";
 import type { Tier } from "../../rules/event-limits.ts";
-import { keys } from "../keys.ts";
-import type { Item, Value } from "../model.ts";
+import { ref } from "../item.ts";
+import type { Value } from "../model.ts";
 import type { RootSecrets } from "../secrets.ts";
+import { Profile, type ProfileRow } from "../subscribers/items.ts";
 import { nameLearner } from "../subscribers/names.ts";
 import { findByExternalId, isLiving, subscriberId } from "../subscribers/subscribers.ts";
 import type { Allowance } from "../workspaces/usage.ts";
 import { dayRegister } from "./days.ts";
-import { type Actor, dayOf, eventId, eventRow, shardsFor } from "./events.ts";
+import { dayOf, eventId, eventWrite, type NewEventRow, shardChooser } from "./events.ts";
+import { type Actor, EventItem } from "./items.ts";
 import { releaseQuota, takeEvents, usageWatch } from "./usage.ts";
+import { WatchVersion } from "./watcher-items.ts";
 import { watchedNames } from "./watchers.ts";
 
 export interface NewEvent {
@@ -27,6 +31,7 @@ export interface NewEvent {
   idempotency_key?: string | undefined;
 }
 
+/** The most fields that a refusal names. */
 const MAX_FIELDS = 20;
 
 interface Intake {
@@ -36,7 +41,7 @@ interface Intake {
   watchUsage: ReturnType<typeof usageWatch>;
 }
 
-/** What an environment that takes events in remembers from one request to the next. */
+/** What an environment that ingests events caches from one request to the next. */
 export const eventIntake: Capability<"intake", Intake> = {
   as: "intake",
   env: [],
@@ -58,119 +63,125 @@ interface IngestInput {
   /** When the request was received, in milliseconds. */
   receivedAt: number;
   allowance: Allowance;
-  /** How a refusal names a field of the n-th event. */
+  /** The name of a field of the n-th event in a refusal. */
   name(n: number, field: string): string;
 }
 
+interface IdentifiedEvent {
+  id: string;
+  /** Its position in the request. */
+  n: number;
+  event: NewEvent;
+}
+
 /**
- * Stores what is new of these events; when it returns, all of them are durable. A repeat of an idempotency key stores
- * nothing, whoever its actor is by now.
+ * Stores the events that are not stored yet; when it returns, all of them are durable. A repeat of an idempotency key
+ * stores nothing, even if its actor was erased since.
  * @throws 422 naming each actor that is unknown or erased, and nothing is stored. @throws 402 beyond the quota.
  */
 export async function ingest(store: Store, root: RootSecrets, intake: Intake, given: IngestInput): Promise<void> {
   const { events, source, receivedAt, allowance } = given;
-  const ids = events.map(({ idempotency_key }) =>
-    idempotency_key === undefined ? store.ids.uuidAt(receivedAt) : eventId(root, store.tenant, idempotency_key),
-  );
-  const keyed = ids.filter((_, n) => events[n]!.idempotency_key !== undefined);
-  const found = await read(store, root, events, keyed);
-  const firsts = new Set<string>();
-  const fresh = ids.flatMap((id, n) => {
-    if (found.known.has(id) || firsts.has(id)) return [];
-    firsts.add(id);
-    return [{ id, n, event: events[n]! }];
+  const identified = events.map((event, n): IdentifiedEvent => {
+    const { idempotency_key: key } = event;
+    return { id: key === undefined ? store.ids.uuidAt(receivedAt) : eventId(root, store.tenant, key), n, event };
   });
-  const actors = await actorsOf(store, root, found.profiles, fresh, given.name);
+  const found = await read(store, root, identified);
+  const firsts = new Set<string>();
+  const fresh = identified.filter(({ id }) => {
+    if (found.stored.has(id) || firsts.has(id)) return false;
+    firsts.add(id);
+    return true;
+  });
+  const attributed = await findActors(store, root, found.profiles, fresh, given.name);
   if (fresh.length === 0) return;
 
   const received_at = timestamp(receivedAt);
   const days = fresh.map(({ event }) => dayOf(event.occurred_at ?? received_at));
-  const shards = shardsFor(days, store.ids.bytes(1)[0]!);
-  const names = fresh.map(({ event }) => event.event_name);
+  const [draw = 0] = store.ids.bytes(1);
+  const shardOf = shardChooser(days, draw);
+  const rows = attributed.map(({ id, event, actor }): Omit<NewEventRow, "isWatched"> => {
+    const { event_name, properties = {}, occurred_at = received_at } = event;
+    const platform = event.platform ?? (source === "server" ? "server" : null);
+    const shard = shardOf(dayOf(occurred_at));
+    return { id, event_name, actor, platform, properties, occurred_at, received_at, source, shard };
+  });
+  const names = rows.map(({ event_name }) => event_name).filter((name) => !name.startsWith("$"));
   const [watched] = await Promise.all([
     intake.watched(store, found.watchVersion),
-    intake.learnNames(
-      store,
-      "events",
-      names.filter((name) => !name.startsWith("$")),
-    ),
+    intake.learnNames(store, "events", names),
     intake.noteDays(
       store,
-      days.map((day, i) => ({ day, shard: shards[i]! })),
+      rows.map(({ occurred_at, shard }) => ({ day: dayOf(occurred_at), shard })),
     ),
   ]);
-  const rows = fresh.map(({ id, event }, i) =>
-    eventRow(store, {
-      ...{ id, source, received_at },
-      event_name: event.event_name,
-      actor: actors[i]!,
-      platform: event.platform ?? (source === "server" ? "server" : null),
-      properties: event.properties ?? {},
-      occurred_at: event.occurred_at ?? received_at,
-      shard: shards[i]!,
-      isWatched: watched.has(event.event_name),
-    }),
-  );
   await takeEvents(store, rows.length, allowance);
-  await write(store, rows);
+  await write(
+    store,
+    rows.map((row) => ({ ...row, isWatched: watched.has(row.event_name) })),
+  );
   await intake.watchUsage(store, allowance);
 }
 
-/** Everything that must be known, in one batch: events with these keys, the actors, and whether the watched names moved. */
-async function read(store: Store, root: RootSecrets, events: readonly NewEvent[], keyed: readonly string[]) {
+/** Reads in one batch: events with these keys, the actors, and the version of the watched names. */
+async function read(store: Store, root: RootSecrets, identified: readonly IdentifiedEvent[]) {
   const subscribers = new Set(
-    events.flatMap(({ subscriber_id, external_id }) =>
+    identified.flatMap(({ event: { subscriber_id, external_id } }) =>
       external_id !== undefined ? [subscriberId(root, store.tenant, external_id, 0)] : (subscriber_id ?? []),
     ),
   );
-  const wanted = [
-    keys.watchVersion(store.tenant),
-    ...keyed.map((id) => keys.event(store.tenant, id)),
-    ...[...subscribers].map((id) => keys.subscriber(store.tenant, id)),
-  ];
-  const [watchVersion, ...items] = await store.getAll(wanted);
-  const found = new Set(keyed.filter((_, i) => items[i] !== undefined));
-  const profiles = new Map([...subscribers].map((id, i) => [id, items[keyed.length + i]]));
-  return { known: found, profiles, watchVersion };
+  const keyed = identified.filter(({ event }) => event.idempotency_key !== undefined);
+  const [watchVersion, ...rows] = await store.getEach([
+    ref(WatchVersion, {}),
+    ...keyed.map(({ id }) => ref(EventItem, { id })),
+    ...[...subscribers].map((id) => ref(Profile, { id })),
+  ]);
+  const stored = new Set(keyed.flatMap(({ id }, i) => (rows[i] ? [id] : [])));
+  const profiles = rows.filter((row) => row !== undefined).filter((row) => "id" in row);
+  return { stored, profiles: new Map(profiles.map((row) => [row.id, row])), watchVersion };
 }
 
-async function actorsOf(
+/** @throws 422 naming each actor that is unknown or erased. */
+async function findActors(
   store: Store,
   root: RootSecrets,
-  profiles: ReadonlyMap<string, Item | undefined>,
-  fresh: readonly { n: number; event: NewEvent }[],
+  profiles: ReadonlyMap<string, ProfileRow>,
+  fresh: readonly IdentifiedEvent[],
   name: IngestInput["name"],
-): Promise<Actor[]> {
+): Promise<(IdentifiedEvent & { actor: Actor })[]> {
   const problems: Record<string, string> = {};
-  const again = new Map<string, Promise<string | undefined>>();
-  /** Erased and perhaps created anew: only then is another look needed. */
-  const currentOf = (external: string) => {
-    const looked = again.get(external) ?? findByExternalId(store, root, external).then((one) => one?.id);
-    again.set(external, looked);
-    return looked;
+  const lookups = new Map<string, Promise<string | undefined>>();
+  /** The subscriber that was created anew under an external id after an erasure. */
+  const findCurrent = (external: string) => {
+    const lookup = lookups.get(external) ?? findByExternalId(store, root, external).then((one) => one?.id);
+    lookups.set(external, lookup);
+    return lookup;
   };
-  const actors = await Promise.all(
-    fresh.map(async ({ n, event: { subscriber_id, external_id, anonymous_id } }): Promise<Actor> => {
-      if (anonymous_id !== undefined) return { anonymous: anonymous_id };
-      const id = subscriber_id ?? subscriberId(root, store.tenant, external_id!, 0);
-      const profile = profiles.get(id);
-      if (profile && isLiving(profile)) return { subscriber: id };
-      const current = profile && external_id !== undefined ? await currentOf(external_id) : undefined;
-      if (current === undefined)
-        problems[name(n, subscriber_id === undefined ? "external_id" : "subscriber_id")] = "names no subscriber";
-      return { subscriber: current ?? id };
-    }),
-  );
+  const actorOf = async ({ n, event }: IdentifiedEvent): Promise<Actor> => {
+    const { subscriber_id, external_id = "", anonymous_id } = event;
+    if (anonymous_id !== undefined) return { anonymous: anonymous_id };
+    const id = subscriber_id ?? subscriberId(root, store.tenant, external_id, 0);
+    const profile = profiles.get(id);
+    if (profile && isLiving(profile)) return { subscriber: id };
+    const current = profile && subscriber_id === undefined ? await findCurrent(external_id) : undefined;
+    if (current === undefined)
+      problems[name(n, subscriber_id === undefined ? "external_id" : "subscriber_id")] = "names no subscriber";
+    return { subscriber: current ?? id };
+  };
+  const attributed = await Promise.all(fresh.map(async (one) => ({ ...one, actor: await actorOf(one) })));
   const named = Object.entries(problems).slice(0, MAX_FIELDS);
   if (named.length > 0) throw invalid(Object.fromEntries(named));
-  return actors;
+  return attributed;
 }
 
-async function write(store: Store, rows: readonly Item[]): Promise<void> {
+/** Stores the events. After an error, the quota of those that were not stored is released. */
+async function write(store: Store, rows: readonly NewEventRow[]): Promise<void> {
   try {
-    await store.writeAll(rows.map((put) => ({ put })));
+    await store.writeAll(rows.map((row) => eventWrite(store, row)));
   } catch (error) {
-    const stored = await store.getAll(rows.map(({ pk, sk }) => ({ pk, sk })));
+    const stored = await store.getAll(
+      EventItem,
+      rows.map(({ id }) => ({ id })),
+    );
     await releaseQuota(store, stored.filter((row) => row === undefined).length);
     throw error;
   }

@@ -3,9 +3,10 @@ import { MINUTE } from "../../clock.ts";
 import { plans } from "../../plans.ts";
 import type { Store } from "../../resources.ts";
 import { absent, any, atMost } from "../conditions.ts";
+import { changeItem, type ItemWrite } from "../item.ts";
 import { recent } from "../recent.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import type { TransactItem } from "../table.ts";
+import { EventUsage } from "../workspaces/items.ts";
 import {
   type Allowance,
   EVENT_USAGE_SHARDS,
@@ -30,11 +31,11 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance):
   const shard = store.ids.bytes(1)[0]! % EVENT_USAGE_SHARDS;
   if (n <= shareOf(quota, shard) && (await taken(store, [taking(store, quota, shard, n)]))) return;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const used = (await store.getAll(eventUsageKeys(store))).map((item) => Number(item?.events ?? 0));
+    const used = (await store.getAll(EventUsage, eventUsageKeys(store))).map((row) => row?.events ?? 0);
     const total = used.reduce((sum, one) => sum + one, 0);
     if (total + n > quota) throw usageRefusal("events", n, { events: total }, allowance);
     let left = n;
-    const writes: TransactItem[] = [];
+    const writes: ItemWrite[] = [];
     for (const [at, one] of used.entries()) {
       const max = Math.min(left, shareOf(quota, at) - one);
       if (max <= 0) continue;
@@ -49,17 +50,21 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance):
 /** Gives back what was taken for events that were not stored after all. */
 export async function releaseQuota(store: Store, n: number): Promise<void> {
   if (n === 0) return;
-  const shard = eventUsageKeys(store)[store.ids.bytes(1)[0]! % EVENT_USAGE_SHARDS]!;
-  await store.transact([{ update: shard, change: { add: { events: -n } } }]);
+  const shard = store.ids.bytes(1)[0]! % EVENT_USAGE_SHARDS;
+  await store.transact([changeItem(EventUsage, keyOfShard(store, shard), { add: { events: -n } })]);
 }
 
-const taking = (store: Store, quota: number, shard: number, n: number): TransactItem => ({
-  update: eventUsageKeys(store)[shard]!,
-  change: { add: { events: n } },
-  when: any(absent("events"), atMost("events", shareOf(quota, shard) - n)),
-});
+const keyOfShard = ({ clock }: Store, shard: number) => ({ shard, period: periodAt(clock.now()).name });
 
-const taken = (store: Store, writes: readonly TransactItem[]): Promise<boolean> =>
+const taking = (store: Store, quota: number, shard: number, n: number): ItemWrite =>
+  changeItem(
+    EventUsage,
+    keyOfShard(store, shard),
+    { add: { events: n } },
+    any(absent("events"), atMost("events", shareOf(quota, shard) - n)),
+  );
+
+const taken = (store: Store, writes: readonly ItemWrite[]): Promise<boolean> =>
   store.transact(writes).then(
     () => true,
     onTransactionCanceled(() => false),

@@ -1,44 +1,67 @@
-// Who reacts to which events: a workspace in which nobody watches an event pays for no reaction to it.
-
-import type { Store, StoreReader } from "../../resources.ts";
-import { keys } from "../keys.ts";
-import type { Item } from "../model.ts";
-import { allItems } from "../pages.ts";
+// What reacts to events: segments, journeys and conversions. An event whose name has no watcher causes no reaction, and
+// what is derived from the watchers of a workspace is read again only after one of them changed.
+import type { StoreReader } from "../../resources.ts";
+import { changeItem, type ItemWrite, putItem, removeItem } from "../item.ts";
 import { recent } from "../recent.ts";
-import type { TransactItem } from "../table.ts";
+import { Watcher, type WatcherKind, WatchVersion } from "./watcher-items.ts";
 
-export type WatcherKind = "segment" | "journey" | "conversion";
-
-const TENANTS_REMEMBERED = 1_000;
+/** The most workspaces of which an environment caches an index. */
+const MAX_CACHED = 1_000;
 
 /**
- * The steps of a transaction that makes a segment, journey or conversion react to these event names from now on, in
- * place of those it woke for before; none to stop. Put them along with the change that makes it active.
+ * Makes a segment, journey or conversion react to these event names from now on, instead of the names before; to none
+ * with an empty list. The writes belong to the transaction that activates or changes it.
  */
-export function watchWrites(
-  store: Pick<Store, "tenant">,
-  kind: WatcherKind,
-  id: string,
-  names: readonly string[],
-): TransactItem[] {
-  const key = keys.watcher(store.tenant, `${kind}#${id}`);
-  const row: TransactItem = names.length > 0 ? { put: { ...key, names: [...new Set(names)] } } : { remove: key };
-  return [row, { update: keys.watchVersion(store.tenant), change: { add: { version: 1 } } }];
+export const watchWrites = (kind: WatcherKind, id: string, names: readonly string[]): ItemWrite<"workspace">[] => [
+  names.length > 0 ? putItem(Watcher, { kind, id }, { names: [...new Set(names)] }) : removeItem(Watcher, { kind, id }),
+  changeItem(WatchVersion, {}, { add: { version: 1 } }),
+];
+
+interface Versioned {
+  version: number;
 }
 
-/** One per environment: the watched names as of a version, read again only when the version has moved. */
-export function watchedNames() {
-  const cache = recent<{ version: number; names: ReadonlySet<string> }>(TENANTS_REMEMBERED);
-
-  /** @param item the version item of the workspace, as just read. */
-  return async (store: StoreReader, item: Item | undefined): Promise<ReadonlySet<string>> => {
-    const version = Number(item?.version ?? 0);
-    if (version === 0) return new Set();
-    const found = cache.get(store.tenant);
-    if (found && found.version >= version) return found.names;
-    const rows = await allItems(store, { pk: keys.watcher(store.tenant, "").pk });
-    const names = new Set(rows.flatMap((row) => row.names as string[]));
-    cache.set(store.tenant, { version, names });
-    return names;
+/**
+ * Caches an index per workspace: `read` runs only after the version of the watchers changed (docs/decisions/0011).
+ * @param empty the index of a workspace that never had a watcher
+ * @returns a function that takes the version as just read, and returns the index of that version or a newer one
+ */
+export function cachedByVersion<I extends Versioned>(
+  empty: I,
+  read: (store: StoreReader, version: number) => Promise<I>,
+): (store: StoreReader, current: Versioned | undefined) => Promise<I> {
+  const cache = recent<I>(MAX_CACHED);
+  return async (store, current) => {
+    if (!current) return empty;
+    const cached = cache.get(store.tenant);
+    if (cached && cached.version >= current.version) return cached;
+    const index = await read(store, current.version);
+    cache.set(store.tenant, index);
+    return index;
   };
+}
+
+/** The same for callers that have not read the version: it costs one small read for each call. */
+export function watchedIndex<I extends Versioned>(
+  empty: I,
+  read: (store: StoreReader, version: number) => Promise<I>,
+): (store: StoreReader) => Promise<I> {
+  const indexOf = cachedByVersion(empty, read);
+  return async (store) => indexOf(store, await store.get(WatchVersion, {}));
+}
+
+/** The names of all watched events, one cache for each environment. */
+export function watchedNames(): (store: StoreReader, current: Versioned | undefined) => Promise<ReadonlySet<string>> {
+  const indexOf = cachedByVersion({ version: 0, names: new Set<string>() }, async (store, version) => {
+    const rows = await store.queryAll(Watcher, {});
+    return { version, names: new Set(rows.flatMap(({ names }) => names)) };
+  });
+  return async (store, current) => (await indexOf(store, current)).names;
+}
+
+/** Ids by each of the names that belong to them. */
+export function idsByName(entries: Iterable<readonly [id: string, names: Iterable<string>]>): Map<string, string[]> {
+  const ids = new Map<string, string[]>();
+  for (const [id, names] of entries) for (const name of new Set(names)) ids.set(name, [...(ids.get(name) ?? []), id]);
+  return ids;
 }

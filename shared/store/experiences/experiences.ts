@@ -1,104 +1,94 @@
-// In-app experiences as they are authored (INX): a draft may change, whatever was published stays as it was.
+// In-app experiences as they are authored (INX). Only a draft can be changed.
 import { timestamp } from "../../clock.ts";
 import { ApiError, notFound } from "../../http/errors.ts";
 import type { PageQuery } from "../../http/paging.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import type { ExperienceStatus } from "../../rules/experience-states.ts";
-import { MAX_ENTRIES } from "../catalogue.ts";
 import { absent, all, is } from "../conditions.ts";
-import { keys } from "../keys.ts";
+import { fromJson, type NewRowOf, putItem, toJson } from "../item.ts";
 import { groupOf, targetExists } from "../lists/targets.ts";
-import type { Item } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
-import { countListed, listPage, statusIndexWrite } from "../roster.ts";
-import type { InAppContent, Target } from "../sends/jobs.ts";
+import { listPage, requireRoom, statusWrite } from "../status-index.ts";
+import { type Experience, ExperienceItem, type ExperienceRow } from "./items.ts";
 
 export const MAX_NAME_CHARACTERS = 200;
 const DEFAULT_SPLIT = 50;
 const MAX_ATTEMPTS = 10;
 
-interface Arm {
-  title: string;
-  body?: string | undefined;
-  image_url?: string | undefined;
-}
+type AuthoredField =
+  | "name"
+  | "format"
+  | "content"
+  | "display"
+  | "audience"
+  | "start_at"
+  | "end_at"
+  | "variant_b"
+  | "split_percentage"
+  | "holdout_percentage";
+/** What the author of an experience sets. */
+type Authored = Pick<Experience, AuthoredField>;
 
-/** What a person writes of an experience. */
-export interface Authored {
-  name: string;
-  format: string;
-  content: Arm & Pick<InAppContent, "actions">;
-  display?: InAppContent["display"] | undefined;
-  audience?: Target | undefined;
-  start_at?: string | undefined;
-  end_at?: string | undefined;
-  variant_b?: Arm | undefined;
-  split_percentage?: number | undefined;
-  holdout_percentage: number;
-}
-
-export interface Experience extends Authored {
-  id: string;
-  status: ExperienceStatus;
-  notification_id?: string | undefined;
-  created_at: string;
-  updated_at: string;
-  archived_at?: string | undefined;
-  /** Counts the changes, so that a move concerns what was looked at before it. */
+/** An experience with what the API does not return of it. */
+export interface ExperienceRecord extends Experience {
   rev: number;
-  /** A pause canceled its send: resuming sends anew (AMB-6). */
   canceled_send?: boolean | undefined;
 }
 
 type Maybe<T> = { [K in keyof T]?: T[K] | undefined };
 
-type Input = Maybe<Authored> & Pick<Authored, "name" | "format" | "content">;
+type NewExperience = Maybe<Authored> & Pick<Authored, "name" | "format" | "content">;
 
-export interface ExperienceChange extends Maybe<Authored> {
+interface ExperienceChange extends Maybe<Authored> {
   remove_variant_b?: boolean | undefined;
 }
 
 /** @throws 400 naming the field, 429 beyond 10,000 experiences. */
-export async function createExperience(store: Store, input: Input): Promise<Experience> {
-  if ((await countListed(store, "experience")) >= MAX_ENTRIES)
-    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTRIES} experiences.`);
+export async function createExperience(store: Store, input: NewExperience): Promise<ExperienceRecord> {
+  await requireRoom(store, ExperienceItem, "experiences");
   const now = store.clock.now();
   const [created_at, updated_at] = [timestamp(now), timestamp(now)];
-  const authored = await checked(store, { ...input, holdout_percentage: input.holdout_percentage ?? 0 });
+  const authored = await checkAcrossFields(store, { ...input, holdout_percentage: input.holdout_percentage ?? 0 });
   const id = store.ids.uuidAt(now);
-  const experience: Experience = { ...authored, id, status: "draft", created_at, updated_at, rev: 1 };
+  const experience: ExperienceRecord = { ...authored, id, status: "draft", created_at, updated_at, rev: 1 };
   await store.transact([
-    { put: itemOf(store, experience), when: absent() },
-    statusIndexWrite(store, "experience", id, experience.status),
+    putItem(ExperienceItem, { id }, newRowOf(experience), absent()),
+    statusWrite(ExperienceItem, id, experience.status),
   ]);
   return experience;
 }
 
 /** @throws 404, also for another workspace's experience. */
-export async function getExperience(store: StoreReader, id: string): Promise<Experience> {
-  const item = await store.get(keys.entity(store.tenant, "experience", id));
-  if (!item) throw notFound("experience");
-  return experienceOf(item);
+export async function getExperience(store: StoreReader, id: string): Promise<ExperienceRecord> {
+  const experience = await findExperience(store, id);
+  if (!experience) throw notFound("experience");
+  return experience;
+}
+
+export async function findExperience(store: StoreReader, id: string): Promise<ExperienceRecord | undefined> {
+  const row = await store.get(ExperienceItem, { id });
+  return row && experienceOf(row);
 }
 
 /** INX-23: newest first. */
 export async function listExperiences(
   store: StoreReader,
   query: PageQuery & { status?: ExperienceStatus | undefined },
-): Promise<{ items: Experience[]; total: number }> {
-  const { items, total } = await listPage(store, "experience", query);
-  return { items: items.map(experienceOf), total };
+): Promise<{ items: ExperienceRecord[]; total: number }> {
+  const { rows, total } = await listPage(store, ExperienceItem, query);
+  return { items: rows.map(experienceOf), total };
 }
 
-/** INX-25 to INX-29: each block that is given replaces its whole block. @throws 400 naming the field, 404, 422. */
-export async function updateExperience(store: Store, id: string, change: ExperienceChange): Promise<Experience> {
+/** INX-25 to INX-29: each given block replaces the whole stored block. @throws 400 naming the field, 404, 422. */
+export async function updateExperience(store: Store, id: string, change: ExperienceChange): Promise<ExperienceRecord> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const current = await getExperience(store, id);
     if (current.status !== "draft")
       throw new ApiError("VALIDATION_ERROR", `The experience is ${current.status}: only a draft can be changed.`);
-    const authored = await checked(store, changed(current, change), change);
+    const authored = await checkAcrossFields(store, changed(current, change), change);
     const next = { ...current, ...authored, updated_at: timestamp(store.clock.now()), rev: current.rev + 1 };
-    const isWritten = await store.put(itemOf(store, next), all(is("rev", current.rev), is("status", "draft"))).then(
+    const isUnchanged = all(is("rev", current.rev), is("status", "draft"));
+    const isWritten = await store.put(ExperienceItem, { id }, newRowOf(next), isUnchanged).then(
       () => true,
       onConditionFailed(() => false),
     );
@@ -107,55 +97,72 @@ export async function updateExperience(store: Store, id: string, change: Experie
   throw busy();
 }
 
-/** INX-39, INX-40: a new draft with what was authored, without the live window and the send. @throws 404, 429. */
-export async function duplicateExperience(store: Store, id: string, name: string | undefined): Promise<Experience> {
-  const { name: original, format, content, display, audience, ...rest } = await getExperience(store, id);
-  const { variant_b, split_percentage, holdout_percentage } = rest;
-  const copy = name ?? [...`Copy of ${original}`].slice(0, MAX_NAME_CHARACTERS).join("");
-  const authored = { format, content, display, audience, variant_b, split_percentage, holdout_percentage };
-  return createExperience(store, { ...authored, name: copy });
+/** INX-39, INX-40: a new draft of what was authored, without the live window and the send. @throws 404, 429. */
+export async function duplicateExperience(
+  store: Store,
+  id: string,
+  name: string | undefined,
+): Promise<ExperienceRecord> {
+  const original = await getExperience(store, id);
+  return createExperience(store, {
+    name: name ?? [...`Copy of ${original.name}`].slice(0, MAX_NAME_CHARACTERS).join(""),
+    format: original.format,
+    content: original.content,
+    display: original.display,
+    audience: original.audience,
+    variant_b: original.variant_b,
+    split_percentage: original.split_percentage,
+    holdout_percentage: original.holdout_percentage,
+  });
 }
 
 export const busy = () =>
   new ApiError("SERVICE_UNAVAILABLE", "Somebody else is changing this at the moment. Try again.");
 
-/** A 400 that names the fields at fault (AMB-3). */
+/** A 400 that names the faulty fields (AMB-3). */
 export function malformed(fields: Record<string, string>): ApiError {
   const [[name, reason] = ["body", "is invalid"]] = Object.entries(fields);
   return new ApiError("BAD_REQUEST", `${name}: ${reason}`, { fields });
 }
 
-/** The field to blame where the audience is a list or segment that is not there. */
+/** The faulty field where the audience is a list or segment that does not exist. */
 export async function missingAudience(
   store: StoreReader,
-  audience: Target | undefined,
+  audience: Experience["audience"],
 ): Promise<Record<string, string> | undefined> {
   const group = audience && groupOf(audience);
   if (!group || (await targetExists(store, audience))) return undefined;
   return { [`audience.${group.kind}_id`]: `no such ${group.kind} in this workspace` };
 }
 
-/** INX-26, INX-27: an empty time clears it; removing the B arm takes its share along. */
-function changed(current: Experience, { remove_variant_b: removes = false, ...change }: ExperienceChange): Authored {
+/** INX-26, INX-27: an empty time clears it; removing the B arm removes its share too. */
+function changed(current: Experience, { remove_variant_b = false, ...change }: ExperienceChange): Authored {
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-  const { name, format, content, display, audience, start_at, end_at, variant_b, ...shares } = {
+  const whole: Experience = {
     ...current,
-    ...(removes && { variant_b: undefined, split_percentage: undefined }),
+    ...(remove_variant_b && { variant_b: undefined, split_percentage: undefined }),
     ...given,
   };
-  const { split_percentage, holdout_percentage } = shares;
-  const texts = { name, format, content, display, audience, variant_b };
   return {
-    ...texts,
-    split_percentage,
-    holdout_percentage,
-    start_at: start_at || undefined,
-    end_at: end_at || undefined,
+    name: whole.name,
+    format: whole.format,
+    content: whole.content,
+    display: whole.display,
+    audience: whole.audience,
+    start_at: whole.start_at || undefined,
+    end_at: whole.end_at || undefined,
+    variant_b: whole.variant_b,
+    split_percentage: whole.split_percentage,
+    holdout_percentage: whole.holdout_percentage,
   };
 }
 
-/** What concerns more than one field, on the whole that a change would lead to. @throws 400 naming the field. */
-async function checked(store: StoreReader, whole: Authored, change: ExperienceChange = whole): Promise<Authored> {
+/** Checks the rules across fields on the result of a change. @throws 400 naming the field. */
+async function checkAcrossFields(
+  store: StoreReader,
+  whole: Authored,
+  change: ExperienceChange = whole,
+): Promise<Authored> {
   const { start_at, end_at, variant_b, split_percentage } = whole;
   if (change.remove_variant_b && change.variant_b)
     throw malformed({ remove_variant_b: "must not be combined with variant_b" });
@@ -170,16 +177,32 @@ async function checked(store: StoreReader, whole: Authored, change: ExperienceCh
   };
 }
 
-const BLOCKS = ["content", "display", "audience", "variant_b"] as const;
+const newRowOf = ({
+  content,
+  display,
+  audience,
+  variant_b,
+  ...plain
+}: ExperienceRecord): NewRowOf<typeof ExperienceItem> => ({
+  ...plain,
+  content: toJson(content),
+  display: display && toJson(display),
+  audience: audience && toJson(audience),
+  variant_b: variant_b && toJson(variant_b),
+});
 
-/** Blocks are JSON text, the rest lies open (rule 13). */
-function itemOf({ tenant }: Pick<Store, "tenant">, experience: Experience): Item {
-  const blocks = BLOCKS.map((name) => [name, experience[name] && JSON.stringify(experience[name])]);
-  const { content, display, audience, variant_b, ...plain } = experience;
-  return { ...keys.entity(tenant, "experience", experience.id), ...plain, ...Object.fromEntries(blocks) };
-}
-
-export function experienceOf({ pk, sk, ...item }: Item): Experience {
-  const blocks = BLOCKS.flatMap((name) => (item[name] === undefined ? [] : [[name, JSON.parse(String(item[name]))]]));
-  return { ...item, ...Object.fromEntries(blocks) } as unknown as Experience;
-}
+const experienceOf = ({
+  pk,
+  sk,
+  content,
+  display,
+  audience,
+  variant_b,
+  ...plain
+}: ExperienceRow): ExperienceRecord => ({
+  ...plain,
+  content: fromJson(content),
+  display: display && fromJson(display),
+  audience: audience && fromJson(audience),
+  variant_b: variant_b && fromJson(variant_b),
+});

@@ -1,5 +1,5 @@
-// The life of an experience after its draft (INX-30 to INX-37): each move is one transaction with whatever goes with it,
-// so that no experience is live without its send and none is hidden half.
+// The life of an experience after its draft (INX-30 to INX-37). Each transition is one transaction with its effects, so
+// that no experience is live without its send.
 import { timestamp } from "../../clock.ts";
 import { ApiError } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
@@ -7,19 +7,22 @@ import { type ExperienceAction, experienceMoves, isDone } from "../../rules/expe
 import { jobMoves } from "../../rules/job-states.ts";
 import { isUsable, listChannels } from "../channels/channels.ts";
 import { is } from "../conditions.ts";
-import type { Change } from "../expressions.ts";
-import { annotation } from "../insights/annotations.ts";
-import { keys } from "../keys.ts";
+import { annotationWrite } from "../insights/annotations.ts";
+import type { ChangeOf, ItemWrite } from "../item.ts";
 import { moveWrite } from "../lifecycle.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import { statusIndexWrite } from "../roster.ts";
-import { findJob, type JobSpec } from "../sends/jobs.ts";
+import { JobItem } from "../sends/job-items.ts";
+import type { JobSpec } from "../sends/job-spec.ts";
+import { findJob } from "../sends/jobs.ts";
 import { startSend } from "../sends/sends.ts";
-import type { TransactItem } from "../table.ts";
+import { statusWrite } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
-import { useWrites, withoutUse } from "../uses.ts";
+import { endUseWrites, useWrites } from "../uses.ts";
 import type { Allowance } from "../workspaces/usage.ts";
-import { busy, type Experience, getExperience, malformed, missingAudience } from "./experiences.ts";
+import { busy, type ExperienceRecord, getExperience, malformed, missingAudience } from "./experiences.ts";
+import { ExperienceItem } from "./items.ts";
+
+type Change = ChangeOf<typeof ExperienceItem>;
 
 const MAX_ATTEMPTS = 10;
 
@@ -28,24 +31,19 @@ export const publishExperience = (store: Store, timers: Timers, allowance: Allow
   attempt(store, id, "publish", async (experience) => {
     await requireReady(store, experience);
     const { name, audience = { type: "all" }, end_at } = experience;
-    // Put just before the state it belongs to; if there comes none, it finds a draft and does nothing.
+    // Set before the experience is live: without that, the timer finds a draft and does nothing.
     if (end_at) await timers.set([{ kind: "experience-end", id, at: Date.parse(end_at) }]);
+    const text = `The experience "${name}" was published.`;
     return send(store, timers, allowance, experience, "publish", [
-      {
-        put: annotation(store, {
-          kind: "experience_published",
-          text: `The experience "${name}" was published.`,
-          ref_id: id,
-        }),
-      },
-      ...useWrites(store, audience, { kind: "experience", id, until: end_at }),
+      annotationWrite(store, { kind: "experience_published", text, ref_id: id }),
+      ...useWrites(audience, { kind: "experience", id, until: end_at }),
     ]);
   });
 
 /** INX-33. @throws 400 naming the current status, 404. */
 export const pauseExperience = (store: Store, id: string) =>
   attempt(store, id, "pause", async (experience) => {
-    const canceling = await cancelWrite(store, experience);
+    const canceling = await cancelWrites(store, experience);
     const change: Change = canceling.length > 0 ? { set: { canceled_send: true } } : {};
     return transacted(store, [...moveWrites(store, experience, "pause", change), ...canceling]);
   });
@@ -61,22 +59,17 @@ export const resumeExperience = (store: Store, timers: Timers, allowance: Allowa
     return send(store, timers, allowance, experience, "resume");
   });
 
-/** INX-35: terminal; a send still ahead will reach nobody. @throws 400 naming the current status, 404. */
+/** INX-35: terminal; a send that is still scheduled is canceled. @throws 400 naming the current status, 404. */
 export const endExperience = (store: Store, id: string) =>
-  attempt(store, id, "end", async (experience) =>
-    transacted(store, [
+  attempt(store, id, "end", async (experience) => {
+    const text = `The experience "${experience.name}" ended.`;
+    return transacted(store, [
       ...moveWrites(store, experience, "end"),
-      {
-        put: annotation(store, {
-          kind: "experience_ended",
-          text: `The experience "${experience.name}" ended.`,
-          ref_id: id,
-        }),
-      },
-      ...(await cancelWrite(store, experience)),
-      ...withoutUse(store, experience.audience ?? null, { kind: "experience", id }),
-    ]),
-  );
+      annotationWrite(store, { kind: "experience_ended", text, ref_id: id }),
+      ...(await cancelWrites(store, experience)),
+      ...endUseWrites(experience.audience ?? null, { kind: "experience", id }),
+    ]);
+  });
 
 /** INX-36. @throws 400 naming the current status, 404. */
 export const archiveExperience = (store: Store, id: string) =>
@@ -85,74 +78,77 @@ export const archiveExperience = (store: Store, id: string) =>
     return transacted(store, moveWrites(store, experience, "archive", { set: { archived_at } }));
   });
 
-/** Tries a move on what is there now, again where somebody came between. @returns the experience after it. */
+/** Attempts a transition, again after a concurrent change. @returns the experience after it. */
 async function attempt(
   store: Store,
   id: string,
   action: ExperienceAction,
-  take: (experience: Experience) => Promise<boolean>,
-): Promise<Experience> {
+  take: (experience: ExperienceRecord) => Promise<boolean>,
+): Promise<ExperienceRecord> {
   for (let attemptCount = 0; attemptCount < MAX_ATTEMPTS; attemptCount++) {
     const experience = await getExperience(store, id);
     if (isDone(action, experience.status)) return experience;
     const { from } = experienceMoves[action];
-    if (!(from as readonly string[]).includes(experience.status))
+    if (!from.some((status) => status === experience.status))
       throw new ApiError("BAD_REQUEST", `The experience is ${experience.status}: it cannot ${action}.`);
     if (await take(experience)) return getExperience(store, id);
   }
   throw busy();
 }
 
-/** The move itself: of the revision that was looked at, in the entity and in its compact row. */
-function moveWrites(store: Store, { id, rev }: Experience, action: ExperienceAction, { set, ...change }: Change = {}) {
+/** The transition of the revision that was read, in the entity and in its status row. */
+function moveWrites(
+  store: Store,
+  { id, rev }: ExperienceRecord,
+  action: ExperienceAction,
+  { set, ...change }: Change = {},
+): ItemWrite<"workspace">[] {
   const updated_at = timestamp(store.clock.now());
-  const key = keys.entity(store.tenant, "experience", id);
   return [
-    moveWrite(key, experienceMoves, action, {
+    moveWrite(ExperienceItem, { id }, experienceMoves, action, {
       change: { ...change, set: { ...set, updated_at, rev: rev + 1 } },
       when: is("rev", rev),
     }),
-    statusIndexWrite(store, "experience", id, experienceMoves[action].to),
+    statusWrite(ExperienceItem, id, experienceMoves[action].to),
   ];
 }
 
-const transacted = (store: Store, writes: readonly TransactItem[]): Promise<boolean> =>
+const transacted = (store: Store, writes: readonly ItemWrite<"workspace">[]): Promise<boolean> =>
   store.transact(writes).then(
     () => true,
     onTransactionCanceled(() => false),
   );
 
-/** Cancels the send if it is still ahead: with it a fire that comes first refuses the whole, and the next try sees it. */
-async function cancelWrite(store: Store, { notification_id }: Experience): Promise<TransactItem[]> {
+/** Cancels a scheduled send. If the send starts first, the whole transaction fails and the next attempt finds it. */
+async function cancelWrites(store: Store, { notification_id }: ExperienceRecord): Promise<ItemWrite<"workspace">[]> {
   const job = notification_id === undefined ? undefined : await findJob(store, notification_id);
   if (job?.status !== "scheduled") return [];
   const completed_at = timestamp(store.clock.now());
-  return [moveWrite(keys.job(store.tenant, job.id), jobMoves, "cancel", { change: { set: { completed_at } } })];
+  return [moveWrite(JobItem, { job: job.id }, jobMoves, "cancel", { change: { set: { completed_at } } })];
 }
 
-/** Starts the send with the move that it belongs to. */
+/** Starts the send in the transaction of the transition. */
 async function send(
   store: Store,
   timers: Timers,
   allowance: Allowance,
-  experience: Experience,
+  experience: ExperienceRecord,
   action: "publish" | "resume",
-  extraItems: readonly TransactItem[] = [],
+  extraItems: readonly ItemWrite<"workspace">[] = [],
 ): Promise<boolean> {
   const notification_id = store.ids.uuidAt(store.clock.now());
   const change: Change = { set: { notification_id }, remove: ["canceled_send"] };
-  const started = await startSend(
-    store,
-    timers,
-    allowance,
-    { id: notification_id, spec: await specOf(store, experience) },
-    [...moveWrites(store, experience, action, change), ...extraItems],
-  );
+  const spec = await specOf(store, experience);
+  const started = await startSend(store, timers, allowance, { id: notification_id, spec }, [
+    ...moveWrites(store, experience, action, change),
+    ...extraItems,
+  ]);
   return !("refused" in started);
 }
 
 /** @throws 400 with what a publish still lacks (AMB-4). */
-async function requireReady(store: StoreReader, { content, variant_b, audience, end_at }: Experience): Promise<void> {
+async function requireReady(store: StoreReader, experience: ExperienceRecord): Promise<void> {
+  const { content, variant_b, audience, end_at } = experience;
   const fields = {
     ...(!content.body && { "content.body": "is required to publish" }),
     ...(variant_b && !variant_b.body && { "variant_b.body": "is required to publish" }),
@@ -163,23 +159,31 @@ async function requireReady(store: StoreReader, { content, variant_b, audience, 
   if (Object.keys(fields).length > 0) throw malformed(fields);
 }
 
-/** What is sent: in-app only, to everybody the audience means, with the experience's own look. */
-async function specOf(store: StoreReader, experience: Experience): Promise<JobSpec> {
+/** The job of an experience: in-app only, to its whole audience, with its own format and display. */
+async function specOf(store: StoreReader, experience: ExperienceRecord): Promise<JobSpec> {
   const { id, name, format, content, display, variant_b, start_at, audience = { type: "all" } } = experience;
   const channel = (await listChannels(store)).find((one) => one.type === "in_app" && isUsable(one));
   if (!channel) throw new ApiError("BAD_REQUEST", "The workspace has no active in_app channel.");
   const { title, body = "", image_url, actions } = content;
   return {
-    ...{ name, title, body, data: null, template_id: null, category: "marketing" },
+    name,
+    title,
+    body,
+    data: null,
+    template_id: null,
+    category: "marketing",
     in_app: { format, image_url, actions, display },
     channel_ids: [channel.id],
-    ...{ target: audience, subscriber_ids_count: null, device_filters: null, subscriber_filters: null },
+    target: audience,
+    subscriber_ids_count: null,
+    device_filters: null,
+    subscriber_filters: null,
     scheduled_at: start_at && Date.parse(start_at) > store.clock.now() ? start_at : null,
     channel_arbitration_mode: "explicit",
     holdout_percentage: experience.holdout_percentage,
     split_percentage: variant_b ? (experience.split_percentage ?? null) : null,
     variant_b: variant_b ? { ...variant_b, body: variant_b.body ?? "" } : null,
-    // It waits in the app until somebody opens it: there is nobody to disturb at night.
+    // It is stored until the app is opened, so it disturbs nobody at night.
     bypass_quiet_hours: true,
     source: { type: "experience", id },
   };

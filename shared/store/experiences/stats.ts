@@ -1,4 +1,4 @@
-// What became of an experience (INS-1 to INS-3): counted from the reports of those who saw it.
+// Statistics of an experience (INS-1 to INS-3), from the interactions that subscribers' devices reported.
 import type { StoreReader } from "../../resources.ts";
 import type { ExperienceStatus } from "../../rules/experience-states.ts";
 import type { Interaction } from "../../rules/interactions.ts";
@@ -25,13 +25,15 @@ export interface ExperienceStats extends Counts {
 
 const ARMS = ["a", "b"] as const;
 
-/** INX-41. Of the send that publishing began, whose audience is the experience's. @throws 404. */
+/** INX-41. Of the send that publishing started, whose audience is the experience's. @throws 404. */
 export async function experienceStats(store: StoreReader, id: string): Promise<ExperienceStats> {
   const { status, notification_id, variant_b } = await getExperience(store, id);
   const totals = notification_id === undefined ? undefined : await interactionTotals(store, notification_id);
   const whole = countsOf(totals?.interactions);
   return {
-    ...{ experience_id: id, status, ...whole },
+    experience_id: id,
+    status,
+    ...whole,
     unique_reach: totals?.recipients.reached ?? 0,
     dismiss_rate: share(whole.dismissals, whole.impressions),
     ...(variant_b && { by_variant: ARMS.map((arm) => ({ variant_id: arm, ...countsOf(armOf(totals, arm)) })) }),

@@ -1,11 +1,13 @@
-// Chart annotations (ANN): what happened when, by people and by the service itself.
+// Chart annotations (ANN): what happened when, noted by users and by the service itself.
+import * as v from "valibot";
 import { timeOfUuid, timestamp, uuidV7 } from "../../clock.ts";
 import { ApiError, notFound } from "../../http/errors.ts";
 import { pageRoom } from "../../http/paging.ts";
-import { isUuid } from "../../http/schemas.ts";
+import { isUuid, Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreContext, StoreReader } from "../../resources.ts";
-import { keys } from "../keys.ts";
-import type { Item, Key } from "../model.ts";
+import { fieldsOf, type ItemWrite, type NewRowOf, putItem } from "../item.ts";
+import type { Key } from "../model.ts";
+import { AnnotationItem, annotationFields } from "./annotation-items.ts";
 
 /** D-ANNAUTO. */
 export const autoKinds = [
@@ -24,79 +26,85 @@ export const autoKinds = [
 ] as const;
 export type AutoKind = (typeof autoKinds)[number];
 
-interface Note {
+export const Annotation = v.object({
+  ...annotationFields,
+  /** Null for one of the service itself. */
+  created_by: v.nullable(v.string()),
+  created_at: Timestamp,
+});
+export type Annotation = v.InferOutput<typeof Annotation>;
+
+type AnnotationRow = NewRowOf<typeof AnnotationItem>;
+
+interface AutoNote {
   kind: AutoKind;
   text: string;
-  ref_id?: string;
+  ref_id?: string | undefined;
 }
 
-const MAX_TEXT = 500;
+const MAX_TEXT_CHARACTERS = 500;
 
-/** The row of something that the service found or did by itself, for a transaction with what it tells of. */
-export function annotation({ tenant, clock, ids }: Omit<StoreContext, "log">, { kind, text, ref_id }: Note): Item {
+/** The last time that a date can hold. */
+const MAX_DATE_MS = 8.64e15;
+
+const annotationKey = ({ id, occurred_at }: Pick<AnnotationRow, "id" | "occurred_at">) => ({
+  id: `${occurred_at}#${id}`,
+});
+
+function autoRow({ clock, ids }: Pick<StoreContext, "clock" | "ids">, { kind, text, ref_id }: AutoNote): AnnotationRow {
   const now = clock.now();
   const at = timestamp(now);
-  const id = ids.uuidAt(now);
   return {
-    ...keys.entity(tenant, "annotation", `${at}#${id}`),
-    ...{
-      id,
-      occurred_at: at,
-      text: text.slice(0, MAX_TEXT),
-      source: "auto",
-      kind,
-      visibility: "tenant",
-      created_at: at,
-    },
-    ...(ref_id !== undefined && { ref_id }),
+    id: ids.uuidAt(now),
+    occurred_at: at,
+    text: text.slice(0, MAX_TEXT_CHARACTERS),
+    source: "auto",
+    kind,
+    visibility: "tenant",
+    created_at: at,
+    ref_id,
   };
 }
 
-/** Notes something that the service found or did by itself. */
-export const annotate = (store: Store, note: Note): Promise<void> => store.put(annotation(store, note));
-
-/** ANN-1. */
-export interface Annotation {
-  id: string;
-  occurred_at: string;
-  ends_at?: string;
-  text: string;
-  source: "auto" | "manual";
-  kind: string;
-  visibility: "tenant" | "agency_only";
-  ref_id?: string;
-  created_by: string | null;
-  created_at: string;
+/** The write that notes what the service did or found, for the transaction in which it happens. */
+export function annotationWrite(context: Pick<StoreContext, "clock" | "ids">, note: AutoNote): ItemWrite<"workspace"> {
+  const row = autoRow(context, note);
+  return putItem(AnnotationItem, annotationKey(row), row);
 }
 
-/** The annotation's id says where it lies: its time, and what tells it from others of that time. */
-const idOf = (occurredAt: string, unique: string) =>
+/** Notes what the service did or found. */
+export const annotate = (store: Store, note: AutoNote): Promise<void> => {
+  const row = autoRow(store, note);
+  return store.put(AnnotationItem, annotationKey(row), row);
+};
+
+/** The id contains the time of the annotation, which is a part of its key. */
+const idAt = (occurredAt: string, unique: string) =>
   uuidV7(Date.parse(occurredAt), Buffer.from(unique.replaceAll("-", ""), "hex"));
 
-/** Something that a person notes (ANN-3). */
+/** Writes the annotation of a user (ANN-3). */
 export async function writeAnnotation(
   store: Store,
-  {
+  note: Pick<Annotation, "occurred_at" | "ends_at" | "text" | "visibility">,
+  user: string | null,
+): Promise<Annotation> {
+  const { occurred_at, ends_at, text, visibility } = note;
+  const row: AnnotationRow = {
+    id: idAt(occurred_at, store.ids.uuid()),
     occurred_at,
     ends_at,
     text,
+    source: "manual",
+    kind: "custom",
     visibility,
-  }: Pick<Annotation, "occurred_at" | "text" | "visibility"> & { ends_at?: string | undefined },
-  user: string | null,
-): Promise<Annotation> {
-  const id = idOf(occurred_at, store.ids.uuid());
-  const item: Item = {
-    ...keys.entity(store.tenant, "annotation", `${occurred_at}#${id}`),
-    ...{ id, occurred_at, text, source: "manual", kind: "custom", visibility },
-    ...(ends_at !== undefined && { ends_at }),
-    ...(user !== null && { created_by: user }),
+    created_by: user ?? undefined,
     created_at: timestamp(store.clock.now()),
   };
-  await store.put(item);
-  return annotationOf(item);
+  await store.put(AnnotationItem, annotationKey(row), row);
+  return annotationOf(row);
 }
 
-/** Those that begin within a range, both ends included, oldest first; an agency's own only for an agency. */
+/** Annotations that begin within a range, both ends included, oldest first. Agencies also get those of agencies. */
 export async function listAnnotations(
   store: StoreReader,
   { from, to, kinds, isAgency }: { from: string; to: string; kinds?: readonly string[] | undefined; isAgency: boolean },
@@ -105,16 +113,11 @@ export async function listAnnotations(
   const takes = pageRoom();
   let after: Key | undefined;
   do {
-    const page = await store.query({
-      pk: keys.entities(store.tenant, "annotation"),
-      from,
-      to: `${to}~`,
-      after,
-    });
-    for (const item of page.items) {
-      const annotation = annotationOf(item);
-      const isShown = isAgency || annotation.visibility === "tenant";
-      if (!isShown || (kinds && !kinds.includes(annotation.kind))) continue;
+    const page = await store.query(AnnotationItem, {}, { from, to: `${to}~`, after });
+    for (const row of page.items) {
+      const isShown = isAgency || row.visibility === "tenant";
+      if (!isShown || (kinds && !kinds.includes(row.kind))) continue;
+      const annotation = annotationOf(row);
       if (!takes(annotation)) return found;
       found.push(annotation);
     }
@@ -123,27 +126,18 @@ export async function listAnnotations(
   return found;
 }
 
-/** ANN-5. @throws 404; 403 for what the service itself noted (AMB-33). */
+/** ANN-5. @throws 404; 403 for an annotation of the service itself (AMB-33). */
 export async function deleteAnnotation(store: Store, id: string, { isAgency }: { isAgency: boolean }): Promise<void> {
   const at = isUuid(id) ? timeOfUuid(id.toLowerCase()) : Number.NaN;
-  const item =
-    at >= 0 && at < 8.64e15
-      ? await store.get(keys.entity(store.tenant, "annotation", `${timestamp(at)}#${id}`))
-      : undefined;
-  if (!item || (item.visibility === "agency_only" && !isAgency)) throw notFound("annotation");
-  if (item.source === "auto") throw new ApiError("FORBIDDEN", "What the service noted by itself cannot be deleted.");
-  await store.remove(item);
+  const key = at >= 0 && at < MAX_DATE_MS ? annotationKey({ id, occurred_at: timestamp(at) }) : undefined;
+  const row = key && (await store.get(AnnotationItem, key));
+  if (!row || (row.visibility === "agency_only" && !isAgency)) throw notFound("annotation");
+  if (row.source === "auto") throw new ApiError("FORBIDDEN", "What the service noted by itself cannot be deleted.");
+  await store.remove(AnnotationItem, key);
 }
 
-const annotationOf = (item: Item): Annotation => ({
-  id: String(item.id),
-  occurred_at: String(item.occurred_at),
-  ...(item.ends_at !== undefined && { ends_at: String(item.ends_at) }),
-  text: String(item.text),
-  source: item.source as Annotation["source"],
-  kind: String(item.kind),
-  visibility: item.visibility as Annotation["visibility"],
-  ...(item.ref_id !== undefined && { ref_id: String(item.ref_id) }),
-  created_by: (item.created_by as string | undefined) ?? null,
-  created_at: String(item.created_at),
+const annotationOf = (row: AnnotationRow): Annotation => ({
+  ...fieldsOf(annotationFields, row),
+  created_by: row.created_by ?? null,
+  created_at: row.created_at,
 });

@@ -1,21 +1,26 @@
-// What a conversion counts for, written down once: a row that says so, and the counters of its sends and sources.
+// What a conversion counts for, stored once: a row that names it, and the counters of its sends and sources.
 import { SECOND, timeOfUuid } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { type Attribution, attribute, type Touch } from "../../rules/attribution.ts";
-import type { Channel } from "../channels/channels.ts";
 import { listChannels } from "../channels/channels.ts";
+import type { Channel } from "../channels/items.ts";
 import { absent } from "../conditions.ts";
 import { dayOf, type StoredEvent } from "../events/events.ts";
-import { CONVERSION_SHARDS, keys, shardOf } from "../keys.ts";
+import { changeItem, type ItemWrite, putItem } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import { messagesSince } from "../sends/inbox.ts";
-import { findJobs, type JobItem } from "../sends/jobs.ts";
+import { messageIdOf, messagesSince } from "../sends/inbox.ts";
+import { findJobs, type Job } from "../sends/jobs.ts";
 import { touchesSince } from "../sends/touches.ts";
-import type { TransactItem } from "../table.ts";
+import { shardOf } from "../shards.ts";
 import type { ConversionDefinition } from "./conversions.ts";
-
-export const conversionGroups = ["campaign", "journey", "channel"] as const;
-export type ConversionGroup = (typeof conversionGroups)[number];
+import {
+  Conversion,
+  type ConversionGroup,
+  Converted,
+  conversionShard,
+  DayTotals,
+  JobConversionCount,
+} from "./items.ts";
 
 const MAX_ATTEMPTS = 8;
 
@@ -42,32 +47,33 @@ export async function recordConversion(
     const writes = await writesOf(store, facts);
     const outcome = await store.transact(writes).then(
       () => "counted" as const,
-      onTransactionCanceled(([existing]) => (existing ? ("known" as const) : ("again" as const))),
+      onTransactionCanceled(([existing]) => (existing ? ("existing" as const) : ("changed" as const))),
     );
-    if (outcome !== "again") return;
+    if (outcome !== "changed") return;
   }
   throw Object.assign(new Error("Too many conversions of one subscriber at once."), { name: "ThrottlingException" });
 }
 
-/** Everything a subscriber was assigned in, from one time to another. */
+/** The touches of all sends that a subscriber was assigned in, from one time to another. */
 async function touchesOf(store: StoreReader, subscriber: string, from: number, to: number): Promise<Touch[]> {
   const [rows, messages] = await Promise.all([
     touchesSince(store, subscriber, from),
     messagesSince(store, subscriber, from),
   ]);
-  const sent = rows.map(
-    (row): Touch => ({
-      job: String(row.job),
-      at: Date.parse(row.sk.split("#")[1]!),
-      group: row.state === "held_out" ? "held_out" : "treated",
-      isDelivered: row.state === "sent",
-      channel: row.channel as string | undefined,
-    }),
-  );
+  const sent = rows.map(({ sk, job, state, channel }): Touch => {
+    const [, at = ""] = sk.split("#");
+    return {
+      job,
+      at: Date.parse(at),
+      group: state === "held_out" ? "held_out" : "treated",
+      isDelivered: state === "sent",
+      channel,
+    };
+  });
   const shown = messages.map(
     (row): Touch => ({
-      job: String(row.job),
-      at: timeOfUuid(row.sk.slice("I#".length)),
+      job: row.job,
+      at: timeOfUuid(messageIdOf(row)),
       group: "treated",
       isDelivered: true,
       channel: "in_app",
@@ -76,7 +82,7 @@ async function touchesOf(store: StoreReader, subscriber: string, from: number, t
   return [...sent, ...shown].filter(({ at }) => at >= from && at <= to);
 }
 
-/** Whole cents; what is no number counts nothing. */
+/** In whole cents; a value that is not a number counts as 0. */
 function revenueOf({ properties }: StoredEvent, property: string | null): number {
   const value = property === null || !Object.hasOwn(properties, property) ? 0 : properties[property];
   return typeof value === "number" && Number.isFinite(value) ? Math.round(value) : 0;
@@ -87,65 +93,91 @@ interface Facts {
   event: StoredEvent;
   revenue: number;
   attribution: Attribution;
-  jobs: readonly (JobItem | undefined)[];
+  jobs: readonly (Job | undefined)[];
   channels: readonly Channel[];
 }
 
-async function writesOf(store: Store, facts: Facts): Promise<TransactItem[]> {
-  const { subscriber, event, revenue, attribution, jobs } = facts;
-  const { tenant } = store;
-  const day = dayOf(event.occurred_at);
-  const shard = CONVERSION_SHARDS[Number.parseInt(shardOf(event.id), 16) % CONVERSION_SHARDS.length]!;
-  const sources = new Map<string, { type: ConversionGroup; id: string }>();
-  for (const [i, { isDelivered }] of attribution.jobs.entries()) {
-    const source = jobs[i]?.source;
-    if (isDelivered && source && source.id !== null && (source.type === "campaign" || source.type === "journey"))
-      sources.set(`${source.type}#${source.id}`, { type: source.type, id: source.id });
-  }
-  const marks = [...attribution.jobs.map(({ job }) => `job#${job}`), ...sources.keys()];
-  const existing = await store.getAll(marks.map((mark) => keys.converted(tenant, subscriber, mark)));
-  const isFirst = new Set(marks.filter((_, i) => !existing[i]));
+/** What a conversion is counted for. */
+interface Credit {
+  group: ConversionGroup;
+  id: string;
+}
+
+const nameOf = ({ group, id }: Credit) => `${group}#${id}`;
+
+async function writesOf(store: Store, facts: Facts): Promise<ItemWrite<"workspace">[]> {
+  const { subscriber, event, revenue, attribution } = facts;
+  const sources = sourcesOf(facts);
+  const counted = [...attribution.jobs.map(({ job }) => `job#${job}`), ...sources.map(nameOf)];
+  const existing = await store.getAll(
+    Converted,
+    counted.map((source) => ({ subscriber, source })),
+  );
+  const first = new Set(counted.filter((_, i) => !existing[i]));
   const last = lastOf(facts);
+  const lastIn = (group: ConversionGroup) => last.find((credit) => credit.group === group)?.id;
+  const day = dayOf(event.occurred_at);
   const row = {
-    ...keys.conversion(tenant, day, `${event.occurred_at}#${event.id}`),
     revenue,
-    ...Object.fromEntries(last.map(({ type, id }) => [`last_${type}`, id])),
-    sources: [...sources].map(([mark]) => `${mark}${isFirst.has(mark) ? "#first" : ""}`),
+    last_campaign: lastIn("campaign"),
+    last_journey: lastIn("journey"),
+    last_channel: lastIn("channel"),
+    sources: sources.map(nameOf).map((name) => `${name}${first.has(name) ? "#first" : ""}`),
   };
-  const byDay = new Map<string, Record<string, number>>();
-  const addOn = (type: ConversionGroup, id: string, counters: Record<string, number>) => {
-    const name = `${type} ${id}`;
-    byDay.set(name, { ...byDay.get(name), ...counters });
-  };
-  for (const [mark, { type, id }] of sources)
-    addOn(type, id, { n: 1, revenue, ...(isFirst.has(mark) && { converters: 1 }) });
-  for (const { type, id } of last) addOn(type, id, { last_n: 1, last_revenue: revenue });
+  const shard = conversionShard(shardOf(event.id));
   return [
-    { put: row, when: absent() },
-    ...[...isFirst].map(
-      (mark): TransactItem => ({ put: { ...keys.converted(tenant, subscriber, mark) }, when: absent() }),
-    ),
-    ...attribution.jobs.map(({ job, group }): TransactItem => {
-      const arm = group === "treated" ? "t" : "h";
-      const add = { [`${arm}_n`]: 1, [`${arm}_revenue`]: revenue, ...(isFirst.has(`job#${job}`) && { [arm]: 1 }) };
-      return { update: keys.jobConversions(tenant, job, shard), change: { add } };
+    putItem(Conversion, { day, at: event.occurred_at, event: event.id }, row, absent()),
+    ...[...first].map((source) => putItem(Converted, { subscriber, source }, {}, absent())),
+    ...attribution.jobs.map(({ job, group }) => {
+      const isFirst = first.has(`job#${job}`);
+      const add =
+        group === "treated"
+          ? { t_n: 1, t_revenue: revenue, ...(isFirst && { t: 1 }) }
+          : { h_n: 1, h_revenue: revenue, ...(isFirst && { h: 1 }) };
+      return changeItem(JobConversionCount, { job, shard }, { add });
     }),
-    ...[...byDay].map(([name, add]): TransactItem => {
-      const [type, id] = name.split(" ") as [ConversionGroup, string];
-      return { update: keys.conversionDay(tenant, type, day, id, shard), change: { add } };
-    }),
+    ...dayWrites({ day, shard, revenue }, { sources, first, last }),
   ];
 }
 
-/** Whom the last touch gives the conversion to: its source, and the channel it came by (AMB-97). */
-function lastOf({ attribution: { jobs: assigned, last }, jobs, channels }: Facts) {
-  const given: { type: ConversionGroup; id: string }[] = [];
+/** The sources of the sends that reached the subscriber, each once. */
+function sourcesOf({ attribution, jobs }: Facts): Credit[] {
+  const sources = new Map<string, Credit>();
+  for (const [i, { isDelivered }] of attribution.jobs.entries()) {
+    const credit = isDelivered ? creditOf(jobs[i]) : undefined;
+    if (credit) sources.set(nameOf(credit), credit);
+  }
+  return [...sources.values()];
+}
+
+const creditOf = (job: Job | undefined): Credit | undefined => {
+  const { type, id } = job?.source ?? {};
+  return id && (type === "campaign" || type === "journey") ? { group: type, id } : undefined;
+};
+
+/** The source of the last touch, and the channel of the touch: these get the conversion alone (AMB-97). */
+function lastOf({ attribution: { jobs: assigned, last }, jobs, channels }: Facts): Credit[] {
   const job = last && jobs[assigned.findIndex((each) => each.job === last.job)];
-  if (!job) return given;
-  const { source } = job;
-  if (source.id !== null && (source.type === "campaign" || source.type === "journey"))
-    given.push({ type: source.type, id: source.id });
+  if (!job) return [];
+  const source = creditOf(job);
   const channel = channels.find(({ id, type }) => type === last.channel && job.channel_ids.includes(id));
-  if (channel) given.push({ type: "channel", id: channel.id });
-  return given;
+  return [...(source ? [source] : []), ...(channel ? [{ group: "channel" as const, id: channel.id }] : [])];
+}
+
+/** One write for each source or channel, as a transaction cannot change an item twice. */
+function dayWrites(
+  { day, shard, revenue }: { day: string; shard: string; revenue: number },
+  { sources, first, last }: { sources: readonly Credit[]; first: ReadonlySet<string>; last: readonly Credit[] },
+): ItemWrite<"workspace">[] {
+  const isSource = new Set(sources.map(nameOf));
+  const isLast = new Set(last.map(nameOf));
+  const credits = new Map([...sources, ...last].map((credit) => [nameOf(credit), credit]));
+  return [...credits].map(([name, credit]) => {
+    const add = {
+      ...(isSource.has(name) && { n: 1, revenue }),
+      ...(first.has(name) && { converters: 1 }),
+      ...(isLast.has(name) && { last_n: 1, last_revenue: revenue }),
+    };
+    return changeItem(DayTotals, { ...credit, day, shard }, { add });
+  });
 }

@@ -1,19 +1,18 @@
-// When messages arrive, by the hour in UTC (ISG-4); first opens lie in the same rows.
-import { createHash } from "node:crypto";
+// Counters of deliveries and first opens by the hour in UTC (ISG-4).
 import { timestamp } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
-import { keys, SHARDS } from "../keys.ts";
-import type { TransactItem } from "../table.ts";
+import { hashOf } from "../hash.ts";
+import { changeItem, type ItemWrite } from "../item.ts";
+import { HourCount } from "./items.ts";
 
-/** The step that goes along with whatever was delivered now; `unit` spreads the writes over the day's shards. */
-export function deliveredWrites(
-  { tenant, clock }: Pick<Store, "tenant" | "clock">,
-  unit: string,
-  n: number,
-): TransactItem[] {
-  if (n === 0) return [];
-  const at = timestamp(clock.now());
-  const digit = createHash("sha256").update(unit).digest("hex").slice(0, 1);
-  const key = keys.hours(tenant, SHARDS[Number.parseInt(digit, 16)]!, at.slice(0, 10));
-  return [{ update: key, change: { add: { [`delivered:${at.slice(11, 13)}`]: n } } }];
-}
+/** The write that counts `n` at a time. @param shard a hex digit: it spreads the writes of a day */
+export const hourWrite = (
+  counted: "delivered" | "opened",
+  at: string,
+  { shard, n }: { shard: string; n: number },
+): ItemWrite<"workspace"> =>
+  changeItem(HourCount, { shard, day: at.slice(0, 10) }, { add: { [`${counted}:${at.slice(11, 13)}`]: n } });
+
+/** The writes that count what is delivered now. @param unit what was delivered: it decides the shard */
+export const deliveredWrites = ({ clock }: Pick<Store, "clock">, unit: string, n: number): ItemWrite<"workspace">[] =>
+  n === 0 ? [] : [hourWrite("delivered", timestamp(clock.now()), { shard: hashOf(unit).slice(0, 1), n })];

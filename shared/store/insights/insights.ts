@@ -1,17 +1,15 @@
-// What sends came to: funnels, sums by last touch, lift against the control group, and when people open (ISG).
-
+// Results of sends (ISG): funnels, sums by last touch, lift against the control group, and when messages are opened.
 import { DAY, SECOND, timestamp } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
 import { liftOf, rateOf } from "../../rules/lift.ts";
 import { type Campaign, findCampaign } from "../campaigns/campaigns.ts";
+import { familyOf } from "../families.ts";
 import { type JourneyTotals, journeyTotals } from "../journeys/totals.ts";
-import { CONVERSION_SHARDS, keys, SHARDS } from "../keys.ts";
-import type { Item } from "../model.ts";
-import { allItems } from "../pages.ts";
 import { interactionTotals } from "../sends/interaction-totals.ts";
-import { findJobs, getJob, type JobItem } from "../sends/jobs.ts";
-import type { ConversionGroup } from "./attribution.ts";
+import { findJobs, getJob, type Job } from "../sends/jobs.ts";
+import { CONVERSION_SHARDS, SHARDS } from "../shards.ts";
 import { conversionDefinitions, DEFAULT_WINDOW_SECONDS } from "./conversions.ts";
+import { Conversion, type ConversionGroup, DayTotals, HourCount, JobConversionCount } from "./items.ts";
 
 /** Milliseconds; both ends included. */
 export interface Window {
@@ -22,77 +20,74 @@ export interface Window {
 const dayAt = (at: number) => timestamp(at).slice(0, 10);
 const startOfDay = (day: string) => Date.parse(`${day}T00:00:00.000Z`);
 
-interface DaySum {
+/** What a source or channel gets in a window. */
+interface CreditTotals {
   id: string;
-  n: number;
   revenue: number;
   converters: number;
+  /** By last touch. */
   lastN: number;
   lastRevenue: number;
 }
 
-/** Sums of a group over a window: whole days from their counters, the days at its ends from their rows. */
+/** Totals of a group over a window: whole days from their counters, the days at its ends from their rows. */
 async function conversionsOf(
   store: StoreReader,
   group: ConversionGroup,
-  { start, end }: Window,
-): Promise<Map<string, DaySum>> {
-  const sums = new Map<string, DaySum>();
-  const sumOf = (id: string): DaySum => {
-    const found = sums.get(id) ?? { id, n: 0, revenue: 0, converters: 0, lastN: 0, lastRevenue: 0 };
-    sums.set(id, found);
+  window: Window,
+): Promise<Map<string, CreditTotals>> {
+  const { start, end } = window;
+  const totals = new Map<string, CreditTotals>();
+  const totalsOf = (id: string): CreditTotals => {
+    const found = totals.get(id) ?? { id, revenue: 0, converters: 0, lastN: 0, lastRevenue: 0 };
+    totals.set(id, found);
     return found;
   };
-  const [first, last] = [dayAt(start), dayAt(end)];
   const isWhole = (day: string) => startOfDay(day) >= start && startOfDay(day) + DAY - 1 <= end;
-  for (const item of await daysOf(store, group, { start, end })) {
-    const [day = "", id = ""] = item.sk.split("#");
+  for (const row of await daysOf(store, group, window)) {
+    const [day = "", id = ""] = row.sk.split("#");
     if (!isWhole(day)) continue;
-    const sum = sumOf(id);
-    sum.n += Number(item.n ?? 0);
-    sum.revenue += Number(item.revenue ?? 0);
-    sum.converters += Number(item.converters ?? 0);
-    sum.lastN += Number(item.last_n ?? 0);
-    sum.lastRevenue += Number(item.last_revenue ?? 0);
+    const { revenue = 0, converters = 0, last_n = 0, last_revenue = 0 } = row;
+    const sum = totalsOf(id);
+    sum.revenue += revenue;
+    sum.converters += converters;
+    sum.lastN += last_n;
+    sum.lastRevenue += last_revenue;
   }
-  for (const day of new Set([first, last].filter((each) => !isWhole(each)))) {
-    const rows = await all(store, {
-      pk: keys.conversions(store.tenant, day),
-      from: timestamp(Math.max(start, startOfDay(day))),
-      to: `${timestamp(Math.min(end, startOfDay(day) + DAY - 1))}~`,
-    });
-    for (const row of rows) {
-      const revenue = Number(row.revenue);
-      for (const source of (row.sources ?? []) as string[]) {
+  for (const day of new Set([dayAt(start), dayAt(end)].filter((each) => !isWhole(each))))
+    for (const row of await conversionsWithin(store, day, window)) {
+      for (const source of row.sources) {
         const [type, id = "", isFirst] = source.split("#");
         if (type !== group) continue;
-        const sum = sumOf(id);
-        sum.n++;
-        sum.revenue += revenue;
+        const sum = totalsOf(id);
+        sum.revenue += row.revenue;
         if (isFirst) sum.converters++;
       }
-      const lastId = row[`last_${group}`];
+      const lastId = row[`last_${group}` as const];
       if (lastId === undefined) continue;
-      const sum = sumOf(String(lastId));
+      const sum = totalsOf(lastId);
       sum.lastN++;
-      sum.lastRevenue += revenue;
+      sum.lastRevenue += row.revenue;
     }
-  }
-  return sums;
+  return totals;
 }
 
-/** The rows of every day that the window touches. */
-const daysOf = (store: StoreReader, group: ConversionGroup, { start, end }: Window): Promise<Item[]> =>
-  all(store, { pk: keys.conversionDays(store.tenant, group), from: dayAt(start), to: `${dayAt(end)}~` });
+/** The rows of every day of the window. */
+const daysOf = (store: StoreReader, group: ConversionGroup, { start, end }: Window) =>
+  store.queryAll(DayTotals, { group }, { from: dayAt(start), to: `${dayAt(end)}~`, eventual: true });
 
-const all = (store: StoreReader, range: { pk: string; from: string; to: string }): Promise<Item[]> =>
-  allItems(store, { ...range, eventual: true });
+/** The conversions of a day that are within the window. */
+const conversionsWithin = (store: StoreReader, day: string, { start, end }: Window) => {
+  const from = timestamp(Math.max(start, startOfDay(day)));
+  const to = `${timestamp(Math.min(end, startOfDay(day) + DAY - 1))}~`;
+  return store.queryAll(Conversion, { day }, { from, to, eventual: true });
+};
 
 export interface Funnel {
   sent: number;
   delivered: number;
   opened: number;
-  /** Without those that machines alone opened (F19). */
+  /** Without messages that only machines opened (F19). */
   opened_human: number;
   clicked: number;
   converted: number;
@@ -103,7 +98,7 @@ const isWithin = ({ start, end }: Window, at: string | null) =>
   at !== null && Date.parse(at) >= start && Date.parse(at) <= end;
 
 /** The jobs of a campaign's messages that were dispatched within a window. */
-export async function dispatchedJobs(store: StoreReader, { messages }: Campaign, window: Window): Promise<JobItem[]> {
+export async function dispatchedJobs(store: StoreReader, { messages }: Campaign, window: Window): Promise<Job[]> {
   const released = messages.filter(({ job_id }) => job_id !== "");
   const jobs = await findJobs(
     store,
@@ -113,8 +108,8 @@ export async function dispatchedJobs(store: StoreReader, { messages }: Campaign,
 }
 
 /**
- * ISG-1: what was dispatched within the window, and what was converted within it. A journey's sends are counted by
- * whole days in UTC: the days in which the window begins and ends belong to it.
+ * ISG-1: sends dispatched within the window, and conversions within it. A journey's sends are counted by whole days in
+ * UTC: the days in which the window begins and ends belong to it.
  */
 export async function funnelOf(
   store: StoreReader,
@@ -143,7 +138,7 @@ async function campaignTotals(store: StoreReader, id: string, window: Window): P
   };
 }
 
-/** ISG-3: each conversion counts for its last touch alone. */
+/** ISG-3: each conversion counts only for its last touch. */
 export async function summaryOf(store: StoreReader, group: ConversionGroup, window: Window) {
   const sums = [...(await conversionsOf(store, group, window)).values()].filter(({ lastN }) => lastN > 0);
   return sums
@@ -156,16 +151,18 @@ export interface JobConversions {
   revenue: number;
 }
 
-/** Conversions after a job, of those it was sent to and of those it was held back from. */
+/** Conversions after a job: of its recipients, and of its control group. */
 export async function conversionsOfJob(
   store: StoreReader,
   job: string,
 ): Promise<{ treated: JobConversions; holdout: JobConversions }> {
-  const items = await store.getAll(
-    CONVERSION_SHARDS.map((shard) => keys.jobConversions(store.tenant, job, shard)),
+  const rows = await store.getAll(
+    JobConversionCount,
+    CONVERSION_SHARDS.map((shard) => ({ job, shard })),
     { eventual: true },
   );
-  const sum = (name: string) => items.reduce((total, item) => total + Number(item?.[name] ?? 0), 0);
+  const sum = (name: "t" | "t_revenue" | "h" | "h_revenue") =>
+    rows.reduce((total, row) => total + (row?.[name] ?? 0), 0);
   return {
     treated: { converters: sum("t"), revenue: sum("t_revenue") },
     holdout: { converters: sum("h"), revenue: sum("h_revenue") },
@@ -205,20 +202,19 @@ export async function liftOfJob(store: StoreReader, id: string) {
 export async function heatmapOf(store: StoreReader, days: number) {
   const today = startOfDay(dayAt(store.clock.now()));
   const from = dayAt(today - (days - 1) * DAY);
-  const parts = await Promise.all(
-    SHARDS.map((shard) => all(store, { pk: keys.hours(store.tenant, shard, from).pk, from, to: "9999" })),
+  const shards = await Promise.all(
+    SHARDS.map((shard) => store.queryAll(HourCount, { shard }, { from, to: "9999", eventual: true })),
   );
   const cells = new Map<string, { weekday: number; hour: number; delivered: number; opened: number }>();
-  for (const row of parts.flat()) {
+  for (const row of shards.flat()) {
     const weekday = new Date(startOfDay(row.sk)).getUTCDay();
-    for (const [name, n] of Object.entries(row)) {
-      const [, kind, hour] = /^(delivered|opened):(\d{2})$/.exec(name) ?? [];
-      if (hour === undefined) continue;
-      const key = `${weekday} ${hour}`;
-      const cell = cells.get(key) ?? { weekday, hour: Number(hour), delivered: 0, opened: 0 };
-      cell[kind as "delivered" | "opened"] += Number(n);
-      cells.set(key, cell);
-    }
+    for (const counted of ["delivered", "opened"] as const)
+      for (const [hour, n] of familyOf(row, `${counted}:`)) {
+        const key = `${weekday} ${hour}`;
+        const cell = cells.get(key) ?? { weekday, hour: Number(hour), delivered: 0, opened: 0 };
+        cell[counted] += n;
+        cells.set(key, cell);
+      }
   }
   return {
     window_days: days,

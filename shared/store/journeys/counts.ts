@@ -1,83 +1,89 @@
-// The numbers of a journey: runs by status, and by step the runs that are on it and what came of it (JST). They change in
-// the transactions that change the runs, in shards, so that no key is hot.
-import type { Store, StoreReader } from "../../resources.ts";
-import type { RunStatus } from "../../rules/run-states.ts";
-import { keys } from "../keys.ts";
-import type { Item } from "../model.ts";
-import type { TransactItem } from "../table.ts";
+// The numbers of a journey: runs by status, and for each step its active runs and outcomes (JST). They change in the
+// transactions that change the runs, in shards, so that no partition is hot.
+import type { StoreReader } from "../../resources.ts";
+import type { Outcome } from "../../rules/journey-run.ts";
+import { type RunStatus, runStatuses } from "../../rules/run-states.ts";
+import { familyOf } from "../families.ts";
+import { changeItem, type ItemWrite } from "../item.ts";
+import { JourneyCount } from "./run-items.ts";
 
 export const COUNT_SHARDS = 8;
-const RUNS = "r:";
-const ACTIVE = "a:";
-const OUTCOME = "o:";
+const shards = Array.from({ length: COUNT_SHARDS }, (_, shard) => shard);
 
 export interface JourneyCounts {
   runs: Record<RunStatus, number>;
   steps: Record<string, { active: number; outcomes: Record<string, number> }>;
 }
 
-/** What a change of a run adds, by attribute. */
-export type Addends = Record<string, number>;
+type OutcomeName = `o:${string}`;
+type CounterName = `r:${string}` | `a:${string}` | OutcomeName;
 
-/** A run of this status more (or fewer), and while it is active, on this step. */
-export function statusAddends(status: RunStatus, step: string, sign: 1 | -1): Addends {
-  return status === "active" ? { [RUNS + status]: sign, [ACTIVE + step]: sign } : { [RUNS + status]: sign };
+/** What is added, by the attribute of the counter: `r:<status>`, `a:<step>` or `o:<step>|<outcome>`. */
+export type Addends = { [N in CounterName]?: number };
+export type OutcomeAddends = { [N in OutcomeName]?: number };
+
+/** One run more (or fewer) of a status and, while it is active, on a step. */
+export const statusAddends = (status: RunStatus, step: string, sign: 1 | -1): Addends =>
+  status === "active" ? { "r:active": sign, [`a:${step}`]: sign } : { [`r:${status}`]: sign };
+
+/** One more of each of these outcomes. */
+export function outcomeAddends(outcomes: readonly Outcome[]): OutcomeAddends {
+  const addends: OutcomeAddends = {};
+  for (const { step, name } of outcomes) {
+    const counter: OutcomeName = `o:${step}|${name}`;
+    addends[counter] = (addends[counter] ?? 0) + 1;
+  }
+  return addends;
 }
 
-export const outcomeName = (step: string, outcome: string): string => `${OUTCOME}${step}|${outcome}`;
+/** The attributes of a row that count outcomes. */
+export function outcomesIn(row: OutcomeAddends): OutcomeAddends {
+  const outcomes: OutcomeAddends = {};
+  for (const [name, n] of familyOf(row, "o:")) outcomes[`o:${name}`] = n;
+  return outcomes;
+}
 
+const isCounter = (name: string): name is CounterName => /^[rao]:/.test(name);
+
+/** The sum of the counters, without those that are 0. Other attributes of a row are left out. */
 export function sumOf(...parts: readonly Addends[]): Addends {
-  const sum: Addends = {};
-  for (const part of parts) for (const [name, n] of Object.entries(part)) sum[name] = (sum[name] ?? 0) + n;
-  return Object.fromEntries(Object.entries(sum).filter(([, n]) => n !== 0));
+  const sums = new Map<CounterName, number>();
+  for (const part of parts)
+    for (const [name, n = 0] of Object.entries(part)) if (isCounter(name)) sums.set(name, (sums.get(name) ?? 0) + n);
+  return Object.fromEntries([...sums].filter(([, n]) => n !== 0));
 }
 
-/** The step of a transaction that counts a change of a run; none if nothing changes. */
-export function countWrites(
-  { tenant }: Pick<Store, "tenant">,
-  journey: string,
-  run: string,
-  add: Addends,
-): TransactItem[] {
+/** The write that counts a change of a run; none if nothing changes. */
+export function countWrites(journey: string, run: string, add: Addends): ItemWrite<"workspace">[] {
   if (Object.keys(add).length === 0) return [];
   const shard = Number.parseInt(run.at(-1) ?? "0", 16) % COUNT_SHARDS;
-  return [{ update: keys.journeyCount(tenant, journey, shard), change: { add } }];
+  return [changeItem(JourneyCount, { journey, shard }, { add })];
 }
 
-/** The attributes of an item that count outcomes. */
-export const outcomesOf = (item: Item): Addends =>
-  Object.fromEntries(Object.entries(item).filter(([name]) => name.startsWith(OUTCOME))) as Addends;
+/** The keys of all counters of a journey. */
+export const countKeys = (journey: string) => shards.map((shard) => ({ journey, shard }));
 
 /** The numbers of journeys, in their order. */
 export async function countsOf(store: StoreReader, journeys: readonly string[]): Promise<JourneyCounts[]> {
-  const shards = Array.from({ length: COUNT_SHARDS }, (_, shard) => shard);
-  const items = await store.getAll(
-    journeys.flatMap((id) => shards.map((shard) => keys.journeyCount(store.tenant, id, shard))),
-  );
+  const rows = await store.getAll(JourneyCount, journeys.flatMap(countKeys));
   return journeys.map((_, i) => {
-    const rows = items.slice(i * COUNT_SHARDS, (i + 1) * COUNT_SHARDS);
-    return readCounts(sumOf(...rows.map((row) => numbersOf(row))));
+    const own = rows.slice(i * COUNT_SHARDS, (i + 1) * COUNT_SHARDS);
+    return readCounts(sumOf(...own.filter((row) => row !== undefined)));
   });
 }
-
-const numbersOf = (row: Item | undefined): Addends =>
-  Object.fromEntries(Object.entries(row ?? {}).filter(([name]) => /^[rao]:/.test(name))) as Addends;
 
 /** Numbers by attribute as a client reads them. */
 export function readCounts(sum: Addends): JourneyCounts {
   const counts: JourneyCounts = { runs: { active: 0, completed: 0, exited: 0, canceled: 0 }, steps: {} };
+  for (const status of runStatuses) counts.runs[status] = sum[`r:${status}`] ?? 0;
   const stepOf = (id: string) => {
     counts.steps[id] ??= { active: 0, outcomes: {} };
     return counts.steps[id];
   };
-  for (const [name, n] of Object.entries(sum)) {
-    const rest = name.slice(RUNS.length);
-    if (name.startsWith(RUNS)) counts.runs[rest as RunStatus] = n;
-    else if (name.startsWith(ACTIVE)) stepOf(rest).active = n;
-    else {
-      const at = rest.lastIndexOf("|");
-      stepOf(rest.slice(0, at)).outcomes[rest.slice(at + 1)] = n;
-    }
+  for (const [step, n] of familyOf(sum, "a:")) stepOf(step).active = n;
+  for (const [name, n] of familyOf(sum, "o:")) {
+    const at = name.lastIndexOf("|");
+    stepOf(name.slice(0, at)).outcomes[name.slice(at + 1)] = n;
   }
   return counts;
 }

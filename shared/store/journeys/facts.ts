@@ -1,53 +1,49 @@
-// What the engine of journeys asks of a subscriber: attributes, and what it did since.
+// What the engine of journeys reads of a subscriber: its attributes, and its events since a time.
 import type { StoreReader } from "../../resources.ts";
 import type { ExitCondition, Graph } from "../../rules/journey-graph.ts";
-import { bound, type Knowledge } from "../../rules/journey-run.ts";
+import { type Knowledge, withTriggerValues } from "../../rules/journey-run.ts";
 import { compilePredicate, validatePredicate } from "../../rules/predicates.ts";
 import { compileRule } from "../../rules/segment-evaluation.ts";
-import { type Actor, eventOf, type StoredEvent } from "../events/events.ts";
+import { eventOf, type StoredEvent } from "../events/events.ts";
 import { eventsOf } from "../events/history.ts";
-import { keys } from "../keys.ts";
-import type { Item } from "../model.ts";
+import { type Actor, EventItem } from "../events/items.ts";
 import { readHistory } from "../segments/facts.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
-import { attributesForRules, isLiving } from "../subscribers/subscribers.ts";
-import type { RunItem } from "./runs.ts";
+import { Profile } from "../subscribers/items.ts";
+import { attributesForRules, type LivingProfile, living } from "../subscribers/subscribers.ts";
+import type { RunState } from "./runs.ts";
 
 export interface JourneyFacts extends Knowledge {
-  /** The living subscriber; undefined once it is erased. */
-  profile(): Promise<Item | undefined>;
-  /** An event that was just stored was asked for and is not in its history yet. */
+  /** The profile of the subscriber; undefined once it is erased. */
+  profile(): Promise<LivingProfile | undefined>;
+  /** A condition asked for an event that was just stored and is not in its history yet. */
   isLate(): boolean;
 }
 
-type Subject = Pick<RunItem, "subscriber_id" | "context" | "entered_at">;
+type Subject = Pick<RunState, "subscriber_id" | "context" | "entered_at">;
 
-/** @param seen an event that was just stored: the history, an index, may not show it yet. */
+/** @param seen an event that was just stored: the history is an index and may not show it yet */
 export function factsOf(store: StoreReader, graph: Graph, run: Subject, seen?: StoredEvent): JourneyFacts {
   const { subscriber_id: subscriber, context, entered_at } = run;
   const now = store.clock.now();
   let late = false;
-  const profile = once(async () => {
-    const item = await store.get(keys.subscriber(store.tenant, subscriber));
-    return item && isLiving(item) ? item : undefined;
-  });
-  const trigger = once(async () => {
-    const row =
-      context.event_id === undefined ? undefined : await store.get(keys.event(store.tenant, context.event_id));
+  const profile = once(async () => living(await store.get(Profile, { id: subscriber })));
+  const triggerProperties = once(async () => {
+    const row = context.event_id === undefined ? undefined : await store.get(EventItem, { id: context.event_id });
     return row ? eventOf(row).properties : {};
   });
   const filled = async <T>(condition: T): Promise<T> =>
-    JSON.stringify(condition).includes("{{") ? bound(condition, await trigger()) : condition;
+    JSON.stringify(condition).includes("{{") ? withTriggerValues(condition, await triggerProperties()) : condition;
   const attributes = async () => {
-    const item = await profile();
-    return item ? attributesForRules(item) : {};
+    const found = await profile();
+    return found ? attributesForRules(found) : {};
   };
 
   const holds: Knowledge["holds"] = async (condition) => {
     const rule = compileRule(await filled(condition));
     const attributeValues = await attributes();
-    const settled = rule.decidedBy(attributeValues);
-    if (settled !== undefined) return settled;
+    const decided = rule.decidedBy(attributeValues);
+    if (decided !== undefined) return decided;
     const aliases = await aliasesOf(store, subscriber);
     const actors: Actor[] = [{ subscriber }, ...aliases.map((anonymous) => ({ anonymous }))];
     const history = await readHistory(store, actors, rule.events);
@@ -55,7 +51,7 @@ export function factsOf(store: StoreReader, graph: Graph, run: Subject, seen?: S
     return rule.judge({ attributes: attributeValues, times: history.times, now }).matches;
   };
 
-  /** Such an event of a time, the trigger itself left out (AMB-75). */
+  /** The id of such an event in a period, except for the trigger itself (AMB-75). */
   const occurredIn = async (
     { name: event_name, where }: { name: string; where?: object | undefined },
     since: number,
@@ -63,7 +59,7 @@ export function factsOf(store: StoreReader, graph: Graph, run: Subject, seen?: S
     spent?: string,
   ): Promise<string | undefined> => {
     const condition = await filled(where ?? {});
-    // A property of the trigger may be nothing that the operator takes.
+    // A property of the trigger may have a type that the operator does not accept.
     if (validatePredicate(condition)) return undefined;
     const satisfies = compilePredicate(condition);
     const counts = ({ id, event_name: name, occurred_at, properties }: StoredEvent) =>
@@ -92,8 +88,8 @@ export function factsOf(store: StoreReader, graph: Graph, run: Subject, seen?: S
     profile,
     isLate: () => late,
     exit: async () => {
-      for (const [place, condition] of (graph.exit_conditions ?? []).entries())
-        if (await meets(condition)) return place;
+      for (const [index, condition] of (graph.exit_conditions ?? []).entries())
+        if (await meets(condition)) return index;
       return undefined;
     },
     occurred: ({ wait_for_event: { event_name: name, where } }, since, until, spent) =>

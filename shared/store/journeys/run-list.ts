@@ -1,8 +1,9 @@
-// The runs of a journey, newest first: of everybody from the shards of the journey, of one subscriber from its own rows.
+// The runs of a journey, newest first: all of them by the shards of the journey, those of one subscriber by its rows.
 import type { StoreReader } from "../../resources.ts";
-import { keys, SHARDS } from "../keys.ts";
-import type { Item, Key } from "../model.ts";
-import { type RunItem, runOf } from "./runs.ts";
+import { keyOf } from "../item.ts";
+import { SHARDS } from "../shards.ts";
+import { RunEntry, RunItem, runPrefix } from "./run-items.ts";
+import { type RunState, runOf } from "./runs.ts";
 
 interface RunQuery {
   journey: string;
@@ -13,49 +14,49 @@ interface RunQuery {
   limit: number;
 }
 
-/** `next` is absent on the last page; with a filter a page may be short. */
-export async function listRuns(store: StoreReader, asked: RunQuery): Promise<{ runs: RunItem[]; next?: string }> {
-  return asked.subscriber === undefined ? everybodys(store, asked) : ofOne(store, asked, asked.subscriber);
+interface RunPage {
+  runs: RunState[];
+  /** The id after which the next page begins; absent on the last page. */
+  next: string | undefined;
 }
 
-async function ofOne(
+/** With a filter a page may have fewer runs than `limit`. */
+export const listRuns = (store: StoreReader, query: RunQuery): Promise<RunPage> =>
+  query.subscriber === undefined ? runsOfAll(store, query) : runsOfOne(store, query, query.subscriber);
+
+async function runsOfOne(
   store: StoreReader,
   { journey, status, after, limit }: RunQuery,
   subscriber: string,
-): Promise<{ runs: RunItem[]; next?: string }> {
-  const { pk, sk: prefix } = keys.run(store.tenant, subscriber, journey, "");
-  const position: Key | undefined = after === undefined ? undefined : { pk, sk: prefix + after };
-  const page = await store.query({ pk, prefix, newestFirst: true, limit, after: position });
+): Promise<RunPage> {
+  const position = after === undefined ? undefined : keyOf(RunItem, store.tenant, { subscriber, journey, run: after });
+  const prefix = runPrefix(journey);
+  const page = await store.query(RunItem, { subscriber }, { prefix, newestFirst: true, limit, after: position });
   const runs = page.items.map(runOf).filter((run) => status === undefined || run.status === status);
-  return { runs, ...(page.next && { next: page.next.sk.slice(prefix.length) }) };
+  return { runs, next: page.next?.sk.slice(prefix.length) };
 }
 
-async function everybodys(
-  store: StoreReader,
-  { journey, status, after, limit }: RunQuery,
-): Promise<{ runs: RunItem[]; next?: string }> {
+async function runsOfAll(store: StoreReader, { journey, status, after, limit }: RunQuery): Promise<RunPage> {
   const pages = await Promise.all(
     SHARDS.map((shard) => {
-      const pk = keys.journeyRuns(store.tenant, journey, shard);
-      return store.query({ pk, newestFirst: true, limit, ...(after !== undefined && { after: { pk, sk: after } }) });
+      const position = after === undefined ? undefined : keyOf(RunEntry, store.tenant, { journey, shard, run: after });
+      return store.query(RunEntry, { journey, shard }, { newestFirst: true, limit, after: position });
     }),
   );
-  // Beyond the place where a shard was read no further, others may hold newer ones.
+  // A shard that was not read to its end may have newer runs than the others beyond its last row.
   const unread = pages.flatMap(({ next }) => (next ? [next.sk] : [])).sort();
   const from = unread.at(-1) ?? "";
   const found = pages.flatMap(({ items }) => items).filter(({ sk }) => sk >= from);
-  const rows = found.sort((a, b) => (a.sk < b.sk ? 1 : -1));
-  const taken: Item[] = [];
+  const entries = found.sort((a, b) => (a.sk < b.sk ? 1 : -1));
+  const keys: { subscriber: string; journey: string; run: string }[] = [];
   let last: string | undefined;
-  for (const row of rows) {
-    if (taken.length === limit) break;
-    last = row.sk;
-    if (row.subscriber !== undefined && (status === undefined || row.status === status)) taken.push(row);
+  for (const { sk, subscriber, status: current } of entries) {
+    if (keys.length === limit) break;
+    last = sk;
+    if (subscriber !== undefined && (status === undefined || current === status))
+      keys.push({ subscriber, journey, run: sk });
   }
-  const isMore = unread.length > 0 || last !== rows.at(-1)?.sk;
-  const items = await store.getAll(
-    taken.map(({ sk, subscriber }) => keys.run(store.tenant, String(subscriber), journey, sk)),
-  );
-  const runs = items.flatMap((item) => (item ? [runOf(item)] : []));
-  return { runs, ...(isMore && last !== undefined && { next: last }) };
+  const isMore = unread.length > 0 || last !== entries.at(-1)?.sk;
+  const rows = await store.getAll(RunItem, keys);
+  return { runs: rows.flatMap((row) => (row ? [runOf(row)] : [])), next: isMore ? last : undefined };
 }

@@ -1,90 +1,89 @@
-// Runs of journeys (D-JNY-RUN): a row under the subscriber, guarded by its `seq`; a head that guards entry; a row in a
-// shard of the journey that finds it again; and the counts. All of them change in one transaction.
+// Runs of journeys (D-JNY-RUN): a row with the subscriber, guarded by its `seq`; a head that guards entry; an entry in a
+// shard of the journey; and the counts. All of them change in one transaction.
+import * as v from "valibot";
 import { timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
-import { isUuid } from "../../http/schemas.ts";
+import { isUuid, Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import type { Outcome, Position } from "../../rules/journey-run.ts";
 import { type RunStatus, runMoves } from "../../rules/run-states.ts";
-import { absent, all, any, atMost, type Condition, is, oneOf, present } from "../conditions.ts";
-import { keys } from "../keys.ts";
-import type { Item, Key } from "../model.ts";
+import { absent, all, any, atMost, is, oneOf, present } from "../conditions.ts";
+import { changeItem, fieldsOf, fromJson, type ItemWrite, putItem, removeItem, toJson } from "../item.ts";
+import { SHARDS } from "../shards.ts";
+import type { Key } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import type { TransactItem } from "../table.ts";
-import { type Addends, countWrites, outcomeName, outcomesOf, statusAddends, sumOf } from "./counts.ts";
+import { type Addends, countWrites, outcomeAddends, outcomesIn, statusAddends, sumOf } from "./counts.ts";
+import { Cause, RunEntry, RunHead, RunItem, type RunRow, runEntryKey, runFields } from "./run-items.ts";
 
-/** What began a run. */
-export interface Cause {
-  event_id?: string;
-  event_name?: string;
-  segment_id?: string;
-}
+export const Run = v.object({
+  ...runFields,
+  current_step: v.string(),
+  entered_at: Timestamp,
+  ended_at: v.nullable(Timestamp),
+  end_reason: v.nullable(v.string()),
+  context: Cause,
+});
+export type Run = v.InferOutput<typeof Run>;
 
-export interface Run {
-  id: string;
-  journey_id: string;
-  version: number;
-  subscriber_id: string;
-  status: RunStatus;
-  current_step: string;
-  entered_at: string;
-  ended_at: string | null;
-  end_reason: string | null;
-  context: Cause;
-}
-
-export interface RunItem extends Run {
+/** A run, and what its next move needs. */
+export interface RunState extends Run {
   seq: number;
   position: Position;
 }
 
-/** Where a run comes to: a place, or its end. */
+/** What a run moves to: a position, or its end. */
 export type Destination = { position: Position } | { ends: Exclude<RunStatus, "active">; step: string; reason: string };
 
 const actionOf = { completed: "complete", exited: "exit", canceled: "cancel" } as const;
 
-/** The steps that put a run that begins, at the place where it comes to at once. Refused: this one may not enter. */
+/** The writes that start a run at the position that it reaches at once. They are refused where it may not enter. */
 export function entryWrites(
-  store: Store,
-  run: Pick<RunItem, "id" | "journey_id" | "version" | "subscriber_id" | "context">,
+  { clock }: Pick<Store, "clock">,
+  run: Pick<RunState, "id" | "journey_id" | "version" | "subscriber_id" | "context">,
   to: Destination,
   outcomes: readonly Outcome[],
   { reentryAfter }: { reentryAfter: number | undefined },
-): TransactItem[] {
+): ItemWrite<"workspace">[] {
   const { id, journey_id, version, subscriber_id, context } = run;
-  const now = store.clock.now();
-  const status = "ends" in to ? to.ends : "active";
-  const step = "ends" in to ? to.step : to.position.step;
-  const item: Item = {
-    ...keys.run(store.tenant, subscriber_id, journey_id, id),
-    ...{ id, journey_id, version, subscriber_id, status, step, seq: 1, entered_at: timestamp(now) },
-    context: JSON.stringify(context),
-    ...placeOf(store, to),
+  const now = clock.now();
+  const { status, step, ...placed } = stateAt(clock, to);
+  const row = {
+    id,
+    journey_id,
+    version,
+    subscriber_id,
+    status,
+    step,
+    seq: 1,
+    entered_at: timestamp(now),
+    context: toJson(context),
+    ...placed,
     ...outcomeAddends(outcomes),
   };
-  const free = absent();
-  const again =
-    reentryAfter === undefined ? free : any(free, all(absent("active"), atMost("last", now - reentryAfter)));
-  const head = keys.runHead(store.tenant, subscriber_id, journey_id);
+  const mayEnter =
+    reentryAfter === undefined ? absent() : any(absent(), all(absent("active"), atMost("last", now - reentryAfter)));
+  const active = status === "active" ? id : undefined;
   return [
-    { update: head, change: { set: { last: now, ...(status === "active" && { active: id }) } }, when: again },
-    { put: item, when: absent() },
-    { put: { ...keys.journeyRun(store.tenant, journey_id, id), subscriber: subscriber_id, status } },
-    ...countWrites(store, journey_id, id, sumOf(statusAddends(status, step, 1), outcomeAddends(outcomes))),
+    changeItem(RunHead, { subscriber: subscriber_id, journey: journey_id }, { set: { last: now, active } }, mayEnter),
+    putItem(RunItem, keyOf(run), row, absent()),
+    putItem(RunEntry, runEntryKey(journey_id, id), { subscriber: subscriber_id, status }),
+    ...countWrites(journey_id, id, sumOf(statusAddends(status, step, 1), outcomeAddends(outcomes))),
   ];
 }
 
-/** The steps that move a run on from where it was read. Refused: somebody else moved it. */
-export function moveWrites(store: Store, run: RunItem, to: Destination, outcomes: readonly Outcome[]): TransactItem[] {
-  const status = "ends" in to ? to.ends : "active";
-  const step = "ends" in to ? to.step : to.position.step;
+/** The writes that move a run from where it was read. They are refused where another worker has moved it. */
+export function moveWrites(
+  { clock }: Pick<Store, "clock">,
+  run: RunState,
+  to: Destination,
+  outcomes: readonly Outcome[],
+): ItemWrite<"workspace">[] {
   const position: Partial<Position> = "ends" in to ? {} : to.position;
-  const remove = (["since", "until", "spent"] as const).filter((name) => position[name] === undefined);
-  const isHere: Condition = all(is("seq", run.seq), oneOf("status", ["active"]));
+  const { status, step, ...placed } = stateAt(clock, to);
   const change = {
-    set: { status, step, seq: run.seq + 1, ...placeOf(store, to) },
+    set: { status, step, seq: run.seq + 1, ...placed },
     add: outcomeAddends(outcomes),
-    remove,
+    remove: (["since", "until", "spent"] as const).filter((name) => position[name] === undefined),
   };
   const counted = sumOf(
     statusAddends(run.status, run.current_step, -1),
@@ -92,70 +91,77 @@ export function moveWrites(store: Store, run: RunItem, to: Destination, outcomes
     outcomeAddends(outcomes),
   );
   return [
-    { update: keyOf(store, run), change, when: isHere },
-    ...("ends" in to ? endWrites(store, run, to.ends) : []),
-    ...countWrites(store, run.journey_id, run.id, counted),
+    changeItem(RunItem, keyOf(run), change, all(is("seq", run.seq), oneOf("status", ["active"]))),
+    ...("ends" in to ? endWrites(run, to.ends) : []),
+    ...countWrites(run.journey_id, run.id, counted),
   ];
 }
 
-function endWrites(
-  { tenant }: Store,
-  { id, journey_id, subscriber_id }: RunItem,
-  ends: keyof typeof actionOf,
-): TransactItem[] {
+function endWrites({ id, journey_id, subscriber_id }: RunState, ends: keyof typeof actionOf): ItemWrite<"workspace">[] {
   const { from, to } = runMoves[actionOf[ends]];
+  const head = { subscriber: subscriber_id, journey: journey_id };
   return [
-    { update: keys.runHead(tenant, subscriber_id, journey_id), change: { remove: ["active"] }, when: present() },
-    { update: keys.journeyRun(tenant, journey_id, id), change: { set: { status: to } }, when: oneOf("status", from) },
+    changeItem(RunHead, head, { remove: ["active"] }, present()),
+    changeItem(RunEntry, runEntryKey(journey_id, id), { set: { status: to } }, oneOf("status", from)),
   ];
 }
 
-const placeOf = ({ clock }: Store, to: Destination) =>
+/** The status, the step and what else a row says of a run there. */
+const stateAt = (clock: Store["clock"], to: Destination) =>
   "ends" in to
-    ? { ended_at: timestamp(clock.now()), end_reason: to.reason }
-    : {
-        ...(to.position.since !== undefined && { since: to.position.since }),
-        ...(to.position.until !== undefined && { until: to.position.until }),
-        ...(to.position.spent !== undefined && { spent: to.position.spent }),
-      };
+    ? { status: to.ends, step: to.step, ended_at: timestamp(clock.now()), end_reason: to.reason }
+    : { status: "active" as const, ...to.position };
 
-const outcomeAddends = (outcomes: readonly Outcome[]): Addends =>
-  sumOf(...outcomes.map(({ step, name }) => ({ [outcomeName(step, name)]: 1 })));
-
-const keyOf = ({ tenant }: Pick<Store, "tenant">, { subscriber_id, journey_id, id }: RunItem): Key =>
-  keys.run(tenant, subscriber_id, journey_id, id);
+const keyOf = ({ subscriber_id, journey_id, id }: Pick<RunState, "subscriber_id" | "journey_id" | "id">) => ({
+  subscriber: subscriber_id,
+  journey: journey_id,
+  run: id,
+});
 
 export async function findRun(
   store: StoreReader,
   subscriber: string,
   journey: string,
   run: string,
-): Promise<RunItem | undefined> {
-  const item = await store.get(keys.run(store.tenant, subscriber, journey, run));
-  return item && runOf(item);
+): Promise<RunState | undefined> {
+  const row = await store.get(RunItem, { subscriber, journey, run });
+  return row && runOf(row);
 }
 
-/** The runs that are active for a subscriber among these journeys. */
+/** The active runs of a subscriber in these journeys. */
 export async function activeRuns(
   store: StoreReader,
   subscriber: string,
   journeys: readonly string[],
-): Promise<RunItem[]> {
-  const heads = await store.getAll(journeys.map((id) => keys.runHead(store.tenant, subscriber, id)));
-  const wanted = heads.flatMap((head, i) =>
-    head?.active ? [keys.run(store.tenant, subscriber, journeys[i]!, String(head.active))] : [],
+): Promise<RunState[]> {
+  const heads = await store.getAll(
+    RunHead,
+    journeys.map((journey) => ({ subscriber, journey })),
   );
-  const items = wanted.length > 0 ? await store.getAll(wanted) : [];
-  return items.flatMap((item) => (item?.status === "active" ? [runOf(item)] : []));
+  const active = journeys.flatMap((journey, i) => {
+    const run = heads[i]?.active;
+    return run === undefined ? [] : [{ subscriber, journey, run }];
+  });
+  return active.length > 0 ? readActive(store, active) : [];
 }
 
+/** Those of these runs that are active. */
+export async function readActive(
+  store: StoreReader,
+  keys: readonly { subscriber: string; journey: string; run: string }[],
+): Promise<RunState[]> {
+  const rows = await store.getAll(RunItem, keys);
+  return rows.flatMap((row) => (row?.status === "active" ? [runOf(row)] : []));
+}
+
+/** How often a cancellation starts again after another worker moved the run. */
 const MAX_ATTEMPTS = 10;
 
-/** AMB-74: 200 with the run, also for one that is canceled already. @throws 404, 409 once it ended otherwise. */
-export async function cancelRun(store: Store, journey: string, id: string): Promise<RunItem> {
+/** AMB-74: returns the run, also if it is canceled already. @throws 404, 409 for a run that ended otherwise. */
+export async function cancelRun(store: Store, journey: string, id: string): Promise<RunState> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const row = isUuid(id) ? await store.get(keys.journeyRun(store.tenant, journey, id)) : undefined;
-    const run = row?.subscriber === undefined ? undefined : await findRun(store, String(row.subscriber), journey, id);
+    const entry = isUuid(id) ? await store.get(RunEntry, runEntryKey(journey, id)) : undefined;
+    const run = entry?.subscriber === undefined ? undefined : await findRun(store, entry.subscriber, journey, id);
     if (!run) throw notFound("run");
     if (run.status === "canceled") return run;
     if (run.status !== "active") throw conflict(`The run is ${run.status} and can no longer be canceled.`);
@@ -164,77 +170,66 @@ export async function cancelRun(store: Store, journey: string, id: string): Prom
   throw conflict("Somebody else is changing this at the moment. Try again.");
 }
 
-/** Cancels a run. @returns false if somebody else moved it. */
-export const endRun = (store: Store, run: RunItem, reason: string): Promise<boolean> =>
+/** Cancels a run. @returns false if another worker moved it. */
+export const endRun = (store: Store, run: RunState, reason: string): Promise<boolean> =>
   store.transact(moveWrites(store, run, { ends: "canceled", step: run.current_step, reason }, [])).then(
     () => true,
     onTransactionCanceled(() => false),
   );
 
-/** Rows that are runs of a subscriber. */
+/** Whether a row is a run of a subscriber. */
 export const isRun = ({ pk, sk }: Key): boolean => pk.includes("#U#") && sk.startsWith("J#");
 
-/** Cancels and removes the runs of an erased subscriber; what they count for stays, naming nobody. */
+/** Cancels and removes the runs of an erased subscriber; the counts keep what they count, without the subscriber. */
 export async function forgetRuns(store: Store, subscriber: string, rows: readonly Key[]): Promise<void> {
   for (const { sk } of rows) {
     const [, journey = "", id = ""] = sk.split("#");
-    const item = await store.get(keys.run(store.tenant, subscriber, journey, id));
-    if (!item) continue;
-    const run = runOf(item);
-    const status = run.status === "active" ? "canceled" : run.status;
-    const outcomes = outcomesOf(item);
-    const counted = sumOf(statusAddends(run.status, run.current_step, -1), statusAddends(status, run.current_step, 1));
+    const row = await store.get(RunItem, { subscriber, journey, run: id });
+    if (!row) continue;
+    const status = row.status === "active" ? "canceled" : row.status;
+    const counted = sumOf(statusAddends(row.status, row.step, -1), statusAddends(status, row.step, 1));
+    const entry = { set: { status, ...outcomesIn(row) }, remove: ["subscriber"] as const };
     await store
       .transact([
-        { remove: keyOf(store, run), when: is("seq", run.seq) },
-        {
-          update: keys.journeyRun(store.tenant, journey, id),
-          change: { set: { status, ...outcomes }, remove: ["subscriber"] },
-        },
-        ...countWrites(store, journey, id, counted),
+        removeItem(RunItem, { subscriber, journey, run: id }, is("seq", row.seq)),
+        changeItem(RunEntry, runEntryKey(journey, id), entry),
+        ...countWrites(journey, id, counted),
       ])
       .catch(onTransactionCanceled(() => undefined));
   }
 }
 
-/** The numbers of a journey as its runs say them: what the counters must say. */
+/** The numbers of a journey by its runs: what the counters must say. */
 export async function recountRuns(store: StoreReader, journey: string): Promise<Addends> {
   const parts: Addends[] = [];
-  for (const shard of "0123456789abcdef")
-    for (let after: Key | undefined, first = true; first || after; first = false) {
-      const page = await store.query({ pk: keys.journeyRuns(store.tenant, journey, shard), after });
-      const live = page.items.filter(({ subscriber }) => subscriber !== undefined);
-      const runs = await store.getAll(
-        live.map(({ sk, subscriber }) => keys.run(store.tenant, String(subscriber), journey, sk)),
-      );
-      for (const row of page.items.filter(({ subscriber }) => subscriber === undefined))
-        parts.push({ [`r:${row.status}`]: 1 }, outcomesOf(row));
-      for (const item of runs)
-        if (item) parts.push(statusAddends(item.status as RunStatus, String(item.step), 1), outcomesOf(item));
-      after = page.next;
-    }
+  for (const shard of SHARDS) {
+    const entries = await store.queryAll(RunEntry, { journey, shard });
+    const keys = entries.flatMap(({ sk, subscriber }) =>
+      subscriber === undefined ? [] : [{ subscriber, journey, run: sk }],
+    );
+    for (const entry of entries)
+      if (entry.subscriber === undefined) parts.push({ [`r:${entry.status}`]: 1 }, outcomesIn(entry));
+    for (const row of await store.getAll(RunItem, keys))
+      if (row) parts.push(statusAddends(row.status, row.step, 1), outcomesIn(row));
+  }
   return sumOf(...parts);
 }
 
-export function runOf(item: Item): RunItem {
-  const { since, until, spent } = item;
+export function runOf(row: RunRow): RunState {
+  const { step, entered_at, ended_at = null, end_reason = null, context, seq, since, until, spent } = row;
   return {
-    id: String(item.id),
-    journey_id: String(item.journey_id),
-    version: Number(item.version),
-    subscriber_id: String(item.subscriber_id),
-    status: item.status as RunStatus,
-    current_step: String(item.step),
-    entered_at: String(item.entered_at),
-    ended_at: item.ended_at === undefined ? null : String(item.ended_at),
-    end_reason: item.end_reason === undefined ? null : String(item.end_reason),
-    context: JSON.parse(String(item.context)),
-    seq: Number(item.seq),
+    ...fieldsOf(runFields, row),
+    current_step: step,
+    entered_at,
+    ended_at,
+    end_reason,
+    context: fromJson(context),
+    seq,
     position: {
-      step: String(item.step),
-      ...(since !== undefined && { since: Number(since) }),
-      ...(until !== undefined && { until: Number(until) }),
-      ...(spent !== undefined && { spent: String(spent) }),
+      step,
+      ...(since !== undefined && { since }),
+      ...(until !== undefined && { until }),
+      ...(spent !== undefined && { spent }),
     },
   };
 }

@@ -1,20 +1,20 @@
-// What a journey sends: one job for one subscriber, begun in the very transaction that moves the run on (JND-15).
+// The sends of journeys: one job for one subscriber, started in the transaction that moves the run (JND-15).
 import { createHash } from "node:crypto";
 import { HOUR, uuidV7 } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import type { JourneyNode } from "../../rules/journey-graph.ts";
-import { keys } from "../keys.ts";
+import type { ItemWrite } from "../item.ts";
 import { planSmall } from "../sends/audiences.ts";
-import type { JobSpec } from "../sends/jobs.ts";
+import type { JobSpec } from "../sends/job-spec.ts";
 import { planningRules, selectedChannels } from "../sends/planning.ts";
 import { startSend } from "../sends/sends.ts";
-import type { TransactItem } from "../table.ts";
+import { TemplateItem } from "../sends/template-items.ts";
 import type { Timers } from "../timers.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
-import type { RunItem } from "./runs.ts";
+import type { RunState } from "./runs.ts";
 
 type SendNode = JourneyNode & { type: "send" };
-type Sender = Pick<RunItem, "id" | "journey_id" | "subscriber_id" | "seq">;
+type Sender = Pick<RunState, "id" | "journey_id" | "subscriber_id" | "seq">;
 
 export interface Sending {
   id: string;
@@ -22,8 +22,8 @@ export interface Sending {
 }
 
 /**
- * The send of a step, or why this subscriber gets none: the outcome of the step.
- * @param event what its texts may speak of: the event that ended the last wait, else the one that began the run
+ * The send of a step, or the outcome of a step that sends nothing to this subscriber.
+ * @param event the event that its texts may refer to: that which ended the last wait, else that which started the run
  */
 export async function prepareSend(
   store: Store,
@@ -32,11 +32,8 @@ export async function prepareSend(
   { id: step, send }: SendNode,
   event: string | undefined,
 ): Promise<Sending | { outcome: string }> {
-  const template =
-    send.template_id === undefined
-      ? undefined
-      : await store.get(keys.entity(store.tenant, "template", send.template_id));
-  if (send.template_id !== undefined && !template) return { outcome: "failed" };
+  if (send.template_id !== undefined && !(await store.get(TemplateItem, { id: send.template_id })))
+    return { outcome: "failed" };
   const id = jobIdOf(store, run, step);
   const spec = specOf(run, send, event);
   const via = await selectedChannels(store, spec);
@@ -48,20 +45,20 @@ export async function prepareSend(
   return { outcome: `skipped:${reason}` };
 }
 
-/** Begins a send together with the run's move. @returns false if somebody else moved the run. */
+/** Starts a send together with the move of the run. @returns false if another worker moved the run */
 export async function beginSend(
   store: Store,
   timers: Timers,
   { plan, monthly_send_cap: sendCap }: WorkspaceRecord,
   { subscriber_id }: Sender,
   { id, spec }: Sending,
-  extraItems: readonly TransactItem[],
+  extraItems: readonly ItemWrite[],
 ): Promise<boolean> {
   const send = { id, spec, given: [subscriber_id], isRepeatable: true };
   return !("refused" in (await startSend(store, timers, { plan, sendCap }, send, extraItems)));
 }
 
-/** The same for every attempt at this visit of the step, within an hour; the run's move alone decides which one counts. */
+/** The same id for all attempts at this visit of the step within an hour; the move of the run decides which one counts. */
 function jobIdOf({ clock, tenant }: Store, { journey_id, id, seq }: Sender, step: string): string {
   const hour = Math.floor(clock.now() / HOUR) * HOUR;
   return uuidV7(hour, createHash("sha256").update(`journey:${tenant}:${journey_id}:${id}:${seq}:${step}`).digest());

@@ -1,14 +1,28 @@
 // The members of a list or segment as a client pages through them (AMB-72, LIM-8).
 import * as v from "valibot";
 import { MAX_PER_PAGE, openCursor, sealCursor } from "../../http/paging.ts";
-import { Uuid } from "../../http/schemas.ts";
+import { Timestamp, Uuid } from "../../http/schemas.ts";
 import type { StoreReader } from "../../resources.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
-import { type Group, memberPage } from "./memberships.ts";
+import type { Group } from "./items.ts";
+import { memberPage } from "./memberships.ts";
 
-/** A page in the order of their ids; whoever is being erased at the moment is left out. @throws 422 for a bad cursor. */
-export async function membersOf(store: StoreReader, secrets: RootSecrets, group: Group, cursor: string | undefined) {
+/** The schema of a page of members; each group of endpoints has its own, as the reference names them apart. */
+export const memberList = () =>
+  v.object({
+    items: v.array(v.object({ subscriber_id: v.string(), external_id: v.string(), entered_at: Timestamp })),
+    next_cursor: v.string(),
+  });
+type MemberList = v.InferOutput<ReturnType<typeof memberList>>;
+
+/** A page in the order of the ids, without subscribers that are being erased. @throws 422 for an invalid cursor. */
+export async function listMembers(
+  store: StoreReader,
+  secrets: RootSecrets,
+  group: Group,
+  cursor: string | undefined,
+): Promise<MemberList> {
   const scope = `members:${store.tenant}:${group.id}`;
   const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(secrets, scope, cursor));
   const { members, next } = await memberPage(store, group, { after, limit: MAX_PER_PAGE });
@@ -19,7 +33,7 @@ export async function membersOf(store: StoreReader, secrets: RootSecrets, group:
   return {
     items: members.flatMap(({ subscriber, entered_at }, i) => {
       const profile = profiles[i];
-      return profile ? [{ subscriber_id: subscriber, external_id: String(profile.external_id), entered_at }] : [];
+      return profile ? [{ subscriber_id: subscriber, external_id: profile.external_id, entered_at }] : [];
     }),
     next_cursor: next === undefined ? "" : sealCursor(secrets, scope, next),
   };

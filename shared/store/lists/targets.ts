@@ -1,32 +1,36 @@
-// Targets of sends, campaigns, schedules and experiences: everybody, a list, or a segment.
+// Targets of sends, campaigns, schedules and experiences: all subscribers, a list, or a segment.
 import { invalid } from "../../http/errors.ts";
+import type { Target } from "../../http/send-input.ts";
 import type { StoreReader } from "../../resources.ts";
-import { keys } from "../keys.ts";
-import type { Target } from "../sends/jobs.ts";
+import { SegmentItem } from "../segments/items.ts";
 import { countSubscribers } from "../subscribers/subscribers.ts";
-import { countMembers, type Group } from "./memberships.ts";
+import { type Group, ListItem } from "./items.ts";
+import { countMembers } from "./memberships.ts";
 
-/** The list or segment that a target means; undefined for everybody. */
+/** The list or segment of a target; undefined for all subscribers. */
 export function groupOf(target: Target | null): Group | undefined {
   if (target?.type === "list") return { kind: "list", id: target.list_id };
   if (target?.type === "segment") return { kind: "segment", id: target.segment_id };
   return undefined;
 }
 
-/** Whether what the target means is there. */
+const groupExists = async (store: StoreReader, { kind, id }: Group): Promise<boolean> =>
+  (await (kind === "list" ? store.get(ListItem, { id }) : store.get(SegmentItem, { id }))) !== undefined;
+
+/** Whether the list or segment of a target exists. */
 export async function targetExists(store: StoreReader, target: Target | null): Promise<boolean> {
   const group = groupOf(target);
-  return !group || (await store.get(keys.entity(store.tenant, group.kind, group.id))) !== undefined;
+  return !group || groupExists(store, group);
 }
 
-/** @throws 422 naming `<field>.list_id` or `<field>.segment_id` if there is no such thing in this workspace (AMB-93). */
+/** @throws 422 naming `<field>.list_id` or `<field>.segment_id` if the workspace has no such list or segment (AMB-93). */
 export async function requireTarget(store: StoreReader, target: Target | null, field = "target"): Promise<void> {
-  if (await targetExists(store, target)) return;
-  const { kind } = groupOf(target)!;
-  throw invalid({ [`${field}.${kind}_id`]: `no such ${kind} in this workspace` });
+  const group = groupOf(target);
+  if (!group || (await groupExists(store, group))) return;
+  throw invalid({ [`${field}.${group.kind}_id`]: `no such ${group.kind} in this workspace` });
 }
 
-/** How many subscribers a target means, from the counts. */
+/** The number of subscribers in a target, from the counters. */
 export function countTarget(store: StoreReader, target: Target | null): Promise<number> {
   const group = groupOf(target);
   return group ? countMembers(store, group) : countSubscribers(store);

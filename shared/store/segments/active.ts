@@ -1,64 +1,53 @@
-// The rules of a workspace's dynamic segments, by what they mention: read again only when something of them changed.
-
+// The rules of a workspace's dynamic segments, by the attributes and events that they mention.
 import type { Capability } from "../../deps.ts";
 import { type StoreReader, storeRead } from "../../resources.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
-import { keys } from "../keys.ts";
+import { idsByName, watchedIndex } from "../events/watchers.ts";
+import { fromJson } from "../item.ts";
 import type { TenantId } from "../model.ts";
-import { allItems } from "../pages.ts";
-import { watched } from "../watched.ts";
+import { SegmentItem } from "./items.ts";
 
 export interface SegmentIndex {
   version: number;
   rules: ReadonlyMap<string, Rule>;
-  /** Ids of segments by a key that their rules mention. */
+  /** Ids of segments by an attribute key that their rules mention. */
   byAttribute: ReadonlyMap<string, readonly string[]>;
+  /** Ids of segments by the name of an event that their rules mention. */
   byEvent: ReadonlyMap<string, readonly string[]>;
-  /** Those whose membership may change by time alone. */
+  /** Segments whose membership can change by time alone. */
   windowed: readonly string[];
 }
 
 export interface DynamicSegments {
-  /** As of this moment: a rule that was stored before the call is in it. */
+  /** The current rules, including every rule that was stored before the call. */
   of(tenant: string): Promise<SegmentIndex>;
 }
 
-const NONE: SegmentIndex = { version: 0, rules: new Map(), byAttribute: new Map(), byEvent: new Map(), windowed: [] };
+const EMPTY: SegmentIndex = { version: 0, rules: new Map(), byAttribute: new Map(), byEvent: new Map(), windowed: [] };
 
-/**
- * Remembers the rules of workspaces: one small read a call, and all segments only after a change (docs/decisions/0011).
- */
+/** Caches the rules of workspaces: one small read for each call, and all segments only after a change. */
 export const dynamicSegments: Capability<"dynamicSegments", DynamicSegments> = {
   as: "dynamicSegments",
   env: ["TABLE_NAME"],
   grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }],
   open: (deps) => {
     const bind = storeRead.open(deps);
-    const indexOfNow = watched(NONE, readIndex);
+    const indexOfNow = watchedIndex(EMPTY, readIndex);
     const segments: DynamicSegments = { of: (tenant) => indexOfNow(bind(tenant as TenantId)) };
     return () => segments;
   },
 };
 
 async function readIndex(store: StoreReader, version: number): Promise<SegmentIndex> {
-  const all = await allItems(store, { pk: keys.entities(store.tenant, "segment") });
-  const items = all.filter(({ is_dynamic }) => is_dynamic === true);
-  const rules = new Map(items.map(({ id, rule }) => [String(id), compileRule(JSON.parse(String(rule)))]));
-  const byAttribute = new Map<string, string[]>();
-  const byEvent = new Map<string, string[]>();
-  const note = (map: Map<string, string[]>, names: Iterable<string>, id: string) => {
-    for (const name of new Set(names)) map.set(name, [...(map.get(name) ?? []), id]);
+  const rows = (await store.queryAll(SegmentItem, {})).filter(({ is_dynamic }) => is_dynamic);
+  const rules = rows.map(({ id, rule }) => [id, compileRule(fromJson(rule))] as const);
+  return {
+    version,
+    rules: new Map(rules),
+    byAttribute: idsByName(rules.map(([id, { attributes }]) => [id, attributes])),
+    byEvent: idsByName(rules.map(([id, { events }]) => [id, events.map(({ name }) => name)])),
+    windowed: rules.flatMap(([id, rule]) => (hasWindow(rule) ? [id] : [])),
   };
-  for (const [id, { attributes, events }] of rules) {
-    note(byAttribute, attributes, id);
-    note(
-      byEvent,
-      events.map(({ name }) => name),
-      id,
-    );
-  }
-  const windowed = [...rules].filter(([, rule]) => hasWindow(rule)).map(([id]) => id);
-  return { version, rules, byAttribute, byEvent, windowed };
 }
 
 const hasWindow = ({ events }: Rule): boolean => events.some(({ within }) => within !== undefined);

@@ -1,9 +1,11 @@
-// Why somebody is in a segment or not (F2): the membership as it is, and each clause of the rule as it stands now.
+// Why a subscriber is in a segment or not (F2): the membership as stored, and each clause of the rule as of now.
 import type { StoreReader } from "../../resources.ts";
 import { compileRule, type Reason } from "../../rules/segment-evaluation.ts";
-import { keys } from "../keys.ts";
+import { fromJson, ref } from "../item.ts";
+import { Profile } from "../subscribers/items.ts";
 import { attributesForRules, isLiving } from "../subscribers/subscribers.ts";
 import { readHistory, readSubscriberFacts } from "./facts.ts";
+import { SegmentItem } from "./items.ts";
 
 /** @returns undefined if there is no such segment or no such subscriber. */
 export async function explainMembership(
@@ -11,14 +13,11 @@ export async function explainMembership(
   segment: string,
   subscriber: string,
 ): Promise<{ member: boolean; reasons: Reason[] } | undefined> {
-  const [item, profile] = await store.getAll([
-    keys.entity(store.tenant, "segment", segment),
-    keys.subscriber(store.tenant, subscriber),
-  ]);
-  if (!item || !profile || !isLiving(profile)) return undefined;
-  const rule = compileRule(JSON.parse(String(item.rule)));
-  const subscriberFacts = await readSubscriberFacts(store, subscriber);
-  const { times } = await readHistory(store, subscriberFacts.actors, rule.events);
+  const [row, profile] = await store.getEach([ref(SegmentItem, { id: segment }), ref(Profile, { id: subscriber })]);
+  if (!row || !profile || !isLiving(profile)) return undefined;
+  const rule = compileRule(fromJson(row.rule));
+  const { actors, memberOf } = await readSubscriberFacts(store, subscriber);
+  const { times } = await readHistory(store, actors, rule.events);
   const facts = { attributes: attributesForRules(profile), times, now: store.clock.now() };
-  return { member: subscriberFacts.memberOf.has(segment), reasons: rule.explain(facts) };
+  return { member: memberOf.has(segment), reasons: rule.explain(facts) };
 }

@@ -1,94 +1,117 @@
-// What rules ask of a subscriber: attributes from the profile, and from the history of events no more than decides.
-
+// What rules read of a subscriber: the attributes of its profile, and as much of its event history as decides them.
 import type { StoreReader } from "../../resources.ts";
 import { compilePredicate } from "../../rules/predicates.ts";
 import { type Facts, occurrencesNeeded, type Rule, type Verdict } from "../../rules/segment-evaluation.ts";
 import type { EventNode } from "../../rules/segment-rules.ts";
-import { type Actor, eventOf, historyOf, inHistory, type StoredEvent } from "../events/events.ts";
-import { keys } from "../keys.ts";
+import { eventOf, inHistory, type StoredEvent } from "../events/events.ts";
+import { type Actor, EventsByActor } from "../events/items.ts";
+import { rowOf } from "../item.ts";
+import { SegmentMembership } from "../lists/items.ts";
 import type { Item, Key } from "../model.ts";
-import { allItems } from "../pages.ts";
-import { attributesForRules } from "../subscribers/subscribers.ts";
+import { SubscriberAlias } from "../subscribers/items.ts";
+import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
+import { SegmentCheck } from "./items.ts";
 
 const ATTRIBUTE = "a:";
 const FIELDS = ["external_id", "email", "created_at"];
 
-/** Keys of what a rule sees that differ between two images of a profile. */
-export function changedKeys(before: Item, after: Item): string[] {
+type Image = Readonly<Record<string, unknown>>;
+
+/** The keys of what a rule can read that differ between two images of a profile. */
+export function changedKeys(before: Image, after: Image): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names]
     .filter((name) => (name.startsWith(ATTRIBUTE) || FIELDS.includes(name)) && before[name] !== after[name])
     .map((name) => (name.startsWith(ATTRIBUTE) ? name.slice(ATTRIBUTE.length) : name));
 }
 
-/** A subscriber's own rows that segments need: whom it is known as, where it is a member, and the timer that is set. */
+/** What segments need of the rows that are stored with a subscriber. */
 export interface SubscriberFacts {
+  /** The subscriber and its anonymous ids. */
   actors: Actor[];
-  /** Ids of segments it is in. */
+  /** Ids of the segments that it is in. */
   memberOf: Set<string>;
-  /** When its next window ends, as far as a timer is set for that. */
+  /** The time of its timer for the next end of a window, if one is set. */
   checkAt: number | undefined;
 }
 
-export async function readSubscriberFacts(store: StoreReader, id: string): Promise<SubscriberFacts> {
-  const facts: SubscriberFacts = { actors: [{ subscriber: id }], memberOf: new Set(), checkAt: undefined };
-  const check = keys.segmentCheck(store.tenant, id);
-  for (const row of await allItems(store, { pk: check.pk, from: "A#", to: check.sk }))
-    if (row.sk.startsWith("A#")) facts.actors.push({ anonymous: String(row.anonymous) });
-    else if (row.sk.startsWith("G#") && row.member === true) facts.memberOf.add(String(row.segment_id));
-    else if (row.sk === check.sk) facts.checkAt = Number(row.at);
+/** Sort keys of the rows of a subscriber: the aliases are first, the timer is last. */
+const ALIAS = "A#";
+const MEMBERSHIP = "G#";
+const CHECK = "GC";
+
+/** Reads the rows of a subscriber from its aliases to its timer, which are one range. */
+export async function readSubscriberFacts(store: StoreReader, subscriber: string): Promise<SubscriberFacts> {
+  const facts: SubscriberFacts = { actors: [{ subscriber }], memberOf: new Set(), checkAt: undefined };
+  let after: Key | undefined;
+  do {
+    const page = await store.queryRows(SegmentCheck, { subscriber }, { from: ALIAS, to: CHECK, after });
+    for (const row of page.items) noteFact(facts, row);
+    after = page.next;
+  } while (after);
   return facts;
+}
+
+function noteFact(facts: SubscriberFacts, row: Item): void {
+  if (row.sk.startsWith(ALIAS)) facts.actors.push({ anonymous: rowOf(SubscriberAlias, row).anonymous });
+  else if (row.sk.startsWith(MEMBERSHIP)) {
+    const { segment_id, member } = rowOf(SegmentMembership, row);
+    if (member) facts.memberOf.add(segment_id);
+  } else if (row.sk === CHECK) facts.checkAt = rowOf(SegmentCheck, row).at;
 }
 
 export interface History {
   times: Facts["times"];
-  /** Whether an event is in what was read, or lies before it. */
+  /** Whether an event is in what was read, or is older than that. */
   shows(event: Pick<StoredEvent, "id" | "event_name" | "occurred_at">): boolean;
 }
 
-/** Events looked at of one name and actor where `where` leaves most of them out. */
+/** The most events that are read of one name and actor where `where` rejects most of them. */
 const MAX_EXAMINED = 10_000;
-const PAGE = 100;
+const PAGE_ROWS = 100;
 
 /**
- * What a subscriber did that these conditions ask for, by one query a name and actor.
- * By an index: what was stored a moment ago may be missing, which `shows` tells.
+ * Reads the events that these conditions ask for, by one query for each name and actor. The index is eventually
+ * consistent: an event of a moment ago can be missing, which `shows` reports.
  */
 export async function readHistory(
   store: StoreReader,
   actors: readonly Actor[],
   conditions: readonly EventNode[],
 ): Promise<History> {
-  const byName = Map.groupBy(conditions, ({ name }) => name);
-  const read = new Map(
+  const byName = [...Map.groupBy(conditions, ({ name }) => name)];
+  const histories = new Map(
     await Promise.all(
-      [...byName].map(async ([name, asked]) => {
-        const parts = await Promise.all(actors.map((actor) => readNewest(store, actor, name, asked)));
+      byName.map(async ([name, group]) => {
+        const parts = await Promise.all(actors.map((actor) => readNewest(store, actor, name, group)));
         return [name, parts] as const;
       }),
     ),
   );
-  const satisfies = new Map(conditions.map((node) => [node, compilePredicate(node.where ?? {})]));
+  const tests = new Map(conditions.map((node) => [node, compilePredicate(node.where ?? {})]));
   return {
-    times: (node) =>
-      (read.get(node.name) ?? [])
+    times: (node) => {
+      const satisfies = tests.get(node) ?? compilePredicate(node.where ?? {});
+      return (histories.get(node.name) ?? [])
         .flatMap(({ events }) => events)
-        .filter(({ properties }) => satisfies.get(node)!(properties))
+        .filter(({ properties }) => satisfies(properties))
         .map(({ occurred_at }) => Date.parse(occurred_at))
-        .sort((a, b) => b - a),
-    shows: ({ id, event_name, occurred_at }) =>
-      !read.has(event_name) ||
-      read.get(event_name)!.some(({ events, from }) => occurred_at < from || events.some((one) => one.id === id)),
+        .sort((a, b) => b - a);
+    },
+    shows: ({ id, event_name, occurred_at }) => {
+      const parts = histories.get(event_name);
+      return !parts || parts.some(({ events, from }) => occurred_at < from || events.some((one) => one.id === id));
+    },
   };
 }
 
 interface Newest {
   events: StoredEvent[];
-  /** Older ones were not read. */
+  /** Older events were not read. */
   from: string;
 }
 
-/** Newest first, until every condition has what decides it or the longest window ends. */
+/** Newest first, until every condition is decided or the longest window ends. */
 async function readNewest(
   store: StoreReader,
   actor: Actor,
@@ -103,19 +126,20 @@ async function readNewest(
     needed: Math.max(1, occurrencesNeeded(node)),
   }));
   const isDecided = () => open.every(({ needed }) => needed <= 0);
-  const limit = Math.min(PAGE, Math.max(...open.map(({ needed }) => needed)) + 1);
+  const firstLimit = Math.min(PAGE_ROWS, Math.max(...open.map(({ needed }) => needed)) + 1);
   const events: StoredEvent[] = [];
   let after: Key | undefined;
   let examined = 0;
   do {
-    const page = await store.query({
-      ...{ pk: historyOf(store.tenant, actor), index: "i2", newestFirst: true, after },
+    const page = await store.query(EventsByActor, actor, {
       from: inHistory(name, from),
       to: inHistory(name, "~"),
-      limit: examined === 0 ? limit : PAGE,
+      newestFirst: true,
+      limit: examined === 0 ? firstLimit : PAGE_ROWS,
+      after,
     });
     examined += page.items.length;
-    // A name may hold the separator: `a#2026…` lies among the events of `a`.
+    // A name may contain the separator: the event `a#2026…` is in the range of the event `a`.
     for (const event of page.items.map(eventOf).filter(({ event_name }) => event_name === name)) {
       events.push(event);
       for (const one of open) if (one.satisfies(event.properties)) one.needed--;
@@ -126,18 +150,18 @@ async function readNewest(
 }
 
 /**
- * Judges a living profile by a rule, as segments and journeys do; the rows of the subscriber and its history are read
- * only where the attributes do not settle the matter.
+ * Evaluates a rule for a profile, as segments and journeys do. The other rows of the subscriber and its history are
+ * read only where the attributes alone do not decide.
  */
 export async function judgeProfile(
   store: StoreReader,
   rule: Rule,
-  profile: Item,
+  profile: LivingProfile,
 ): Promise<Verdict & { facts: SubscriberFacts | undefined }> {
   const attributes = attributesForRules(profile);
-  const settled = rule.decidedBy(attributes);
-  if (settled !== undefined) return { matches: settled, nextChangeAt: undefined, facts: undefined };
-  const facts = await readSubscriberFacts(store, String(profile.id));
+  const decided = rule.decidedBy(attributes);
+  if (decided !== undefined) return { matches: decided, nextChangeAt: undefined, facts: undefined };
+  const facts = await readSubscriberFacts(store, profile.id);
   const { times } = await readHistory(store, facts.actors, rule.events);
   return { ...rule.judge({ attributes, times, now: store.clock.now() }), facts };
 }

@@ -1,101 +1,119 @@
-// Computes a segment over all subscribers: shard by shard, page by page, with a checkpoint after each page.
+// Computes a segment over all subscribers: shard by shard and page by page, with a checkpoint after each page.
 import type { Store, StoreReader } from "../../resources.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
-import { keys, SHARDS } from "../keys.ts";
+import { changeItem, fromJson, putItem } from "../item.ts";
+import { SHARDS } from "../shards.ts";
+import { Member } from "../lists/items.ts";
 import { changeMembers } from "../lists/memberships.ts";
-import type { Item, Key } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
-import { countSubscribers, isLiving } from "../subscribers/subscribers.ts";
-import { chunksOf } from "../table.ts";
+import { audiencePage, isProfileRow, subscriberIn } from "../subscribers/audience-pages.ts";
+import { Profile } from "../subscribers/items.ts";
+import { countSubscribers, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import type { Timers } from "../timers.ts";
 import { changedKeys, judgeProfile, type SubscriberFacts } from "./facts.ts";
+import { Fill, SegmentItem, type SegmentRow } from "./items.ts";
 import { reevaluate, scheduleRecheck } from "./reevaluation.ts";
 
-/** Rows of a shard at a time. */
 const PAGE_ROWS = 250;
-/** Histories that are read at once. */
-const AT_ONCE = 25;
-const ID_CHARACTERS = 36;
+const CONCURRENT_HISTORIES = 25;
 const AGAIN = "again:";
-/** A workspace of so few subscribers is computed in one part, a larger one in a part per shard. */
-const SMALL = 2_000;
+/** A workspace of at most so many subscribers is computed in one part, a larger one in a part for each shard. */
+const MAX_SMALL = 2_000;
 const WHOLE = "*";
 
-/** How many parts a computation that begins now has. */
+/** The number of parts of a computation that starts now. */
 export const partsNeeded = async (store: StoreReader): Promise<number> =>
-  (await countSubscribers(store)) <= SMALL ? 1 : SHARDS.length;
+  (await countSubscribers(store)) <= MAX_SMALL ? 1 : SHARDS.length;
 
 /** The parts of a computation. */
 export const fillParts = (parts: number): readonly string[] => (parts === 1 ? [WHOLE] : SHARDS);
-/** The second look, for events that were being taken in, unwatched, while the segment was stored. */
+/** The parts of the second pass, for events that were ingested, unwatched, while the segment was stored. */
 export const secondLook = (parts: number): readonly string[] => fillParts(parts).map((part) => AGAIN + part);
+
+/** One computation of a segment, in one part of the subscribers. */
+interface Computation {
+  segment: string;
+  run: number;
+  part: string;
+}
 
 interface PagePosition {
   shard: string;
-  /** A row's sort key, after which the next page begins; empty for the beginning. */
+  /** The sort key after which the next page begins; empty for the beginning. */
   after: string;
 }
 
 /**
- * Goes on with one part of a run until it is done or `isTimeUp`.
- * @returns whether there is nothing left to do: it is done, or another run has begun, or the segment is gone.
+ * Continues one part of a computation until it is done or `isTimeUp`.
+ * @returns whether nothing is left to do: the part is done, a newer computation has started, or the segment is deleted
  */
 export async function fillPart(
   store: Store,
   timers: Timers,
-  { segment, run, part }: { segment: string; run: number; part: string },
+  computation: Computation,
   isTimeUp: () => boolean,
 ): Promise<boolean> {
-  const row = keys.fill(store.tenant, segment, part);
+  const { segment, run, part } = computation;
   const shards = part.endsWith(WHOLE) ? SHARDS : [part.slice(-1)];
-  const state = await store.get(row);
-  if (state?.run === run && state.done === true) return finishPart(store, segment, run, part);
-  const [shard, after] = state?.run === run ? [String(state.shard), String(state.after)] : [shards[0]!, ""];
-  for (let place: PagePosition | undefined = { shard, after }; place; ) {
-    const item: Item | undefined = await store.get(keys.entity(store.tenant, "segment", segment));
-    if (!item || Number(item.run) !== run) return true;
-    const last: string | undefined = await fillPage(store, timers, item, place);
-    const following: string | undefined = shards[shards.indexOf(place.shard) + 1];
-    const ended: PagePosition | undefined = following === undefined ? undefined : { shard: following, after: "" };
-    const isCheckpoint: boolean = last !== undefined || isTimeUp();
-    place = last === undefined ? ended : { shard: place.shard, after: last };
-    if (!place || !isCheckpoint) continue;
-    const isNoted = await store.put({ ...row, run, ...place }, isOpen(run)).then(
+  const state = await store.get(Fill, { segment, part });
+  const checkpoint = state?.run === run ? state : undefined;
+  if (checkpoint?.done) return finishPart(store, computation);
+  const { shard = shards[0] ?? "", after = "" } = checkpoint ?? {};
+  for (let position: PagePosition | undefined = { shard, after }; position; ) {
+    const row = await store.get(SegmentItem, { id: segment });
+    if (row?.run !== run) return true;
+    const last = await fillPage(store, timers, row, position);
+    const needsCheckpoint = last !== undefined || isTimeUp();
+    position = last === undefined ? startOfNext(shards, position.shard) : { shard: position.shard, after: last };
+    if (!position || !needsCheckpoint) continue;
+    const isStored = await store.put(Fill, { segment, part }, { run, ...position }, isOpen(run)).then(
       () => true,
       onConditionFailed(() => false),
     );
-    if (!isNoted) return true;
+    if (!isStored) return true;
     if (isTimeUp()) return false;
   }
-  return finishPart(store, segment, run, part);
+  return finishPart(store, computation);
 }
 
-/** A part that neither this run has done nor a later one has begun. */
+function startOfNext(shards: readonly string[], shard: string): PagePosition | undefined {
+  const next = shards[shards.indexOf(shard) + 1];
+  return next === undefined ? undefined : { shard: next, after: "" };
+}
+
+/** The part is not done in this computation, and no newer one has started it. */
 const isOpen = (run: number) => any(absent("run"), below("run", run), all(is("run", run), absent("done")));
 
-/** Judges one page of subscribers and their membership rows. @returns after which row the next begins, if one does. */
+/**
+ * Evaluates one page of subscribers and their membership rows.
+ * @returns the sort key after which the next page begins; undefined on the last page
+ */
 async function fillPage(
   store: Store,
   timers: Timers,
-  segment: Item,
+  segment: SegmentRow,
   { shard, after }: PagePosition,
 ): Promise<string | undefined> {
-  const pk = keys.audience(store.tenant, shard);
-  const page = await store.query({ pk, limit: PAGE_ROWS, after: after === "" ? undefined : { pk, sk: after } });
-  const profiles = page.items.filter((row) => row.sk.length === ID_CHARACTERS && isLiving(row));
-  const last = page.next?.sk;
-  const id = String(segment.id);
+  const { id } = segment;
+  const page = await audiencePage(store, shard, { limit: PAGE_ROWS, after: after === "" ? undefined : after });
+  const profiles = page.rows.filter(isProfileRow).filter(isLiving);
+  const last = page.next;
+  const bounds = {
+    after: subscriberIn({ sk: after }),
+    until: last === undefined ? undefined : subscriberIn({ sk: last }),
+  };
   const [members, verdicts] = await Promise.all([
-    membersBetween(store, id, shard, after.slice(0, ID_CHARACTERS), last?.slice(0, ID_CHARACTERS)),
-    judgeAll(store, compileRule(JSON.parse(String(segment.rule))), profiles),
+    membersBetween(store, id, shard, bounds),
+    judgeAll(store, compileRule(fromJson(segment.rule)), profiles),
   ]);
-  const matching = new Set(verdicts.filter(({ matches }) => matches).map(({ subscriber }) => subscriber));
+  const matching = new Set(verdicts.filter(({ matches }) => matches).map(({ profile }) => profile.id));
   const enter = [...matching].filter((subscriber) => !members.has(subscriber));
   const leave = [...members].filter((subscriber) => !matching.has(subscriber));
   await changeMembers(store, { kind: "segment", id }, { enter, leave });
   const unsure = await lookAgain(store, timers, segment, [...enter, ...leave], verdicts);
-  for (const batch of chunksOf(unsure, AT_ONCE))
+  for (const batch of chunksOf(unsure, CONCURRENT_HISTORIES))
     await Promise.all(
       batch.map((subscriber) =>
         reevaluate(store, segment.is_dynamic ? timers : undefined, () => currentRule(store, id), {
@@ -108,114 +126,98 @@ async function fillPage(
 }
 
 /**
- * After the writes: whoever may have changed since it was judged, so that the newest rule, attributes and events have
- * the last word. Who comes after this look finds what was written. A static segment is as of the moment of judging.
+ * Finds, after the writes, the subscribers that may have changed since they were evaluated. What changes after this
+ * look is evaluated with the written memberships. A static segment is as of the time of its evaluation.
  */
 async function lookAgain(
   store: Store,
   timers: Timers,
-  segment: Item,
+  segment: SegmentRow,
   changed: readonly string[],
-  verdicts: readonly Judged[],
+  verdicts: readonly SubscriberVerdict[],
 ): Promise<string[]> {
   if (changed.length === 0 && !verdicts.some(({ nextChangeAt }) => nextChangeAt)) return [];
-  const item = await store.get(keys.entity(store.tenant, "segment", String(segment.id)));
-  if (item?.run !== segment.run) return item ? [...changed] : [];
+  const current = await store.get(SegmentItem, { id: segment.id });
+  if (current?.run !== segment.run) return current ? [...changed] : [];
   if (!segment.is_dynamic) return [];
-  const judged = new Map(verdicts.map((verdict) => [verdict.subscriber, verdict]));
-  const profiles = await store.getAll(changed.map((id) => keys.subscriber(store.tenant, id)));
+  const verdictOf = new Map(verdicts.map((verdict) => [verdict.profile.id, verdict]));
+  const profiles = await store.getAll(
+    Profile,
+    changed.map((id) => ({ id })),
+  );
   const unsure = new Set(
     changed.filter((id, i) => {
-      const verdict = judged.get(id);
+      const verdict = verdictOf.get(id);
       const profile = profiles[i];
       return !verdict || verdict.facts !== undefined || !profile || changedKeys(verdict.profile, profile).length > 0;
     }),
   );
-  for (const { subscriber, facts, nextChangeAt } of verdicts)
-    if (nextChangeAt !== undefined && !unsure.has(subscriber))
-      if (!(await scheduleRecheck(store, timers, subscriber, nextChangeAt, facts?.checkAt))) unsure.add(subscriber);
+  for (const { profile, facts, nextChangeAt } of verdicts)
+    if (nextChangeAt !== undefined && !unsure.has(profile.id))
+      if (!(await scheduleRecheck(store, timers, profile.id, nextChangeAt, facts?.checkAt))) unsure.add(profile.id);
   return [...unsure];
 }
 
 async function currentRule(store: Store, id: string): Promise<ReadonlyMap<string, Rule>> {
-  const item = await store.get(keys.entity(store.tenant, "segment", id));
-  return new Map(item ? [[id, compileRule(JSON.parse(String(item.rule)))]] : []);
+  const row = await store.get(SegmentItem, { id });
+  return new Map(row ? [[id, compileRule(fromJson(row.rule))]] : []);
 }
 
 async function membersBetween(
   store: Store,
   segment: string,
   shard: string,
-  after: string,
-  until: string | undefined,
+  { after, until = "~" }: { after: string; until: string | undefined },
 ): Promise<Set<string>> {
-  const members = new Set<string>();
-  let next: Key | undefined;
-  do {
-    const page = await store.query({
-      pk: keys.members(store.tenant, "segment", segment, shard),
-      from: `${after}!`,
-      to: until ?? "~",
-      after: next,
-    });
-    for (const { sk } of page.items) members.add(sk);
-    next = page.next;
-  } while (next);
-  return members;
+  const range = { from: `${after}!`, to: until };
+  const members = await store.queryAll(Member, { kind: "segment", id: segment, shard }, range);
+  return new Set(members.map(({ sk }) => sk));
 }
 
-interface Judged {
-  subscriber: string;
-  profile: Item;
-  /** Read where the events had to decide. */
+interface SubscriberVerdict {
+  profile: LivingProfile;
+  /** Present where the attributes alone did not decide. */
   facts: SubscriberFacts | undefined;
   matches: boolean;
   nextChangeAt: number | undefined;
 }
 
-async function judgeAll(store: Store, rule: Rule, profiles: readonly Item[]): Promise<Judged[]> {
-  const judged: Judged[] = [];
-  for (const batch of chunksOf(profiles, AT_ONCE))
-    judged.push(
-      ...(await Promise.all(
-        batch.map(async (profile) => ({
-          ...{ subscriber: String(profile.id), profile },
-          ...(await judgeProfile(store, rule, profile)),
-        })),
-      )),
-    );
-  return judged;
+async function judgeAll(store: Store, rule: Rule, profiles: readonly LivingProfile[]): Promise<SubscriberVerdict[]> {
+  const verdicts: SubscriberVerdict[] = [];
+  const judge = async (profile: LivingProfile) => ({ profile, ...(await judgeProfile(store, rule, profile)) });
+  for (const batch of chunksOf(profiles, CONCURRENT_HISTORIES)) verdicts.push(...(await Promise.all(batch.map(judge))));
+  return verdicts;
 }
 
-/** Notes that a part is done, once, and with the last one that the segment is computed. */
-async function finishPart(store: Store, segment: string, run: number, part: string): Promise<boolean> {
-  const place = keys.fill(store.tenant, segment, part);
-  const entity = keys.entity(store.tenant, "segment", segment);
+/** Marks a part as done, once, and after the last part the segment as computed. */
+async function finishPart(store: Store, { segment, run, part }: Computation): Promise<true> {
+  const done = { run, done: true };
   if (part.startsWith(AGAIN)) {
-    await store.put({ ...place, run, done: true });
+    await store.put(Fill, { segment, part }, done);
     return true;
   }
   await store
     .transact([
-      { put: { ...place, run, done: true }, when: isOpen(run) },
-      { update: entity, change: { add: { parts_done: 1 } }, when: is("run", run) },
+      putItem(Fill, { segment, part }, done, isOpen(run)),
+      changeItem(SegmentItem, { id: segment }, { add: { parts_done: 1 } }, is("run", run)),
     ])
     .catch(onTransactionCanceled(() => undefined));
-  const item = await store.get(entity);
-  if (item && Number(item.run) === run && item.parts_done === item.parts)
+  const row = await store.get(SegmentItem, { id: segment });
+  if (row?.run === run && row.parts_done === row.parts) {
+    const computed = row.run_version;
     await store
-      .update(
-        entity,
-        { set: { computed: Number(item.run_version) } },
-        all(is("run", run), below("computed", Number(item.run_version))),
-      )
+      .change(SegmentItem, { id: segment }, { set: { computed } }, all(is("run", run), below("computed", computed)))
       .catch(onConditionFailed(() => undefined));
+  }
   return true;
 }
 
-/** The parts of a segment's run that are not done. */
-export async function openParts(store: StoreReader, { id, run, parts }: Item): Promise<string[]> {
-  const all = fillParts(Number(parts));
-  const rows = await store.getAll(all.map((part) => keys.fill(store.tenant, String(id), part)));
-  return all.filter((_, i) => rows[i]?.run !== run || rows[i]?.done !== true);
+/** The parts of a segment's current computation that are not done. */
+export async function openParts(store: StoreReader, { id, run, parts }: SegmentRow): Promise<string[]> {
+  const all = fillParts(parts);
+  const rows = await store.getAll(
+    Fill,
+    all.map((part) => ({ segment: id, part })),
+  );
+  return all.filter((_, i) => rows[i]?.run !== run || !rows[i]?.done);
 }

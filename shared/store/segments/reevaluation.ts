@@ -1,53 +1,54 @@
-// Brings a subscriber's memberships to what the rules say now. Always by what is stored at this moment, never by the
-// message that asked for it, so that late, repeated and reordered messages come to the same end.
+// Brings a subscriber's memberships in line with the current rules. It always evaluates what is stored now, never what
+// a message says: late, repeated and reordered messages have the same result.
 import { MINUTE } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import type { Rule } from "../../rules/segment-evaluation.ts";
 import { absent, is } from "../conditions.ts";
 import type { StoredEvent } from "../events/events.ts";
-import { keys } from "../keys.ts";
 import { changeMembers } from "../lists/memberships.ts";
-import type { Item } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
+import { Profile, type ProfileRow } from "../subscribers/items.ts";
 import { attributesForRules, isLiving } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
 import { readHistory, readSubscriberFacts } from "./facts.ts";
+import { SegmentCheck } from "./items.ts";
 
-/** How often a change by somebody else is followed before the message is to come again. */
-const ROUNDS = 10;
+/** After so many concurrent changes in a row the message fails and is delivered again. */
+const MAX_ROUNDS = 10;
 
-export interface UnseenEvent {
+export interface Subject {
   subscriber: string;
-  /** The profile as just read, if it was. */
-  profile?: Item | undefined;
-  /** Events of this subscriber that the histories must show. */
+  /** The profile, if it was just read. */
+  profile?: ProfileRow | undefined;
+  /** Events of this subscriber that its history must show. */
   events: readonly StoredEvent[];
 }
 
 /**
- * Judges a subscriber by these rules until nothing is left to change: whoever changes its attributes, events or the
- * rules after the last look sees what was written here. Rules are asked for anew in every round. Without `timers`
- * nobody is triggered when a window ends: static segments stay as they were computed.
- * @returns events that are not in their history yet: to be judged again when they are.
+ * Evaluates these rules for a subscriber until nothing is left to change. The rules are read anew in each round, and
+ * every later change of attributes, events or rules sees what was written here. Without `timers` no timer is set for
+ * the end of a window: a static segment stays as it was computed.
+ * @returns events that are not in their history yet: to be evaluated again later
  */
 export async function reevaluate(
   store: Store,
   timers: Timers | undefined,
   rulesNow: () => Promise<ReadonlyMap<string, Rule>>,
-  { subscriber, events, ...given }: UnseenEvent,
+  { subscriber, events, profile: justRead }: Subject,
 ): Promise<StoredEvent[]> {
-  let current = given.profile;
-  for (let round = 0; round < ROUNDS; round++) {
+  let current = justRead;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const rules = await rulesNow();
     const [profile, facts] = await Promise.all([
-      current ?? store.get(keys.subscriber(store.tenant, subscriber)),
+      current ?? store.get(Profile, { id: subscriber }),
       readSubscriberFacts(store, subscriber),
     ]);
     current = undefined;
     if (!profile || !isLiving(profile)) return [];
     const attributes = attributesForRules(profile);
-    // What a new event may not be in yet must be read even where it does not matter at the moment.
-    const open = [...rules.values()].filter((rule) => events.length > 0 || rule.decidedBy(attributes) === undefined);
+    // The history must show a new event even where the event does not decide at the moment.
+    const decide = (rule: Rule) => (events.length > 0 ? undefined : rule.decidedBy(attributes));
+    const open = [...rules.values()].filter((rule) => decide(rule) === undefined);
     const now = store.clock.now();
     const history = await readHistory(
       store,
@@ -55,8 +56,8 @@ export async function reevaluate(
       open.flatMap((rule) => rule.events),
     );
     const verdicts = [...rules].map(([id, rule]) => {
-      const settled = events.length > 0 ? undefined : rule.decidedBy(attributes);
-      if (settled !== undefined) return { id, matches: settled, nextChangeAt: undefined };
+      const decided = decide(rule);
+      if (decided !== undefined) return { id, matches: decided, nextChangeAt: undefined };
       return { id, ...rule.judge({ attributes, times: history.times, now }) };
     });
     const wrong = verdicts.filter(({ id, matches }) => matches !== facts.memberOf.has(id));
@@ -69,13 +70,13 @@ export async function reevaluate(
     const isSet = !timers || (await scheduleRecheck(store, timers, subscriber, next, facts.checkAt));
     if (wrong.length === 0 && isSet) return events.filter((event) => !history.shows(event));
   }
-  throw new Error("The segments of a subscriber did not come to rest.");
+  throw new Error(`The segments of the subscriber ${subscriber} still changed after ${MAX_ROUNDS} rounds.`);
 }
 
 /**
- * One timer a subscriber, for the window that ends first. One that is set already for earlier will do: whoever it
- * wakes sets the next one.
- * @returns false if somebody else set one meanwhile.
+ * One timer for each subscriber, for the window that ends first. An earlier timer that is set already is enough: its
+ * evaluation sets the next one.
+ * @returns false if another timer was set in the meantime
  */
 export async function scheduleRecheck(
   store: Store,
@@ -85,16 +86,12 @@ export async function scheduleRecheck(
   checkAt: number | undefined,
 ): Promise<boolean> {
   if (!Number.isFinite(next)) return true;
-  // Whole minutes, well within AMB-71: windows that end together wake a subscriber once.
+  // Whole minutes, well within AMB-71: windows that end together need one timer.
   const at = Math.ceil(next / MINUTE) * MINUTE;
   if (checkAt !== undefined && checkAt > store.clock.now() && checkAt <= at) return true;
   await timers.set([{ kind: "segment-window", id: subscriber, at }]);
   return store
-    .update(
-      keys.segmentCheck(store.tenant, subscriber),
-      { set: { at } },
-      checkAt === undefined ? absent("at") : is("at", checkAt),
-    )
+    .change(SegmentCheck, { subscriber }, { set: { at } }, checkAt === undefined ? absent("at") : is("at", checkAt))
     .then(
       () => true,
       onConditionFailed(() => false),

@@ -1,28 +1,30 @@
-// How an audience is planned: who is in it, judged candidate by candidate and packed into chunks.
+// How an audience is planned: candidates are judged one by one and packed into chunks.
 import { DAY, SECOND } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { type AudienceRules, judge } from "../../rules/audience.ts";
 import { compilePredicate } from "../../rules/predicates.ts";
 import { compileDevicePredicate } from "../../rules/versions.ts";
-import { keys, SHARDS } from "../keys.ts";
-import type { Group } from "../lists/memberships.ts";
+import { type ItemWrite, putItem } from "../item.ts";
 import { groupOf } from "../lists/targets.ts";
-import type { Item } from "../model.ts";
 import { personalEngagements } from "../subscribers/engagement.ts";
-import { chunksOf } from "../table.ts";
+import { chunksOf } from "../../rules/chunks.ts";
+import { GivenIds } from "./audience-items.ts";
 import { candidatesById, candidatesOf, everyMember, everyone, type Placed } from "./candidates.ts";
 import { CHUNK_SIZE, completeChunk, type PlannedChunk, packChunk } from "./chunks.ts";
-import type { JobSpec } from "./jobs.ts";
+import type { JobSpec } from "./job-spec.ts";
+import { GIVEN_PER_ROW } from "./range-names.ts";
 import { getRange, notePlanned, type RangeState } from "./ranges.ts";
+import type { ChunkRef } from "./touches.ts";
 
 /**
  * An audience up to this size is planned within the request, so that `sent` is exact
  * (docs/decisions/0021#audience-size).
  */
 export const SMALL_AUDIENCE = 1_000;
-/** Ids in one row of given ids. */
-const GIVEN_PER_ROW = 1_000;
-/** How long after the job's time they are kept: long enough for a held job, and no erasure looks for them (SUB-10). */
+/**
+ * How long after the job's time given ids are kept: long enough for a held job, and not for ever, since an erasure does
+ * not visit them (SUB-10).
+ */
 const GIVEN_KEPT_MS = 30 * DAY;
 
 export function audienceRules(
@@ -43,34 +45,16 @@ export function audienceRules(
   };
 }
 
-const shardRange = (shard: string) => `s${shard}`;
-const givenRange = (n: number) => `g${n}`;
-/** Members of a list or segment in one of its shards: `list:<id>:<shard>`. */
-const memberRange = ({ kind, id }: Group, shard: string) => `${kind}:${id}:${shard}`;
-/** The range of an audience that was planned within the request. */
-export const PLANNED_RANGE = "p";
-
-/** The ranges of a job whose audience is planned by workers. */
-export function rangesOf({ target, subscriber_ids_count }: Pick<JobSpec, "target" | "subscriber_ids_count">): string[] {
-  if (target?.type === "all") return SHARDS.map(shardRange);
-  const group = groupOf(target);
-  if (group) return SHARDS.map((shard) => memberRange(group, shard));
-  const rows = Math.ceil((subscriber_ids_count ?? 0) / GIVEN_PER_ROW);
-  return Array.from({ length: rows }, (_, n) => givenRange(n));
-}
-
-/** The rows that keep given ids until the job's time; written before the job. */
-export function givenRows({ tenant }: Pick<Store, "tenant">, job: string, ids: readonly string[], at: number): Item[] {
+/** The writes that keep given ids until the job's time; they precede the job. */
+export function givenWrites(job: string, ids: readonly string[], at: number): ItemWrite<"workspace">[] {
   const expires = Math.ceil((at + GIVEN_KEPT_MS) / SECOND);
-  return chunksOf(ids, GIVEN_PER_ROW).map((batch, n) => ({
-    ...keys.given(tenant, job, n),
-    ids: batch.join(" "),
-    expires,
-  }));
+  return chunksOf(ids, GIVEN_PER_ROW).map((batch, n) =>
+    putItem(GivenIds, { job, n }, { ids: batch.join(" "), expires }),
+  );
 }
 
 /**
- * Everyone of a small audience, judged and packed into chunks.
+ * The chunks of a small audience.
  * @returns undefined if it turns out not to be small.
  */
 export async function planSmall(
@@ -90,30 +74,27 @@ export async function planSmall(
   return parts.map((judged, n) => packChunk(judged, n + 1 < parts.length ? String(n + 1) : undefined, now));
 }
 
-/** Judges candidates and leaves out those whom the filters do; a smart send looks into the history of the rest. */
+/** Judges candidates and leaves out the ones that the filters exclude. A smart send reads the history of the rest. */
 export async function keep(store: StoreReader, candidates: readonly Placed[], rules: AudienceRules) {
   const kept = candidates
     .map((candidate) => ({ ...candidate, judgement: judge(candidate, rules) }))
     .filter(({ judgement }) => judgement.verdict !== "excluded");
   if (!rules.tenant) return kept;
-  const ranked = kept.filter(({ judgement }) => judgement.verdict === "send");
-  const found = await personalEngagements(
-    store,
-    ranked.map(({ profile }) => profile!),
-  );
+  const ranked = kept.flatMap(({ profile, judgement }) => (profile && judgement.verdict === "send" ? [profile] : []));
+  const found = await personalEngagements(store, ranked);
   const engagements = new Map(ranked.map(({ id }, i) => [id, found[i]]));
   return kept.map((one) => {
-    const engagement = engagements.get(one.id);
-    return engagement
-      ? { ...one, judgement: judge({ id: one.id, subscriber: { ...one.subscriber!, engagement } }, rules) }
-      : one;
+    const { id, subscriber } = one;
+    const engagement = engagements.get(id);
+    if (!subscriber || !engagement) return one;
+    return { ...one, judgement: judge({ id, subscriber: { ...subscriber, engagement } }, rules) };
   });
 }
 
 /**
- * Plans a range onwards from where it stands, chunk by chunk, until it ends or `isTimeUp`.
- * `announce` is told of every batch of chunks after they are in the table and before the position moves past them,
- * so that a crash repeats an announcement and never loses one.
+ * Plans a range from its position on, chunk by chunk, until it ends or `isTimeUp`.
+ * `announce` gets every batch of chunks after they are in the table and before the position moves past them, so that a
+ * crash repeats an announcement and never loses one.
  */
 export async function planRange(
   store: Store,
@@ -125,36 +106,25 @@ export async function planRange(
   let state = await getRange(store, job, range);
   while (!state.planned && !isTimeUp()) {
     const first = state.chunks;
-    const { chunks, cursor, planned } = await planPage(store, job, range, rules, state);
+    const { chunks, cursor, planned } = await planPage(store, { job, range, n: first }, state.cursor, rules);
     await announce(Array.from({ length: chunks - first }, (_, i) => first + i));
     state = await notePlanned(store, job, range, { chunks, cursor, planned });
   }
   return state;
 }
 
-/** One page of candidates becomes chunks: each continues where the one before it in the table says. */
-async function planPage(
-  store: Store,
-  job: string,
-  range: string,
-  rules: AudienceRules,
-  { chunks, cursor }: RangeState,
-) {
+/** Makes chunks of one page of candidates. Each continues where the chunk before it in the table ends. */
+async function planPage(store: Store, first: ChunkRef, cursor: string | undefined, rules: AudienceRules) {
   const now = store.clock.now();
-  const page = await candidatesOf(store, job, range, cursor, rules);
+  const page = await candidatesOf(store, first.job, first.range, cursor, rules);
   const kept = await keep(store, page.candidates, rules);
-  let n = chunks;
+  let { n } = first;
   let from = 0;
   while (from < kept.length || (page.next === undefined && from === kept.length)) {
     const judged = kept.slice(from, from + CHUNK_SIZE);
     const isLast = page.next === undefined && from + CHUNK_SIZE >= kept.length;
-    const chunk = await completeChunk(
-      store,
-      job,
-      range,
-      n,
-      packChunk(judged, isLast ? undefined : judged.at(-1)!.cursor, now),
-    );
+    const planned = packChunk(judged, isLast ? undefined : judged.at(-1)?.cursor, now);
+    const chunk = await completeChunk(store, { ...first, n }, planned);
     n++;
     if (chunk.next === undefined) return { chunks: n, cursor: undefined, planned: true };
     const last = kept.findIndex((candidate) => candidate.cursor === chunk.next);

@@ -1,22 +1,28 @@
 // Where candidates come from: the shards of a workspace, the members of a list or segment, ids that the caller gave.
 import type { StoreReader } from "../../resources.ts";
 import type { AudienceRules, Candidate } from "../../rules/audience.ts";
-import { type Grouping, keys, SHARDS } from "../keys.ts";
-import { type Group, memberPage, memberShard } from "../lists/memberships.ts";
-import type { Item } from "../model.ts";
+import { SHARDS } from "../shards.ts";
+import type { Group } from "../lists/items.ts";
+import { memberPage, memberShard } from "../lists/memberships.ts";
+import { audiencePage, isProfileRow, subscriberIn } from "../subscribers/audience-pages.ts";
 import { contactOf } from "../subscribers/contacts.ts";
+import type { DeviceRow } from "../subscribers/device-items.ts";
 import { deviceOf, deviceRows } from "../subscribers/devices.ts";
-import { attributesOf, getProfiles, isLiving, subscriberOf } from "../subscribers/subscribers.ts";
-import { chunksOf } from "../table.ts";
+import type { ProfileRow } from "../subscribers/items.ts";
+import { attributesForRules, getProfiles, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";
+import { chunksOf } from "../../rules/chunks.ts";
+import { GivenIds } from "./audience-items.ts";
+import { sourceOf } from "./range-names.ts";
 
-/** Rows of a shard read at a time for such an audience. */
+/** Rows of a shard read at a time when the audience is planned within the request. */
 const SMALL_PAGE_ROWS = 252;
 /** Rows of a shard that a worker reads at a time: full chunks and the row that says whether more follow. */
 const PAGE_ROWS = 1_001;
 /** Queries for devices of given subscribers that run at once. */
 const DEVICES_AT_ONCE = 50;
-/** A candidate, where its range goes on after it, and its profile. */
-export type Placed = Candidate & { cursor: string; profile?: Item };
+
+/** A candidate, where its range continues after it, and its profile. */
+export type Placed = Candidate & { cursor: string; profile?: LivingProfile };
 
 export interface CandidatePage {
   candidates: Placed[];
@@ -24,53 +30,53 @@ export interface CandidatePage {
   next: string | undefined;
 }
 
-/** A page for a worker, which comes a while after the job: its reads need not see the last moment's writes. */
-export const candidatesOf = (
+/** A page for a worker, which runs a while after the job: its reads need not see the last moment's writes. */
+export async function candidatesOf(
   store: StoreReader,
   job: string,
   range: string,
   cursor: string | undefined,
   rules: AudienceRules,
-): Promise<CandidatePage> =>
-  range.includes(":")
-    ? membersPage(store, range, cursor, rules)
-    : range.startsWith("s")
-      ? shardPage(store, range.slice(1), cursor, { eventual: true, limit: PAGE_ROWS })
-      : givenPage(store, job, Number(range.slice(1)), cursor, rules);
+): Promise<CandidatePage> {
+  const source = sourceOf(range);
+  if (source.from === "members") return membersPage(store, source, cursor, rules);
+  if (source.from === "shard") return shardPage(store, source.shard, cursor, { eventual: true, limit: PAGE_ROWS });
+  if (source.from === "given") return givenPage(store, job, source.n, cursor, rules);
+  return { candidates: [], next: undefined };
+}
 
-/** Profiles and devices of a shard, up to 1 MB a page; a subscriber cut by the page's end belongs to the next one. */
+/** Profiles and devices of a shard, up to 1 MB a page. A subscriber cut by the page's end belongs to the next page. */
 async function shardPage(
   store: StoreReader,
   shard: string,
   cursor: string | undefined,
   options: { eventual?: boolean; limit?: number },
 ): Promise<CandidatePage> {
-  const pk = keys.audience(store.tenant, shard);
-  const page = await store.query({
-    pk,
-    ...options,
-    ...(cursor !== undefined && { after: { pk, sk: `${cursor}#~` } }),
-  });
-  const groups = Map.groupBy(page.items, ({ sk }) => sk.slice(0, 36));
-  if (page.next && groups.size > 1) groups.delete([...groups.keys()].at(-1)!);
+  const after = cursor === undefined ? undefined : `${cursor}#~`;
+  const page = await audiencePage(store, shard, { ...options, after });
+  const groups = [...Map.groupBy(page.rows, subscriberIn)];
+  if (page.next !== undefined && groups.length > 1) groups.pop();
   const candidates: Placed[] = [];
   for (const [id, rows] of groups) {
-    const profile = rows.find(({ sk }) => sk === id);
-    const devices = rows.filter((row) => row !== profile);
+    let profile: ProfileRow | undefined;
+    const devices: DeviceRow[] = [];
+    for (const row of rows)
+      if (isProfileRow(row)) profile = row;
+      else devices.push(row);
     if (profile && isLiving(profile)) candidates.push(placed(profile, devices, id));
   }
-  return { candidates, next: page.next && [...groups.keys()].at(-1) };
+  const [last] = groups.at(-1) ?? [];
+  return { candidates, next: page.next === undefined ? undefined : last };
 }
 
-/** Members of a shard; whoever is being erased at the moment is no member any more. */
+/** Members of a shard; a subscriber whose erasure is under way is no member any more. */
 async function membersPage(
   store: StoreReader,
-  range: string,
+  { group, shard }: { group: Group; shard: string },
   cursor: string | undefined,
   rules: AudienceRules,
 ): Promise<CandidatePage> {
-  const [kind, id, shard] = range.split(":") as [Grouping, string, string];
-  const { members, next } = await memberShard(store, { kind, id }, shard, cursor, { limit: PAGE_ROWS });
+  const { members, next } = await memberShard(store, group, shard, cursor, { limit: PAGE_ROWS });
   const candidates = await membersById(
     store,
     members.map(({ subscriber }) => subscriber),
@@ -85,12 +91,12 @@ const membersById = async (store: StoreReader, ids: readonly string[], rules: Au
 async function givenPage(
   store: StoreReader,
   job: string,
-  row: number,
+  n: number,
   cursor = "0",
   rules: AudienceRules,
 ): Promise<CandidatePage> {
-  const item = await store.get(keys.given(store.tenant, job, row));
-  const ids = item ? String(item.ids).split(" ") : [];
+  const row = await store.get(GivenIds, { job, n });
+  const ids = row ? row.ids.split(" ") : [];
   const from = Number(cursor);
   const candidates = await candidatesById(store, ids.slice(from), rules);
   return {
@@ -99,21 +105,21 @@ async function givenPage(
   };
 }
 
-/** Given ids in their order; their devices are looked up only where a filter or a channel asks for them. */
+/** Given ids in their order. Their devices are read only where a filter or a channel needs them. */
 export async function candidatesById(
   store: StoreReader,
   ids: readonly string[],
   rules: AudienceRules,
 ): Promise<Placed[]> {
   const profiles = await getProfiles(store, ids);
-  const asks = rules.matchesDevice !== undefined || rules.reach.channels.some((channel) => PUSH.has(channel));
+  const needsDevices = rules.matchesDevice !== undefined || rules.reach.channels.some((channel) => PUSH.has(channel));
   const candidates: Placed[] = [];
   for (const batch of chunksOf([...ids.entries()], DEVICES_AT_ONCE))
     candidates.push(
       ...(await Promise.all(
         batch.map(async ([i, id]) => {
           const profile = profiles[i];
-          return profile ? placed(profile, asks ? await deviceRows(store, id) : [], id) : { id, cursor: id };
+          return profile ? placed(profile, needsDevices ? await deviceRows(store, id) : [], id) : { id, cursor: id };
         }),
       )),
     );
@@ -122,31 +128,25 @@ export async function candidatesById(
 
 const PUSH: ReadonlySet<string> = new Set(["ios", "android", "web_push"]);
 
-const placed = (profile: Item, devices: Item[], cursor: string): Placed => ({
-  id: String(profile.id),
+const placed = (profile: LivingProfile, devices: readonly DeviceRow[], cursor: string): Placed => ({
+  id: profile.id,
   profile,
   subscriber: {
-    attributes: attributesForFilters(profile),
+    attributes: attributesForRules(profile),
     devices: devices.filter(({ status }) => status !== "invalid").map(deviceForFilters),
     contact: contactOf(profile, devices),
   },
   cursor,
 });
 
-/** What a device filter sees: what the API shows of a device, as far as it is known. */
-export const deviceForFilters = (row: Item): Record<string, unknown> => {
+/** What a device filter sees: what the API shows of a device, without the fields that are unknown. */
+export const deviceForFilters = (row: DeviceRow): Record<string, unknown> => {
   const { pk, sk, token, subscription, address, rev, ...fields } = row;
   const { status, push_enabled } = deviceOf(row);
   return { ...fields, status, push_enabled };
 };
 
-/** What a filter sees: the attributes, and the fields of the subscriber itself. */
-export function attributesForFilters(profile: Item): Record<string, unknown> {
-  const { external_id, email, created_at } = subscriberOf(profile);
-  return { external_id, ...(email !== undefined && { email }), created_at, ...attributesOf(profile) };
-}
-
-/** All shards side by side, given up as soon as there are too many. */
+/** All subscribers, the shards in parallel; undefined as soon as they are more than `max`. */
 export async function everyone(store: StoreReader, max: number): Promise<Placed[] | undefined> {
   const candidates: Placed[] = [];
   await Promise.all(
@@ -163,7 +163,7 @@ export async function everyone(store: StoreReader, max: number): Promise<Placed[
   return candidates.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** All members, given up as soon as there are too many. */
+/** All members; undefined as soon as they are more than `max`. */
 export async function everyMember(
   store: StoreReader,
   group: Group,

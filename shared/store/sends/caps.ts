@@ -1,64 +1,60 @@
-// What a person got of capped messages: counters by day and week under the subscriber, claimed with the group (D-CAP).
+// Frequency caps: counters by day and week under the subscriber, claimed together with the group (D-CAP).
 import { DAY, SECOND } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
-import { counterOf, type FrequencyCap, windowOf } from "../../rules/caps.ts";
+import { type CountedCap, counterOf, type FrequencyCap, windowOf } from "../../rules/caps.ts";
 import { absent, all, any, below } from "../conditions.ts";
-import { keys } from "../keys.ts";
-import type { Item, TenantId } from "../model.ts";
-import { chunksOf, type TransactItem } from "../table.ts";
+import { changeItem, type ItemWrite, type RowOf } from "../item.ts";
+import { chunksOf } from "../../rules/chunks.ts";
+import { SendCounter } from "./ledger-items.ts";
 
-/** Past the end of any window: nobody reads it any more. */
+/** Longer than any window. */
 const KEPT_MS = 9 * DAY;
 
 export interface Capping {
-  tenant: TenantId;
-  /** In which days and weeks are counted. */
+  /** The zone in which days and weeks are counted. */
   timezone: string;
   now: number;
 }
 
-/** The steps that count one message against caps of one window each; each is refused by a cap that is reached. */
+/** The writes that count one message, one for each kind of window. Their condition fails if a cap is reached. */
 export function countWrites(
-  { tenant, timezone, now }: Capping,
+  { timezone, now }: Capping,
   subscriber: string,
   caps: readonly FrequencyCap[],
-): { step: TransactItem; caps: FrequencyCap[] }[] {
+): { write: ItemWrite<"workspace">; caps: FrequencyCap[] }[] {
   const windows = Map.groupBy(caps, ({ per }) => per);
   return [...windows].map(([per, together]) => ({
     caps: together,
-    step: {
-      update: keys.sendCount(tenant, subscriber, per, windowOf(per, timezone, now)),
-      change: {
+    write: changeItem(
+      SendCounter,
+      { subscriber, per, window: windowOf(per, timezone, now) },
+      {
         add: Object.fromEntries(together.map((cap) => [counterOf(cap), 1])),
         initial: { expires: Math.ceil((now + KEPT_MS) / SECOND) },
       },
-      when: all(...together.map((cap) => any(absent(counterOf(cap)), below(counterOf(cap), cap.max)))),
-    },
+      all(...together.map((cap) => any(absent(counterOf(cap)), below(counterOf(cap), cap.max)))),
+    ),
   }));
 }
 
-/** A cap, and how many messages it had counted when it was looked at. */
-export interface Counted extends FrequencyCap {
-  count: number;
-}
-
-export const countedIn = (item: Item | undefined, cap: FrequencyCap): Counted => ({
+export const countedIn = (row: RowOf<typeof SendCounter> | undefined, cap: FrequencyCap): CountedCap => ({
   ...cap,
-  count: Number(item?.[counterOf(cap)] ?? 0),
+  count: row?.[counterOf(cap)] ?? 0,
 });
 
-/** What caps have counted of each of these people in the windows of a moment. */
+/** What caps have counted of each of these subscribers in the windows of a moment. */
 export async function countsOf(
   store: StoreReader,
-  { timezone, now }: Omit<Capping, "tenant">,
+  { timezone, now }: Capping,
   subscribers: readonly string[],
   caps: readonly FrequencyCap[],
-): Promise<Counted[][]> {
-  const asked = subscribers.flatMap((id) => caps.map((cap) => ({ id, cap })));
-  const windows = new Map(caps.map(({ per }) => [per, windowOf(per, timezone, now)]));
+): Promise<CountedCap[][]> {
+  const windowed = caps.map((cap) => ({ cap, window: windowOf(cap.per, timezone, now) }));
+  const wanted = subscribers.flatMap((subscriber) => windowed.map((one) => ({ subscriber, ...one })));
   const rows = await store.getAll(
-    asked.map(({ id, cap: { per } }) => keys.sendCount(store.tenant, id, per, windows.get(per)!)),
+    SendCounter,
+    wanted.map(({ subscriber, cap: { per }, window }) => ({ subscriber, per, window })),
   );
-  const counted = asked.map(({ cap }, i) => countedIn(rows[i], cap));
+  const counted = wanted.map(({ cap }, i) => countedIn(rows[i], cap));
   return chunksOf(counted, Math.max(1, caps.length));
 }

@@ -1,18 +1,24 @@
-// Claims of groups: one conditional write each, with all that is known by then (docs/decisions/0013).
+// Claims of chunks and of the groups in them: one conditional write each, with the progress made by then
+// (docs/decisions/0013).
+import { SECOND } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
-import { absent, all, below, is } from "../conditions.ts";
+import { absent, all, any, below, is, lessThan } from "../conditions.ts";
 import { deliveredWrites } from "../insights/hours.ts";
-import { keys } from "../keys.ts";
-import type { Item } from "../model.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
-import type { TransactItem } from "../table.ts";
-import { LEASE_MS } from "./chunks.ts";
+import { type ConditionOf, changeItem, fromJson, type ItemWrite, type RowOf, toJson } from "../item.ts";
+import { type Failure, oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { ClaimItem, RangeItem } from "./audience-items.ts";
 import { addends, beyond, type Tally } from "./tallies.ts";
 import type { ChunkRef } from "./touches.ts";
 
-/** Who works on a chunk: `step` counts the writes, so that a repeat of one is known as one's own. */
+/** A worker's time limit and 10 s: when it is over, no worker is working on the group any more. */
+const LEASE_MS = 70 * SECOND;
+
+type ClaimRow = RowOf<typeof ClaimItem>;
+
+/** What one worker holds of a chunk. */
 export interface Lease {
   owner: string;
+  /** Counts the writes, so that a worker recognizes its own write when it repeats it. */
   step: number;
   /** When the chunk was first claimed. */
   at: number;
@@ -22,41 +28,67 @@ export interface Lease {
   reported: Record<string, number>;
 }
 
-const keyOf = (store: Store, { job, range, n }: ChunkRef) => keys.claim(store.tenant, job, range, n);
 const isMine = ({ owner, step }: Lease) => all(is("owner", owner), is("step", step), absent("closed"));
 
+export interface Claim {
+  owner: string;
+  /** When the chunk was first claimed: every repeat makes the same message ids of it. */
+  at: number;
+  /** Another worker claimed it before, and may have done a part of it. */
+  repeats: boolean;
+}
+
+export type Claiming = { claim: Claim } | { closed: true } | { busyUntil: number };
+
+/** Takes a chunk for the time of a lease. The lease of another worker is respected until it ends. */
+export function claimChunk(store: Store, chunkRef: ChunkRef, owner: string): Promise<Claiming> {
+  const now = store.clock.now();
+  return store
+    .change(
+      ClaimItem,
+      chunkRef,
+      { set: { owner, lease: now + LEASE_MS }, initial: { at: now } },
+      all(absent("closed"), any(absent("owner"), is("owner", owner), below("lease", now))),
+    )
+    .then(
+      ({ at }): Claiming => ({ claim: { owner, at, repeats: at !== now } }),
+      onConditionFailed(
+        ClaimItem,
+        (old): Claiming => (old?.closed ? { closed: true } : { busyUntil: old?.lease ?? Number.NaN }),
+      ),
+    );
+}
+
 /**
- * Claims the next group, together with the steps `extraItems`: all of it or nothing.
- * @returns the lease after it; undefined if somebody else has the chunk; or, if only steps of `extraItems` refused, their
- * items as they were (undefined: it passed).
+ * Claims the next group. `extraItems` are written with it, all or nothing.
+ * @returns the lease after it; undefined if another worker has the chunk; or, if only conditions of `extraItems` failed,
+ * their failures, one place for each.
  */
 export async function advance(
   store: Store,
   chunkRef: ChunkRef,
   lease: Lease,
   progress: string,
-  extraItems: readonly TransactItem[] = [],
-): Promise<Lease | { refused: (Item | undefined)[] } | undefined> {
+  extraItems: readonly ItemWrite<"workspace">[] = [],
+): Promise<Lease | { refused: readonly Failure[] } | undefined> {
   const { owner, step, at } = lease;
   const after: Lease = { ...lease, step: step + 1 };
   const set = { owner, lease: store.clock.now() + LEASE_MS, step: after.step, progress };
-  const key = keyOf(store, chunkRef);
-  const change = { set, initial: { at }, remove: ["waits"] };
-  const when = step === 0 ? absent("owner") : isMine(lease);
-  const mine = (old: Item | undefined) => (old?.owner === owner && old.step === after.step ? after : undefined);
-  if (extraItems.length === 0) return store.update(key, change, when).then(() => after, onConditionFailed(mine));
-  return store.transact([{ update: key, change, when }, ...extraItems]).then(
+  const change = { set, initial: { at }, remove: ["waits"] as const };
+  const when: ConditionOf<typeof ClaimItem> = step === 0 ? absent("owner") : isMine(lease);
+  const mine = (old: ClaimRow | undefined) => (old?.owner === owner && old.step === after.step ? after : undefined);
+  if (extraItems.length === 0)
+    return store.change(ClaimItem, chunkRef, change, when).then(() => after, onConditionFailed(ClaimItem, mine));
+  return store.transact([changeItem(ClaimItem, chunkRef, change, when), ...extraItems]).then(
     () => after,
-    onTransactionCanceled(([claim, ...failures]) =>
-      claim ? mine(claim.old) : { refused: failures.map((one) => one?.old) },
-    ),
+    onTransactionCanceled(([claim, ...refused]) => (claim ? mine(oldRow(ClaimItem, claim)) : { refused })),
   );
 }
 
 /**
- * Lets go of a chunk with all that is known: from `waits` on, whoever comes next may go on. `deferred` recipients wait
- * for the end of quiet hours, and the range counts them; it is told what the others came to, who count in this hour.
- * @returns false if somebody else has the chunk.
+ * Releases a chunk with its progress: from `waits` on, any worker may continue. `deferred` recipients wait for the end of
+ * quiet hours: the range counts them, and the outcomes of the others, whose deliveries count in this hour.
+ * @returns false if another worker has the chunk.
  */
 export async function release(
   store: Store,
@@ -67,37 +99,73 @@ export async function release(
 ): Promise<boolean> {
   const { owner, step, at } = lease;
   const reported = deferred > 0 ? addends(tally) : lease.reported;
-  const set = { owner, lease: 0, step: step + 1, progress, waits, deferred, told: JSON.stringify(reported) };
-  const key = keyOf(store, chunkRef);
+  const set = { owner, lease: 0, step: step + 1, progress, waits, deferred, told: toJson(reported) };
   const change = { set, initial: { at } };
-  const when = step === 0 ? absent("owner") : isMine(lease);
-  const isOurs = (old: Item | undefined) => old?.owner === owner && old.step === step + 1;
+  const when: ConditionOf<typeof ClaimItem> = step === 0 ? absent("owner") : isMine(lease);
+  const isOurs = (old: ClaimRow | undefined) => old?.owner === owner && old.step === step + 1;
   const more = beyond({ ...reported, deferred }, { ...lease.reported, deferred: lease.deferred });
   if (Object.keys(more).length === 0)
-    return store.update(key, change, when).then(() => true, onConditionFailed(isOurs));
+    return store.change(ClaimItem, chunkRef, change, when).then(() => true, onConditionFailed(ClaimItem, isOurs));
   const timed = more["n:delivered"] ?? 0;
-  const counted = {
-    update: keys.range(store.tenant, chunkRef.job, chunkRef.range),
-    change: { add: { ...more, ...(timed > 0 && { timed }) } },
-  };
+  const counted = changeItem(RangeItem, chunkRef, { add: { ...more, ...(timed > 0 && { timed }) } });
   const hours = deliveredWrites(store, `${chunkRef.job}:${chunkRef.range}:${chunkRef.n}`, timed);
-  return store.transact([{ update: key, change, when }, counted, ...hours]).then(
+  return store.transact([changeItem(ClaimItem, chunkRef, change, when), counted, ...hours]).then(
     () => true,
-    onTransactionCanceled(([claim]) => isOurs(claim?.old)),
+    onTransactionCanceled(([claim]) => isOurs(oldRow(ClaimItem, claim))),
   );
 }
 
-/** Goes on where nobody works any more. @returns the row as it is then; undefined if somebody was faster. */
-export function takeOver(store: Store, chunkRef: ChunkRef, owner: string): Promise<Item | undefined> {
+/** Continues a chunk whose lease has ended. @returns its row as it is then; undefined if another worker was faster. */
+export function takeOver(store: Store, chunkRef: ChunkRef, owner: string): Promise<ClaimRow | undefined> {
   const now = store.clock.now();
   return store
-    .update(
-      keyOf(store, chunkRef),
-      { set: { owner, lease: now + LEASE_MS } },
-      all(absent("closed"), below("lease", now)),
-    )
+    .change(ClaimItem, chunkRef, { set: { owner, lease: now + LEASE_MS } }, all(absent("closed"), below("lease", now)))
     .then(
-      (item) => item,
-      onConditionFailed((old) => (old?.owner === owner ? old : undefined)),
+      (row) => row,
+      onConditionFailed(ClaimItem, (old) => (old?.owner === owner ? old : undefined)),
     );
 }
+
+/** What a lease is restored from when a chunk is taken over. */
+export const leaseOf = ({ owner, step = 0, at, deferred = 0, told }: ClaimRow): Lease => ({
+  owner,
+  step,
+  at,
+  deferred,
+  reported: told ? fromJson(told) : {},
+});
+
+interface Closing extends Pick<Lease, "owner" | "deferred" | "reported"> {
+  isFinal: boolean;
+}
+
+/**
+ * Closes a chunk into its range, once: both change together or not at all. `isFinal`: it is the last chunk of its range.
+ * @returns whether the range may be complete with it, or was closed by another worker.
+ */
+export async function closeChunk(
+  store: Store,
+  chunkRef: ChunkRef,
+  { owner, isFinal, deferred, reported }: Closing,
+  tally: Tally,
+): Promise<boolean> {
+  const added = addends(tally);
+  const rest = { ...beyond(added, reported), ...(deferred > 0 && { deferred: -deferred }) };
+  const closed = changeItem(
+    ClaimItem,
+    chunkRef,
+    { set: { closed: true }, add: added, remove: ["progress", "waits", "deferred", "told"] },
+    all(is("owner", owner), absent("closed")),
+  );
+  const attempt = (when: ConditionOf<typeof RangeItem>): Promise<"closed" | "refused"> =>
+    store.transact([closed, changeItem(RangeItem, chunkRef, { add: { ...rest, chunks_closed: 1 } }, when)]).then(
+      () => "closed" as const,
+      onTransactionCanceled(() => "refused" as const),
+    );
+  if (!isFinal && (await attempt(all(absent("closed"), isNotLast))) === "closed") return false;
+  await attempt(absent("closed"));
+  return true;
+}
+
+/** Other chunks will close after this one, or their number is not known yet: then the planner completes the range. */
+const isNotLast: ConditionOf<typeof RangeItem> = any(absent("last"), lessThan("chunks_closed", "last"));

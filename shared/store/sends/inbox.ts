@@ -1,14 +1,14 @@
-// The durable inbox. Message rows are immutable; what the reader did lies in rows of its own, so that a
-// redelivered write can never undo a read (docs/decisions/0003).
-
+// The durable inbox (INB): messages with what their reader did, and the writes of a delivery (docs/decisions/0003).
 import { createHash } from "node:crypto";
+import * as v from "valibot";
 import { DAY, SECOND, timeOfUuid, timestamp, uuidV7 } from "../../clock.ts";
 import { notFound } from "../../http/errors.ts";
+import { Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { type Visibility, visibilityIn } from "../experiences/visibility.ts";
-import { keys } from "../keys.ts";
-import type { Item, Key, TenantId, Value } from "../model.ts";
-import { allItems } from "../pages.ts";
+import { fromJson, type ItemWrite, type JsonText, putItem, type RowOf, ref, rowOf, toJson } from "../item.ts";
+import type { Key, Value } from "../model.ts";
+import { Message, type MessageContent, MessageState, ReadAll } from "./inbox-items.ts";
 
 /** INB-4. */
 export const MESSAGE_LIFETIME_MS = 30 * DAY;
@@ -19,15 +19,18 @@ export const PROMPT_MS = 30 * SECOND;
 export const inboxStatuses = ["unread", "read", "dismissed"] as const;
 export type InboxStatus = (typeof inboxStatuses)[number];
 
-export interface InboxMessage {
-  id: string;
-  notification_id: string;
-  content: { [name: string]: Value };
-  status: InboxStatus;
-  created_at: string;
-  expires_at: string;
-  read_at?: string;
-}
+export const InboxMessage = v.object({
+  id: v.string(),
+  notification_id: v.string(),
+  content: v.looseObject({ title: v.string(), body: v.string() }),
+  status: v.picklist(inboxStatuses),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  read_at: v.optional(Timestamp),
+});
+export type InboxMessage = v.InferOutput<typeof InboxMessage>;
+
+export type MessageRow = RowOf<typeof Message>;
 
 /** The id of a send to one inbox: the time of the claim and a hash of (job, subscriber), so a repeat has the same id. */
 export function messageId(at: number, job: string, subscriber: string): string {
@@ -36,38 +39,30 @@ export function messageId(at: number, job: string, subscriber: string): string {
 
 export interface Delivery {
   subscriber: string;
-  content: { [name: string]: Value };
-  /** Custom values of the send, for the stream's frame. */
-  data?: string | undefined;
+  content: MessageContent;
+  /** Custom values of the send, for the live stream. */
+  data?: JsonText<{ [name: string]: Value }> | undefined;
   /** The experience that it belongs to, which may be hidden or recalled. */
   experience?: string | undefined;
-  /** The chunk it comes from, for an erasure. */
+  /** The chunk that it comes from, for an erasure. */
   place?: string | undefined;
-  /** When it is written, where that is long after the claim. */
+  /** When it is written, in milliseconds, if that is long after the claim. */
   late_at?: number | undefined;
 }
 
-/** The immutable row of one delivery (its own ledger entry, docs/decisions/0013). `at` is the time of the claim. */
-export function messageRow(tenant: TenantId, job: string, at: number, delivery: Delivery): Item {
-  const { subscriber, content, data, experience, place, late_at } = delivery;
-  const id = messageId(at, job, subscriber);
-  return {
-    ...keys.message(tenant, subscriber, id),
-    job,
-    content: JSON.stringify(content),
-    ...(data !== undefined && { data }),
-    ...(experience !== undefined && { experience }),
-    ...(place !== undefined && { place }),
-    ...(late_at !== undefined && { late_at }),
-    expires: Math.ceil((at + MESSAGE_LIFETIME_MS) / SECOND),
-  };
+/** The write of one delivery, which is also its ledger entry (docs/decisions/0013). `at` is the time of the claim. */
+export function messageWrite(job: string, at: number, delivery: Delivery): ItemWrite<"workspace"> {
+  const { subscriber, content, ...whence } = delivery;
+  const expires = Math.ceil((at + MESSAGE_LIFETIME_MS) / SECOND);
+  const key = { subscriber, message: messageId(at, job, subscriber) };
+  return putItem(Message, key, { job, content: toJson(content), ...whence, expires });
 }
 
-interface Marks {
+interface ReaderState {
   /** By message id. */
-  states: Map<string, Item>;
-  /** Read-all marks, oldest first: a message was read by the first mark at or above its id that it was seen under. */
-  readAlls: { upTo: string; at: string; except: string[] }[];
+  states: Map<string, RowOf<typeof MessageState>>;
+  /** Oldest first: a message was read by the first one at or above its id that it was visible to. */
+  readAlls: readonly RowOf<typeof ReadAll>[];
 }
 
 const PAGE_ROWS = 100;
@@ -79,26 +74,30 @@ interface ListOptions {
   visibility?: Visibility;
 }
 
-/** INB-6: newest first; expired, hidden and recalled ones are not listed. `takes` may close the list before the limit. */
+/** INB-6: newest first; expired, hidden and recalled ones are left out. `takes` may end the list before the limit. */
 export async function listMessages(
   store: StoreReader,
   subscriber: string,
   { status, limit, takes = () => true, visibility = visibilityIn(store) }: ListOptions,
 ): Promise<InboxMessage[]> {
   const oldest = oldestId(store);
-  const marks = await readMarks(store, subscriber, oldest);
+  const reader = await readerState(store, subscriber, oldest);
   const found: InboxMessage[] = [];
   let after: Key | undefined;
   do {
-    const page = await store.query({
-      ...rangeFrom(store.tenant, subscriber, oldest),
-      newestFirst: true,
-      limit: status === undefined ? limit - found.length : PAGE_ROWS,
-      after,
-    });
+    const page = await store.query(
+      Message,
+      { subscriber },
+      {
+        ...rangeFrom(oldest),
+        newestFirst: true,
+        limit: status === undefined ? limit - found.length : PAGE_ROWS,
+        after,
+      },
+    );
     await visibility.look(page.items);
     for (const row of page.items.filter(visibility.shows)) {
-      const message = messageOf(store, row, marks);
+      const message = messageOf(store, row, reader);
       if (!message || (status !== undefined && message.status !== status)) continue;
       if (!takes(message)) return found;
       found.push(message);
@@ -108,105 +107,106 @@ export async function listMessages(
   return found.slice(0, limit);
 }
 
-/** Rows with an id from this time on, oldest first: what a live stream polls (0.5 RCU when there is nothing). */
-export const messagesSince = (store: StoreReader, subscriber: string, sinceMs: number): Promise<Item[]> =>
-  allItems(store, { ...rangeFrom(store.tenant, subscriber, lowestId(sinceMs)), eventual: true });
+/** Rows with an id from this time on, oldest first: what a live stream polls (0.5 RCU when there are none). */
+export const messagesSince = (store: StoreReader, subscriber: string, sinceMs: number): Promise<MessageRow[]> =>
+  store.queryAll(Message, { subscriber }, { ...rangeFrom(lowestId(sinceMs)), eventual: true });
 
-const rangeFrom = (tenant: TenantId, subscriber: string, id: string) => ({
-  pk: keys.person(tenant, subscriber),
-  from: `I#${id}`,
-  to: "I#~",
-});
+const PREFIX = "I#";
+const rangeFrom = (id: string) => ({ from: `${PREFIX}${id}`, to: `${PREFIX}~` });
 
-/** INB-7: every unread message becomes read, with one write however many they are. @returns how many. */
+/** The id of a message, which is the end of its sort key. */
+export const messageIdOf = ({ sk }: Pick<Key, "sk">): string => sk.slice(PREFIX.length);
+
+/** INB-7: every unread message becomes read, by one write however many they are. @returns how many. */
 export async function readAll(store: Store, subscriber: string): Promise<number> {
   const visibility = visibilityIn(store);
-  const unread = await listMessages(store, subscriber, {
-    ...{ status: "unread", limit: Number.POSITIVE_INFINITY },
-    visibility,
-  });
-  const newest = unread[0]?.id;
-  if (newest !== undefined) {
-    // What is hidden was not seen: shown again, it is unread.
+  const limit = Number.POSITIVE_INFINITY;
+  const unread = await listMessages(store, subscriber, { status: "unread", limit, visibility });
+  const [newest] = unread;
+  if (newest) {
+    // A hidden message was not seen: when it is shown again, it is unread.
     const except = visibility.hidden();
     const initial = {
       at: timestamp(store.clock.now()),
-      expires: expiryOf(newest),
+      expires: expiryOf(newest.id),
       ...(except.length > 0 && { except }),
     };
-    await store.update(keys.readMark(store.tenant, subscriber, newest), { initial });
+    await store.change(ReadAll, { subscriber, message: newest.id }, { initial });
   }
   return unread.length;
 }
+
+/** Of those above a message the first one counts, unless the message was hidden at that time. */
+const MAX_READ_ALLS = 20;
 
 /** INB-8, INB-9: reading keeps a dismissal, dismissing sets no read_at (AMB-37). @throws 404. */
 export async function markMessage(
   store: Store,
   subscriber: string,
   id: string,
-  mark: "read" | "dismissed",
+  action: "read" | "dismissed",
 ): Promise<InboxMessage> {
-  const [[row, state], { items }] = await Promise.all([
-    store.getAll([keys.message(store.tenant, subscriber, id), keys.messageState(store.tenant, subscriber, id)]),
-    store.query({
-      pk: keys.person(store.tenant, subscriber),
-      from: keys.readMark(store.tenant, subscriber, id).sk,
-      to: keys.readMark(store.tenant, subscriber, "~").sk,
-      limit: MARKS_LOOKED_AT,
-    }),
+  const key = { subscriber, message: id };
+  const [[row, state], { items: readAlls }] = await Promise.all([
+    store.getEach([ref(Message, key), ref(MessageState, key)]),
+    store.query(ReadAll, { subscriber }, { from: `${READ_ALL}${id}`, to: READ_ALL_END, limit: MAX_READ_ALLS }),
   ]);
   const visibility = visibilityIn(store);
   if (row) await visibility.look([row]);
-  const readAlls = items.map(readAllOf);
-  const isSeen = row && visibility.shows(row);
-  const current = isSeen && messageOf(store, row, { states: new Map(state && [[id, state]]), readAlls });
+  const states = new Map(state && [[id, state]]);
+  const current = row && visibility.shows(row) ? messageOf(store, row, { states, readAlls }) : undefined;
   if (!row || !current) throw notFound("message");
-  const done = mark === "read" ? current.read_at !== undefined : current.status === "dismissed";
-  if (done) return current;
-  const initial = { [`${mark}_at`]: timestamp(store.clock.now()), expires: expiryOf(id) };
-  const changed = await store.update(keys.messageState(store.tenant, subscriber, id), { initial });
-  return messageOf(store, row, { states: new Map([[id, changed]]), readAlls })!;
+  const isDone = action === "read" ? current.read_at !== undefined : current.status === "dismissed";
+  if (isDone) return current;
+  const now = timestamp(store.clock.now());
+  const initial = { ...(action === "read" ? { read_at: now } : { dismissed_at: now }), expires: expiryOf(id) };
+  const changed = await store.change(MessageState, key, { initial });
+  return messageOf(store, row, { states: new Map([[id, changed]]), readAlls }) ?? current;
 }
 
 const STATE = "IS#";
 const READ_ALL = "IW#";
+const READ_ALL_END = `${READ_ALL}~`;
 
-/** Of the marks above a message the first one tells, unless the message was hidden at that time. */
-const MARKS_LOOKED_AT = 20;
-
-const readAllOf = ({ sk, at, except = [] }: Item) => ({
-  ...{ upTo: sk.slice(READ_ALL.length), at: String(at), except: except as string[] },
-});
-
-async function readMarks(store: StoreReader, subscriber: string, oldest: string): Promise<Marks> {
-  const marks: Marks = { states: new Map(), readAlls: [] };
-  const range = { pk: keys.person(store.tenant, subscriber), from: `${STATE}${oldest}`, to: `${READ_ALL}~` };
-  for (const item of await allItems(store, range))
-    if (item.sk.startsWith(STATE)) marks.states.set(item.sk.slice(STATE.length), item);
-    else marks.readAlls.push(readAllOf(item));
-  return marks;
+/** The rows of both kinds are next to each other, so that one query reads them. */
+async function readerState(store: StoreReader, subscriber: string, oldest: string): Promise<ReaderState> {
+  const states: ReaderState["states"] = new Map();
+  const readAlls: RowOf<typeof ReadAll>[] = [];
+  let after: Key | undefined;
+  do {
+    const range = { from: `${STATE}${oldest}`, to: READ_ALL_END, after };
+    const page = await store.queryRows(MessageState, { subscriber }, range);
+    for (const row of page.items)
+      if (row.sk.startsWith(STATE)) states.set(row.sk.slice(STATE.length), rowOf(MessageState, row));
+      else readAlls.push(rowOf(ReadAll, row));
+    after = page.next;
+  } while (after);
+  return { states, readAlls };
 }
 
-function messageOf(store: StoreReader, row: Item, { states, readAlls }: Marks): InboxMessage | undefined {
-  const id = row.sk.slice("I#".length);
+function messageOf(store: StoreReader, row: MessageRow, { states, readAlls }: ReaderState): InboxMessage | undefined {
+  const id = messageIdOf(row);
   const created = timeOfUuid(id);
   const expires = created + MESSAGE_LIFETIME_MS;
   if (expires <= store.clock.now()) return undefined;
-  const state = states.get(id);
-  const dismissedAt = state?.dismissed_at as string | undefined;
-  const readAll = readAlls.find(({ upTo, except }) => upTo >= id && !except.includes(String(row.experience)))?.at;
-  const readAt =
-    state?.read_at ?? (dismissedAt === undefined || (readAll && readAll <= dismissedAt) ? readAll : undefined);
+  const { read_at, dismissed_at } = states.get(id) ?? {};
+  const readAllAt = readAlls.find((mark) => covers(mark, id, row.experience))?.at;
+  const isBefore = dismissed_at === undefined || (readAllAt !== undefined && readAllAt <= dismissed_at);
+  const readAt = read_at ?? (isBefore ? readAllAt : undefined);
   return {
     id,
-    notification_id: String(row.job),
-    content: JSON.parse(String(row.content)),
-    status: dismissedAt !== undefined ? "dismissed" : readAt !== undefined ? "read" : "unread",
+    notification_id: row.job,
+    content: fromJson(row.content),
+    status: dismissed_at !== undefined ? "dismissed" : readAt !== undefined ? "read" : "unread",
     created_at: timestamp(created),
     expires_at: timestamp(expires),
-    ...(readAt !== undefined && { read_at: String(readAt) }),
+    ...(readAt !== undefined && { read_at: readAt }),
   };
 }
+
+/** Whether a message was among those that were read at once. */
+const covers = ({ sk, except = [] }: RowOf<typeof ReadAll>, id: string, experience: string | undefined): boolean =>
+  sk.slice(READ_ALL.length) >= id && (experience === undefined || !except.includes(experience));
 
 /** The lowest message id of a time. */
 export const lowestId = (at: number): string => uuidV7(Math.max(0, at), Buffer.alloc(10));

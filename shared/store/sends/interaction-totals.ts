@@ -1,32 +1,26 @@
-// How often a job was seen, opened and clicked: summed from the counters, or counted again from the rows they stand for.
-
+// How often a job was seen, opened and clicked: the sums of its counters, or a recount of the rows that they count.
 import type { StoreReader } from "../../resources.ts";
 import { type Interaction, interactions, type Stage, stages } from "../../rules/interactions.ts";
-import { keys, SHARDS } from "../keys.ts";
-import type { Item } from "../model.ts";
-import { allItems } from "../pages.ts";
+import { familyOf } from "../families.ts";
+import type { NewRowOf, RowOf } from "../item.ts";
+import { SHARDS } from "../shards.ts";
+import { InteractionCount, ReportedInteraction } from "./interaction-items.ts";
 
 type Tally = {
-  /** Reports, by what they say. */
+  /** Reports by interaction. */
   interactions: Record<Interaction, number>;
-  /** Distinct recipients who came to each stage. */
+  /** Distinct recipients who reached each stage. */
   recipients: Record<Stage, number>;
 };
 
 export interface InteractionTotals extends Tally {
   /** By channel type. */
   channels: Record<string, Tally>;
-  /** By arm, for A/B sends alone. */
+  /** By arm; only of A/B sends. */
   variants: Record<string, Tally>;
 }
 
-interface Counted {
-  interaction: string;
-  channel?: string;
-  variant_id?: string;
-  /** Marks that its recipient came to by it: `opened`, `opened@in_app`. */
-  firsts: string[];
-}
+type Counted = Pick<NewRowOf<typeof ReportedInteraction>, "interaction" | "channel" | "variant_id" | "firsts">;
 
 const REPORTS = "i";
 const RECIPIENTS = "r";
@@ -47,53 +41,49 @@ export function countersOf({ interaction, channel, variant_id, firsts }: Counted
   return Object.fromEntries(names.map((name) => [name, 1]));
 }
 
-/** The totals of a job: one request, half an RCU a partition. */
+/** The totals of a job: one request, half an RCU for each of 16 rows. */
 export async function interactionTotals(store: StoreReader, job: string): Promise<InteractionTotals> {
-  const items = await store.getAll(
-    SHARDS.map((shard) => keys.interactions(store.tenant, job, shard)),
+  const rows = await store.getAll(
+    InteractionCount,
+    SHARDS.map((shard) => ({ job, shard })),
     { eventual: true },
   );
-  return totalsOf(items.flatMap((item) => (item ? [countersIn(item)] : [])));
+  return totalsOf(rows.flatMap((row) => (row ? countersIn(row) : [])));
 }
 
-/** The same from the rows: what the counters must agree with. */
+/** The same from the reports: the counters must agree with it. */
 export async function recountInteractions(store: StoreReader, job: string): Promise<InteractionTotals> {
   const parts = SHARDS.flatMap((first) => SHARDS.map((second) => first + second));
-  const rows = await Promise.all(
-    parts.map((part) => allItems(store, { pk: keys.interactionRows(store.tenant, job, part) })),
-  );
-  return totalsOf(rows.flat().map((row) => countersOf(countedOf(row))));
+  const rows = await Promise.all(parts.map((part) => store.queryAll(ReportedInteraction, { job, part })));
+  return totalsOf(rows.flat().flatMap((row) => Object.entries(countersOf(row))));
 }
 
-const countedOf = ({ interaction, channel, variant_id, firsts }: Item): Counted => ({
-  interaction: String(interaction),
-  ...(channel !== undefined && { channel: String(channel) }),
-  ...(variant_id !== undefined && { variant_id: String(variant_id) }),
-  firsts: firsts as string[],
+type Counter = readonly [name: string, n: number];
+
+const countersIn = (row: RowOf<typeof InteractionCount>): Counter[] =>
+  (["i|", "r|", "c|", "v|"] as const).flatMap((prefix) =>
+    familyOf(row, prefix).map(([name, n]): Counter => [prefix + name, n]),
+  );
+
+type Sums = ReadonlyMap<string, number>;
+
+function totalsOf(counters: readonly Counter[]): InteractionTotals {
+  const sums = new Map<string, number>();
+  for (const [name, n] of counters) sums.set(name, (sums.get(name) ?? 0) + n);
+  return { ...tallyOf(sums, ""), channels: talliesBy(sums, "c"), variants: talliesBy(sums, "v") };
+}
+
+const tallyOf = (sums: Sums, scope: string): Tally => ({
+  interactions: recordOf(interactions, (name) => sums.get(`${scope}${REPORTS}|${name}`) ?? 0),
+  recipients: recordOf(stages, (name) => sums.get(`${scope}${RECIPIENTS}|${name}`) ?? 0),
 });
 
-const countersIn = ({ pk: _, sk: __, ...counters }: Item): Record<string, number> => counters as Record<string, number>;
-
-const zeros = <K extends string>(names: readonly K[]) =>
-  Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
-
-const emptyTally = (): Tally => ({ interactions: zeros(interactions), recipients: zeros(stages) });
-
-function totalsOf(counted: readonly Record<string, number>[]): InteractionTotals {
-  const totals: InteractionTotals = { ...emptyTally(), channels: {}, variants: {} };
-  for (const counters of counted)
-    for (const [name, n] of Object.entries(counters)) {
-      const parts = name.split("|");
-      const [what, key] = parts.slice(-2) as [string, string];
-      const tally = parts.length === 2 ? totals : tallyOf(totals, parts[0]!, parts[1]!);
-      if (what === REPORTS) tally.interactions[key as Interaction] += n;
-      else tally.recipients[key as Stage] += n;
-    }
-  return totals;
+function talliesBy(sums: Sums, by: "c" | "v"): Record<string, Tally> {
+  const scopes = [...sums.keys()].map((name) => name.split("|")).filter(([first]) => first === by);
+  const names = new Set(scopes.flatMap(([, name]) => name ?? []));
+  return Object.fromEntries([...names].map((name) => [name, tallyOf(sums, `${by}|${name}|`)]));
 }
 
-function tallyOf({ channels, variants }: InteractionTotals, by: string, name: string): Tally {
-  const group = by === "c" ? channels : variants;
-  group[name] ??= emptyTally();
-  return group[name];
-}
+/** A record of all these names. */
+const recordOf = <K extends string>(names: readonly K[], count: (name: K) => number) =>
+  Object.fromEntries(names.map((name) => [name, count(name)])) as Record<K, number>;

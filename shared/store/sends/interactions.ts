@@ -1,21 +1,25 @@
-// What recipients did with a job: every report a row and a count, in one transaction, once (docs/decisions/0011,
-// AMB-106).
+// Interactions of recipients with a job (INT): each report is a row and a count, in one transaction, once
+// (docs/decisions/0011, AMB-106).
 import { createHash } from "node:crypto";
 import { DAY, MINUTE, timestamp } from "../../clock.ts";
 import { invalid } from "../../http/errors.ts";
 import type { Store } from "../../resources.ts";
-import { channelOf, type Interaction, type Platform, stagesOf } from "../../rules/interactions.ts";
+import { channelOf, type Interaction, type Platform, type Stage, stagesOf } from "../../rules/interactions.ts";
+import type { ChannelClass } from "../../rules/reach.ts";
 import type { MachineVerdict } from "../../rules/tracking.ts";
 import { absent, all } from "../conditions.ts";
+import { hourWrite } from "../insights/hours.ts";
+import { changeItem, type ItemWrite, type NewRowOf, putItem, type RowOf, ref } from "../item.ts";
 import { reachedWrites } from "../journeys/totals.ts";
-import { keys, SHARDS, shardOf } from "../keys.ts";
-import type { Item } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";
+import { DevicePointer } from "../subscribers/device-items.ts";
 import { answeredClass, noteEngagement } from "../subscribers/engagement.ts";
+import { Profile } from "../subscribers/items.ts";
 import { isLiving } from "../subscribers/subscribers.ts";
-import type { TransactItem } from "../table.ts";
+import { Engagement, InteractionCount, interactionKey, ReportedInteraction } from "./interaction-items.ts";
 import { countersOf } from "./interaction-totals.ts";
-import { jobOf } from "./jobs.ts";
+import { JobItem } from "./job-items.ts";
+import { type Job, jobOf } from "./jobs.ts";
 
 export interface Report {
   job_id: string;
@@ -27,31 +31,29 @@ export interface Report {
   subscriber_id?: string | undefined;
   device_id?: string | undefined;
   variant_id?: string | undefined;
-  /** That a machine did it: stored beside it, and no part of what makes two reports the same (AMB-92). */
+  /** Set if a machine did it: stored, but not a part of what makes two reports equal (AMB-92). */
   machine?: MachineVerdict | undefined;
 }
 
 const MAX_ATTEMPTS = 8;
 
 /**
- * Counts a report, unless one equal in every field was counted. A recipient who is unknown or erased is left out of it.
- * @returns the subscriber it was counted for, if it counted and is known whose it was.
+ * Counts a report, unless one equal in every field was counted. An unknown or erased recipient is left out of it.
+ * @returns the subscriber it was counted for, if it was counted and the subscriber is known.
  * @throws 422 naming an unknown job (AMB-41).
  */
 export async function countInteraction(store: Store, report: Report): Promise<{ subscriber: string | undefined }> {
   const digest = digestOf(report);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const found = await read(store, report, digest);
-    if (!found.job) throw invalid({ job_id: "names no notification" });
-    if (found.isKnown) return { subscriber: undefined };
-    const { subscriber } = found;
-    const writes = writesOf(store, report, digest, found);
-    const outcome = await store.transact(writes).then(
+    const { job, isCounted, ...recipient } = await readContext(store, report, digest);
+    if (!job) throw invalid({ job_id: "names no notification" });
+    if (isCounted) return { subscriber: undefined };
+    const outcome = await store.transact(writesOf(store, report, digest, { job: jobOf(job), ...recipient })).then(
       () => "counted" as const,
-      onTransactionCanceled(([existing]) => (existing ? ("known" as const) : ("again" as const))),
+      onTransactionCanceled(([existing]) => (existing ? ("existing" as const) : ("changed" as const))),
     );
-    if (outcome === "counted") return { subscriber };
-    if (outcome === "known") return { subscriber: undefined };
+    if (outcome === "counted") return { subscriber: recipient.subscriber };
+    if (outcome === "existing") return { subscriber: undefined };
   }
   throw Object.assign(new Error("Too many reports of one recipient at once."), { name: "ThrottlingException" });
 }
@@ -62,92 +64,95 @@ const digestOf = (report: Report): string => {
   return createHash("sha256").update(JSON.stringify(fields)).digest("hex").slice(0, 40);
 };
 
-interface ReportContext {
-  job: Item | undefined;
-  isKnown: boolean;
+interface Recipient {
+  /** Undefined if unknown or erased. */
   subscriber: string | undefined;
-  /** How far the subscriber had come with the job. */
-  engagement: Item | undefined;
+  /** The stages that the subscriber reached with the job before. */
+  engagement: RowOf<typeof Engagement> | undefined;
 }
 
-async function read(
+async function readContext(
   store: Store,
   { job_id, subscriber_id, device_id }: Report,
   digest: string,
-): Promise<ReportContext> {
-  const { tenant } = store;
+): Promise<Recipient & { job: RowOf<typeof JobItem> | undefined; isCounted: boolean }> {
   const device =
     subscriber_id === undefined && device_id !== undefined
-      ? await store.get(keys.deviceBy(tenant, "name", device_id))
+      ? await store.get(DevicePointer, { by: "name", text: device_id })
       : undefined;
-  const given = subscriber_id ?? (device && String(device.subscriber));
-  const [job, existing, profile, engagement] = await store.getAll([
-    keys.job(tenant, job_id),
-    keys.interaction(tenant, job_id, digest),
-    ...(given === undefined ? [] : [keys.subscriber(tenant, given), keys.engagement(tenant, given, job_id)]),
+  const named = subscriber_id ?? device?.subscriber;
+  const refs = [ref(JobItem, { job: job_id }), ref(ReportedInteraction, interactionKey(job_id, digest))] as const;
+  if (named === undefined) {
+    const [job, existing] = await store.getEach(refs);
+    return { job, isCounted: existing !== undefined, subscriber: undefined, engagement: undefined };
+  }
+  const [job, existing, profile, engagement] = await store.getEach([
+    ...refs,
+    ref(Profile, { id: named }),
+    ref(Engagement, { subscriber: named, job: job_id }),
   ]);
-  const subscriber = profile && isLiving(profile) ? given : undefined;
-  return { job, isKnown: existing !== undefined, subscriber, engagement };
+  const subscriber = profile && isLiving(profile) ? named : undefined;
+  return { job, isCounted: existing !== undefined, subscriber, engagement };
 }
+
+/** A stage, also by channel, or an answer by class of channels: attributes of `Engagement`. */
+type Mark = Stage | `${Stage}@${string}` | `answered@${ChannelClass}`;
 
 function writesOf(
   store: Store,
   report: Report,
   digest: string,
-  { job, subscriber, engagement }: ReportContext,
-): TransactItem[] {
+  { job, subscriber, engagement }: Recipient & { job: Job },
+): ItemWrite<"workspace">[] {
   const { job_id, interaction, platform, occurred_at, action_id, machine } = report;
   const receivedAt = store.clock.now();
   const received_at = timestamp(receivedAt);
   const channel = channelOf(interaction, platform);
-  const variant_id = jobOf(job!).variant_b && isArm(report.variant_id) ? report.variant_id : undefined;
-  const reached = stagesOf(interaction, machine !== undefined).flatMap((stage) => [
-    stage,
-    ...(channel ? [`${stage}@${channel}`] : []),
-  ]);
-  const firsts = subscriber === undefined ? [] : reached.filter((mark) => engagement?.[mark] === undefined);
-  const answered = answeredClass(interaction, platform);
-  const answer = answered && `answered@${answered}`;
-  const isFirstAnswer = subscriber !== undefined && answer !== undefined && engagement?.[answer] === undefined;
-  const row = {
-    ...{ job: job_id, interaction, platform, occurred_at, received_at, firsts },
-    ...(channel !== undefined && { channel }),
-    ...(variant_id !== undefined && { variant_id }),
-    ...(action_id !== undefined && { action_id }),
-    ...(machine !== undefined && { machine }),
+  const stages = stagesOf(interaction, machine !== undefined);
+  const isFirst = (mark: Mark) => subscriber !== undefined && engagement?.[mark] === undefined;
+  const firsts = stages
+    .flatMap((stage): Mark[] => (channel ? [stage, `${stage}@${channel}`] : [stage]))
+    .filter(isFirst);
+  const row: NewRowOf<typeof ReportedInteraction> = {
+    react: "interaction",
+    job: job_id,
+    interaction,
+    platform,
+    occurred_at,
+    received_at,
+    firsts,
+    channel,
+    variant_id: job.variant_b && isArm(report.variant_id) ? report.variant_id : undefined,
+    action_id,
+    machine,
   };
-  const shard = shardOf(digest);
-  const writes: TransactItem[] = [
-    { put: { ...keys.interaction(store.tenant, job_id, digest), react: "interaction", ...row }, when: absent() },
-    { update: keys.interactions(store.tenant, job_id, shard), change: { add: countersOf(row) } },
+  const shard = digest.slice(0, 1);
+  const writes: ItemWrite<"workspace">[] = [
+    putItem(ReportedInteraction, interactionKey(job_id, digest), row, absent()),
+    changeItem(InteractionCount, { job: job_id, shard }, { add: countersOf(row) }),
   ];
+  const answered = answeredClass(interaction, platform);
+  const answer = answered && (`answered@${answered}` as const);
+  // However often a job is tapped, it is one answer by each class, as it is one delivery (D-ARB).
+  const isFirstAnswer = answer !== undefined && isFirst(answer);
   const marks = isFirstAnswer ? [...firsts, answer] : firsts;
-  if (subscriber !== undefined && marks.length > 0)
-    writes.push({
-      update: keys.engagement(store.tenant, subscriber, job_id),
-      change: { set: Object.fromEntries(marks.map((mark) => [mark, received_at])) },
-      when: all(...marks.map((mark) => absent(mark))),
-    });
-  // A job is one delivery, so it is one answer by each class, however often it is tapped (D-ARB).
-  if (isFirstAnswer) writes.push(...noteEngagement(store, subscriber, report));
-  writes.push(
-    ...reachedWrites(
-      store,
-      jobOf(job!),
-      stagesOf(interaction, machine !== undefined).filter((stage) => firsts.includes(stage)),
-    ),
-  );
-  if (firsts.includes("opened")) {
-    const at = hourOf(occurred_at, receivedAt);
-    const key = keys.hours(store.tenant, SHARDS[Number.parseInt(digest.slice(1, 2), 16)]!, at.slice(0, 10));
-    writes.push({ update: key, change: { add: { [`opened:${at.slice(11, 13)}`]: 1 } } });
+  if (subscriber !== undefined && marks.length > 0) {
+    const set = Object.fromEntries(marks.map((mark) => [mark, received_at]));
+    writes.push(
+      changeItem(Engagement, { subscriber, job: job_id }, { set }, all(...marks.map((mark) => absent(mark)))),
+    );
   }
+  if (subscriber !== undefined && isFirstAnswer) writes.push(...noteEngagement(store, subscriber, report));
+  const reached = stages.filter((stage) => firsts.includes(stage));
+  writes.push(...reachedWrites(job, reached));
+  if (reached.includes("opened"))
+    writes.push(hourWrite("opened", hourOf(occurred_at, receivedAt), { shard: digest.slice(1, 2), n: 1 }));
   return writes;
 }
 
 const isArm = (variant: string | undefined): boolean => variant === "a" || variant === "b";
 
-/** A clock that is far off does not reach back into days long closed: its open counts when it was heard of. */
+/** An open that a wrong clock dates to another day counts at the time when it was received. */
 function hourOf(occurred: string, receivedAt: number): string {
   const at = Date.parse(occurred);
   return at > receivedAt - 2 * DAY && at < receivedAt + 5 * MINUTE ? occurred : timestamp(receivedAt);

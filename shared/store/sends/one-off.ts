@@ -1,4 +1,4 @@
-// A one-off send as it is asked for, whether it is to be made or only looked at.
+// The specification of a one-off send, for its creation and for its preview.
 import { invalid } from "../../http/errors.ts";
 import type { NewNotification } from "../../http/notification-input.ts";
 import type { PlanName } from "../../plans.ts";
@@ -6,11 +6,10 @@ import type { StoreReader } from "../../resources.ts";
 import { requireChannels } from "../channels/channels.ts";
 import { chatAppContentOf, requireChatAppContent } from "../channels/chat-app-content.ts";
 import { requireTarget } from "../lists/targets.ts";
-import type { Value } from "../model.ts";
-import type { JobSpec } from "./jobs.ts";
+import type { JobSpec } from "./job-spec.ts";
 import { requireTemplate } from "./templates.ts";
 
-/** Everything the request refers to exists, is ours and may be used. @throws 422 naming the field. */
+/** Checks that everything the request refers to exists in the workspace and may be used. @throws 422 naming the field. */
 export async function oneOffSpec(store: StoreReader, plan: PlanName, input: NewNotification): Promise<JobSpec> {
   const { target = null, scheduled_at = null, template_id = null } = input;
   if (scheduled_at !== null && Date.parse(scheduled_at) <= store.clock.now())
@@ -25,7 +24,7 @@ export async function oneOffSpec(store: StoreReader, plan: PlanName, input: NewN
     category: input.category,
     title: input.title ?? null,
     body: input.body ?? null,
-    data: (input.data as { [name: string]: Value } | undefined) ?? null,
+    data: input.data ?? null,
     template_id,
     channel_ids: channels.map(({ id }) => id),
     target,

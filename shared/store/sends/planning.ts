@@ -1,14 +1,15 @@
-// What decides how an audience is planned: the usable channels, the workspace's consent rule, its history.
+// What decides how an audience is planned: the usable channels, the workspace's consent rule, and its history.
 import type { StoreReader } from "../../resources.ts";
 import type { AudienceRules } from "../../rules/audience.ts";
-import { capsOn, type FrequencyCap } from "../../rules/caps.ts";
+import { capsOn } from "../../rules/caps.ts";
 import { disturbs } from "../../rules/quiet-hours.ts";
 import type { ReachChannel } from "../../rules/reach.ts";
-import { type Channel, isUsable, listChannels } from "../channels/channels.ts";
+import { isUsable, listChannels } from "../channels/channels.ts";
+import type { ChannelRow } from "../channels/items.ts";
 import { tenantEngagements } from "../subscribers/engagement.ts";
-import type { QuietSettings, WorkspaceSettings } from "../workspaces/workspaces.ts";
+import type { WorkspaceSettings } from "../workspaces/settings.ts";
 import { audienceRules } from "./audiences.ts";
-import type { JobSpec } from "./jobs.ts";
+import type { DeliverySettings, JobSpec } from "./job-spec.ts";
 
 type Planned = Pick<
   JobSpec,
@@ -21,19 +22,7 @@ type Planned = Pick<
   | "subscriber_filters"
 >;
 
-/** By which channel of each type a send goes, whose consent it needs, what it heeds: settled when it is dispatched. */
-export interface DeliverySettings {
-  via: { id: string; type: ReachChannel; credentials?: string | undefined }[];
-  emailConsent: "opt_out" | "opt_in";
-  /** The workspace's, where quiet hours or caps need it. */
-  timezone?: string;
-  /** Where some of its channels disturb (D-QUIET). */
-  quiet?: QuietSettings;
-  /** Those that its messages meet (D-CAP). */
-  caps?: FrequencyCap[];
-}
-
-/** What a send that is dispatched now heeds of its workspace. */
+/** The settings of a send that is dispatched now. */
 export function deliverySettingsOf(
   job: Pick<JobSpec, "category" | "bypass_quiet_hours" | "source">,
   via: DeliverySettings["via"],
@@ -42,7 +31,7 @@ export function deliverySettingsOf(
   const { email_consent_mode: emailConsent = "opt_out", quiet_hours, frequency_caps = [], timezone } = workspace ?? {};
   const channels = via.map(({ type }) => type);
   const respectsQuietHours = job.category === "marketing" && !job.bypass_quiet_hours && channels.some(disturbs);
-  // An experience stays where it is and is shown as often as its own display rules say.
+  // An experience stays in the app and is shown as often as its own display rules say.
   const caps = job.source.type === "experience" ? [] : capsOn(frequency_caps, job.category, channels);
   return {
     via,
@@ -65,11 +54,11 @@ export async function planningRules(
   return audienceRules(job, spec, { reach, tenant });
 }
 
-/** The usable ones among a send's channels, one of each type: the first that was named. */
+/** The usable channels of a send, one of each type: the first that was named. */
 export async function selectedChannels(
   store: StoreReader,
   { channel_ids }: Pick<JobSpec, "channel_ids">,
-): Promise<Channel[]> {
+): Promise<ChannelRow[]> {
   const channels = await listChannels(store);
   const named = channel_ids.flatMap((id) => channels.find((channel) => channel.id === id && isUsable(channel)) ?? []);
   return [...new Map(named.toReversed().map((channel) => [channel.type, channel])).values()].toReversed();

@@ -1,57 +1,74 @@
-// What a send would come to if it were made now (F8): judged as it would be, and nothing is written.
+// The preview of a send (F8): its audience is judged as the send would judge it, and nothing is written.
+import * as v from "valibot";
 import { timestamp } from "../../clock.ts";
-import { scopeOf } from "../../providers/texts.ts";
+import { Timestamp } from "../../http/schemas.ts";
+import { scopeOf } from "../../providers/arms.ts";
 import type { StoreReader } from "../../resources.ts";
-import type { AudienceRules } from "../../rules/audience.ts";
+import type { AudienceRules, Judgement } from "../../rules/audience.ts";
 import { type Foreseen, foresee } from "../../rules/foresight.ts";
 import type { LateSkip } from "../../rules/progress.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
-import { type ChannelClass, classOf, type Target } from "../../rules/reach.ts";
+import { classOf, type Target } from "../../rules/reach.ts";
 import { type CompiledTemplate, compileTemplate, isRenderError, type RenderScope } from "../../rules/render.ts";
-import { keys } from "../keys.ts";
+import { ChatAppTemplateItem } from "../channels/items.ts";
 import { countTarget } from "../lists/targets.ts";
-import { chunksOf } from "../table.ts";
+import type { LivingProfile } from "../subscribers/subscribers.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
-import { keep, rangesOf } from "./audiences.ts";
+import { keep } from "./audiences.ts";
 import { candidatesById, candidatesOf, type Placed } from "./candidates.ts";
 import { countsOf } from "./caps.ts";
 import { zoneFor } from "./deferred.ts";
-import type { JobSpec } from "./jobs.ts";
-import { type DeliverySettings, deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
+import type { DeliverySettings, JobSpec } from "./job-spec.ts";
+import { deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
+import { rangesOf } from "./range-names.ts";
 
-/** Candidates that are looked at: of a larger audience they are a sample, for ids are spread evenly. */
+/** Candidates that are judged: of a larger audience they are a sample, since ids are spread evenly. */
 const MAX_CANDIDATES = 10_000;
-/** Where each of them is a request or two of its own. */
+/** The same where each of them takes a request or two of its own. */
 const MAX_EVALUATED_ONE_BY_ONE = 2_000;
 /** Recipients whose texts are rendered. */
 const MAX_RENDERED = 1_000;
 const MAX_SAMPLES = 5;
 const GIVEN_AT_ONCE = 500;
-const NOBODY: { candidates: Placed[]; exact: boolean } = { candidates: [], exact: true };
+const NO_CANDIDATES: { candidates: Placed[]; exact: boolean } = { candidates: [], exact: true };
 const PUSH: ReadonlySet<string> = new Set(["ios", "android", "web_push"]);
 
-export interface SendPreview {
-  /** Everybody was looked at; else counts are estimates from a sample. */
-  exact: boolean;
-  counts: { total: number; sent: number; deferred: number; skipped: number; held_out: number };
-  /** Recipients, by each class that reaches them now or later. */
-  by_class: Partial<Record<ChannelClass, number>>;
-  skip_reasons: Record<string, number>;
-  samples: {
-    subscriber_id: string;
-    variant_id: string | null;
-    channels: string[];
-    deferred_until: string | null;
-    title: string | null;
-    body: string | null;
-  }[];
-  /** Some of those who would be skipped, by reason. */
-  skipped_samples: Record<string, string[]>;
-  rendered: { recipients: number; failed: number; unknown_variables: Record<string, number> };
-}
+const Numbers = v.record(v.string(), v.number());
+
+export const SendPreview = v.object({
+  /** Every candidate was judged; else counts are estimates from a sample. */
+  exact: v.boolean(),
+  counts: v.object({
+    total: v.number(),
+    sent: v.number(),
+    deferred: v.number(),
+    skipped: v.number(),
+    held_out: v.number(),
+  }),
+  /** Recipients by each class of channels that reaches them, now or later. */
+  by_class: Numbers,
+  skip_reasons: Numbers,
+  samples: v.array(
+    v.object({
+      subscriber_id: v.string(),
+      variant_id: v.nullable(v.string()),
+      channels: v.array(v.string()),
+      deferred_until: v.nullable(Timestamp),
+      title: v.nullable(v.string()),
+      body: v.nullable(v.string()),
+    }),
+  ),
+  /** Some of the ones that would be skipped, by reason. */
+  skipped_samples: v.record(v.string(), v.array(v.string())),
+  rendered: v.object({ recipients: v.number(), failed: v.number(), unknown_variables: Numbers }),
+});
+export type SendPreview = v.InferOutput<typeof SendPreview>;
 
 type Kept = Awaited<ReturnType<typeof keep>>[number];
-type Sent = Kept & { judgement: { verdict: "send"; arm?: "a" | "b"; targets: Target[] } };
+type Sent = Kept & { profile: LivingProfile; judgement: Extract<Judgement, { verdict: "send" }> };
+
+const isSent = (one: Kept): one is Sent => one.profile !== undefined && one.judgement.verdict === "send";
 
 /** @param texts what the send says: the template's where it names one */
 export async function previewSend(
@@ -61,67 +78,70 @@ export async function previewSend(
   { workspace, given }: { workspace: WorkspaceRecord | undefined; given: readonly string[] | undefined },
 ): Promise<SendPreview> {
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
-  // A draw of its own: which part of an audience is held out is decided by the id of the send.
+  // The id of a send that is never made. It decides which part of the audience is held out.
   const id = store.ids.uuidAt(store.clock.now());
   const via = (await selectedChannels(store, spec)).map(({ id: channel, type }) => ({ id: channel, type }));
   const deliverySettings = deliverySettingsOf(spec, via, workspace);
   const rules = await planningRules(store, id, spec, deliverySettings);
-  const isAskedOneByOne = rules.tenant !== undefined || asksForDevices(spec, deliverySettings);
-  const max = isAskedOneByOne ? MAX_EVALUATED_ONE_BY_ONE : MAX_CANDIDATES;
-  const { candidates, exact } = via.length === 0 ? NOBODY : await lookAround(store, spec, rules, { given, max, id });
+  const isOneByOne = rules.tenant !== undefined || needsDevices(spec, deliverySettings);
+  const max = isOneByOne ? MAX_EVALUATED_ONE_BY_ONE : MAX_CANDIDATES;
+  const { candidates, exact } =
+    via.length === 0 ? NO_CANDIDATES : await sampleOf(store, spec, rules, { given, max, id });
   const kept = await keep(store, candidates, rules);
-  const sent = kept.filter((one): one is Sent => one.judgement.verdict === "send");
-  const futures = await futuresOf(store, spec, deliverySettings, sent, at);
-
-  const preview: SendPreview = {
-    exact,
-    counts: { total: 0, sent: 0, deferred: 0, skipped: 0, held_out: 0 },
-    ...{ by_class: {}, skip_reasons: {}, samples: [], skipped_samples: {} },
-    rendered: { recipients: 0, failed: 0, unknown_variables: {} },
-  };
-  const { counts, by_class, skip_reasons, skipped_samples } = preview;
-  const skip = (subscriber: string, reason: string) => {
-    counts.skipped++;
-    skip_reasons[reason] = (skip_reasons[reason] ?? 0) + 1;
-    skipped_samples[reason] ??= [];
-    if (skipped_samples[reason].length < MAX_SAMPLES) skipped_samples[reason].push(subscriber);
-  };
-  counts.total = kept.length;
-  const reached: Sent[] = [];
-  for (const one of kept) {
-    const { judgement } = one;
-    if (judgement.verdict === "held_out") counts.held_out++;
-    if (judgement.verdict === "skip") skip(one.id, judgement.reason);
-    const future = futures.get(one.id);
-    if (!future) continue;
-    if (future.reason !== undefined) {
-      skip(one.id, future.reason);
-      continue;
-    }
-    reached.push(one as Sent);
-    counts.sent++;
-    if (future.later.length > 0) counts.deferred++;
-    for (const name of new Set([...future.now, ...future.later].map(({ channel }) => classOf(channel))))
-      by_class[name] = (by_class[name] ?? 0) + 1;
-  }
+  const futures = await futuresOf(store, spec, deliverySettings, kept.filter(isSent), at);
+  const { preview, reached } = countOutcomes(kept, futures, exact);
   addTexts(preview, reached.slice(0, MAX_RENDERED), { spec, texts, futures, at });
   if (exact) return preview;
   const size = given?.length ?? (await countTarget(store, spec.target));
   return scaled(preview, Math.max(1, size / candidates.length));
 }
 
-interface Looking {
+/** Counts what would become of each candidate. `reached`: the recipients of a message. */
+function countOutcomes(kept: readonly Kept[], futures: ReadonlyMap<string, Future>, exact: boolean) {
+  const counts = { total: kept.length, sent: 0, deferred: 0, skipped: 0, held_out: 0 };
+  const by_class: Record<string, number> = {};
+  const skip_reasons: Record<string, number> = {};
+  const skipped_samples: Record<string, string[]> = {};
+  const skip = (subscriber: string, reason: string) => {
+    counts.skipped++;
+    skip_reasons[reason] = (skip_reasons[reason] ?? 0) + 1;
+    skipped_samples[reason] ??= [];
+    if (skipped_samples[reason].length < MAX_SAMPLES) skipped_samples[reason].push(subscriber);
+  };
+  const reached: Sent[] = [];
+  for (const one of kept) {
+    if (one.judgement.verdict === "held_out") counts.held_out++;
+    if (one.judgement.verdict === "skip") skip(one.id, one.judgement.reason);
+    const future = futures.get(one.id);
+    if (!future || !isSent(one)) continue;
+    if (future.reason !== undefined) {
+      skip(one.id, future.reason);
+      continue;
+    }
+    reached.push(one);
+    counts.sent++;
+    if (future.later.length > 0) counts.deferred++;
+    for (const name of new Set([...future.now, ...future.later].map(({ channel }) => classOf(channel))))
+      by_class[name] = (by_class[name] ?? 0) + 1;
+  }
+  const rendered = { recipients: 0, failed: 0, unknown_variables: {} };
+  const preview: SendPreview = { exact, counts, by_class, skip_reasons, samples: [], skipped_samples, rendered };
+  return { preview, reached };
+}
+
+interface SampleOptions {
   given: readonly string[] | undefined;
   max: number;
-  /** The id of a send that is never made. */
+  /** The id of the send. */
   id: string;
 }
 
-async function lookAround(
+/** The candidates of an audience, at most about `max` of them. */
+async function sampleOf(
   store: StoreReader,
   spec: JobSpec,
   rules: AudienceRules,
-  { given, max, id }: Looking,
+  { given, max, id }: SampleOptions,
 ): Promise<{ candidates: Placed[]; exact: boolean }> {
   const candidates: Placed[] = [];
   if (given) {
@@ -146,7 +166,7 @@ interface Texts {
   body: string;
 }
 
-/** Texts of the first recipients, and which of their variables have no value. */
+/** Adds the texts of the first recipients, and which of their variables have no value. */
 function addTexts(
   { rendered, samples }: SendPreview,
   subscribers: readonly Sent[],
@@ -156,13 +176,14 @@ function addTexts(
   const arms = { a: compiled(texts), b: spec.variant_b ? compiled(spec.variant_b) : undefined };
   for (const { id: subscriber_id, profile, judgement } of subscribers) {
     const { arm, targets } = judgement;
-    const words = renderOne((arm === "b" && arms.b) || arms.a, scopeOf(profile!, spec, undefined), at);
+    const words = renderOne((arm === "b" && arms.b) || arms.a, scopeOf(profile, spec, undefined), at);
     rendered.recipients++;
     if (!words) rendered.failed++;
     for (const name of new Set(words?.unknown))
       rendered.unknown_variables[name] = (rendered.unknown_variables[name] ?? 0) + 1;
-    if (samples.length >= MAX_SAMPLES) continue;
-    const { until, now, later } = futures.get(subscriber_id)!;
+    const future = futures.get(subscriber_id);
+    if (!future || samples.length >= MAX_SAMPLES) continue;
+    const { until, now, later } = future;
     const used = targets.filter((target) => now.includes(target) || later.includes(target));
     samples.push({
       subscriber_id,
@@ -180,21 +201,22 @@ function renderOne(
   scope: RenderScope,
   now: number,
 ) {
+  const render = (template: CompiledTemplate) => template.render(scope, { now, escape: "none" });
   try {
-    const [first, second] = [title, body].map((text) => text.render(scope, { now, escape: "none" }));
-    return { title: first!.text, body: second!.text, unknown: [...first!.unknown, ...second!.unknown] };
+    const [first, second] = [render(title), render(body)] as const;
+    return { title: first.text, body: second.text, unknown: [...first.unknown, ...second.unknown] };
   } catch (error) {
     if (isRenderError(error)) return undefined;
     throw error;
   }
 }
 
-const asksForDevices = ({ target, device_filters }: JobSpec, { via }: DeliverySettings): boolean =>
+const needsDevices = ({ target, device_filters }: JobSpec, { via }: DeliverySettings): boolean =>
   target?.type !== "all" && (device_filters !== null || via.some(({ type }) => PUSH.has(type)));
 
 type Future = Foreseen & { until: number | undefined };
 
-/** What becomes of each recipient's messages by quiet hours, caps and the verdict on a chat-app template. */
+/** What quiet hours, caps and the status of a chat-app template do with each recipient's messages. */
 async function futuresOf(
   store: StoreReader,
   spec: JobSpec,
@@ -208,7 +230,7 @@ async function futuresOf(
   const template =
     chatApp &&
     spec.chat_app &&
-    (await store.get(keys.chatAppTemplate(store.tenant, chatApp.id, spec.chat_app.template_id)));
+    (await store.get(ChatAppTemplateItem, { channel: chatApp.id, id: spec.chat_app.template_id }));
   const mayChat = !spec.chat_app || template?.status === "approved";
   const ends = new Map<string, number | undefined>();
   const endIn = (zone: string): number | undefined => {
@@ -230,15 +252,22 @@ async function futuresOf(
   );
 }
 
-/** Of a sample: what it would be of the whole. */
+/** Extends the counts of a sample to the whole audience. */
 function scaled(preview: SendPreview, factor: number): SendPreview {
-  const grown = <T extends Record<string, number>>(numbers: T): T =>
-    Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, Math.round(n * factor)])) as T;
-  const { counts, by_class, skip_reasons } = preview;
+  const grow = (n: number) => Math.round(n * factor);
+  const grown = (numbers: Record<string, number>) =>
+    Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, grow(n)]));
+  const { total, sent, deferred, skipped, held_out } = preview.counts;
   return {
     ...preview,
-    counts: grown(counts),
-    by_class: grown(by_class as Record<string, number>),
-    skip_reasons: grown(skip_reasons),
+    counts: {
+      total: grow(total),
+      sent: grow(sent),
+      deferred: grow(deferred),
+      skipped: grow(skipped),
+      held_out: grow(held_out),
+    },
+    by_class: grown(preview.by_class),
+    skip_reasons: grown(preview.skip_reasons),
   };
 }

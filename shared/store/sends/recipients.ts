@@ -1,10 +1,10 @@
-// How recipients are written in a chunk: ids packed, so that a hundred of them with their devices are a few KB.
+// The text form of recipients in a chunk. Ids are packed, so that a hundred recipients with their devices are a few KB.
 import { Buffer } from "node:buffer";
 import type { RankSource } from "../../rules/arbitration.ts";
-import type { ReachChannel, Target } from "../../rules/reach.ts";
+import { type ReachChannel, reachChannels, type Target } from "../../rules/reach.ts";
 
 export interface Recipient {
-  /** The subscriber; the anonymous mark of one who was erased. */
+  /** The subscriber; the pseudonym of one that was erased. */
   subscriber: string;
   arm?: "a" | "b" | undefined;
   targets: readonly Target[];
@@ -13,9 +13,9 @@ export interface Recipient {
   rankFailed?: true | undefined;
 }
 
-/** Where an erased subscriber was: it names nobody, and differs from every id. */
-export const MARK = "~";
-export const isPseudonym = (id: string): boolean => id.startsWith(MARK);
+/** What a pseudonym begins with, which no id does. A pseudonym takes the place of an erased subscriber. */
+export const PSEUDONYM_PREFIX = "~";
+export const isPseudonym = (id: string): boolean => id.startsWith(PSEUDONYM_PREFIX);
 
 const letters: Record<ReachChannel, string> = {
   ios: "i",
@@ -26,10 +26,7 @@ const letters: Record<ReachChannel, string> = {
   sms: "s",
   chat_app: "c",
 };
-const channels = Object.fromEntries(Object.entries(letters).map(([channel, letter]) => [letter, channel])) as Record<
-  string,
-  ReachChannel
->;
+const channels = new Map(reachChannels.map((channel) => [letters[channel], channel]));
 const sources: Record<string, Pick<Recipient, "source" | "rankFailed">> = {
   p: { source: "personal" },
   t: { source: "tenant" },
@@ -40,30 +37,30 @@ const sources: Record<string, Pick<Recipient, "source" | "rankFailed">> = {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const PLAIN = "=";
 
-/** An id as its 16 bytes in base64url; one that is no UUID as it is. */
+/** A UUID as its 16 bytes in base64url; another id as it is. */
 export function packId(id: string): string {
-  if (isPseudonym(id)) return MARK + packId(id.slice(MARK.length));
+  if (isPseudonym(id)) return PSEUDONYM_PREFIX + packId(id.slice(PSEUDONYM_PREFIX.length));
   return UUID.test(id) ? Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url") : PLAIN + id;
 }
 
 export function unpackId(text: string): string {
-  if (isPseudonym(text)) return MARK + unpackId(text.slice(MARK.length));
+  if (isPseudonym(text)) return PSEUDONYM_PREFIX + unpackId(text.slice(PSEUDONYM_PREFIX.length));
   if (text.startsWith(PLAIN)) return text.slice(PLAIN.length);
   const hex = Buffer.from(text, "base64url").toString("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-export const isInAppOnly = (targets: readonly Target[]) => targets.length === 1 && targets[0]!.channel === "in_app";
+export const isInAppOnly = (targets: readonly Target[]) => targets.length === 1 && targets[0]?.channel === "in_app";
 const IN_APP: readonly Target[] = [{ channel: "in_app" }];
 
-/** `id`, or `id:arm:targets:source` up to the last that is there; in-app alone goes without saying. */
+/** `id:arm:targets:source`, without empty fields at the end. In-app alone is the default for the targets. */
 export function packRecipient({ subscriber, arm, targets, source, rankFailed }: Recipient): string {
   const packed = targets.map(({ channel, device }) => letters[channel] + (device === undefined ? "" : packId(device)));
   const fields = [
     packId(subscriber),
     arm ?? "",
     isInAppOnly(targets) ? "" : packed.join(","),
-    source ? (rankFailed ? "x" : source[0]!) : "",
+    source ? (rankFailed ? "x" : source.charAt(0)) : "",
   ];
   return fields.join(":").replace(/:+$/, "");
 }
@@ -79,6 +76,7 @@ export function unpackRecipient(word: string): Recipient {
 }
 
 function targetOf(text: string): Target {
-  const channel = channels[text[0]!]!;
+  const channel = channels.get(text.charAt(0));
+  if (!channel) throw new Error(`A target of a chunk is of no known channel: ${text}`);
   return text.length > 1 ? { channel, device: unpackId(text.slice(1)) } : { channel };
 }

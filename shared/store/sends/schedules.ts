@@ -1,48 +1,41 @@
-// Cron schedules (SCH): what they send, whether they are active, and the one tick that comes next.
+// Cron schedules (SCH): what they send, whether they are active, and their next tick.
 import { createHash } from "node:crypto";
+import * as v from "valibot";
 import { timestamp, uuidV7 } from "../../clock.ts";
 import { invalid, notFound } from "../../http/errors.ts";
 import type { PageQuery } from "../../http/paging.ts";
+import { Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import type { CampaignStatus } from "../../rules/campaign-states.ts";
 import { type Cron, nextRun, parseCron } from "../../rules/cron.ts";
 import { isTimeZone } from "../../rules/time-zones.ts";
 import { all, atMost, is } from "../conditions.ts";
-import { keys } from "../keys.ts";
-import { changeListed, createListed, listPage, removeListed } from "../listed.ts";
-import type { Item, TenantId } from "../model.ts";
-import type { TransactItem } from "../table.ts";
+import { changeItem, fieldsOf, type ItemWrite, type NewRowOf } from "../item.ts";
+import type { TenantId } from "../model.ts";
+import { changeListed, createListed, listPage, removeListed } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
+import { CampaignSchedule, ScheduleItem, scheduleFields } from "./schedule-items.ts";
 
-export interface Schedule {
-  id: string;
-  cron_expression: string;
-  timezone: string;
-  template_id: string;
-  channel_ids: string[];
-  target: { type: "all" };
+export const Schedule = v.object({
+  ...scheduleFields,
+  target: v.object({ type: v.literal("all") }),
   /** The campaign that it belongs to (AMB-15). */
-  campaign_id: string | null;
-  active: boolean;
+  campaign_id: v.nullable(v.string()),
+  active: v.boolean(),
   /** Null while inactive (AMB-64). */
-  next_run_at: string | null;
-  /** The last tick that was too late to be sent, if there was one. */
-  last_missed_at: string | null;
-  created_at: string;
-  updated_at: string;
-}
+  next_run_at: v.nullable(Timestamp),
+  /** The last tick that was too late to be sent. */
+  last_missed_at: v.nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type Schedule = v.InferOutput<typeof Schedule>;
 
-/** `revision` grows with every change of when it fires: a timer of an earlier one does nothing. */
-export type ScheduleItem = Schedule & { revision: number; heldBy: "pause" | "archive" | undefined };
+export type ScheduleRow = NewRowOf<typeof ScheduleItem>;
 
-export type ScheduleSpec = Pick<Schedule, "cron_expression" | "timezone" | "template_id" | "channel_ids" | "active"> & {
-  campaign_id?: string | undefined;
-};
-
-/** What a change may say; `held_by` names the move of its campaign that switched it off. */
-type ScheduleChange = { [F in keyof Omit<ScheduleSpec, "campaign_id">]?: ScheduleSpec[F] | undefined } & {
-  held_by?: "pause" | "archive" | undefined;
-};
+type Changeable = "cron_expression" | "timezone" | "template_id" | "channel_ids" | "active";
+type ScheduleSpec = Pick<ScheduleRow, Changeable | "campaign_id">;
+type ScheduleChange = { [F in Changeable | "held_by"]?: ScheduleRow[F] | undefined };
 
 /** @throws 422 naming the field (SCH-4, SCH-8). */
 export function readCron({ cron_expression, timezone }: Pick<Schedule, "cron_expression" | "timezone">): Cron {
@@ -52,58 +45,62 @@ export function readCron({ cron_expression, timezone }: Pick<Schedule, "cron_exp
   return cron;
 }
 
-const stateOf = (active: boolean) => (active ? "active" : "paused");
+const statusOf = (active: boolean) => (active ? "active" : "paused");
 
 /** @throws 422 for a bad expression or zone, 429 beyond 10,000 of them. */
-export async function createSchedule(store: Store, timers: Timers, spec: ScheduleSpec): Promise<ScheduleItem> {
+export async function createSchedule(store: Store, timers: Timers, spec: ScheduleSpec): Promise<Schedule> {
   const now = store.clock.now();
   const id = store.ids.uuidAt(now);
-  const next = spec.active ? nextRun(readCron(spec), spec.timezone, now) : undefined;
-  readCron(spec);
+  const cron = readCron(spec);
+  const next = spec.active ? nextRun(cron, spec.timezone, now) : undefined;
   await setTick(timers, id, 1, next);
-  if (spec.campaign_id !== undefined) await store.put({ ...ownedKey(store, spec.campaign_id, id) });
-  const item = await createListed(store, "schedule", id, stateOf(spec.active), {
+  const { campaign_id } = spec;
+  if (campaign_id !== undefined) await store.put(CampaignSchedule, { campaign: campaign_id, schedule: id }, {});
+  const row: ScheduleRow = {
     ...spec,
-    ...(next !== undefined && { next }),
-    ...(spec.campaign_id !== undefined && { react: "schedule" }),
+    id,
+    react: campaign_id === undefined ? undefined : "schedule",
+    next,
     revision: 1,
     created_at: timestamp(now),
     updated_at: timestamp(now),
-  });
-  return scheduleOf(item);
+  };
+  await createListed(store, ScheduleItem, statusOf(spec.active), row);
+  return scheduleOf(row);
 }
 
 /** @throws 404, also for another workspace's schedule. */
-export async function getSchedule(store: StoreReader, id: string): Promise<ScheduleItem> {
+export const getSchedule = async (store: StoreReader, id: string): Promise<Schedule> =>
+  scheduleOf(await requireSchedule(store, id));
+
+export const findSchedule = (store: StoreReader, id: string): Promise<ScheduleRow | undefined> =>
+  store.get(ScheduleItem, { id });
+
+async function requireSchedule(store: StoreReader, id: string): Promise<ScheduleRow> {
   const found = await findSchedule(store, id);
   if (!found) throw notFound("schedule");
   return found;
-}
-
-export async function findSchedule(store: StoreReader, id: string): Promise<ScheduleItem | undefined> {
-  const item = await store.get(keys.entity(store.tenant, "schedule", id));
-  return item && scheduleOf(item);
 }
 
 /** SCH-5. */
 export async function listSchedules(
   store: StoreReader,
   { active, ...page }: PageQuery & { active?: boolean | undefined },
-): Promise<{ data: ScheduleItem[]; total: number; page: number }> {
-  const state = active === undefined ? undefined : stateOf(active);
-  const { items, total } = await listPage(store, "schedule", { ...page, state });
-  return { data: items.map(scheduleOf), total, page: page.page };
+): Promise<{ data: Schedule[]; total: number; page: number }> {
+  const status = active === undefined ? undefined : statusOf(active);
+  const { rows, total } = await listPage(store, ScheduleItem, { ...page, status });
+  return { data: rows.map(scheduleOf), total, page: page.page };
 }
 
-/** SCH-7, SCH-12, SCH-14: what fires when is computed anew, from now on. @throws 404, 422. */
+/** SCH-7, SCH-12, SCH-14: the next tick is computed again, from now on. @throws 404, 422. */
 export async function changeSchedule(
   store: Store,
   timers: Timers,
   id: string,
   change: ScheduleChange,
-): Promise<ScheduleItem> {
+): Promise<Schedule> {
   for (;;) {
-    const current = await getSchedule(store, id);
+    const current = await requireSchedule(store, id);
     const { cron_expression = current.cron_expression, timezone = current.timezone, active = current.active } = change;
     const cron = readCron({ cron_expression, timezone });
     const now = store.clock.now();
@@ -113,43 +110,43 @@ export async function changeSchedule(
     const next = active ? nextRun(cron, timezone, now) : undefined;
     if (isMoved) await setTick(timers, id, revision, next);
     const moved = isMoved ? { revision, next } : {};
+    const remove: ("next" | "held_by")[] = [];
+    if (isMoved && next === undefined) remove.push("next");
+    if (change.active !== undefined && change.held_by === undefined) remove.push("held_by");
     const changed = await changeListed(
       store,
-      "schedule",
+      ScheduleItem,
       id,
+      { set: { ...change, ...moved, updated_at: timestamp(now) }, remove },
       {
-        set: { ...change, ...moved, updated_at: timestamp(now) },
-        remove: [
-          ...(isMoved && next === undefined ? ["next"] : []),
-          ...(change.active !== undefined && change.held_by === undefined ? ["held_by"] : []),
-        ],
+        when: is("revision", current.revision),
+        status: active === current.active ? undefined : statusOf(active),
       },
-      { when: is("revision", current.revision), ...(active !== current.active && { state: stateOf(active) }) },
     );
-    if ("item" in changed) return scheduleOf(changed.item);
+    if ("row" in changed) return scheduleOf(changed.row);
     if (!changed.current) throw notFound("schedule");
   }
 }
 
 /** SCH-9. @throws 404. */
 export async function deleteSchedule(store: Store, id: string): Promise<void> {
-  if (!(await removeListed(store, "schedule", id))) throw notFound("schedule");
+  if (!(await removeListed(store, ScheduleItem, id))) throw notFound("schedule");
 }
 
-const ownedKey = ({ tenant }: Pick<Store, "tenant">, campaign: string, id: string) =>
-  keys.part(tenant, "campaign", campaign, `S#${id}`);
-
-/** The schedules that belong to a campaign, those deleted since left out. */
-export async function ownedSchedules(store: StoreReader, campaign: string): Promise<ScheduleItem[]> {
-  const { pk, sk } = ownedKey(store, campaign, "");
-  const { items } = await store.query({ pk, prefix: sk });
-  const found = await store.getAll(items.map((row) => keys.entity(store.tenant, "schedule", row.sk.slice(sk.length))));
-  return found.flatMap((item) => (item ? [scheduleOf(item)] : []));
+/** The schedules that belong to a campaign, without deleted ones. */
+export async function ownedSchedules(store: StoreReader, campaign: string): Promise<ScheduleRow[]> {
+  const { items } = await store.query(CampaignSchedule, { campaign });
+  const ids = items.map(({ sk }) => sk.slice("S#".length));
+  const rows = await store.getAll(
+    ScheduleItem,
+    ids.map((id) => ({ id })),
+  );
+  return rows.filter((row) => row !== undefined);
 }
 
 /**
- * Switches a campaign's schedules off while it is paused or archived, and on again those that this switched off, never
- * those that the user did (CMP-21 to CMP-23, AMB-67).
+ * Switches a campaign's schedules off while it is paused or archived. Afterwards it switches on those that were switched
+ * off so, never those that the user switched off (CMP-21 to CMP-23, AMB-67).
  */
 export async function switchOwned(
   store: Store,
@@ -158,51 +155,44 @@ export async function switchOwned(
   status: CampaignStatus,
 ): Promise<void> {
   const holder = status === "paused" ? "pause" : status === "archived" ? "archive" : undefined;
-  for (const { id, active, heldBy } of await ownedSchedules(store, campaign)) {
+  for (const { id, active, held_by } of await ownedSchedules(store, campaign)) {
     if (holder && active) await changeSchedule(store, timers, id, { active: false, held_by: holder });
-    const isOver = heldBy !== undefined && !active && (!holder || (holder === "pause" && heldBy === "archive"));
+    const isOver = held_by !== undefined && !active && (!holder || (holder === "pause" && held_by === "archive"));
     if (isOver) await changeSchedule(store, timers, id, { active: true });
   }
 }
 
-/** The job of a tick: its id is derived, so a tick that comes twice meets its own job. */
+/** The job of a tick: its id is derived, so that a repeated tick finds its own job. */
 export function tickJobId(tenant: TenantId, schedule: string, tick: number): string {
   return uuidV7(tick, createHash("sha256").update(`schedule:${tenant}:${schedule}:${tick}`).digest());
 }
 
-/** The step that goes on from a tick to the next one, if the schedule stands where the tick belongs. */
+/** The write that advances a schedule from a tick to the next one, if the tick belongs to its current revision. */
 export const tickWrite = (
-  store: Pick<Store, "tenant">,
-  { id, revision }: ScheduleItem,
+  { id, revision }: Pick<ScheduleRow, "id" | "revision">,
   tick: number,
   next: number | undefined,
   missed?: string,
-): TransactItem => ({
-  update: keys.entity(store.tenant, "schedule", id),
-  change: { set: { next, last_missed_at: missed }, ...(next === undefined && { remove: ["next"] }) },
-  when: all(is("revision", revision), is("active", true), atMost("next", tick)),
-});
+): ItemWrite<"workspace"> =>
+  changeItem(
+    ScheduleItem,
+    { id },
+    { set: { next, last_missed_at: missed }, remove: next === undefined ? ["next"] : [] },
+    all(is("revision", revision), is("active", true), atMost("next", tick)),
+  );
 
-/** The revision is part of the timer's name, for a timer is never set again under a name that it had. */
+/** The revision is part of the timer's name: a name is never used for two timers. */
 export async function setTick(timers: Timers, id: string, revision: number, at: number | undefined): Promise<void> {
   if (at !== undefined) await timers.set([{ kind: "schedule", id: `${id}:${revision}`, at }]);
 }
 
-function scheduleOf(item: Item): ScheduleItem {
-  return {
-    id: String(item.id),
-    cron_expression: String(item.cron_expression),
-    timezone: String(item.timezone),
-    template_id: String(item.template_id),
-    channel_ids: item.channel_ids as string[],
-    target: { type: "all" },
-    campaign_id: (item.campaign_id as string | undefined) ?? null,
-    active: item.active === true,
-    next_run_at: item.next === undefined ? null : timestamp(Number(item.next)),
-    last_missed_at: (item.last_missed_at as string | undefined) ?? null,
-    created_at: String(item.created_at),
-    updated_at: String(item.updated_at),
-    revision: Number(item.revision),
-    heldBy: item.held_by as ScheduleItem["heldBy"],
-  };
-}
+const scheduleOf = (row: ScheduleRow): Schedule => ({
+  ...fieldsOf(scheduleFields, row),
+  target: { type: "all" },
+  campaign_id: row.campaign_id ?? null,
+  active: row.active,
+  next_run_at: row.next === undefined ? null : timestamp(row.next),
+  last_missed_at: row.last_missed_at ?? null,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});

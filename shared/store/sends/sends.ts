@@ -1,40 +1,43 @@
-// How every send begins, whoever asks for it: audience planned or kept for later, and last of all the job row.
+// How every send begins, whichever endpoint or worker starts it: the audience is planned or kept for later, and the job
+// row comes last.
 import { MINUTE } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { isHeldOut } from "../../rules/split.ts";
-import { absent } from "../conditions.ts";
+import type { ItemWrite } from "../item.ts";
 import { countTarget } from "../lists/targets.ts";
-import type { Item } from "../model.ts";
-import { onTransactionCanceled } from "../refusals.ts";
-import type { TransactItem } from "../table.ts";
+import { type Failure, oldRow, onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import { useWrites } from "../uses.ts";
+import { Usage } from "../workspaces/items.ts";
 import { type Allowance, reservation, usageRefusal, warnOfUsage } from "../workspaces/usage.ts";
-import { givenRows, PLANNED_RANGE, planSmall, SMALL_AUDIENCE } from "./audiences.ts";
-import { chunkItems, type PlannedChunk } from "./chunks.ts";
-import { type JobSpec, newJobItem } from "./jobs.ts";
+import { givenWrites, planSmall, SMALL_AUDIENCE } from "./audiences.ts";
+import { chunkWrites, type PlannedChunk } from "./chunks.ts";
+import { JobItem } from "./job-items.ts";
+import type { JobSpec } from "./job-spec.ts";
+import { newJobWrite } from "./jobs.ts";
 import { planningRules, selectedChannels } from "./planning.ts";
-import { rangeItem } from "./ranges.ts";
+import { PLANNED_RANGE } from "./range-names.ts";
+import { plannedRangeWrite } from "./ranges.ts";
 
 const WATCH_AFTER_MS = 15 * MINUTE;
 
 export interface Send {
   /** A UUIDv7 of now, or one derived from what the send belongs to. */
   id: string;
-  /** The id is derived: a repeat meets its own job, so the audience is left to the workers, who settle it once. */
+  /** The id is derived, so a repeat finds its own job: the audience is left to the workers, who plan it once. */
   isRepeatable?: boolean;
   spec: JobSpec;
   /** Ids of the recipients, each once; absent for a send to a target. */
   given?: readonly string[] | undefined;
 }
 
-export type Started = { id: string; sent: number } | { refused: (Item | undefined)[] };
+export type Started = { id: string; sent: number } | { refused: readonly Failure[] };
 
 /**
- * Starts a send, now or at its `scheduled_at`. The job row, its share of the quota and the steps `extraItems` (what names
- * the job elsewhere: an idempotency key, a campaign's message, an experience) are one transaction.
- * @returns the job's id and `sent`; or, if a step of `extraItems` refused, its items as they were (undefined: it passed).
- * If the job is there already, a repeat of the same id, its answer is given again.
+ * Starts a send, now or at its `scheduled_at`. The job row, its share of the quota and `extraItems` (what refers to the
+ * job: an idempotency key, a campaign's message, an experience) are one transaction.
+ * @returns the job's id and `sent`; or, if a condition of `extraItems` failed, their failures, one place for each. A
+ * repeat of an id whose job exists gets the same answer again.
  * @throws 402 beyond the quota or the workspace's own cap.
  */
 export async function startSend(
@@ -42,34 +45,34 @@ export async function startSend(
   timers: Timers,
   allowance: Allowance,
   { id, spec, given, isRepeatable = false }: Send,
-  extraItems: readonly TransactItem[] | ((answer: { id: string; sent: number }) => readonly TransactItem[]) = [],
+  extraItems: readonly ItemWrite<"workspace">[] | ((answer: { id: string; sent: number }) => readonly ItemWrite<"workspace">[]) = [],
 ): Promise<Started> {
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
   const audience: Audience =
     spec.scheduled_at !== null || isRepeatable
-      ? { rows: given ? givenRows(store, id, given, at) : [], sent: 0 }
+      ? { writes: given ? givenWrites(id, given, at) : [], sent: 0 }
       : await prepareAudience(store, id, spec, given, allowance.emailConsent ?? "opt_out");
-  await store.writeAll(audience.rows.map((put) => ({ put })));
+  await store.writeAll(audience.writes);
   await timers.set([
     spec.scheduled_at === null
       ? { kind: "job-watch", id, at: store.clock.now() + WATCH_AFTER_MS }
       : { kind: "job", id, at: Date.parse(spec.scheduled_at) },
   ]);
   const answer = { id, sent: audience.sent };
-  const job: TransactItem = { put: newJobItem(store, id, spec, audience), when: absent() };
-  const taken = audience.sent > 0 ? [reservation(store, "sends", audience.sent, allowance)] : [];
+  const job = newJobWrite(store, id, spec, audience);
+  const reserved = audience.sent > 0 ? [reservation(store, "sends", audience.sent, allowance)] : [];
   const others = typeof extraItems === "function" ? extraItems(answer) : extraItems;
-  const uses = spec.scheduled_at
-    ? useWrites(store, spec.target, { kind: "notification", id, until: spec.scheduled_at })
-    : [];
-  const started = await store.transact([job, ...taken, ...others, ...uses]).then(
+  const uses = spec.scheduled_at ? useWrites(spec.target, { kind: "notification", id, until: spec.scheduled_at }) : [];
+  const started = await store.transact([job, ...reserved, ...others, ...uses]).then(
     (): Started => answer,
     onTransactionCanceled(async ([existing, ...failures]): Promise<Started> => {
-      if (existing?.old) return { id, sent: Number(existing.old.sent) };
-      if (!isRepeatable) await store.writeAll(audience.rows.map(({ pk, sk }) => ({ remove: { pk, sk } })));
-      const [usage, refusals] = taken.length > 0 ? [failures[0], failures.slice(1)] : [undefined, failures];
-      if (refusals.some(Boolean)) return { refused: refusals.map((failure) => failure?.old) };
-      throw usageRefusal("sends", audience.sent, usage?.old, allowance);
+      const old = oldRow(JobItem, existing);
+      if (old) return { id, sent: old.sent };
+      if (!isRepeatable) await store.writeAll(audience.writes.map((write) => ({ ...write, write: "remove" as const })));
+      const usage = reserved.length > 0 ? failures[0] : undefined;
+      const refused = failures.slice(reserved.length);
+      if (refused.some(Boolean)) return { refused };
+      throw usageRefusal("sends", audience.sent, oldRow(Usage, usage), allowance);
     }),
   );
   if (!("refused" in started) && audience.sent > 0) await warnOfUsage(store, "sends", allowance);
@@ -77,14 +80,14 @@ export async function startSend(
 }
 
 interface Audience {
-  rows: Item[];
+  writes: ItemWrite<"workspace">[];
   sent: number;
   /** Taken from the quota now; else the job takes it when it is dispatched. */
   reserved?: number;
   ranges?: string[];
 }
 
-/** Small: planned now, so `sent` is exact (AMB-38). Else kept for the workers, `sent` from the counts. */
+/** A small audience is planned now, so `sent` is exact (AMB-38). Else workers plan it, and `sent` is from the counters. */
 async function prepareAudience(
   store: Store,
   job: string,
@@ -97,22 +100,22 @@ async function prepareAudience(
     estimate <= SMALL_AUDIENCE
       ? await planSmall(store, spec, await rulesNow(store, job, spec, emailConsent), given)
       : undefined;
-  if (chunks) return planned(store, job, chunks);
+  if (chunks) return planned(job, chunks);
   const size = given ? given.length : Math.max(estimate, SMALL_AUDIENCE);
   const treated = given
     ? given.filter((id) => !isHeldOut(job, id, spec.holdout_percentage)).length
     : Math.round(size * (1 - spec.holdout_percentage / 100));
-  return { rows: given ? givenRows(store, job, given, store.clock.now()) : [], sent: treated, reserved: treated };
+  return { writes: given ? givenWrites(job, given, store.clock.now()) : [], sent: treated, reserved: treated };
 }
 
 const rulesNow = async (store: Store, job: string, spec: JobSpec, emailConsent: "opt_out" | "opt_in") =>
   planningRules(store, job, spec, { via: await selectedChannels(store, spec), emailConsent });
 
-function planned(store: Store, job: string, chunks: readonly PlannedChunk[]): Audience {
+function planned(job: string, chunks: readonly PlannedChunk[]): Audience {
   const sent = chunks.reduce((sum, { chunk }) => sum + chunk.recipients.length, 0);
-  const rows = chunks.flatMap((chunk, n) => chunkItems(store, job, PLANNED_RANGE, n, chunk));
+  const writes = chunks.flatMap((chunk, n) => chunkWrites({ job, range: PLANNED_RANGE, n }, chunk));
   return {
-    rows: [...rows, rangeItem(store, job, PLANNED_RANGE, chunks.length)],
+    writes: [...writes, plannedRangeWrite(job, PLANNED_RANGE, chunks.length)],
     sent,
     reserved: sent,
     ranges: [PLANNED_RANGE],

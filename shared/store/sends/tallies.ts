@@ -1,32 +1,52 @@
 // The numbers of a send: each is added once on its way from chunk to range to job (docs/decisions/0002).
-import type { RankSource } from "../../rules/arbitration.ts";
-import { type Counts, NO_COUNTS } from "../../rules/job-states.ts";
-import type { ChannelClass } from "../../rules/reach.ts";
-import type { Item } from "../model.ts";
+import * as v from "valibot";
+import { type RankSource, rankSources } from "../../rules/arbitration.ts";
+import { type ChannelClass, channelClasses } from "../../rules/reach.ts";
 
-export interface Tally {
-  counts: Counts;
-  skip_reasons: Record<string, number>;
+const Numbers = v.record(v.string(), v.number());
+
+/** The totals of a job that the API returns as they are. */
+export const tallyFields = {
+  counts: v.object({
+    /** Everyone in the audience: held-out and skipped included (AMB-95). */
+    total: v.number(),
+    /** Accepted into delivery. */
+    sent: v.number(),
+    delivered: v.number(),
+    failed: v.number(),
+    skipped: v.number(),
+    held_out: v.number(),
+  }),
+  skip_reasons: Numbers,
   /** Why recipients were not reached; `delivery_unconfirmed` is among them. */
-  fail_reasons: Record<string, number>;
+  fail_reasons: Numbers,
   /** Recipients reached, by channel type. */
-  delivered_by_channel: Record<string, number>;
+  delivered_by_channel: Numbers,
+};
+
+/** SMA-7: what the API returns of a smart send. */
+export const ArbitrationReport = v.object({
+  chosen: v.array(
+    v.object({ class: v.picklist(channelClasses), source: v.picklist(rankSources), subscribers: v.number() }),
+  ),
+  suppressed_devices: v.number(),
+  rank_errors: v.number(),
+  fallback_steps: v.number(),
+  fallback_dedup_errors: v.number(),
+});
+type ArbitrationReport = v.InferOutput<typeof ArbitrationReport>;
+
+/** The same as numbers that can be added up. */
+interface Arbitration extends Omit<ArbitrationReport, "chosen"> {
+  /** Subscribers by `class:source`. */
+  chosen: Record<string, number>;
+}
+
+export interface Tally extends v.InferOutput<v.ObjectSchema<typeof tallyFields, undefined>> {
   arbitration: Arbitration;
 }
 
-/** SMA-7, as numbers that add up. */
-export interface Arbitration {
-  /** `class:source` → subscribers. */
-  chosen: Record<string, number>;
-  suppressed_devices: number;
-  rank_errors: number;
-  fallback_steps: number;
-  fallback_dedup_errors: number;
-}
-
-export interface Readout extends Omit<Arbitration, "chosen"> {
-  chosen: { class: ChannelClass; source: RankSource; subscribers: number }[];
-}
+export const NO_COUNTS: Tally["counts"] = { total: 0, sent: 0, delivered: 0, failed: 0, skipped: 0, held_out: 0 };
 
 export const NO_ARBITRATION: Arbitration = {
   chosen: {},
@@ -52,6 +72,16 @@ const CHOSEN = "chosen:";
 const ARBITRATION = "arb:";
 const PREFIXES = [COUNT, SKIP, FAIL, CHANNEL, CHOSEN, ARBITRATION];
 
+/** The attributes of a row that holds a tally. */
+export const tallyAttributes = {
+  "n:*": v.number(),
+  "skip:*": v.number(),
+  "fail:*": v.number(),
+  "by:*": v.number(),
+  "chosen:*": v.number(),
+  "arb:*": v.number(),
+};
+
 /** A tally as attributes to be added. */
 export function addends(tally: Tally): Record<string, number> {
   const { chosen, ...plain } = tally.arbitration;
@@ -69,14 +99,14 @@ export function addends(tally: Tally): Record<string, number> {
   return added;
 }
 
-/** What is to be added where `before` was added already: it may be less. */
+/** The difference of two sets of addends, which may be negative: what is left to add where `before` was added already. */
 export function beyond(now: Record<string, number>, before: Record<string, number>): Record<string, number> {
   const names = new Set([...Object.keys(now), ...Object.keys(before)]);
   const more = [...names].map((name) => [name, (now[name] ?? 0) - (before[name] ?? 0)] as const);
   return Object.fromEntries(more.filter(([, n]) => n !== 0));
 }
 
-/** Tallies together. */
+/** The sum of tallies. */
 export function sumOf(tallies: readonly Tally[]): Tally {
   const sums: Record<string, number> = {};
   for (const tally of tallies)
@@ -84,18 +114,15 @@ export function sumOf(tallies: readonly Tally[]): Tally {
   return tallyOf(sums);
 }
 
-/** The attributes of an item that belong to its tally. */
-export const addendsOf = (item: Item): Record<string, number> =>
-  Object.fromEntries(
-    Object.entries(item).filter(([name]) => PREFIXES.some((prefix) => name.startsWith(prefix))),
-  ) as Record<string, number>;
+/** The attributes of a row that belong to its tally. */
+export const addendsOf = (row: object): Record<string, number> =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => PREFIXES.some((prefix) => name.startsWith(prefix))));
 
-export function tallyOf(item: Record<string, unknown>): Tally {
+/** The tally of a row, or of a sum of addends. */
+export function tallyOf(row: object): Tally {
   const under = (prefix: string): Record<string, number> =>
     Object.fromEntries(
-      Object.entries(item).flatMap(([name, n]) =>
-        name.startsWith(prefix) ? [[name.slice(prefix.length), Number(n)]] : [],
-      ),
+      Object.entries(row).flatMap(([name, n]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), n]] : [])),
     );
   return {
     counts: { ...NO_COUNTS, ...under(COUNT) },
@@ -106,13 +133,15 @@ export function tallyOf(item: Record<string, unknown>): Tally {
   };
 }
 
-/** What GET of a smart send shows. */
-export function readoutOf({ chosen, ...numbers }: Arbitration): Readout {
-  const rows = Object.entries(chosen).map(([name, subscribers]) => {
-    const [one, source] = name.split(":") as [ChannelClass, RankSource];
-    return { class: one, source, subscribers };
-  });
+export function arbitrationReport({ chosen, ...numbers }: Arbitration): ArbitrationReport {
+  const rows = Object.entries(chosen).map(([name, subscribers]) => ({ ...choiceOf(name), subscribers }));
   const order = ({ class: one, source }: (typeof rows)[number]) => `${one}:${source}`;
   const sorted = rows.sort((a, b) => b.subscribers - a.subscribers || (order(a) < order(b) ? -1 : 1));
   return { chosen: sorted, ...numbers };
+}
+
+/** The class and the source of a counter that `tallyOfChunk` made of them. */
+function choiceOf(name: string) {
+  const [one, source] = name.split(":") as [ChannelClass, RankSource];
+  return { class: one, source };
 }

@@ -1,26 +1,27 @@
 // The send ledger: one row per address of a recipient, under the subscriber by time. It is the touch of attribution.
-
 import { timestamp } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
-import type { LedgerState, Verdict } from "../../rules/progress.ts";
-import type { ReachChannel, Target } from "../../rules/reach.ts";
-import { keys } from "../keys.ts";
-import type { Item, Key, TenantId } from "../model.ts";
-import { allItems } from "../pages.ts";
+import type { CountedCap } from "../../rules/caps.ts";
+import type { Verdict } from "../../rules/progress.ts";
+import type { Target } from "../../rules/reach.ts";
+import { type ItemWrite, type KeyOf, putItem, type RowOf, toJson } from "../item.ts";
+import { TouchItem, touchesFrom } from "./ledger-items.ts";
 
-/** Where a recipient stands: the chunk that erasure must visit. */
+export type TouchRow = RowOf<typeof TouchItem>;
+
+/** A chunk of a job: what an erasure visits to remove a recipient. */
 export interface ChunkRef {
   job: string;
   range: string;
   n: number;
 }
 
+/** A chunk as the rows of its recipients name it. */
 export const chunkRefText = ({ range, n }: Pick<ChunkRef, "range" | "n">): string => `${range}#${n}`;
 
-export function chunkRefOf({ job, place }: Item): ChunkRef {
-  const text = String(place);
-  const cut = text.lastIndexOf("#");
-  return { job: String(job), range: text.slice(0, cut), n: Number(text.slice(cut + 1)) };
+export function chunkRefOf({ job, place }: { job: string; place: string }): ChunkRef {
+  const cut = place.lastIndexOf("#");
+  return { job, range: place.slice(0, cut), n: Number(place.slice(cut + 1)) };
 }
 
 export interface Touch {
@@ -31,58 +32,55 @@ export interface Touch {
   tries: readonly number[];
   arm?: "a" | "b" | undefined;
   providerId?: string | undefined;
-  /** Of one that was skipped: the values that decided it. */
-  seen?: object | undefined;
+  /** The cap that was reached, of one that was skipped. */
+  seen?: CountedCap | undefined;
 }
 
-/** Of a control group nobody is reached, yet lift must find them. */
+/** The control group is in the ledger too: lift compares with it. */
 const HELD_OUT = "held_out";
-const nameOf = ({ channel, device }: Target): string => device ?? channel;
 
-export const touchKey = (tenant: TenantId, subscriber: string, at: number, job: string, target: Target): Key =>
-  keys.touch(tenant, subscriber, timestamp(at), job, nameOf(target));
+/** @param at the time of the chunk's first claim, so that every attempt writes the same row */
+export const touchKey = (subscriber: string, at: number, job: string, target: Target): KeyOf<typeof TouchItem> => ({
+  subscriber,
+  at: timestamp(at),
+  job,
+  target: target.device ?? target.channel,
+});
 
-/** The row of one address; `at` is the time of the chunk's first claim, so that every attempt writes the same row. */
-export function touchItem(tenant: TenantId, at: number, chunkRef: ChunkRef, touch: Touch): Item {
+/** The write of the row of one address. */
+export function touchWrite(at: number, chunkRef: ChunkRef, touch: Touch): ItemWrite<"workspace"> {
   const { subscriber, target, verdict, tries, arm, providerId, seen } = touch;
-  return {
-    ...touchKey(tenant, subscriber, at, chunkRef.job, target),
+  return putItem(TouchItem, touchKey(subscriber, at, chunkRef.job, target), {
     job: chunkRef.job,
     place: chunkRefText(chunkRef),
     channel: target.channel,
-    ...(target.device !== undefined && { device: target.device }),
+    device: target.device,
     state: verdict.state,
-    ...(verdict.reason !== undefined && { reason: verdict.reason.slice(0, MAX_REASON_CHARACTERS) }),
-    ...(providerId !== undefined && { provider_id: providerId }),
-    ...(arm && { arm }),
-    ...(seen && { seen: JSON.stringify(seen) }),
+    reason: verdict.reason?.slice(0, MAX_REASON_CHARACTERS),
+    provider_id: providerId,
+    arm,
+    seen: seen && toJson(seen),
     tries: tries.map((time) => timestamp(time)),
-  };
+  });
 }
 
-/** A row stays within one write unit. */
+/** A row fits one write unit. */
 const MAX_REASON_CHARACTERS = 200;
 
-export const heldOutItem = (tenant: TenantId, at: number, chunkRef: ChunkRef, subscriber: string): Item => ({
-  ...keys.touch(tenant, subscriber, timestamp(at), chunkRef.job, HELD_OUT),
-  job: chunkRef.job,
-  place: chunkRefText(chunkRef),
-  state: HELD_OUT,
-});
+export const heldOutWrite = (at: number, chunkRef: ChunkRef, subscriber: string): ItemWrite<"workspace"> =>
+  putItem(
+    TouchItem,
+    { subscriber, at: timestamp(at), job: chunkRef.job, target: HELD_OUT },
+    { job: chunkRef.job, place: chunkRefText(chunkRef), state: HELD_OUT },
+  );
 
-/** What is known of an address after `tries` earlier attempts; undefined if the next one left no row. */
-export function recorded(row: Item | undefined, tries: number): Verdict | undefined {
-  if (!row || (row.state !== "skipped" && (row.tries as unknown[]).length <= tries)) return undefined;
-  const reason = row.reason === undefined ? undefined : String(row.reason);
-  return { state: row.state as LedgerState, reason };
+/** The outcome for an address that was tried `tries` times before; undefined if the next attempt left no row. */
+export function recorded(row: TouchRow | undefined, tries: number): Verdict | undefined {
+  if (!row || row.state === HELD_OUT) return undefined;
+  const { state, reason } = row;
+  return state === "skipped" || (row.tries?.length ?? 0) > tries ? { state, reason } : undefined;
 }
 
 /** The ledger of a subscriber since a time, oldest first. */
-export const touchesSince = (store: StoreReader, subscriber: string, since: number): Promise<Item[]> =>
-  allItems(store, { pk: keys.person(store.tenant, subscriber), from: `R#${timestamp(since)}`, to: "R#~" });
-
-/** Which address of which channel a row is of. */
-export const targetOf = ({ channel, device }: Item): Target => ({
-  channel: channel as ReachChannel,
-  ...(device !== undefined && { device: String(device) }),
-});
+export const touchesSince = (store: StoreReader, subscriber: string, since: number): Promise<TouchRow[]> =>
+  store.queryAll(TouchItem, { subscriber }, touchesFrom(timestamp(since)));

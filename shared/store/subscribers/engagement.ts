@@ -1,41 +1,42 @@
-// What people answer to, by channel class and week, over 90 days (SMA-3, SMA-4, D-ARB): answers are counters on the
-// profile, deliveries are the ledger's own rows, and the workspace's sums are one item per shard.
+// The classes of channels that subscribers answer in, by week, over 90 days (SMA-3, SMA-4, D-ARB). Answers are counters
+// on the profile, deliveries are the rows of the ledger, and the workspace's sums are one item per shard.
 import { DAY, timestamp } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import type { Engagement, Engagements } from "../../rules/arbitration.ts";
-import { type ChannelClass, channelClasses, classOf, type ReachChannel } from "../../rules/reach.ts";
-import { absent, all, present } from "../conditions.ts";
-import type { Change } from "../expressions.ts";
-import { keys, SHARDS, shardOf } from "../keys.ts";
-import type { Item, Key } from "../model.ts";
+import { type ChannelClass, channelClasses, classOf, reachChannels } from "../../rules/reach.ts";
+import { familyOf } from "../families.ts";
+import { type ChangeOf, changeItem, type ItemWrite } from "../item.ts";
 import { lowestId } from "../sends/inbox.ts";
-import type { TransactItem } from "../table.ts";
+import { Message } from "../sends/inbox-items.ts";
+import { TouchItem, touchesFrom } from "../sends/ledger-items.ts";
+import { SHARDS, shardOf } from "../shards.ts";
+import { isAlive, Profile, type ProfileRow } from "./items.ts";
+import { EngagementCount } from "./statistics-items.ts";
 
 const WINDOW_DAYS = 90;
 const WEEK_MS = 7 * DAY;
 const WEEKS = Math.ceil(WINDOW_DAYS / 7);
-/** Counters older than the window that a new answer sweeps away. */
+/** Counters older than the window that a new answer removes. */
 const STALE_WEEKS = 4;
 /** Histories that are read at once. */
-const AT_ONCE = 50;
+const MAX_CONCURRENT = 50;
 
 const weekOf = (at: number): number => Math.floor(at / WEEK_MS);
-const DELIVERED = "wd";
-const ENGAGED = "we";
-const counter = (kind: string, one: ChannelClass, week: number) => `${kind}:${one}:${week}`;
+const answersIn = (one: ChannelClass, week: number) => `we:${one}:${week}` as const;
+const deliveriesIn = (one: ChannelClass, week: number) => `wd:${one}:${week}` as const;
 
-const answers: Record<string, true> = {
-  tapped: true,
-  action_tapped: true,
-  email_opened: true,
-  email_clicked: true,
-  inapp_click: true,
-  foreground_received: true,
-};
+const answers: ReadonlySet<string> = new Set([
+  "tapped",
+  "action_tapped",
+  "email_opened",
+  "email_clicked",
+  "inapp_click",
+  "foreground_received",
+]);
 
 /** The class that an interaction is an answer in; undefined for one that is no answer (D-ARB). */
 export function answeredClass(interaction: string, platform: string): ChannelClass | undefined {
-  if (!answers[interaction]) return undefined;
+  if (!answers.has(interaction)) return undefined;
   if (interaction.startsWith("email_")) return "email";
   if (interaction.startsWith("inapp_")) return "in_app";
   if (platform === "ios" || platform === "android") return "push";
@@ -43,107 +44,116 @@ export function answeredClass(interaction: string, platform: string): ChannelCla
 }
 
 /**
- * The steps that count an answer, for the transaction that notes the interaction. The first one is refused for a
- * subscriber that is not there any more.
+ * The writes that count an answer, for the transaction that stores the interaction. The condition of the first one
+ * fails for a subscriber that does not exist any more.
  */
 export function noteEngagement(
-  { tenant, clock }: Pick<Store, "tenant" | "clock">,
+  { clock }: Pick<Store, "clock">,
   subscriber: string,
   { interaction, platform }: { interaction: string; platform: string },
-): TransactItem[] {
+): ItemWrite<"workspace">[] {
   const one = answeredClass(interaction, platform);
   if (!one) return [];
   const week = weekOf(clock.now());
-  const add = { [counter(ENGAGED, one, week)]: 1 };
-  const remove = Array.from({ length: STALE_WEEKS }, (_, i) => counter(ENGAGED, one, week - WEEKS - 1 - i));
+  const add: { [counter: `we:${string}`]: number } = {};
+  add[answersIn(one, week)] = 1;
+  const remove = Array.from({ length: STALE_WEEKS }, (_, i) => answersIn(one, week - WEEKS - 1 - i));
   return [
-    {
-      update: keys.subscriber(tenant, subscriber),
-      change: { add, remove },
-      when: all(present("external_id"), absent("erased_at")),
-    },
-    { update: keys.prior(tenant, shardOf(subscriber)), change: { add } },
+    changeItem(Profile, { id: subscriber }, { add, remove }, isAlive()),
+    changeItem(EngagementCount, { shard: shardOf(subscriber) }, { add }),
   ];
 }
 
-/** The step that adds a job's deliveries to what the workspace knows. */
+/** The write that adds a job's deliveries to those of the workspace; undefined if there are none. */
 export function deliveredWrite(
-  { tenant, clock }: Pick<Store, "tenant" | "clock">,
+  { clock }: Pick<Store, "clock">,
   byChannel: Readonly<Record<string, number>>,
   job: string,
-): { update: Key; change: Change } | undefined {
+): ItemWrite<"workspace"> | undefined {
   const week = weekOf(clock.now());
-  const add: Record<string, number> = {};
-  for (const [channel, n] of Object.entries(byChannel)) {
-    const name = counter(DELIVERED, classOf(channel as ReachChannel), week);
-    add[name] = (add[name] ?? 0) + n;
+  const add: NonNullable<ChangeOf<typeof EngagementCount>["add"]> = {};
+  for (const channel of reachChannels) {
+    const n = byChannel[channel];
+    if (n === undefined) continue;
+    const counter = deliveriesIn(classOf(channel), week);
+    add[counter] = (add[counter] ?? 0) + n;
   }
-  return Object.keys(add).length > 0 ? { update: keys.prior(tenant, job.at(-1)!), change: { add } } : undefined;
+  return Object.keys(add).length > 0 ? changeItem(EngagementCount, { shard: job.slice(-1) }, { add }) : undefined;
 }
 
-/** What the whole workspace answered to. */
+/** Deliveries and answers of the whole workspace. */
 export async function tenantEngagements(store: StoreReader): Promise<Engagements> {
-  const rows = await store.getAll(
-    SHARDS.map((shard) => keys.prior(store.tenant, shard)),
-    { eventual: true },
-  );
+  const keys = SHARDS.map((shard) => ({ shard }));
+  const rows = await store.getAll(EngagementCount, keys, { eventual: true });
   const sums = newSums();
-  for (const row of rows) if (row) addCounters(sums, row, store.clock.now());
-  return Object.fromEntries(sums);
+  const now = store.clock.now();
+  for (const row of rows) {
+    if (!row) continue;
+    addCounters(sums, "delivered", familyOf(row, "wd:"), now);
+    addCounters(sums, "engaged", familyOf(row, "we:"), now);
+  }
+  return sums;
 }
 
-/** What each of these people answered to; undefined where it cannot be told. */
+/** Deliveries and answers of each of these subscribers; undefined where the counters are damaged. */
 export async function personalEngagements(
   store: StoreReader,
-  profiles: readonly Item[],
+  profiles: readonly ProfileRow[],
 ): Promise<(Engagements | undefined)[]> {
   const found: (Engagements | undefined)[] = [];
-  for (let from = 0; from < profiles.length; from += AT_ONCE)
-    found.push(...(await Promise.all(profiles.slice(from, from + AT_ONCE).map((one) => personal(store, one)))));
+  for (let from = 0; from < profiles.length; from += MAX_CONCURRENT) {
+    const batch = profiles.slice(from, from + MAX_CONCURRENT);
+    found.push(...(await Promise.all(batch.map((profile) => personal(store, profile)))));
+  }
   return found;
 }
 
-async function personal(store: StoreReader, profile: Item): Promise<Engagements | undefined> {
+async function personal(store: StoreReader, profile: ProfileRow): Promise<Engagements | undefined> {
   const sums = newSums();
   const now = store.clock.now();
-  addCounters(sums, profile, now);
-  for (const [one, jobs] of await deliveriesOf(store, String(profile.id), now - WINDOW_DAYS * DAY))
-    sums.get(one)!.delivered += jobs.size;
-  const isWhole = [...sums.values()].every(({ delivered, engaged }) => Number.isFinite(delivered + engaged));
-  return isWhole ? Object.fromEntries(sums) : undefined;
+  addCounters(sums, "engaged", familyOf(profile, "we:"), now);
+  for (const [one, jobs] of await deliveriesOf(store, profile.id, now - WINDOW_DAYS * DAY))
+    sums[one].delivered += jobs.size;
+  const isWhole = Object.values(sums).every(({ delivered, engaged }) => Number.isFinite(delivered + engaged));
+  return isWhole ? sums : undefined;
 }
 
-type Sums = Map<ChannelClass, Engagement>;
-const newSums = (): Sums => new Map(channelClasses.map((one) => [one, { delivered: 0, engaged: 0 }]));
+type Sums = Record<ChannelClass, Engagement>;
 
-function addCounters(sums: Sums, item: Item, now: number): void {
+const newSum = (): Engagement => ({ delivered: 0, engaged: 0 });
+const newSums = (): Sums => ({
+  push: newSum(),
+  email: newSum(),
+  web_push: newSum(),
+  chat_app: newSum(),
+  sms: newSum(),
+  in_app: newSum(),
+});
+
+/** @param counters `<class>:<week>` and how many. */
+function addCounters(sums: Sums, kind: keyof Engagement, counters: readonly [string, number][], now: number): void {
   const first = weekOf(now) - WEEKS;
-  for (const [name, n] of Object.entries(item)) {
-    const [kind, one, week] = name.split(":");
-    const sum = sums.get(one as ChannelClass);
-    if (!sum || Number(week) <= first) continue;
-    if (kind === DELIVERED) sum.delivered += Number(n);
-    if (kind === ENGAGED) sum.engaged += Number(n);
+  for (const [name, n] of counters) {
+    const [counted, week] = name.split(":");
+    const one = channelClasses.find((known) => known === counted);
+    if (one && Number(week) > first) sums[one][kind] += Number(n);
   }
 }
 
-/** Which jobs reached a person by which class since then: the ledger's rows, and the inbox, which is its own ledger. */
-async function deliveriesOf(store: StoreReader, subscriber: string, since: number) {
-  const pk = keys.person(store.tenant, subscriber);
-  const jobs = new Map<ChannelClass, Set<string>>(channelClasses.map((one) => [one, new Set()]));
-  const note = async (from: string, to: string, take: (row: Item) => void) => {
-    let after: Key | undefined;
-    do {
-      const page = await store.query({ pk, from, to, after, eventual: true });
-      page.items.forEach(take);
-      after = page.next;
-    } while (after);
-  };
-  await Promise.all([
-    note(`R#${timestamp(since)}`, "R#~", ({ state, channel, job }) => {
-      if (state === "sent") jobs.get(classOf(channel as ReachChannel))?.add(String(job));
-    }),
-    note(`I#${lowestId(since)}`, "I#~", ({ job }) => jobs.get("in_app")!.add(String(job))),
+/** The jobs that reached a subscriber since then, by class: from the ledger and from the inbox, which is its own ledger. */
+async function deliveriesOf(
+  store: StoreReader,
+  subscriber: string,
+  since: number,
+): Promise<Map<ChannelClass, Set<string>>> {
+  const [touches, messages] = await Promise.all([
+    store.queryAll(TouchItem, { subscriber }, { ...touchesFrom(timestamp(since)), eventual: true }),
+    store.queryAll(Message, { subscriber }, { from: `I#${lowestId(since)}`, to: "I#~", eventual: true }),
   ]);
-  return jobs;
+  const sent = touches.flatMap(({ state, channel, job }) =>
+    state === "sent" && channel ? [{ one: classOf(channel), job }] : [],
+  );
+  const reached = [...sent, ...messages.map(({ job }) => ({ one: "in_app" as const, job }))];
+  const byClass = Map.groupBy(reached, ({ one }) => one);
+  return new Map([...byClass].map(([one, rows]) => [one, new Set(rows.map(({ job }) => job))]));
 }

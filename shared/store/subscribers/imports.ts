@@ -1,77 +1,58 @@
-// Import jobs (IMP): what is known of a file, how far it was read, and what of it was rejected.
-import { timestamp } from "../../clock.ts";
+// Import jobs (IMP): how far a file was read, and which of its rows were rejected.
+import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
 import { notFound } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
-import type { ImportSource } from "../../rules/import-columns.ts";
-import { type ImportStatus, importMoves } from "../../rules/import-states.ts";
+import { importMoves } from "../../rules/import-states.ts";
 import { absent, all, is } from "../conditions.ts";
-import { annotation } from "../insights/annotations.ts";
-import { keys } from "../keys.ts";
+import { familyOf } from "../families.ts";
+import { annotate } from "../insights/annotations.ts";
+import { type ChangeOf, changeItem, fromJson, type NewRowOf, putItem, type RowOf, toJson } from "../item.ts";
 import { move } from "../lifecycle.ts";
-import type { Item, Key } from "../model.ts";
+import type { Key } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
+import { ImportItem, type Rejected, RejectedRows } from "./import-items.ts";
 
-/** Consent as it came in: how many rows ended as what. */
+export type ImportJob = RowOf<typeof ImportItem>;
+type ImportChange = NonNullable<ChangeOf<typeof ImportItem>["set"]>;
+
+/** How many rows had which outcome of their consent. */
 export type ConsentSummary = Record<"opted_in" | "opted_out" | "suppressed" | "unknown" | "unchanged", number>;
 export const NO_CONSENTS: ConsentSummary = { opted_in: 0, opted_out: 0, suppressed: 0, unknown: 0, unchanged: 0 };
 
-export interface ImportJob {
-  id: string;
-  list: string;
-  source: ImportSource;
-  /** Everything is checked and counted, nothing is written (F13). */
-  dryRun: boolean;
-  status: ImportStatus;
-  bytes: number;
-  processed: number;
-  failed: number;
-  /** Counted before the first row is taken. */
-  total: number | undefined;
-  error: string | undefined;
-  consents: ConsentSummary;
-  /** Where reading goes on: the byte after the last record that is accounted for, and its number. */
-  offset: number;
-  line: number;
-  header: string[] | undefined;
-  delimiter: string;
-  rejectedFile: boolean;
-  createdAt: string;
-}
+export const consentSummaryOf = (job: ImportJob): Record<string, number> => ({
+  ...NO_CONSENTS,
+  ...Object.fromEntries(familyOf(job, "consent:")),
+});
 
-export interface Rejected {
-  line: number;
-  reason: string;
-  cells: readonly string[];
-}
+const KEPT_MS = 30 * DAY;
+/** A job without progress for this long is started again. */
+export const IMPORT_WATCH_MS = 10 * MINUTE;
 
-const KEPT_MS = 30 * 86_400_000;
-/** How long without a step before somebody looks after the job. */
-export const IMPORT_WATCH_MS = 10 * 60_000;
+const expiry = ({ clock }: Pick<Store, "clock">) => Math.ceil((clock.now() + KEPT_MS) / SECOND);
 
-const keyOf = ({ tenant }: Pick<Store, "tenant">, id: string) => keys.entity(tenant, "import", id);
-
-/** Puts the job; its insertion into the table is what starts it. The watchdog is set before it. */
+/** Puts the job; its insertion into the table starts it. The watchdog is set before. */
 export async function createImport(
   store: Store,
   timers: Timers,
-  job: Pick<ImportJob, "id" | "list" | "source" | "dryRun" | "bytes">,
+  { id, list, source, bytes, dry_run }: Pick<ImportJob, "id" | "list" | "source" | "bytes"> & { dry_run: boolean },
 ): Promise<void> {
   const now = store.clock.now();
-  await timers.set([{ kind: "import-watch", id: job.id, at: now + IMPORT_WATCH_MS }]);
-  const { dryRun: dry_run, ...plain } = job;
-  const item: Item = {
-    ...keyOf(store, job.id),
-    ...plain,
-    ...(dry_run && { dry_run }),
+  await timers.set([{ kind: "import-watch", id, at: now + IMPORT_WATCH_MS }]);
+  const row: NewRowOf<typeof ImportItem> = {
+    id,
+    list,
+    source,
+    bytes,
+    dry_run: dry_run || undefined,
     react: "import",
     status: "pending",
     offset: 0,
     line: 0,
     created_at: timestamp(now),
-    expires: Math.ceil((now + KEPT_MS) / 1_000),
+    expires: expiry(store),
   };
-  await store.put(item, absent());
+  await store.put(ImportItem, { id }, row, absent());
 }
 
 /** @throws 404. */
@@ -81,20 +62,18 @@ export async function getImport(store: StoreReader, id: string): Promise<ImportJ
   return job;
 }
 
-export async function findImport(store: StoreReader, id: string): Promise<ImportJob | undefined> {
-  const item = await store.get(keyOf(store, id));
-  return item && importOf(item);
-}
+export const findImport = (store: StoreReader, id: string): Promise<ImportJob | undefined> =>
+  store.get(ImportItem, { id });
 
-/** IMP-2. @returns the job after the move, or undefined and nothing changed. */
+/** IMP-2. @returns the job after the move; undefined if its status does not allow the move. */
 export async function moveImport(
   store: Store,
   id: string,
   action: keyof typeof importMoves,
-  change: { set?: Record<string, Item[string]> } = {},
+  set: ImportChange,
 ): Promise<ImportJob | undefined> {
-  const moved = await move(store, keyOf(store, id), importMoves, action, { change });
-  return "item" in moved ? importOf(moved.item) : undefined;
+  const moved = await move(store, ImportItem, { id }, importMoves, action, { change: { set } });
+  return "row" in moved ? moved.row : undefined;
 }
 
 export interface Progress {
@@ -106,25 +85,21 @@ export interface Progress {
   line: number;
 }
 
-const SUMMARY = "consent:";
-
 /** Accounts for the records up to an offset, once: a second reader of the same records changes nothing. */
 export function noteProgress(store: Store, { id, offset }: ImportJob, progress: Progress): Promise<boolean> {
-  const { processed, failed, consents, rejected } = progress;
-  const counts = Object.entries(consents).filter(([, n]) => n > 0);
-  const add = { processed, failed, ...Object.fromEntries(counts.map(([name, n]) => [SUMMARY + name, n])) };
-  const rows: Item[] =
-    rejected.length === 0
-      ? []
-      : [{ ...rejectedKey(store, id, offset), rows: JSON.stringify(rejected), expires: expiry(store) }];
+  const { processed, failed, consents, rejected, offset: end, line } = progress;
+  const add: NonNullable<ChangeOf<typeof ImportItem>["add"]> = { processed, failed };
+  for (const [outcome, n] of Object.entries(consents)) if (n > 0) add[`consent:${outcome}`] = n;
+  const rows = { rows: toJson(rejected), expires: expiry(store) };
   return store
     .transact([
-      {
-        update: keyOf(store, id),
-        change: { set: { offset: progress.offset, line: progress.line }, add },
-        when: all(is("status", "processing"), is("offset", offset)),
-      },
-      ...rows.map((put) => ({ put })),
+      changeItem(
+        ImportItem,
+        { id },
+        { set: { offset: end, line }, add },
+        all(is("status", "processing"), is("offset", offset)),
+      ),
+      ...(rejected.length > 0 ? [putItem(RejectedRows, { job: id, offset }, rows)] : []),
     ])
     .then(
       () => true,
@@ -133,52 +108,22 @@ export function noteProgress(store: Store, { id, offset }: ImportJob, progress: 
 }
 
 /** Every row is accounted for (D-ANNAUTO). */
-export async function completeImport(store: Store, job: ImportJob, rejectedFile: boolean): Promise<void> {
-  const text = `An import ended: ${job.processed - job.failed} of ${job.processed} rows were taken.`;
-  const done = await moveImport(store, job.id, "complete", {
-    set: { rejected_file: rejectedFile, completed_at: timestamp(store.clock.now()) },
-  });
-  if (done) await store.put(annotation(store, { kind: "import_completed", text, ref_id: job.id }));
+export async function completeImport(store: Store, job: ImportJob, rejected_file: boolean): Promise<void> {
+  const { id, processed = 0, failed = 0 } = job;
+  const text = `An import ended: ${processed - failed} of ${processed} rows were taken.`;
+  const completed_at = timestamp(store.clock.now());
+  const isDone = await moveImport(store, id, "complete", { rejected_file, completed_at });
+  if (isDone) await annotate(store, { kind: "import_completed", text, ref_id: id });
 }
 
-const rejectedKey = ({ tenant }: Pick<Store, "tenant">, id: string, offset: number) =>
-  keys.part(tenant, "import", id, `X#${String(offset).padStart(12, "0")}`);
-
-const expiry = ({ clock }: Pick<Store, "clock">) => Math.ceil((clock.now() + KEPT_MS) / 1_000);
-
-/** What was rejected, in the order of the file, at most `most` rows. */
+/** The rejected rows in the order of the file, at most `max`. */
 export async function rejectedRows(store: StoreReader, id: string, max: number): Promise<Rejected[]> {
   const found: Rejected[] = [];
   let after: Key | undefined;
   do {
-    const page = await store.query({ pk: keys.part(store.tenant, "import", id, "").pk, prefix: "X#", after });
-    for (const { rows } of page.items) found.push(...(JSON.parse(String(rows)) as Rejected[]));
+    const page = await store.query(RejectedRows, { job: id }, { after });
+    for (const { rows } of page.items) found.push(...fromJson(rows));
     after = page.next;
   } while (after && found.length < max);
   return found.slice(0, max);
-}
-
-function importOf(item: Item): ImportJob {
-  const consents = { ...NO_CONSENTS };
-  for (const name of Object.keys(consents) as (keyof ConsentSummary)[])
-    consents[name] = Number(item[SUMMARY + name] ?? 0);
-  return {
-    id: String(item.id),
-    list: String(item.list),
-    source: item.source as ImportSource,
-    dryRun: item.dry_run === true,
-    status: item.status as ImportStatus,
-    bytes: Number(item.bytes),
-    processed: Number(item.processed ?? 0),
-    failed: Number(item.failed ?? 0),
-    total: item.total as number | undefined,
-    error: item.error as string | undefined,
-    consents,
-    offset: Number(item.offset),
-    line: Number(item.line),
-    header: item.header === undefined ? undefined : JSON.parse(String(item.header)),
-    delimiter: String(item.delimiter ?? ","),
-    rejectedFile: item.rejected_file === true,
-    createdAt: String(item.created_at),
-  };
 }

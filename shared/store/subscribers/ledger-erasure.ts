@@ -1,26 +1,34 @@
-// Erasure of the ledger: rows are kept without the person (SUB-10). A mark takes the place of the id, in the ledger
-// and in the chunk that each row names, so that counts can still be told from rows.
+// Erasure of the ledger: its rows are kept without the subscriber (SUB-10). A pseudonym replaces the id, both in the
+// ledger and in the chunk that each row names, so that counts still follow from rows.
 import { createHash } from "node:crypto";
-import { timeOfUuid, timestamp } from "../../clock.ts";
+import { SECOND, timeOfUuid, timestamp } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { is, present } from "../conditions.ts";
-import { keys } from "../keys.ts";
+import { type ItemWrite, putItem, type RowOf, rowOf } from "../item.ts";
 import type { Item } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
-import { isPseudonym, MARK, packId } from "../sends/recipients.ts";
+import { ChunkItem } from "../sends/audience-items.ts";
+import { Message } from "../sends/inbox-items.ts";
+import { TouchItem } from "../sends/ledger-items.ts";
+import { isPseudonym, PSEUDONYM_PREFIX, packId } from "../sends/recipients.ts";
 import { type ChunkRef, chunkRefOf } from "../sends/touches.ts";
-import { KNOWN_ALIVE_MS } from "./erasure.ts";
+import { Profile } from "./items.ts";
 import { getProfiles } from "./subscribers.ts";
 
-/** How often a chunk that others change at the same time is tried again. */
+/**
+ * How long a writer may rely on a profile that it has read: a row that it then writes, within the minute of a worker,
+ * is found by the second pass of an erasure (`SECOND_PASS_MS`).
+ */
+export const KNOWN_ALIVE_MS = 30 * SECOND;
+
+/** Attempts to change a chunk that others change at the same time. */
 const MAX_ATTEMPTS = 20;
 
-/** A mark that names nobody. */
-const newPseudonym = ({ ids }: Pick<Store, "ids">): string => MARK + ids.uuid();
+const newPseudonym = ({ ids }: Pick<Store, "ids">): string => PSEUDONYM_PREFIX + ids.uuid();
 
 /**
- * Takes a subscriber out of a chunk who is known to be gone: a mark stands there instead, and always the same one.
- * @returns the mark.
+ * Replaces an erased subscriber in a chunk by a pseudonym.
+ * @returns the pseudonym.
  */
 export async function forgetInChunk(
   store: Store,
@@ -29,27 +37,25 @@ export async function forgetInChunk(
   pseudonym = newPseudonym(store),
 ) {
   if (isPseudonym(subscriber)) return subscriber;
-  const key = keys.chunk(store.tenant, chunkRef.job, chunkRef.range, chunkRef.n);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const item = await store.get(key);
-    if (!item) return pseudonym;
-    const names = ["to", "held"].filter((name) => holds(item, name, subscriber));
-    if (names.length === 0) return pseudonym;
-    const name = names[0]!;
-    const before = String(item[name]);
+    const row = await store.get(ChunkItem, chunkRef);
+    const [name, ...others] = (["to", "held"] as const).filter((list) => includes(row?.[list], subscriber));
+    if (!row || !name) return pseudonym;
+    const before = row[name] ?? "";
     const after = replaced(before, subscriber, pseudonym);
-    const done = await store.update(key, { set: { [name]: after } }, is(name, before)).then(
+    const set = name === "to" ? { to: after } : { held: after };
+    const isDone = await store.change(ChunkItem, chunkRef, { set }, is(name, before)).then(
       () => true,
       onConditionFailed(() => false),
     );
-    if (done && names.length === 1) return pseudonym;
+    if (isDone && others.length === 0) return pseudonym;
   }
-  throw new Error("A chunk changed too often to forget somebody in it.");
+  throw new Error("A chunk changed too often for a recipient to be replaced in it.");
 }
 
 /**
- * Under whose name rows of a chunk may be written now: once the chunk is not fresh, whoever is gone has left a mark,
- * for an erasure may have looked for the last time.
+ * The names under which rows of a chunk may be written now. While the chunk is fresh, they are the ids. Later, erased
+ * subscribers get a pseudonym, because the last pass of their erasure may be over.
  */
 export async function namesNow(
   store: Store,
@@ -57,19 +63,22 @@ export async function namesNow(
   plannedAt: number,
   ids: readonly string[],
 ): Promise<Map<string, string>> {
-  const named = new Map(ids.map((id) => [id, id]));
-  if (store.clock.now() - plannedAt <= KNOWN_ALIVE_MS) return named;
-  const asked = [...named.keys()].filter((id) => !isPseudonym(id));
-  const profiles = await getProfiles(store, asked);
-  for (const [i, id] of asked.entries()) if (!profiles[i]) named.set(id, await forgetInChunk(store, chunkRef, id));
-  return named;
+  const names = new Map(ids.map((id) => [id, id]));
+  if (store.clock.now() - plannedAt <= KNOWN_ALIVE_MS) return names;
+  const subscribers = [...names.keys()].filter((id) => !isPseudonym(id));
+  const profiles = await getProfiles(store, subscribers);
+  for (const [i, id] of subscribers.entries())
+    if (!profiles[i]) names.set(id, await forgetInChunk(store, chunkRef, id));
+  return names;
 }
 
-const words = (item: Item, name: string): string[] => String(item[name] ?? "").split(" ");
-const holds = (item: Item, name: string, subscriber: string): boolean =>
-  words(item, name).some((word) => word.split(":")[0] === packId(subscriber));
-const replaced = (text: string, subscriber: string, pseudonym: string): string =>
-  text
+const idIn = (word: string): string | undefined => word.split(":")[0];
+
+const includes = (list: string | undefined, subscriber: string): boolean =>
+  list?.split(" ").some((word) => idIn(word) === packId(subscriber)) ?? false;
+
+const replaced = (list: string, subscriber: string, pseudonym: string): string =>
+  list
     .split(" ")
     .map((word) => {
       const [id, ...rest] = word.split(":");
@@ -77,57 +86,63 @@ const replaced = (text: string, subscriber: string, pseudonym: string): string =
     })
     .join(" ");
 
-/** The mark of an erased subscriber, for as long as its traces go; kept with the tombstone, and gone with the last. */
+/** The pseudonym of an erased subscriber: kept with the tombstone while traces are removed, and removed with the last. */
 export async function pseudonymOf(store: Store, subscriber: string): Promise<string> {
   const pseudonym = newPseudonym(store);
-  const key = keys.subscriber(store.tenant, subscriber);
-  return store.update(key, { initial: { mark: pseudonym } }, present("erased_at")).then(
-    (item) => String(item.mark),
+  return store.change(Profile, { id: subscriber }, { initial: { mark: pseudonym } }, present("erased_at")).then(
+    ({ mark = pseudonym }) => mark,
     onConditionFailed(() => pseudonym),
   );
 }
 
 export async function forgetPseudonym(store: Store, subscriber: string): Promise<void> {
-  const key = keys.subscriber(store.tenant, subscriber);
-  await store.update(key, { remove: ["mark"] }, present("mark")).catch(onConditionFailed(() => undefined));
+  await store
+    .change(Profile, { id: subscriber }, { remove: ["mark"] }, present("mark"))
+    .catch(onConditionFailed(() => undefined));
 }
+
+type LedgerRow = { touch: RowOf<typeof TouchItem> } | { message: RowOf<typeof Message> };
 
 const TOUCH = "R#";
 const MESSAGE = "I#";
 
-/** A ledger row, or a message of the inbox, which is its own ledger entry. */
+/** Whether a row is a row of the ledger, or a message of the inbox, which is its own ledger entry. */
 export const isLedgerRow = ({ sk }: { sk: string }): boolean => sk.startsWith(TOUCH) || sk.startsWith(MESSAGE);
 
-/** Makes rows of the ledger nameless: first in their chunks, then in rows of the mark's own. */
-export async function anonymise(
+const ledgerRowOf = (row: Item): LedgerRow =>
+  row.sk.startsWith(TOUCH) ? { touch: rowOf(TouchItem, row) } : { message: rowOf(Message, row) };
+
+/** Anonymizes rows of the ledger: first in their chunks, then as rows of the pseudonym. */
+export async function anonymizeLedger(
   store: Store,
   subscriber: string,
   pseudonym: string,
   rows: readonly Item[],
 ): Promise<void> {
-  const places = new Map(rows.flatMap((row) => (row.place === undefined ? [] : [[`${row.job}#${row.place}`, row]])));
-  for (const row of places.values()) await forgetInChunk(store, chunkRefOf(row), subscriber, pseudonym);
-  const kept = rows
-    .filter(({ place }) => place !== undefined)
-    .map((row) => ({ put: namelessOf(store, pseudonym, row) }));
-  await store.writeAll(kept);
+  const chunkRefs = new Map<string, ChunkRef>();
+  const writes: ItemWrite<"workspace">[] = [];
+  for (const ledgerRow of rows.map(ledgerRowOf)) {
+    const { job, place } = "touch" in ledgerRow ? ledgerRow.touch : ledgerRow.message;
+    if (place === undefined) continue;
+    chunkRefs.set(`${job}#${place}`, chunkRefOf({ job, place }));
+    writes.push(anonymousWrite(pseudonym, ledgerRow, place));
+  }
+  for (const chunkRef of chunkRefs.values()) await forgetInChunk(store, chunkRef, subscriber, pseudonym);
+  await store.writeAll(writes);
 }
 
-/** What is kept: when which job reached somebody by which channel, with what outcome. */
-function namelessOf({ tenant }: Store, pseudonym: string, row: Item): Item {
-  const { job, place, arm, state, reason, channel, device, tries } = row;
-  if (row.sk.startsWith(MESSAGE)) {
-    const at = timestamp(timeOfUuid(row.sk.slice(MESSAGE.length)));
-    return {
-      ...keys.touch(tenant, pseudonym, at, String(job), "in_app"),
-      job,
-      place,
-      state: "sent",
-      channel: "in_app",
-    };
+/** What is kept: the time, the job, the channel and the outcome. */
+function anonymousWrite(pseudonym: string, ledgerRow: LedgerRow, place: string): ItemWrite<"workspace"> {
+  if ("message" in ledgerRow) {
+    const { sk, job } = ledgerRow.message;
+    const at = timestamp(timeOfUuid(sk.slice(MESSAGE.length)));
+    const key = { subscriber: pseudonym, at, job, target: "in_app" };
+    return putItem(TouchItem, key, { job, place, state: "sent", channel: "in_app" });
   }
-  const at = row.sk.split("#")[1]!;
-  const nameless = createHash("sha256").update(`${pseudonym}:${device}`).digest("hex").slice(0, 12);
-  const target = `${channel ?? state}${device === undefined ? "" : `.${nameless}`}`;
-  return { ...keys.touch(tenant, pseudonym, at, String(job), target), job, place, arm, state, reason, channel, tries };
+  const { sk, job, arm, state, reason, channel, device, tries } = ledgerRow.touch;
+  const [, at = ""] = sk.split("#");
+  const anonymous = createHash("sha256").update(`${pseudonym}:${device}`).digest("hex").slice(0, 12);
+  const target = `${channel ?? state}${device === undefined ? "" : `.${anonymous}`}`;
+  const key = { subscriber: pseudonym, at, job, target };
+  return putItem(TouchItem, key, { job, place, arm, state, reason, channel, tries });
 }

@@ -3,10 +3,11 @@
 import * as v from "valibot";
 import { openCursor, pageRoom, sealCursor } from "../../http/paging.ts";
 import type { StoreReader } from "../../resources.ts";
-import { indexes, keys, SHARDS } from "../keys.ts";
 import type { Key } from "../model.ts";
 import type { RootSecrets } from "../secrets.ts";
-import { findByExternalId, isLiving, type Subscriber, subscriberOf } from "./subscribers.ts";
+import { SHARDS } from "../shards.ts";
+import { SubscribersByAge } from "./items.ts";
+import { findByExternalId, getProfiles, type Subscriber, subscriberOf } from "./subscribers.ts";
 
 export interface SubscriberQuery {
   limit: number;
@@ -22,10 +23,11 @@ interface SubscriberPage {
   next_cursor: string;
 }
 
-/** Rows looked at for one page: a filter that leaves most out gives a short page and a cursor. */
+/** Rows read for one page. A selective filter gives a short page and a cursor. */
 const MAX_EXAMINED = 5_000;
-/** Rows read at a time, so that large ones are not read in vain when the page closes early. */
+/** Rows read at a time: when large rows fill the page early, few were read in vain. */
 const MAX_CONCURRENT = 100;
+/** Rows read from each shard beyond its even share of a page. */
 const SPARE = 8;
 
 export async function listSubscribers(
@@ -38,7 +40,7 @@ export async function listSubscribers(
     const found = await findByExternalId(store, secrets, query.external_id);
     return { items: [found].filter((one) => one !== undefined).filter(matches(query)), next_cursor: "" };
   }
-  const newest = newestFirst(
+  const nextPositions = newestFirst(
     store,
     query.cursor === undefined ? undefined : positionOf(secrets, scope, query.cursor),
     query.limit,
@@ -48,20 +50,18 @@ export async function listSubscribers(
   const takes = pageRoom();
   let last: string | undefined;
   for (let examined = 0; items.length < query.limit && examined < MAX_EXAMINED; ) {
-    const batch = await newest(Math.min(MAX_CONCURRENT, query.limit - items.length));
+    const batch = await nextPositions(Math.min(MAX_CONCURRENT, query.limit - items.length));
     if (batch.length === 0) return { items, next_cursor: "" };
     examined += batch.length;
-    const rows = await store.getAll(
-      batch.map((place) => keys.subscriber(store.tenant, idOf(place))),
-      { eventual: true },
-    );
-    for (const [i, row] of rows.entries()) {
-      const subscriber = row && isLiving(row) ? subscriberOf(row) : undefined;
+    const profiles = await getProfiles(store, batch.map(idOf), { eventual: true });
+    for (const [i, position] of batch.entries()) {
+      const profile = profiles[i];
+      const subscriber = profile && subscriberOf(profile);
       if (subscriber && isWanted(subscriber)) {
         if (!takes(subscriber)) return { items, next_cursor: sealCursor(secrets, scope, last) };
         items.push(subscriber);
       }
-      last = batch[i];
+      last = position;
     }
   }
   return { items, next_cursor: sealCursor(secrets, scope, last) };
@@ -78,29 +78,26 @@ const matches =
     (updated_since === undefined || subscriber.updated_at >= updated_since) &&
     (email === undefined || subscriber.email?.toLowerCase() === email.toLowerCase());
 
-const idOf = (place: string) => place.slice(place.indexOf("#") + 1);
+const idOf = (position: string) => position.slice(position.indexOf("#") + 1);
 
-/** Hands out places (`created_at#id`) below `before`, newest first over all shards, as many as asked for. */
+interface Shard {
+  shard: string;
+  /** Positions that were read and not handed out yet. */
+  positions: string[];
+  after: Key | undefined;
+  ended: boolean;
+}
+
+/** Hands out positions (`created_at#id`) before `before`, newest first over all shards. */
 function newestFirst(store: StoreReader, before: string | undefined, expected: number) {
-  const perRead = Math.ceil(expected / SHARDS.length) + SPARE;
-  const shards = SHARDS.map((shard) => ({
-    shard,
-    places: [] as string[],
-    after: undefined as Key | undefined,
-    ended: false,
-  }));
+  const limit = Math.ceil(expected / SHARDS.length) + SPARE;
+  const shards = SHARDS.map((shard): Shard => ({ shard, positions: [], after: undefined, ended: false }));
 
-  const refill = async (state: (typeof shards)[number]) => {
-    while (state.places.length === 0 && !state.ended) {
-      const page = await store.query({
-        pk: indexes.i3(store.tenant, state.shard),
-        index: "i3",
-        newestFirst: true,
-        limit: perRead,
-        ...(before !== undefined && { to: before }),
-        after: state.after,
-      });
-      state.places.push(...page.items.map(({ i3sk }) => String(i3sk)).filter((place) => place !== before));
+  const refill = async (state: Shard) => {
+    while (state.positions.length === 0 && !state.ended) {
+      const range = { newestFirst: true, limit, ...(before !== undefined && { to: before }), after: state.after };
+      const page = await store.query(SubscribersByAge, state, range);
+      state.positions.push(...page.items.map(({ i3sk }) => i3sk).filter((position) => position !== before));
       state.after = page.next;
       state.ended = page.next === undefined;
     }
@@ -110,16 +107,20 @@ function newestFirst(store: StoreReader, before: string | undefined, expected: n
     const taken: string[] = [];
     await Promise.all(shards.map(refill));
     while (taken.length < count) {
-      const next = shards
-        .filter(({ places }) => places.length > 0)
-        .reduce<(typeof shards)[number] | undefined>(
-          (best, state) => (!best || state.places[0]! > best.places[0]! ? state : best),
-          undefined,
-        );
-      if (!next) break;
-      taken.push(next.places.shift()!);
+      const next = newest(shards);
+      const position = next?.positions.shift();
+      if (!next || position === undefined) break;
+      taken.push(position);
       await refill(next);
     }
     return taken;
   };
 }
+
+/** The shard whose first position is the newest; undefined if none has a position left. */
+const newest = (shards: readonly Shard[]): Shard | undefined =>
+  shards.reduce<Shard | undefined>((best, one) => {
+    const [position] = one.positions;
+    const [bestPosition] = best?.positions ?? [];
+    return position !== undefined && (bestPosition === undefined || position > bestPosition) ? one : best;
+  }, undefined);

@@ -1,46 +1,55 @@
-// What mails bring about consent: a click that unsubscribes, a mailbox that is dead, a complaint. Told again, nothing.
+// Consents that follow from mails: an unsubscribe link, a dead mailbox, a complaint. A repeat changes nothing.
 import { timestamp } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
-import { absent, all, any, type Condition, is, oneOf, present } from "../conditions.ts";
-import { keys } from "../keys.ts";
+import { absent, all, any, is, oneOf } from "../conditions.ts";
+import { type AttributeOf, type ConditionOf, changeItem } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import { type ConsentAssertion, consentRow, foldedConsent } from "./consents.ts";
+import { type ConsentAssertion, consentWrite, foldedConsent } from "./consents.ts";
+import { isAlive, Profile } from "./items.ts";
 
-const STATUS = "c:email";
+type Condition = ConditionOf<typeof Profile>;
+type Assertion = Pick<ConsentAssertion, "status" | "source">;
 
 /**
- * No marketing mail from now on, whatever was agreed. A suppressed address stays suppressed: that is the stronger one.
- * Nothing changes for somebody who is out already, or is not there any more.
+ * No marketing mail from now on. A suppressed address stays suppressed, which is the stricter status. Nothing changes
+ * for a subscriber who has opted out already or was erased.
  */
 export const unsubscribe = (store: Store, subscriber: string): Promise<void> =>
   assertNow(store, subscriber, { status: "opted_out", source: "unsubscribe" }, [statusIs("opted_in", "unknown")]);
 
-/** D-CONSENT: no mail at all to an address that bounces for good, or whose owner complained. Another address is free. */
+/**
+ * D-CONSENT: no mail at all to an address that bounces permanently, or whose owner complained. Another address of the
+ * subscriber is not affected.
+ */
 export const suppress = (
   store: Store,
   subscriber: string,
   { email, source }: { email: string; source: "bounce" | "complaint" },
-): Promise<void> =>
-  assertNow(store, subscriber, { status: "suppressed", source }, [
-    statusIs("opted_in", "opted_out", "unknown"),
-    is("email", email),
-  ]);
+): Promise<void> => {
+  const conditions = [statusIs("opted_in", "opted_out", "unknown"), is("email", email)];
+  return assertNow(store, subscriber, { status: "suppressed", source }, conditions);
+};
 
-const statusIs = (...statuses: string[]): Condition => any(absent(STATUS), oneOf(STATUS, statuses));
+/** D-CONSENT: no mail at all to a mailbox that the provider rejected as dead. */
+export async function suppressEmail(store: Store, subscriber: string): Promise<void> {
+  await assertNow(store, subscriber, { status: "suppressed", source: "provider" });
+}
+
+const statusIs = (...statuses: string[]): Condition => any(absent("c:email"), oneOf("c:email", statuses));
 
 async function assertNow(
   store: Store,
   subscriber: string,
-  { status, source }: Pick<ConsentAssertion, "status" | "source">,
-  conditions: readonly Condition[],
+  { status, source }: Assertion,
+  conditions: readonly Condition[] = [],
 ): Promise<void> {
   const now = store.clock.now();
   const consent: ConsentAssertion = { channel: "email", status, consented_at: timestamp(now), source };
-  const folding = {
-    update: keys.subscriber(store.tenant, subscriber),
-    change: { set: foldedConsent(consent) },
-    when: all(present("external_id"), absent("erased_at"), ...conditions),
-  };
-  const row = { put: consentRow(store, subscriber, store.ids.uuidAt(now), consent), when: absent() };
-  await store.transact([folding, row]).catch(onTransactionCanceled(() => undefined));
+  const isAllowed = all<AttributeOf<typeof Profile>>(isAlive(), ...conditions);
+  await store
+    .transact([
+      changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, isAllowed),
+      consentWrite(store, subscriber, store.ids.uuidAt(now), consent, absent()),
+    ])
+    .catch(onTransactionCanceled(() => undefined));
 }

@@ -1,59 +1,58 @@
-// Names seen in attributes and events, for the rule editor: one item each, written only for a name not seen before.
+// Names seen in attributes and events, for the rule editor: one item each, written only for a name that is new.
 import type { Store, StoreReader } from "../../resources.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import { absent, any } from "../conditions.ts";
-import { keys } from "../keys.ts";
-import type { Item } from "../model.ts";
+import { familyOf } from "../families.ts";
+import type { ChangeOf, RowOf } from "../item.ts";
 import { recent } from "../recent.ts";
 import { onConditionFailed } from "../refusals.ts";
-import { chunksOf } from "../table.ts";
+import { SeenNames } from "./statistics-items.ts";
 
 export type Named = "attributes" | "events";
 
-/** SEG-11, SEG-12: as many as are ever returned; names beyond are not kept. */
+/** SEG-11, SEG-12: the most names that are returned; no more are kept. */
 const MAX_NAMES: Record<Named, number> = { attributes: 500, events: 200 };
-/** A condition may have 4 KB. */
+/** A condition of DynamoDB is limited to 4 KB. */
 const NAMES_PER_WRITE = 50;
-const TENANTS_REMEMBERED = 1_000;
-
-const NAME = "k:";
+const MAX_CACHED_TENANTS = 1_000;
 
 /** The names kept of a workspace, in order. */
 export async function namesOf(store: StoreReader, kind: Named): Promise<string[]> {
-  const item = await store.get(keys.names(store.tenant, kind), { eventual: true });
-  return [...namesIn(item)].sort();
+  return [...namesIn(await store.get(SeenNames, { kind }, { eventual: true }))].sort();
 }
 
-const namesIn = (item: Item | undefined): Set<string> =>
-  new Set(
-    Object.keys(item ?? {})
-      .filter((name) => name.startsWith(NAME))
-      .map((name) => name.slice(NAME.length)),
-  );
+const namesIn = (row: RowOf<typeof SeenNames> | undefined): ReadonlySet<string> =>
+  new Set(row && familyOf(row, "k:").map(([name]) => name));
 
-/** One per environment: learns names, without any request for those it knows. */
+/** One per environment: learns names, without a request for those it has cached. */
 export function nameLearner() {
-  const cache = recent<Set<string>>(TENANTS_REMEMBERED);
+  const cache = recent<ReadonlySet<string>>(MAX_CACHED_TENANTS);
 
   return async (
-    store: Pick<Store, "tenant" | "get" | "update">,
+    store: Pick<Store, "tenant" | "get" | "change">,
     kind: Named,
     names: Iterable<string>,
   ): Promise<void> => {
-    const key = keys.names(store.tenant, kind);
     const place = `${kind} ${store.tenant}`;
-    const isUnseen = (name: string) => !cache.get(place)?.has(name);
-    const isFull = () => (cache.get(place)?.size ?? 0) >= MAX_NAMES[kind];
-    const wanted = [...new Set(names)];
-    if (isFull() || !wanted.some(isUnseen)) return;
-    if (!cache.get(place)) cache.set(place, namesIn(await store.get(key)));
-    for (const batch of chunksOf(wanted.filter(isUnseen), NAMES_PER_WRITE)) {
-      if (isFull()) return;
-      const attributes = batch.slice(0, MAX_NAMES[kind] - cache.get(place)!.size).map((name) => NAME + name);
-      const initial = Object.fromEntries(attributes.map((name) => [name, 1]));
-      const item = await store
-        .update(key, { initial }, any(...attributes.map((name) => absent(name))))
-        .catch(onConditionFailed((old) => old));
-      cache.set(place, namesIn(item));
+    const max = MAX_NAMES[kind];
+    const wanted = new Set(names);
+    let seen = cache.get(place);
+    const unseenNames = () => [...wanted].filter((name) => !seen?.has(name));
+    if ((seen && seen.size >= max) || unseenNames().length === 0) return;
+    if (!seen) {
+      seen = namesIn(await store.get(SeenNames, { kind }));
+      cache.set(place, seen);
+    }
+    for (const batch of chunksOf(unseenNames(), NAMES_PER_WRITE)) {
+      if (seen.size >= max) return;
+      const initial: NonNullable<ChangeOf<typeof SeenNames>["initial"]> = {};
+      const added = batch.slice(0, max - seen.size).map((name) => `k:${name}` as const);
+      for (const name of added) initial[name] = 1;
+      const row = await store
+        .change(SeenNames, { kind }, { initial }, any(...added.map((name) => absent(name))))
+        .catch(onConditionFailed(SeenNames, (old) => old));
+      seen = namesIn(row);
+      cache.set(place, seen);
     }
   };
 }

@@ -1,97 +1,86 @@
-// The log of webhook deliveries: a small row that says how each stands, its payload beside it, both for 30 days.
+// Deliveries to webhook endpoints: the state of each, with its attempts, and its payload, both kept for 30 days.
 import { createHash } from "node:crypto";
 import { DAY, SECOND, timeOfUuid, timestamp, uuidV7 } from "../../clock.ts";
-import { pageRoom } from "../../http/paging.ts";
 import type { Store, StoreReader } from "../../resources.ts";
-import type { AttemptResult, Envelope, Payload, WebhookEvent } from "../../rules/webhook-events.ts";
-import { absent, all, is } from "../conditions.ts";
-import { keys } from "../keys.ts";
-import type { Item, Key } from "../model.ts";
+import type { AttemptResult, Payload, WebhookEvent } from "../../rules/webhook-events.ts";
+import { absent, all, type Condition, is } from "../conditions.ts";
+import { changeItem, fromJson, type ItemWrite, type JsonText, keyOf, putItem, ref, toJson } from "../item.ts";
+import type { Key } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
-import type { TransactItem } from "../table.ts";
+import {
+  type Delivery,
+  DeliveryItem,
+  type DeliveryOutcome,
+  DeliveryPayload,
+  type DeliveryRow,
+  PayloadReference,
+  type RecordedAttempt,
+} from "./delivery-items.ts";
 
 /** D-HOOKS. */
 const KEPT_MS = 30 * DAY;
-/** Longer than an attempt may take: when it is over, nobody is at it any more. */
+/** Longer than an attempt may take: afterwards its worker is known to have failed. */
 export const ATTEMPT_LEASE_MS = 20 * SECOND;
 
-export const deliveryOutcomes = ["pending", "delivered", "failed"] as const;
-export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
-
-export interface Attempt {
-  n: number;
-  at: string;
-  status_code: number | null;
-  error: string | null;
-  duration_ms: number;
-}
-
-export interface Delivery {
-  id: string;
-  event_type: WebhookEvent;
-  outcome: DeliveryOutcome;
-  attempt_count: number;
-  last_status_code: number | null;
-  attempts: Attempt[];
-  created_at: string;
-}
-
-export type DeliveryItem = Delivery & {
-  /** Attempts of earlier rounds: a redelivery begins a new one (AMB-104). */
+/** A delivery as the product works with it. */
+export interface DeliveryRecord extends Omit<Delivery, "payload"> {
   earlier: number;
   lease: number;
-};
+}
 
-/** What happened, told to every endpoint that asks for it. `key` tells one event of a type from the next. */
+/** An event for every webhook endpoint that subscribes to its type. `key` distinguishes events of one type. */
 export interface Occurrence {
   event: WebhookEvent;
   key: string;
   /** Milliseconds. */
   at: number;
   data: Payload;
-  /** Whose personal data the payload holds. */
+  /** The subscriber whose personal data the payload holds. */
   subscriber?: string | undefined;
 }
 
-const part = ({ tenant }: Pick<Store, "tenant">, webhook: string, sk: string) =>
-  keys.part(tenant, "webhook", webhook, sk);
-const stateKey = (store: Pick<Store, "tenant">, webhook: string, id: string) => part(store, webhook, `D#${id}`);
-const bodyKey = (store: Pick<Store, "tenant">, webhook: string, id: string) => part(store, webhook, `P#${id}`);
-
-/** The same event gives the same delivery at an endpoint, however often it is noticed. */
+/** The same event always gives the same delivery to an endpoint. */
 const deliveryId = (webhook: string, { event, key, at }: Occurrence) =>
   uuidV7(at, createHash("sha256").update(`${webhook}:${event}:${key}`).digest());
 
 /**
- * Notes deliveries to be made, each once. Their insertion into the table is what sends them on their way.
+ * Stores deliveries to be made, each once. The insertion of their rows triggers the first attempt.
  * @returns their ids.
  */
 export async function noteDeliveries(
   store: Store,
   wanted: readonly { webhook: string; occurrence: Occurrence }[],
 ): Promise<string[]> {
+  const expires = Math.ceil((store.clock.now() + KEPT_MS) / SECOND);
   const deliveries = wanted.map(({ webhook, occurrence }) => ({
     webhook,
     occurrence,
     id: deliveryId(webhook, occurrence),
   }));
-  const expires = Math.ceil((store.clock.now() + KEPT_MS) / SECOND);
-  const rows = deliveries.flatMap(({ webhook, occurrence, id }): Item[] => {
-    const { event, at, data, subscriber } = occurrence;
-    const envelope: Envelope = { id, event_type: event, tenant_id: store.tenant, timestamp: timestamp(at), data };
-    const body: Item = { ...bodyKey(store, webhook, id), body: JSON.stringify(envelope), expires };
-    const pointer = subscriber && { ...keys.webhookPayload(store.tenant, subscriber, webhook, id), expires };
-    return pointer ? [pointer, body] : [body];
-  });
-  await store.writeAll(rows.map((put) => ({ put })));
+  await store.writeAll(
+    deliveries.flatMap(({ webhook, occurrence, id }): ItemWrite<"workspace">[] => {
+      const { event, at, data, subscriber } = occurrence;
+      const body = toJson({ id, event_type: event, tenant_id: store.tenant, timestamp: timestamp(at), data });
+      const payload = putItem(DeliveryPayload, { webhook, delivery: id }, { body, expires });
+      if (subscriber === undefined) return [payload];
+      return [putItem(PayloadReference, { subscriber, webhook, delivery: id }, { expires }), payload];
+    }),
+  );
   await Promise.all(
     deliveries.map(({ webhook, occurrence: { event }, id }) =>
       store
         .put(
+          DeliveryItem,
+          { webhook, id },
           {
-            ...stateKey(store, webhook, id),
             react: "delivery",
-            ...{ id, webhook, event_type: event, outcome: "pending", attempt_count: 0, earlier: 0, expires },
+            id,
+            webhook,
+            event_type: event,
+            outcome: "pending",
+            attempt_count: 0,
+            earlier: 0,
+            expires,
           },
           absent(),
         )
@@ -101,22 +90,26 @@ export async function noteDeliveries(
   return deliveries.map(({ id }) => id);
 }
 
-/** A delivery and its raw body; without one if what it said was erased. */
+/** A delivery and its raw body; the body is undefined after an erasure. */
 export async function findDelivery(
   store: StoreReader,
   webhook: string,
   id: string,
-): Promise<{ delivery: DeliveryItem; body: string | undefined } | undefined> {
-  const [state, body] = await store.getAll([stateKey(store, webhook, id), bodyKey(store, webhook, id)]);
-  if (!isKept(store, state)) return undefined;
-  return { delivery: deliveryOf(state), body: body && String(body.body) };
+): Promise<{ delivery: DeliveryRecord; body: string | undefined } | undefined> {
+  const [row, payload] = await store.getEach([
+    ref(DeliveryItem, { webhook, id }),
+    ref(DeliveryPayload, { webhook, delivery: id }),
+  ]);
+  if (!row || !isKept(store, row)) return undefined;
+  return { delivery: deliveryOf(row), body: payload?.body };
 }
 
-/** Takes attempt `n`: nobody else makes it. @returns false if it was taken before. */
+/** Claims attempt `n`, so that it is made once. @returns false if it was claimed before. */
 export function claimAttempt(store: Store, webhook: string, id: string, n: number, owner: string): Promise<boolean> {
   return store
-    .update(
-      stateKey(store, webhook, id),
+    .change(
+      DeliveryItem,
+      { webhook, id },
       { set: { attempt_count: n, owner, lease: store.clock.now() + ATTEMPT_LEASE_MS } },
       all(is("outcome", "pending"), is("attempt_count", n - 1)),
     )
@@ -128,14 +121,15 @@ export function claimAttempt(store: Store, webhook: string, id: string, n: numbe
 
 export interface Finished {
   n: number;
-  /** When it began, in milliseconds. */
+  /** The start of the attempt, in milliseconds. */
   at: number;
   result: AttemptResult;
   outcome: DeliveryOutcome;
 }
 
 /**
- * Records what attempt `n` came to, and `extraItems` with it what follows at the endpoint, if that is still there.
+ * Records the result of attempt `n`, with `extraItems` in the same transaction. Where one of those fails (the endpoint
+ * is gone), the result is recorded alone.
  * @returns false if it was recorded before.
  */
 export async function recordAttempt(
@@ -143,152 +137,85 @@ export async function recordAttempt(
   webhook: string,
   id: string,
   { n, at, result, outcome }: Finished,
-  extraItems: readonly TransactItem[] = [],
+  extraItems: readonly ItemWrite<"workspace">[] = [],
 ): Promise<boolean> {
   const status_code = "status" in result ? result.status : undefined;
   const error = "error" in result ? result.error : undefined;
-  const attempt = JSON.stringify({ at: timestamp(at), status_code, error, duration_ms: store.clock.now() - at });
-  const recording = {
-    update: stateKey(store, webhook, id),
-    change: { set: { [ATTEMPT + n]: attempt, outcome, last_status_code: status_code } },
-    when: all(is("outcome", "pending"), is("attempt_count", n), absent(ATTEMPT + n)),
-  };
-  const alone = () =>
-    store.update(recording.update, recording.change, recording.when).then(
+  const attempt = toJson({ at: timestamp(at), status_code, error, duration_ms: store.clock.now() - at });
+  const key = { webhook, id };
+  const change = { set: { ...attemptAttribute(n, attempt), outcome, last_status_code: status_code } };
+  const when = all(is("outcome", "pending"), is("attempt_count", n), absent(attemptName(n)));
+  const recordAlone = () =>
+    store.change(DeliveryItem, key, change, when).then(
       () => true,
       onConditionFailed(() => false),
     );
-  if (extraItems.length === 0) return alone();
-  return store.transact([recording, ...extraItems]).then(
+  if (extraItems.length === 0) return recordAlone();
+  return store.transact([changeItem(DeliveryItem, key, change, when), ...extraItems]).then(
     () => true,
-    onTransactionCanceled(([own]) => (own ? false : alone())),
+    onTransactionCanceled(([own]) => (own ? false : recordAlone())),
   );
 }
 
-/** Ends a delivery that needs no attempt any more: its endpoint is gone, or what it said was erased. */
+/** Ends a delivery without an attempt: its endpoint is gone or disabled, or its payload was erased. */
 export async function abandonDelivery(store: Store, webhook: string, id: string): Promise<void> {
   await store
-    .update(stateKey(store, webhook, id), { set: { outcome: "failed" } }, is("outcome", "pending"))
+    .change(DeliveryItem, { webhook, id }, { set: { outcome: "failed" } }, is("outcome", "pending"))
     .catch(onConditionFailed(() => undefined));
 }
 
-/** Begins a new round of attempts. @returns false if the delivery is under way. */
-export function reopenDelivery(store: Store, webhook: string, { id, attempt_count }: DeliveryItem): Promise<boolean> {
-  const change = { set: { outcome: "pending", earlier: attempt_count } };
-  const when = all(absentOutcome("pending"), is("attempt_count", attempt_count));
-  return store.update(stateKey(store, webhook, id), change, when).then(
-    () => true,
-    onConditionFailed(() => false),
-  );
+/** Starts another series of attempts. @returns false if the delivery is pending. */
+export function reopenDelivery(store: Store, webhook: string, delivery: DeliveryRecord): Promise<boolean> {
+  const { id, attempt_count } = delivery;
+  const when = all(isNot("outcome", "pending"), is("attempt_count", attempt_count));
+  return store
+    .change(DeliveryItem, { webhook, id }, { set: { outcome: "pending", earlier: attempt_count } }, when)
+    .then(
+      () => true,
+      onConditionFailed(() => false),
+    );
 }
 
-const absentOutcome =
-  (outcome: DeliveryOutcome): ReturnType<typeof is> =>
-  (n) =>
-    `NOT ${is("outcome", outcome)(n)}`;
+const isNot =
+  <A extends string>(attribute: A, value: string): Condition<A> =>
+  (names) =>
+    `NOT ${is(attribute, value)(names)}`;
 
-export interface DeliveryFilter {
-  outcome?: DeliveryOutcome | undefined;
-  event_type?: string | undefined;
-  /** Milliseconds, inclusive. */
-  from?: number | undefined;
-  to?: number | undefined;
-}
-
-const MAX_EXAMINED = 2_000;
-const FIRST = Buffer.alloc(10);
-const LAST = Buffer.alloc(10, 0xff);
-
-/** A page of the log; `next` is absent on the last one. */
-export async function listDeliveries(
-  store: StoreReader,
-  webhook: string,
-  {
-    limit,
-    after,
-    newestFirst = true,
-    from = 0,
-    to,
-    ...filter
-  }: DeliveryFilter & { limit: number; after?: Key | undefined; newestFirst?: boolean },
-): Promise<{ deliveries: DeliveryItem[]; next?: Key }> {
-  const range = {
-    pk: part(store, webhook, "").pk,
-    from: `D#${uuidV7(from, FIRST)}`,
-    to: to === undefined ? "D#~" : `D#${uuidV7(to, LAST)}`,
-    newestFirst,
-  };
-  const deliveries: DeliveryItem[] = [];
-  let position = after;
-  for (let examined = 0; examined < MAX_EXAMINED; ) {
-    const page = await store.query({ ...range, limit: limit - deliveries.length, after: position });
-    examined += page.items.length;
-    for (const item of page.items)
-      if (
-        isKept(store, item) &&
-        (filter.outcome === undefined || item.outcome === filter.outcome) &&
-        (filter.event_type === undefined || item.event_type === filter.event_type)
-      )
-        deliveries.push(deliveryOf(item));
-    position = page.next;
-    if (!position || deliveries.length >= limit) break;
-  }
-  return { deliveries, ...(position && { next: position }) };
-}
-
-/**
- * A page of the log with what each delivery said; null where that was erased. It closes at 4 MB
- * (docs/decisions/0021#page-size).
- */
-export async function listLog(
-  store: StoreReader,
-  webhook: string,
-  filter: DeliveryFilter & { limit: number; after?: Key | undefined },
-): Promise<{ log: { delivery: DeliveryItem; payload: Envelope | null }[]; next?: Key }> {
-  const { deliveries, next } = await listDeliveries(store, webhook, filter);
-  const bodies = await store.getAll(deliveries.map(({ id }) => bodyKey(store, webhook, id)));
-  const takes = pageRoom();
-  const log: { delivery: DeliveryItem; payload: Envelope | null }[] = [];
-  for (const [i, delivery] of deliveries.entries()) {
-    const body = bodies[i];
-    const payload = body ? (JSON.parse(String(body.body)) as Envelope) : null;
-    if (!takes(payload)) return { log, next: stateKey(store, webhook, log.at(-1)!.delivery.id) };
-    log.push({ delivery, payload });
-  }
-  return next ? { log, next } : { log };
-}
-
-/** What a subscriber's erasure takes away: the payloads that hold its data, and the rows that say where they are. */
+/** The keys of the payloads that hold a subscriber's data, and of the rows that name them: for an erasure. */
 export async function payloadKeysOf(store: Store, subscriber: string): Promise<Key[]> {
-  const { pk, sk } = keys.webhookPayload(store.tenant, subscriber, "", "");
-  const { items } = await store.query({ pk, prefix: sk.slice(0, sk.indexOf("#") + 1) });
-  return items.flatMap((pointer) => {
-    const [, webhook = "", id = ""] = pointer.sk.split("#");
-    return [bodyKey(store, webhook, id), pointer];
+  const { items } = await store.query(PayloadReference, { subscriber });
+  return items.flatMap(({ pk, sk }) => {
+    const [, webhook = "", delivery = ""] = sk.split("#");
+    return [keyOf(DeliveryPayload, store.tenant, { webhook, delivery }), { pk, sk }];
   });
 }
 
 const ATTEMPT = "t:";
+const attemptName = (n: number) => `${ATTEMPT}${n}` as const;
+const attemptAttribute = (n: number, text: JsonText<RecordedAttempt>): Record<`t:${string}`, typeof text> => ({
+  [attemptName(n)]: text,
+});
 
-const isKept = (store: StoreReader, item: Item | undefined): item is Item =>
-  item !== undefined && Number(item.expires) * SECOND > store.clock.now();
+/** Whether a delivery is still in the log: the table may delete expired rows late. */
+export const isKept = (store: StoreReader, { expires }: DeliveryRow): boolean => expires * SECOND > store.clock.now();
 
-function deliveryOf(item: Item): DeliveryItem {
-  const attempts = Object.entries(item)
-    .filter(([name]) => name.startsWith(ATTEMPT))
-    .map(([name, text]): Attempt => {
-      const { at, status_code = null, error = null, duration_ms } = JSON.parse(String(text));
-      return { n: Number(name.slice(ATTEMPT.length)), at, status_code, error, duration_ms };
-    });
+export function deliveryOf(row: DeliveryRow): DeliveryRecord {
+  const names = Object.keys(row).filter((name): name is `t:${string}` => name.startsWith(ATTEMPT));
+  const attempts = names.flatMap((name) => {
+    const text = row[name];
+    if (text === undefined) return [];
+    const { at, status_code = null, error = null, duration_ms } = fromJson(text);
+    return { n: Number(name.slice(ATTEMPT.length)), at, status_code, error, duration_ms };
+  });
   return {
-    id: String(item.id),
-    event_type: item.event_type as WebhookEvent,
-    outcome: item.outcome as DeliveryOutcome,
-    attempt_count: Number(item.attempt_count),
-    last_status_code: (item.last_status_code as number | undefined) ?? null,
+    id: row.id,
+    event_type: row.event_type,
+    outcome: row.outcome,
+    attempt_count: row.attempt_count,
+    last_status_code: row.last_status_code ?? null,
     attempts: attempts.sort((a, b) => a.n - b.n),
-    created_at: timestamp(timeOfUuid(String(item.id))),
-    earlier: Number(item.earlier),
-    lease: Number(item.lease ?? 0),
+    created_at: timestamp(timeOfUuid(row.id)),
+    earlier: row.earlier,
+    lease: row.lease ?? 0,
   };
 }

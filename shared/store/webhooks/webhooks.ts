@@ -1,4 +1,4 @@
-// Webhook endpoints of a workspace: ten at most, on two surfaces, with secrets that are derived and nowhere stored.
+// Webhook endpoints of a workspace: at most ten, managed by two groups of endpoints. Their secrets are derived, not stored.
 import { createHmac } from "node:crypto";
 import { DAY, timestamp } from "../../clock.ts";
 import { invalid, notFound } from "../../http/errors.ts";
@@ -6,82 +6,63 @@ import type { Store, StoreReader } from "../../resources.ts";
 import { SECRET_PREFIX, type WebhookEvent } from "../../rules/webhook-events.ts";
 import { absent, all, any, atMost, is, present } from "../conditions.ts";
 import { annotate } from "../insights/annotations.ts";
-import { keys } from "../keys.ts";
-import type { Item, TenantId } from "../model.ts";
+import { type ChangeOf, changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
+import type { TenantId } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
-import type { RootSecrets } from "../secrets.ts";
-import type { TransactItem } from "../table.ts";
+import type { RootSecrets, Secrets } from "../secrets.ts";
+import { Webhook, WebhookCount, WebhookItem, type WebhookRow } from "./items.ts";
 
 /** HOK-5, LIM-5. */
 export const MAX_WEBHOOKS = 10;
-/** How long a secret that was rotated away still signs (D-HOOKS). */
+/** How long the previous secret also signs after a rotation (D-HOOKS). */
 const PREVIOUS_SECRET_MS = DAY;
-/** So many failed deliveries in a row switch an endpoint off, if the first of them is a day old (AMB-103). */
+/** An endpoint is disabled after this many consecutive failures, if the first is at least a day old (AMB-103). */
 const MAX_FAILURES = 20;
 const FAILING_MS = DAY;
-
-export interface Webhook {
-  id: string;
-  target_url: string;
-  events: WebhookEvent[];
-  description: string | null;
-  /** Switched on by the workspace, and not switched off by failures. */
-  active: boolean;
-  /** Deliveries in a row that ended failed (WHK-11, AMB-103). */
-  consecutive_failures: number;
-  disabled_at: string | null;
-  created_at: string;
-  updated_at: string;
-}
-
-/** Which secret signs, and since when. */
-export interface SecretVersion {
-  version: number;
-  rotatedAt: number | undefined;
-}
-
-export type WebhookItem = Webhook & { secret: SecretVersion; firstFailureAt: number | undefined };
 
 type SecretRoot = Pick<RootSecrets, "cursorKey">;
 
 const SECRET_BYTES = 24;
 
-/** `whsec_` and base64: made of the service's root secret, so that it can sign without being stored (HOK-1). */
-export function webhookSecret({ cursorKey }: SecretRoot, tenant: TenantId, id: string, version: number): string {
-  const digest = createHmac("sha256", cursorKey).update(`webhook:v1:${tenant}:${id}:${version}`).digest();
+/** `whsec_` and base64, derived from the service's root secret: it signs without being stored (HOK-1). */
+function webhookSecret(
+  { cursorKey }: SecretRoot,
+  tenant: TenantId,
+  { id, secret_version }: Pick<WebhookRow, "id" | "secret_version">,
+): string {
+  const digest = createHmac("sha256", cursorKey).update(`webhook:v1:${tenant}:${id}:${secret_version}`).digest();
   return SECRET_PREFIX + digest.subarray(0, SECRET_BYTES).toString("base64");
 }
 
-/** The secrets that sign now: the current one, and for a day the one before it. */
+/** The secrets that sign now: the current one, and for a day after a rotation the previous one. */
 export function signingSecrets(
   root: SecretRoot,
-  { tenant, clock }: Pick<Store, "tenant" | "clock">,
-  webhook: WebhookItem,
-) {
-  const { version, rotatedAt } = webhook.secret;
-  const isRecent = rotatedAt !== undefined && clock.now() < rotatedAt + PREVIOUS_SECRET_MS;
-  const versions = isRecent ? [version, version - 1] : [version];
-  return versions.map((each) => webhookSecret(root, tenant, webhook.id, each));
+  store: Pick<Store, "tenant" | "clock">,
+  { id, secret_version, rotated_at }: WebhookRow,
+): string[] {
+  const isRecent = rotated_at !== undefined && store.clock.now() < rotated_at + PREVIOUS_SECRET_MS;
+  const versions = isRecent ? [secret_version, secret_version - 1] : [secret_version];
+  return versions.map((version) => webhookSecret(root, store.tenant, { id, secret_version: version }));
 }
 
-export interface WebhookInput {
+interface WebhookInput {
   target_url: string;
   events: readonly WebhookEvent[];
   description?: string | null | undefined;
 }
 
-const counter = (store: Pick<Store, "tenant">) => keys.count(store.tenant, "webhooks", "0");
-
-/** @throws 422 for an eleventh one (AMB-30). */
-export async function createWebhook(store: Store, input: WebhookInput): Promise<WebhookItem> {
+/** A new endpoint with its secret, which is not returned again. @throws 422 for an eleventh one (AMB-30). */
+export async function createWebhook(
+  store: Store,
+  secrets: Secrets,
+  { target_url, events, description }: WebhookInput,
+): Promise<Webhook & { secret: string }> {
   const now = store.clock.now();
-  const id = store.ids.uuidAt(now);
-  const item: Item = {
-    ...keys.entity(store.tenant, "webhook", id),
-    id,
-    target_url: input.target_url,
-    events: [...new Set(input.events)],
-    ...(input.description && { description: input.description }),
+  const row = {
+    id: store.ids.uuidAt(now),
+    target_url,
+    events: [...new Set(events)],
+    description: description || undefined,
     active: true,
     secret_version: 1,
     consecutive_failures: 0,
@@ -90,79 +71,80 @@ export async function createWebhook(store: Store, input: WebhookInput): Promise<
   };
   await store
     .transact([
-      { update: counter(store), change: { add: { n: 1 } }, when: any(absent("n"), atMost("n", MAX_WEBHOOKS - 1)) },
-      { put: item, when: absent() },
+      changeItem(WebhookCount, {}, { add: { n: 1 } }, any(absent("n"), atMost("n", MAX_WEBHOOKS - 1))),
+      putItem(WebhookItem, { id: row.id }, row, absent()),
     ])
     .catch(
       onTransactionCanceled(() => {
         throw invalid({ target_url: `the workspace has ${MAX_WEBHOOKS} webhook endpoints already` });
       }),
     );
-  return webhookOf(item);
+  const secret = webhookSecret(await secrets.root(), store.tenant, row);
+  return { ...row, description: row.description ?? null, disabled_at: null, secret };
 }
 
 /** All of them, oldest first. */
-export async function listWebhooks(store: StoreReader): Promise<WebhookItem[]> {
-  const { items } = await store.query({ pk: keys.entities(store.tenant, "webhook") });
-  return items.map(webhookOf);
-}
+export const listWebhooks = async (store: StoreReader): Promise<WebhookRow[]> =>
+  (await store.query(WebhookItem, {})).items;
 
-export async function findWebhook(store: StoreReader, id: string): Promise<WebhookItem | undefined> {
-  const item = await store.get(keys.entity(store.tenant, "webhook", id));
-  return item && webhookOf(item);
-}
+export const findWebhook = (store: StoreReader, id: string): Promise<WebhookRow | undefined> =>
+  store.get(WebhookItem, { id });
 
 /** @throws 404. */
-export async function getWebhook(store: StoreReader, id: string): Promise<WebhookItem> {
+export async function getWebhook(store: StoreReader, id: string): Promise<WebhookRow> {
   const found = await findWebhook(store, id);
   if (!found) throw notFound("webhook");
   return found;
 }
 
-export interface WebhookChange {
-  target_url?: string | undefined;
-  events?: readonly WebhookEvent[] | undefined;
-  active?: boolean | undefined;
-  description?: string | null | undefined;
+/** A webhook endpoint as the dashboard's API returns it. */
+export const webhookOf = (row: WebhookRow): Webhook => ({
+  ...fieldsOf(Webhook.entries, row),
+  description: row.description ?? null,
+  disabled_at: row.disabled_at ?? null,
+});
+
+type WebhookChange = { [N in keyof WebhookInput]?: WebhookInput[N] | undefined } & { active?: boolean | undefined };
+
+/** Enabling it again resets its failures. @throws 404. */
+export function changeWebhook(
+  store: Store,
+  id: string,
+  { target_url, events, active, description }: WebhookChange,
+): Promise<WebhookRow> {
+  return change(store, id, {
+    set: {
+      target_url,
+      events: events && [...new Set(events)],
+      active,
+      description: description || undefined,
+      consecutive_failures: active ? 0 : undefined,
+      updated_at: timestamp(store.clock.now()),
+    },
+    remove: [
+      ...(description === null ? (["description"] as const) : []),
+      ...(active ? (["disabled_at", "first_failure_at"] as const) : []),
+    ],
+  });
 }
 
-/** Switching it on again forgets its failures. @throws 404. */
-export async function changeWebhook(store: Store, id: string, change: WebhookChange): Promise<WebhookItem> {
-  const { target_url, events, active, description } = change;
-  const set = {
-    target_url,
-    events: events && [...new Set(events)],
-    active,
-    ...(description && { description }),
-    ...(active && { consecutive_failures: 0 }),
-    updated_at: timestamp(store.clock.now()),
-  };
-  const remove = [
-    ...(description === null ? ["description"] : []),
-    ...(active ? ["disabled_at", "first_failure_at"] : []),
-  ];
-  return update(store, id, { set, remove });
+/** A new secret; the previous one also signs for 24 hours. @throws 404. */
+export async function rotateSecret(store: Store, secrets: Secrets, id: string): Promise<string> {
+  const row = await change(store, id, { add: { secret_version: 1 }, set: { rotated_at: store.clock.now() } });
+  return webhookSecret(await secrets.root(), store.tenant, row);
 }
 
-/** A new secret; the old one also signs for 24 hours. @throws 404. */
-export const rotateSecret = (store: Store, id: string): Promise<WebhookItem> =>
-  update(store, id, { add: { secret_version: 1 }, set: { rotated_at: store.clock.now() } });
-
-const update = (store: Store, id: string, change: Parameters<Store["update"]>[1]): Promise<WebhookItem> =>
-  store.update(keys.entity(store.tenant, "webhook", id), change, present()).then(
-    webhookOf,
+const change = (store: Store, id: string, changes: ChangeOf<typeof WebhookItem>): Promise<WebhookRow> =>
+  store.change(WebhookItem, { id }, changes, present()).catch(
     onConditionFailed(() => {
       throw notFound("webhook");
     }),
   );
 
-/** HOK-7: from here on nothing is delivered to it. Its log goes with its time to live. @throws 404. */
+/** HOK-7: nothing more is delivered to it. Its log expires. @throws 404. */
 export async function deleteWebhook(store: Store, id: string): Promise<void> {
   await store
-    .transact([
-      { remove: keys.entity(store.tenant, "webhook", id), when: present() },
-      { update: counter(store), change: { add: { n: -1 } } },
-    ])
+    .transact([removeItem(WebhookItem, { id }, present()), changeItem(WebhookCount, {}, { add: { n: -1 } })])
     .catch(
       onTransactionCanceled(() => {
         throw notFound("webhook");
@@ -170,53 +152,41 @@ export async function deleteWebhook(store: Store, id: string): Promise<void> {
     );
 }
 
-/** A delivery arrived: the endpoint's failures in a row are over. Nothing is written where there were none. */
-export async function noteSuccess(store: Store, { id, consecutive_failures }: WebhookItem): Promise<void> {
+/** Ends a series of consecutive failures after a delivery. Writes nothing if there were none. */
+export async function noteSuccess(store: Store, { id, consecutive_failures }: WebhookRow): Promise<void> {
   if (consecutive_failures === 0) return;
   await store
-    .update(
-      keys.entity(store.tenant, "webhook", id),
-      { set: { consecutive_failures: 0 }, remove: ["first_failure_at"] },
-      present(),
-    )
+    .change(WebhookItem, { id }, { set: { consecutive_failures: 0 }, remove: ["first_failure_at"] }, present())
     .catch(onConditionFailed(() => undefined));
 }
 
-/** The step that counts a delivery that ended failed (WHK-11). */
-export const failureWrite = (store: Store, id: string): TransactItem => ({
-  update: keys.entity(store.tenant, "webhook", id),
-  change: { add: { consecutive_failures: 1 }, initial: { first_failure_at: store.clock.now() } },
-  when: present(),
-});
+/** The write that counts a failed delivery (WHK-11). */
+export const failureWrite = ({ clock }: Pick<Store, "clock">, id: string): ItemWrite<"workspace"> =>
+  changeItem(
+    WebhookItem,
+    { id },
+    { add: { consecutive_failures: 1 }, initial: { first_failure_at: clock.now() } },
+    present(),
+  );
 
-/** An endpoint that did nothing but fail for a day is switched off (AMB-103). */
-export async function switchOffFailing(store: Store, id: string): Promise<void> {
+/** Disables an endpoint where every delivery of at least a day failed (AMB-103). */
+export async function disableFailing(store: Store, id: string): Promise<void> {
   const now = store.clock.now();
   const webhook = await findWebhook(store, id);
   if (!webhook?.active || webhook.consecutive_failures < MAX_FAILURES) return;
-  if (now - (webhook.firstFailureAt ?? now) < FAILING_MS) return;
-  const key = keys.entity(store.tenant, "webhook", id);
-  const isOff = await store
-    .update(key, { set: { active: false, disabled_at: timestamp(now) } }, all(present(), is("active", true)))
+  if (now - (webhook.first_failure_at ?? now) < FAILING_MS) return;
+  const isDisabled = await store
+    .change(
+      WebhookItem,
+      { id },
+      { set: { active: false, disabled_at: timestamp(now) } },
+      all(present(), is("active", true)),
+    )
     .then(
       () => true,
       onConditionFailed(() => false),
     );
   const failures = webhook.consecutive_failures;
   const text = `The webhook to ${webhook.target_url} was switched off: ${failures} deliveries in a row failed.`;
-  if (isOff) await annotate(store, { kind: "webhook_disabled", text, ref_id: id });
+  if (isDisabled) await annotate(store, { kind: "webhook_disabled", text, ref_id: id });
 }
-
-export const webhookOf = (item: Item): WebhookItem => ({
-  id: String(item.id),
-  target_url: String(item.target_url),
-  events: item.events as WebhookEvent[],
-  description: (item.description as string | undefined) ?? null,
-  active: item.active === true,
-  consecutive_failures: Number(item.consecutive_failures ?? 0),
-  disabled_at: (item.disabled_at as string | undefined) ?? null,
-  created_at: String(item.created_at),
-  updated_at: String(item.updated_at),
-  secret: { version: Number(item.secret_version), rotatedAt: item.rotated_at as number | undefined },
-  firstFailureAt: item.first_failure_at as number | undefined,
-});

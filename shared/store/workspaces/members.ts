@@ -1,53 +1,52 @@
 // Who belongs to a workspace, in which role, and who is invited (D-TEAM, AMB-78).
+import * as v from "valibot";
 import { DAY, SECOND, timestamp } from "../../clock.ts";
 import { ApiError, conflict, notFound, unauthorized } from "../../http/errors.ts";
 import type { Role } from "../../http/roles.ts";
 import { type PlanName, plans } from "../../plans.ts";
-import type { Platform } from "../../resources.ts";
+import type { Platform, PlatformReader } from "../../resources.ts";
 import { above, absent, all, any, atMost, is, present } from "../conditions.ts";
-import { platformKeys } from "../keys.ts";
-import type { Item, TenantId } from "../model.ts";
+import { changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
+import type { TenantId } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import type { TransactItem } from "../table.ts";
 import { findUser, hashPassword, type User } from "./identity.ts";
+import {
+  InvitationItem,
+  InvitedItem,
+  invitationFields,
+  MemberItem,
+  MembershipItem,
+  memberFields,
+  UserItem,
+} from "./identity-items.ts";
+import { WorkspaceItem } from "./items.ts";
 
 const INVITED_MS = 7 * DAY;
 const TOKEN_BYTES = 32;
 const SALT_BYTES = 16;
-/** How often the team is counted anew because somebody else came first. */
+/** How often the team is counted again after a concurrent change. */
 const MAX_ATTEMPTS = 10;
 
-export interface Member {
-  user_id: string;
-  email: string;
-  name: string;
-  role: Role;
-  created_at: string;
-}
+export const Member = v.object(memberFields);
+export type Member = v.InferOutput<typeof Member>;
 
-export interface Invitation {
-  id: string;
-  email: string;
-  role: Role;
-  expires_at: string;
-}
+export const Invitation = v.object(invitationFields);
+export type Invitation = v.InferOutput<typeof Invitation>;
 
 /** Members, oldest first. */
-export async function listMembers(platform: Platform, tenant: TenantId): Promise<Member[]> {
-  const { pk } = platformKeys.tenant(tenant);
-  const { items } = await platform.query({ pk, prefix: platformKeys.member("", "").sk });
-  return items.map(memberOf).sort((a, b) => a.created_at.localeCompare(b.created_at));
+export async function listMembers(platform: PlatformReader, tenant: TenantId): Promise<Member[]> {
+  const { items } = await platform.query(MemberItem, { tenant });
+  return items.map((row) => fieldsOf(memberFields, row)).sort((a, b) => a.created_at.localeCompare(b.created_at));
 }
 
 /** Invitations that may still be accepted. */
-export async function listInvitations(platform: Platform, tenant: TenantId): Promise<Invitation[]> {
-  const { pk } = platformKeys.tenant(tenant);
-  const { items } = await platform.query({ pk, prefix: platformKeys.invited("", "").sk });
+export async function listInvitations(platform: PlatformReader, tenant: TenantId): Promise<Invitation[]> {
+  const { items } = await platform.query(InvitedItem, { tenant });
   const now = timestamp(platform.clock.now());
-  return items.map(invitationOf).filter(({ expires_at }) => expires_at > now);
+  return items.map((row) => fieldsOf(invitationFields, row)).filter(({ expires_at }) => expires_at > now);
 }
 
-/** @throws 409 for somebody who is in already, 429 beyond the plan's members, open invitations included. */
+/** @throws 409 for a member or an address that is invited already, 429 beyond the plan's members (with open invitations). */
 export async function invite(
   platform: Platform,
   { tenant, plan }: { tenant: TenantId; plan: PlanName },
@@ -71,6 +70,7 @@ async function putInvitation(
   team: Team,
   { email, role }: { email: string; role: Role },
 ): Promise<(Invitation & { token: string }) | undefined> {
+  const { tenant } = team;
   const now = platform.clock.now();
   const token = platform.ids.bytes(TOKEN_BYTES).toString("base64url");
   const invitation: Invitation = { id: platform.ids.uuidAt(now), email, role, expires_at: timestamp(now + INVITED_MS) };
@@ -78,8 +78,8 @@ async function putInvitation(
   const isFree = any(absent(), atMost("expires_at", timestamp(now)));
   return platform
     .transact([
-      { put: { ...platformKeys.invitation(token), ...invitation, tenant: team.tenant, expires }, when: absent() },
-      { put: { ...platformKeys.invited(team.tenant, email), ...invitation, expires }, when: isFree },
+      putItem(InvitationItem, { token }, { ...invitation, tenant, expires }, absent()),
+      putItem(InvitedItem, { tenant, email }, { ...invitation, expires }, isFree),
       teamWrite(team),
     ])
     .then(
@@ -88,15 +88,15 @@ async function putInvitation(
     );
 }
 
-/** Lets an invited person in: a new user, or a known one who gives the right password. @throws 401, 403, 404, 429. */
+/** Makes an invited person a member: a new user, or an existing one with the right password. @throws 401, 403, 404, 429. */
 export async function acceptInvitation(
   platform: Platform,
   { token, name, password }: { token: string; name: string; password: string },
 ): Promise<{ user: User; tenant: TenantId; role: Role }> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const row = await platform.get(platformKeys.invitation(token));
-    if (!row || String(row.expires_at) <= timestamp(platform.clock.now())) throw notFound("invitation");
-    const { tenant, email, role } = row as Item & { tenant: TenantId; email: string; role: Role };
+    const row = await platform.get(InvitationItem, { token });
+    if (!row || row.expires_at <= timestamp(platform.clock.now())) throw notFound("invitation");
+    const { tenant, email, role } = row;
     const team = await readTeam(platform, tenant);
     if (team.isClosed) throw new ApiError("TENANT_DELETED", "This workspace is closed.");
     if (team.members.length >= plans[team.plan].teamMembers)
@@ -106,10 +106,10 @@ export async function acceptInvitation(
     const member = { user_id: user.id, tenant, role, email, name: user.name, created_at };
     const isIn = await platform
       .transact([
-        { remove: platformKeys.invitation(token), when: present() },
-        { remove: platformKeys.invited(tenant, email) },
-        { put: { ...platformKeys.member(tenant, user.id), ...member }, when: absent() },
-        { put: { ...platformKeys.membership(user.id, tenant), ...member } },
+        removeItem(InvitationItem, { token }, present()),
+        removeItem(InvitedItem, { tenant, email }),
+        putItem(MemberItem, { tenant, user: user.id }, member, absent()),
+        putItem(MembershipItem, { user: user.id, tenant }, member),
         teamWrite(team, Number(role === "owner")),
         write,
       ])
@@ -125,52 +125,54 @@ export async function acceptInvitation(
   throw conflict("The team is changing at the moment. Try again.");
 }
 
-/** The user an invitation is for, and the step that makes the user, or notes that a known one joins a workspace. */
+/** The user an invitation is for, and the write that creates the user or counts that an existing one joins. */
 async function invitedUser(
   platform: Platform,
   { email, name, password }: { email: string; name: string; password: string },
-): Promise<{ user: User; write: TransactItem }> {
-  const key = platformKeys.user(email);
-  if (await platform.get(key)) {
+): Promise<{ user: User; write: ItemWrite<"platform"> }> {
+  if (await platform.get(UserItem, { email })) {
     const user = await findUser(platform, email, password);
     if (!user) throw unauthorized("The password of this user is wrong.");
-    return { user, write: { update: key, change: { add: { joined: 1 } }, when: present() } };
+    return { user, write: changeItem(UserItem, { email }, { add: { joined: 1 } }, present()) };
   }
   const user = { id: platform.ids.uuid(), email, name };
-  const hashed = await hashPassword(password, platform.ids.bytes(SALT_BYTES));
-  const created_at = timestamp(platform.clock.now());
-  return { user, write: { put: { ...key, ...user, password: hashed, created_at }, when: absent() } };
+  const row = {
+    ...user,
+    password: await hashPassword(password, platform.ids.bytes(SALT_BYTES)),
+    created_at: timestamp(platform.clock.now()),
+  };
+  return { user, write: putItem(UserItem, { email }, row, absent()) };
 }
 
 interface Team {
   tenant: TenantId;
   plan: PlanName;
   isClosed: boolean;
-  /** How often somebody was invited or came in: who counted seats writes only if nobody else did meanwhile. */
+  /** Rises with every invitation sent or accepted: a seat is taken only if the count of seats is still right. */
   version: number;
   members: Member[];
   invitations: Invitation[];
 }
 
-async function readTeam(platform: Platform, tenant: TenantId): Promise<Team> {
-  const workspace = await platform.get(platformKeys.tenant(tenant));
+async function readTeam(platform: PlatformReader, tenant: TenantId): Promise<Team> {
+  const workspace = await platform.get(WorkspaceItem, { tenant });
   if (!workspace) throw notFound("workspace");
   const [members, invitations] = await Promise.all([listMembers(platform, tenant), listInvitations(platform, tenant)]);
-  const { plan, status, team: version = 0 } = workspace as Item & { plan: PlanName; team?: number };
+  const { plan, status, team: version = 0 } = workspace;
   return { tenant, plan, isClosed: status === "deleted", version, members, invitations };
 }
 
-/** Stands only if the team is still as it was counted (D-PLAN): whoever comes second counts anew. */
-function teamWrite({ tenant, version }: Team, owners = 0): TransactItem {
+/** Succeeds only if the team is still as it was counted (D-PLAN): the second of two at once counts again. */
+function teamWrite({ tenant, version }: Team, owners = 0): ItemWrite<"platform"> {
   const isAsCounted = version === 0 ? absent("team") : is("team", version);
   const add = owners > 0 ? { team: 1, owners } : { team: 1 };
-  return { update: platformKeys.tenant(tenant), change: { add }, when: all(present(), isAsCounted) };
+  return changeItem(WorkspaceItem, { tenant }, { add }, all(present(), isAsCounted));
 }
 
 const beyondPlan = (plan: PlanName, used: string) =>
   new ApiError("QUOTA_EXCEEDED", `The plan allows ${plans[plan].teamMembers} team members; ${used}.`);
 
-/** @throws 404, 403 for an admin who touches an owner, 409 for the last owner. */
+/** @throws 404, 403 for an admin who changes an owner, 409 for the last owner. */
 export async function changeRole(
   platform: Platform,
   tenant: TenantId,
@@ -182,9 +184,9 @@ export async function changeRole(
   guardOwners(by, member.role, role);
   if (member.role !== role)
     await swapMember(platform, [
-      { update: platformKeys.member(tenant, user), change: { set: { role } }, when: is("role", member.role) },
+      changeItem(MemberItem, { tenant, user }, { set: { role } }, is("role", member.role)),
       ...ownersChange(tenant, member.role, role),
-      { update: platformKeys.membership(user, tenant), change: { set: { role } } },
+      changeItem(MembershipItem, { user, tenant }, { set: { role } }),
     ]);
   return { ...member, role };
 }
@@ -194,16 +196,16 @@ export async function removeMember(platform: Platform, tenant: TenantId, user: s
   const member = await requireMember(platform, tenant, user);
   guardOwners(by, member.role, undefined);
   await swapMember(platform, [
-    { remove: platformKeys.member(tenant, user), when: is("role", member.role) },
+    removeItem(MemberItem, { tenant, user }, is("role", member.role)),
     ...ownersChange(tenant, member.role, undefined),
-    { remove: platformKeys.membership(user, tenant) },
+    removeItem(MembershipItem, { user, tenant }),
   ]);
 }
 
-async function requireMember(platform: Platform, tenant: TenantId, user: string): Promise<Member> {
-  const row = await platform.get(platformKeys.member(tenant, user));
+async function requireMember(platform: PlatformReader, tenant: TenantId, user: string): Promise<Member> {
+  const row = await platform.get(MemberItem, { tenant, user });
   if (!row) throw notFound("member");
-  return memberOf(row);
+  return fieldsOf(memberFields, row);
 }
 
 function guardOwners(by: Role, from: Role, to: Role | undefined): void {
@@ -211,18 +213,15 @@ function guardOwners(by: Role, from: Role, to: Role | undefined): void {
     throw new ApiError("FORBIDDEN", "Only an owner may make, change or remove an owner.");
 }
 
-/** The workspace counts its owners, so that no race can take the last one. */
-function ownersChange(tenant: TenantId, from: Role | undefined, to: Role | undefined): TransactItem[] {
-  const change = Number(to === "owner") - Number(from === "owner");
-  if (change === 0) return [];
-  const update = platformKeys.tenant(tenant);
-  if (change > 0) return [{ update, change: { add: { owners: 1 } }, when: present() }];
-  return [
-    { update, change: { add: { owners: -1 } }, when: all(present(), above("owners", 1)) },
-  ];
+/** The workspace counts its owners, so that no race can remove the last one. */
+function ownersChange(tenant: TenantId, from: Role | undefined, to: Role | undefined): ItemWrite<"platform">[] {
+  const owners = Number(to === "owner") - Number(from === "owner");
+  if (owners === 0) return [];
+  const when = owners > 0 ? present() : all(present(), above("owners", 1));
+  return [changeItem(WorkspaceItem, { tenant }, { add: { owners } }, when)];
 }
 
-const swapMember = (platform: Platform, writes: TransactItem[]) =>
+const swapMember = (platform: Platform, writes: readonly ItemWrite<"platform">[]) =>
   platform.transact(writes).catch(
     onTransactionCanceled(([member]) => {
       throw member
@@ -230,18 +229,3 @@ const swapMember = (platform: Platform, writes: TransactItem[]) =>
         : conflict("A workspace keeps at least one owner.");
     }),
   );
-
-const memberOf = (item: Item): Member => ({
-  user_id: String(item.user_id),
-  email: String(item.email),
-  name: String(item.name),
-  role: item.role as Role,
-  created_at: String(item.created_at),
-});
-
-const invitationOf = (item: Item): Invitation => ({
-  id: String(item.id),
-  email: String(item.email),
-  role: item.role as Role,
-  expires_at: String(item.expires_at),
-});

@@ -4,11 +4,10 @@ import { ApiError } from "../../http/errors.ts";
 import { type PlanName, plans } from "../../plans.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, any, atMost, below } from "../conditions.ts";
-import { annotation } from "../insights/annotations.ts";
-import { keys } from "../keys.ts";
-import type { Item, Key, Value } from "../model.ts";
+import { annotationWrite } from "../insights/annotations.ts";
+import { changeItem, type ItemWrite, putItem, ref } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import type { TransactItem } from "../table.ts";
+import { EventUsage, type PeriodUsage, Usage } from "./items.ts";
 
 export type Metered = "sends" | "events";
 
@@ -16,7 +15,7 @@ export interface Allowance {
   plan: PlanName;
   /** The workspace's own cap on sends; null for none. */
   sendCap: number | null;
-  /** The workspace's rule for marketing e-mail (D-CONSENT); without it whoever has not said no is sent to. */
+  /** The workspace's rule for marketing e-mail (D-CONSENT); default: everybody who has not opted out. */
   emailConsent?: "opt_out" | "opt_in" | undefined;
 }
 
@@ -47,46 +46,43 @@ export async function usageOf(store: StoreReader): Promise<Record<Metered, numbe
 }
 
 async function readUsage(store: StoreReader, options?: { eventual?: boolean }) {
-  const [item, ...shards] = await store.getAll([usageKey(store), ...eventUsageKeys(store)], options);
-  const events = shards.reduce((sum, shard) => sum + Number(shard?.events ?? 0), 0);
-  return { item, sends: Number(item?.sends ?? 0), events };
+  const shards = eventUsageKeys(store).map((key) => ref(EventUsage, key));
+  const [row, ...counts] = await store.getEach([ref(Usage, usageKey(store)), ...shards], options);
+  const events = counts.reduce((sum, count) => sum + (count?.events ?? 0), 0);
+  return { row, sends: row?.sends ?? 0, events };
 }
 
-/** Events come by the thousand a second: their usage is counted in shards, so that no row of a workspace is hot. */
+/** Usage of events is counted in shards: a workspace may send thousands a second, more than one row takes. */
 export const EVENT_USAGE_SHARDS = 8;
 
-export const eventUsageKeys = ({ tenant, clock }: Pick<Store, "tenant" | "clock">): Key[] =>
-  Array.from({ length: EVENT_USAGE_SHARDS }, (_, shard) =>
-    keys.usageOfEvents(tenant, periodAt(clock.now()).name, shard),
-  );
+/** The keys of all shards in this billing period. */
+export const eventUsageKeys = (store: Pick<Store, "clock">): { shard: number; period: string }[] => {
+  const { period } = usageKey(store);
+  return Array.from({ length: EVENT_USAGE_SHARDS }, (_, shard) => ({ shard, period }));
+};
 
-/** What a shard gets of a number: the parts add up to it. */
+/** A shard's share of a number: the shares add up to it. */
 export const shareOf = (total: number, shard: number): number =>
   Math.floor(total / EVENT_USAGE_SHARDS) + (shard < total % EVENT_USAGE_SHARDS ? 1 : 0);
 
 /**
- * The step of a transaction that takes `n` of what the period still allows: it stands or falls with what it is for,
- * and a repeated request takes nothing twice. Where it is refused, `usageRefusal` says why.
+ * The write that takes `n` sends of what the period still allows, for the transaction of the send itself: a repeated
+ * request takes nothing twice. Where it is refused, `usageRefusal` says why.
  */
-export function reservation(
-  store: Pick<Store, "tenant" | "clock">,
-  metered: "sends",
-  n: number,
-  allowance: Allowance,
-): TransactItem {
+export function reservation(store: Pick<Store, "clock">, metered: "sends", n: number, allowance: Allowance): ItemWrite {
   const max = limitOf(metered, allowance);
   const fits = n <= max ? any(absent(metered), atMost(metered, max - n)) : atMost(metered, -1);
-  return { update: usageKey(store), change: { add: { [metered]: n } }, when: fits };
+  return changeItem(Usage, usageKey(store), { add: { [metered]: n } }, fits);
 }
 
 /** 402 PAYMENT_REQUIRED beyond the plan, SEND_CAP_REACHED beyond the workspace's own cap (ERR-3, ERR-4). */
 export function usageRefusal(
   metered: Metered,
   n: number,
-  old: { [name: string]: Value | undefined } | undefined,
+  old: { [M in Metered]?: number } | undefined,
   { plan, sendCap }: Allowance,
 ): ApiError {
-  const used = Number(old?.[metered] ?? 0);
+  const used = old?.[metered] ?? 0;
   const quota = plans[plan][metered];
   const byCap = metered === "sends" && sendCap !== null && sendCap <= quota;
   const limit = byCap ? sendCap : quota;
@@ -100,27 +96,27 @@ export function usageRefusal(
 const limitOf = (metered: Metered, { plan, sendCap }: Allowance) =>
   Math.min(plans[plan][metered], (metered === "sends" ? sendCap : null) ?? Number.POSITIVE_INFINITY);
 
-const usageKey = ({ tenant, clock }: Pick<Store, "tenant" | "clock">) => keys.usage(tenant, periodAt(clock.now()).name);
+const usageKey = ({ clock }: Pick<Store, "clock">) => ({ period: periodAt(clock.now()).name });
 
-/** Once per period, threshold and limit: an annotation and a line of the log that say the numbers (F25, D-BILL). */
+/** Once per period, threshold and limit: an annotation and a log line with the numbers (F25, D-BILL). */
 export async function warnOfUsage(store: Store, metered: Metered, allowance: Allowance): Promise<void> {
-  const { item, [metered]: used } = await readUsage(store, { eventual: true });
+  const { row, [metered]: used } = await readUsage(store, { eventual: true });
   for (const limit of warnedLimits(metered, allowance)) {
     const percent = WARNINGS.find((share) => used >= (limit.max * share) / 100);
-    if (percent === undefined || Number(item?.[limit.mark] ?? 0) >= percent) continue;
+    if (percent === undefined || (row?.[limit.mark] ?? 0) >= percent) continue;
     await warn(store, { ...limit, metered, used, percent });
   }
 }
 
 interface WarnedLimit {
-  /** Where the usage row notes the highest threshold that was warned of. */
-  mark: string;
+  /** The attribute of the usage row with the highest threshold that was warned of. */
+  mark: "warned_sends" | "warned_events" | "warned_cap";
   whose: string;
   max: number;
 }
 
 function warnedLimits(metered: Metered, { plan, sendCap }: Allowance): WarnedLimit[] {
-  const ofPlan = { mark: `warned_${metered}`, whose: `the plan's ${metered}`, max: plans[plan][metered] };
+  const ofPlan = { mark: `warned_${metered}` as const, whose: `the plan's ${metered}`, max: plans[plan][metered] };
   if (metered !== "sends" || !sendCap) return [ofPlan];
   return [ofPlan, { mark: "warned_cap", whose: "the workspace's own monthly send cap", max: sendCap }];
 }
@@ -129,16 +125,12 @@ async function warn(
   store: Store,
   { mark, whose, max, metered, used, percent }: WarnedLimit & { metered: Metered; used: number; percent: number },
 ): Promise<void> {
-  const period = periodAt(store.clock.now()).name;
+  const { period } = usageKey(store);
   const text = `${percent} % of ${whose} are used: ${used} of ${max} in ${period}.`;
   const isFirst = await store
     .transact([
-      {
-        update: usageKey(store),
-        change: { set: { [mark]: percent } },
-        when: any(absent(mark), below(mark, percent)),
-      },
-      { put: annotation(store, { kind: "quota_warning", text }) },
+      changeItem(Usage, { period }, { set: { [mark]: percent } }, any(absent(mark), below(mark, percent))),
+      annotationWrite(store, { kind: "quota_warning", text }),
     ])
     .then(
       () => true,
@@ -146,22 +138,34 @@ async function warn(
     );
   if (!isFirst) return;
   store.log({
-    ...{ level: "warn", message: "a workspace nears a limit", tenant: store.tenant },
-    ...{ metered, percent, used, limit: max, limit_of: whose, period },
+    level: "warn",
+    message: "a workspace nears a limit",
+    tenant: store.tenant,
+    metered,
+    percent,
+    used,
+    limit: max,
+    limit_of: whose,
+    period,
   });
 }
 
-/** What was used in every period there has been, as the bill would say it. */
-export async function usageRecord(store: Store): Promise<{ period: string; sends: number; events: number }[]> {
-  const partitions = [
-    keys.usage(store.tenant, "").pk,
-    ...Array.from({ length: EVENT_USAGE_SHARDS }, (_, shard) => keys.usageOfEvents(store.tenant, "", shard).pk),
+/** What was used in each billing period so far, as the bills show it. */
+export async function usageRecord(store: StoreReader): Promise<PeriodUsage[]> {
+  const [sends, ...events] = await Promise.all([
+    store.query(Usage, {}),
+    ...Array.from({ length: EVENT_USAGE_SHARDS }, (_, shard) => store.query(EventUsage, { shard })),
+  ]);
+  const counts = [
+    ...sends.items.map((row) => ({ period: row.sk, sends: row.sends ?? 0, events: 0 })),
+    ...events.flatMap(({ items }) => items.map((row) => ({ period: row.sk, sends: 0, events: row.events ?? 0 }))),
   ];
-  const rows = (await Promise.all(partitions.map((pk) => store.query({ pk })))).flatMap(({ items }) => items);
-  const sum = (items: readonly Item[], metered: Metered) =>
-    items.reduce((n, item) => n + Number(item[metered] ?? 0), 0);
-  return [...Map.groupBy(rows, ({ sk }) => sk)]
-    .map(([period, items]) => ({ period, sends: sum(items, "sends"), events: sum(items, "events") }))
+  return [...Map.groupBy(counts, ({ period }) => period)]
+    .map(([period, rows]) => ({
+      period,
+      sends: rows.reduce((sum, row) => sum + row.sends, 0),
+      events: rows.reduce((sum, row) => sum + row.events, 0),
+    }))
     .sort((a, b) => (a.period < b.period ? -1 : 1));
 }
 
@@ -170,13 +174,13 @@ export async function setUsage(
   store: Store,
   { sends, events }: { [M in Metered]?: number | undefined },
 ): Promise<void> {
-  await store.update(usageKey(store), { set: { sends, warned_sends: 0, warned_events: 0, warned_cap: 0 } });
+  await store.change(Usage, usageKey(store), { set: { sends, warned_sends: 0, warned_events: 0, warned_cap: 0 } });
   if (events === undefined) return;
-  const rows = eventUsageKeys(store).map((key, shard) => ({ put: { ...key, events: shareOf(events, shard) } }));
+  const rows = eventUsageKeys(store).map((key) => putItem(EventUsage, key, { events: shareOf(events, key.shard) }));
   await store.writeAll(rows);
 }
 
-/** What the period's end will see at this pace. */
+/** The expected usage at the end of the period, at the pace so far. */
 export function forecast(used: number, now: number): number {
   const { start, end } = periodAt(now);
   const elapsed = Math.max(1, now - start);

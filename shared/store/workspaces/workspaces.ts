@@ -1,80 +1,59 @@
 // The workspace itself: its settings, its plan, its status (AMB-85, D-BILL, D-TENANT).
-import type { PlanName } from "../../plans.ts";
-import type { Platform } from "../../resources.ts";
-import type { FrequencyCap } from "../../rules/caps.ts";
-import type { QuietHours } from "../../rules/quiet-hours.ts";
+import type { Platform, PlatformReader } from "../../resources.ts";
 import { absent, all, present } from "../conditions.ts";
-import { platformKeys } from "../keys.ts";
-import type { Item, TenantId, Value } from "../model.ts";
+import { fromJson, type RowOf, toJson } from "../item.ts";
 import { onConditionFailed } from "../refusals.ts";
+import { WorkspaceItem, type workspaceFields } from "./items.ts";
+import type { WorkspaceSettings } from "./settings.ts";
 
-export interface QuietSettings extends QuietHours {
-  timezone_mode: "subscriber" | "workspace";
-}
+export type WorkspaceRow = RowOf<typeof WorkspaceItem>;
 
-export interface WorkspaceSettings {
-  name: string;
-  timezone: string;
-  email_consent_mode: "opt_out" | "opt_in";
-  quiet_hours: QuietSettings | null;
-  frequency_caps: FrequencyCap[];
-}
-
-export interface WorkspaceRecord extends WorkspaceSettings {
-  id: string;
-  plan: PlanName;
-  kind: "standard" | "agency";
-  status: "active" | "suspended" | "deleted";
+export interface WorkspaceRecord extends WorkspaceSettings, Pick<WorkspaceRow, "id" | keyof typeof workspaceFields> {
   monthly_send_cap: number | null;
-  created_at: string;
 }
 
-type Change = { [K in keyof WorkspaceRecord]?: WorkspaceRecord[K] | undefined };
+type Change = { [N in keyof Omit<WorkspaceRecord, "id" | "created_at">]?: WorkspaceRecord[N] | undefined };
 
-const RECORDED = ["quiet_hours", "frequency_caps"] as const;
-
-/** A workspace that is being purged, or was, is none any more. */
+/** A workspace that is being purged, or was, counts as missing. */
 export async function getWorkspace(
-  platform: Pick<Platform, "get">,
-  tenant: TenantId,
+  platform: Pick<PlatformReader, "get">,
+  tenant: string,
 ): Promise<WorkspaceRecord | undefined> {
-  const item = await platform.get(platformKeys.tenant(tenant));
-  return item && !item.purging_at ? workspaceRecordOf(item) : undefined;
+  const row = await platform.get(WorkspaceItem, { tenant });
+  return row && !row.purging_at ? workspaceRecordOf(row) : undefined;
 }
 
-/** Changes what is given. @returns the workspace as it was before and is now, or undefined if there is none. */
+/** Changes the given settings; null removes one. @returns the workspace after the change, or undefined if there is none. */
 export async function changeWorkspace(
   platform: Platform,
-  tenant: TenantId,
+  tenant: string,
   change: Change,
 ): Promise<WorkspaceRecord | undefined> {
-  const set: Record<string, Value | undefined> = {};
-  const remove: string[] = [];
-  for (const [name, value] of Object.entries(change))
-    if (value === null) remove.push(name);
-    else if (value !== undefined)
-      set[name] = RECORDED.some((found) => found === name) ? JSON.stringify(value) : (value as Value);
-  if (Object.keys(set).length + remove.length === 0) return getWorkspace(platform, tenant);
-  return platform.update(platformKeys.tenant(tenant), { set, remove }, all(present(), absent("purging_at"))).then(
+  if (Object.values(change).every((value) => value === undefined)) return getWorkspace(platform, tenant);
+  const { quiet_hours, frequency_caps, monthly_send_cap, ...plain } = change;
+  const set = {
+    ...plain,
+    quiet_hours: quiet_hours ? toJson(quiet_hours) : undefined,
+    frequency_caps: frequency_caps && toJson(frequency_caps),
+    monthly_send_cap: monthly_send_cap ?? undefined,
+  };
+  const remove = (["quiet_hours", "monthly_send_cap"] as const).filter((name) => change[name] === null);
+  return platform.change(WorkspaceItem, { tenant }, { set, remove }, all(present(), absent("purging_at"))).then(
     workspaceRecordOf,
     onConditionFailed(() => undefined),
   );
 }
 
-function workspaceRecordOf(item: Item): WorkspaceRecord {
-  const json = <T>(name: (typeof RECORDED)[number], fallback: T): T =>
-    item[name] === undefined ? fallback : (JSON.parse(String(item[name])) as T);
-  return {
-    id: String(item.id),
-    name: String(item.name),
-    plan: item.plan as PlanName,
-    kind: item.kind === "agency" ? "agency" : "standard",
-    status: item.status as WorkspaceRecord["status"],
-    timezone: String(item.timezone ?? "UTC"),
-    email_consent_mode: item.email_consent_mode === "opt_in" ? "opt_in" : "opt_out",
-    quiet_hours: json("quiet_hours", null),
-    frequency_caps: json("frequency_caps", []),
-    monthly_send_cap: item.monthly_send_cap === undefined ? null : Number(item.monthly_send_cap),
-    created_at: String(item.created_at),
-  };
-}
+const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
+  id: row.id,
+  name: row.name ?? "",
+  plan: row.plan,
+  kind: row.kind,
+  status: row.status,
+  timezone: row.timezone ?? "UTC",
+  email_consent_mode: row.email_consent_mode ?? "opt_out",
+  quiet_hours: row.quiet_hours ? fromJson(row.quiet_hours) : null,
+  frequency_caps: row.frequency_caps ? fromJson(row.frequency_caps) : [],
+  monthly_send_cap: row.monthly_send_cap ?? null,
+  created_at: row.created_at,
+});

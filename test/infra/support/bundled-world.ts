@@ -118,13 +118,20 @@ export async function bundledWorld() {
       mappings.mapQueue({ queue: worker.name, function: worker.name, batchSize: queues[worker.name].batch });
     else
       mappings.mapTableStream({
-        ...{ table: String(world.env.TABLE_NAME), function: worker.name, batchSize: 100 },
+        table: String(world.env.TABLE_NAME),
+        function: worker.name,
+        batchSize: 100,
         filter: ({ dynamodb: { NewImage } }) => "react" in (NewImage ?? {}),
       });
 
   return {
     ...world,
-    ...{ gateway, invoke, furnish, used, refused, trouble },
+    gateway,
+    invoke,
+    furnish,
+    used,
+    refused,
+    trouble,
     /** Runs whatever wakes a worker until nothing does. */
     settle: async () => {
       for (let busy = true; busy; ) {

@@ -42,7 +42,8 @@ export async function openOutside(): Promise<Outside> {
   const { service, page } = await startService();
   const fact = (name: string) => new RegExp(`^ {2}${name} +(.*)$`, "m").exec(page)![1]!;
   return {
-    ...{ folder, fact },
+    folder,
+    fact,
     script: (file, code, ...facts) => {
       writeFileSync(join(folder, file), code);
       return JSON.parse(run(process.execPath, [file, ...facts.map(fact)], folder));

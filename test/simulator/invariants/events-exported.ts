@@ -1,5 +1,5 @@
 // Every accepted event is in the export exactly once, under the name of whom it belongs to, or of nobody once erased.
-import type { ExportedEvent } from "../../../shared/store/events/export.ts";
+import type { ExportedEvent } from "../../../shared/store/events/events.ts";
 import { itemsOf } from "../entities.ts";
 import { type Book, bookOf, type Pass, type Sent } from "../event-book.ts";
 import type { Invariant } from "../invariant.ts";

@@ -1,5 +1,7 @@
-// At rest, journeys count what their runs say, everybody enters at most once at a time, and nobody is left between steps.
-import type { Item } from "../../../shared/store/model.ts";
+// At rest, the counters of journeys match their runs, no subscriber has two active runs of a journey, and no run is left
+// between steps.
+import { rowOf } from "../../../shared/store/item.ts";
+import { RunItem, type RunRow } from "../../../shared/store/journeys/run-items.ts";
 import { placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
@@ -10,7 +12,7 @@ export const journeys: Invariant = {
       const said = new Map<string, number>();
       const counted = new Map<string, number>();
       const status = new Map<string, string>();
-      const runs: Item[] = [];
+      const runs: RunRow[] = [];
       const add = (to: Map<string, number>, name: string, n: number) => to.set(name, (to.get(name) ?? 0) + n);
       for (const pk of mirror.partitions()) {
         const place = placeOf(pk);
@@ -20,7 +22,7 @@ export const journeys: Invariant = {
           const shard = place.kind === "journey" ? pk.split("#")[4] : undefined;
           const numbers = Object.entries(item).filter(([name]) => /^[rao]:/.test(name)) as [string, number][];
           if (shard?.startsWith("n")) for (const [name, n] of numbers) add(counted, `${place.id} ${name}`, n);
-          if (place.kind === "U" && sk.startsWith("J#")) runs.push(item);
+          if (place.kind === "U" && sk.startsWith("J#")) runs.push(rowOf(RunItem, item));
           if (shard?.length === 1 && item.subscriber === undefined) {
             add(said, `${place.id} r:${item.status}`, 1);
             for (const [name, n] of numbers) add(said, `${place.id} ${name}`, n);
@@ -29,19 +31,19 @@ export const journeys: Invariant = {
       }
       const active = new Set<string>();
       for (const run of runs) {
-        const journey = String(run.journey_id);
+        const journey = run.journey_id;
         add(said, `${journey} r:${run.status}`, 1);
         for (const [name, n] of Object.entries(run))
           if (name.startsWith("o:")) add(said, `${journey} ${name}`, Number(n));
         if (run.status !== "active") continue;
         add(said, `${journey} a:${run.step}`, 1);
         const who = `${journey} ${run.subscriber_id}`;
-        if (active.has(who)) broken(`${run.subscriber_id} is twice in journey ${journey}`, String(run.id), journey);
+        if (active.has(who)) broken(`${run.subscriber_id} is twice in journey ${journey}`, run.id, journey);
         active.add(who);
         if (status.get(journey) !== "active") continue;
-        if (run.since === undefined) broken(`run ${run.id} was left before step ${run.step}`, String(run.id), journey);
-        if (run.until !== undefined && Number(run.until) < kernel.now() - 120_000)
-          broken(`run ${run.id} is overdue at step ${run.step}`, String(run.id), journey);
+        if (run.since === undefined) broken(`run ${run.id} was left before step ${run.step}`, run.id, journey);
+        if (run.until !== undefined && run.until < kernel.now() - 120_000)
+          broken(`run ${run.id} is overdue at step ${run.step}`, run.id, journey);
       }
       for (const name of new Set([...said.keys(), ...counted.keys()])) {
         const [journey = ""] = name.split(" ");

@@ -1,22 +1,25 @@
-// At rest, who is in a dynamic segment is whom its rule chooses from scratch, and every count is that of the rows.
-
+// At rest, the members of a dynamic segment are the subscribers that match its rule, and every count is that of the rows.
 import { matches } from "../../../shared/rules/predicates.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
-import { eventOf } from "../../../shared/store/events/events.ts";
-import { indexes } from "../../../shared/store/keys.ts";
-import type { Item, TenantId } from "../../../shared/store/model.ts";
-import { attributesForRules, isLiving } from "../../../shared/store/subscribers/subscribers.ts";
+import { type EventRow, eventOf } from "../../../shared/store/events/events.ts";
+import { type Actor, EventItem, EventsByActor } from "../../../shared/store/events/items.ts";
+import { fromJson, indexKey, rowOf } from "../../../shared/store/item.ts";
+import { MemberCount, SegmentMembership } from "../../../shared/store/lists/items.ts";
+import type { TenantId } from "../../../shared/store/model.ts";
+import { SegmentItem, type SegmentRow } from "../../../shared/store/segments/items.ts";
+import { Profile, SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
+import { attributesForRules, isLiving, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import type { Mirror } from "../mirror.ts";
 
 interface Tenancy {
-  profiles: Item[];
-  segments: Item[];
-  events: Item[];
-  /** By `<kind>#<id>`: members as they are listed. */
+  profiles: LivingProfile[];
+  segments: SegmentRow[];
+  events: EventRow[];
+  /** By `<kind>#<id>`: the members in the shards of the group. */
   listed: Map<string, Set<string>>;
-  /** The same as the subscribers' own rows say. */
+  /** The same by the rows of the subscribers. */
   owned: Map<string, Set<string>>;
   counted: Map<string, number>;
   /** Subscriber → its anonymous ids. */
@@ -40,13 +43,13 @@ export const memberships: Invariant = {
           if (!isThere && first.size > 0) broken(`${group} is deleted and has members`, group.split("#")[1]!);
         }
         for (const segment of segments) {
-          const id = String(segment.id);
+          const { id } = segment;
           if (segment.computed !== segment.run_version) broken(`segment ${id} was never computed`, id);
-          if (segment.is_dynamic !== true) continue;
+          if (!segment.is_dynamic) continue;
           const members = listed.get(`segment#${id}`) ?? new Set();
-          const rule = compileRule(JSON.parse(String(segment.rule)));
+          const rule = compileRule(fromJson(segment.rule));
           for (const profile of rows.profiles) {
-            const subscriber = String(profile.id);
+            const subscriber = profile.id;
             const history = historyOf(rows, tenant, subscriber);
             const chosen = rule.judge({
               attributes: attributesForRules(profile),
@@ -69,10 +72,13 @@ export const memberships: Invariant = {
   }),
 };
 
+const partitionOf = (tenant: TenantId, actor: Actor): string =>
+  indexKey(EventsByActor, tenant, { ...actor, event_name: "", occurred_at: "" }).i2pk;
+
 function historyOf({ events, aliases }: Tenancy, tenant: string, subscriber: string) {
-  const actors = [`S#${subscriber}`, ...(aliases.get(subscriber) ?? []).map((anonymous) => `A#${anonymous}`)];
-  const partitions = new Set(actors.map((actor) => indexes.i2(tenant as TenantId, actor)));
-  return events.filter(({ i2pk }) => partitions.has(String(i2pk))).map(eventOf);
+  const actors = [{ subscriber }, ...(aliases.get(subscriber) ?? []).map((anonymous) => ({ anonymous }))];
+  const partitions = new Set(actors.map((actor) => partitionOf(tenant as TenantId, actor)));
+  return events.filter(({ i2pk }) => i2pk !== undefined && partitions.has(i2pk)).map(eventOf);
 }
 
 function tenanciesOf(mirror: Mirror): Map<string, Tenancy> {
@@ -84,26 +90,33 @@ function tenanciesOf(mirror: Mirror): Map<string, Tenancy> {
     const rows = tenancies.get(tenant) ?? empty();
     tenancies.set(tenant, rows);
     for (const [sk, item] of mirror.under(pk))
-      if (/^S[0-9a-f]$/.test(kind) && sk.length === 36 && isLiving(item)) rows.profiles.push(item);
-      else if (kind === "E") rows.events.push(item);
-      else if (pk.endsWith("#segment")) rows.segments.push(item);
+      if (/^S[0-9a-f]$/.test(kind) && sk.length === 36) {
+        const profile = rowOf(Profile, item);
+        if (isLiving(profile)) rows.profiles.push(profile);
+      } else if (kind === "E") rows.events.push(rowOf(EventItem, item));
+      else if (pk.endsWith("#segment")) rows.segments.push(rowOf(SegmentItem, item));
       else if ((kind === "list" || kind === "segment") && pk.split("#").length === 5)
         add(rows.listed, `${kind}#${id}`, sk);
       else if (kind === "list:counts" || kind === "segment:counts") {
         const group = `${kind.split(":")[0]}#${sk.split("#")[0]}`;
-        rows.counted.set(group, (rows.counted.get(group) ?? 0) + Number(item.n));
+        rows.counted.set(group, (rows.counted.get(group) ?? 0) + rowOf(MemberCount, item).n);
       } else if (kind === "U" && sk.startsWith("L#")) add(rows.owned, `list#${sk.slice(2)}`, id);
-      else if (kind === "U" && sk.startsWith("G#") && item.member === true)
+      else if (kind === "U" && sk.startsWith("G#") && rowOf(SegmentMembership, item).member)
         add(rows.owned, `segment#${sk.slice(2)}`, id);
       else if (kind === "U" && sk.startsWith("A#"))
-        rows.aliases.set(id, [...(rows.aliases.get(id) ?? []), String(item.anonymous)]);
+        rows.aliases.set(id, [...(rows.aliases.get(id) ?? []), rowOf(SubscriberAlias, item).anonymous]);
   }
   return tenancies;
 }
 
 const empty = (): Tenancy => ({
-  ...{ profiles: [], segments: [], events: [] },
-  ...{ listed: new Map(), owned: new Map(), counted: new Map(), aliases: new Map() },
+  profiles: [],
+  segments: [],
+  events: [],
+  listed: new Map(),
+  owned: new Map(),
+  counted: new Map(),
+  aliases: new Map(),
 });
 
 const add = (sets: Map<string, Set<string>>, name: string, member: string) =>

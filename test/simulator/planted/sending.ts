@@ -1,7 +1,6 @@
 // Bugs of the ledger, the claims, the cancellation and the counters of a send.
 import type { Bug } from "./bug.ts";
 
-const chunks = "shared/store/sends/chunks.ts";
 const ranges = "shared/store/sends/ranges.ts";
 const jobs = "shared/store/sends/jobs.ts";
 const fanOut = "functions/workers/fan-out/index.ts";
@@ -10,7 +9,7 @@ export const sendingBugs: readonly Bug[] = [
   {
     name: "the time of a claim is drawn anew at every attempt",
     area: "claims",
-    file: chunks,
+    file: "shared/store/sends/claims.ts",
     find: "{ set: { owner, lease: now + LEASE_MS }, initial: { at: now } }",
     replace: "{ set: { owner, lease: now + LEASE_MS, at: now } }",
   },
@@ -18,8 +17,8 @@ export const sendingBugs: readonly Bug[] = [
     name: "a closed range is closed into its job again",
     area: "counters",
     file: ranges,
-    find: 'when: all(present(), absent("closed")),',
-    replace: "when: present(),",
+    find: 'all(present(), absent("closed"))',
+    replace: "present()",
   },
   {
     name: "a range is taken for complete one chunk too early",
@@ -38,8 +37,8 @@ export const sendingBugs: readonly Bug[] = [
   {
     name: "a chunk that somebody else wrote first is not looked at",
     area: "ledger",
-    file: chunks,
-    find: "onConditionFailed((old) => chunkOf(old!)),",
+    file: "shared/store/sends/chunks.ts",
+    find: "onConditionFailed(ChunkItem, (old) => (old ? chunkOf(old) : chunk)),",
     replace: "onConditionFailed(() => chunk),",
     scenario: "sends",
   },
@@ -68,8 +67,8 @@ export const sendingBugs: readonly Bug[] = [
     name: "a scheduled send takes its share of the quota at every attempt",
     area: "counters",
     file: fanOut,
-    find: 'when: absent("reserved"),',
-    replace: "",
+    find: ', absent("reserved"));',
+    replace: ");",
   },
   {
     name: "the quota is not looked at when it is used",
@@ -83,7 +82,7 @@ export const sendingBugs: readonly Bug[] = [
     name: "an idempotency key may be remembered twice",
     area: "ledger",
     file: "functions/api/notifications/create.ts",
-    find: 'when: any(absent(), below("until", store.clock.now())),',
+    find: 'any(absent(), below("until", store.clock.now())),',
     replace: "",
     scenario: "sends",
     profile: "storm",

@@ -1,6 +1,7 @@
 // A workspace with quiet hours that end while things go wrong, and with a cap that its sends reach, several at once.
 import { HOUR, MINUTE } from "../../../shared/clock.ts";
-import { keys } from "../../../shared/store/keys.ts";
+import { toJson } from "../../../shared/store/item.ts";
+import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Tenant } from "../tenants.ts";
@@ -58,6 +59,6 @@ async function setManners({ random, kernel, ledger }: SimWorld, tenant: Tenant):
 }
 
 async function settleIn({ ledger }: SimWorld, { store }: Tenant, id: string): Promise<void> {
-  await store.update(keys.subscriber(store.tenant, id), { set: { "a:timezone": JSON.stringify(LATER) } });
+  await store.change(Profile, { id }, { set: { "a:timezone": toJson(LATER) } });
   ledger.zones.set(id, LATER);
 }

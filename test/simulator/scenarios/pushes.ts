@@ -1,6 +1,7 @@
 // Sends by push beside in-app, to people with one phone or several, while providers refuse, hang and lose replies.
 import { MINUTE } from "../../../shared/clock.ts";
-import { keys } from "../../../shared/store/keys.ts";
+import { DeviceItem } from "../../../shared/store/subscribers/device-items.ts";
+import { deviceRow } from "../../support/people.ts";
 import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Tenant } from "../tenants.ts";
@@ -38,6 +39,6 @@ export const pushes: Scenario = {
 export async function equip({ random }: SimWorld, { store }: Tenant, id: string) {
   const device = store.ids.uuidAt(store.clock.now());
   const token = random.bytes(8).toString("hex");
-  const fields = { platform: "ios", token, address: `ios:${token}`, push_enabled: true, status: "active", rev: 1 };
-  await store.put({ ...keys.device(store.tenant, id, device), id: device, subscriber_id: id, ...fields });
+  const row = deviceRow(id, device, { at: store.clock.now(), token });
+  await store.put(DeviceItem, { subscriber: id, device }, row);
 }

@@ -1,6 +1,6 @@
 // Sends of every kind while people come, change and go, and cancellations race the timers.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
-import { keys } from "../../../shared/store/keys.ts";
+import { SubscriberCount } from "../../../shared/store/subscribers/items.ts";
 import { cancel, change, erase, join, PLATFORMS, populate, send, TIERS, type Wish } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";
@@ -30,7 +30,7 @@ export const sends: Scenario = {
 
 /** The soft count of subscribers is far off: everybody is reached all the same, through the ranges of large audiences. */
 const pretend = async ({ store }: Tenant) => {
-  await store.update(keys.count(store.tenant, "subscribers", "0"), { add: { n: PRETENDED } });
+  await store.change(SubscriberCount, { shard: "0" }, { add: { n: PRETENDED } });
 };
 
 async function live(world: SimWorld, tenant: Tenant, people: Person[], small: boolean): Promise<void> {

@@ -1,0 +1,54 @@
+// The in-app messages of a group: written before the group is claimed, or with it where they count against caps.
+import { deliverInApp } from "../../../shared/providers/in-app.ts";
+import { rejected } from "../../../shared/providers/provider.ts";
+import type { SendOutcome } from "../../../shared/rules/progress.ts";
+import type { Chunk } from "../../../shared/store/sends/chunks.ts";
+import type { Job } from "../../../shared/store/sends/jobs.ts";
+import type { Recipient } from "../../../shared/store/sends/recipients.ts";
+import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
+import type { WorkerContext } from "./rounds.ts";
+
+/** The outcome of a subscriber's inbox message. */
+export type Inbox = (subscriber: string) => Promise<SendOutcome>;
+
+const NOT_WRITTEN: SendOutcome = { status: "retryable", reason: "inbox_unavailable" };
+
+/** A chunk that is delivered. `at`: when it was first claimed. */
+export interface Delivering {
+  job: Job;
+  chunkRef: ChunkRef;
+  chunk: Chunk;
+  at: number;
+}
+
+const inboxOf =
+  (delivered: ReadonlySet<string>): Inbox =>
+  async (subscriber) =>
+    delivered.has(subscriber) ? { status: "accepted" } : rejected("template_error");
+
+/** Writes the messages of these recipients now: a repeat writes the same rows. */
+export async function writeInbox(
+  { store }: WorkerContext,
+  { job, chunkRef, chunk: { plannedAt }, at }: Delivering,
+  recipients: readonly Recipient[],
+): Promise<Inbox> {
+  if (recipients.length === 0) return inboxOf(new Set());
+  const { delivered } = await deliverInApp(store, job, chunkRef, { at, repeats: true }, { recipients, plannedAt });
+  return inboxOf(delivered);
+}
+
+/** Writes messages when they are sent. Those of a group, which are sent at the same moment, are written together. */
+export function deferredInbox(context: WorkerContext, delivering: Delivering): Inbox {
+  const sent = new Set<string>();
+  let written: Promise<Inbox> | undefined;
+  const write = async () => {
+    const recipients = delivering.chunk.recipients.filter(({ subscriber }) => sent.has(subscriber));
+    // A claimed group must end with an outcome for each recipient.
+    return writeInbox(context, delivering, recipients).catch((): Inbox => async () => NOT_WRITTEN);
+  };
+  return async (subscriber) => {
+    sent.add(subscriber);
+    written ??= Promise.resolve().then(write);
+    return (await written)(subscriber);
+  };
+}

@@ -1,0 +1,56 @@
+// The profiles and devices of a chunk's recipients, read for a window of addresses at once.
+import type { Unit } from "../../../shared/rules/progress.ts";
+import type { Chunk } from "../../../shared/store/sends/chunks.ts";
+import { DeviceItem, type DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
+import { getProfiles, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
+import { recipientOf, targetOf } from "./addresses.ts";
+import type { WorkerContext } from "./rounds.ts";
+
+/** Addresses whose profiles and devices are read at once. */
+const WINDOW = 100;
+
+export interface RecipientRows {
+  /** Reads what a group needs, and what the groups after it need; `needsProfile` says of which addresses. */
+  load(units: readonly Unit[], group: readonly Unit[], needsProfile: (unit: Unit) => boolean): Promise<void>;
+  /** Undefined as well where it was not read. */
+  profileOf(subscriber: string): LivingProfile | undefined;
+  /** The profile was read, and the subscriber does not exist any more. */
+  isGone(subscriber: string): boolean;
+  deviceOf(unit: Unit): DeviceRow | undefined;
+}
+
+export function createRecipientRows(store: WorkerContext["store"], chunk: Chunk): RecipientRows {
+  let loaded = new Set<string>();
+  let profiles = new Map<string, LivingProfile | undefined>();
+  let devices = new Map<string, DeviceRow | undefined>();
+  const subscriberOf = (unit: Unit) => recipientOf(chunk, unit).subscriber;
+  const nameOf = (unit: Unit) => `${subscriberOf(unit)}:${targetOf(chunk, unit).device}`;
+
+  return {
+    load: async (units, group, needsProfile) => {
+      const [start] = group;
+      if (!start || group.every((unit) => loaded.has(subscriberOf(unit)))) return;
+      const first = units.indexOf(start);
+      const window = units.slice(first, Math.max(first + group.length, first + WINDOW));
+      const ids = [...new Set(window.filter(needsProfile).map(subscriberOf))];
+      const withDevice = window.flatMap((unit) => {
+        const { device } = targetOf(chunk, unit);
+        return device === undefined ? [] : [{ unit, key: { subscriber: subscriberOf(unit), device } }];
+      });
+      const [foundProfiles, foundDevices] = await Promise.all([
+        getProfiles(store, ids),
+        store.getAll(
+          DeviceItem,
+          withDevice.map(({ key }) => key),
+          { eventual: true },
+        ),
+      ]);
+      loaded = new Set(window.map(subscriberOf));
+      profiles = new Map(ids.map((id, i) => [id, foundProfiles[i]]));
+      devices = new Map(withDevice.map(({ unit }, i) => [nameOf(unit), foundDevices[i]]));
+    },
+    profileOf: (subscriber) => profiles.get(subscriber),
+    isGone: (subscriber) => profiles.has(subscriber) && !profiles.get(subscriber),
+    deviceOf: (unit) => devices.get(nameOf(unit)),
+  };
+}

@@ -1,0 +1,29 @@
+// A time limit in service time, which the clock decides.
+import type { Clock } from "../clock.ts";
+
+/** One shared reason: a reason for each abort would cost a stack trace. */
+const DONE = Symbol("done");
+
+/** Runs `work` with a signal that aborts after `ms`. */
+export async function withTimeLimit<T>(
+  clock: Clock,
+  ms: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const done = new AbortController();
+  clock.sleep(ms, done.signal).then(() => {
+    if (!done.signal.aborted) limit.abort();
+  });
+  try {
+    return await work(limit.signal);
+  } finally {
+    done.abort(DONE);
+  }
+}
+
+/** Resolves with `value` when the signal aborts. */
+export const onAbort = <T>(signal: AbortSignal, value: T): Promise<T> =>
+  new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(value), { once: true });
+  });

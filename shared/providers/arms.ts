@@ -1,0 +1,70 @@
+// Renders what a send says, per arm of an A/B test. Texts that refer to nothing of the recipient are rendered once.
+import type { StoreReader } from "../resources.ts";
+import { isRenderError, type RenderScope } from "../rules/render.ts";
+import { EventItem } from "../store/events/items.ts";
+import { fromJson } from "../store/item.ts";
+import type { Job } from "../store/sends/jobs.ts";
+import { attributesOf, type LivingProfile, subscriberOf } from "../store/subscribers/subscribers.ts";
+
+export type Arm = "a" | "b" | undefined;
+export type Event = RenderScope["event"];
+
+export interface ArmRenderer<T> {
+  /** The profile of the recipient is not needed. */
+  isStatic: boolean;
+  /** Undefined if it cannot be rendered for this recipient, now or later. `asHtml`: values are in an HTML body. */
+  render(arm: Arm, profile: LivingProfile | undefined, options?: { asHtml?: boolean }): T | undefined;
+}
+
+/** The scope of a send that refers to nothing of the recipient. */
+const NOBODY: RenderScope = { subscriber: { id: "", attributes: {} }, data: {} };
+
+/** @param renderOnce renders one arm; its render errors give undefined. */
+export function armRenderer<T>(
+  { job, event, isStatic }: { job: Pick<Job, "data">; event: Event; isStatic: boolean },
+  renderOnce: (arm: Arm, scope: RenderScope, asHtml: boolean) => T | undefined,
+): ArmRenderer<T> {
+  const cache = new Map<Arm, T | undefined>();
+  const attempt = (arm: Arm, scope: RenderScope, asHtml: boolean): T | undefined => {
+    try {
+      return renderOnce(arm, scope, asHtml);
+    } catch (error) {
+      if (isRenderError(error)) return undefined;
+      throw error;
+    }
+  };
+  return {
+    isStatic,
+    render: (arm, profile, { asHtml = false } = {}) => {
+      if (!isStatic) return profile && attempt(arm, scopeOf(profile, job, event), asHtml);
+      if (!cache.has(arm)) cache.set(arm, attempt(arm, NOBODY, asHtml));
+      return cache.get(arm);
+    },
+  };
+}
+
+/** What the texts of a send may refer to. */
+export function scopeOf(profile: LivingProfile, job: Pick<Job, "data">, event: Event): RenderScope {
+  const { id, external_id, email } = subscriberOf(profile);
+  return { subscriber: { id, external_id, email, attributes: attributesOf(profile) }, data: job.data ?? {}, event };
+}
+
+/** The properties of the event that the texts of a send refer to, if they do (D-LIQUID). */
+export async function eventFor(
+  store: StoreReader,
+  { event_id, title, body }: Pick<Job, "event_id" | "title" | "body">,
+): Promise<Event> {
+  if (event_id === undefined || !/\bevent\b/.test(`${title} ${body}`)) return undefined;
+  const row = await store.get(EventItem, { id: event_id });
+  if (!row) return undefined;
+  return row.properties === undefined ? {} : fromJson(row.properties);
+}
+
+/** A row of the inbox holds 400 KB: rendered values must not make one too large, as its whole batch would fail. */
+const MAX_CONTENT_BYTES = 262_144;
+/** A character takes up to 6 bytes in JSON. The other half is for the rest of the content. */
+const CERTAINLY_SMALL_CHARACTERS = MAX_CONTENT_BYTES / 6 / 2;
+
+/** @param characters of its texts: below a limit, the size is not computed. */
+export const isTooLarge = (content: object, characters: number): boolean =>
+  characters > CERTAINLY_SMALL_CHARACTERS && Buffer.byteLength(JSON.stringify(content)) > MAX_CONTENT_BYTES;

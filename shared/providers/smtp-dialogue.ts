@@ -1,0 +1,58 @@
+// The lines of an SMTP session: a command, then its reply.
+import type { Duplex } from "node:stream";
+
+export interface Reply {
+  code: number;
+  text: string;
+  lines: string[];
+}
+
+/** Sends a line, if any, and returns the reply that follows. */
+export type Ask = (line?: string) => Promise<Reply>;
+
+const MAX_REPLY_BYTES = 16_384;
+
+/** Reads and writes lines of a socket. `detach` stops reading. */
+export function openDialogue(socket: Duplex, signal: AbortSignal): { ask: Ask; detach(): void } {
+  let received = "";
+  let waiting: { resolve(reply: Reply): void; reject(error: Error): void } | undefined;
+  let failure: Error | undefined;
+  const fail = (error: Error) => {
+    failure ??= error;
+    waiting?.reject(failure);
+    waiting = undefined;
+  };
+  const readReply = () => {
+    const end = /^\d{3}(?: [^\n]*)?\r?\n/m.exec(received);
+    if (!end || !waiting) {
+      if (received.length > MAX_REPLY_BYTES) fail(new Error("the reply is too long"));
+      return;
+    }
+    const reply = received.slice(0, end.index + end[0].length);
+    received = received.slice(reply.length);
+    const lines = reply
+      .trimEnd()
+      .split(/\r?\n/)
+      .map((line) => line.slice(4));
+    const { resolve } = waiting;
+    waiting = undefined;
+    resolve({ code: Number(end[0].slice(0, 3)), text: lines.at(-1) ?? "", lines });
+  };
+  const receive = (chunk: Buffer) => {
+    received += chunk.toString("latin1");
+    readReply();
+  };
+  socket.on("data", receive);
+  socket.on("error", fail);
+  socket.on("close", () => fail(new Error("the connection was closed")));
+  signal.addEventListener("abort", () => fail(new Error("no answer in time")), { once: true });
+
+  const ask: Ask = (line) =>
+    new Promise((resolve, reject) => {
+      if (failure) return reject(failure);
+      waiting = { resolve, reject };
+      if (line !== undefined) socket.write(`${line}\r\n`);
+      readReply();
+    });
+  return { ask, detach: () => socket.removeListener("data", receive) };
+}

@@ -1,0 +1,14 @@
+// What SMS and the chat app share: a phone number as the address, and a text without a title of its own.
+import type { Addresses, Outgoing } from "./provider.ts";
+
+type TextMessage = Outgoing<Addresses["sms"]>;
+
+/** The phone number as both providers require it: digits only. */
+export const digitsOf = ({ address }: TextMessage): string => address.phone.replace(/^\+/, "");
+
+/** The reference that the provider stores with a message. */
+export const referenceOf = ({ job, subscriber }: TextMessage): string => `${job}:${subscriber}`;
+
+/** The text of a message: its title is the first line, between two `mark`s. */
+export const titledText = ({ title, body }: TextMessage, mark = ""): string =>
+  title ? `${mark}${title.replaceAll(/\s+/g, " ")}${mark}\n${body}` : body;

@@ -1,0 +1,55 @@
+// The stored form of campaigns (CMP).
+import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
+import type { Target } from "../../http/send-input.ts";
+import { campaignMoves, campaignStatuses } from "../../rules/campaign-states.ts";
+import { entity, json } from "../item.ts";
+
+/** What a message says, by which channels and when. */
+export const messageFields = {
+  content: v.optional(v.object({ title: v.string(), body: v.string() })),
+  template_id: v.optional(v.string()),
+  chat_app_template_id: v.optional(v.string()),
+  chat_app_parameters: v.optional(v.array(v.string())),
+  channel_ids: v.array(v.string()),
+  /** Omitted: it is sent when the campaign is. */
+  scheduled_at: v.optional(Timestamp),
+};
+
+export const CampaignMessage = v.object({
+  id: v.string(),
+  ...messageFields,
+  position: v.number(),
+  /** Empty until released. */
+  job_id: v.string(),
+});
+export type CampaignMessage = v.InferOutput<typeof CampaignMessage>;
+
+/** What the API returns of a campaign as it is stored. */
+export const campaignFields = {
+  id: v.string(),
+  name: v.string(),
+  status: v.picklist(campaignStatuses),
+  category: v.picklist(["transactional", "marketing"]),
+  holdout_percentage: v.number(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+
+export const CampaignItem = entity("campaign", {
+  about: "A campaign with its messages.",
+  row: {
+    ...campaignFields,
+    react: v.literal("campaign"),
+    target: json<Target>(),
+    scheduled_at: v.optional(v.string()),
+    messages: json<readonly CampaignMessage[]>(),
+    /** In milliseconds; absent from a draft. */
+    released_at: v.optional(v.number()),
+    /** The status that it returns to when it is unarchived. */
+    archived_from: v.optional(v.picklist(campaignMoves.archive.from)),
+    /** It was unarchived and has not been resumed since. */
+    restored: v.optional(v.boolean()),
+  },
+  writers: ["api-campaigns", "run-campaign"],
+});

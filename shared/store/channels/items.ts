@@ -1,0 +1,103 @@
+// The stored form of channels, their credentials and their chat-app templates (CHN, CRD, WAT).
+import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
+import { channelTypes } from "../../plans.ts";
+import { channelStatuses } from "../../rules/channel-states.ts";
+import { chatAppCategories, chatAppTemplateStatuses } from "../../rules/chat-app-template-states.ts";
+import { entity, item, type RowOf } from "../item.ts";
+
+/** A channel as the API returns it. */
+export const Channel = v.object({
+  id: v.string(),
+  type: v.picklist(channelTypes),
+  name: v.string(),
+  active: v.boolean(),
+  status: v.picklist(channelStatuses),
+  verified_at: v.optional(Timestamp),
+  verification_error: v.optional(v.string()),
+  created_at: Timestamp,
+});
+export type Channel = v.InferOutput<typeof Channel>;
+
+export const ChannelItem = entity("channel", {
+  about: "A channel with the state of its verification.",
+  row: {
+    ...Channel.entries,
+    react: v.optional(v.literal("channel")),
+    /** The version of the stored credentials: each upload makes another one. */
+    credentials: v.optional(v.string()),
+    /** The version of the credentials that were verified last. */
+    verified_credentials: v.optional(v.string()),
+    /** The id of the verification under way, and when it was requested. */
+    verification: v.optional(v.string()),
+    queued_at: v.optional(v.string()),
+  },
+  writers: ["api-channels", "verify-channel", "api-auth", "api-agency"],
+});
+export type ChannelRow = RowOf<typeof ChannelItem>;
+
+export const credentialTypes = ["ios_push", "android_push", "vapid", "sms", "chat_app", "email"] as const;
+
+/** What the API returns of credentials (CRD-1). */
+export const CredentialConfirmation = v.pipe(
+  v.object({
+    id: v.string(),
+    channel_id: v.string(),
+    type: v.picklist(credentialTypes),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    vapid_public_key: v.optional(v.pipe(v.string(), v.description("What browsers subscribe with; only for `vapid`"))),
+  }),
+  v.title("CredentialConfirmation"),
+);
+export type CredentialConfirmation = v.InferOutput<typeof CredentialConfirmation>;
+
+export const CredentialsItem = item({
+  about: "The credentials of a channel, sealed; an upload replaces them as a whole.",
+  pk: ({ channel }: { channel: string }) => `channel#${channel}`,
+  sk: () => "credentials",
+  prefix: "credentials",
+  row: {
+    id: v.string(),
+    type: v.picklist(credentialTypes),
+    /** See `shared/vault.ts`. */
+    sealed: v.string(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    vapid_public_key: v.optional(v.string()),
+  },
+  writers: ["api-channels"],
+});
+export type CredentialsRow = RowOf<typeof CredentialsItem>;
+
+/** A chat-app template as the API returns it. */
+export const ChatAppTemplate = v.pipe(
+  v.object({
+    id: v.string(),
+    channel_id: v.string(),
+    name: v.string(),
+    language: v.string(),
+    category: v.picklist(chatAppCategories),
+    body: v.string(),
+    status: v.picklist(chatAppTemplateStatuses),
+    provider_template_id: v.optional(v.string()),
+    status_reason: v.optional(v.string()),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  }),
+  v.title("ChatAppTemplate"),
+);
+
+export const ChatAppTemplateItem = item({
+  about: "A chat-app template: a draft, or a template under review or reviewed by the provider.",
+  pk: ({ channel }: { channel: string }) => `channel#${channel}`,
+  sk: ({ id }: { id: string }) => `T#${id}`,
+  prefix: "T#",
+  row: {
+    ...ChatAppTemplate.entries,
+    /** When the provider decided, in seconds of its clock: an earlier callback is ignored. */
+    verdict_at: v.optional(v.number()),
+  },
+  writers: ["api-channels", "api-inbound"],
+});
+export type ChatAppTemplateRow = RowOf<typeof ChatAppTemplateItem>;

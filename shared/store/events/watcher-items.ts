@@ -1,0 +1,20 @@
+// The stored form of watchers: what reacts to which events.
+import * as v from "valibot";
+import { item } from "../item.ts";
+
+export type WatcherKind = "segment" | "journey" | "conversion";
+
+export const Watcher = item({
+  about: "The names of the events that a segment, journey or conversion reacts to.",
+  pk: () => "WATCHERS",
+  sk: ({ kind, id }: { kind: WatcherKind; id: string }) => `${kind}#${id}`,
+  row: { names: v.array(v.string()) },
+  writers: ["api-segments", "api-journeys", "api-insights"],
+});
+
+export const WatchVersion = item({
+  about: "A version that every change of a watcher increases.",
+  pk: () => "WATCHED",
+  row: { version: v.number() },
+  writers: ["api-segments", "api-journeys", "api-insights"],
+});

@@ -1,0 +1,116 @@
+// The blocks of an experience (INX-2 to INX-20), in requests, in the store and in responses alike.
+import * as v from "valibot";
+import { MessageBody, MessageTitle } from "../../http/message-text.ts";
+import { maxCharacters, Uuid } from "../../http/schemas.ts";
+import { validateTemplate } from "../../rules/render.ts";
+import { checkUrlTemplate } from "../../rules/safe-url.ts";
+
+/** INX-3. */
+const MAX_ACTIONS = 4;
+const MAX_SCREENS = 20;
+const MAX_PRIORITY = 10;
+const MAX_ID_CHARACTERS = 64;
+const MAX_ACTION_TITLE = 200;
+const MAX_SCREEN_CHARACTERS = 256;
+const MAX_EVENT_NAME = 128;
+
+const text = v.string("must be a string");
+
+// @__NO_SIDE_EFFECTS__
+const pick = <const Options extends readonly string[]>(options: Options) =>
+  v.picklist(options, `must be one of ${options.join(", ")}`);
+
+export const Format = pick(["banner", "modal", "inbox_only", "card", "fullscreen"]);
+
+/** May hold Liquid: the rendered URL is checked again. */
+// @__NO_SIDE_EFFECTS__
+const Url = (kind: "link" | "image", { mayBeEmpty = false } = {}) =>
+  v.pipe(
+    text,
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed || (mayBeEmpty && dataset.value === "")) return;
+      const trouble = validateTemplate(dataset.value) ?? checkUrlTemplate(dataset.value, kind);
+      if (trouble) addIssue({ message: trouble });
+    }),
+  );
+
+const ImageUrl = v.pipe(Url("image"), v.description("An http or https address, of an uploaded asset for example"));
+
+const Action = v.strictObject({
+  id: v.pipe(text, v.nonEmpty("must not be empty"), maxCharacters(MAX_ID_CHARACTERS)),
+  title: v.pipe(
+    text,
+    v.nonEmpty("must not be empty"),
+    maxCharacters(MAX_ACTION_TITLE),
+    v.check((title) => validateTemplate(title) === undefined, "is not valid Liquid"),
+  ),
+  url: v.pipe(Url("link", { mayBeEmpty: true }), v.description("An empty one dismisses the message")),
+});
+
+const Actions = v.pipe(
+  v.array(Action, "must be an array"),
+  v.maxLength(MAX_ACTIONS, `must have at most ${MAX_ACTIONS} actions`),
+  v.check((actions) => new Set(actions.map(({ id }) => id)).size === actions.length, "must not repeat an id"),
+);
+
+export const Content = v.strictObject({
+  title: MessageTitle,
+  body: v.optional(MessageBody),
+  image_url: v.optional(ImageUrl),
+  actions: v.optional(Actions),
+});
+
+export const Display = v.pipe(
+  v.strictObject({
+    trigger: v.optional(pick(["immediate", "session_start", "event"]), "immediate"),
+    trigger_event: v.optional(v.pipe(text, v.nonEmpty("must not be empty"), maxCharacters(MAX_EVENT_NAME))),
+    frequency: v.optional(pick(["once", "once_per_session"]), "once"),
+    priority: v.optional(
+      v.pipe(
+        v.number("must be a number"),
+        v.integer("must be a whole number"),
+        v.minValue(1, "must be at least 1"),
+        v.maxValue(MAX_PRIORITY, `must be at most ${MAX_PRIORITY}`),
+      ),
+    ),
+    screens: v.optional(
+      v.pipe(
+        v.array(
+          v.pipe(text, v.startsWith("/", "must start with /"), maxCharacters(MAX_SCREEN_CHARACTERS)),
+          "must be an array",
+        ),
+        v.maxLength(MAX_SCREENS, `must have at most ${MAX_SCREENS} screens`),
+      ),
+    ),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { value } = dataset;
+    const needsEvent = value.trigger === "event";
+    if (needsEvent === (value.trigger_event !== undefined)) return;
+    const message = needsEvent ? "is required when trigger is event" : "is only for the trigger event";
+    const at = {
+      type: "object",
+      origin: "value",
+      input: value,
+      key: "trigger_event",
+      value: value.trigger_event,
+    } as const;
+    addIssue({ message, path: [at] });
+  }),
+);
+
+export const Audience = v.variant(
+  "type",
+  [
+    v.strictObject({ type: v.literal("all") }),
+    v.strictObject({ type: v.literal("list"), list_id: Uuid }),
+    v.strictObject({ type: v.literal("segment"), segment_id: Uuid }),
+  ],
+  "must be all, list or segment",
+);
+
+export const VariantB = v.pipe(
+  v.strictObject({ title: MessageTitle, body: v.optional(MessageBody), image_url: v.optional(ImageUrl) }),
+  v.description("All texts of arm B: a field that is left out is not taken from arm A"),
+);

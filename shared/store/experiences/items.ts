@@ -1,0 +1,44 @@
+// The stored form of in-app experiences (INX).
+import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
+import { experienceStatuses } from "../../rules/experience-states.ts";
+import { entity, json, type RowOf } from "../item.ts";
+import { Audience, Content, Display, Format, VariantB } from "./blocks.ts";
+
+/** An experience as the API returns it. */
+export const Experience = v.object({
+  id: v.string(),
+  name: v.string(),
+  format: Format,
+  status: v.picklist(experienceStatuses),
+  content: Content,
+  display: v.optional(Display),
+  audience: v.optional(Audience),
+  start_at: v.optional(Timestamp),
+  end_at: v.optional(Timestamp),
+  notification_id: v.optional(v.pipe(v.string(), v.description("The send that publishing began"))),
+  variant_b: v.optional(VariantB),
+  split_percentage: v.optional(v.number()),
+  holdout_percentage: v.number(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  archived_at: v.optional(Timestamp),
+});
+export type Experience = v.InferOutput<typeof Experience>;
+
+export const ExperienceItem = entity("experience", {
+  about: "An in-app experience; only a draft can be changed.",
+  row: {
+    ...Experience.entries,
+    content: json<v.InferOutput<typeof Content>>(),
+    display: v.optional(json<v.InferOutput<typeof Display>>()),
+    audience: v.optional(json<v.InferOutput<typeof Audience>>()),
+    variant_b: v.optional(json<v.InferOutput<typeof VariantB>>()),
+    /** Counts the changes: a transition is conditional on the revision that was read. */
+    rev: v.number(),
+    /** A pause canceled the send: a resume starts another one (AMB-6). */
+    canceled_send: v.optional(v.boolean()),
+  },
+  writers: ["api-experiences", "end-experience"],
+});
+export type ExperienceRow = RowOf<typeof ExperienceItem>;

@@ -1,0 +1,42 @@
+// The stored form of chart annotations (ANN).
+import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
+import { entity } from "../item.ts";
+
+export const visibilities = ["tenant", "agency_only"] as const;
+
+/** What the API returns of an annotation as it is stored (ANN-1). */
+export const annotationFields = {
+  id: v.string(),
+  occurred_at: Timestamp,
+  ends_at: v.optional(Timestamp),
+  text: v.string(),
+  source: v.picklist(["auto", "manual"]),
+  kind: v.string(),
+  visibility: v.picklist(visibilities),
+  ref_id: v.optional(v.string()),
+};
+
+/** The id of this entity is `<occurred_at>#<id>`: annotations are in the order of their times. */
+export const AnnotationItem = entity("annotation", {
+  about: "A chart annotation.",
+  row: { ...annotationFields, created_by: v.optional(v.string()), created_at: Timestamp },
+  writers: [
+    "api-annotations",
+    "api-billing",
+    "api-notifications",
+    "api-campaigns",
+    "api-journeys",
+    "api-experiences",
+    "api-events",
+    "fan-out",
+    "run-campaign",
+    "run-schedule",
+    "step-journey",
+    "end-experience",
+    "verify-channel",
+    "post-webhook",
+    "import-rows",
+    "operator",
+  ],
+});

@@ -1,0 +1,82 @@
+// The stored form of conversions (D-ATTRIB) and of the counters of insights (ISG). A counter changes in the transaction
+// that stores what it counts.
+import * as v from "valibot";
+import { entity, item } from "../item.ts";
+import { CONVERSION_SHARDS } from "../shards.ts";
+
+export const conversionGroups = ["campaign", "journey", "channel"] as const;
+export type ConversionGroup = (typeof conversionGroups)[number];
+
+/** The shard of a counter of conversions. @param digit a hex digit of an id */
+export const conversionShard = (digit: string): string => String(Number.parseInt(digit, 16) % CONVERSION_SHARDS.length);
+
+const count = v.optional(v.number());
+
+export const Conversion = item({
+  about: "A conversion and what it counts for, stored once. It names no subscriber.",
+  pk: ({ day }: { day: string }) => `CV#${day}`,
+  sk: ({ at, event }: { at: string; event: string }) => `${at}#${event}`,
+  row: {
+    /** In cents. */
+    revenue: v.number(),
+    last_campaign: v.optional(v.string()),
+    last_journey: v.optional(v.string()),
+    last_channel: v.optional(v.string()),
+    /** `campaign#<id>` or `journey#<id>`; `#first` follows where it is the subscriber's first conversion of it. */
+    sources: v.array(v.string()),
+  },
+  writers: ["attribute"],
+});
+
+export const DayTotals = item({
+  about: "Sums of a day by campaign, journey or channel, in 4 shards. Of journeys also what was sent and opened.",
+  pk: ({ group }: { group: ConversionGroup }) => `CVD#${group}`,
+  sk: ({ day, id, shard }: { day: string; id: string; shard: string }) => `${day}#${id}#${shard}`,
+  row: {
+    n: count,
+    revenue: count,
+    converters: count,
+    last_n: count,
+    last_revenue: count,
+    sent: count,
+    delivered: count,
+    opened: count,
+    opened_human: count,
+    clicked: count,
+  },
+  writers: ["attribute", "fan-out", "deliver", "api-notifications", "api-mail"],
+});
+
+export const JobConversionCount = item({
+  about: "Conversions after a job, of treated recipients (t) and of those held out (h), in 4 shards.",
+  pk: ({ job }: { job: string }) => `J#${job}`,
+  sk: ({ shard }: { shard: string }) => `V#${shard}`,
+  prefix: "V#",
+  row: { t: count, t_n: count, t_revenue: count, h: count, h_n: count, h_revenue: count },
+  writers: ["attribute"],
+});
+
+export const Converted = item({
+  about: "A subscriber has converted after a job or a source: converters are counted once.",
+  pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
+  sk: ({ source }: { source: string }) => `X#${source}`,
+  prefix: "X#",
+  row: {},
+  writers: ["attribute"],
+  personal: "removed",
+});
+
+/** The id of this entity is the name of its event. */
+export const ConversionDefinitionItem = entity("conversion", {
+  about: "A conversion definition: an event that counts as a conversion.",
+  row: { event_name: v.string(), value_property: v.optional(v.string()), window_seconds: v.number() },
+  writers: ["api-insights"],
+});
+
+export const HourCount = item({
+  about: "Deliveries and first opens of a day by the hour in UTC, in 16 shards.",
+  pk: ({ shard }: { shard: string }) => `HOURS#${shard}`,
+  sk: ({ day }: { day: string }) => day,
+  row: { "delivered:*": v.number(), "opened:*": v.number() },
+  writers: ["fan-out", "deliver", "api-notifications", "api-mail"],
+});

@@ -1,0 +1,86 @@
+// The stored form of the runs of journeys (D-JNY-RUN).
+import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
+import { runStatuses } from "../../rules/run-states.ts";
+import { item, json, type RowOf } from "../item.ts";
+
+/** What a run was started by. */
+export const Cause = v.object({
+  event_id: v.optional(v.string()),
+  event_name: v.optional(v.string()),
+  segment_id: v.optional(v.string()),
+});
+export type Cause = v.InferOutput<typeof Cause>;
+
+/** The fields of a run that are stored as the API returns them. */
+export const runFields = {
+  id: v.string(),
+  journey_id: v.string(),
+  version: v.number(),
+  subscriber_id: v.string(),
+  status: v.picklist(runStatuses),
+};
+
+/** What the sort keys of a subscriber's runs in one journey begin with. */
+export const runPrefix = (journey: string): string => `J#${journey}#`;
+
+export const RunItem = item({
+  about: "A run of a journey, stored with its subscriber; every move of it increases `seq`.",
+  pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
+  sk: ({ journey, run }: { journey: string; run: string }) => runPrefix(journey) + run,
+  prefix: "J#",
+  row: {
+    ...runFields,
+    step: v.string(),
+    entered_at: Timestamp,
+    seq: v.number(),
+    context: json<Cause>(),
+    ended_at: v.optional(v.string()),
+    end_reason: v.optional(v.string()),
+    since: v.optional(v.number()),
+    until: v.optional(v.number()),
+    spent: v.optional(v.string()),
+    /** How often a step had an outcome: `o:<step>|<outcome>`. */
+    "o:*": v.number(),
+  },
+  writers: ["step-journey", "api-journeys", "erase"],
+  personal: "removed",
+});
+
+export type RunRow = RowOf<typeof RunItem>;
+
+export const RunHead = item({
+  about: "The last run of a subscriber in a journey: when it began, and its id while it is active. It guards entry.",
+  pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
+  sk: ({ journey }: { journey: string }) => `JH#${journey}`,
+  prefix: "JH#",
+  row: { last: v.number(), active: v.optional(v.string()) },
+  writers: ["step-journey", "api-journeys", "erase"],
+  personal: "removed",
+});
+
+export const RunEntry = item({
+  about: "A run in a shard of its journey: its subscriber and its status. After an erasure it names no subscriber.",
+  pk: ({ journey, shard }: { journey: string; shard: string }) => `journey#${journey}#${shard}`,
+  sk: ({ run }: { run: string }) => run,
+  row: {
+    status: v.picklist(runStatuses),
+    subscriber: v.optional(v.string()),
+    /** The outcomes of a run whose subscriber was erased. */
+    "o:*": v.number(),
+  },
+  writers: ["step-journey", "api-journeys", "erase"],
+  personal: "anonymized",
+});
+
+export type RunEntryRow = RowOf<typeof RunEntry>;
+
+/** The key of a run in the shard of its journey. */
+export const runEntryKey = (journey: string, run: string) => ({ journey, shard: run.at(-1) ?? "", run });
+
+export const JourneyCount = item({
+  about: "Runs by status, and active runs and outcomes by step, in 8 shards; changed in the transactions of the runs.",
+  pk: ({ journey, shard }: { journey: string; shard: number }) => `journey#${journey}#n${shard}`,
+  row: { "r:*": v.number(), "a:*": v.number(), "o:*": v.number() },
+  writers: ["step-journey", "api-journeys", "erase"],
+});

@@ -1,0 +1,105 @@
+// The stored form of lists, and of memberships in lists and segments (D-LIST).
+import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
+import { entity, item } from "../item.ts";
+import { shardOf } from "../shards.ts";
+
+/** What has members. */
+export const groupKinds = ["list", "segment"] as const;
+
+/** A list or a segment. */
+export interface Group {
+  kind: (typeof groupKinds)[number];
+  id: string;
+}
+
+/** The fields of a list that are stored as the API returns them. */
+export const listFields = {
+  id: v.string(),
+  name: v.string(),
+  description: v.nullable(v.string()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+
+export const ListItem = entity("list", {
+  about: "A list of subscribers.",
+  row: listFields,
+  writers: ["api-lists"],
+});
+
+const groupWriters = ["api-lists", "import-rows", "segment", "recompute-segment", "delete-memberships", "erase"];
+
+export const ListMembership = item({
+  about: "The membership of a subscriber in a list, stored with the subscriber.",
+  pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
+  sk: ({ list }: { list: string }) => `L#${list}`,
+  prefix: "L#",
+  row: { list_id: v.string(), subscriber_id: v.string(), entered_at: v.string() },
+  writers: ["api-lists", "import-rows", "delete-memberships", "erase"],
+  personal: "removed",
+});
+
+export const SegmentMembership = item({
+  about: "The membership of a subscriber in a segment, stored with the subscriber; after an exit, `member` is false.",
+  pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
+  sk: ({ segment }: { segment: string }) => `G#${segment}`,
+  prefix: "G#",
+  row: {
+    react: v.literal("membership"),
+    segment_id: v.string(),
+    subscriber_id: v.string(),
+    member: v.boolean(),
+    entered_at: v.string(),
+    exited_at: v.optional(v.string()),
+    expires: v.optional(v.number()),
+  },
+  writers: ["segment", "recompute-segment", "delete-memberships", "erase"],
+  lifetime: "30 days after an exit",
+  personal: "removed",
+});
+
+export const Member = item({
+  about: "A member in a shard of its list or segment.",
+  pk: ({ kind, id, shard }: Group & { shard: string }) => `${kind}#${id}#${shard}`,
+  sk: ({ subscriber }: { subscriber: string }) => subscriber,
+  row: { entered_at: v.string() },
+  writers: groupWriters,
+  personal: "removed",
+});
+
+/** The key of a member, in the shard of its subscriber. */
+export const memberKey = (group: Group, subscriber: string) => ({
+  kind: group.kind,
+  id: group.id,
+  shard: shardOf(subscriber),
+  subscriber,
+});
+
+export const MemberCount = item({
+  about: "The number of members in a shard of a list or segment, changed in the transactions that change the members.",
+  pk: ({ kind }: { kind: Group["kind"] }) => `${kind}:counts`,
+  sk: ({ id, shard }: { id: string; shard: string }) => `${id}#${shard}`,
+  row: { n: v.number() },
+  writers: groupWriters,
+});
+
+export const DeletedMemberships = item({
+  about: "A deleted list or segment whose members are still to be removed.",
+  pk: () => "DISBAND",
+  sk: ({ kind, id }: Group) => `${kind}#${id}`,
+  row: { react: v.literal("disband"), kind: v.picklist(groupKinds), id: v.string(), at: v.number() },
+  writers: ["api-lists", "api-segments", "delete-memberships"],
+});
+
+/** What can name a list. */
+export type UserKind = "notification" | "experience";
+
+export const Use = item({
+  about: "A notification or experience that names a list, so that the list cannot be deleted while it waits.",
+  pk: ({ kind, id }: Group) => `${kind}#${id}:uses`,
+  sk: ({ user, user_id }: { user: UserKind; user_id: string }) => `${user}#${user_id}`,
+  row: { expires: v.optional(v.number()) },
+  writers: ["api-notifications", "api-experiences", "end-experience"],
+  lifetime: "7 days after its time",
+});

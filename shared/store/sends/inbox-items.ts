@@ -1,0 +1,61 @@
+// The stored form of the inbox (INB). Messages are immutable: what a reader does is stored in rows of its own, so that
+// a redelivered write can never undo a read (docs/decisions/0003).
+import * as v from "valibot";
+import { item, json } from "../item.ts";
+import type { Value } from "../model.ts";
+import type { InAppContent } from "./job-spec.ts";
+
+/** What a message shows; the look is that of experiences. */
+export type MessageContent = Partial<InAppContent> & {
+  title: string;
+  body: string;
+  /** Only of A/B sends. */
+  variant_id?: string;
+};
+
+const ofSubscriber = ({ subscriber }: { subscriber: string }) => `U#${subscriber}`;
+
+export const Message = item({
+  about: "A message of an inbox, and the ledger entry of its delivery. A redelivery writes the same row.",
+  pk: ofSubscriber,
+  sk: ({ message }: { message: string }) => `I#${message}`,
+  prefix: "I#",
+  row: {
+    job: v.string(),
+    content: json<MessageContent>(),
+    /** Custom values of the send, for the live stream. */
+    data: v.optional(json<{ [name: string]: Value }>()),
+    /** The experience that it belongs to, which may be hidden or recalled. */
+    experience: v.optional(v.string()),
+    /** The chunk of the recipient, which an erasure visits. */
+    place: v.optional(v.string()),
+    /** When it was written, in milliseconds, if that was long after the claim. */
+    late_at: v.optional(v.number()),
+    expires: v.number(),
+  },
+  writers: ["deliver"],
+  lifetime: "30 days",
+  personal: "anonymized",
+});
+
+export const MessageState = item({
+  about: "What the reader did with a message.",
+  pk: ofSubscriber,
+  sk: ({ message }: { message: string }) => `IS#${message}`,
+  prefix: "IS#",
+  row: { read_at: v.optional(v.string()), dismissed_at: v.optional(v.string()), expires: v.number() },
+  writers: ["api-inbox"],
+  lifetime: "30 days",
+  personal: "removed",
+});
+
+export const ReadAll = item({
+  about: "All messages up to this id were read at this time, except those of experiences that were hidden then.",
+  pk: ofSubscriber,
+  sk: ({ message }: { message: string }) => `IW#${message}`,
+  prefix: "IW#",
+  row: { at: v.string(), except: v.optional(v.array(v.string())), expires: v.number() },
+  writers: ["api-inbox"],
+  lifetime: "30 days",
+  personal: "removed",
+});

@@ -1,0 +1,61 @@
+// What a send is asked to be, and by what settings it is delivered: the parts of a job that are stored as JSON text.
+import type * as v from "valibot";
+import type { Target } from "../../http/send-input.ts";
+import type { FrequencyCap } from "../../rules/caps.ts";
+import type { ReachChannel } from "../../rules/reach.ts";
+import type { ChatAppContent } from "../channels/chat-app-content.ts";
+import type { Value } from "../model.ts";
+import type { QuietSettings } from "../workspaces/settings.ts";
+import type { jobFields } from "./job-items.ts";
+
+type Json = { [name: string]: Value };
+
+/** The look of an authored experience (INB-2), the same for both arms except for the image. */
+export interface InAppContent {
+  format: string;
+  image_url?: string | undefined;
+  actions?: { id: string; title: string; url: string }[] | undefined;
+  display?:
+    | {
+        trigger: string;
+        frequency: string;
+        trigger_event?: string | undefined;
+        priority?: number | undefined;
+        screens?: string[] | undefined;
+      }
+    | undefined;
+}
+
+/** What is stored as one JSON text. */
+export interface JobDetails {
+  target: Target | null;
+  source: { type: "api" | "campaign" | "journey" | "schedule" | "experience"; id: string | null };
+  data: Json | null;
+  device_filters: Json | null;
+  subscriber_filters: Json | null;
+  variant_b: { title: string; body: string; image_url?: string | undefined } | null;
+  /** Only of experiences. */
+  in_app?: InAppContent | undefined;
+  /** By the chat app in place of title and body (AMB-90). */
+  chat_app?: ChatAppContent | undefined;
+  /** Only of journeys: the event that its texts may refer to (D-LIQUID). */
+  event_id?: string | undefined;
+}
+
+type SetByTheService = "id" | "status" | "sent" | "created_at";
+type JobFields = v.InferOutput<v.ObjectSchema<typeof jobFields, undefined>>;
+
+/** What a send asks for. It does not change after creation, except that a template's content is copied in at dispatch. */
+export interface JobSpec extends Omit<JobFields, SetByTheService>, JobDetails {}
+
+/** The channel of each type by which a send goes, whose consent it needs, and its limits: fixed when it is dispatched. */
+export interface DeliverySettings {
+  via: { id: string; type: ReachChannel; credentials?: string | undefined }[];
+  emailConsent: "opt_out" | "opt_in";
+  /** The workspace's, where quiet hours or caps need it. */
+  timezone?: string;
+  /** Where some of its channels respect quiet hours (D-QUIET). */
+  quiet?: QuietSettings;
+  /** The caps that apply to its messages (D-CAP). */
+  caps?: FrequencyCap[];
+}

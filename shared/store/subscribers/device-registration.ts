@@ -1,0 +1,194 @@
+// Registration of devices (D-DEV): one transaction with the rows that point to the device; a refresh is one write.
+import type * as v from "valibot";
+import { timestamp } from "../../clock.ts";
+import { ApiError } from "../../http/errors.ts";
+import type { Store, StoreReader } from "../../resources.ts";
+import { absent, all, is } from "../conditions.ts";
+import {
+  type ConditionOf,
+  checkItem,
+  type ItemWrite,
+  type KeyOf,
+  putItem,
+  type RowOf,
+  removeItem,
+  toJson,
+} from "../item.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import {
+  DeviceItem,
+  DevicePointer,
+  type DeviceRow,
+  type deviceDetails,
+  type PushSubscription,
+} from "./device-items.ts";
+import { type Device, type DeviceRecord, deviceOf, deviceRows, keyOfDevice, pointersOf, pointsAt } from "./devices.ts";
+import { isAlive, Profile } from "./items.ts";
+
+/** D-DEV: one more removes the device that was seen longest ago. */
+export const MAX_DEVICES = 20;
+/** Attempts of a registration that meets concurrent ones. */
+const MAX_ATTEMPTS = 10;
+
+type DeviceDetails = { [N in keyof typeof deviceDetails]?: v.InferOutput<(typeof deviceDetails)[N]> | undefined };
+
+/** What a client registers; fields left out keep what is known of the device. */
+export interface DeviceInput extends DeviceDetails {
+  subscriber_id: string;
+  platform: Device["platform"];
+  push_enabled?: boolean | undefined;
+  /** APNs or FCM token; absent for a browser. */
+  token?: string | undefined;
+  subscription?: PushSubscription | undefined;
+}
+
+type Pointer = RowOf<typeof DevicePointer>;
+type PointerKey = KeyOf<typeof DevicePointer>;
+type PointerCondition = ConditionOf<typeof DevicePointer>;
+
+/**
+ * Registers a device under its device_id, else under its token (D-DEV). A device_id or a token that is known moves to
+ * this subscriber; beyond 20 devices the oldest is removed.
+ * @returns undefined if the subscriber does not exist any more.
+ */
+export async function registerDevice(
+  store: Store,
+  input: DeviceInput,
+): Promise<{ device: Device; isNew: boolean } | undefined> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const existing = await findExisting(store, input);
+    const row = registrationOf(store, input, existing.device);
+    const outcome =
+      existing.device && isInPlace(existing.device, row) && existing.token?.device === row.id
+        ? await refresh(store, row, existing.device)
+        : await applyRegistration(store, row, existing);
+    if (outcome === "gone") return undefined;
+    if (outcome === "done") return { device: deviceOf(row), isNew: !existing.device };
+  }
+  throw new ApiError("SERVICE_UNAVAILABLE", "This device is being registered by others just now.");
+}
+
+interface ExistingDevice {
+  /** The registration has a device_id. */
+  isNamed: boolean;
+  /** The rows that point from the device_id and from the address to a device. */
+  name: Pointer | undefined;
+  token: Pointer | undefined;
+  /** The device that this registration is of. */
+  device: DeviceRow | undefined;
+  /** Another device that has had this address until now. */
+  former: DeviceRow | undefined;
+}
+
+async function findExisting(store: StoreReader, input: DeviceInput): Promise<ExistingDevice> {
+  const byToken = { by: "token", text: addressOf(input) } as const;
+  const byName = input.device_id === undefined ? byToken : ({ by: "name", text: input.device_id } as const);
+  const [found, token] = await store.getAll(DevicePointer, [byName, byToken]);
+  const name = input.device_id === undefined ? undefined : found;
+  const [pointer, other] = name ? [name, token] : [token, undefined];
+  const pointers = [pointer, other].filter((one) => one !== undefined);
+  const rows = await store.getAll(DeviceItem, pointers);
+  const device = pointer && rows[0];
+  const former = other && rows[1];
+  const isNamed = input.device_id !== undefined;
+  return { isNamed, name, token, device, former: former?.id === device?.id ? undefined : former };
+}
+
+/** The address that a push goes to, which only one device can have. */
+const addressOf = ({ platform, token, subscription }: Pick<DeviceInput, "platform" | "token" | "subscription">) =>
+  `${platform}:${token ?? subscription?.endpoint ?? ""}`;
+
+function registrationOf(
+  { clock, ids }: Pick<Store, "clock" | "ids">,
+  input: DeviceInput,
+  existing: DeviceRow | undefined,
+): DeviceRecord {
+  const { subscriber_id, platform, token, subscription, push_enabled = existing?.push_enabled ?? true } = input;
+  const now = timestamp(clock.now());
+  return {
+    ...detailsOf(existing),
+    ...detailsOf(input),
+    id: existing ? existing.id : ids.uuidAt(clock.now()),
+    subscriber_id,
+    platform,
+    push_enabled,
+    address: addressOf(input),
+    token,
+    subscription: subscription && toJson(subscription),
+    status: "active",
+    created_at: existing?.created_at ?? now,
+    updated_at: now,
+    last_seen_at: now,
+    rev: (existing?.rev ?? 0) + 1,
+  };
+}
+
+/** What is known of a device. */
+function detailsOf(source: DeviceDetails = {}): DeviceDetails {
+  const { device_id, model, os_version, app_version, sdk_version, locale, timezone, environment } = source;
+  const details = { device_id, model, os_version, app_version, sdk_version, locale, timezone, environment };
+  return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
+}
+
+const isSame = (one: DeviceRow | undefined, row: DeviceRecord): one is DeviceRow =>
+  one?.id === row.id && one.subscriber_id === row.subscriber_id;
+
+const isInPlace = (existing: DeviceRow, row: DeviceRecord): boolean =>
+  isSame(existing, row) && existing.address === row.address && existing.device_id === row.device_id;
+
+type Outcome = "done" | "gone" | "again";
+
+/** Nothing moved: one write of the row itself. */
+const refresh = (store: Store, row: DeviceRecord, existing: DeviceRow): Promise<Outcome> =>
+  store.put(DeviceItem, keyOfDevice(row), row, is("rev", existing.rev)).then(
+    () => "done",
+    onConditionFailed(() => "again"),
+  );
+
+/** The row, its pointers, and the rows that must be removed for it: all or nothing. */
+async function applyRegistration(store: Store, row: DeviceRecord, existing: ExistingDevice): Promise<Outcome> {
+  const subscriber = row.subscriber_id;
+  const same = isSame(existing.device, row) ? existing.device : undefined;
+  const surplus = same ? [] : await surplusOf(store, subscriber, existing);
+  const moved = same ? undefined : existing.device;
+  const leaving = [moved, existing.former, ...surplus].filter((device) => device !== undefined);
+  const pointers: { key: PointerKey; when: PointerCondition }[] = [
+    { key: { by: "token", text: row.address }, when: asRead(existing.token) },
+  ];
+  if (row.device_id !== undefined) {
+    const when = existing.isNamed ? asRead(existing.name) : pointsAt(row);
+    pointers.push({ key: { by: "name", text: row.device_id }, when });
+  }
+  const kept = new Set(pointers.map(({ key }) => DevicePointer.pk(key)));
+  const stale = [...leaving, ...(same ? [same] : [])]
+    .flatMap((device) => pointersOf(device).map((key) => ({ key, when: pointsAt(device) })))
+    .filter(({ key }) => !kept.has(DevicePointer.pk(key)));
+  const writes: ItemWrite<"workspace">[] = [
+    checkItem(Profile, { id: subscriber }, isAlive()),
+    putItem(DeviceItem, keyOfDevice(row), row, same ? is("rev", same.rev) : absent()),
+    ...pointers.map(({ key, when }) => putItem(DevicePointer, key, { subscriber, device: row.id }, when)),
+    ...leaving.map((device) => removeItem(DeviceItem, keyOfDevice(device), is("rev", device.rev))),
+    ...stale.map(({ key, when }) => removeItem(DevicePointer, key, when)),
+  ];
+  return store.transact(writes).then(
+    () => "done",
+    onTransactionCanceled(([erased]) => (erased ? "gone" : "again")),
+  );
+}
+
+/** The pointer is as it was read. */
+const asRead = (pointer: Pointer | undefined): PointerCondition =>
+  pointer ? all(is("subscriber", pointer.subscriber), is("device", pointer.device)) : absent();
+
+/** The devices to be removed so that one more has room: those seen longest ago. */
+async function surplusOf(
+  store: StoreReader,
+  subscriber: string,
+  { device, former }: ExistingDevice,
+): Promise<DeviceRow[]> {
+  const gone = new Set([device?.sk, former?.sk]);
+  const others = (await deviceRows(store, subscriber)).filter(({ sk }) => !gone.has(sk));
+  const order = ({ last_seen_at, id }: DeviceRow) => `${last_seen_at}#${id}`;
+  others.sort((a, b) => (order(a) < order(b) ? -1 : 1));
+  return others.slice(0, Math.max(0, others.length - (MAX_DEVICES - 1)));
+}

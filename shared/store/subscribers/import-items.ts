@@ -1,0 +1,54 @@
+// The stored form of import jobs (IMP), for 30 days.
+import * as v from "valibot";
+import { importSources } from "../../rules/import-columns.ts";
+import { importStatuses } from "../../rules/import-states.ts";
+import { entity, item, json } from "../item.ts";
+
+/** A row of the file that was not imported. */
+export interface Rejected {
+  line: number;
+  reason: string;
+  cells: readonly string[];
+}
+
+export const ImportItem = entity("import", {
+  about: "An import job: how far its file has been read, and what became of the rows.",
+  row: {
+    react: v.literal("import"),
+    id: v.string(),
+    list: v.string(),
+    source: v.picklist(importSources),
+    /** Everything is checked and counted, nothing is written (F13). */
+    dry_run: v.optional(v.literal(true)),
+    status: v.picklist(importStatuses),
+    bytes: v.number(),
+    processed: v.optional(v.number()),
+    failed: v.optional(v.number()),
+    /** Rows by what became of their consent: a status, or `unchanged`. */
+    "consent:*": v.number(),
+    /** Counted before the first row is imported. */
+    total: v.optional(v.number()),
+    error: v.optional(v.string()),
+    /** Where reading continues: the byte after the last record that is accounted for, and its line. */
+    offset: v.number(),
+    line: v.number(),
+    header: v.optional(json<string[]>()),
+    delimiter: v.optional(v.string()),
+    rejected_file: v.optional(v.boolean()),
+    created_at: v.string(),
+    completed_at: v.optional(v.string()),
+    expires: v.number(),
+  },
+  writers: ["api-imports", "import-rows"],
+  lifetime: "30 days",
+});
+
+export const RejectedRows = item({
+  about: "Rejected rows of an import, by the byte at which their batch begins.",
+  pk: ({ job }: { job: string }) => `import#${job}`,
+  sk: ({ offset }: { offset: number }) => `X#${String(offset).padStart(12, "0")}`,
+  prefix: "X#",
+  row: { rows: json<readonly Rejected[]>(), expires: v.number() },
+  writers: ["import-rows"],
+  lifetime: "30 days",
+});

@@ -1,0 +1,127 @@
+// The stored form of subscribers (SUB), their consents and anonymous ids. Their devices: device-items.ts.
+import * as v from "valibot";
+import { absent, all, present } from "../conditions.ts";
+import { hashOf } from "../hash.ts";
+import { indexAttributes, item, json, keyIndexOf, type RowOf } from "../item.ts";
+import type { Value } from "../model.ts";
+import { shardOf } from "../shards.ts";
+
+export const consentStatuses = ["opted_in", "opted_out", "unknown", "suppressed"] as const;
+
+/** Profiles and devices of a shard share a partition: see `audience-pages.ts`. A shard is the first digit of an id. */
+export const Profile = item({
+  about: "A subscriber: its attributes, its newest consents and its answers by week; a tombstone once it is erased.",
+  pk: ({ id }: { id: string }) => `S${shardOf(id)}`,
+  sk: ({ id }: { id: string }) => id,
+  row: {
+    react: v.optional(v.picklist(["subscriber", "erasure"])),
+    id: v.string(),
+    external_id: v.optional(v.string()),
+    email: v.optional(v.string()),
+    created_at: v.optional(v.string()),
+    updated_at: v.optional(v.string()),
+    "a:*": json<Value>(),
+    /** Status and time of the newest consent by channel. */
+    "c:*": v.picklist(consentStatuses),
+    "ct:*": v.string(),
+    /** Answers by class of channels and week: `we:push:2954`. */
+    "we:*": v.number(),
+    ...indexAttributes("i3"),
+    ...indexAttributes("i4"),
+    erased_at: v.optional(v.string()),
+    /** The call that erased it: a retry of the call recognizes its own write. */
+    erased_by: v.optional(v.string()),
+    erase_properties: v.optional(v.literal(true)),
+    /** The generation of the id that is in use, after several erasures. */
+    next: v.optional(v.number()),
+    /** The pseudonym that replaces the id in the ledger; removed with the last traces. */
+    mark: v.optional(v.string()),
+  },
+  writers: [
+    "api-subscribers",
+    "api-devices",
+    "api-notifications",
+    "api-mail",
+    "api-inbound",
+    "import-rows",
+    "deliver",
+    "mail-event",
+    "erase",
+  ],
+  personal: "scrubbed",
+});
+
+/** The profile of a subscriber, or its tombstone. */
+export type ProfileRow = RowOf<typeof Profile>;
+
+/** The condition on a profile that the subscriber exists and is not erased. */
+export const isAlive = () => all(present("external_id"), absent("erased_at"));
+
+export const SubscribersByAge = keyIndexOf(Profile, {
+  index: "i3",
+  about: "Subscribers of a shard in the order of their creation.",
+  pk: ({ shard }: { shard: string }) => `N${shard}`,
+  sk: ({ created_at, id }: { created_at: string; id: string }) => `${created_at}#${id}`,
+});
+
+export const SubscribersByPhone = keyIndexOf(Profile, {
+  index: "i4",
+  about: "Subscribers by the phone number of their attributes.",
+  pk: ({ phone }: { phone: string }) => `P#${hashOf(phone)}`,
+  sk: ({ id }: { id: string }) => id,
+});
+
+export const SubscriberCount = item({
+  about: "The number of subscribers of a shard; it follows the table's stream.",
+  pk: () => "COUNT#subscribers",
+  sk: ({ shard }: { shard: string }) => shard,
+  row: { n: v.number() },
+  writers: ["react"],
+});
+
+/** Evidence of a consent. */
+interface Evidence {
+  ip?: string | undefined;
+  text?: string | undefined;
+  import_job_id?: string | undefined;
+}
+
+/** The fields of a consent that are stored as the API returns them. */
+export const consentFields = {
+  id: v.string(),
+  subscriber_id: v.string(),
+  channel: v.string(),
+  status: v.picklist(consentStatuses),
+  express: v.boolean(),
+  consented_at: v.string(),
+};
+
+export const ConsentItem = item({
+  about: "An assertion of the consent history (D-CONSENT); it never changes.",
+  pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
+  sk: ({ consent }: { consent: string }) => `C#${consent}`,
+  prefix: "C#",
+  row: { ...consentFields, source: v.optional(v.string()), evidence: json<Evidence>(), recorded_at: v.string() },
+  writers: ["api-subscribers", "api-inbound", "api-mail", "import-rows", "deliver", "mail-event", "erase"],
+  personal: "removed",
+});
+
+const aliasRow = { subscriber: v.string(), anonymous: v.string() };
+
+export const Alias = item({
+  about: "The subscriber that an anonymous id belongs to.",
+  pk: ({ anonymous }: { anonymous: string }) => `A#${anonymous}`,
+  row: aliasRow,
+  writers: ["api-events", "erase"],
+  personal: "removed",
+});
+
+export const SubscriberAlias = item({
+  about: "An anonymous id of a subscriber, stored with the subscriber.",
+  pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
+  sk: ({ anonymous }: { anonymous: string }) => `A#${anonymous}`,
+  prefix: "A#",
+  row: { ...aliasRow, react: v.literal("alias") },
+  writers: ["api-events", "erase"],
+  personal: "removed",
+});

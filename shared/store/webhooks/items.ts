@@ -1,0 +1,43 @@
+// The stored form of webhook endpoints (HOK, D-HOOKS). Their log: delivery-items.ts.
+import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
+import { Events } from "../../http/webhook-input.ts";
+import { entity, item, type RowOf } from "../item.ts";
+
+/** A webhook endpoint as the dashboard's API returns it. */
+export const Webhook = v.object({
+  id: v.string(),
+  target_url: v.string(),
+  events: Events,
+  description: v.nullable(v.string()),
+  active: v.boolean(),
+  consecutive_failures: v.number(),
+  disabled_at: v.nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type Webhook = v.InferOutput<typeof Webhook>;
+
+export const WebhookItem = entity("webhook", {
+  about: "A webhook endpoint; its secrets are derived from the root secret by their version.",
+  row: {
+    ...Webhook.entries,
+    description: v.optional(v.string()),
+    disabled_at: v.optional(Timestamp),
+    secret_version: v.number(),
+    /** When the newest secret was made by a rotation, in milliseconds. */
+    rotated_at: v.optional(v.number()),
+    /** When the first of the consecutive failures was recorded, in milliseconds. */
+    first_failure_at: v.optional(v.number()),
+  },
+  writers: ["api-hooks", "api-webhooks", "post-webhook"],
+});
+export type WebhookRow = RowOf<typeof WebhookItem>;
+
+export const WebhookCount = item({
+  about: "The number of webhook endpoints, changed in the transactions that create and delete them.",
+  pk: () => "COUNT#webhooks",
+  sk: () => "0",
+  row: { n: v.number() },
+  writers: ["api-hooks", "api-webhooks"],
+});

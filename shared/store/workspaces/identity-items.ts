@@ -1,0 +1,151 @@
+// The stored form of who may call: users, members, invitations, sessions, server keys, and the counters that limit them.
+import * as v from "valibot";
+import { roles, scopes } from "../../http/roles.ts";
+import { Timestamp } from "../../http/schemas.ts";
+import { hashOf } from "../hash.ts";
+import { entity, platformItem } from "../item.ts";
+import { WorkspaceId } from "./items.ts";
+
+export const userFields = { id: v.string(), email: v.string(), name: v.string() };
+
+export const UserItem = platformItem({
+  about: "A user with the hash of the password.",
+  pk: ({ email }: { email: string }) => `USER#${hashOf(email.toLowerCase())}`,
+  row: {
+    ...userFields,
+    password: v.string(),
+    created_at: Timestamp,
+    /** How often the user joined a workspace by an invitation. */
+    joined: v.optional(v.number()),
+  },
+  writers: ["api-auth", "purge"],
+  purge: "with-members",
+});
+
+export const memberFields = {
+  user_id: v.string(),
+  email: v.string(),
+  name: v.string(),
+  role: v.picklist(roles),
+  created_at: Timestamp,
+};
+
+export const MemberItem = platformItem({
+  about: "A user's role in a workspace, listed under the workspace.",
+  pk: ({ tenant }: { tenant: string }) => `TENANT#${tenant}`,
+  sk: ({ user }: { user: string }) => `MEMBER#${user}`,
+  prefix: "MEMBER#",
+  row: { ...memberFields, tenant: WorkspaceId },
+  writers: ["api-auth", "api-team", "purge"],
+  purge: "by-key",
+});
+
+export const MembershipItem = platformItem({
+  about: "The same role, listed under the user.",
+  pk: ({ user }: { user: string }) => `MEMBER#${user}`,
+  sk: ({ tenant }: { tenant: string }) => `TENANT#${tenant}`,
+  row: { ...memberFields, tenant: WorkspaceId },
+  writers: ["api-auth", "api-team", "purge"],
+  purge: "by-tenant-attribute",
+});
+
+export const invitationFields = { id: v.string(), email: v.string(), role: v.picklist(roles), expires_at: Timestamp };
+
+export const InvitationItem = platformItem({
+  about: "An invitation, found by its token: single use.",
+  pk: ({ token }: { token: string }) => `INVITE#${hashOf(token)}`,
+  row: { ...invitationFields, tenant: WorkspaceId, expires: v.number() },
+  writers: ["api-auth", "api-team"],
+  lifetime: "7 days",
+  purge: "by-tenant-attribute",
+});
+
+export const InvitedItem = platformItem({
+  about: "The same invitation, listed under its workspace: one per address.",
+  pk: ({ tenant }: { tenant: string }) => `TENANT#${tenant}`,
+  sk: ({ email }: { email: string }) => `INVITED#${hashOf(email.toLowerCase())}`,
+  prefix: "INVITED#",
+  row: { ...invitationFields, expires: v.number() },
+  writers: ["api-auth", "api-team"],
+  lifetime: "7 days",
+  purge: "by-key",
+});
+
+export const RefreshFamily = platformItem({
+  about: "A session: the hash of the refresh token that is valid now, and of the one before for 10 s.",
+  pk: ({ family }: { family: string }) => `REFRESH#${family}`,
+  row: {
+    user: v.string(),
+    tenant: WorkspaceId,
+    /** What successors are derived from, in base64. */
+    seed: v.string(),
+    read_only: v.optional(v.literal(true)),
+    current: v.string(),
+    previous: v.optional(v.string()),
+    previous_until: v.optional(v.number()),
+    expires_at: v.number(),
+    expires: v.number(),
+  },
+  writers: ["api-auth"],
+  lifetime: "30 days after the last use",
+  purge: "by-tenant-attribute",
+});
+
+/** What is shown of a server key: attributes of its row, and fields of the API. */
+export const serverKeyFields = {
+  id: v.string(),
+  name: v.string(),
+  prefix: v.string(),
+  scopes: v.array(v.picklist(scopes)),
+  created_at: Timestamp,
+};
+
+export const ServerKeyItem = entity("server-key", {
+  about: "A server key as the workspace lists it, with the key of its credential.",
+  row: { ...serverKeyFields, credential: v.string() },
+  writers: ["api-account"],
+});
+
+export const ServerCredential = platformItem({
+  about: "What a server key opens, found by the hash of the key.",
+  pk: ({ hash }: { hash: string }) => `KEY#${hash}`,
+  row: {
+    kind: v.literal("server"),
+    tenant: WorkspaceId,
+    id: v.string(),
+    scopes: v.array(v.picklist(scopes)),
+    /** Its scopes were named when it was made. */
+    explicit: v.boolean(),
+    last_used_at: v.optional(Timestamp),
+    revoked_at: v.optional(Timestamp),
+  },
+  writers: ["api-account", "api-subscribers", "api-hooks", "api-events"],
+  purge: "by-tenant-attribute",
+});
+
+/** The key of a server key's credential: its row holds the whole partition key. */
+export const credentialKeyOf = ({ credential }: { credential: string }) => ({ hash: credential.slice("KEY#".length) });
+
+/** The counter of one window. */
+const counter = { count: v.number(), expires: v.number() };
+
+/** What the keys of a workspace's counters begin with. */
+export const requestCountPrefix = (tenant: string): string => `LIMIT#minute#${tenant}#`;
+
+export const RequestCount = platformItem({
+  about: "Requests with dashboard tokens in a minute of a workspace: the only write that a refused request makes.",
+  pk: ({ tenant, minute }: { tenant: string; minute: number }) => `${requestCountPrefix(tenant)}${minute}`,
+  row: counter,
+  writers: ["api-*"],
+  lifetime: "5 minutes after its minute",
+  purge: "by-key",
+});
+
+export const AttemptCount = platformItem({
+  about: "Attempts to register, log in or accept an invitation in a window, by address, domain or e-mail.",
+  pk: ({ kind, who, window }: { kind: string; who: string; window: number }) => `LIMIT#${kind}#${who}#${window}`,
+  row: counter,
+  writers: ["api-auth"],
+  lifetime: "60 seconds after its window",
+  purge: "kept",
+});

@@ -1,0 +1,90 @@
+// The stored form of workspaces: their settings and status, an agency's clients, usage of a billing period.
+import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
+import { planNames } from "../../plans.ts";
+import type { FrequencyCap } from "../../rules/caps.ts";
+import { item, json, platformItem } from "../item.ts";
+import type { Key, TenantId } from "../model.ts";
+import type { QuietSettings } from "./settings.ts";
+
+/** The id of a workspace, in rows that the product wrote itself. */
+export const WorkspaceId = v.custom<TenantId>((value) => typeof value === "string");
+
+/** Attributes of a workspace's row that are fields of the API as well. */
+export const workspaceFields = {
+  plan: v.picklist(planNames),
+  status: v.picklist(["active", "suspended", "deleted"]),
+  kind: v.picklist(["standard", "agency"]),
+  created_at: Timestamp,
+};
+
+const PeriodUsage = v.object({ period: v.string(), sends: v.number(), events: v.number() });
+export type PeriodUsage = v.InferOutput<typeof PeriodUsage>;
+
+export const WorkspaceItem = platformItem({
+  about: "A workspace: its settings, plan and status. After its purge the row stays as a tombstone.",
+  pk: ({ tenant }: { tenant: string }) => `TENANT#${tenant}`,
+  row: {
+    id: WorkspaceId,
+    ...workspaceFields,
+    /** A tombstone has no name and no owners. */
+    name: v.optional(v.string()),
+    owners: v.optional(v.number()),
+    timezone: v.optional(v.string()),
+    email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"])),
+    quiet_hours: v.optional(json<QuietSettings>()),
+    frequency_caps: v.optional(json<FrequencyCap[]>()),
+    monthly_send_cap: v.optional(v.number()),
+    /** How many clients an agency has. */
+    clients: v.optional(v.number()),
+    /** The version of the team: the number of invitations and of members who accepted one. */
+    team: v.optional(v.number()),
+    deleted_at: v.optional(Timestamp),
+    purging_at: v.optional(Timestamp),
+    purge_until: v.optional(v.number()),
+    purge_not_before: v.optional(v.number()),
+    purge_from: v.optional(json<Key>()),
+    purge_found: v.optional(v.number()),
+    usage_record: v.optional(v.array(PeriodUsage)),
+    purged_at: v.optional(Timestamp),
+  },
+  writers: ["api-auth", "api-account", "api-agency", "api-team", "api-billing", "operator", "purge"],
+  lifetime: "without end: a tombstone stays after the purge",
+  purge: "kept",
+});
+
+export const ClientItem = platformItem({
+  about: "A client's workspace, listed under its agency, oldest first.",
+  pk: ({ agency }: { agency: string }) => `TENANT#${agency}`,
+  sk: ({ tenant }: { tenant: string }) => `CLIENT#${tenant}`,
+  prefix: "CLIENT#",
+  row: { tenant: WorkspaceId, created_at: Timestamp },
+  writers: ["api-agency", "purge"],
+  purge: "by-tenant-attribute",
+});
+
+/** The agency and the client that a key names, if it is that of a client. */
+export const clientKeyOf = ({ pk, sk }: Key, tenant: TenantId) =>
+  sk === ClientItem.sk?.({ tenant }) ? { agency: pk.slice("TENANT#".length), tenant } : undefined;
+
+export const Usage = item({
+  about: "Sends of a billing period, reserved before they are used.",
+  pk: () => "USAGE",
+  sk: ({ period }: { period: string }) => period,
+  row: {
+    sends: v.optional(v.number()),
+    /** The highest percentage of each limit that a warning was given for. */
+    warned_sends: v.optional(v.number()),
+    warned_events: v.optional(v.number()),
+    warned_cap: v.optional(v.number()),
+  },
+  writers: ["api-notifications", "api-events", "run-schedule", "fan-out", "operator"],
+});
+
+export const EventUsage = item({
+  about: "Events of a billing period, in shards that each have their share of the quota.",
+  pk: ({ shard }: { shard: number }) => `USAGE#${shard}`,
+  sk: ({ period }: { period: string }) => period,
+  row: { events: v.optional(v.number()) },
+  writers: ["api-events", "operator"],
+});

@@ -1,0 +1,54 @@
+// What a workspace may set for itself (AMB-85): the shapes of the API, and the types of what is stored.
+import * as v from "valibot";
+import { isTimeZone } from "../../rules/time-zones.ts";
+
+const LocalTime = v.pipe(
+  v.string("must be a time such as 22:00"),
+  v.regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, "must be a time such as 22:00"),
+);
+
+const QuietHours = v.pipe(
+  v.strictObject({
+    start: LocalTime,
+    end: LocalTime,
+    timezone_mode: v.picklist(["subscriber", "workspace"], "must be subscriber or workspace"),
+    days: v.optional(
+      v.pipe(
+        v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(6)), "must be an array of days 0 to 6"),
+        v.minLength(1),
+      ),
+      [0, 1, 2, 3, 4, 5, 6],
+    ),
+  }),
+  v.forward(
+    v.check(({ start, end }) => start !== end, "must differ from start: no hour would be left"),
+    ["end"],
+  ),
+);
+export type QuietSettings = v.InferOutput<typeof QuietHours>;
+
+const FrequencyCap = v.strictObject({
+  category: v.picklist(["marketing", "transactional"], "must be marketing or transactional"),
+  channel_class: v.optional(v.picklist(["push", "web_push", "email", "in_app", "sms", "chat_app"])),
+  max: v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1, "must be at least 1")),
+  per: v.picklist(["day", "week"], "must be day or week"),
+});
+
+export const WorkspaceSettings = v.object({
+  name: v.string(),
+  timezone: v.string(),
+  email_consent_mode: v.picklist(["opt_out", "opt_in"]),
+  quiet_hours: v.nullable(QuietHours),
+  frequency_caps: v.array(FrequencyCap),
+});
+export type WorkspaceSettings = v.InferOutput<typeof WorkspaceSettings>;
+
+export const SettingsChange = v.strictObject({
+  name: v.optional(v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"), v.maxLength(200))),
+  timezone: v.optional(v.pipe(v.string("must be a string"), v.check(isTimeZone, "must be an IANA time zone"))),
+  email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"], "must be opt_out or opt_in")),
+  quiet_hours: v.optional(v.nullable(QuietHours)),
+  frequency_caps: v.optional(
+    v.pipe(v.array(FrequencyCap, "must be an array"), v.maxLength(20, "must have at most 20 caps")),
+  ),
+});
