@@ -29,12 +29,12 @@ const keyOf = (n: number) => ({
   sk: { S: `S#${String(n % PARTITION).padStart(7, "0")}` },
 });
 const itemOf = (n: number) => ({ ...keyOf(n), name: { S: `thing number ${n}` }, n: { N: String(n) } });
-/** Numbers all over the range, the same ones every time. */
+/** Numbers spread over the whole range, the same ones every time. */
 const scattered = (n: number, items: number) => (n * 7_919) % items;
 
 type Operate = StandIn["operate"];
 
-/** Everything that is measured, on one engine; `tell` hears each figure. */
+/** Runs all measurements on one engine; calls `tell` with each figure. */
 async function work(
   operate: Operate,
   sizes: { items: number; single: number; queries: number; transactions: number },
@@ -96,13 +96,13 @@ export async function benchEngine(tell: (figure: Figure) => void, items = ITEMS)
   }
 }
 
-/** A smaller load, over HTTP on both sides, where Amazon's DynamoDB Local is installed. */
+/** A smaller load, over HTTP on both sides, if Amazon's DynamoDB Local is installed. */
 async function benchBeside(tell: (figure: Figure) => void): Promise<Answer> {
-  if (!hasEngines()) return { figures: [], notes: ["DynamoDB Local is not here: sh tools/install-parity.sh"] };
+  if (!hasEngines()) return { figures: [], notes: ["DynamoDB Local is not installed: sh tools/install-parity.sh"] };
   const figures: Figure[] = [];
   const database = openDatabase(":memory:");
   const ours = createDynamoDb({ clock: systemClock, ids: systemIds, database });
-  // Nobody asks for another service.
+  // The bench calls no other service.
   const port = await startAwsPort({ dynamodb: ours, sqs: ours, scheduler: ours, kms: ours }, 0, () => undefined);
   const local = await startDynamoDbLocal();
   try {

@@ -1,4 +1,4 @@
-// What events and interactions cost: taken in by thousands and one by one, exported, reported.
+// The cost of events and interactions: ingested by thousands and one by one, exported, reported.
 import { SECOND } from "../shared/clock.ts";
 import type { Tenant, TestWorld } from "../test/support/world.ts";
 import { type Figure, measure, type Work } from "./measure.ts";

@@ -1,4 +1,4 @@
-// A process of its own that loads one bundle and prints the CPU time that took, in microseconds.
+// Runs as a separate process: loads one bundle and prints the CPU time of the load, in microseconds.
 Object.assign(globalThis, { awslambda: { streamifyResponse: (handler: unknown) => handler } });
 const before = process.cpuUsage();
 await import(process.argv[2]!);

@@ -1,4 +1,4 @@
-// How long functions take to load, beside bundles that hold nothing but the SDK's clients and commands they use.
+// Load times of functions, compared with bundles that contain only the SDK's clients and commands they use.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,11 +19,11 @@ const env = {
 
 export interface Import {
   microseconds: number;
-  /** Of the SDK alone; absent where a function uses no client. */
+  /** The SDK alone; absent if the function uses no client. */
   sdkMicroseconds?: number;
 }
 
-/** Medians of fresh processes, taken in turns, so that a busy moment of the machine meets all alike. */
+/** Medians of fresh processes, run in turns, so that a busy moment of the machine affects all alike. */
 export async function importsOf(bundles: ReadonlyMap<string, Bundle>): Promise<Map<string, Import>> {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   try {
@@ -51,7 +51,7 @@ export async function importsOf(bundles: ReadonlyMap<string, Bundle>): Promise<M
   }
 }
 
-/** Makes each client that is among the modules, and names each command. */
+/** Creates each client that is among the modules, and references each command. */
 function sdkAlone(modules: readonly string[]): string {
   const found = modules.flatMap((file) => {
     const [, client, name] =

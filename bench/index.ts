@@ -1,5 +1,5 @@
 // `npm run bench`: costs per item beside the budgets; `-- local` the engine itself, `-- weight` the bundles, `--json` for machines.
-// Run it in a small heap (--max-old-space-size=128): the peak then shows what the work needs, not what was left lying.
+// Run it in a small heap (--max-old-space-size=128), so that the peak shows what the work needs, not garbage.
 import { parseArgs } from "node:util";
 import { type Figure, tableOf } from "./measure.ts";
 
@@ -8,7 +8,7 @@ const { positionals, values } = parseArgs({
   options: { json: { type: "boolean", default: false }, sizes: { type: "string" }, items: { type: "string" } },
 });
 const [what = "product"] = positionals;
-/** Each brings only what it needs into memory. */
+/** Each is imported only when it is run. */
 const benches = {
   product: async () => (await import("./product.ts")).benchProduct(progress, values.sizes?.split(",").map(Number)),
   local: async () =>
@@ -16,7 +16,7 @@ const benches = {
   weight: async () => (await import("./weight.ts")).benchWeight(),
 };
 
-/** What is done so far, where somebody watches. */
+/** Prints the progress to a terminal. */
 function progress({ scenario, items }: Figure): void {
   if (process.stderr.isTTY) process.stderr.write(`${scenario}: ${items}\n`);
 }

@@ -1,8 +1,8 @@
-// What a piece of work took: units as DynamoDB bills them, requests, messages, CPU, memory; and how that is shown.
+// Measures a piece of work (DynamoDB units as billed, requests, messages, CPU, memory) and formats the figures.
 import { readFileSync, writeFileSync } from "node:fs";
 import type { TestWorld } from "../test/support/world.ts";
 
-/** One line of the answer; all but `items`, `seconds` and `peak_mb` are per item. */
+/** One line of the result; all but `items`, `seconds` and `peak_mb` are per item. */
 export interface Figure {
   scenario: string;
   items: number;
@@ -14,9 +14,9 @@ export interface Figure {
   messages: number;
   cpu_us: number;
   peak_mb: number;
-  /** What the scenario may take. */
+  /** The budget of the scenario. */
   budget: string;
-  /** Whether the budget is kept; absent where there is none. */
+  /** Whether the budget is kept; absent if there is none. */
   kept?: boolean | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Budget {
 export interface Work {
   scenario: string;
   items: number;
-  /** Operations that authenticate the caller: metered apart, as the budgets do. */
+  /** Operations that authenticate the caller: counted separately, as in the budgets. */
   authentication?: readonly string[];
   budget?: Budget;
 }
@@ -36,7 +36,7 @@ export interface Work {
 const MB = 1_048_576;
 const SAMPLE_MS = 20;
 
-/** Does the work and says what it took; the meter of the world begins anew. */
+/** Does the work and returns its figures. Resets the meter of the service. */
 export async function measure(world: TestWorld, work: Work, action: () => Promise<unknown>): Promise<Figure> {
   const { scenario, items, authentication = [], budget } = work;
   world.dynamodb.resetMeter();
@@ -65,7 +65,7 @@ interface Took {
   cpuMicroseconds: number;
 }
 
-/** The same for work that no AWS service sees. */
+/** The same for work without AWS requests. */
 export async function measurePlain(scenario: string, items: number, action: () => Promise<unknown>): Promise<Figure> {
   const { took, peak_mb } = await timed(action);
   const nothing = { wcu: 0, rcu: 0, requests: 0, messages: 0, budget: "" };
@@ -93,7 +93,7 @@ async function timed(action: () => Promise<unknown>): Promise<{ took: Took; peak
   return { took: { seconds, cpuMicroseconds: user + system }, peak_mb: (peakBytes() ?? sampled) / MB };
 }
 
-/** Where there is a `/proc`, the kernel knows the peak exactly. */
+/** The exact peak from the kernel, if there is a `/proc`. */
 function peakBytes(): number | undefined {
   try {
     const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"));
@@ -107,7 +107,7 @@ function forgetPeak(): void {
   try {
     writeFileSync("/proc/self/clear_refs", "5");
   } catch {
-    // The sampled peak then has to do.
+    // Falls back to the sampled peak.
   }
 }
 
@@ -126,7 +126,7 @@ const columns: [heading: string, show: (figure: Figure) => string][] = [
 
 const short = (n: number): string => (n >= 100 ? String(Math.round(n)) : String(Number(n.toPrecision(3))));
 
-/** A table for people: one row per figure, all but the first columns per item. */
+/** A readable table: one row per figure, all but the first columns per item. */
 export function tableOf(figures: readonly Figure[]): string {
   const rows = [
     columns.map(([heading]) => heading),

@@ -1,4 +1,4 @@
-// Subscribers by the thousand, put straight into the table as the service would have written them.
+// Thousands of subscribers, written directly to the table as the service would write them.
 
 import { uuidOfText } from "../shared/clock.ts";
 import { keyOf, putItem } from "../shared/store/item.ts";

@@ -1,13 +1,13 @@
-// What the service's own work costs, scenario by scenario, beside the raw floor of the same run.
+// The cost of the service's own work, by scenario, beside the raw floor of the same run.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MINUTE, SECOND, uuidOfText } from "../shared/clock.ts";
 import { timers } from "../shared/resources.ts";
-import { SHARDS } from "../shared/store/shards.ts";
 import type { Key } from "../shared/store/model.ts";
 import { audienceRules, planRange } from "../shared/store/sends/audiences.ts";
 import { messageWrite } from "../shared/store/sends/inbox.ts";
+import { SHARDS } from "../shared/store/shards.ts";
 import { Profile } from "../shared/store/subscribers/items.ts";
 import { openChannels } from "../test/support/reached.ts";
 import { openStream } from "../test/support/sse.ts";
@@ -24,7 +24,7 @@ const LISTS = 200;
 const IDLE_SECONDS = 120;
 const PUTS = 10_000;
 const SENDS = [1_000, 10_000, 100_000];
-/** So many of these sizes are also sent by push, each message through the embedded provider. */
+/** How many of these sizes are also sent by push, each message through the embedded provider. */
 const PUSH_SIZES = 2;
 const AUTHENTICATION = ["GetItem"];
 
@@ -36,7 +36,7 @@ export interface Answer {
   notes: string[];
 }
 
-/** All scenarios in one world on a file of its own. `tell` hears of each figure as it comes. */
+/** Runs all scenarios in one service on its own file. Calls `tell` with each figure. */
 export async function benchProduct(tell: (figure: Figure) => void, sizes: readonly number[] = SENDS): Promise<Answer> {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   const world = await testWorld({ file: join(folder, "service.sqlite") });
@@ -63,7 +63,7 @@ export async function benchProduct(tell: (figure: Figure) => void, sizes: readon
   }
 }
 
-/** Compiled code and filled caches, so that the first scenario is not charged for them. */
+/** Compiles code and fills caches, so that the first scenario is not charged for them. */
 async function warmUp(world: TestWorld): Promise<void> {
   const tenant = await world.tenant();
   const ids = await fill(world, tenant, 500);
@@ -224,14 +224,14 @@ async function idleStream(world: TestWorld, tenant: Tenant): Promise<Figure[]> {
   return [figure];
 }
 
-/** To everyone of a workspace of its own, from the request to the closed job. */
+/** A send to everyone of a new workspace, from the request to the closed job. */
 async function send(world: TestWorld, size: number): Promise<Figure> {
   const tenant = await world.tenant();
   await fill(world, tenant, size);
   return sendToAll(world, tenant, { by: "in_app", size });
 }
 
-/** The same by iOS push: a ledger row a recipient, and a call to the provider, which is not counted. */
+/** The same by iOS push: a ledger row per recipient, and a call to the provider, which is not counted. */
 async function push(world: TestWorld, size: number): Promise<Figure> {
   const tenant = await world.tenant();
   const { ios } = await openChannels(world, tenant, "ios-push");

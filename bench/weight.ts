@@ -1,4 +1,4 @@
-// What each function weighs as shipped, and what it takes to load, against its budget (docs/decisions/0016).
+// Bundle size and load time of each function, against their budgets (docs/decisions/0016).
 import { bundleFunctions, bundleSizes } from "../infra/bundle.ts";
 import { contents, deployedFunctions } from "../infra/functions.ts";
 import { importsOf } from "./imports.ts";
@@ -9,9 +9,9 @@ const KB = 1_024;
 const nothing = { seconds: 0, per_second: 0, wcu: 0, rcu: 0, requests: 0, messages: 0, cpu_us: 0, peak_mb: 0 };
 const ENDPOINT_KB = 420;
 const OWN_KB = { max: 90, goal: 60 };
-/** What S3 adds where it is used: a protocol of its own (docs/decisions/0016). */
+/** The additional size of S3, which has its own protocol (docs/decisions/0016). */
 const S3_KB = 120;
-/** Times the load of a bundle that holds the SDK alone. */
+/** As a multiple of the load time of a bundle with only the SDK. */
 const IMPORT_RATIO = { max: 1.6, goal: 1.2 };
 
 const usesS3 = new Set(

@@ -100,7 +100,9 @@ function pathsOf({ groups }: Contents): Record<string, Record<string, Operation>
     for (const { route } of endpoints) {
       const [method = "", path = ""] = routeKeyOf(route).split(" ");
       const parameters = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, parameter]) => ({
-        name: parameter, in: "path", required: true,
+        name: parameter,
+        in: "path",
+        required: true,
         schema: { type: "string" },
       }));
       paths[path] ??= {};

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { threadId } from "node:worker_threads";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { contents, knownRoutes } from "./functions.ts";
+import { items } from "./items-plugin.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const FUNCTIONS = join(ROOT, "dist", "functions");
@@ -42,7 +43,7 @@ export async function bundleFunctions(): Promise<Map<string, Bundle>> {
 export const bundle = (entries: ReadonlyMap<string, string>, outdir: string) =>
   build({
     entryPoints: [...entries.keys()].map((name) => ({ in: `function:${name}`, out: name })),
-    plugins: [virtual(entries), loadedLate],
+    plugins: [virtual(entries), items, loadedLate],
     absWorkingDir: ROOT,
     outdir,
     write: false,

@@ -39,7 +39,10 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
   return [
     ...groups.map(
       (group): DeployedFunction => ({
-        name: `api-${group.name}`, kind: "api", about: group.about, ...api,
+        name: `api-${group.name}`,
+        kind: "api",
+        about: group.about,
+        ...api,
         ...environmentAndGrantsOf([...servingUses, ...group.endpoints.flatMap(({ uses }) => uses)]),
       }),
     ),
@@ -51,14 +54,21 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
       ...environmentAndGrantsOf([]),
     },
     {
-      name: stream.name, kind: "stream", about: stream.about,
-      memoryMb: STREAM_MEMORY_MB, timeoutSeconds: STREAM_TIMEOUT_SECONDS,
+      name: stream.name,
+      kind: "stream",
+      about: stream.about,
+      memoryMb: STREAM_MEMORY_MB,
+      timeoutSeconds: STREAM_TIMEOUT_SECONDS,
       ...environmentAndGrantsOf([...servingUses, ...stream.endpoint.uses]),
     },
     { name: operator.name, kind: "operator", about: operator.about, ...api, ...environmentAndGrantsOf(operator.uses) },
     ...workers.map(
       ({ name, about, uses }): DeployedFunction => ({
-        name, kind: "worker", about, memoryMb: MEMORY_MB, timeoutSeconds: WORKER_TIMEOUT_SECONDS,
+        name,
+        kind: "worker",
+        about,
+        memoryMb: MEMORY_MB,
+        timeoutSeconds: WORKER_TIMEOUT_SECONDS,
         ...environmentAndGrantsOf(uses),
       }),
     ),

@@ -56,7 +56,10 @@ export function createLambdas(
       });
       const reserved = kind === "stream" ? settings.streamConcurrency : undefined;
       const lambda = new LambdaFunction(stack, id, {
-        functionName, description: about, code: code(name), handler: "index.handler",
+        functionName,
+        description: about,
+        code: code(name),
+        handler: "index.handler",
         runtime: Runtime.NODEJS_24_X,
         architecture: Architecture.ARM_64,
         memorySize: memoryMb,

@@ -73,7 +73,8 @@ async function checkBootstrap(parameters: Client, { fine, notes, faults }: Repor
     },
     (error: Error) => {
       if (error.name === "ParameterNotFound") faults.push(`The CDK's bootstrap is missing: ${todo}.`);
-      else notes.push(`The version of the CDK's bootstrap could not be read (${error.name}). If it is missing, ${todo}.`);
+      else
+        notes.push(`The version of the CDK's bootstrap could not be read (${error.name}). If it is missing, ${todo}.`);
     },
   );
 }

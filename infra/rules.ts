@@ -24,7 +24,8 @@ function acceptedIn(stack: Stack): Accepted[] {
     {
       on: ({ node }) => node.id.endsWith("Role"),
       rule: "IAM5[Resource::*]",
-      reason: "X-Ray and dynamodb:ListStreams support no resources; test/infra/grants.test.ts allows only these actions.",
+      reason:
+        "X-Ray and dynamodb:ListStreams support no resources; test/infra/grants.test.ts allows only these actions.",
     },
     {
       on: named("ReactRole"),
@@ -59,7 +60,8 @@ function acceptedIn(stack: Stack): Accepted[] {
     {
       on: named("Failures"),
       rule: "S1",
-      reason: "Only Lambda writes and only operators read, both recorded by CloudTrail; a log bucket would need one too.",
+      reason:
+        "Only Lambda writes and only operators read, both recorded by CloudTrail; a log bucket would need one too.",
     },
     {
       on: named("Imports"),

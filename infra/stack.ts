@@ -39,7 +39,11 @@ export class EngagementStack extends Stack {
     const { tokenIssuer } = settings;
     const mailSender = settings.emailIdentity && `no-reply@${settings.emailIdentity}`;
     const lambdas = createLambdas(this, settings, deployedFunctions(declared), {
-      storage, queues, schedules, code, mailSender,
+      storage,
+      queues,
+      schedules,
+      code,
+      mailSender,
       variables: {
         TOKEN_ISSUER: tokenIssuer?.issuer ?? (settings.domain ? `https://${settings.domain.name}` : api.url),
         TOKEN_AUDIENCE: tokenIssuer?.audience ?? TOKEN_AUDIENCE,

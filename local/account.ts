@@ -1,4 +1,4 @@
-// The AWS resources of the local service: what `cdk deploy` would make, made once in the embedded services.
+// The AWS resources of the local service: those that `cdk deploy` creates, created once in the embedded services.
 import type { Ids } from "../shared/clock.ts";
 import { MAX_RECEIVES, queueNames, VISIBILITY_SECONDS } from "../shared/messages.ts";
 import { queueVariable } from "../shared/resources.ts";
@@ -20,7 +20,7 @@ const SIGNING_ALIAS = "alias/engagement-signing";
 const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 const SCHEDULER_ROLE = `arn:aws:iam::${ACCOUNT}:role/engagement-scheduler`;
 
-/** Makes what is missing. @returns the environment variables that name it all. */
+/** Creates what is missing. @returns the environment variables that name the resources. */
 export async function makeResources(
   { dynamodb, sqs, scheduler, kms, s3 }: Services,
   table = TABLE,
@@ -61,7 +61,7 @@ export async function makeResources(
   };
 }
 
-/** Our table in a DynamoDB of somebody else: the one of an earlier start, else by its usual name where that is free. */
+/** Our table in another DynamoDB: the one of an earlier start, else one with the usual name if that is free. */
 export async function remoteTable({ dynamodb }: Pick<Services, "dynamodb">, state: State, ids: Ids): Promise<string> {
   const found = state.read<string>("remote-table");
   if (found) return found;
@@ -94,7 +94,7 @@ function tableInput(table: string): Wire {
   };
 }
 
-/** A table of an earlier version gets the indexes that came since. */
+/** Adds the indexes that a table of an earlier version lacks. */
 async function addIndexes(dynamodb: Services["dynamodb"], table: string): Promise<void> {
   const { Table } = (await dynamodb.operate("DescribeTable", { TableName: table })) as {
     Table: { GlobalSecondaryIndexes?: { IndexName: string }[] };

@@ -10,7 +10,7 @@ export interface AwsPort {
 }
 
 const HOST = "127.0.0.1";
-/** Room for an object of S3; DynamoDB's batches are far below. */
+/** Fits an object of S3; batches of DynamoDB are far smaller. */
 const BODY_LIMIT = 128 * 1024 * 1024;
 const DATABASE_LIMIT = 16 * 1024 * 1024;
 
@@ -31,7 +31,7 @@ export async function startAwsPort(services: Services, port: number, log: Log): 
       });
       response.writeHead(answer.status, answer.headers).end(answer.body);
     } catch (error) {
-      log("A request to the embedded AWS services broke off.", { error: String(error) });
+      log("A request to the embedded AWS services failed.", { error: String(error) });
       response.destroy();
     }
   });

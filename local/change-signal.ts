@@ -1,4 +1,4 @@
-// A change signal: tells the code that moves time that something has changed.
+// A change signal: notifies the code that moves time of every change.
 export function createChangeSignal() {
   const waiting = new Set<() => void>();
   let count = 0;

@@ -5,20 +5,20 @@ import type { EventEmitter } from "node:events";
 import { Socket } from "node:net";
 import type { Clock } from "../shared/clock.ts";
 
-/** Someone who runs on service time, as the Lambda host sees an invocation. */
+/** Code that runs on service time: for the Lambda host, an invocation. */
 export interface Runner {
   /** How many of its sleeps are pending. */
   asleep: number;
   /** How many of its requests to something real are open. */
   outside: number;
-  /** Told whenever one of these numbers has changed. */
+  /** Called when one of these numbers has changed. */
   changed(): void;
 }
 
-/** Whose code is running now: a sleep belongs to its runner, so that an advance knows who waits for time. */
+/** The runner whose code is running now. A sleep belongs to it, so that an advance knows which runners sleep. */
 export const runner = new AsyncLocalStorage<Runner | undefined>();
 
-// Who waits for a real answer must not be taken for one who waits for service time.
+// A runner that waits for a real response must not count as one that waits for service time.
 subscribe("http.client.request.created", (message) => {
   const caller = runner.getStore();
   if (!caller) return;
@@ -33,20 +33,20 @@ subscribe("http.client.request.created", (message) => {
   };
   const { request } = message as { request: EventEmitter };
   request.once("close", ended);
-  // An embedded provider answers within the process, at once or never.
+  // An embedded provider responds within the process, at once or never.
   request.once("socket", (socket: unknown) => {
     if (!(socket instanceof Socket)) ended();
   });
 });
 
 export interface ServiceClock extends Clock {
-  /** Whether time goes on by itself when nobody holds it. */
+  /** Whether time passes by itself while it is not held. */
   readonly ticking: boolean;
-  /** Moves time forward to `at` (never back) and wakes every sleeper that is due by then, earliest first. */
+  /** Moves time forward to `at` (never back) and ends every sleep that is due by then, earliest first. */
   jumpTo(at: number): void;
-  /** When the next sleeper wants to wake, if any of those asked for sleeps. */
+  /** When the next sleep of these runners ends; undefined if none of them sleeps. */
   nextTimer(of?: (runner: Runner | undefined) => boolean): number | undefined;
-  /** Stops time (an advance is under way); `false` lets a ticking clock go on. */
+  /** Stops time during an advance; `false` lets a ticking clock continue. */
   hold(held: boolean): void;
   /** How far service time is ahead of the wall clock, in milliseconds. */
   offset(): number;
@@ -59,7 +59,7 @@ interface Sleeper {
 }
 
 export interface ClockOptions {
-  /** Service time at the start, in milliseconds; a ticking clock goes on from here. */
+  /** Service time at the start, in milliseconds; a ticking clock continues from here. */
   start: number;
   ticking: boolean;
 }

@@ -1,4 +1,4 @@
-// The control surface of the local service: workspaces, time, faults, meters. It exists nowhere else.
+// The control surface of the local service: workspaces, time, faults, meters. It is not part of a deployment.
 import * as v from "valibot";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../shared/clock.ts";
 import { ApiError, invalid, notFound, toApiError } from "../shared/http/errors.ts";
@@ -15,7 +15,7 @@ import { openOutbox, outboxChannels } from "./outbox.ts";
 import { openState, rememberOffset } from "./state.ts";
 import type { Tenancy } from "./tenancy.ts";
 
-/** Answers requests under `/_local`, those it does not know with 404. */
+/** Handles requests under `/_local`; unknown ones get 404. */
 export type Control = (request: GatewayRequest) => Promise<GatewayResponse>;
 
 interface ControlRequest {
@@ -104,7 +104,7 @@ export function createControl({
     if (to < clock.now())
       throw new ApiError("BAD_REQUEST", `Service time is ${now().now} already; it never goes back.`);
     if (to > LATEST) throw invalid({ advance: "must end before the year 10000" });
-    // Before anything happens at a later time: a crash on the way must not bring the old time back.
+    // Stored before anything happens at a later time, so that a crash in between does not restore the old time.
     rememberOffset(state, clock.offset() + to - clock.now());
     await time.advance(to);
     rememberOffset(state, clock.offset());

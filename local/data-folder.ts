@@ -1,4 +1,4 @@
-// The folder that holds everything stored: claimed by one process at a time, and refused when it is not ours.
+// The folder with all stored data. One process at a time may claim it, and a folder of another program is rejected.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -16,10 +16,10 @@ export interface DataFolder {
 
 /** Marks a SQLite file as ours ("EMS1"). */
 const APPLICATION_ID = 0x454d5331;
-/** For a predecessor that is just going. */
+/** Time for a previous process to end. */
 const LOCK_WAIT_MS = 2_000;
 
-/** Claims the folder; the claim ends with the process, however it ends. @throws a `StartRefused`. */
+/** Claims the folder. The claim ends with the process, even after a crash. @throws a `StartRefused`. */
 export function openDataFolder(folder: string): DataFolder {
   if (folder === ":memory:") return { file: folder, offset: 0, release: () => undefined };
   const file = join(folder, "service.sqlite");

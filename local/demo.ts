@@ -1,4 +1,4 @@
-// The demo workspace of a first start, kept for the next ones, and what `npm start` prints about it.
+// The demo workspace, which the first start creates and later ones keep, and what `npm start` prints about it.
 import { ApiError } from "../shared/http/errors.ts";
 import type { State, StateName } from "./state.ts";
 import type { NewWorkspace, Tenancy } from "./tenancy.ts";
@@ -10,7 +10,7 @@ export interface Demo extends Omit<NewWorkspace, "refresh_token"> {
 const EXTERNAL_ID = "ada";
 const ATTRIBUTES = { first_name: "Ada" };
 
-/** Makes the demo workspace where there is none. Its subscriber is there at every start, its access token is fresh. */
+/** Creates the demo workspace if there is none, ensures that its subscriber exists, and issues a new access token. */
 export async function prepareDemo(
   tenancy: Tenancy,
   state: State,
@@ -28,7 +28,7 @@ export async function prepareDemo(
   return { ...demo, subscriber_id: id };
 }
 
-/** Undefined if the workspace is gone: a DynamoDB elsewhere may have forgotten everything. */
+/** Undefined if the workspace is gone: another DynamoDB may have lost its data. */
 const tokenOf = (tenancy: Tenancy, tenant_id: string): Promise<string | undefined> =>
   tenancy.issueToken({ tenant_id, role: "owner" }).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 404) return undefined;
@@ -37,7 +37,7 @@ const tokenOf = (tenancy: Tenancy, tenant_id: string): Promise<string | undefine
 
 const JSON_TYPE = "-H 'Content-Type: application/json'";
 
-/** Three lines to paste: upsert a subscriber, listen to its stream, send to it and read its inbox. */
+/** Three commands to paste: upsert a subscriber, listen to its stream, send to it and read its inbox. */
 export function tryIt(url: string, { sdk_key, access_token, subscriber_id }: Demo): [string, string, string] {
   const sdk = `-H 'X-SDK-Key: ${sdk_key}'`;
   const reader = `subscriber_id=${subscriber_id}`;
@@ -45,7 +45,7 @@ export function tryIt(url: string, { sdk_key, access_token, subscriber_id }: Dem
   const notification = JSON.stringify({
     subscriberIds: [subscriber_id],
     title: "Hello {{ subscriber.first_name }}",
-    body: "This came through the whole service.",
+    body: "This was delivered by the whole service.",
   });
   const send = `curl -sw '\\n' '${url}/api/v1/notifications' -H 'Authorization: Bearer ${access_token}' ${JSON_TYPE} -d '${notification}'`;
   const settle = `curl -s -X POST '${url}/_local/settle'`;

@@ -1,4 +1,4 @@
-// What goes wrong on purpose: provider outcomes for the sinks, throttled AWS calls, a live stream that is unavailable.
+// Injected faults: provider outcomes for the sinks, throttled AWS calls, an unavailable live stream.
 import { type ChannelType, channelTypes } from "../shared/plans.ts";
 import type { Hooks, ServiceName } from "./aws/protocol.ts";
 import { awsFailure } from "./aws/stand-in.ts";
@@ -19,24 +19,24 @@ export const faultChannels: readonly FaultChannel[] = [
 export interface Fault {
   channel: FaultChannel;
   outcome: (typeof outcomes)[number];
-  /** How many more times; absent = until the faults are cleared. */
+  /** How many more times it applies; absent: until the faults are cleared. */
   times?: number | undefined;
   /** This subscriber only. */
   subscriber_id?: string | undefined;
-  /** What a failed verification says. */
+  /** The message of a failed verification. */
   message?: string | undefined;
 }
 
 export interface Faults {
   add(fault: Fault): void;
   clear(): void;
-  /** The fault that answers now, one of its times used up. */
+  /** The fault that applies now. It uses up one of its times. */
   take(channel: FaultChannel, subscriber?: string): Fault | undefined;
-  /** Between the SDK clients of a function and the embedded services. */
+  /** Called between the SDK clients of a function and the embedded services. */
   hooks(functionName: string): Hooks;
 }
 
-/** The function name under which the local service does its own work: no fault concerns it. */
+/** The function name under which the local service does its own work: faults do not apply to it. */
 export const UNDISTURBED = "control";
 
 export function createFaults(): Faults {
@@ -70,7 +70,7 @@ export function createFaults(): Faults {
   };
 }
 
-/** A 400, so that no client tries again: the caller sees the 503 at once. */
+/** A 400, so that no client retries: the caller gets the 503 at once. */
 const streamUnavailable = () =>
   awsFailure("ServiceUnavailableException", "The live stream is unavailable by a fault of the control surface.");
 

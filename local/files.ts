@@ -1,4 +1,4 @@
-// What lies beside the gateway: assets as CloudFront serves them (docs/edge.md), and the bucket of imports as S3 does.
+// Files beside the gateway: assets as CloudFront serves them (docs/edge.md), and the bucket of imports as S3 does.
 import { ASSETS_PATH, assetHeaders } from "../shared/asset-files.ts";
 import { ASSETS_BUCKET, IMPORTS_BUCKET } from "./account.ts";
 import { handleAwsRequest, type Services } from "./aws/protocol.ts";
@@ -9,13 +9,13 @@ import { isAwsFailure } from "./aws/stand-in.ts";
 import { type Gateway, type GatewayResponse, pathOf } from "./gateway.ts";
 import type { GatewayRequest } from "./gateway-event.ts";
 
-/** The few headers that reach the bucket; no query, no cookie, no credential does. */
+/** The only headers that reach the bucket: no query, cookie or credential does. */
 const PASSED_ON = ["if-none-match", "if-modified-since", "range"];
 
-/** Room for an uploaded file and the form around it. */
+/** Fits an uploaded file and the form around it. */
 const UPLOAD_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** The gateway with the files beside it, as one address serves all. */
+/** The gateway together with the files, under one address. */
 export function withFiles(gateway: Gateway, services: Services & { s3: S3 }): Gateway {
   return {
     ...gateway,
@@ -31,7 +31,7 @@ export function withFiles(gateway: Gateway, services: Services & { s3: S3 }): Ga
 const isImport = ({ path }: Pick<GatewayRequest, "path">) =>
   pathOf(path) === `/${IMPORTS_BUCKET}` || pathOf(path).startsWith(`/${IMPORTS_BUCKET}/`);
 
-/** A signed link or form: judged and answered by the embedded S3 itself. */
+/** A signed link or form: the embedded S3 checks and answers it. */
 async function askBucket(
   services: Services,
   { method, path, headers, body }: GatewayRequest,

@@ -5,7 +5,7 @@ import { ACCOUNT } from "./lambda.ts";
 
 export interface GatewayRequest {
   method: string;
-  /** As it was sent, with the query. */
+  /** As sent, with the query. */
   path: string;
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   body: Buffer;
@@ -88,7 +88,7 @@ function joined(headers: GatewayRequest["headers"]): Record<string, string> {
   return all;
 }
 
-/** CloudFront signs the request itself and keeps the viewer's credential beside it (E10 in docs/edge.md). */
+/** CloudFront signs the request itself and moves the viewer's credential to another header (E10 in docs/edge.md). */
 function signedByEdge({ authorization, ...headers }: Record<string, string>): Record<string, string> {
   return authorization === undefined ? headers : { ...headers, "x-viewer-authorization": authorization };
 }
@@ -99,13 +99,13 @@ function queryOf(raw: string): Record<string, string> {
   return Object.fromEntries([...values].map(([name, all]) => [name, all.join(",")]));
 }
 
-/** What the gateway passes on as text; everything else is base64. */
+/** Content types that the gateway passes on as text; all others are base64. */
 function isTextual(contentType = ""): boolean {
   const type = contentType.split(";", 1)[0]!.trim().toLowerCase();
   return type.startsWith("text/") || /^application\/(json|javascript|xml|[\w.-]+\+(json|xml))$/.test(type);
 }
 
-/** API Gateway gives the decoded path, a function URL the path as sent. */
+/** API Gateway sends the decoded path, a function URL the path as received. */
 function decodedPath(path: string): string {
   try {
     return decodeURIComponent(path);

@@ -13,7 +13,7 @@ export interface GatewayRoute {
   /** `POST /api/v1/templates/{id}`, `ANY /…`, `… /{rest+}` or `$default`. */
   routeKey: string;
   function: string;
-  /** Answered by a streaming function behind its own URL. */
+  /** Served by a streaming function behind its own URL. */
   functionUrl?: boolean;
   /** Instead of the gateway's 10 MB (the local import). */
   bodyLimitBytes?: number;
@@ -27,9 +27,9 @@ export interface GatewayResponse {
 
 export interface Gateway {
   handle(request: GatewayRequest): Promise<GatewayResponse>;
-  /** What a server must know before it reads the body. */
+  /** What a server needs before it reads the body. */
   plan(method: string, path: string): { streaming: boolean; bodyLimitBytes: number };
-  /** Answers a streaming route; resolves when its function has ended. */
+  /** Serves a streaming route; resolves when its function has ended. */
   stream(request: GatewayRequest, out: StreamOut): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export interface GatewayDeps {
   host: LambdaHost;
   routes: readonly GatewayRoute[];
   log: Log;
-  /** Lets a request in, behind a running advance. */
+  /** Runs a request, after an advance in progress. */
   enter?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -103,7 +103,7 @@ export function createGateway({ clock, ids, host, routes, log, enter = (work) =>
 
 export const pathOf = (target: string): string => target.split("?", 1)[0]!;
 
-/** The gateway's own answer, in its own shape. */
+/** The gateway's own response, in its own format. */
 export const refusal = (status: number, message: string): GatewayResponse => ({
   status,
   headers: { "content-type": "application/json" },
@@ -181,7 +181,7 @@ function decoded(parameters: Record<string, string>): Record<string, string> | u
   }
 }
 
-/** A function's answer as the gateway reads it: structured, or bare (then it is a 200 of JSON), or malformed. */
+/** A function's response as the gateway reads it: structured, bare (a 200 with JSON), or malformed. */
 function responseOf(answer: unknown): GatewayResponse {
   if (answer === null || typeof answer !== "object" || !("statusCode" in answer)) {
     const text = typeof answer === "string" ? answer : JSON.stringify(answer);

@@ -8,7 +8,7 @@ import type { Log } from "./mappings.ts";
 export interface HttpServer {
   readonly port: number;
   readonly url: string;
-  /** Stops listening, gives running requests a moment and cuts what is left. */
+  /** Stops listening, gives running requests a moment and closes the rest. */
   close(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export interface HttpServerOptions {
   /** 0 takes a free port. */
   port: number;
   gateway: Gateway;
-  /** Asked first for paths under `/_local`. */
+  /** Handles paths under `/_local` first. */
   control?: (request: GatewayRequest) => Promise<GatewayResponse | undefined>;
   log: Log;
 }
@@ -59,7 +59,7 @@ export async function startHttpServer({ port, gateway, control, log }: HttpServe
     response.on("error", () => undefined);
     answer(request, response)
       .catch((error: unknown) => {
-        log("A request could not be answered.", { method: request.method, error: String(error) });
+        log("A request failed without a response.", { method: request.method, error: String(error) });
         if (response.headersSent) response.destroy();
         else send(response, refusal(500, "Internal Server Error"));
       })
@@ -87,14 +87,14 @@ export async function startHttpServer({ port, gateway, control, log }: HttpServe
 
 function send(response: ServerResponse, { status, headers, body }: GatewayResponse): void {
   if (response.destroyed) return;
-  // An answer to HEAD says how long the body is that it leaves out.
+  // A response to HEAD has the length of the body that it leaves out.
   const isSaid = response.req.method === "HEAD" && "content-length" in headers;
   const hasLength = status !== 204 && status !== 304 && !isSaid;
   response.writeHead(status, { ...headers, ...(hasLength && { "content-length": body.length }) });
   response.end(body);
 }
 
-/** Reads at most `limit` bytes; the client may go away meanwhile. */
+/** Reads at most `limit` bytes; the client may disconnect meanwhile. */
 function readBody(request: IncomingMessage, limit: number): Promise<Buffer | "gone" | "too large"> {
   if (Number(request.headers["content-length"] ?? 0) > limit) {
     request.resume();

@@ -1,17 +1,17 @@
-// `npm run invoke -- <function> <event.json>`: runs one function on one event, in a fresh service that is kept nowhere.
+// `npm run invoke -- <function> <event.json>`: runs one function on one event, in a fresh service in memory.
 import { readFileSync } from "node:fs";
 import { createLocalService, type LocalService } from "./local-service.ts";
 import { openTenancy } from "./tenancy.ts";
 
 const STREAM_MS = 2_000;
 
-/** Credentials of a workspace, by the placeholders of the sample events: `{access_token}` and its like. */
+/** Credentials of a workspace, by the placeholders of the sample events, such as `{access_token}`. */
 export type Placeholders = Readonly<Record<string, string>>;
 
 export const fillIn = (event: string, found: Placeholders): unknown =>
   JSON.parse(event.replaceAll(/\{(\w+)\}/g, (text, name: string) => found[name] ?? text));
 
-/** Runs a function of the world on an event. @returns its answer; of a stream, what it wrote until `cut` ended it. */
+/** Runs a function of the service on an event. @returns its result, or what a stream wrote until `cut` ended it. */
 export async function invoke(
   service: LocalService,
   name: string,

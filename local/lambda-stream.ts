@@ -6,9 +6,9 @@ export type ResponseStream = Writable & { setContentType(type: string): void };
 /** Where a streamed response goes. */
 export interface StreamOut {
   start(status: number, headers: Record<string, string | string[]>): void;
-  /** `false` when nobody listens any more: what follows is discarded. */
+  /** `false` when the client has disconnected: later writes are discarded. */
   write(chunk: Buffer): boolean;
-  /** `failed`: the function broke off, so the response is not whole. */
+  /** `failed`: the function failed, so the response is incomplete. */
   end(failed?: boolean): void;
 }
 
@@ -20,7 +20,7 @@ interface Prelude {
 
 const preludes = new WeakMap<Writable, Prelude>();
 
-/** What the Lambda runtime offers as the global `awslambda`. */
+/** The global `awslambda` of the Lambda runtime. */
 export const awslambda = {
   streamifyResponse: <T>(handler: T): T => handler,
   HttpResponseStream: {
@@ -34,7 +34,7 @@ export const awslambda = {
   },
 };
 
-/** A stream for the handler over `out`; a listener that went away does not disturb the handler. */
+/** A stream for the handler over `out`. A client that disconnects causes no error in the handler. */
 export function responseStream(out: StreamOut) {
   let open = true;
 
@@ -47,7 +47,7 @@ export function responseStream(out: StreamOut) {
     out.start(prelude.statusCode ?? 200, headers);
   };
 
-  /** Amazon's client sends what was set at the first call of `write`; a body given to `end` goes past it. */
+  /** Amazon's client sends the prelude at the first call of `write`; a body passed to `end` bypasses it. */
   const beginWithoutPrelude = () => {
     if (preludes.delete(stream)) out.start(200, { "content-type": "application/octet-stream" });
   };

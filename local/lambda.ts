@@ -1,4 +1,4 @@
-// The Lambda host: one environment serves one invocation at a time, and the payload crosses a wire.
+// The Lambda host: one environment serves one invocation at a time, and payloads are serialized.
 import type { Context } from "aws-lambda";
 import type { Clock, Ids } from "../shared/clock.ts";
 import { SECOND } from "../shared/clock.ts";
@@ -6,7 +6,7 @@ import { awsFailure } from "./aws/stand-in.ts";
 import { type Runner, runner } from "./clock.ts";
 import { type ResponseStream, responseStream, type StreamOut } from "./lambda-stream.ts";
 
-/** The event is what the sender's JSON says: each handler names the type it is sent. */
+/** The event is the sender's JSON. Each handler declares the type that it gets. */
 export type Handler = (event: never, context: Context) => unknown;
 export type StreamHandler = (event: never, stream: ResponseStream, context: Context) => unknown;
 
@@ -28,7 +28,7 @@ export interface StreamingFunction extends Registration {
   create(): StreamHandler;
 }
 
-/** What Lambda tells an invoker about a handler's error. */
+/** What Lambda reports to an invoker about a handler's error. */
 export interface ErrorReport {
   errorType: string;
   errorMessage: string;
@@ -45,14 +45,14 @@ export interface Run extends Runner {
   readonly function: string;
   readonly requestId: string;
   readonly streaming: boolean;
-  /** Goes up with every change, so that progress can be seen. */
+  /** Incremented with every change, so that progress can be detected. */
   changes: number;
 }
 
 export interface LambdaHost {
   register(spec: BufferedFunction): void;
   registerStreaming(spec: StreamingFunction): void;
-  /** The handler's answer, or a `FunctionFailure`. */
+  /** The handler's result, or a `FunctionFailure`. */
   invoke(name: string, event: unknown): Promise<unknown>;
   /** Resolves when the handler and its stream have ended. */
   invokeStreaming(name: string, event: unknown, out: StreamOut): Promise<void>;
@@ -60,9 +60,9 @@ export interface LambdaHost {
   running(name?: string): number;
   /** The same as a list, oldest first. */
   runs(): Run[];
-  /** Drops all environments of a function; what they were doing fails. */
+  /** Drops all environments of a function; their invocations fail. */
   crash(name: string): void;
-  /** Called after every start, end, sleep or wake of an invocation. */
+  /** Called after every start or end of an invocation or of one of its sleeps. */
   onChange(listener: (run: Run) => void): () => void;
 }
 
@@ -84,7 +84,7 @@ interface HostedFunction extends Registration {
   create(): AnyHandler;
   idle: Environment[];
   alive: number;
-  /** Each is handed a free environment, or the place of one that ended. */
+  /** Each gets a free environment, or the slot of one that ended. */
   waiting: ((environment: Environment | undefined) => void)[];
   crashes: Map<Run, (reason: Error) => void>;
 }
@@ -97,7 +97,7 @@ export function createLambdaHost({ clock, ids }: { clock: Clock; ids: Ids }): La
   const add = (spec: BufferedFunction | StreamingFunction, streaming: boolean) => {
     if (functions.has(spec.name)) throw new Error(`The function ${spec.name} is registered twice.`);
     const arn = `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${spec.name}`;
-    // Handlers differ only in parameter types, which JSON does not carry: the sender keeps that promise.
+    // Handlers differ only in parameter types, which JSON does not carry. The sender guarantees them.
     const create = spec.create as () => AnyHandler;
     functions.set(spec.name, { ...spec, create, arn, streaming, idle: [], alive: 0, waiting: [], crashes: new Map() });
   };

@@ -16,7 +16,7 @@ if (!runsTypeScript && !existsSync(bundled)) {
 
 const node = runsTypeScript ? process.execPath : bundled;
 const child = spawn(node, ["--disable-warning=ExperimentalWarning", ...process.argv.slice(2)], {
-  // The child notices by its IPC channel when this process ends, even by SIGKILL.
+  // The child detects the end of this process by its IPC channel, even after SIGKILL.
   stdio: ["inherit", "inherit", "inherit", "ipc"],
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));

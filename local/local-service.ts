@@ -38,37 +38,37 @@ import { createWriteSignals } from "./write-signals.ts";
 export const API_TIMEOUT_SECONDS = 29;
 const STREAM_TIMEOUT_SECONDS = 900;
 const STREAM_CONCURRENCY = 1_000;
-/** Here a file gets to its function whatever its size, which refuses it in its own words (docs/local.md). */
+/** Here a file of any size reaches its function, which rejects it with the product's own error (docs/local.md). */
 const UPLOAD_LIMIT = 64 * 1024 * 1024;
 const FALLBACK = "fallback";
 const HOST = "http://127.0.0.1";
 
 export interface LocalServiceOptions {
-  /** A file, or memory that keeps nothing. */
+  /** A file, or `:memory:`, which is lost at the end. */
   file?: string;
   /** Service time at the start, in milliseconds. */
   start: number;
   ticking?: boolean;
   plan?: PlanName;
   ids?: Ids;
-  /** A PEM private key that all worlds may share, for making one takes its time. */
+  /** A PEM private key that services may share, because generating one is slow. */
   signingKey?: string;
   log?(entry: LogEntry): void;
   faults?: DynamoDbFaults;
-  /** A DynamoDB endpoint to be used instead of the embedded one. */
+  /** A DynamoDB endpoint to use instead of the embedded one. */
   dynamodbEndpoint?: string | undefined;
-  /** Between every SDK client and the embedded services; by function, so that a fault can concern one of them. */
+  /** Called between every SDK client and the embedded services, with the function, so that a fault can target it. */
   hooks?(functionName: string): Hooks;
-  /** What the embedded providers answer otherwise than they would. */
+  /** Faults of the embedded providers. */
   providerFaults?: Pick<Faults, "take">;
-  /** What clients call; asked when it is needed, for a server knows its port only once it listens. */
+  /** The address that clients call. A function, because a server knows its port only once it listens. */
   baseUrl?(): string;
   env?: Record<string, string>;
   /** The endpoints; those of the product if absent. */
   groups?: readonly Group[];
-  /** Sees every row that is read, with the item that it is read as. */
+  /** Called with every row that is read, and with the item that it is read as. */
   onRead?: NonNullable<Deps["onRead"]>;
-  /** What webhooks reach; this machine alone, and only if allowed, if absent. */
+  /** Replaces the network of webhooks. Default: this machine alone, and only if allowed. */
   network?: Network | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface LocalService extends Services {
   gateway: Gateway;
   database: Database;
   env: Readonly<Record<string, string>>;
-  /** The parts a function of this world is made of. */
+  /** The deps of a function of this service. */
   partsFor(functionName: string): Deps;
   close(): Promise<void>;
 }
@@ -140,7 +140,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   };
 }
 
-/** What every part of the service shares: time, ids, the data file, the log and the change signal. */
+/** Shared by every part of the service: time, ids, the data file, the log and the change signal. */
 function openRuntime(options: LocalServiceOptions) {
   const { file = ":memory:", start, ticking = false, ids = systemIds, log = () => undefined } = options;
   const clock = createClock({ start, ticking });
@@ -180,14 +180,14 @@ const outboxOf = ({ providerFaults }: LocalServiceOptions, { clock, ids, databas
   faults: providerFaults ?? NO_FAULTS,
 });
 
-/** SES: letters are recorded in the outbox, their events go to the queue of the product. */
+/** SES: mails are recorded in the outbox, and their events go to the product's queue. */
 function openMail(options: LocalServiceOptions, runtime: Runtime, { sqs }: EmbeddedAws): Ses {
   const ses = createSes(outboxOf(options, runtime));
   ses.onEvent(mailEventsTo(sqs, runtime));
   return ses;
 }
 
-/** What the product reaches by its egress client: the embedded providers, and webhooks where they are allowed. */
+/** The network of the product's egress client: the embedded providers, and webhooks if they are allowed. */
 function openNetwork(options: LocalServiceOptions, runtime: Runtime): LocalNetwork {
   return createLocalNetwork({
     ...outboxOf(options, runtime),
@@ -198,7 +198,7 @@ function openNetwork(options: LocalServiceOptions, runtime: Runtime): LocalNetwo
   });
 }
 
-/** Makes the table, queues, keys and buckets. @returns the environment variables of all functions. */
+/** Creates the table, queues, keys and buckets. @returns the environment variables of all functions. */
 async function environmentOf(
   { plan, env, baseUrl = () => HOST }: LocalServiceOptions,
   services: Services,

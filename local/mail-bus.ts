@@ -1,4 +1,4 @@
-// EventBridge between SES and the queue of mail events: the same envelope, of the events that the stack asks for.
+// EventBridge between SES and the queue of mail events: the same envelope, for the events that the stack subscribes to.
 import type { Clock, Ids } from "../shared/clock.ts";
 import type { SesEvent } from "./aws/ses.ts";
 import type { Sqs } from "./aws/sqs.ts";

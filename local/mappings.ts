@@ -13,7 +13,7 @@ export interface Mapping {
   readonly name: string;
   /** Whether `pump` would find something to do now. */
   runnable(): boolean;
-  /** One round of what is runnable now: resolves after its invocations; true if something was done. */
+  /** Runs one round of the work that is due now. Resolves after its invocations; true if there was work. */
   pump(): Promise<boolean>;
   /** When a retry of this mapping is due. */
   nextAt(): number | undefined;
@@ -30,11 +30,11 @@ export interface QueueMappingOptions {
 export interface Mappings {
   mapQueue(options: QueueMappingOptions): Mapping;
   mapTableStream(options: StreamMappingOptions): Mapping;
-  /** In the order they were made. */
+  /** In the order of their creation. */
   all(): readonly Mapping[];
 }
 
-/** Where the records of streams come from: the embedded DynamoDB, or one of another process. */
+/** The source of stream records: the embedded DynamoDB, or one of another process. */
 export interface StreamSource extends Pick<DynamoDb, "keepRecords" | "onWrite"> {
   records(table: string, after: string, limit: number): StreamRecord[] | Promise<StreamRecord[]>;
 }
@@ -122,7 +122,7 @@ function queueMapping({ clock, sqs, host, log }: MappingDeps, options: QueueMapp
       const { url, arn } = await source;
       const messages = await receive(url);
       failures = 0;
-      // A queue that shows messages and gives none (a fault, or a message locked by its group) is asked again later.
+      // A queue that reports messages and returns none (a fault, or a locked message group) is polled again later.
       if (messages.length === 0 && sqs.ready(queue) > 0) retryAt = clock.now() + SECOND;
       return { url, arn, messages };
     } catch (error) {
@@ -155,7 +155,7 @@ function queueMapping({ clock, sqs, host, log }: MappingDeps, options: QueueMapp
           failed: messages.length - done.length,
         });
       await remove(url, done).catch((error: unknown) => {
-        log("Messages could not be deleted and will come again.", { mapping: name, error: String(error) });
+        log("Messages could not be deleted and will be delivered again.", { mapping: name, error: String(error) });
       });
       return true;
     } finally {
@@ -196,7 +196,7 @@ function recordOf(message: Message, arn: string): SQSRecord {
     messageId: message.MessageId,
     receiptHandle: message.ReceiptHandle,
     body: message.Body,
-    // With "All", SQS gives every system attribute that Lambda passes on.
+    // With "All", SQS returns every system attribute that Lambda passes on.
     attributes: message.Attributes as unknown as SQSRecord["attributes"],
     messageAttributes,
     md5OfBody: message.MD5OfBody,

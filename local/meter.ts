@@ -1,4 +1,4 @@
-// What the embedded AWS was asked for since the last reset, and what this process took to answer.
+// Requests to the embedded AWS since the last reset, and the resources of this process that they took.
 import { readFileSync, writeFileSync } from "node:fs";
 import type { DynamoDbMeter } from "./aws/dynamodb/index.ts";
 
@@ -49,7 +49,7 @@ export function openMeter({ dynamodb, sqs, scheduler, kms, s3, ses, providers }:
   };
 }
 
-/** Where there is no `/proc`, the peak is that of the whole life of the process. */
+/** Without `/proc`, the peak is that of the whole life of the process. */
 function peakKilobytes(): number {
   try {
     const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"));

@@ -1,4 +1,4 @@
-// What the embedded providers were given, kept in the data file.
+// Messages that the embedded providers received, stored in the data file.
 import type { Database } from "./aws/database.ts";
 
 export const outboxChannels = ["ios", "android", "web_push", "email", "sms", "chat_app"] as const;
@@ -38,7 +38,7 @@ const schema = `CREATE TABLE IF NOT EXISTS outbox (
 
 export function openOutbox(database: Database): Outbox {
   let isMade = false;
-  // Most worlds of tests send nothing.
+  // Most services of tests send nothing.
   const make = () => {
     if (!isMade) database.exec(schema);
     isMade = true;

@@ -1,4 +1,4 @@
-// What `npm start` reads from its environment; a value it cannot honour stops it with one clear line.
+// Reads the settings of `npm start` from the environment. An invalid value stops the start with one line.
 import { type PlanName, planNames } from "../shared/plans.ts";
 
 export interface Settings {
@@ -7,9 +7,9 @@ export interface Settings {
   /** A folder, or `:memory:`. */
   dataFolder: string;
   plan: PlanName;
-  /** Where the embedded AWS services are mounted too, if anywhere. */
+  /** A second port, for the embedded AWS services; unset: none. */
   awsPort: number | undefined;
-  /** A DynamoDB elsewhere on this machine, if it is not the embedded one. */
+  /** Another DynamoDB on this machine, instead of the embedded one. */
   dynamodbEndpoint: string | undefined;
   /** Settings that the functions read themselves. */
   passedOn: Record<string, string>;
@@ -19,13 +19,13 @@ const DEFAULT_PORT = 3_000;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const MAX_PORT = 65_535;
 
-/** A reason not to start, told in one line without a stack. */
+/** A reason not to start, printed as one line without a stack. */
 export const startRefused = (message: string): Error => Object.assign(new Error(message), { name: "StartRefused" });
 
 export const isStartRefused = (error: unknown): error is Error =>
   error instanceof Error && error.name === "StartRefused";
 
-/** @throws a `StartRefused` that names the variable at fault. */
+/** @throws a `StartRefused` that names the invalid variable. */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const plan = planNames.find((name) => name === (env.DEFAULT_PLAN || "enterprise"));
   if (!plan) throw startRefused(`DEFAULT_PLAN is "${env.DEFAULT_PLAN}"; it must be one of ${planNames.join(", ")}.`);

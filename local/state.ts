@@ -1,7 +1,7 @@
-// What the local service itself keeps beside the product's data: the demo's credentials, how far time was moved.
+// The local service's own state, stored beside the product's data: the demo's credentials, the offset of the clock.
 import type { Database } from "./aws/database.ts";
 
-/** Beside another DynamoDB than ours, the demo lives there and the table may have another name. */
+/** With another DynamoDB, the demo is stored there and the table may have another name. */
 export type StateName = "demo" | "offset" | "remote-demo" | "remote-table";
 
 export interface State {
@@ -22,7 +22,7 @@ export function openState(database: Database): State {
   };
 }
 
-/** Keeps how far service time is ahead of the wall clock; only ever further, so that a restart never goes back. */
+/** Stores how far service time is ahead of the wall clock. It only grows, so that a restart never goes back. */
 export function rememberOffset(state: State, offset: number): void {
   if (offset > (state.read<number>("offset") ?? 0)) state.write("offset", offset);
 }

@@ -1,4 +1,4 @@
-// The mapping of a table's stream: in order, with a checkpoint that outlives a restart, bounded retries and bisection.
+// The mapping of a table's stream: in order, with a checkpoint that survives a restart, bounded retries and bisection.
 import { MINUTE, SECOND } from "../shared/clock.ts";
 import type { StreamRecord } from "./aws/dynamodb/index.ts";
 import type { Mapping, MappingDeps } from "./mappings.ts";
@@ -6,16 +6,16 @@ import type { Mapping, MappingDeps } from "./mappings.ts";
 export interface StreamMappingOptions {
   table: string;
   function: string;
-  /** Tells streams of one table name apart, where there are several: the checkpoint is of this one. */
+  /** Distinguishes several streams of one table name: the checkpoint belongs to this one. */
   stream?: string | undefined;
   batchSize?: number;
-  /** Records it refuses never reach the function. */
+  /** Records that it rejects never reach the function. */
   filter?: (record: StreamRecord) => boolean;
-  /** Invocations of one batch before it is given up (splitting it does not count). */
+  /** Maximum invocations of one batch (splitting it does not count). */
   maxAttempts?: number;
   /** Splits a batch in two when the function throws, to isolate the record that fails. */
   bisect?: boolean;
-  /** Takes what was given up: the on-failure destination. */
+  /** The on-failure destination: gets batches whose retries are used up. */
   onFailure?: (records: StreamRecord[]) => void;
   /** How many batches of different partition keys are in flight at once. */
   parallelizationFactor?: number;
@@ -47,7 +47,7 @@ export function streamMapping(deps: MappingDeps, options: StreamMappingOptions):
   let readTo = checkpoint;
   let unread: StreamRecord[] = [];
   let mayHaveMore = true;
-  /** One per concurrent batch; a lane's first segment blocks those behind it. */
+  /** One per concurrent batch; a lane's first segment blocks the following ones. */
   let lanes: Segment[][] = [];
   let busy = false;
   let failures = 0;
@@ -77,7 +77,7 @@ export function streamMapping(deps: MappingDeps, options: StreamMappingOptions):
     readTo = unread.length > 0 ? sequenceOf(unread.at(-1)!) : readTo;
   };
 
-  /** Moves the next records into lanes; the position is where they end, refused records included. */
+  /** Moves the next records into lanes; the position is where they end, rejected records included. */
   const take = async () => {
     await read();
     const room = batchSize * parallelizationFactor;
@@ -106,11 +106,11 @@ export function streamMapping(deps: MappingDeps, options: StreamMappingOptions):
   };
 
   const giveUp = (segment: Segment) => {
-    log("Stream records were given up.", { mapping: name, records: segment.records.map(sequenceOf) });
+    log("The retries of stream records are used up.", { mapping: name, records: segment.records.map(sequenceOf) });
     onFailure?.(segment.records);
   };
 
-  /** What is left of a segment after an answer: nothing, the rest from the first failure on, or two halves. */
+  /** What remains of a segment after an invocation: nothing, the rest from the first failure on, or two halves. */
   const remainder = async (segment: Segment): Promise<Segment[]> => {
     const { records, attempts } = segment;
     let from = 0;
@@ -126,7 +126,7 @@ export function streamMapping(deps: MappingDeps, options: StreamMappingOptions):
       const middle = Math.ceil(records.length / 2);
       return [records.slice(0, middle), records.slice(middle)].map((half) => ({ ...segment, records: half }));
     }
-    // Progress within the batch starts the count anew for the rest.
+    // Progress within the batch resets the count for the rest.
     const tries = from > 0 ? 1 : attempts + 1;
     const rest = { records: records.slice(from), attempts: tries, notBefore: clock.now() + backoff(tries) };
     if (tries < maxAttempts) return [rest];
@@ -178,7 +178,7 @@ export function streamMapping(deps: MappingDeps, options: StreamMappingOptions):
   return { name, runnable, pump, nextAt };
 }
 
-/** Where delivery must go on: after the last record if all is well; a name that is not in the batch fails all of it. */
+/** Where delivery continues: after the last record if all succeeded. An unknown identifier fails the whole batch. */
 function firstFailure(records: StreamRecord[], answer: unknown): number {
   const failed = failedIdentifiers(answer);
   if (!failed) return 0;
@@ -187,10 +187,10 @@ function firstFailure(records: StreamRecord[], answer: unknown): number {
   return Math.min(records.length, ...places);
 }
 
-/** How long to wait before try number `tries` + 1: 1, 2, 4 … at most 60 seconds. */
+/** How long to wait before attempt number `tries` + 1: 1, 2, 4 … at most 60 seconds. */
 export const backoff = (tries: number): number => Math.min(MINUTE, SECOND * 2 ** Math.min(tries - 1, 10));
 
-/** The identifiers of `batchItemFailures`; undefined if the answer cannot be trusted. */
+/** The identifiers of `batchItemFailures`; undefined if the response is malformed. */
 export function failedIdentifiers(answer: unknown): string[] | undefined {
   const failures =
     answer && typeof answer === "object" && "batchItemFailures" in answer ? answer.batchItemFailures : [];

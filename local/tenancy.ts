@@ -1,4 +1,4 @@
-// Workspaces, members and tokens made at once, for the control surface and the demo: what an operator can do.
+// Creates workspaces, members and tokens directly, for the control surface and the demo.
 import { operator } from "../functions/operator/index.ts";
 import { timestamp, uuidOfText } from "../shared/clock.ts";
 import type { Deps } from "../shared/deps.ts";
@@ -35,9 +35,9 @@ export interface WorkspaceChange {
   plan?: PlanName | undefined;
   kind?: "standard" | "agency" | undefined;
   status?: "active" | "suspended" | "deleted" | undefined;
-  /** null takes the cap away. */
+  /** null removes the cap. */
   monthly_send_cap?: number | null | undefined;
-  /** What the billing period is said to have used so far. */
+  /** Sets the usage of the billing period so far. */
   usage?: { sends?: number | undefined; events?: number | undefined } | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface Tenancy {
   createWorkspace(wish: { name?: string | undefined; plan?: PlanName | undefined }): Promise<NewWorkspace>;
   /** @throws 404. */
   changeWorkspace(tenant: string, change: WorkspaceChange): Promise<Record<string, Value>>;
-  /** An access token of a member with the role, who is made when there is none. @throws 404. */
+  /** An access token of a member with the role. The member is created if there is none. @throws 404. */
   issueToken(wish: TokenWish): Promise<string>;
   upsertSubscriber(tenant: string, externalId: string, attributes: Record<string, Value>): Promise<Subscriber>;
 }
@@ -83,7 +83,7 @@ export function openTenancy(deps: Deps): Tenancy {
   const findMember = async (tenant: TenantId, role: Role): Promise<string | undefined> =>
     (await listMembers(platform, tenant)).find((member) => member.role === role)?.user_id;
 
-  /** The same workspace and role give the same user, so that two at once make one. */
+  /** Derived from workspace and role, so that concurrent calls create one user. */
   const makeMember = async (tenant: TenantId, role: Role): Promise<string> => {
     const user = uuidOfText(`local member ${tenant} ${role}`);
     const email = `${role}-${user.slice(0, 8)}@example.com`;

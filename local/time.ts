@@ -1,4 +1,4 @@
-// Moves service time and runs what falls due: settle, advance, and the background pump of a ticking clock
+// Moves service time and runs due work: settle, advance, and the background pump of a ticking clock
 // (docs/decisions/0021#service-clock).
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { MINUTE, SECOND } from "../shared/clock.ts";
@@ -10,7 +10,7 @@ import type { LambdaHost, Run } from "./lambda.ts";
 import type { Log, Mappings } from "./mappings.ts";
 
 interface Firing {
-  /** `false` leaves recurring schedules alone. */
+  /** `false` skips recurring schedules. */
   recurring?: boolean;
   /** Each recurring schedule fires once, however often it was due. */
   collapse?: boolean;
@@ -28,30 +28,30 @@ export interface TimeDeps {
   sqs: Pick<Sqs, "onSend" | "nextVisible">;
   dynamodb: Pick<DynamoDb, "onWrite" | "expire">;
   log: Log;
-  /** Rung from elsewhere too, whenever something happens. */
+  /** Also notified from elsewhere, on every change. */
   changes?: ReturnType<typeof createChangeSignal>;
 }
 
 export interface Time {
-  /** Runs everything that is due now, on the spot, until idle. */
+  /** Runs all work that is due now, until idle. */
   settle(): Promise<void>;
-  /** Moves time to `to`, running what falls due on the way in order of its time; answers the time it is then. */
+  /** Moves time to `to` and runs the work that is due in between, in the order of time. @returns the new time. */
   advance(to: number): Promise<number>;
-  /** Runs a request, behind a running advance. */
+  /** Runs a request, after an advance in progress. */
   enter<T>(work: () => Promise<T>): Promise<T>;
   /** Starts the background pump of a ticking clock. */
   start(): void;
   stop(): Promise<void>;
 }
 
-/** Real time an advance gives to an invocation that waits for something real. */
+/** Real time that an advance waits for an invocation that waits for something real. */
 const GRACE = 250;
-/** Real time after which a settle complains of an invocation that makes no progress. */
+/** Real time after which a settle fails because of an invocation without progress. */
 const STUCK = 60_000;
-/** Streams poll every second: one jump wakes all of them, whatever their phase. */
+/** Streams poll every second: one jump reaches all of them, whatever their phase. */
 const STREAM_SLACK = SECOND;
 const QUIET_TURNS = 3;
-/** How many changes or graces a stop waits for rounds that are still in progress. */
+/** How many changes or grace periods a stop waits for rounds that are still in progress. */
 const STOP_ROUNDS = 20;
 
 export function createTime(deps: TimeDeps): Time {
@@ -81,7 +81,7 @@ export function createTime(deps: TimeDeps): Time {
     return clock.nextTimer((sleeper) => among.has(sleeper));
   };
 
-  /** Settle and advance come one after another, and the background pump between them. */
+  /** Settle and advance run one after another, and the background pump between them. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = turn.then(work);
     turn = result.catch(() => undefined);
@@ -98,7 +98,7 @@ export function createTime(deps: TimeDeps): Time {
     }
   };
 
-  /** Lets everything in this process come to rest: in-process calls take no real time. */
+  /** Waits until this process is idle: in-process calls take no real time. */
   const quiet = async () => {
     let seen = -1;
     for (let still = 0; still < QUIET_TURNS; still++) {
@@ -128,7 +128,7 @@ export function createTime(deps: TimeDeps): Time {
     }
   };
 
-  /** Real milliseconds for which to go on waiting for a run that waits for something real. */
+  /** Real milliseconds left to wait for a run that waits for something real. */
   const patienceLeft = (run: Run, patience: (run: Run) => number): number => {
     let still = stillSince.get(run);
     if (still?.changes !== run.changes) {
@@ -138,7 +138,7 @@ export function createTime(deps: TimeDeps): Time {
     return patience(run) - (performance.now() - still.since);
   };
 
-  /** Runs what is runnable at this time, until idle or until whoever still runs waits for a later time. */
+  /** Runs the work of this time, until idle or until all runs in progress wait for a later time. */
   const drain = async (watched: () => Run[], patience: (run: Run) => number, which: Firing) => {
     for (;;) {
       await fireDue(which);
@@ -158,7 +158,7 @@ export function createTime(deps: TimeDeps): Time {
     inTurn(() =>
       heldStill(async () => {
         const patience = (run: Run) => {
-          // Whoever sleeps beside an open request gets as much real time as it would have slept.
+          // A run that sleeps beside an open request gets as much real time as it would have slept.
           if (run.asleep > 0) return (sleepOf([run]) ?? 0) - clock.now();
           return sleepOf(buffered()) === undefined ? STUCK : GRACE;
         };
@@ -186,7 +186,7 @@ export function createTime(deps: TimeDeps): Time {
     ]);
   };
 
-  /** Drains and jumps until nothing more is due by `to`; the clock need not stand there then. */
+  /** Drains and jumps until no work is left that is due by `to`; the clock may be earlier then. */
   const follow = async (to: number, which: Firing) => {
     for (;;) {
       await drain(host.runs, () => GRACE, which);
@@ -216,7 +216,7 @@ export function createTime(deps: TimeDeps): Time {
     return result;
   };
 
-  /** A request must not wait forever for a time that nobody moves: its short sleeps pass at once. */
+  /** A request must not wait forever while time stands still, so its short sleeps end at once. */
   const nudge = () => {
     if (nudging) return;
     nudging = true;
@@ -231,7 +231,7 @@ export function createTime(deps: TimeDeps): Time {
         if (busy.every(rests)) clock.jumpTo(resumeAt);
         else await changes.waitForChange(GRACE);
       }
-    }).catch((error: unknown) => log("A sleeping request could not be woken.", { error: String(error) }));
+    }).catch((error: unknown) => log("A sleeping request could not be resumed.", { error: String(error) }));
   };
 
   const backgroundStep = async () => {
@@ -250,7 +250,7 @@ export function createTime(deps: TimeDeps): Time {
     while (!stopping) {
       const before = changes.version();
       const pause = await inTurn(backgroundStep).catch(async (error: unknown) => {
-        log("The background pump failed and goes on.", { error: String(error) });
+        log("The background pump failed and continues.", { error: String(error) });
         await delay(SECOND);
         return 0;
       });

@@ -1,4 +1,4 @@
-// Lets a live stream's wait end as soon as something is written under its partition key.
+// Ends a live stream's wait as soon as an item is written under its partition key.
 import type { DynamoDb } from "./aws/dynamodb/index.ts";
 
 export function createWriteSignals(dynamodb: Pick<DynamoDb, "onWrite">, table: string) {

@@ -1,4 +1,4 @@
-// Uploaded import files and what was rejected of them, as objects of S3 that go by themselves after a week.
+// Import files and files of rejected rows, as objects of S3 that expire after a week.
 import {
   DeleteObjectsCommand,
   GetObjectCommand,
@@ -22,18 +22,18 @@ const uploadKey = (tenant: TenantId, id: string) => `${folder(tenant, "uploads")
 const rejectedKey = (tenant: TenantId, id: string) => `${folder(tenant, "rejected")}${id}.csv`;
 
 export interface ImportUploads {
-  /** Keeps a file that came with the request. */
+  /** Stores a file that was in the request. */
   put(id: string, bytes: Buffer): Promise<void>;
-  /** A form with which a browser or server puts a file of at most `mostBytes` itself (ARC-1). */
+  /** A form with which a browser or server uploads a file of at most `maxBytes` (ARC-1). */
   form(id: string, maxBytes: number): Promise<{ url: string; fields: Record<string, string> }>;
-  /** Bytes of an uploaded file; undefined if there is none. */
+  /** The size of an uploaded file in bytes; undefined if there is none. */
   sizeOf(id: string): Promise<number | undefined>;
-  /** A link to the rejected rows, good for 24 hours (AMB-88). */
+  /** A link to the rejected rows, valid for 24 hours (AMB-88). */
   rejectedUrl(id: string): Promise<string>;
 }
 
 export interface ImportReading {
-  /** The file from a byte on; undefined if there is none. */
+  /** The file from a byte on; undefined if there is no file. */
   read(id: string, from: number): Promise<AsyncIterable<Uint8Array> | undefined>;
   putRejected(id: string, csv: string): Promise<void>;
 }
@@ -50,7 +50,7 @@ const bucketUse = {
   ],
 };
 
-/** What the endpoint does with files. */
+/** For the endpoints of imports. */
 export const importUploads: Capability<"uploads", ImportUploads> = {
   as: "uploads",
   ...bucketUse,
@@ -92,7 +92,7 @@ export const importUploads: Capability<"uploads", ImportUploads> = {
   },
 };
 
-/** What the worker does with them. */
+/** For the worker that reads the files. */
 export const importReading: Capability<"files", ImportReading> = {
   as: "files",
   ...bucketUse,
@@ -106,7 +106,7 @@ export const importReading: Capability<"files", ImportReading> = {
           return Body as AsyncIterable<Uint8Array>;
         } catch (error) {
           if (isMissing(error)) return undefined;
-          // Beyond the last byte: everything was read.
+          // Beyond the last byte: the whole file was read.
           if (error instanceof Error && error.name === "InvalidRange") return nothing();
           throw error;
         }
@@ -119,7 +119,7 @@ export const importReading: Capability<"files", ImportReading> = {
   },
 };
 
-/** What a purge does with them, should a workspace be gone before they went by themselves. */
+/** For the purge of a workspace, whose files may not have expired yet. */
 export const importRemoval: Capability<"importFiles", { removeSome(): Promise<boolean> }> = {
   as: "importFiles",
   env: ["IMPORTS_BUCKET"],
@@ -133,7 +133,7 @@ export const importRemoval: Capability<"importFiles", { removeSome(): Promise<bo
       /** Removes up to a thousand of each folder. @returns whether there were any. */
       removeSome: async () => {
         const found: { Key: string }[] = [];
-        for (const name of Object.keys(FOLDERS) as (keyof typeof FOLDERS)[]) {
+        for (const name of ["uploads", "rejected"] as const) {
           const { Contents = [] } = await client.send(
             new ListObjectsV2Command({ Bucket, Prefix: folder(tenant, name) }),
           );
@@ -149,5 +149,5 @@ export const importRemoval: Capability<"importFiles", { removeSome(): Promise<bo
 };
 
 async function* nothing(): AsyncGenerator<Uint8Array> {
-  // Ends at once.
+  // Empty.
 }

@@ -1,5 +1,5 @@
 // The links of mails: the sender makes them, and public routes open them. A signed token is the only credential.
-import { type Capability, setting } from "./deps.ts";
+import { type Capability, NO_TENANT, setting } from "./deps.ts";
 import { looksLikeMailToken, type MailToken, openMailToken, sealMailToken } from "./mail-tokens.ts";
 import { type Store, secrets, storeWrite } from "./resources.ts";
 import type { TenantId } from "./store/model.ts";
@@ -15,7 +15,7 @@ export const mailLinks: Capability<"mailLinks", () => Promise<MailLinks>> = {
   env: ["BASE_URL", ...secrets.env],
   grants: secrets.grants,
   open: (deps) => {
-    const { root } = secrets.open(deps)("" as TenantId);
+    const { root } = secrets.open(deps)(NO_TENANT);
     return () => async () => {
       const { cursorKey } = await root();
       const origin = setting(deps, "BASE_URL");
@@ -34,7 +34,7 @@ export const openedMailLink: Capability<"openLink", MailLinkOpener> = {
   env: [...storeWrite.env, ...secrets.env],
   grants: [...storeWrite.grants, ...secrets.grants],
   open: (deps) => {
-    const { root } = secrets.open(deps)("" as TenantId);
+    const { root } = secrets.open(deps)(NO_TENANT);
     const storeOf = storeWrite.open(deps);
     return () => async (kind, token) => {
       if (!looksLikeMailToken(kind, token)) return undefined;

@@ -4,10 +4,10 @@ import { type AttributeValue, DynamoDBClient, ScanCommand } from "@aws-sdk/clien
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Capability, setting } from "./deps.ts";
 import type { DueKind } from "./due-kinds.ts";
+import { chunksOf } from "./rules/chunks.ts";
 import { prefixOf } from "./store/item.ts";
 import type { Key, TenantId } from "./store/model.ts";
 import { openRows } from "./store/rows.ts";
-import { chunksOf } from "./rules/chunks.ts";
 import { requestCountPrefix } from "./store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "./store/workspaces/items.ts";
 

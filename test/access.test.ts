@@ -1,4 +1,4 @@
-// Who may do what, told a second time and apart from the declarations: a permission that one forgets is missed here.
+// Who may do what, stated again independently of the declarations, so that a forgotten permission fails here.
 import { expect, it } from "vitest";
 import { groups, stream } from "../functions/index.ts";
 import type { Endpoint } from "../shared/http/endpoint.ts";

@@ -1,4 +1,4 @@
-// The rules of the house are lint errors: each violation, planted in a copy of the tree's shape, is refused.
+// The rules of docs/architecture.md are lint errors: each violation, planted in a copy of the tree, is reported.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// What the recommended designs may cost: counted in the embedded table, so the figures repeat.
+// Budgets of requests and units, counted in the embedded table, so the figures are reproducible.
 import { hash } from "node:crypto";
 import { expect, it } from "vitest";
 import { HOUR, idsFrom, MINUTE, SECOND } from "../shared/clock.ts";

@@ -1,4 +1,4 @@
-// D-VER: within v1 nothing is taken from clients that was not announced 12 months ahead, and what will go says so.
+// D-VER: within v1 every removal is announced 12 months ahead, and deprecated endpoints say so.
 import { readFileSync } from "node:fs";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// What the declarations come to as a whole: what there is, who is let in where, and the vocabulary of refusals.
+// The declarations as a whole: the endpoints, their access, and the error codes.
 import { beforeAll, describe, expect, it } from "vitest";
 import { requestEvent } from "../docs/generate/events.ts";
 import { groups, stream } from "../functions/index.ts";

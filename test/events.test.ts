@@ -1,4 +1,4 @@
-// Every function has a sample event that it takes; `npm run invoke` runs it.
+// Every function has a sample event that it accepts; `npm run invoke` runs it.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ import { type TestWorld, testWorld } from "./support/world.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const names = [...sampleEvents(contents).keys()];
 
-/** A group whose every route names something: the sample's id is nobody's. */
+/** A group whose every route names something: the sample's id belongs to no resource. */
 const namesAThing = (name: string): boolean =>
   contents.groups.some(
     (group) => `api-${group.name}` === name && group.endpoints.every(({ route }) => route.includes("/:")),

@@ -1,4 +1,4 @@
-// What must not compile: a handler that reaches for a capability, a parameter or a field that nobody declared.
+// What must not compile: a handler that uses an undeclared capability, parameter or field.
 // Each `@ts-expect-error` below is an error of `tsc` itself as soon as the line under it compiles.
 
 import * as v from "valibot";

@@ -1,4 +1,4 @@
-// Who may call what: every route against every credential, with permission or scope, plan feature and effect.
+// Who may call what: every route and credential, with permission or scope, plan feature and effect.
 import type { Access, Credential } from "../../shared/http/endpoint.ts";
 import { type Contents, operationsOf } from "./contents.ts";
 
@@ -38,8 +38,8 @@ ${rows.join("\n")}
 
 # Access
 
-An empty cell is a 401. A name under a credential is the permission (dashboard token) or scope (server key) it takes; a
-server key made without explicit scopes passes. \`write\` is refused to a read-only token. The order of the checks: 401,
+An empty cell is a 401. A name under a credential is the permission (dashboard token) or scope (server key) that is
+required. A server key made without explicit scopes has all of them. A read-only token may not \`write\`. The order of the checks: 401,
 429, workspace closed, read-only token, permission or scope, plan, 400 or 422.
 
 ${tables.join("\n")}`;

@@ -1,4 +1,4 @@
-// What a change of the API would take from clients of the last release: within v1 nothing that was not announced (D-VER).
+// Breaking changes against the last release: within v1 only announced removals are allowed (D-VER).
 import { type Deprecation, faultOfDeprecation } from "../../shared/http/deprecation.ts";
 import type { Field, RouteSignature, Signature } from "./signature.ts";
 
@@ -9,7 +9,7 @@ export interface Release {
   routes: Signature;
 }
 
-/** Everything that would break a client of the release. @param today a day, for what was announced to be gone by now. */
+/** Everything that would break a client of the release. @param today decides which announced removals are due. */
 export function breaksOf(release: Release, now: Signature, today: string): string[] {
   return Object.entries(release.routes).flatMap(([route, before]) => {
     const after = now[route];
@@ -62,7 +62,7 @@ function responseBreaks(before: RouteSignature, after: RouteSignature): string[]
   ];
 }
 
-/** Its parent is on both sides: what lies in something that is new, or gone, is not told of besides. */
+/** Its parent is on both sides: fields inside a new or removed parent are not reported separately. */
 function isTop(path: string, there: Record<string, Field>, elsewhere: Record<string, Field>): boolean {
   const parent = path.endsWith("[]") ? path.slice(0, -2) : path.slice(0, Math.max(0, path.lastIndexOf(".")));
   return !(parent in there) || parent in elsewhere;
@@ -74,7 +74,7 @@ const both = (before: Record<string, Field>, after: Record<string, Field>) =>
     return is ? [[path, was, is]] : [];
   });
 
-/** How a field takes less than it did. */
+/** How a field accepts less than before. */
 function narrowings(was: Field, is: Field): string[] {
   const types = was.types.filter((type) => !is.types.includes(type) && !is.types.includes("any"));
   const values = is.enum && (was.enum ? was.enum.filter((value) => !is.enum?.includes(value)) : ["any other value"]);

@@ -1,4 +1,4 @@
-// Which shapes of answers get a name of their own, and which: by identity, for a shape said once is one shape.
+// Which shapes of responses are named components, and their names. Shapes are compared by identity.
 import { type GenericSchema, getTitle } from "valibot";
 import type { Operation } from "./contents.ts";
 import { type JsonSchema, schemaOf } from "./json-schema.ts";
@@ -16,14 +16,14 @@ interface Deps {
 const partsOf = (shape: GenericSchema): Deps => shape as unknown as Deps;
 const isObject = (shape: GenericSchema) => partsOf(shape).entries !== undefined;
 
-/** The things in a list: what lies in an array directly under the answer. */
+/** The items of a list: the elements of an array directly under the response. */
 const elementsOf = (shape: GenericSchema): GenericSchema[] =>
   Object.values(partsOf(shape).entries ?? {}).flatMap((entry) => {
     const { type, item } = partsOf(entry);
     return type === "array" && item && isObject(item) ? [item] : [];
   });
 
-/** Name → shape, for every thing that an endpoint returns or lists: its `v.title`, else its route's noun. The reserved names are the document's own. */
+/** Name → shape, for every resource that an endpoint returns or lists: its `v.title`, else its route's noun. */
 export function namedShapes(operations: readonly Operation[], reserved: readonly string[]): Shapes {
   const shapes = new Map<string, GenericSchema>();
   const named = new Set<GenericSchema>();

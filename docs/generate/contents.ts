@@ -1,4 +1,4 @@
-// What all reference pages, the SDK and the sample events derive from: the contents page of the product.
+// The source of the reference pages, the SDK and the sample events: functions/index.ts.
 import { groups, operator, stream, workers } from "../../functions/index.ts";
 import type { Endpoint, Group } from "../../shared/http/endpoint.ts";
 

@@ -1,10 +1,10 @@
-// Which refusals a route can give, derived from its access and shape, and how each reads.
+// The errors of each route, derived from its access and shape, with their messages.
 import type { Endpoint } from "../../shared/http/endpoint.ts";
 import { type ErrorCode, statuses } from "../../shared/http/errors.ts";
 import { channelTypes, type Feature, refusals } from "../../shared/plans.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
-/** What a client reads beside each code; the wording is free to change, the code is not. */
+/** The message of each code. The message may change, the code may not. */
 const messages: Record<ErrorCode, string> = {
   BAD_REQUEST: "The body is not valid JSON.",
   UNAUTHORIZED: "Valid credentials are required.",
@@ -16,7 +16,7 @@ const messages: Record<ErrorCode, string> = {
   FEATURE_NOT_AVAILABLE: "The feature is not part of the plan.",
   READ_ONLY_TOKEN: "A read-only token may not write.",
   NOT_FOUND: "No such resource.",
-  CONFLICT: "It exists already, or its state does not allow this.",
+  CONFLICT: "It already exists, or its state does not allow this.",
   FILE_TOO_LARGE: "The file is larger than allowed.",
   VALIDATION_ERROR: "name: must not be empty",
   TEMPLATE_NOT_FOUND: "template_id: no such template in this workspace",
@@ -37,7 +37,7 @@ const CHANNEL_TYPE_REFUSAL = {
   upgrade_required: true,
 };
 
-/** The bodies of refusals, as schemas of the document. */
+/** The bodies of errors, as schemas of the document. */
 export const errorSchemas: Record<string, JsonSchema> = {
   Error: {
     type: "object",
@@ -78,14 +78,14 @@ export const errorSchemas: Record<string, JsonSchema> = {
   },
   GatewayError: {
     type: "object",
-    description: "What the gateway itself answers, for a body over 10 MB.",
+    description: "The gateway's own error, for example for a body over 10 MB.",
     properties: { message: { type: "string" } },
     required: ["message"],
     additionalProperties: false,
   },
 };
 
-/** Every code a route can answer with: those of its access and its shape, and those its handler adds. */
+/** Every error code of a route: those of its access and its shape, and those that its handler adds. */
 export function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
   const { credentials, permission, scope, feature, forbidden, effect, openWhileSuspended } = access;
   const closed = credentials.length > 0;
@@ -130,7 +130,7 @@ interface Response {
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/** Status → the name of a response that routes of the same refusals share, and the response. */
+/** Status → the name of a response that routes with the same errors share, and the response. */
 export function refusalsOf(endpoint: Endpoint): Map<number, { name: string; response: Response }> {
   const { access, shape } = endpoint;
   const bodies: Body[] = codesOf(endpoint).flatMap((code): Body[] => {
@@ -195,7 +195,9 @@ function planRefusals(feature: Feature | undefined, added: readonly ErrorCode[] 
       ["channel_type", CHANNEL_TYPE_REFUSAL],
     );
   return bodies.map(([name, value]) => ({
-    status: statuses.FEATURE_NOT_AVAILABLE, name, value,
+    status: statuses.FEATURE_NOT_AVAILABLE,
+    name,
+    value,
     schema: "code" in value ? "Error" : "PlanRefusal",
   }));
 }

@@ -1,4 +1,4 @@
-// One sample event per function, for `npm run invoke` and `sam local`: what triggers it, with a message its schema takes.
+// One sample event per function, for `npm run invoke` and `sam local`, with a message that its schema accepts.
 import type { DynamoDBStreamEvent, SQSEvent } from "aws-lambda";
 import { proxyEvent } from "../../local/gateway-event.ts";
 import { ACCOUNT, REGION } from "../../local/lambda.ts";
@@ -12,7 +12,7 @@ import { schemaOf } from "./json-schema.ts";
 
 const SENT_AT = Date.parse("2026-11-20T12:00:00.000Z");
 
-/** In place of a real credential; `npm run invoke` puts the demo workspace's in. */
+/** Placeholder of a credential; `npm run invoke` replaces it by the demo workspace's. */
 const credentialHeaders: Record<Credential, Record<string, string>> = {
   sdk: { "x-sdk-key": "{sdk_key}" },
   server: { authorization: "Bearer {server_key}" },
@@ -41,11 +41,11 @@ export function sampleEvents({ groups, workers, stream, operator }: Contents): M
 
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
-/** A request that a workspace without anything in it answers well: it names no ids and brings no file. */
+/** A request that succeeds in an empty workspace: it names no ids and has no file. */
 const standsAlone = ({ route, shape }: Endpoint): boolean =>
   !route.includes("/:") && !shape.form && !UUID.test(JSON.stringify(shape.example ?? {}));
 
-/** A request to an endpoint, with the first credential it takes. */
+/** A request to an endpoint, with the first credential that it accepts. */
 export function requestEvent({ route, access, shape }: Endpoint, functionUrl = false) {
   const [method = "", path = ""] = route.replaceAll(/:\w+/g, EXAMPLE_ID).split(" ");
   const [kind] = access.credentials;
@@ -102,7 +102,7 @@ function queueEvent(queue: keyof typeof queues): SQSEvent {
   };
 }
 
-/** A row that needs a reaction has just been written: a queued job. */
+/** A stream record of a row that needs a reaction: a queued job. */
 function tableEvent(): DynamoDBStreamEvent {
   const key = { pk: { S: `T#${EXAMPLE_ID}#JOB` }, sk: { S: EXAMPLE_ID } };
   const image = {

@@ -1,4 +1,4 @@
-// A small valid value for a schema: what the reference shows where a declaration gives no example of its own.
+// A small valid value for a schema, which the reference shows if a declaration has no example.
 import type { JsonSchema } from "./json-schema.ts";
 
 export const EXAMPLE_ID = "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60";
@@ -29,13 +29,13 @@ const byName: [names: RegExp, value: string][] = [
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
 interface ExampleOptions {
-  /** The property it is for, which gives a text its flavour. */
+  /** The name of the property, which decides the example of a text. */
   name?: string;
-  /** Everything, not only what is required. */
+  /** Includes optional properties. */
   whole?: boolean;
 }
 
-/** @returns a value that the schema takes, if the schema says all there is to say. */
+/** @returns a value that the schema accepts, if the schema contains every rule. */
 export function exampleOf(schema: JsonSchema, schemas: Schemas, asked: ExampleOptions = {}): unknown {
   const { name = "", whole = false } = asked;
   if (schema.$ref) return exampleOf(schemas[schema.$ref.split("/").at(-1)!] ?? {}, schemas, asked);

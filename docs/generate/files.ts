@@ -13,7 +13,7 @@ import { workersPage } from "./workers.ts";
 
 const pretty = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
-/** The document as the service's bundle carries it. */
+/** The document as the service's bundle contains it. */
 export const PACKED = "functions/api/service/openapi.gen.ts";
 
 function packed(document: unknown): string {

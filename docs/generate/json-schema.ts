@@ -1,11 +1,11 @@
-// From a declared shape to JSON Schema, as a client reads it: what goes in, or what comes out.
+// From a declared shape to the JSON Schema of its input or output, for clients.
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import { Timestamp, TimestampInput, Uuid } from "../../shared/http/schemas.ts";
 import { isEmailAddress, isLocale, isPhoneNumber } from "../../shared/rules/contacts.ts";
 import { isTimeZone } from "../../shared/rules/time-zones.ts";
 
-/** The part of JSON Schema 2020-12 that the declarations come to. */
+/** The subset of JSON Schema 2020-12 that the declarations need. */
 export interface JsonSchema {
   $ref?: string;
   type?: string | string[];
@@ -52,7 +52,7 @@ interface Piped {
 
 const actionOf = (schema: Piped, n: number): unknown => schema.pipe[n];
 
-/** What a check of ours means to a client, where JSON Schema has a word or a good example for it. */
+/** Our own checks, as JSON Schema keywords or examples. */
 const meanings: [is: (action: Action) => boolean, adds: JsonSchema][] = [
   [(action) => action === actionOf(TimestampInput, 1), { format: "date-time" }],
   [(action) => action === actionOf(Uuid, 1), { format: "uuid" }],
@@ -62,10 +62,10 @@ const meanings: [is: (action: Action) => boolean, adds: JsonSchema][] = [
   [({ requirement }) => requirement === isLocale, { examples: ["de-DE"], description: "A BCP 47 language tag" }],
 ];
 
-/** A text that only digits pass is a whole number on the wire: how paging reads its query. */
+/** A text that must be digits is shown as an integer: paging parses its query this way. */
 const WHOLE_NUMBER = "^[0-9]{1,9}$";
 
-/** @param refs names of shapes that are said elsewhere in the document, by the shape itself. */
+/** @param refs names of shapes that are defined elsewhere in the document, by the shape itself. */
 export function schemaOf(
   shape: GenericSchema,
   mode: "input" | "output",

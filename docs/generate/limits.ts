@@ -23,15 +23,15 @@ const size = (bytes: number) => (bytes < KB * KB ? `${bytes / KB} KB` : `${bytes
 
 const { client, server } = tiers;
 
-/** What is limited, and to what. */
+/** The limits: what, and the maximum. */
 export const limits: readonly (readonly [what: string, maximum: string])[] = [
   ["JSON of a body", `${JSON_LIMITS.depth} levels, ${count(JSON_LIMITS.keys)} keys`],
   ["title and body of a message", `${count(MAX_TITLE_CHARACTERS)} and ${count(MAX_BODY_CHARACTERS)} characters`],
-  ["template, and what it renders to", `${size(TEMPLATE_BYTES)} and ${size(RENDERED_BYTES)}`],
+  ["template, and its rendered text", `${size(TEMPLATE_BYTES)} and ${size(RENDERED_BYTES)}`],
   ["`subscriberIds` of a send", count(MAX_GIVEN_IDS)],
   ["messages of a campaign", count(MAX_MESSAGES)],
   ["ids of a bulk delete", count(MAX_BULK)],
-  ["devices of a subscriber", `${MAX_DEVICES}; the one unused longest makes room`],
+  ["devices of a subscriber", `${MAX_DEVICES}; the least recently used one is replaced`],
   [
     "events of a request",
     `SDK key ${client.eventsPerRequest}; server key ${count(server.eventsPerRequest)} in ${size(SERVER_BODY_BYTES)}`,

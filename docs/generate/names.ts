@@ -1,11 +1,11 @@
 // The one naming rule: from a route to its SDK method, operation id and type names.
 //
-// The surface (`/api/v1`, `/v1`, either with `/in-app`) and a first segment that is the group's own name say nothing
-// new and are dropped. What remains is the noun. Then:
+// The surface (`/api/v1`, `/v1`, either with `/in-app`) and a first segment that is the group's own name are dropped.
+// What remains is the noun. Then:
 //   a parameter at the end      GET get, PATCH update, PUT replace, DELETE delete, POST create, + the noun in singular
 //   a collection at the end     GET list + the noun, POST create + the noun in singular
 //   any other word at the end   GET get + the word, POST the word itself (it is an action) + the noun, others as above
-// Where two routes of a group come to one name, the one outside `/api/v1` gets `WithServerKey`.
+// If two routes of a group get the same name, the one outside `/api/v1` gets `WithServerKey`.
 import type { Group } from "../../shared/http/endpoint.ts";
 
 const VERBS: Record<string, string> = {
@@ -33,7 +33,7 @@ export const camel = (text: string): string => {
 export const singular = (word: string): string =>
   isCollection(word) ? word.replace(/ies$/, "y").replace(/(?<=ss|x|ch|sh)es$|s$/, "") : word;
 
-/** The segments of a path that say something: without its surface, its format and its group's name. */
+/** The significant segments of a path: without its surface, its format and its group's name. */
 function wordsOf(group: string, route: string): string[] {
   const path = (route.split(" ")[1] ?? "").replace(SURFACE, "").replace(/\.json$/, "");
   const [first = "", ...rest] = path.split("/").slice(1);
@@ -69,7 +69,7 @@ export function methodNames({ name, endpoints }: Pick<Group, "name" | "endpoints
   return names;
 }
 
-/** The thing a route is about: `PATCH /api/v1/team/members/:userId` → `Member`. */
+/** The resource of a route: `PATCH /api/v1/team/members/:userId` → `Member`. */
 export function resourceName(route: string): string {
   const segments = (route.split(" ")[1] ?? "")
     .replace(SURFACE, "")

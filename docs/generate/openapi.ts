@@ -15,53 +15,53 @@ export const VERSION = "1.0.0";
 const securitySchemes: Record<Credential, object> = {
   sdk: { type: "apiKey", in: "header", name: "X-SDK-Key", description: "The workspace's publishable SDK key." },
   server: { type: "http", scheme: "bearer", description: "A server key, `service_srv_…`, with scopes." },
-  dashboard: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token of a person." },
+  dashboard: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token of a member." },
 };
 
-/** What query fields of the same name mean everywhere. */
+/** Descriptions of query fields, by name: a name has the same meaning everywhere. */
 const queryFields: Record<string, string> = {
-  cursor: "`next_cursor` of the page before; opaque",
-  limit: "How many at most; cut to the largest allowed",
+  cursor: "`next_cursor` of the previous page; opaque",
+  limit: "The maximum number of items; reduced to the largest allowed",
   page: "Counts from 1",
-  per_page: "How many a page; cut to the largest allowed",
-  page_size: "How many a page; cut to the largest allowed",
-  subscriber_id: "Whose",
-  sdk_key: "The SDK key, where headers cannot be set",
-  status: "Only those in this state",
-  name: "Only those with this in their name",
-  active: "Only those that are on, or off",
-  email: "Only who has this address",
-  external_id: "Only who has this id of yours",
-  updated_since: "Only who changed at this time or later",
+  per_page: "Items per page; reduced to the largest allowed",
+  page_size: "Items per page; reduced to the largest allowed",
+  subscriber_id: "The subscriber",
+  sdk_key: "The SDK key, for clients that cannot set headers",
+  status: "Only those with this status",
+  name: "Only those whose name contains this text",
+  active: "Only active ones, or only inactive ones",
+  email: "Only the subscriber with this address",
+  external_id: "Only the subscriber with this external id",
+  updated_since: "Only subscribers that changed at this time or later",
   start: "Beginning of the period",
   end: "End of the period",
   from: "From this time on",
   to: "Until this time",
   days: "How many days back",
-  kinds: "Only these kinds, with commas between them",
-  group_by: "What a row is about",
-  job_id: "Which notification, by its id",
-  source_type: "What the sends came from",
-  source_id: "Which of them, by its id",
+  kinds: "Only these kinds, separated by commas",
+  group_by: "The dimension of the rows",
+  job_id: "The id of the notification",
+  source_type: "The kind of source that started the sends",
+  source_id: "The id of the source",
   event_type: "Only this event",
-  event_name: "Which event",
-  outcome: "Only what came to this",
-  force: "Its credentials go with it",
-  erase_properties: "Properties of its events go too",
-  trigger_type: "Only those that start this way",
+  event_name: "The name of the event",
+  outcome: "Only those with this outcome",
+  force: "Also deletes its credentials",
+  erase_properties: "Also deletes the properties of its events",
+  trigger_type: "Only those with this trigger",
   "hub.mode": "`subscribe`",
-  "hub.challenge": "Comes back as it was",
-  "hub.verify_token": "The token that was agreed on",
+  "hub.challenge": "Returned unchanged",
+  "hub.verify_token": "The agreed token",
 };
 
-/** Who may call, in words; what only some of them may is said beside it. */
+/** Who may call, in words, with the permission or scope that is required. */
 function callersOf({ credentials, permission, scope }: Endpoint["access"]): string {
-  if (credentials.length === 0) return "Public: it takes no credential.";
+  if (credentials.length === 0) return "Public: it requires no credential.";
   const callers = [
     credentials.includes("sdk") && "apps, with the SDK key",
     credentials.includes("server") && (scope ? `servers, with the scope \`${scope}\`` : "servers, with any server key"),
     credentials.includes("dashboard") &&
-      (permission ? `people, with the permission \`${permission}\`` : "people of any role"),
+      (permission ? `members, with the permission \`${permission}\`` : "members of any role"),
   ].filter(Boolean);
   return `For ${callers.join("; ")}.`;
 }
@@ -195,7 +195,10 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, fou
 
 const pathParameters = (route: string) =>
   [...route.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name: name!, in: "path", required: true, schema: { type: "string" } as JsonSchema,
+    name: name!,
+    in: "path",
+    required: true,
+    schema: { type: "string" } as JsonSchema,
     example: EXAMPLE_ID,
   }));
 
@@ -206,7 +209,10 @@ function queryParameters({ shape }: Operation["endpoint"], isStream: boolean): R
   const fields = Object.entries(properties).map(([name, schema]) => {
     const example = given[name] ?? (required.includes(name) ? exampleOf(schema, {}, { name }) : undefined);
     return {
-      name, in: "query", required: required.includes(name), schema,
+      name,
+      in: "query",
+      required: required.includes(name),
+      schema,
       ...(queryFields[name] && { description: queryFields[name] }),
       ...(example !== undefined && { example: String(example) }),
     };
@@ -221,7 +227,9 @@ const headersOf = ({ shape }: Operation["endpoint"]): ReturnType<typeof pathPara
   shape.idempotent
     ? [
         {
-          name: "Idempotency-Key", in: "header", required: false,
+          name: "Idempotency-Key",
+          in: "header",
+          required: false,
           schema: { type: "string", minLength: 1, maxLength: 255 },
           example: "order-4711",
         },

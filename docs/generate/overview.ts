@@ -1,4 +1,4 @@
-// The introduction of the reference: what the whole service is and does (GEN-16), its tables from the code.
+// The introduction of the reference (GEN-16), with tables from the code.
 import { statuses } from "../../shared/http/errors.ts";
 import { permissions, roles, scopes } from "../../shared/http/roles.ts";
 import { plans } from "../../shared/plans.ts";
@@ -52,8 +52,8 @@ const stateLines = async () =>
 
 /** Markdown for `info.description`. */
 export async function overview({ groups, stream }: Contents): Promise<string> {
-  return `A multi-tenant service that sends messages to the people a product knows, and keeps a ledger of every send.
-A *workspace* (tenant) never sees, counts or reaches what belongs to another one.
+  return `A multi-tenant service that sends messages to your users and keeps a ledger of every send. A *workspace*
+(tenant) has no access to the data of another one.
 
 ## Resources and endpoints
 
@@ -61,7 +61,7 @@ ${groups.map(({ name, about }) => `- **${name}**: ${about}`).join("\n")}
 - **${stream.name}**: ${stream.about}
 
 Identifiers are strings; timestamps are RFC 3339. Bodies are JSON (UTF-8) unless an operation says otherwise. Every
-answer carries \`X-Request-Id\`: name it when asking for help.
+response has an \`X-Request-Id\`: include it in support requests.
 
 ## Authentication
 
@@ -69,9 +69,9 @@ answer carries \`X-Request-Id\`: name it when asking for help.
 | --- | --- | --- |
 | SDK key | \`X-SDK-Key\` header | apps and browsers; publishable |
 | server key | \`Authorization: Bearer service_srv_…\` | servers; secret, with scopes ${scopes.map(code).join(", ")} |
-| dashboard token | \`Authorization: Bearer <access token>\` | people, from \`POST /api/v1/auth/login\`; verified with the keys at \`/.well-known/jwks.json\` |
+| dashboard token | \`Authorization: Bearer <access token>\` | members, from \`POST /api/v1/auth/login\`; verified with the keys at \`/.well-known/jwks.json\` |
 
-What a person may do follows from the role in the workspace; every role may read.
+The permissions of a member follow from the role in the workspace. Every role may read.
 
 ${permissionTable()}
 
@@ -79,41 +79,41 @@ ${permissionTable()}
 
 ${(await stateLines()).join("\n")}
 
-An action that the current state does not allow is answered with 409.
+An action that the current state does not allow gets a 409.
 
 ## Events
 
 The live stream \`GET /v1/in-app/stream\` is \`text/event-stream\`: one \`data:\` frame per message, its id in \`id:\`,
-a comment every 30 seconds. Send \`Last-Event-ID\` to go on after a break. A message may come twice; its id tells.
+a comment every 30 seconds. Send \`Last-Event-ID\` to resume after a disconnect. A message may arrive twice, with the same id.
 
 Outbound webhooks are HTTPS POSTs of \`{id, event_type, tenant_id, timestamp, data}\`, at least once and in any order;
-\`id\`, also in \`X-Service-Delivery\`, is the same on every attempt. 2xx counts as delivered; 5xx and no answer are tried
-again after 1, 2 and 4 seconds; anything else is final. \`GET /v1/hooks/samples/:event\` shows one of each:
+\`id\`, also in \`X-Service-Delivery\`, is the same on every attempt. 2xx counts as delivered; 5xx and no response are
+retried after 1, 2 and 4 seconds; other statuses are final. \`GET /v1/hooks/samples/:event\` returns a sample of each:
 
 ${webhookTable()}
 
 \`X-Service-Signature\` is \`sha256=\` and the hex HMAC-SHA256 of the raw body, keyed with the *hex text* of the SHA-256
 of the secret. Compare in constant time (the SDK's \`verifyWebhook\` does). For a day after a rotation
-\`X-Service-Signature-Previous\` is signed with the secret before.
+\`X-Service-Signature-Previous\` is signed with the previous secret.
 
-Behavioral events come in by \`POST /v1/events\` and out, page by page, by \`GET /v1/events/export\`. An
-\`idempotency_key\` makes an event count once; events under an \`anonymous_id\` belong to a subscriber from
-\`POST /v1/events/identify\` on, past ones too. Segments, journeys and conversions follow from them within seconds.
+Ingest behavioral events with \`POST /v1/events\`, and export them page by page with \`GET /v1/events/export\`. An event
+with an \`idempotency_key\` counts once. \`POST /v1/events/identify\` assigns the events of an \`anonymous_id\`, past ones
+included, to a subscriber. Segments, journeys and conversions follow within seconds.
 
 ## Errors
 
-A refusal is \`{code, message, fields?}\`. \`code\` is stable, \`message\` may change, \`fields\` says what is wrong with
-which field. Refusals by plan have \`error\` in place of \`code\`; the per-minute limit has \`error\` and \`retry_after\`.
+An error is \`{code, message, fields?}\`. \`code\` is stable, \`message\` may change, and \`fields\` has the error of each
+field. Plan errors have \`error\` instead of \`code\`. The per-minute limit has \`error\` and \`retry_after\`.
 
 ${errorTable()}
 
-Repeat 500 and 503 with back-off; after 429 wait for \`Retry-After\`. Repeating any other 4xx unchanged does not help,
-and \`QUOTA_EXCEEDED\`, \`PAYMENT_REQUIRED\` and \`SEND_CAP_REACHED\` are limits of plan or bill, not of frequency.
-\`Idempotency-Key\` makes sends safe to repeat for 24 hours.
+Retry 500 and 503 with back-off. After 429 wait for \`Retry-After\`. Do not retry other 4xx unchanged:
+\`QUOTA_EXCEEDED\`, \`PAYMENT_REQUIRED\` and \`SEND_CAP_REACHED\` are limits of the plan or the bill, not of the rate.
+With an \`Idempotency-Key\` sends are safe to retry for 24 hours.
 
 ## Limits
 
-Sends and events are per billing period. A body may have 10 MB, a page at most 4 MB: it then closes early with a cursor.
+Sends and events are per billing period. A body may have 10 MB. A page has at most 4 MB and ends early with a cursor.
 
 ${planTable()}
 
@@ -123,11 +123,11 @@ ${table(["what", "at most"], limits)}
 
 ## Paging and versions
 
-Lists that may grow without bound have cursors: pass \`next_cursor\` as \`cursor\` until it is empty. Small ones have
-\`page\` and \`per_page\` (or \`page_size\`) and a \`total\`. Sizes above the largest are cut to it.
+Unbounded lists have cursors: pass \`next_cursor\` as \`cursor\` until it is empty. Small lists have \`page\` and
+\`per_page\` (or \`page_size\`) and a \`total\`. Sizes above the maximum are reduced to it.
 
-Management and SDK writes live under \`/api/v1\`, events, hooks and in-app delivery under \`/v1\`. Fields and codes may
-be added within a version, so ignore fields that you do not know; nothing is taken away or changes its meaning. What
-goes with a next version says so by the headers \`Deprecation\` and \`Sunset\`, at least 12 months ahead.
+Management and SDK writes are under \`/api/v1\`; events, hooks and in-app delivery are under \`/v1\`. Fields and codes may
+be added within a version, so ignore unknown fields. Within a version, no field or code is removed or changes its
+meaning. The headers \`Deprecation\` and \`Sunset\` announce a removal at least 12 months ahead.
 `;
 }

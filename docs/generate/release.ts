@@ -1,11 +1,11 @@
-// `npm run docs:release -- 2026-11-21`: keeps what the API promises from that day on. Only where a version is released.
+// `npm run docs:release -- 2026-11-21`: records what the API promises from that day on. Run only for a release.
 import { writeFile } from "node:fs/promises";
 import type { Release } from "./compatibility.ts";
 import { contents } from "./contents.ts";
 import { openApiOf, VERSION } from "./openapi.ts";
 import { signatureOf } from "./signature.ts";
 
-/** A line per route and per field, so that a change of it reads well. */
+/** A line per route and per field, so that a diff is readable. */
 function releaseText({ routes, ...about }: Release): string {
   const line = (value: object) => (name: string) => `${JSON.stringify(name)}: ${JSON.stringify(value[name as never])}`;
   const lines = (indent: string, names: string[], text: (name: string) => string) =>

@@ -15,7 +15,7 @@ import { subscribers } from "./requirements/subscribers.ts";
 import { webhooks } from "./requirements/webhooks.ts";
 
 const TESTS = new URL("../../test/", import.meta.url);
-/** Its citations are planted. */
+/** Its citations are not counted, because they are planted. */
 export const PLANTING_TEST = "references.test.ts";
 
 const areas: Areas = {
@@ -40,7 +40,7 @@ const numbered = [...requirementIds]
   .map((id) => /^([A-Z]+)-R?\d/.exec(id)?.[1])
   .filter((prefix) => prefix !== undefined);
 const prefixes = [...new Set(numbered)].join("|");
-/** E1 to E22 are the lines of docs/edge.md. `UTF-8`, `SHA-256` and `T10:30` are no ids. */
+/** E1 to E22 are the lines of docs/edge.md. `UTF-8`, `SHA-256` and `T10:30` are not ids. */
 const ID = new RegExp(`\\b(?:(?:${prefixes})-R?\\d+|D-[A-Z]+(?:-[A-Z]+)*|[EFT][1-9]\\d?(?!:))\\b`, "g");
 const RANGE = new RegExp(`\\b((?:${prefixes})-R?)(\\d+) to \\1(\\d+)\\b`, "g");
 

@@ -56,7 +56,7 @@ interface Method {
   operation: OperationObject;
 }
 
-/** Every endpoint that answers with JSON or nothing; the stream has a client of its own. */
+/** Every endpoint that responds with JSON or without a body; the stream has its own client. */
 function methodsOf({ groups }: Contents, document: OpenApi): Method[] {
   return groups.flatMap((group) => {
     const names = methodNames(group);
@@ -95,7 +95,7 @@ function answerOf({ responses }: OperationObject): JsonSchema | undefined {
   return success && "content" in success ? success.content?.["application/json"]?.schema : undefined;
 }
 
-/** Types of a method's body, query and answer, where the document does not name them already. */
+/** Types of a method's body, query and response, if the document does not name them already. */
 function typesOf({ operation }: Method): string[] {
   const name = pascal(operation.operationId);
   const [type, body] = bodyOf(operation) ?? [];

@@ -1,9 +1,9 @@
-// What clients may count on, in few words: every route with its callers, its fields in and out, and their bounds (D-VER).
+// What clients may rely on: every route with its callers, its input and output fields, and their bounds (D-VER).
 import type { Deprecation } from "../../shared/http/deprecation.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import type { OpenApi, OperationObject } from "./openapi.ts";
 
-/** What a field is. Text that a release keeps: `string|null`, `enum=a,b`, `maxLength=200`, and `?` where it may lack. */
+/** The type of a field as text, kept by a release: `string|null`, `enum=a,b`, `maxLength=200`; `?` if optional. */
 export interface Field {
   types: string[];
   optional?: true;
@@ -26,7 +26,7 @@ const BOUNDS = [
   ...["minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"],
   ...["minItems", "maxItems", "minProperties", "maxProperties", "multipleOf", "pattern", "format"],
 ];
-/** Deep enough for every shape there is; rules that contain rules end here. */
+/** Deep enough for every shape; recursive rules are cut here. */
 const DEEPEST = 8;
 
 interface Shape {
@@ -108,7 +108,7 @@ function fieldsOf(schema: JsonSchema, schemas: Schemas, depth: number): Shape["f
   return fields;
 }
 
-/** Of two shapes that may both come: what holds of either. */
+/** For two alternative shapes: what holds for both. */
 function eitherOf(a: Shape, b: Shape): Shape {
   const [isNullA, isNullB] = [isNull(a), isNull(b)];
   const values = a.values && b.values ? new Set([...a.values, ...b.values]) : isNullA ? b.values : isNullB && a.values;
@@ -124,7 +124,7 @@ function eitherOf(a: Shape, b: Shape): Shape {
 
 const isNull = ({ types }: Shape) => types.size === 1 && types.has("null");
 
-/** Bounds that both have; of different types, all, for each speaks of its own. */
+/** Bounds that both have. If the types differ, all bounds, because each applies to its own type. */
 function loosest(a: Shape, b: Shape): Shape["bounds"] {
   if (![...a.types].some((type) => b.types.has(type))) return { ...a.bounds, ...b.bounds };
   const shared = Object.entries(a.bounds).flatMap(([name, bound]): [string, number | string][] => {

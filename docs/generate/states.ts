@@ -1,4 +1,4 @@
-// Diagrams of everything that has states, drawn from the lifecycle tables that are the conditions of the writes.
+// Diagrams of the lifecycles, drawn from the tables that are also the conditions of the writes.
 import { readdirSync, readFileSync } from "node:fs";
 
 const RULES = new URL("../../shared/rules/", import.meta.url);
@@ -33,7 +33,9 @@ export async function lifecycles(): Promise<Lifecycle[]> {
         if (!isTable(value)) return [];
         const name = key.replace(/Moves$/, "").replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
         const moves = Object.entries(value).map(([action, { from, to }]) => ({
-          action, from, to,
+          action,
+          from,
+          to,
           about: commentOn(source, action),
         }));
         return [{ name, file, moves }];
@@ -76,7 +78,7 @@ export async function statesPage(): Promise<string> {
 
 # States
 
-Each table is at once the condition of the write, the message of a refused action (409) and the picture here.
+Each table is at once the condition of the write, the message of a rejected action (409) and the source of the diagram.
 
 ${sections.join("\n")}`;
 }

@@ -1,4 +1,4 @@
-// docs/workers.md: every worker, what triggers it, and whom it wakes, from the declarations and the rights they ask for.
+// docs/workers.md: every worker, what triggers it, and which workers it may trigger, from the declarations.
 import type { Worker } from "../../shared/worker.ts";
 import type { Contents } from "./contents.ts";
 
@@ -14,12 +14,12 @@ function sendsOf({ uses }: Worker): string[] {
   return [...new Set(queues)].sort();
 }
 
-/** Dollars a month (docs/deploy.md): keys, alarms and the sweep; then an alarm and Lambda's asking for each queue. */
+/** Dollars a month (docs/deploy.md): keys, alarms and the sweep; then an alarm and SQS polling for each queue. */
 const AT_REST = 2.7;
 const A_QUEUE_AT_REST = 0.36;
 
 const money = (queues: number) =>
-  `${queues} of them have a queue with a dead-letter queue. At rest all of it costs about ` +
+  `${queues} of them have a queue with a dead-letter queue. At rest the deployment costs about ` +
   `${(AT_REST + queues * A_QUEUE_AT_REST).toFixed(2)} dollars a month, ${A_QUEUE_AT_REST} of them a queue (docs/deploy.md).`;
 
 export function workersPage({ workers }: Contents): string {
@@ -39,8 +39,8 @@ export function workersPage({ workers }: Contents): string {
 
 # Workers
 
-An arrow is the right to put a message into the queue of another worker; those that go on by messages to themselves have
-none for it. \`react\` starts what follows from a write, \`due\` what follows from a time.
+An arrow is the right to send a message to the queue of another worker. Messages of a worker to its own queue are not
+shown. \`react\` handles what follows from a write, \`due\` what follows from a time.
 
 \`\`\`mermaid
 flowchart LR
@@ -52,7 +52,7 @@ ${arrows.join("\n")}
 
 ${money(workers.filter(({ eventSource }) => eventSource === "queue").length)}
 
-| worker | woken by | may wake | what it does |
+| worker | triggered by | may trigger | what it does |
 | --- | --- | --- | --- |
 ${rows.join("\n")}
 `;

@@ -1,4 +1,4 @@
-// `npm run docs`: writes every generated file, or those under the folders named; drops sample events of functions gone.
+// `npm run docs`: writes all generated files, or those under the named folders. Deletes stale sample events.
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";

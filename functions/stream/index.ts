@@ -2,7 +2,7 @@
 import type { Writable } from "node:stream";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as v from "valibot";
-import { type Deps, openAll } from "../../shared/deps.ts";
+import { type Deps, NO_TENANT, openAll } from "../../shared/deps.ts";
 import { authenticate } from "../../shared/http/authenticate.ts";
 import { endpoints } from "../../shared/http/endpoint.ts";
 import { ApiError, toApiError } from "../../shared/http/errors.ts";
@@ -14,7 +14,6 @@ import { servingUses } from "../../shared/http/serving.ts";
 import { errorFields } from "../../shared/log.ts";
 import { requireFeature } from "../../shared/plans.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
-import type { TenantId } from "../../shared/store/model.ts";
 import { closeFeed, type Feed, openFeed, runFeed, streamLimit } from "./feed.ts";
 
 const Query = v.object({ subscriber_id: Uuid, sdk_key: v.optional(v.string()) });
@@ -123,7 +122,7 @@ const eventStream = { "content-type": "text/event-stream", "cache-control": "no-
 
 /** Authenticates a request, applies the gates of the endpoint, and opens the stream. */
 function openAdmission(deps: Deps): (event: APIGatewayProxyEventV2) => Promise<Feed> {
-  const { platform, secrets, tokens } = openAll(servingUses, deps)("" as TenantId);
+  const { platform, secrets, tokens } = openAll(servingUses, deps)(NO_TENANT);
   const credentials = { platform, secrets, tokens, clock: deps.clock };
   const bind = openAll(uses, deps);
   return async ({ headers, queryStringParameters = {} }) => {

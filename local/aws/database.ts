@@ -3,12 +3,12 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSy
 
 export type Row = Record<string, SQLOutputValue>;
 
-/** Notes how a change beside the database is taken back when the transaction is. */
+/** Registers how to undo a change outside the database when the transaction is rolled back. */
 export type Undo = (step: () => unknown) => void;
 
 export interface Database {
   exec(sql: string): void;
-  /** Runs a prepared (and remembered) statement that returns nothing; answers how many rows changed. */
+  /** Runs a prepared (and cached) statement without results. @returns how many rows changed. */
   run(sql: string, ...values: SQLInputValue[]): number;
   first(sql: string, ...values: SQLInputValue[]): Row | undefined;
   all(sql: string, ...values: SQLInputValue[]): Row[];
@@ -16,11 +16,11 @@ export interface Database {
   /** All or nothing; an inner call joins the outer one. */
   transaction<T>(work: () => T): T;
   close(): void;
-  /** Of a database in memory: whatever need not last may lie beside it, in structures of JavaScript. */
+  /** Whether the database is in memory. If so, data may be kept in JavaScript structures instead. */
   undo?: Undo;
 }
 
-/** Opens `file` (`:memory:` keeps nothing) in write-ahead mode. */
+/** Opens `file` (or `:memory:`) in write-ahead mode. */
 export function openDatabase(file: string): Database {
   const sqlite = new DatabaseSync(file);
   const isMemory = file === ":memory:";
@@ -44,7 +44,7 @@ export function openDatabase(file: string): Database {
     sqlite.exec("BEGIN IMMEDIATE");
     isBegun = true;
   };
-  /** In memory nobody else can come between: a transaction begins with its first write to a table, if there is one. */
+  /** In memory there is no other connection, so a transaction begins with its first write to a table, if any. */
   const beginLate = () => {
     if (isMemory && depth > 0) begin();
   };

@@ -95,7 +95,7 @@ export function createKms(deps: Deps & { rsaKey?: () => string }): Kms {
     return { bytes, isDigest };
   };
 
-  /** Symmetric keys know one algorithm, and MAC keys another one. */
+  /** Symmetric keys have one algorithm, and MAC keys another one. */
   const expectAlgorithm = (input: Wire, member: string, only: string): void => {
     const algorithm = read.text(input, member) ?? only;
     if (algorithm !== only) throw awsFailure("InvalidKeyUsageException", `The key does not know ${algorithm}.`);
@@ -139,8 +139,11 @@ export function createKms(deps: Deps & { rsaKey?: () => string }): Kms {
       const target = keys.use(read.needed(input, "DestinationKeyId"), "ENCRYPT_DECRYPT");
       const sealed = encrypt(target, plaintext, contextIn(input, "DestinationEncryptionContext"));
       return {
-        CiphertextBlob: sealed, SourceKeyId: arnOf(key.id), KeyId: arnOf(target.id),
-        SourceEncryptionAlgorithm: SYMMETRIC, DestinationEncryptionAlgorithm: SYMMETRIC,
+        CiphertextBlob: sealed,
+        SourceKeyId: arnOf(key.id),
+        KeyId: arnOf(target.id),
+        SourceEncryptionAlgorithm: SYMMETRIC,
+        DestinationEncryptionAlgorithm: SYMMETRIC,
       };
     },
     GenerateDataKey: (input) => {

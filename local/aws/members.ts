@@ -1,4 +1,4 @@
-// Reading the members of a request: each has a declared name and form, anything else is refused.
+// Reading the members of a request: each has a declared name and form, and others are rejected.
 import { type AwsFailure, awsFailure, type StandIn, unknownOperation, type Wire } from "./stand-in.ts";
 
 /** The members an operation accepts, by operation. */
@@ -9,7 +9,7 @@ export const membersOf = (table: Record<string, string>): Members =>
 
 export type Operations = Record<string, (input: Wire) => Wire | Promise<Wire>>;
 
-/** `operate` over a table of operations and the members each accepts. */
+/** `operate` over a table of operations and the members that each accepts. */
 export function operateOn(members: Members, operations: Operations): StandIn["operate"] {
   return async (operation, input) => {
     const allowed = members.get(operation);

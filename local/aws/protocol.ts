@@ -15,9 +15,9 @@ export interface Services {
 export type ServiceName = keyof Services;
 
 /**
- * Look at, delay or spoil calls. An `AwsFailure` thrown by a hook is the service's answer (a throttle);
- * any other error is a broken connection: the caller gets it as it is. `after` runs when the work is done,
- * so throwing there loses the reply of a call that had its effect.
+ * Observe, delay or fail calls. An `AwsFailure` thrown by a hook is the service's response (a throttle). Any other
+ * error is a broken connection, which the caller gets unchanged. `after` runs when the work is done, so throwing there
+ * loses the reply of a call that took effect.
  */
 export interface Hooks {
   count?(service: ServiceName, operation: string): void;
@@ -55,7 +55,7 @@ const targets: Record<string, ServiceName> = {
   TrentService: "kms",
 };
 
-/** SQS answers old error codes beside the names of its shapes. */
+/** SQS returns old error codes beside the names of its shapes. */
 const sqsCodes: Record<string, string> = {
   QueueDoesNotExist: "AWS.SimpleQueueService.NonExistentQueue",
   QueueNameExists: "QueueAlreadyExists",
@@ -77,13 +77,13 @@ const sqsCodes: Record<string, string> = {
 let requests = 0;
 const nextRequestId = () => `00000000-0000-4000-8000-${(++requests).toString(16).padStart(12, "0")}`;
 
-/** An SDK client's `requestHandler`: answers in process, without sockets. */
+/** An SDK client's `requestHandler` that responds in process, without sockets. */
 export function requestHandler(services: Services, hooks: Hooks = {}) {
   return {
     handle: async (request: AwsRequest, options: { abortSignal?: { aborted: boolean } } = {}) => {
       if (options.abortSignal?.aborted) throw Object.assign(new Error("Request aborted"), { name: "AbortError" });
       const { status, headers, body } = await handleAwsRequest(services, request, hooks);
-      // A client reads bytes (an object of S3) as a stream, and JSON as it comes.
+      // A client reads bytes (an object of S3) as a stream, and JSON as one chunk.
       const bytes = typeof body === "string" ? Buffer.from(body) : Readable.from([body]);
       return { response: { statusCode: status, headers, body: bytes } };
     },
@@ -93,10 +93,10 @@ export function requestHandler(services: Services, hooks: Hooks = {}) {
   };
 }
 
-/** For clients of this process but those of S3: nobody here reads their signatures, and making one takes a tenth of a call. */
+/** For clients of this process except S3's: their signatures are not checked, and signing takes a tenth of a call. */
 export const unsigned = { sign: async <T>(request: T): Promise<T> => request };
 
-/** Answers one HTTP request of the AWS protocols. Rejects only when a hook breaks the connection. */
+/** Handles one HTTP request of the AWS protocols. Rejects only when a hook breaks the connection. */
 export async function handleAwsRequest(
   services: Services,
   request: AwsRequest,
@@ -125,10 +125,10 @@ export async function handleAwsRequest(
   }
 }
 
-/** They answer without a body. */
+/** Their responses have no body. */
 const SILENT = new Set(["TagResource", "UntagResource"]);
 
-/** The one way into a stand-in: counted, with the hooks around it, its own errors turned into 500. */
+/** The only way into a stand-in. Counts the call, runs the hooks, and turns its own errors into 500. */
 async function ask(
   services: Services,
   hooks: Hooks,
@@ -191,7 +191,7 @@ function failed(call: Call | undefined, { name, message, status, fields }: AwsFa
   if (call?.service === "sqs") {
     headers["x-amzn-query-error"] = `${sqsCodes[name] ?? name};${status < 500 ? "Sender" : "Receiver"}`;
   }
-  // What never got past the parser is told by another layer, in other letters.
+  // Errors of the parser come from another layer, which spells them differently.
   const inCoral = message ? { Message: message } : {};
   const said = call?.service === "dynamodb" && CORAL.has(name) ? inCoral : { message };
   return answer(call, status, { __type: typeOf(call?.service, name), ...said, ...fields }, headers);
@@ -213,7 +213,7 @@ function noSuchRoute({ method, path, headers }: AwsRequest): AwsFailure {
   return Object.assign(unknownOperation(headers["x-amz-target"] ?? `${method} ${path}`), { status: 404 });
 }
 
-/** What every SDK command is, as far as its answer can be told from its type. */
+/** The form of every SDK command, as far as its output follows from its type. */
 interface Command<Output> {
   input: object;
   readonly schema?: unknown;
@@ -221,7 +221,7 @@ interface Command<Output> {
 }
 
 /**
- * Sends SDK commands straight to `operate`: the same answers and errors as a client, without HTTP, signing,
+ * Sends SDK commands directly to `operate`: the same outputs and errors as a client, without HTTP, signing,
  * retries or checksums. For the simulator, where millions of calls are made.
  */
 export function sendThrough(services: Services, hooks: Hooks = {}) {
@@ -254,7 +254,7 @@ function toWire(value: unknown): unknown {
   return withMembers(value, toWire);
 }
 
-/** The same object unless a member becomes another or is left out: most of what goes over the wire is as it was. */
+/** Returns the same object unless a member changes or is left out: most wire values need no change. */
 function withMembers(value: object, become: (member: unknown, name: string) => unknown): unknown {
   if (Array.isArray(value)) {
     let list = value;
@@ -282,7 +282,7 @@ const kmsBlobs = new Set(["CiphertextBlob", "Plaintext", "Signature", "PublicKey
 const bufferOn = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 const bytesOf = (base64: unknown) => new Uint8Array(Buffer.from(base64 as string, "base64"));
 
-/** The inverse of `toWire` for answers: a member's name and JSON type say what it was. */
+/** The inverse of `toWire` for outputs: a member's name and JSON type determine its original type. */
 function fromWire(service: ServiceName, value: unknown, name = ""): unknown {
   if (typeof value === "string") {
     const binary =

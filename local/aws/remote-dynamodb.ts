@@ -1,4 +1,4 @@
-// A DynamoDB of another process in place of the embedded one: calls go there unchanged, its streams are polled.
+// A DynamoDB of another process instead of the embedded one: calls are forwarded unchanged, and its streams are polled.
 import { Agent, request } from "node:http";
 import { SECOND } from "../../shared/clock.ts";
 import type { DynamoDb, DynamoDbMeter } from "./dynamodb/index.ts";
@@ -7,7 +7,7 @@ import { awsFailure, type Wire } from "./stand-in.ts";
 
 export interface RemoteDynamoDb extends Omit<DynamoDb, "records"> {
   records(table: string, after: string, limit: number): ReturnType<ReturnType<typeof createRemoteStream>["read"]>;
-  /** The stream of a table, told apart from those of its predecessors. */
+  /** The stream of a table, distinct from those of its predecessors. */
   streamArn(table: string): Promise<string>;
   close(): void;
 }
@@ -16,12 +16,12 @@ export interface RemoteDynamoDb extends Omit<DynamoDb, "records"> {
 export type Ask = (operation: string, input: Wire) => Promise<Wire>;
 
 const STREAM_OPERATIONS = new Set(["DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"]);
-/** Operations that tell what they consumed when they are asked. */
+/** Operations that return consumed capacity on request. */
 const METERED = /^((Batch)?(Get|Write)Item|(Put|Update|Delete)Item|Query|Scan|Transact(Get|Write)Items)$/;
 const TIMEOUT_MS = 30_000;
-/** How often other writers are looked for: a stream does not say that it has grown. */
+/** How often streams are polled for other writers: a stream does not notify of new records. */
 const POLL_MS = SECOND;
-/** Nobody checks the signature of a local endpoint; Amazon's own reads the access key out of it. */
+/** Local endpoints do not check signatures; Amazon's DynamoDB Local reads the access key from them. */
 const AUTHORIZATION =
   "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-target, Signature=00";
 
@@ -84,7 +84,7 @@ export function createRemoteDynamoDb(endpoint: string): RemoteDynamoDb {
     operate,
     streamArn,
     records: stream.read,
-    // It is the other process that forgets records, and that expires items.
+    // The other process trims records and expires items.
     keepRecords: () => undefined,
     expire: () => 0,
     onWrite: (listener) => {
@@ -107,10 +107,10 @@ interface Consumed {
   GlobalSecondaryIndexes?: Record<string, { CapacityUnits: number }>;
 }
 
-/** What it spends by partition key is not told, so nothing is `hottest`. */
+/** Units by partition key are not reported, so `hottest` is empty. */
 const emptyMeter = (): DynamoDbMeter => ({ requests: 0, wcu: 0, rcu: 0, by_operation: {}, hottest: [], index_wcu: 0 });
 
-/** Through `node:http`, whose requests an advance of time can see and wait for. */
+/** Through `node:http`, whose requests an advance of time can detect and wait for. */
 function post(endpoint: string, agent: Agent, target: string, body: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = {
@@ -136,7 +136,7 @@ function readObject(text: string): Wire {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null) return value as Wire;
   } catch {
-    // Said below, with what came instead.
+    // Reported below, with the actual response.
   }
   throw new Error(`This is not a DynamoDB endpoint: it answered ${text.slice(0, 80)}`);
 }
@@ -149,7 +149,7 @@ type Written = {
   DeleteRequest?: { Key: Wire };
 };
 
-/** The table and the partition key of each item that a call writes, where the key is called as in our table. */
+/** Table and partition key of each item that a call writes, if the key attribute is named as in our table. */
 function writtenBy(operation: string, input: Wire): [table: string, partition: string][] {
   const place = (table: unknown, item: Wire | undefined): [string, string] => [
     String(table),

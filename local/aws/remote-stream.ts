@@ -1,4 +1,4 @@
-// Reads a table's stream from another process, shard by shard, on from any sequence number.
+// Reads a table's stream from another process, shard by shard, from any sequence number on.
 import type { StreamRecord } from "./dynamodb/index.ts";
 import type { Ask } from "./remote-dynamodb.ts";
 import { isAwsFailure, type Wire } from "./stand-in.ts";
@@ -8,7 +8,7 @@ interface Shard {
   SequenceNumberRange: { StartingSequenceNumber: string; EndingSequenceNumber?: string };
 }
 
-/** Where reading goes on: `iterator` shows what comes after the record `after`. */
+/** Where reading continues: `iterator` returns what follows the record `after`. */
 interface ShardPosition {
   arn: string;
   after: string;
@@ -16,7 +16,7 @@ interface ShardPosition {
   iterator: string;
 }
 
-/** What a stream says of a place that is too old: it is looked for anew, from the oldest record there is. */
+/** A stream's errors for a position that is too old. Reading then restarts from the oldest record. */
 const LOST = new Set(["ExpiredIteratorException", "TrimmedDataAccessException"]);
 
 export function createRemoteStream(ask: Ask, streamArn: (table: string) => Promise<string>) {
@@ -36,7 +36,7 @@ export function createRemoteStream(ask: Ask, streamArn: (table: string) => Promi
     return shards.sort((a, b) => (startOf(a) < startOf(b) ? -1 : 1));
   };
 
-  /** The first place after a record (empty text: at all), in a shard that begins later than `beyond`. */
+  /** The first position after a record (empty text: the very first), in a shard that begins later than `beyond`. */
   const seek = async (arn: string, after: string, beyond = -1n): Promise<ShardPosition | undefined> => {
     const found = after === "" ? -1n : BigInt(after);
     const shard = (await shardsOf(arn)).find((each) => startOf(each) > beyond && endOf(each) > found);
@@ -68,7 +68,7 @@ export function createRemoteStream(ask: Ask, streamArn: (table: string) => Promi
   };
 
   return {
-    /** Records after a sequence number (empty text: from the first there is), oldest first. */
+    /** Records after a sequence number (empty text: from the first one), oldest first. */
     read: async (table: string, after: string, limit: number): Promise<StreamRecord[]> => {
       if (!arns.has(table)) arns.set(table, streamArn(table));
       const arn = await arns.get(table)!.catch((error: unknown) => {
@@ -86,13 +86,13 @@ export function createRemoteStream(ask: Ask, streamArn: (table: string) => Promi
 
 const startOf = ({ SequenceNumberRange }: Shard): bigint => BigInt(SequenceNumberRange.StartingSequenceNumber);
 
-/** An open shard has no end, and is found whatever was read. */
+/** An open shard has no end, so it always matches. */
 const endOf = ({ SequenceNumberRange: { EndingSequenceNumber } }: Shard): bigint =>
   EndingSequenceNumber === undefined ? 2n ** 256n : BigInt(EndingSequenceNumber);
 
 const isLost = (error: unknown): boolean => isAwsFailure(error) && LOST.has(error.name);
 
-/** A record as a function is given it: the API names the members of an identity otherwise. */
+/** A record as a function gets it: the API names the members of an identity differently. */
 function recordOf({ userIdentity, ...record }: Wire, arn: string): StreamRecord {
   const identity = userIdentity as { PrincipalId: string; Type: string } | undefined;
   return {

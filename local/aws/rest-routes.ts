@@ -1,4 +1,4 @@
-// The routes of the REST-JSON services: where the operation and its members stand in method, path and query.
+// The routes of the REST-JSON services: where method, path and query hold the operation and its members.
 import type { ServiceName } from "./protocol.ts";
 import type { Wire } from "./stand-in.ts";
 

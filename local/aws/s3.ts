@@ -1,4 +1,4 @@
-// The embedded S3: buckets, objects, multipart uploads and signatures, its data beside everything else's.
+// The embedded S3: buckets, objects, multipart uploads and signatures, stored in the shared data file.
 import type { AwsRequest, AwsResponse } from "./protocol.ts";
 import * as errors from "./s3/errors.ts";
 import { multipartOperations } from "./s3/multipart.ts";
@@ -10,13 +10,13 @@ import { authenticate, type Keys } from "./s3/signatures.ts";
 import { openS3Storage } from "./s3/storage.ts";
 import { awsFailure, type Deps, isAwsFailure, type StandIn, unknownOperation, type Wire } from "./stand-in.ts";
 
-/** Runs an operation; whoever counts or spoils calls stands in between. */
+/** Runs an operation, through the hooks that count calls or inject faults. */
 type Run = (operation: string, input: Wire) => Promise<Wire>;
 
 export interface S3 extends StandIn {
-  /** Whether a request of no other service is one for S3. */
+  /** Whether a request that matches no other service is one for S3. */
   claims(request: AwsRequest): boolean;
-  /** Answers a request of the REST-XML protocol, refusals included. */
+  /** Handles a request of the REST-XML protocol, including errors. */
   handle(request: AwsRequest, run?: Run): Promise<AwsResponse>;
   meter(): { requests: number };
   resetMeter(): void;
@@ -76,7 +76,7 @@ export function createS3(deps: Deps & { keys?: Keys }): S3 {
     return storage.transaction(() => operation(input));
   };
 
-  /** A browser's form: it is the policy in it that vouches for it. */
+  /** A browser's form, authorized by its signed policy. */
   const upload = async (request: AwsRequest, body: Buffer, run: Run): Promise<AwsResponse> => {
     const bucket = locate(request).bucket ?? "";
     const form = readForm(request.headers["content-type"] ?? "", body);
@@ -116,7 +116,7 @@ export function createS3(deps: Deps & { keys?: Keys }): S3 {
   };
 }
 
-/** The SDK hands over text, bytes or a stream. */
+/** The SDK passes text, bytes or a stream. */
 async function bytesOf(body: unknown): Promise<Buffer> {
   if (body === undefined || body === null) return Buffer.alloc(0);
   if (typeof body === "string" || body instanceof Uint8Array) return Buffer.from(body as string);

@@ -1,4 +1,4 @@
-// The embedded EventBridge Scheduler: schedules persist, and really fire, on the service clock.
+// The embedded EventBridge Scheduler: schedules persist, and fire on the service clock.
 import { MINUTE, SECOND } from "../../shared/clock.ts";
 import { type Operations, operateOn } from "./members.ts";
 import { firingOf, withAttempt } from "./scheduler/firings.ts";
@@ -19,22 +19,22 @@ import { openSchedules, type Retry, type Schedule } from "./scheduler/schedules.
 import type { Deps, StandIn, Wire } from "./stand-in.ts";
 
 export interface Firing {
-  /** `false` leaves rate() and cron() schedules alone. */
+  /** `false` skips rate() and cron() schedules. */
   recurring?: boolean;
   /** A recurring schedule fires once, however many of its times have passed. */
   collapse?: boolean;
 }
 
 export interface Scheduler extends StandIn {
-  /** The earliest instant at which something is to be fired or tried again. */
+  /** The earliest instant at which a schedule fires or a firing is retried. */
   next(which?: Firing): number | undefined;
-  /** Fires what is due by `now`, in order of its time; answers how many targets were reached. */
+  /** Fires the schedules that are due by `now`, in the order of time. @returns how many targets were reached. */
   fireDue(now: number, which?: Firing): Promise<number>;
   meter(): { created: number; deleted: number; fired: number };
   resetMeter(): void;
 }
 
-/** Hands a firing to its target. What throws is tried again, as the schedule's retry policy says. */
+/** Delivers a firing to its target. If it throws, it is retried by the schedule's retry policy. */
 export type Deliver = (target: { arn: string; input: string; messageGroupId?: string | undefined }) => Promise<void>;
 
 const MAX_PAUSE = 10 * MINUTE;
@@ -54,7 +54,7 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
     return found;
   };
 
-  /** The first time is the one after `after`; whatever is due at this very instant counts when it is new. */
+  /** The first time is the one after `after`. A new schedule that is due at this very instant fires too. */
   const save = (input: Wire, createdAt: number, after: number): void => {
     const timing = timingOf(input, createdAt);
     const nextAt = timing.next(timing.recurring ? after : Number.NEGATIVE_INFINITY);
@@ -133,7 +133,7 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
     },
   };
 
-  /** One delivery of a firing: reached, to be tried again, or given up to the dead-letter queue. */
+  /** One delivery of a firing: delivered, to be retried, or sent to the dead-letter queue. */
   const attempt = async (retry: Retry, now: number): Promise<boolean> => {
     const { arn, messageGroupId } = retry;
     const input = withAttempt(retry);
@@ -156,7 +156,7 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
     return true;
   };
 
-  /** Moves a schedule on to its next time, or ends it. */
+  /** Moves a schedule to its next time, or ends it. */
   const moveOn = (schedule: Schedule, after: number): void => {
     const nextAt = schedule.recurring ? timingOf(schedule.input, schedule.createdAt).next(after) : undefined;
     const isOver = nextAt === undefined && schedule.input.ActionAfterCompletion === "DELETE";
@@ -164,7 +164,7 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
     else if (schedules.remove(schedule.group, schedule.name)) meter.deleted++;
   };
 
-  /** Takes a firing off its schedule; from here on it is kept as a retry until its target was reached. */
+  /** Removes a firing from its schedule. From then on it is stored as a retry until its target was reached. */
   const take = (schedule: Schedule, dueAt: number, movedOnFrom: number): Retry => {
     const retry = firingOf(schedule, dueAt, ids.uuid());
     schedules.transaction(() => {
@@ -176,7 +176,7 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
 
   const fireAll = async (now: number, { recurring = true, collapse = false }: Firing): Promise<number> => {
     for (let reached = 0; ; ) {
-      // Read anew each time: while a target was being reached, anything may have been changed or deleted.
+      // Read again each time: schedules may be changed or deleted while a target is being called.
       const retry = schedules.firstRetry(now);
       const schedule = schedules.firstDue(now, recurring);
       const dueAt = schedule?.nextAt;

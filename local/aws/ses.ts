@@ -1,10 +1,10 @@
-// The embedded SES: takes raw mails into the outbox; the simulator's addresses bounce and complain.
+// The embedded SES: puts raw mails into the outbox. Mails to the addresses of SES's simulator bounce or complain.
 import { itemOf } from "../providers/mail.ts";
 import { faultOf, record, refusedCredentials, type SinkDeps } from "../providers/sink.ts";
 import { isRecord, membersOf, type Operations, operateOn, readers } from "./members.ts";
 import { awsFailure, type StandIn, type Wire } from "./stand-in.ts";
 
-/** What SES tells of a mail later, by SNS or EventBridge. */
+/** What SES reports about a mail later, by SNS or EventBridge. */
 export interface SesEvent {
   eventType: "Send" | "Delivery" | "Bounce" | "Complaint";
   mail: {
@@ -22,7 +22,7 @@ export interface SesEvent {
 export interface Ses extends StandIn {
   meter(): { requests: number };
   resetMeter(): void;
-  /** @returns an end to listening. */
+  /** @returns a function that stops listening. */
   onEvent(listener: (event: SesEvent) => unknown): () => void;
 }
 

@@ -35,11 +35,11 @@ export interface SqsMeter {
   received: number;
 }
 
-/** What a standard queue is allowed to do and rarely does. */
+/** Behavior that a standard queue is allowed and rarely shows. */
 export interface SqsFaults {
-  /** Whether the message being sent will be there twice. */
+  /** Whether the message being sent is duplicated. */
   duplicate?(queue: string): boolean;
-  /** Whether this receive takes the newest messages first. */
+  /** Whether this receive returns the newest messages first. */
   reorder?(queue: string): boolean;
 }
 
@@ -123,7 +123,7 @@ export function createSqs(deps: Deps & { faults?: SqsFaults }): Sqs {
     };
   }
 
-  /** Runs one operation per entry; those that fail are reported and the others stand. */
+  /** Runs one operation per entry; failed entries are reported, and the others take effect. */
   function batch(input: Wire, allowed: ReadonlySet<string>, handler: (entry: Wire) => Wire): Wire {
     const entries = readEntries(input);
     for (const entry of entries) refuseOthers(entry, allowed, "a batch entry");
@@ -154,7 +154,7 @@ export function createSqs(deps: Deps & { faults?: SqsFaults }): Sqs {
     return taken;
   }
 
-  /** Sleeps until something happens to the queue, a message becomes visible, or `until`. */
+  /** Sleeps until the queue changes, a message becomes visible, or `until`. */
   async function change(queue: Queue, until: number): Promise<void> {
     const stop = new AbortController();
     const listener = (name: string) => name === queue.name && stop.abort();

@@ -1,4 +1,4 @@
-// What every embedded AWS service is: one function from an operation and its wire input to its wire output.
+// The interface of every embedded AWS service: one function from an operation and its wire input to its wire output.
 import type { Clock, Ids } from "../../shared/clock.ts";
 import type { Database } from "./database.ts";
 
@@ -6,18 +6,18 @@ import type { Database } from "./database.ts";
 export type Wire = Record<string, unknown>;
 
 export interface StandIn {
-  /** Answers one call, or throws an `AwsFailure`; unknown operations and parameters are refused. */
+  /** Runs one call, or throws an `AwsFailure`; unknown operations and parameters are rejected. */
   operate(operation: string, input: Wire): Promise<Wire>;
 }
 
-/** What a stand-in is made of: time, ids and the one file everything lies in. */
+/** The deps of a stand-in: time, ids and the file that holds all data. */
 export interface Deps {
   clock: Clock;
   ids: Ids;
   database: Database;
 }
 
-/** The error a real service would answer with. `fields` are the members beside the message. */
+/** An error as the real service returns it. `fields` are the members beside the message. */
 export interface AwsFailure extends Error {
   status: number;
   fields: Wire;

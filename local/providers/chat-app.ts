@@ -1,4 +1,4 @@
-// The embedded chat app, of the WhatsApp Cloud API: messages, and templates whose review a test can decide.
+// The embedded chat app, with the WhatsApp Cloud API: messages, and templates whose review a test can decide.
 import { createHash } from "node:crypto";
 import type { Database } from "../aws/database.ts";
 import {
@@ -41,7 +41,7 @@ export interface ChatTemplates {
   add(template: ChatTemplate): void;
   find(id: string): ChatTemplate | undefined;
   named(name: string, language: string): ChatTemplate | undefined;
-  /** What the provider's review says, in its own words: `APPROVED`, `REJECTED` … */
+  /** The status of the provider's review: `APPROVED`, `REJECTED` … */
   decide(id: string, status: string, reason?: string): void;
 }
 
@@ -116,7 +116,7 @@ export function chatAppSink(deps: SinkDeps & { templates: ChatTemplates }): Sink
     const text = components.find(({ type }) => type === "BODY")?.text;
     if (!name || !/^[a-z0-9_]{1,512}$/.test(name) || !language || !category || !text)
       return refuse(400, 100, "(#100) Invalid parameter: name, language, category and a BODY are required");
-    // Its id says where it lies, so that a repeat finds the same one.
+    // Its id follows from its place, so that a repeat finds the same one.
     const digest = createHash("sha256").update(`${account}/${name}/${language}`).digest();
     const id = String(digest.readUIntBE(0, 6));
     if (templates.find(id)) return refuse(400, 100, "There is already content in this language for this template");
@@ -149,7 +149,7 @@ export function chatAppSink(deps: SinkDeps & { templates: ChatTemplates }): Sink
     const submitted = method === "POST" && !edge ? templates.find(place) : undefined;
     if (submitted) return changeTemplate(submitted, body);
     if (method !== "GET" || edge) return refuse(400, 100, `Unsupported ${method.toLowerCase()} request.`);
-    // Whoever looks finds the review done: approved, unless a test decided otherwise.
+    // The first read completes the review: approved, unless a test decided otherwise.
     if (templates.find(place)?.status === "PENDING") templates.decide(place, "APPROVED");
     const template = templates.find(place);
     if (template) {

@@ -18,7 +18,7 @@ const SCOPE = "https://www.googleapis.com/auth/firebase.messaging";
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const MAX_PAYLOAD_BYTES = 4_096;
 const TYPE = "type.googleapis.com";
-/** Words that data must not use as keys. */
+/** Keys that data must not use. */
 const RESERVED = /^(from|message_type|google.*|gcm.*)$/;
 
 interface Message {

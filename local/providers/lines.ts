@@ -1,7 +1,7 @@
-// A connection that never leaves the process: two ends of one stream, with the manners of a socket.
+// A connection that never leaves the process: two ends of one stream that behave like sockets.
 import { type Duplex, duplexPair } from "node:stream";
 
-/** What a pool of connections asks of a socket, and what there is nothing to do for here. */
+/** Methods that a connection pool calls on a socket and that do nothing here. */
 const manners = {
   setKeepAlive: () => undefined,
   setNoDelay: () => undefined,
@@ -10,7 +10,7 @@ const manners = {
   unref: () => undefined,
 };
 
-/** @param notify told of every piece that crosses, so that nobody takes the process for idle meanwhile. */
+/** @param notify called for every chunk, so that the process does not count as idle meanwhile. */
 export function openLine(notify: () => void): [near: Duplex, far: Duplex] {
   const [near, far] = duplexPair();
   for (const side of [near, far]) {

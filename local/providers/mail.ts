@@ -1,4 +1,4 @@
-// Reads the source of a mail back, for the outbox: its headers, and the body as it was before it was made a mail.
+// Parses the source of a mail for the outbox: its headers, and the body without what the service added.
 import { htmlOfText } from "../../shared/providers/mail-body.ts";
 import { withoutAdditions } from "../../shared/providers/mail-parts.ts";
 import type { OutboxItem } from "../outbox.ts";
@@ -28,7 +28,7 @@ export function readMail(source: string): Mail {
   return { headers, subject: decodedWords(find(headers, "subject")), body };
 }
 
-/** What a mail says of itself, as an item of the outbox has it. */
+/** A mail as an item of the outbox. */
 export function itemOf(source: string, to: string): Omit<OutboxItem, "id" | "at"> {
   const { headers, subject, body } = readMail(source);
   const whose = {

@@ -1,4 +1,4 @@
-// The network of the local service: providers answer in the process, loopback webhooks if allowed, nothing else.
+// The network of the local service: embedded providers, loopback webhooks if allowed, and nothing else.
 import { lookup } from "node:dns/promises";
 import type { Server } from "node:http";
 import { connectSocket, type Network, type Purpose } from "../../shared/egress/network.ts";
@@ -25,14 +25,14 @@ export interface LocalNetworkDeps extends SinkDeps {
   database: Database;
   /** `WEBHOOK_ALLOW_LOOPBACK`. */
   allowLoopback: boolean;
-  /** Where webhooks go instead. */
+  /** Replaces the network of webhooks. */
   webhooks?: Network | undefined;
-  /** Told whenever something happens on a connection. */
+  /** Called on every activity of a connection. */
   notify(): void;
 }
 
 type Served = Exclude<Purpose, "webhook" | "smtp">;
-/** What every provider's host resolves to: a public address that is never dialled. */
+/** The address of every provider's host: a public one, to which no connection is made. */
 const ANYWHERE = ["1.1.1.1"];
 const LOOPBACK = new Set(["localhost", "127.0.0.1"]);
 const SMTP_TLS_PORT = 465;
@@ -93,7 +93,7 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
   };
 }
 
-/** Nothing of the local service leaves the machine. */
+/** The local service sends nothing to other machines. */
 const nowhere: Network = {
   resolve: async () => {
     throw new Error("the local service sends nothing to other machines");
@@ -104,7 +104,7 @@ const nowhere: Network = {
   secure: async (line) => line,
 };
 
-/** `WEBHOOK_ALLOW_LOOPBACK`: receivers on this machine, whatever their certificates. */
+/** `WEBHOOK_ALLOW_LOOPBACK`: receivers on this machine. TLS certificates are not verified. */
 const loopback: Network = {
   ...nowhere,
   exempts: (host) => LOOPBACK.has(host),

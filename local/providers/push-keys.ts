@@ -1,4 +1,4 @@
-// Opens Web Push messages that were sealed in this process, so that the outbox can show what they say.
+// Decrypts Web Push messages that were encrypted in this process, so that the outbox can show their content.
 import { createDecipheriv } from "node:crypto";
 import { keyLog, type LoggedKey } from "../../shared/providers/web-push-encryption.ts";
 
@@ -7,7 +7,7 @@ const TAG_BYTES = 16;
 const HEADER_BYTES = 86;
 const MAX_KEPT = 1_024;
 
-/** By salt; the oldest go first. */
+/** By salt; the oldest are dropped first. */
 const byKey = new Map<string, LoggedKey>();
 
 keyLog.subscribe((logged) => {
@@ -19,7 +19,7 @@ keyLog.subscribe((logged) => {
   }
 });
 
-/** The text of a message; undefined where it was sealed by somebody else. */
+/** The text of a message; undefined if another process encrypted it. */
 export function openPush(message: Buffer): Buffer | undefined {
   const keys = byKey.get(message.subarray(0, SALT_BYTES).toString("hex"));
   if (!keys || message.length <= HEADER_BYTES + TAG_BYTES) return undefined;
@@ -27,7 +27,7 @@ export function openPush(message: Buffer): Buffer | undefined {
   decipher.setAuthTag(message.subarray(-TAG_BYTES));
   try {
     const opened = Buffer.concat([decipher.update(message.subarray(HEADER_BYTES, -TAG_BYTES)), decipher.final()]);
-    // The last byte that is not padding ends the text.
+    // The text ends at the last byte that is not padding.
     return opened.subarray(0, opened.lastIndexOf(2));
   } catch {
     return undefined;

@@ -4,7 +4,7 @@ import { performServerHandshake } from "node:http2";
 import type { Duplex } from "node:stream";
 import { HANGS, type Sink, type SinkAnswer } from "./sink.ts";
 
-/** A server that listens nowhere: connections are handed to it. */
+/** A server that does not listen: connections are passed to it. */
 export function serveHttp1(sink: Sink): Server {
   return createHttp({ keepAliveTimeout: 0 }, (request, response) => {
     const chunks: Buffer[] = [];

@@ -1,4 +1,5 @@
-// What every embedded provider is: an answer to a request, spoilt by faults, with what it accepted in the outbox.
+// The frame of every embedded provider: it responds to requests, applies faults, and puts accepted messages into the
+// outbox.
 import type { Clock, Ids } from "../../shared/clock.ts";
 import { timestamp } from "../../shared/clock.ts";
 import type { Fault, Faults } from "../faults.ts";
@@ -21,7 +22,7 @@ export interface SinkAnswer {
   body?: object | string;
 }
 
-/** No answer, ever: the caller gives up when its time is over. */
+/** Never responds: the caller times out. */
 export const HANGS = Symbol("hangs");
 export type Hangs = typeof HANGS;
 
@@ -50,7 +51,7 @@ export function record(
   return id;
 }
 
-/** How the provider is to answer this message, if a fault concerns it. */
+/** How the provider responds to this message, if a fault applies to it. */
 export const faultOf = (
   { faults }: Pick<SinkDeps, "faults">,
   channel: SinkChannel,
@@ -58,7 +59,7 @@ export const faultOf = (
 ): Fault["outcome"] | undefined =>
   faults.take(channel, typeof subscriber === "string" ? subscriber : undefined)?.outcome;
 
-/** What is wrong with the credentials, if a fault says so; a fault without words has those of the provider. */
+/** The error of the credentials, if a fault applies; a fault without a message uses the provider's. */
 export function refusedCredentials(
   { faults }: SinkDeps,
   channel: SinkChannel,
@@ -69,7 +70,7 @@ export function refusedCredentials(
   return fault.outcome === "timeout" ? HANGS : { said: fault.message ?? words };
 }
 
-/** The parts of a JWT, unverified; undefined where it is none. */
+/** The parts of a JWT, unverified; undefined if it is not a JWT. */
 export function readToken(
   token: string,
 ): { header: Record<string, unknown>; claims: Record<string, unknown> } | undefined {

@@ -1,4 +1,4 @@
-// The embedded SMS provider, of the Vonage shape.
+// The embedded SMS provider, with the API of Vonage.
 import { faultOf, HANGS, record, refusedCredentials, type Sink, type SinkAnswer, type SinkDeps } from "./sink.ts";
 
 const answers = {
@@ -39,7 +39,7 @@ export function smsSink(deps: SinkDeps): Sink {
     }
     const lineEnd = form.text.indexOf("\n");
     const title = lineEnd < 0 ? null : form.text.slice(0, lineEnd);
-    // What the account is called by is no part of the message.
+    // The account's credentials are not part of the message.
     const { api_secret: _, ...payload } = form;
     const to = `+${form.to}`;
     const id = record(deps, {

@@ -11,7 +11,7 @@ const answers = {
   transient: "451 4.3.0 Try again later",
 } as const;
 
-/** @param isTls TLS was there from the first byte. TLS itself is not spoken on a line that never leaves the process. */
+/** @param isTls TLS from the first byte on. Connections within the process do not actually use TLS. */
 export function converse(deps: SinkDeps, line: Duplex, isTls: boolean): void {
   let received = "";
   let secured = isTls;

@@ -1,4 +1,4 @@
-// The embedded Web Push service for every endpoint: VAPID verified, limits kept, opened where the keys are at hand.
+// The embedded Web Push service for every endpoint. It verifies VAPID, checks limits, and decrypts messages if it can.
 import { createPublicKey, verify } from "node:crypto";
 import { DAY, SECOND } from "../../shared/clock.ts";
 import { openPush } from "./push-keys.ts";
@@ -33,7 +33,7 @@ export function webPushSink(deps: SinkDeps): Sink {
   const { clock } = deps;
   const verified = new Map<string, string>();
 
-  /** Whether the signature is good for this push service, now; what was verified once is not verified again. */
+  /** Whether the signature is valid for this push service now. A verified signature is cached. */
   const vapidError = (authorization: string, origin: string): string | undefined => {
     const [, text = "", key = ""] = VAPID.exec(authorization) ?? [];
     const token = readToken(text);

@@ -267,7 +267,7 @@ export interface Experience {
   end_at?: string | undefined;
   /** The send that publishing began */
   notification_id?: string | undefined;
-  /** The whole of arm B's texts: what it leaves out, arm B has not */
+  /** All texts of arm B: a field that is left out is not taken from arm A */
   variant_b?: {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     title: string;
@@ -1408,7 +1408,7 @@ export interface ExperiencesCreateBody {
   } | undefined;
   start_at?: "" | string | undefined;
   end_at?: "" | string | undefined;
-  /** The whole of arm B's texts: what it leaves out, arm B has not */
+  /** All texts of arm B: a field that is left out is not taken from arm A */
   variant_b?: {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     title: string;
@@ -1470,7 +1470,7 @@ export interface ExperiencesUpdateBody {
   } | undefined;
   start_at?: "" | string | undefined;
   end_at?: "" | string | undefined;
-  /** The whole of arm B's texts: what it leaves out, arm B has not */
+  /** All texts of arm B: a field that is left out is not taken from arm A */
   variant_b?: {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     title: string;
@@ -1822,7 +1822,7 @@ export type EventsCreateBody = {
     /** Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier RFC 3339. */
     occurred_at?: string | undefined;
     idempotency_key?: string | undefined;
-    /** Ignored, as `source` and `received_at`: the service's own */
+    /** Ignored, as are `source` and `received_at`: the service sets them */
     id?: unknown | undefined;
     source?: unknown | undefined;
     received_at?: unknown | undefined;
@@ -1839,7 +1839,7 @@ export type EventsCreateBody = {
   /** Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier RFC 3339. */
   occurred_at?: string | undefined;
   idempotency_key?: string | undefined;
-  /** Ignored, as `source` and `received_at`: the service's own */
+  /** Ignored, as are `source` and `received_at`: the service sets them */
   id?: unknown | undefined;
   source?: unknown | undefined;
   received_at?: unknown | undefined;
@@ -2046,7 +2046,7 @@ export interface Endpoints {
   subscribers: {
     /** Create or update a subscriber by external_id. `POST /api/v1/subscribers/upsert` */
     upsert(body: SubscribersUpsertBody, options?: CallOptions): Promise<Subscriber>;
-    /** Erase a subscriber, its devices and memberships for good. `DELETE /api/v1/subscribers/:id` */
+    /** Erase a subscriber with its devices and memberships. `DELETE /api/v1/subscribers/:id` */
     delete(id: string, query?: SubscribersDeleteQuery, options?: CallOptions): Promise<void>;
     /** Erase up to 1,000 subscribers. `POST /api/v1/subscribers/bulk-delete` */
     bulkDelete(body: SubscribersBulkDeleteBody, options?: CallOptions): Promise<SubscribersBulkDeleteAnswer>;
@@ -2074,15 +2074,15 @@ export interface Endpoints {
     list(query?: NotificationsListQuery, options?: CallOptions): Promise<NotificationsListAnswer>;
     /** Get a notification. `GET /api/v1/notifications/:id` */
     get(id: string, options?: CallOptions): Promise<Notification>;
-    /** Cancel a scheduled notification: nobody is reached after this. `POST /api/v1/notifications/:id/cancel` */
+    /** Cancel a scheduled notification: it reaches no recipient after this. `POST /api/v1/notifications/:id/cancel` */
     cancel(id: string, options?: CallOptions): Promise<Notification>;
     /** Report what a recipient did with a message. `POST /api/v1/notifications/interactions` */
     createInteraction(body: NotificationsCreateInteractionBody, options?: CallOptions): Promise<void>;
   };
   recipients: {
-    /** Preview what a send would come to. `POST /api/v1/notifications/preview` */
+    /** Preview a send. `POST /api/v1/notifications/preview` */
     previewNotifications(body: RecipientsPreviewNotificationsBody, options?: CallOptions): Promise<NotificationPreview>;
-    /** Explain why somebody got a notification or did not. `GET /api/v1/notifications/:id/recipients/:subscriberId` */
+    /** Explain why a subscriber got a notification or did not. `GET /api/v1/notifications/:id/recipients/:subscriberId` */
     getNotificationsRecipient(id: string, subscriberId: string, options?: CallOptions): Promise<Recipient>;
   };
   templates: {
@@ -2116,13 +2116,13 @@ export interface Endpoints {
     list(query?: CampaignsListQuery, options?: CallOptions): Promise<CampaignsListAnswer>;
     /** Get a campaign with its messages. `GET /api/v1/campaigns/:id` */
     get(id: string, options?: CallOptions): Promise<Campaign>;
-    /** Replace a draft: what is omitted goes back to its default. `PUT /api/v1/campaigns/:id` */
+    /** Replace a draft: omitted fields get their defaults. `PUT /api/v1/campaigns/:id` */
     replace(id: string, body: CampaignsReplaceBody, options?: CallOptions): Promise<Campaign>;
     /** Pause, resume, archive or unarchive a campaign. `PATCH /api/v1/campaigns/:id` */
     update(id: string, body: CampaignsUpdateBody, options?: CallOptions): Promise<Campaign>;
     /** Release a draft: every message becomes a notification job. `POST /api/v1/campaigns/:id/release` */
     release(id: string, options?: CallOptions): Promise<Campaign>;
-    /** Get what a campaign came to. `GET /api/v1/campaigns/:id/report` */
+    /** Get the report of a campaign. `GET /api/v1/campaigns/:id/report` */
     getReport(id: string, query?: CampaignsGetReportQuery, options?: CallOptions): Promise<CampaignsGetReportAnswer>;
   };
   journeys: {
@@ -2138,19 +2138,19 @@ export interface Endpoints {
     replace(id: string, body: JourneysReplaceBody, options?: CallOptions): Promise<Journey>;
     /** Activate a draft or paused journey after checking all of it. `POST /api/v1/journeys/:id/activate` */
     activate(id: string, options?: CallOptions): Promise<Journey>;
-    /** Pause an active journey: nobody enters, and runs stay where they are. `POST /api/v1/journeys/:id/pause` */
+    /** Pause an active journey: no subscriber enters, and runs stay where they are. `POST /api/v1/journeys/:id/pause` */
     pause(id: string, options?: CallOptions): Promise<Journey>;
-    /** Archive a draft or paused journey; its runs in flight are canceled. `POST /api/v1/journeys/:id/archive` */
+    /** Archive a draft or paused journey; its active runs are canceled. `POST /api/v1/journeys/:id/archive` */
     archive(id: string, options?: CallOptions): Promise<Journey>;
     /** Copy a journey into a new draft. `POST /api/v1/journeys/:id/duplicate` */
     duplicate(id: string, options?: CallOptions): Promise<Journey>;
     /** Delete a journey and all its runs. `DELETE /api/v1/journeys/:id` */
     delete(id: string, options?: CallOptions): Promise<void>;
-    /** Count a journey's runs by status, and what came of them step by step. `GET /api/v1/journeys/:id/stats` */
+    /** Count a journey's runs by status, and its active runs and outcomes by step. `GET /api/v1/journeys/:id/stats` */
     getStats(id: string, options?: CallOptions): Promise<JourneysGetStatsAnswer>;
     /** List the runs of a journey, newest first. `GET /api/v1/journeys/:id/runs` */
     listRuns(id: string, query?: JourneysListRunsQuery, options?: CallOptions): Promise<JourneysListRunsAnswer>;
-    /** Cancel a run that is under way. `POST /api/v1/journeys/:id/runs/:runId/cancel` */
+    /** Cancel an active run. `POST /api/v1/journeys/:id/runs/:runId/cancel` */
     cancelRun(id: string, runId: string, options?: CallOptions): Promise<JourneysJourney>;
   };
   segments: {
@@ -2158,7 +2158,7 @@ export interface Endpoints {
     list(query?: SegmentsListQuery, options?: CallOptions): Promise<SegmentsListAnswer>;
     /** Create a segment. `POST /api/v1/segments` */
     create(body: SegmentsCreateBody, options?: CallOptions): Promise<Segment>;
-    /** Count whom a rule would choose. `POST /api/v1/segments/preview` */
+    /** Count the subscribers that match a rule. `POST /api/v1/segments/preview` */
     preview(body: SegmentsPreviewBody, options?: CallOptions): Promise<SegmentsPreviewAnswer>;
     /** List the attribute keys that subscribers have. `GET /api/v1/segments/attribute-keys` */
     listAttributeKeys(options?: CallOptions): Promise<SegmentsListAttributeKeysAnswer>;
@@ -2174,7 +2174,7 @@ export interface Endpoints {
     recompute(id: string, options?: CallOptions): Promise<SegmentsRecomputeAnswer>;
     /** List the members of a segment. `GET /api/v1/segments/:id/members` */
     listMembers(id: string, query?: SegmentsListMembersQuery, options?: CallOptions): Promise<SegmentsListMembersAnswer>;
-    /** Say whether a subscriber is in a segment, and how each clause of the rule stands. `GET /api/v1/segments/:id/members/:subscriberId` */
+    /** Get whether a subscriber is in a segment, and the result of each clause of the rule. `GET /api/v1/segments/:id/members/:subscriberId` */
     getMember(id: string, subscriberId: string, options?: CallOptions): Promise<Member>;
   };
   channels: {
@@ -2188,7 +2188,7 @@ export interface Endpoints {
     update(id: string, body: ChannelsUpdateBody, options?: CallOptions): Promise<Channel>;
     /** Delete a channel. `DELETE /api/v1/channels/:id` */
     delete(id: string, query?: ChannelsDeleteQuery, options?: CallOptions): Promise<void>;
-    /** Ask the provider again whether a channel's credentials work. `POST /api/v1/channels/:id/verify` */
+    /** Verify a channel's credentials with the provider again. `POST /api/v1/channels/:id/verify` */
     verify(id: string, options?: CallOptions): Promise<ChannelsVerifyAnswer>;
     /** Store Apple's token-signing key of an iOS channel. `POST /api/v1/channels/:id/credentials/ios-push` */
     iosPushCredentials(id: string, body: FormData, options?: CallOptions): Promise<CredentialConfirmation>;
@@ -2208,7 +2208,7 @@ export interface Endpoints {
     listChatAppTemplates(id: string, options?: CallOptions): Promise<ChannelsListChatAppTemplatesAnswer>;
     /** Submit a chat-app template to the provider for review. `POST /api/v1/channels/:id/chat-app-templates/:templateId/submit` */
     submitChatAppTemplate(id: string, templateId: string, options?: CallOptions): Promise<ChatAppTemplate>;
-    /** Ask the provider what became of a submitted chat-app template. `POST /api/v1/channels/:id/chat-app-templates/:templateId/refresh` */
+    /** Get the status of a submitted chat-app template from the provider. `POST /api/v1/channels/:id/chat-app-templates/:templateId/refresh` */
     refreshChatAppTemplate(id: string, templateId: string, options?: CallOptions): Promise<ChatAppTemplate>;
   };
   experiences: {
@@ -2218,21 +2218,21 @@ export interface Endpoints {
     list(query?: ExperiencesListQuery, options?: CallOptions): Promise<ExperiencesListAnswer>;
     /** Get an experience. `GET /api/v1/in-app/experiences/:id` */
     get(id: string, options?: CallOptions): Promise<Experience>;
-    /** Change a draft: each block that is given replaces its whole block. `PATCH /api/v1/in-app/experiences/:id` */
+    /** Change a draft: each given block replaces the whole block. `PATCH /api/v1/in-app/experiences/:id` */
     update(id: string, body: ExperiencesUpdateBody, options?: CallOptions): Promise<Experience>;
-    /** Publish a draft: its send begins now, or at start_at. `POST /api/v1/in-app/experiences/:id/publish` */
+    /** Publish a draft: its send starts now, or at start_at. `POST /api/v1/in-app/experiences/:id/publish` */
     publish(id: string, options?: CallOptions): Promise<Experience>;
-    /** Hide a live experience: its messages are not seen, and a send still ahead is canceled. `POST /api/v1/in-app/experiences/:id/pause` */
+    /** Pause a live experience: its messages are hidden, and a scheduled send is canceled. `POST /api/v1/in-app/experiences/:id/pause` */
     pause(id: string, options?: CallOptions): Promise<Experience>;
-    /** Show a paused experience again; a send that the pause canceled begins anew. `POST /api/v1/in-app/experiences/:id/resume` */
+    /** Resume a paused experience; a send that the pause canceled starts again. `POST /api/v1/in-app/experiences/:id/resume` */
     resume(id: string, options?: CallOptions): Promise<Experience>;
-    /** End an experience for good: its messages are recalled. `POST /api/v1/in-app/experiences/:id/end` */
+    /** End an experience: its messages are recalled, and it cannot be resumed. `POST /api/v1/in-app/experiences/:id/end` */
     end(id: string, options?: CallOptions): Promise<Experience>;
     /** Archive a draft or an experience that has ended. `POST /api/v1/in-app/experiences/:id/archive` */
     archive(id: string, options?: CallOptions): Promise<Experience>;
-    /** Make a new draft of what was authored, without its live window and send. `POST /api/v1/in-app/experiences/:id/duplicate` */
+    /** Copy an experience to a new draft, without its live window and send. `POST /api/v1/in-app/experiences/:id/duplicate` */
     duplicate(id: string, body: ExperiencesDuplicateBody, options?: CallOptions): Promise<Experience>;
-    /** Get what readers did with an experience. `GET /api/v1/in-app/experiences/:id/stats` */
+    /** Get the statistics of an experience. `GET /api/v1/in-app/experiences/:id/stats` */
     getStats(id: string, options?: CallOptions): Promise<ExperiencesGetStatsAnswer>;
   };
   assets: {
@@ -2240,11 +2240,11 @@ export interface Endpoints {
     create(body: FormData, options?: CallOptions): Promise<Asset>;
     /** List images, newest first. `GET /api/v1/in-app/assets` */
     list(query?: AssetsListQuery, options?: CallOptions): Promise<AssetsListAnswer>;
-    /** Delete an image: its address leads nowhere within the hour. `DELETE /api/v1/in-app/assets/:id` */
+    /** Delete an image: its URL stops working within an hour. `DELETE /api/v1/in-app/assets/:id` */
     delete(id: string, options?: CallOptions): Promise<void>;
   };
   inbound: {
-    /** Take a callback of the chat-app provider. `POST /v1/inbound/chat-app/:channelId` */
+    /** Receive a callback of the chat-app provider. `POST /v1/inbound/chat-app/:channelId` */
     createChatApp(channelId: string, body: InboundCreateChatAppBody, options?: CallOptions): Promise<ChatApp>;
   };
   inbox: {
@@ -2272,7 +2272,7 @@ export interface Endpoints {
     getSummary(query: InsightsGetSummaryQuery, options?: CallOptions): Promise<InsightsGetSummaryAnswer>;
     /** Get when messages arrive and when they are opened, by weekday and hour in UTC. `GET /api/v1/insights/heatmap` */
     getHeatmap(query?: InsightsGetHeatmapQuery, options?: CallOptions): Promise<InsightsGetHeatmapAnswer>;
-    /** Get how much a send changed, against its control group. `GET /api/v1/insights/lift` */
+    /** Get the lift of a send against its control group. `GET /api/v1/insights/lift` */
     getLift(query: InsightsGetLiftQuery, options?: CallOptions): Promise<InsightsGetLiftAnswer>;
     /** List conversion definitions. `GET /api/v1/insights/config` */
     getConfig(options?: CallOptions): Promise<InsightsGetConfigAnswer>;
@@ -2284,9 +2284,9 @@ export interface Endpoints {
   annotations: {
     /** List annotations of a time range, oldest first. `GET /api/v1/annotations` */
     list(query: AnnotationsListQuery, options?: CallOptions): Promise<AnnotationsListAnswer>;
-    /** Note something. `POST /api/v1/annotations` */
+    /** Create an annotation. `POST /api/v1/annotations` */
     create(body: AnnotationsCreateBody, options?: CallOptions): Promise<Annotation>;
-    /** Delete an annotation that somebody wrote. `DELETE /api/v1/annotations/:id` */
+    /** Delete an annotation that a user wrote. `DELETE /api/v1/annotations/:id` */
     delete(id: string, options?: CallOptions): Promise<void>;
   };
   hooks: {
@@ -2306,7 +2306,7 @@ export interface Endpoints {
     create(body: WebhooksCreateBody, options?: CallOptions): Promise<WebhooksCreateAnswer>;
     /** Get a webhook endpoint. `GET /api/v1/webhooks/:id` */
     get(id: string, options?: CallOptions): Promise<Webhook>;
-    /** Change a webhook endpoint, or switch it on again. `PATCH /api/v1/webhooks/:id` */
+    /** Change a webhook endpoint, or enable it again. `PATCH /api/v1/webhooks/:id` */
     update(id: string, body: WebhooksUpdateBody, options?: CallOptions): Promise<Webhook>;
     /** Delete a webhook endpoint: nothing more is delivered to it. `DELETE /api/v1/webhooks/:id` */
     delete(id: string, options?: CallOptions): Promise<void>;
@@ -2336,13 +2336,13 @@ export interface Endpoints {
     listSubscribers(id: string, query?: ListsListSubscribersQuery, options?: CallOptions): Promise<ListsListSubscribersAnswer>;
     /** Add up to 1,000 subscribers to a list. `POST /api/v1/lists/:id/subscribers` */
     createSubscriber(id: string, body: ListsCreateSubscriberBody, options?: CallOptions): Promise<ListsCreateSubscriberAnswer>;
-    /** Take up to 1,000 subscribers out of a list. `POST /api/v1/lists/:id/subscribers/remove` */
+    /** Remove up to 1,000 subscribers from a list. `POST /api/v1/lists/:id/subscribers/remove` */
     removeSubscribers(id: string, body: ListsRemoveSubscribersBody, options?: CallOptions): Promise<ListsRemoveSubscribersAnswer>;
   };
   events: {
     /** Ingest one event, or many as `{events: []}`. `POST /v1/events` */
     create(body: EventsCreateBody, options?: CallOptions): Promise<EventsCreateAnswer>;
-    /** Link an anonymous id, with its events past and to come, to a subscriber. `POST /v1/events/identify` */
+    /** Link an anonymous id, with its past and future events, to a subscriber. `POST /v1/events/identify` */
     identify(body: EventsIdentifyBody, options?: CallOptions): Promise<EventsIdentifyAnswer>;
     /** Export events in the order of (occurred_at, id). `GET /v1/events/export` */
     getExport(query?: EventsGetExportQuery, options?: CallOptions): Promise<EventsGetExportAnswer>;
@@ -2356,13 +2356,13 @@ export interface Endpoints {
     refresh(body: AuthRefreshBody, options?: CallOptions): Promise<AuthRefreshAnswer>;
     /** End the session of a refresh token. `POST /api/v1/auth/logout` */
     logout(body: AuthLogoutBody, options?: CallOptions): Promise<void>;
-    /** Go on in another workspace of the same user; a read-only token stays one. `POST /api/v1/auth/switch` */
+    /** Switch to another workspace of the user; a read-only token stays read-only. `POST /api/v1/auth/switch` */
     switch(body: AuthSwitchBody, options?: CallOptions): Promise<Session>;
     /** Get an access token that cannot write. `POST /api/v1/auth/tokens/read-only` */
     readOnlyTokens(options?: CallOptions): Promise<Workspace>;
-    /** Get an access token for a client's workspace, in the role one has in the agency. `POST /api/v1/agency/workspaces/:id/session` */
+    /** Get an access token for a client's workspace, with the caller's role in the agency. `POST /api/v1/agency/workspaces/:id/session` */
     sessionAgencyWorkspace(id: string, options?: CallOptions): Promise<Workspace>;
-    /** Accept an invitation as a new user, or as a known one with the right password. `POST /api/v1/auth/invitations/accept` */
+    /** Accept an invitation as a new user, or as an existing one with the right password. `POST /api/v1/auth/invitations/accept` */
     acceptInvitations(body: AuthAcceptInvitationsBody, options?: CallOptions): Promise<Session>;
     /** The public keys that verify dashboard tokens. `GET /.well-known/jwks.json` */
     getJwks(options?: CallOptions): Promise<AuthGetJwksAnswer>;
@@ -2370,7 +2370,7 @@ export interface Endpoints {
   account: {
     /** Get the workspace's publishable SDK key. `GET /api/v1/sdk-key` */
     getSdkKey(options?: CallOptions): Promise<AccountGetSdkKeyAnswer>;
-    /** Create a server key: the key is in this answer and nowhere else. `POST /api/v1/server-keys` */
+    /** Create a server key: only this response contains the key itself. `POST /api/v1/server-keys` */
     createServerKey(body: AccountCreateServerKeyBody, options?: CallOptions): Promise<AccountCreateServerKeyAnswer>;
     /** List server keys, newest first. `GET /api/v1/server-keys` */
     listServerKeys(options?: CallOptions): Promise<AccountListServerKeysAnswer>;
@@ -2394,7 +2394,7 @@ export interface Endpoints {
     deleteMember(userId: string, options?: CallOptions): Promise<void>;
     /** List open invitations. `GET /api/v1/team/invitations` */
     listInvitations(options?: CallOptions): Promise<TeamListInvitationsAnswer>;
-    /** Invite somebody by e-mail: good for 7 days, once. `POST /api/v1/team/invitations` */
+    /** Invite by e-mail: valid for 7 days, once. `POST /api/v1/team/invitations` */
     createInvitation(body: TeamCreateInvitationBody, options?: CallOptions): Promise<TeamCreateInvitationAnswer>;
   };
   agency: {
@@ -2408,7 +2408,7 @@ export interface Endpoints {
     get(options?: CallOptions): Promise<Billing>;
     /** Set the workspace's own monthly cap on sends; null removes it, 0 stops sending. `PATCH /api/v1/billing` */
     update(body: BillingUpdateBody, options?: CallOptions): Promise<Billing>;
-    /** Change the plan; a downgrade is never refused, what is over its caps stops growing. `PUT /api/v1/billing/plan` */
+    /** Change the plan. A downgrade is never refused: what exceeds its limits can no longer grow. `PUT /api/v1/billing/plan` */
     replacePlan(body: BillingReplacePlanBody, options?: CallOptions): Promise<Billing>;
   };
   service: {
@@ -2446,7 +2446,7 @@ export interface BrowserEndpoints {
   events: {
     /** Ingest one event, or many as `{events: []}`. `POST /v1/events` */
     create(body: EventsCreateBody, options?: CallOptions): Promise<EventsCreateAnswer>;
-    /** Link an anonymous id, with its events past and to come, to a subscriber. `POST /v1/events/identify` */
+    /** Link an anonymous id, with its past and future events, to a subscriber. `POST /v1/events/identify` */
     identify(body: EventsIdentifyBody, options?: CallOptions): Promise<EventsIdentifyAnswer>;
   };
 }

@@ -2,19 +2,12 @@
 import type { Duplex } from "node:stream";
 import { type Clock, SECOND } from "../clock.ts";
 import { isPublicAddress } from "./addresses.ts";
+import { type Connect, type Exchange, notSent, type Pool, refusedTarget } from "./exchange.ts";
 import { openHttp1 } from "./http1.ts";
 import { openHttp2 } from "./http2.ts";
 import { type ConnectOptions, type Network, type Purpose, systemNetwork } from "./network.ts";
 import { serverOf, type Target, targetOf } from "./targets.ts";
 import { withTimeLimit } from "./time-limit.ts";
-
-/** The outcome of a request, as far as it is known. */
-export type Exchange =
-  | { outcome: "answered"; status: number; headers: Readonly<Record<string, string>>; body: string }
-  /** Nothing was sent. `isRefused`: the target is never allowed, so a retry is of no use. */
-  | { outcome: "not_sent"; reason: string; isRefused: boolean }
-  /** Something was sent but not answered: it may have had its effect. */
-  | { outcome: "unknown"; reason: string };
 
 export interface EgressRequest {
   purpose: Purpose;
@@ -51,21 +44,6 @@ export interface Egress {
   /** The same for a mail server. */
   serverRefusal(host: string, port: number, purpose: Purpose): string | undefined;
 }
-
-/** A request as it is sent. */
-export interface Outgoing {
-  method: string;
-  target: Target;
-  headers: Readonly<Record<string, string>>;
-  body: Uint8Array;
-  signal: AbortSignal;
-}
-
-/** Connects to a checked address. */
-export type Connect = (target: Target, tls: readonly string[], signal: AbortSignal) => Promise<Duplex>;
-
-/** Sends requests over its own connections. */
-export type Pool = (request: Outgoing) => Promise<Exchange>;
 
 export const TIMEOUT_MS = 10 * SECOND;
 const MAIL_PORTS = [25, 465, 587, 2525];
@@ -145,21 +123,6 @@ async function connectTo(
 }
 
 const refusalOf = (target: Target | { refused: string }) => ("refused" in target ? target.refused : undefined);
-
-const REFUSED = "RefusedTarget";
-const refusedTarget = (message: string): Error => Object.assign(new Error(message), { name: REFUSED });
-
-/** The outcome of a failure before anything was sent. */
-export function notSent(error: unknown): Exchange & { outcome: "not_sent" } {
-  const isRefused = error instanceof Error && error.name === REFUSED;
-  return { outcome: "not_sent", reason: reasonOf(error), isRefused };
-}
-
-/** A short reason, without addresses or other internals of a network. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return "the connection failed";
-  return "code" in error && error.code ? `the connection failed (${error.code})` : error.message;
-}
 
 /** The result of a promise, or a rejection when the signal aborts. */
 function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,8 +1,8 @@
 // HTTP/1.1 over pooled connections, whose addresses were checked when they were made.
-import { Agent, type ClientRequestArgs, type IncomingHttpHeaders, request as startRequest } from "node:http";
+import { Agent, type ClientRequestArgs, request as startRequest } from "node:http";
 import type { Duplex } from "node:stream";
 import { type Clock, SECOND } from "../clock.ts";
-import { type Connect, type Exchange, notSent, type Outgoing, type Pool, reasonOf } from "./egress.ts";
+import { type Connect, type Exchange, notSent, type Outgoing, type Pool, reasonOf } from "./exchange.ts";
 import { HTTPS_PORT, type Target } from "./targets.ts";
 
 /** A connection idle for longer may have been closed by the server while this environment was frozen. */
@@ -90,10 +90,12 @@ export const hostHeader = ({ host, port }: Target): string =>
   `${host.includes(":") ? `[${host}]` : host}${port === HTTPS_PORT ? "" : `:${port}`}`;
 
 /** One text per header. */
-export function flat(headers: IncomingHttpHeaders): Record<string, string> {
+export function flat(headers: Readonly<NodeJS.Dict<string | string[] | number>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined || name.startsWith(":") ? [] : [[name, Array.isArray(value) ? value.join(", ") : value]],
+      value === undefined || name.startsWith(":")
+        ? []
+        : [[name, Array.isArray(value) ? value.join(", ") : String(value)]],
     ),
   );
 }

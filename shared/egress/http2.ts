@@ -1,7 +1,7 @@
 // HTTP/2: concurrent requests over one connection per host, whose address was checked when it was made.
 import { type ClientHttp2Session, constants, connect as startSession } from "node:http2";
 import { type Clock, MINUTE } from "../clock.ts";
-import { type Connect, type Exchange, notSent, type Outgoing, type Pool, reasonOf } from "./egress.ts";
+import { type Connect, type Exchange, notSent, type Outgoing, type Pool, reasonOf } from "./exchange.ts";
 import { flat, hostHeader, MAX_READ_BYTES } from "./http1.ts";
 
 /** A connection idle for longer may have been closed by the server while this environment was frozen. */
@@ -87,7 +87,7 @@ function exchange(session: ClientHttp2Session, { method, target, headers, body, 
     signal.addEventListener("abort", cancel, { once: true });
     stream.on("response", (received) => {
       status = Number(received[":status"]);
-      answerHeaders = flat(received as Parameters<typeof flat>[0]);
+      answerHeaders = flat(received);
     });
     stream.on("data", (chunk: Buffer) => {
       chunks.push(chunk);

@@ -70,9 +70,9 @@ export interface Credentials {
 }
 
 /**
- * Finds the caller. @throws 401. Reads at most the workspace and the member or key row
- * (docs/decisions/0021#identity). An SDK key and a dashboard token together must name one workspace; the SDK key then
- * decides (AMB-59).
+ * Finds the caller. Reads at most the workspace and the row of the member or key (docs/decisions/0021#identity). If a
+ * request has both an SDK key and a dashboard token, they must name one workspace, and the SDK key counts (AMB-59).
+ * @throws 401; 403 for a credential that the endpoint forbids.
  */
 export async function authenticate(
   { credentials, forbidden }: { credentials: readonly Credential[]; forbidden: NonNullable<Access["forbidden"]> },

@@ -49,7 +49,7 @@ export function requirePermission(caller: Caller, permission: Permission | undef
   throw new ApiError("FORBIDDEN", `The role ${caller.role} lacks the permission ${permission}.`);
 }
 
-/** A key made without explicit scopes passes on the surfaces of rule 4 and holds events:write (AMB-27). */
+/** A key that was created without scopes passes (AMB-27). */
 export function requireScope(caller: Caller, scope: Scope | undefined): void {
   if (!scope || caller.kind !== "server" || !caller.explicit || caller.scopes.includes(scope)) return;
   throw new ApiError("FORBIDDEN", `This key lacks the scope ${scope}.`);

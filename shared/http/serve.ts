@@ -90,16 +90,7 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
     .before(({ event: context }) => {
       context.query = parseQuery(shape, context.event.queryStringParameters ?? {});
     })
-    .before(async (request) => {
-      if (!shape.body) return;
-      refuseLongBody(shape, request.event.caller, request.event);
-      await readJson(request);
-      refuseDeepBody(shape, request.event.body);
-      request.event.body = parseBody(shape, request.event.body);
-    })
-    .before(async ({ event: context }) => {
-      if (shape.form) context.form = await parseForm(shape, shape.form, context);
-    })
+    .before((request) => readBody(shape, request))
     .handler(async (context): Promise<Response> => {
       const tenant = context.caller.kind === "public" ? NO_TENANT : context.caller.workspace.tenant;
       const result = await endpoint.handler({
@@ -140,6 +131,17 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
     logRequest(endpoint, state, response, deps);
     return response;
   };
+}
+
+/** Replaces the body by its parsed value, or sets the form. */
+async function readBody(shape: Endpoint["shape"], request: { event: RequestContext }): Promise<void> {
+  const { event } = request;
+  if (shape.form) event.form = await parseForm(shape, shape.form, event);
+  if (!shape.body) return;
+  refuseLongBody(shape, event.caller, event);
+  await readJson(request);
+  refuseDeepBody(shape, event.body);
+  event.body = parseBody(shape, event.body);
 }
 
 /** The only place where a thrown error becomes a response. */

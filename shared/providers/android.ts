@@ -1,6 +1,7 @@
 // Android push by Firebase Cloud Messaging, HTTP v1, with an access token for a service account (D-PUSH).
 import { type Clock, HOUR, MINUTE, SECOND } from "../clock.ts";
-import type { Egress, Exchange } from "../egress/egress.ts";
+import type { Egress } from "../egress/egress.ts";
+import type { Exchange } from "../egress/exchange.ts";
 import {
   type Addresses,
   type Answered,

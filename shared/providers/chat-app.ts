@@ -1,7 +1,8 @@
 // The chat app by the WhatsApp Cloud API: texts, approved templates, and the templates themselves (CRD-7, WAT-4, WAT-5).
 import type { Clock } from "../clock.ts";
-import type { Egress, Exchange } from "../egress/egress.ts";
-import { variablesOf } from "../rules/chat-app-template-states.ts";
+import type { Egress } from "../egress/egress.ts";
+import type { Exchange } from "../egress/exchange.ts";
+import { type chatAppCategories, variablesOf } from "../rules/chat-app-template-states.ts";
 import {
   type Addresses,
   type Answered,
@@ -32,7 +33,7 @@ const UNKNOWN = new Set([1, 131000]);
 export interface NewChatTemplate {
   name: string;
   language: string;
-  category: "MARKETING" | "UTILITY" | "AUTHENTICATION";
+  category: (typeof chatAppCategories)[number];
   /** With the variables `{{1}}`, `{{2}}` … */
   body: string;
 }

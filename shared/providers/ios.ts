@@ -1,8 +1,10 @@
 // iOS push by Apple's APNs: HTTP/2 with a provider token (D-PUSH).
 import { type Clock, MINUTE, SECOND, uuidOfText } from "../clock.ts";
-import type { Egress, Exchange } from "../egress/egress.ts";
+import type { Egress } from "../egress/egress.ts";
+import type { Exchange } from "../egress/exchange.ts";
 import {
   type Addresses,
+  type Answered,
   type CredentialsFor,
   jsonOf,
   type Provider,
@@ -10,7 +12,7 @@ import {
   unverifiable,
   unverified,
 } from "./provider.ts";
-import { isRetryableStatus, mergedData, pushOutcome } from "./push.ts";
+import { isRetryableStatus, mergedData, type PushAnswer, pushOutcome } from "./push.ts";
 import { openTokenCache, signToken } from "./tokens.ts";
 
 type IosPush = CredentialsFor<"ios">;
@@ -74,16 +76,7 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
       const id = uuidOfText(`${job}/${target}`);
       const headers = { "apns-id": id, "apns-collapse-id": job, "apns-priority": "10" };
       const exchange = await request(credentials, message.address, headers, payload);
-      return pushOutcome(exchange, clock.now(), ({ status, headers: answered, body: answer }) => {
-        const reason = reasonOf(answer);
-        return {
-          isAccepted: status === 200,
-          providerId: answered["apns-id"] ?? id,
-          reason: reason || String(status),
-          isRetryable: RETRYABLE.has(reason),
-          addressDead: DEAD.has(reason) || status === 410,
-        };
-      });
+      return pushOutcome(exchange, clock.now(), (answer) => readAnswer(answer, id));
     },
     verify: async (credentials) => {
       const exchange = await request(credentials, { token: NO_DEVICE }, {}, JSON.stringify({ aps: { alert: "" } }));
@@ -94,6 +87,17 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
       if (status === 200 || DEAD.has(reason)) return { ok: true };
       return unverified(reason || `Apple answered ${status}`, RETRYABLE.has(reason) || isRetryableStatus(status));
     },
+  };
+}
+
+function readAnswer({ status, headers, body }: Answered, id: string): PushAnswer {
+  const reason = reasonOf(body);
+  return {
+    isAccepted: status === 200,
+    providerId: headers["apns-id"] ?? id,
+    reason: reason || String(status),
+    isRetryable: RETRYABLE.has(reason),
+    addressDead: DEAD.has(reason) || status === 410,
   };
 }
 

@@ -21,9 +21,8 @@ export function mailParts(body: string, urls: MailUrls): MailParts {
     (unsubscribe === undefined ? "" : `${UNSUBSCRIBE}<a href="${unsubscribe}">Unsubscribe</a></p>`) +
     `${PIXEL}src="${urls.open}" width="1" height="1" alt="" style="border:0">`;
   const { pieces, targets } = htmlLinks(html);
-  const linked = pieces
-    .map((piece, n) => (n === 0 ? piece : `"${urls.click(targets[n - 1]!, n - 1)}"${piece}`))
-    .join("");
+  const [first = "", ...others] = pieces;
+  const linked = first + others.map((piece, n) => `"${urls.click(targets[n] ?? "", n)}"${piece}`).join("");
   const end = linked.toLowerCase().lastIndexOf("</body");
   const at = end < 0 ? linked.length : end;
   return {
@@ -110,7 +109,8 @@ function attributesOf(html: string, start: number): { href: Value | undefined; e
     at++;
     skip(/\s*/y);
     const from = at;
-    const quote = html[at] === '"' || html[at] === "'" ? html[at]! : "";
+    const opening = html[at];
+    const quote = opening === '"' || opening === "'" ? opening : "";
     if (quote) {
       const close = html.indexOf(quote, at + 1);
       // Without its closing quote it is not a tag.

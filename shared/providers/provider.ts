@@ -1,5 +1,5 @@
 // The interface of a message provider: a send with four outcomes, and an inexpensive verification of credentials.
-import type { Exchange } from "../egress/egress.ts";
+import type { Exchange } from "../egress/exchange.ts";
 import type { Credentials } from "./credentials.ts";
 
 /** The outcome of one message, as far as it is known (docs/decisions/0010). */

@@ -1,5 +1,5 @@
 // What push providers share: the data of a notification, and the outcome of an answer.
-import type { Exchange } from "../egress/egress.ts";
+import type { Exchange } from "../egress/exchange.ts";
 import {
   type Answered,
   accepted,

@@ -1,6 +1,7 @@
 // SMS by a provider with the API of Vonage, on the tenant's own account (CRD-6).
 import type { Clock } from "../clock.ts";
-import type { Egress, Exchange } from "../egress/egress.ts";
+import type { Egress } from "../egress/egress.ts";
+import type { Exchange } from "../egress/exchange.ts";
 import {
   type Addresses,
   accepted,

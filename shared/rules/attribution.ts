@@ -1,28 +1,28 @@
-// Which sends a conversion counts for: every one whose touch lies within its window, and the last of them (D-ATTRIB).
+// The sends that a conversion counts for: all with a touch in its window, and the last of them (D-ATTRIB).
 
 export interface Touch {
   job: string;
   /** Milliseconds. */
   at: number;
-  /** Assigned to be sent to, or to the control group. */
+  /** Whether the subscriber was sent to, or in the control group. */
   group: "treated" | "held_out";
-  /** A touch proper: it was delivered. */
+  /** It was delivered. */
   isDelivered: boolean;
-  /** Type of the channel it came by. */
+  /** The type of its channel. */
   channel?: string | undefined;
 }
 
 export interface Attribution {
-  /** Each send that the person was assigned in within the window, newest first (intent to treat). */
+  /** All sends that the subscriber was assigned to in the window, newest first (intent to treat). */
   jobs: { job: string; group: Touch["group"]; isDelivered: boolean }[];
   /** The last delivered touch. */
   last: Touch | undefined;
 }
 
-/** So that what one conversion changes fits into one transaction. */
+/** The changes of one conversion fit into one transaction. */
 const MAX_JOBS = 20;
 
-/** @param windowSeconds a conversion counts from the touch on for so long, the end included */
+/** @param windowSeconds how long after a touch a conversion counts for it, the end included */
 export function attribute(touches: readonly Touch[], occurredAt: number, windowSeconds: number): Attribution {
   const within = touches
     .filter(({ at }) => at <= occurredAt && occurredAt - at <= windowSeconds * 1_000)

@@ -1,4 +1,4 @@
-// States of a campaign and the moves between them (CMP-18 to CMP-26): the table is the condition of the write.
+// The statuses of a campaign and the moves between them (CMP-18 to CMP-26): the condition of each write.
 
 export const campaignStatuses = ["draft", "scheduled", "live", "completed", "paused", "archived"] as const;
 export type CampaignStatus = (typeof campaignStatuses)[number];
@@ -15,7 +15,7 @@ export const campaignMoves = {
   pause: { from: ["scheduled", "live"], to: "paused" },
   resume: { from: ["paused"], to: "scheduled" },
   archive: { from: ["draft", "scheduled", "live", "completed", "paused"], to: "archived" },
-  /** Unarchived, back to exactly where it was. */
+  /** Unarchived, back to the status that it had. */
   restore_draft: { from: ["archived"], to: "draft" },
   restore_scheduled: { from: ["archived"], to: "scheduled" },
   restore_live: { from: ["archived"], to: "live" },
@@ -23,5 +23,5 @@ export const campaignMoves = {
   restore_paused: { from: ["archived"], to: "paused" },
 } as const satisfies Record<string, { from: readonly CampaignStatus[]; to: CampaignStatus }>;
 
-/** Nothing of it goes out in these. */
+/** In these statuses nothing of the campaign is sent. */
 export const isHeld = (status: CampaignStatus): boolean => status === "paused" || status === "archived";

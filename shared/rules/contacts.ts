@@ -1,4 +1,4 @@
-// Plain syntax of e-mail addresses (AMB-84), phone numbers and languages (D-ATTR). Only sending tells whether they exist.
+// The syntax of e-mail addresses (AMB-84), phone numbers and languages (D-ATTR). Only a send shows whether they exist.
 
 const EMAIL_LENGTH = 254;
 const LOCAL_LENGTH = 64;
@@ -14,7 +14,7 @@ export function isEmailAddress(text: string): boolean {
   const at = text.lastIndexOf("@");
   if (at < 1 || at > LOCAL_LENGTH) return false;
   const labels = text.slice(at + 1).split(".");
-  if (labels.length < 2 || !labels.every(isLabel) || /^[0-9]+$/.test(labels.at(-1)!)) return false;
+  if (labels.length < 2 || !labels.every(isLabel) || /^[0-9]+$/.test(labels.at(-1) ?? "")) return false;
   return text
     .slice(0, at)
     .split(".")

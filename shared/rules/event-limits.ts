@@ -1,4 +1,4 @@
-// What an event may hold and how old it may be, by the tier of who sends it (EVT-2, EVT-6, EVT-14 to EVT-17).
+// Limits on the size and the age of events, by the tier of the sender (EVT-2, EVT-6, EVT-14 to EVT-17).
 
 import { hasAtMost } from "./characters.ts";
 
@@ -7,9 +7,9 @@ export type Tier = "client" | "server";
 
 interface TierLimits {
   eventsPerRequest: number;
-  /** One event as JSON. The client tier's lets through all that 50 flat properties can hold. */
+  /** One event as JSON. 50 flat properties of the largest size fit the limit of the client tier. */
   eventBytes: number;
-  /** How far back `occurred_at` may lie. */
+  /** The greatest age of `occurred_at`. */
   backdatedMs: number;
 }
 
@@ -21,7 +21,7 @@ export const tiers: Record<Tier, TierLimits> = {
   server: { eventsPerRequest: 1_000, eventBytes: 32 * KB, backdatedMs: 90 * 24 * HOUR },
 };
 
-/** EVT-15: the whole body, server tier. */
+/** EVT-15: the whole body, in the server tier. */
 export const SERVER_BODY_BYTES = 500 * KB;
 
 export const MAX_NAME_CHARACTERS = 128;
@@ -31,7 +31,7 @@ export const MAX_PROPERTY_CHARACTERS = 256;
 /** AMB-24. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
-/** Why an event of this time is refused, or undefined; both ends of the window are in it. */
+/** The reason why an event of this time is refused, or undefined. Both ends of the window are accepted. */
 export function timeProblem(occurredAt: number, receivedAt: number, tier: Tier): string | undefined {
   if (occurredAt > receivedAt + MAX_AHEAD_MS) return "must not be more than 5 minutes in the future";
   const { backdatedMs } = tiers[tier];
@@ -39,7 +39,7 @@ export function timeProblem(occurredAt: number, receivedAt: number, tier: Tier):
   return undefined;
 }
 
-/** Why properties are refused, or undefined: too many, or a key or text too long, at any depth. */
+/** The reason why properties are refused, or undefined: too many of them, or a key or text too long at any depth. */
 export function propertiesProblem(properties: Readonly<Record<string, unknown>>): string | undefined {
   if (Object.keys(properties).length > MAX_PROPERTIES) return `must have at most ${MAX_PROPERTIES} keys`;
   const waiting: unknown[] = [properties];

@@ -1,19 +1,19 @@
-// What will become of a recipient's messages, before anything is sent (F8): what goes out now, what waits, what is skipped.
+// The outcome of a recipient's messages before anything is sent (F8): sent now, deferred, or skipped.
 import { classesOf } from "./arbitration.ts";
 import type { LateSkip } from "./progress.ts";
 import { disturbs } from "./quiet-hours.ts";
 import type { Target } from "./reach.ts";
 
 export interface Circumstances {
-  /** A smart send tries one class after the other. */
+  /** A smart send tries the classes one after the other. */
   isSmart: boolean;
-  /** When the recipient's quiet hours end, if it has them. */
+  /** The end of the quiet hours that the recipient is in; undefined outside quiet hours. */
   quietUntil: number | undefined;
-  /** Why nothing may be sent by a channel. */
+  /** The reason why nothing may be sent by a channel. */
   refusal(target: Target): LateSkip | undefined;
 }
 
-/** Addresses by what becomes of them; `reason` where nothing is sent to any. */
+/** Addresses by their outcome; `reason` where nothing is sent to any of them. */
 export interface Foreseen {
   now: Target[];
   later: Target[];

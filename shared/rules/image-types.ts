@@ -34,7 +34,8 @@ function extensionOf(bytes: Buffer): ImageExtension | undefined {
   const text = (from: number, to: number) => bytes.toString("latin1", from, to);
   if (bytes.length < 20) return undefined;
   if (bytes.subarray(0, PNG.length).equals(PNG)) return bytes.readUInt32BE(16) > 0 ? "png" : undefined;
-  if (bytes[0] === 0xff && bytes[1] === 0xd8) return bytes[2] === 0xff && isJpegSegment(bytes[3]!) ? "jpg" : undefined;
+  if (bytes[0] === 0xff && bytes[1] === 0xd8)
+    return bytes[2] === 0xff && isJpegSegment(bytes.readUInt8(3)) ? "jpg" : undefined;
   if (GIF_VERSIONS.includes(text(0, 6))) return isGifScreen(bytes) ? "gif" : undefined;
   const isWebp = text(0, 4) === "RIFF" && text(8, 12) === "WEBP" && WEBP_CHUNKS.includes(text(12, 16));
   return isWebp && bytes.readUInt32LE(4) + 8 <= bytes.length + 1 ? "webp" : undefined;
@@ -42,7 +43,7 @@ function extensionOf(bytes: Buffer): ImageExtension | undefined {
 
 /** The screen has a width and a height, and after the optional colour table comes the first block. */
 function isGifScreen(bytes: Buffer): boolean {
-  const flags = bytes[10]!;
+  const flags = bytes.readUInt8(10);
   const start = 13 + (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
   return bytes.readUInt16LE(6) > 0 && bytes.readUInt16LE(8) > 0 && [0x21, 0x2c].includes(bytes[start] ?? 0);
 }

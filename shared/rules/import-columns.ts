@@ -1,4 +1,4 @@
-// What the columns of an import mean: the standard contract and the exports of two other platforms (D-CSV).
+// The columns of an import: our own format and the exports of two other platforms (D-CSV).
 import { isEmailAddress, isLocale, isPhoneNumber } from "./contacts.ts";
 import { isTimeZone } from "./time-zones.ts";
 import { parseTimestamp } from "./timestamps.ts";
@@ -8,11 +8,11 @@ export type ImportSource = (typeof importSources)[number];
 
 export type ImportedConsent = {
   status: "opted_in" | "opted_out" | "suppressed" | "unknown";
-  /** RFC 3339; absent where the file does not say. */
+  /** RFC 3339; absent if the file has no time. */
   at?: string | undefined;
   source?: string | undefined;
   ip?: string | undefined;
-  /** What the file said, where it was not enough for an opt-in. */
+  /** The status in the file, where it does not prove an opt-in. */
   said?: string | undefined;
 };
 
@@ -79,13 +79,13 @@ const names: Record<ImportSource, Record<string, Standard>> = {
   },
 };
 
-/** Columns that say something about consent beside the standard ones; they become attributes only where listed there. */
+/** Further columns that are evidence of consent. They become attributes only if they are in `KEPT` too. */
 const EVIDENCE: Record<ImportSource, readonly string[]> = {
   csv: [],
   platform_a: ["email suppressions"],
   platform_b: ["unsub_time", "clean_time", "confirm_time", "optin_time", "optin_ip", "confirm_ip"],
 };
-/** Evidence that is kept as an attribute as well. */
+/** Evidence that becomes an attribute too. */
 const KEPT = ["optin_ip", "confirm_ip"];
 
 export const MAX_EXTRA_COLUMNS = 100;
@@ -99,7 +99,7 @@ export interface Columns {
   cells: readonly { standard?: Standard; evidence?: string; attribute?: string }[];
 }
 
-/** Reads a header. @returns why the file cannot be imported, or what its columns mean. */
+/** Reads a header. @returns its columns, or the reason why the file cannot be imported. */
 export function readHeader(header: readonly string[], source: ImportSource): Columns | { problem: string } {
   const found = names[source];
   const taken = new Set<string>();
@@ -135,14 +135,14 @@ const snakeCase = (name: string): string =>
     .join("_")
     .slice(0, MAX_KEY);
 
-/** Reads a row. @returns why it is rejected, or whom it describes (IMP-9 to IMP-12). */
+/** Reads a row. @returns its subscriber, or the reason why it is rejected (IMP-9 to IMP-12). */
 export function readRow({ source, cells }: Columns, row: readonly string[]): ImportedRow | { problem: string } {
   if (row.length !== cells.length) return { problem: `has ${row.length} cells, the header ${cells.length}` };
   const standard: Partial<Record<Standard, string>> = {};
   const evidence: Record<string, string> = {};
   const attributes: ImportedRow["attributes"] = {};
   for (const [i, { standard: field, evidence: sign, attribute }] of cells.entries()) {
-    const value = row[i]!.trim();
+    const value = row[i]?.trim() ?? "";
     if (Buffer.byteLength(value) > MAX_VALUE_BYTES)
       return { problem: `has a value of more than ${MAX_VALUE_BYTES} bytes` };
     if (value === "") continue;
@@ -158,7 +158,7 @@ export function readRow({ source, cells }: Columns, row: readonly string[]): Imp
   const { first_name, last_name, phone, timezone, locale, tags } = standard;
   if (first_name) attributes.first_name = first_name;
   if (last_name) attributes.last_name = last_name;
-  // A phone number, zone or locale that is not one is kept out, the rest of the row is good.
+  // An invalid phone number, time zone or locale is left out; the row is imported without it.
   if (phone && isPhoneNumber(compactPhone(phone))) attributes.phone = compactPhone(phone);
   if (timezone && isTimeZone(timezone)) attributes.timezone = timezone;
   if (locale && isLocale(locale.replace("_", "-"))) attributes.locale = locale.replace("_", "-");
@@ -170,7 +170,7 @@ export function readRow({ source, cells }: Columns, row: readonly string[]): Imp
 
 const PLAIN_NUMBER = /^-?(0|[1-9]\d{0,14})(\.\d{1,10})?$/;
 
-/** `true`, `false` and plain numbers are typed; a number with a leading zero stays text (AMB-88). */
+/** `true`, `false` and plain numbers are converted; a number with a leading zero stays a text (AMB-88). */
 function typed(value: string): string | number | boolean {
   if (value === "true" || value === "false") return value === "true";
   return PLAIN_NUMBER.test(value) ? Number(value) : value;
@@ -191,7 +191,7 @@ type Translator = (
 const OPTED_IN = ["opted_in", "subscribed", "true", "yes", "1"];
 const OPTED_OUT = ["opted_out", "unsubscribed", "false", "no", "0"];
 
-/** Conservative: what the file does not prove is no opt-in (IMP-12). */
+/** Conservative: a status without proof is no opt-in (IMP-12). */
 const translators: Record<ImportSource, Translator> = {
   csv: ({ consent_status, consent_at, consent_source: source }) => {
     if (consent_status === undefined) return undefined;
@@ -228,11 +228,12 @@ const translators: Record<ImportSource, Translator> = {
 const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}(?::\d{2})?)$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** RFC 3339, or the platforms' `2025-03-01 09:30:00` and `2025-03-01`, which are taken as UTC. */
+/** Reads RFC 3339, and the platforms' `2025-03-01 09:30:00` and `2025-03-01` as UTC. */
 function timeOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const local = LOCAL_TIME.exec(text);
-  const full = local ? `${local[1]}T${local[2]!.length === 5 ? `${local[2]}:00` : local[2]}Z` : text;
+  const [, day = "", time = ""] = local ?? [];
+  const full = local ? `${day}T${time.length === 5 ? `${time}:00` : time}Z` : text;
   const at = parseTimestamp(DAY.test(text) ? `${text}T00:00:00Z` : full);
   return at === undefined ? undefined : new Date(at).toISOString();
 }

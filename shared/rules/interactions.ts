@@ -1,4 +1,4 @@
-// What recipients do with a message, and how far it says they have come (INT-3, AMB-68).
+// Interactions of recipients with a message, and the stages that they prove (INT-3, AMB-68).
 
 export const interactions = [
   "foreground_received",
@@ -18,8 +18,8 @@ export const platforms = ["ios", "android", "web", "email", "server"] as const;
 export type Platform = (typeof platforms)[number];
 
 /**
- * `reached`: an in-app message was seen (`unique_reach`); every click is an open too. `opened_human`: an open that no
- * machine made, as far as can be told (F19).
+ * `reached`: an in-app message was seen (`unique_reach`). `clicked`: implies `opened`. `opened_human`: an open that was
+ * not recognized as one by a machine (F19).
  */
 export const stages = ["reached", "opened", "clicked", "opened_human"] as const;
 export type Stage = (typeof stages)[number];
@@ -38,13 +38,13 @@ const stagesByInteraction: Record<Interaction, readonly Stage[]> = {
   inapp_dismiss: [],
 };
 
-/** The stages a recipient has come to by an interaction. */
+/** The stages that a recipient has reached by an interaction. */
 export function stagesOf(interaction: Interaction, isMachine: boolean): readonly Stage[] {
   const reached = stagesByInteraction[interaction];
   return reached.includes("opened") && !isMachine ? [...reached, "opened_human"] : reached;
 }
 
-/** The type of the channel it came by, where that can be told (AMB-68). */
+/** The type of the channel of an interaction; undefined if it is not known (AMB-68). */
 export function channelOf(interaction: Interaction, platform: Platform): string | undefined {
   if (interaction.startsWith("inapp_")) return "in_app";
   if (interaction.startsWith("email_")) return "email";

@@ -1,4 +1,4 @@
-// Size limits on parsed JSON, checked before any schema sees it (hostile depth would overflow a recursive one).
+// Limits on parsed JSON, checked before any schema: a recursive schema would overflow the stack on a deep value.
 
 /** Bounds on a JSON value. */
 export interface JsonLimits {
@@ -15,10 +15,10 @@ export const JSON_LIMITS: JsonLimits = { depth: 20, keys: 1_000, characters: 1_0
 const REFUSED_KEYS = new Set(["__proto__", "constructor", "prototype"]);
 const MAX_PATH = 120;
 
-/** Whether a key may never be used, because code that copies objects could take it for the prototype. */
+/** Whether a key is always refused, because code that copies objects could assign the prototype by it. */
 export const isRefusedKey = (key: string): boolean => REFUSED_KEYS.has(key);
 
-/** A container still to be visited; `parent` leads back to the root, so paths are built only for a refusal. */
+/** A container to be visited. Paths are built by `parent`, and only for a refusal. */
 interface ContainerPath {
   value: object;
   depth: number;
@@ -27,9 +27,9 @@ interface ContainerPath {
 }
 
 /**
- * Why a parsed JSON value is refused, as a sentence with the path of the trouble (`at a.b[3]`), or undefined when it
- * is within the limits. Refused are too much depth, too many keys, too much text, the keys `__proto__`,
- * `constructor` and `prototype`, and numbers that are not finite. It does not recurse.
+ * The reason why a parsed JSON value is refused, with the path of the problem (`at a.b[3]`), or undefined if it is
+ * within the limits. Refused are too much depth, too many keys, too much text, the keys `__proto__`, `constructor` and
+ * `prototype`, and numbers that are not finite. The function does not recurse.
  */
 export function checkJson(value: unknown, limits: Partial<JsonLimits> = {}): string | undefined {
   const { depth, keys, characters } = { ...JSON_LIMITS, ...limits };

@@ -1,4 +1,4 @@
-// How much a send changed: the difference of two rates with its interval (F9).
+// The lift of a send: the difference of two conversion rates, with its confidence interval (F9).
 
 export interface Arm {
   size: number;

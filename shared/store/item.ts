@@ -242,7 +242,9 @@ export const removeItem = <D extends AnyItem>(
 
 /** Of a transaction only: nothing is written, but the condition must hold. */
 export const checkItem = <D extends AnyItem>(item: D, key: KeyOf<D>, when: ConditionOf<D>): ItemWrite<D["scope"]> => ({
-  ...{ item, key, write: "check" },
+  item,
+  key,
+  write: "check",
   when,
 });
 

@@ -1,6 +1,6 @@
 // Shards: what would be one hot partition is spread over several.
 
-/** Rows about subscribers are spread over 16 shards by the first digit of their id (docs/decisions/0021#subscriber-rows). */
+/** Rows about subscribers are spread over 16 shards by the first digit of their id (docs/decisions/0021#subscriber-shards). */
 export const SHARDS = [..."0123456789abcdef"];
 export const shardOf = (subscriber: string): string => subscriber.charAt(0);
 

@@ -1,4 +1,4 @@
-// Chart annotations: written by people, by the service, seen by whom, deleted by whom (ANN).
+// Chart annotations of users and of the service: who can write, see and delete them (ANN).
 import { describe, expect, it } from "vitest";
 import { tokenSigner } from "../../shared/signing.ts";
 import type { TenantId } from "../../shared/store/model.ts";
@@ -21,7 +21,7 @@ async function setting() {
 }
 
 describe("annotations", () => {
-  it("ANN-1 ANN-3 answers 201 with the annotation; a point one has no end", async () => {
+  it("ANN-1 ANN-3 answers 201 with the annotation; one without an end is a point in time", async () => {
     const { tenant, write, list } = await setting();
     const made = await write();
     expect(made.status).toBe(201);
@@ -58,7 +58,7 @@ describe("annotations", () => {
     for (const character of ["x", "🎉"]) expect((await write({ text: character.repeat(500) })).status).toBe(201);
   });
 
-  it("ANN-2 lists a range by time, both ends included, of the kinds asked for", async () => {
+  it("ANN-2 lists a range by time, both ends included, of the requested kinds", async () => {
     const { write, list } = await setting();
     for (const day of ["03", "01", "02"]) await write({ occurred_at: `2026-11-${day}T00:00:00Z`, text: day });
     const texts = async (query: string) =>
@@ -72,7 +72,7 @@ describe("annotations", () => {
     expect((await list("from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z")).status).toBe(422);
   });
 
-  it("ANN-5 ANN-6 AMB-33 a plan change notes itself, and what notes itself cannot be deleted", async () => {
+  it("ANN-5 ANN-6 AMB-33 a plan change adds an annotation, and annotations of the service cannot be deleted", async () => {
     const { world, as, write, list, remove } = await setting();
     const { id } = (await write()).body;
     await world.call("PUT /api/v1/billing/plan", { as: await as(), body: { plan: "pro" } });
@@ -91,7 +91,7 @@ describe("annotations", () => {
     expect(refused).toMatchObject({ status: 403, body: { code: "READ_ONLY_TOKEN" } });
   });
 
-  it("ANN-3 ANN-4 D-AGENCY agency_only is written, seen and deleted in an agency's session alone", async () => {
+  it("ANN-3 ANN-4 D-AGENCY agency_only is written, seen and deleted only in an agency's session", async () => {
     const { world, tenant, write, list, remove } = await setting();
     const refused = await write({ visibility: "agency_only" });
     expect(refused).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });

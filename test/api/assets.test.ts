@@ -1,4 +1,4 @@
-// Images for in-app content (AST-1 to AST-4): what is taken, under which address it lies, and how it goes.
+// Images for in-app content (AST-1 to AST-4): uploads, public URLs, quotas and removal.
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/stand-in.ts";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
@@ -29,7 +29,7 @@ const objects = async (world: TestWorld): Promise<string[]> => {
   const { Contents } = await world.s3.operate("ListObjectsV2", { Bucket: world.env.ASSETS_BUCKET });
   return (Contents as { key: string }[]).map(({ key }) => key);
 };
-/** A picture of exactly this size: what follows a picture's end nobody shows. */
+/** An image of exactly this size: bytes after its end are ignored. */
 const pictureOf = (bytes: number) => Buffer.concat([pictures.png, Buffer.alloc(bytes - pictures.png.length)]);
 
 function ask(world: TestWorld, url: string, method = "GET", headers: Record<string, string> = {}) {
@@ -64,7 +64,7 @@ describe("upload", () => {
     expect([seen.status, seen.headers["content-type"], seen.body.equals(bytes)]).toEqual([200, content_type, true]);
   });
 
-  it("AST-1 the address is immutable and random, shown as a picture and run by nobody", async () => {
+  it("AST-1 the URL is immutable and random, served as an image and never executed", async () => {
     const { world, tenant } = await withTenant();
     const [first, second] = [
       (await upload(world, tenant, { file: pictures.png })).body,
@@ -86,7 +86,7 @@ describe("upload", () => {
     expect([head.status, head.headers["content-type"]]).toEqual([200, "image/png"]);
   });
 
-  it("E20 under the assets' path nothing is written, and nothing but assets is found", async () => {
+  it("E20 the assets path is read-only and serves only assets", async () => {
     const { world, tenant } = await withTenant();
     const { url } = (await upload(world, tenant, { file: pictures.png })).body;
     for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) expect((await ask(world, url, method)).status).toBe(403);
@@ -106,7 +106,7 @@ describe("upload", () => {
     },
   );
 
-  it("AST-2 AMB-83 takes 4,194,304 bytes, and answers one more, and very many more, with 400", async () => {
+  it("AST-2 AMB-83 accepts 4,194,304 bytes; one more, or many more, is 400", async () => {
     const { world, tenant } = await withTenant();
     expect((await upload(world, tenant, { file: pictureOf(4 * MB) })).status).toBe(201);
     for (const size of [4 * MB + 1, 12 * MB]) {
@@ -140,7 +140,7 @@ describe("upload", () => {
     ["größe 😀.png", "größe 😀.png"],
     ["", "image.png"],
     [`${"x".repeat(300)}.png`, `${"x".repeat(251)}.png`],
-  ])("AST-1 keeps of the name %j what can be shown: %j", async (filename, kept) => {
+  ])("AST-1 keeps the displayable part of the name %j: %j", async (filename, kept) => {
     const { world, tenant } = await withTenant();
     const { status, body } = await upload(world, tenant, { file: { bytes: pictures.png, filename } });
     expect([status, body.filename]).toEqual([201, kept]);
@@ -148,7 +148,7 @@ describe("upload", () => {
 });
 
 describe("quota", () => {
-  it("AMB-40 D-PLAN stored bytes are counted to the byte: what does not fit is 429 and leaves nothing", async () => {
+  it("AMB-40 D-PLAN stored bytes are counted exactly: an upload beyond the quota is 429 and stores nothing", async () => {
     const { world, tenant } = await withTenant({ plan: "starter" });
     const quota = 1_024 * MB;
     await quickStore(world, tenant).put(AssetTotals, {}, { bytes: quota - 1_000, assets: 1 });
@@ -163,7 +163,7 @@ describe("quota", () => {
     expect((await upload(world, tenant, { file: pictures.png })).status).toBe(201);
   });
 
-  it("AMB-40 many uploads at once do not pass the quota together", async () => {
+  it("AMB-40 concurrent uploads cannot exceed the quota together", async () => {
     const { world, tenant } = await withTenant({ plan: "starter" });
     await quickStore(world, tenant).put(AssetTotals, {}, { bytes: 1_024 * MB - 3_500, assets: 1 });
     const race = await Promise.all(Array.from({ length: 6 }, () => upload(world, tenant, { file: pictureOf(1_000) })));
@@ -212,7 +212,7 @@ describe("list", () => {
 });
 
 describe("delete", () => {
-  it("AST-4 removes what is known of it, its bytes and its address, and leaves no trace", async () => {
+  it("AST-4 removes the row, the object and the URL", async () => {
     const { world, tenant } = await withTenant();
     const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
     const kept = (await upload(world, tenant, { file: pictures.gif })).body;
@@ -228,7 +228,7 @@ describe("delete", () => {
     expect(await storedBytes(world, tenant)).toBe(pictures.gif.length);
   });
 
-  it("AST-4 two at once: one 204, one 404, and the bytes are given back once", async () => {
+  it("AST-4 two concurrent deletions: one 204, one 404, and the bytes are returned once", async () => {
     const { world, tenant } = await withTenant();
     const { id } = (await upload(world, tenant, { file: pictures.png })).body;
     const both = await Promise.all([remove(world, tenant, id), remove(world, tenant, id)]);
@@ -246,7 +246,7 @@ describe("delete", () => {
     expect((await ask(world, url)).status).toBe(200);
   });
 
-  it("AST-4 rule 20 S3 that fails for a while cannot keep an object whose asset is gone", async () => {
+  it("AST-4 rule 20 after failures of S3 the object of a deleted asset is still removed", async () => {
     let failures = 3;
     const hooks = () => ({
       before: (service: string, operation: string) => {
@@ -262,7 +262,7 @@ describe("delete", () => {
   });
 });
 
-describe("an upload that breaks off", () => {
+describe("an interrupted upload", () => {
   const failing = (when: "before" | "after") => () => ({
     [when]: (service: string, operation: string) => {
       if (service === "s3" && operation === "PutObject")
@@ -271,7 +271,7 @@ describe("an upload that breaks off", () => {
   });
 
   it.each(["before", "after"] as const)(
-    "AST-2 %s its object is written, is not listed and leaves nothing",
+    "AST-2 %s its object is written, is not listed and is removed",
     async (when) => {
       const { world, tenant } = await withTenant({ hooks: failing(when) });
       expect((await upload(world, tenant, { file: pictures.png })).status).toBe(500);

@@ -1,4 +1,4 @@
-// Who gets in with what (GEN-13, ATH-1 to ATH-3, ATH-R1 to ATH-R4, D-AUTH, D-WHOAMI): the ways of a first day.
+// Authentication by every credential (GEN-13, ATH-1 to ATH-3, ATH-R1 to ATH-R4, D-AUTH, D-WHOAMI).
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
 import { START, type TestWorld } from "../support/world.ts";
@@ -57,7 +57,7 @@ describe("sessions", () => {
     expect((await ask()).status).toBe(401);
   });
 
-  it("D-AUTH a wrong password and an unknown user are told apart by nothing", async () => {
+  it("D-AUTH a wrong password and an unknown user cannot be distinguished", async () => {
     const world = await fresh();
     await registered(world);
     const [wrong, unknown] = await Promise.all([

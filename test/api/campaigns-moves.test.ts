@@ -1,4 +1,4 @@
-// Campaigns: the states and their moves, what is held meanwhile, and the schedules that belong to one (CMP).
+// Campaigns: statuses and moves, held messages, and the schedules that belong to a campaign (CMP).
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
 import { campaignStatuses } from "../../shared/rules/campaign-states.ts";
@@ -9,7 +9,7 @@ const { fresh } = worlds();
 const setting = async () => withCampaigns(await fresh());
 
 describe("moves", () => {
-  it("CMP-17 CMP-21 CMP-22 AMB-13 AMB-14 paused messages are held, overdue ones go out on resume, in-flight ones finish", async () => {
+  it("CMP-17 CMP-21 CMP-22 AMB-13 AMB-14 paused messages are held, overdue ones are sent on resume, in-flight ones finish", async () => {
     const { world, several, release, act, inbox, get } = await setting();
     const { id } = await several(at(HOUR), at(3 * HOUR), at(9 * DAY));
     await release(id);
@@ -25,7 +25,7 @@ describe("moves", () => {
     expect(await inbox()).toHaveLength(3);
   });
 
-  it("CMP-21 a pause that came before the time keeps everything back, whoever is quicker", async () => {
+  it("CMP-21 a pause before the scheduled time holds every message, in any order of the workers", async () => {
     const { world, several, release, act, inbox } = await setting();
     const { id } = await several(at(HOUR), at(DAY));
     await release(id);
@@ -88,7 +88,7 @@ describe("moves", () => {
     expect((await act(UNKNOWN, "pause")).status).toBe(404);
   });
 
-  it("CMP-23 CMP-24 unarchive leads back to exactly where it was, from each of the five", async () => {
+  it("CMP-23 CMP-24 unarchive restores the previous status, for each of the five", async () => {
     const here = await setting();
     for (const status of campaignStatuses.filter((status) => status !== "archived")) {
       const id = await reach(status, here);
@@ -97,7 +97,7 @@ describe("moves", () => {
     }
   });
 
-  it("AMB-54 AMB-67 what came due in the archive waits for pause and resume; what is ahead goes out at its time", async () => {
+  it("AMB-54 AMB-67 a message that came due while archived waits for pause and resume; a later one is sent at its time", async () => {
     const { world, several, release, act, inbox } = await setting();
     const { id } = await several(at(HOUR), at(2 * DAY));
     await release(id);
@@ -137,7 +137,7 @@ describe("recurring schedules of a campaign", () => {
     return { ...here, id, schedules, actives, set };
   }
 
-  it("CMP-21 CMP-22 AMB-15 AMB-67 pause switches them off, resume switches on those, never what the user had off", async () => {
+  it("CMP-21 CMP-22 AMB-15 AMB-67 pause switches them off, resume switches the same ones on, never those that the user switched off", async () => {
     const { id, schedules, actives, set, act, release, world, inbox } = await withSchedules(2);
     await release(id);
     await world.settle();
@@ -151,7 +151,7 @@ describe("recurring schedules of a campaign", () => {
     expect(await actives()).toEqual([true, false]);
   });
 
-  it("CMP-23 CMP-24 AMB-67 archive switches off, unarchive on, a pause before it stays a pause", async () => {
+  it("CMP-23 CMP-24 AMB-67 archive switches them off, unarchive on; a campaign that was paused before stays paused", async () => {
     const { id, actives, act, release } = await withSchedules(1);
     await release(id);
     await act(id, "archive");

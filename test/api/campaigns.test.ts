@@ -40,7 +40,7 @@ describe("create", () => {
     ]);
   });
 
-  it("CMP-10 AMB-66 the top level mirrors the first message, its time the campaign's if that has one", async () => {
+  it("CMP-10 AMB-66 the top level repeats the first message; its time is the campaign's if that has one", async () => {
     const { several, call, channel_ids } = await setting();
     const own = await several(at(HOUR), at(2 * HOUR));
     expect(own).toMatchObject({ content: text("M0"), channel_ids, scheduled_at: at(HOUR) });
@@ -50,7 +50,7 @@ describe("create", () => {
     expect(body.scheduled_at).toBe(at(HOUR));
   });
 
-  it("CMP-6 CMP-12 beside messages, template_id is what a message without content of its own says", async () => {
+  it("CMP-6 CMP-12 with messages, template_id applies to those without content or template of their own", async () => {
     const { world, call, template, channel_ids } = await setting();
     const [template_id, another] = [await template(), await template()];
     const messages = [{ channel_ids }, { content: text("Own"), channel_ids }, { template_id: another, channel_ids }];
@@ -94,7 +94,7 @@ describe("create", () => {
     expect((await call("GET /api/v1/campaigns")).body.total).toBe(0);
   });
 
-  it("CMP-6 CMP-13 AMB-89 GEN-8 another workspace's template or channel is as one that is not there", async () => {
+  it("CMP-6 CMP-13 AMB-89 GEN-8 another workspace's template or channel is refused like an unknown one", async () => {
     const { world, create, template, channel } = await setting();
     const other = await world.tenant();
     const unknown = await create({ template_id: UNKNOWN, content: undefined });
@@ -122,7 +122,7 @@ describe("list and replace", () => {
     expect((await call(`GET /api/v1/campaigns/${UNKNOWN}`)).status).toBe(404);
   });
 
-  it("CMP-16 AMB-65 PUT replaces the whole draft: what is omitted goes back to its default", async () => {
+  it("CMP-16 AMB-65 PUT replaces the whole draft: omitted fields get their defaults", async () => {
     const { create, call, get, channel_ids } = await setting();
     const { id } = (await create({ category: "transactional", holdout_percentage: 10, scheduled_at: at(DAY) })).body;
     const messages = [
@@ -143,7 +143,7 @@ describe("list and replace", () => {
     expect(await get(id)).toEqual(put.body);
   });
 
-  it("CMP-16 refuses empty messages, a bad time, what is not there, and what is not a draft", async () => {
+  it("CMP-16 refuses empty messages, a bad time, an unknown campaign, and a campaign that is not a draft", async () => {
     const { create, call, release, channel_ids } = await setting();
     const { id } = (await create()).body;
     const messages = [{ content: text("One"), channel_ids }];
@@ -181,7 +181,7 @@ describe("release", () => {
     expect((await get(id)).status).toBe("completed");
   });
 
-  it("CMP-20 a second release is a 409, and racing ones make one job per message", async () => {
+  it("CMP-20 a second release is a 409, and concurrent ones make one job per message", async () => {
     const { world, several, release, call, inbox } = await setting();
     const { id } = await several(undefined, undefined);
     const answers = await Promise.all([release(id), release(id), release(id)]);
@@ -192,7 +192,7 @@ describe("release", () => {
     expect((await release(UNKNOWN)).status).toBe(404);
   });
 
-  it("AMB-65 D-CMP-AUTO a time that is past goes out at release; one ahead makes it scheduled", async () => {
+  it("AMB-65 D-CMP-AUTO a message whose time is past is sent at release; a later time makes the campaign scheduled", async () => {
     const { world, create, release, inbox } = await setting();
     const past = (await create({ scheduled_at: at(-HOUR) })).body;
     expect((await release(past.id)).body.status).toBe("live");

@@ -1,4 +1,4 @@
-// Credentials go in, are confirmed, and never come out (CRD).
+// Credentials are stored and confirmed, and never returned (CRD).
 import { createECDH } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -91,7 +91,7 @@ describe.each(paths)("%s", (path) => {
   });
 });
 
-it("CRD-3 the environment is sandbox unless said; the other fields and the key file are required and checked", async () => {
+it("CRD-3 the environment is sandbox by default; the other fields and the key file are required and checked", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("ios");
@@ -154,7 +154,7 @@ it("CRD-4 AMB-91 a service-account key is JSON with its fields, or 422 naming th
   expect((await upload(id, "android-push", form({}))).body.fields).toEqual({ key_file: "is required" });
 });
 
-it("CRD-5 the key pair is made here: the public key belongs to the sealed private one, and each is another", async () => {
+it("CRD-5 the key pair is generated: the public key belongs to the sealed private one, and each pair is different", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("web_push");
@@ -194,7 +194,7 @@ it.each([
   },
 );
 
-it("CRD-7 with an app secret the provider may call back, and only about a channel that is there", async () => {
+it("CRD-7 with an app secret the provider may call back about existing channels only", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, call } = await channelCalls(world, tenant);
   const called = calledWorkspace.open(world.partsFor("test"))("" as TenantId);
@@ -229,7 +229,7 @@ const canaries = [
   ],
 ];
 
-it("CRD-2 ATH-R12 ARC-13 no answer, no log line and no stored or queued byte holds a secret", async () => {
+it("CRD-2 ATH-R12 ARC-13 no response, log line, stored row or message contains a secret", async () => {
   const folder = mkdtempSync(join(tmpdir(), "secrets-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const { world, tenant } = await withTenant({ file: join(folder, "data") });
@@ -254,7 +254,7 @@ it("CRD-2 ATH-R12 ARC-13 no answer, no log line and no stored or queued byte hol
   for (const secret of secrets) expect([secret, everything.includes(secret)]).toEqual([secret, false]);
 });
 
-it("ARC-13 a ciphertext does not open for another workspace, channel or type, nor when it was touched", async () => {
+it("ARC-13 a ciphertext does not open for another workspace, channel or type, nor after a change", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -276,7 +276,7 @@ it("ARC-13 a ciphertext does not open for another workspace, channel or type, no
   await expect(vault(tenant.id).open(place, parts.slice(0, 4).join("."))).rejects.toThrow();
 });
 
-it("ARC-13 a data key is asked for once in five minutes, and each upload has its own", async () => {
+it("ARC-13 a data key is decrypted once in five minutes, and each upload has its own", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const [one, two] = [await create("sms"), await create("sms")];

@@ -1,4 +1,4 @@
-// Verification of channels: one cycle at a time, the newest counts, nothing stays queued for ever (CHN-9 to CHN-11).
+// Verification of channels: only the newest one counts, and each gets an outcome (CHN-9 to CHN-11).
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
 import { isUsable, listChannels } from "../../shared/store/channels/channels.ts";
@@ -22,7 +22,7 @@ async function notes(tenant: Tenant): Promise<unknown[]> {
 describe.each(Object.keys(uploads) as UploadPath[])("%s", (path) => {
   const { type } = kinds[path];
 
-  it("CHN-6 CHN-8 CHN-9 CRD-8 pending, and active once the provider took the credentials", async () => {
+  it("CHN-6 CHN-8 CHN-9 CRD-8 is pending, then active after the provider accepted the credentials", async () => {
     const { world, tenant } = await withTenant();
     const { create, upload, get } = await channelCalls(world, tenant);
     const id = await create(type);
@@ -34,7 +34,7 @@ describe.each(Object.keys(uploads) as UploadPath[])("%s", (path) => {
     expect(await get(id)).not.toHaveProperty("verification_error");
   });
 
-  it("CHN-5 CHN-7 CHN-10 CHN-11 invalid with the provider's words, and active again once they are mended", async () => {
+  it("CHN-5 CHN-7 CHN-10 CHN-11 is invalid with the provider's message, and active again after valid credentials", async () => {
     const { world, tenant } = await withTenant();
     const { create, upload, get, call } = await channelCalls(world, tenant);
     const id = await create(type);
@@ -57,7 +57,7 @@ describe.each(Object.keys(uploads) as UploadPath[])("%s", (path) => {
   });
 });
 
-it("CHN-11 D-ANNAUTO an active channel that becomes invalid is noted on the charts", async () => {
+it("CHN-11 D-ANNAUTO an active channel that becomes invalid gets an annotation", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, get, call } = await channelCalls(world, tenant);
   const id = await create("sms", "Texts");
@@ -79,7 +79,7 @@ it("CHN-11 D-ANNAUTO an active channel that becomes invalid is noted on the char
   expect(await notes(tenant)).toEqual([note]);
 });
 
-it("CHN-11 new credentials have to be verified before anything is sent with them", async () => {
+it("CHN-11 new credentials must be verified before a send uses them", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -110,7 +110,7 @@ it("CHN-11 a late or double outcome changes nothing once the credentials were re
   expect(await row()).toMatchObject({ status: "active", verified_at: "2026-11-20T12:00:00.000Z" });
 });
 
-it("CHN-10 a provider that cannot be asked is asked again, and says in the end what it says", async () => {
+it("CHN-10 an unavailable provider is asked again until it answers", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, get } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -122,7 +122,7 @@ it("CHN-10 a provider that cannot be asked is asked again, and says in the end w
   expect(await get(id)).toMatchObject({ status: "active" });
 });
 
-it("CHN-10 a provider that cannot be asked for a day is asked by the watchdog, then counts as a refusal", async () => {
+it("CHN-10 after a day of attempts by the timer, an unavailable provider counts as a refusal", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, get } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -137,7 +137,7 @@ it("CHN-10 a provider that cannot be asked for a day is asked by the watchdog, t
   });
 });
 
-it("CHN-10 the watchdog takes up a verification whose messages were lost, and what it finds done it leaves alone", async () => {
+it("CHN-10 the timer repeats a verification whose messages were lost, and changes nothing after its outcome", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, get } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -153,7 +153,7 @@ it("CHN-10 the watchdog takes up a verification whose messages were lost, and wh
   expect(await get(id)).toEqual(taken);
 });
 
-it("a channel that is deleted meanwhile stays deleted", async () => {
+it("a channel that is deleted during its verification stays deleted", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, call } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -168,7 +168,7 @@ it("a channel that is deleted meanwhile stays deleted", async () => {
   expect(await tenant.store.get(ChannelItem, { id })).toBeUndefined();
 });
 
-it("CHN-17 a send that names a deleted channel goes on without it", async () => {
+it("CHN-17 a send that names a deleted channel continues without it", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, call, as } = await channelCalls(world, tenant);
   const texts = await create("sms");

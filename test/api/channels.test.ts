@@ -9,7 +9,7 @@ import { worlds } from "../support/worlds.ts";
 const { fresh, withTenant } = worlds();
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
-it("CHN-1 CHN-4 CHN-6 CHN-7 CHN-8 CHN-12 a new channel is pending, enabled, and says nothing of a verification", async () => {
+it("CHN-1 CHN-4 CHN-6 CHN-7 CHN-8 CHN-12 a new channel is pending and enabled, and has no fields of a verification", async () => {
   const { world, tenant } = await withTenant();
   const { call } = await channelCalls(world, tenant);
   const answer = await call("POST /", { body: { type: "ios", name: " Our app " } });
@@ -26,7 +26,7 @@ it("CHN-1 CHN-4 CHN-6 CHN-7 CHN-8 CHN-12 a new channel is pending, enabled, and 
   expect((await call(`GET /${answer.body.id}`)).body).toEqual(answer.body);
 });
 
-it("CHN-2 GEN-5 GEN-9 takes the seven types, chat_app spelled so, and no other", async () => {
+it("CHN-2 GEN-5 GEN-9 accepts exactly the seven types", async () => {
   const { world, tenant } = await withTenant();
   const { call } = await channelCalls(world, tenant);
   const wanted = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"];
@@ -58,7 +58,7 @@ it("CHN-3 CHN-12 AMB-18 names are 1 to 128 characters and unique in their worksp
     expect((await other.call("POST /", { body: { type: "ios", name: free } })).status).toBe(201);
 });
 
-it("CHN-13 ERR-20 a type outside the plan is refused in the body of its own", async () => {
+it("CHN-13 ERR-20 a type outside the plan is refused with its own body", async () => {
   const world = await fresh();
   const { call } = await channelCalls(world, await world.tenant({ plan: "growth" }));
   expect(await call("POST /", { body: { type: "chat_app", name: "x" } })).toMatchObject({
@@ -89,7 +89,7 @@ it("CHN-14 CHN-15 lists every channel of the workspace, oldest first, and gets o
   for (const id of [made[0], UNKNOWN]) expect((await other.call(`GET /${id}`)).status).toBe(404);
 });
 
-it("CHN-16 CHN-3 changes what is given, nothing where nothing is given, and minds the names of others", async () => {
+it("CHN-16 CHN-3 changes the given fields only, and refuses a name that is taken", async () => {
   const { world, tenant } = await withTenant();
   const { call, create } = await channelCalls(world, tenant);
   const id = await create("sms", "first");
@@ -147,14 +147,14 @@ it("CHN-18 D-INAPP-CH an in-app channel verifies at once without credentials, as
   expect(await get(id)).toMatchObject({ status: "active", verified_at: "2026-11-20T12:01:00.000Z" });
 });
 
-it("CHN-18 verify is 404 without credentials, and for a channel that is not there", async () => {
+it("CHN-18 verify is 404 without credentials, and for an unknown channel", async () => {
   const { world, tenant } = await withTenant();
   const { call, create } = await channelCalls(world, tenant);
   for (const id of [await create("sms"), UNKNOWN])
     expect(await call(`POST /${id}/verify`)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
 });
 
-it("CHN-19 ATH-R7 every channel endpoint is 401 without a token, and for every other kind of credential", async () => {
+it("CHN-19 ATH-R7 every channel endpoint is 401 without a token, and with every other kind of credential", async () => {
   const { world, tenant } = await withTenant();
   const { create } = await channelCalls(world, tenant);
   const id = await create("chat_app");

@@ -1,4 +1,4 @@
-// Templates of the chat app: drafted, submitted, reviewed (WAT).
+// Chat-app templates: drafted, submitted, reviewed (WAT).
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/clock.ts";
 import { openEgress } from "../../shared/egress/egress.ts";
@@ -26,7 +26,7 @@ async function chatWorld() {
 const decide = (world: TestWorld, template: string, status: string, reason?: string) =>
   world.providers.templates.decide(template, status, reason);
 
-it("WAT-1 WAT-2 WAT-6 D-WAT a new template is a draft, en_US and MARKETING unless said", async () => {
+it("WAT-1 WAT-2 WAT-6 D-WAT a new template is a draft, by default en_US and MARKETING", async () => {
   const { id, call, list } = await chatWorld();
   const { status, body } = await call(`POST /${id}/chat-app-templates`, { body: ORDER });
   expect(status).toBe(201);
@@ -87,7 +87,7 @@ it("WAT-2 WAT-3 belong to chat_app channels of the workspace", async () => {
   }
 });
 
-it("WAT-4 WAT-5 WAT-6 D-WAT submitted once from draft, refreshed after it, never before", async () => {
+it("WAT-4 WAT-5 WAT-6 D-WAT is submitted once from draft, and refreshed only after its submission", async () => {
   const { world, draft, submit, refresh, list } = await chatWorld();
   const template = await draft();
   expect(await refresh(template.id)).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
@@ -109,7 +109,7 @@ it("WAT-4 WAT-5 WAT-6 D-WAT submitted once from draft, refreshed after it, never
   expect((await list())[0]).toMatchObject({ status: "approved" });
 });
 
-it("WAT-5 WAT-6 a rejected template says why, and may be submitted again", async () => {
+it("WAT-5 WAT-6 a rejected template has the reason, and may be submitted again", async () => {
   const { world, draft, submit, refresh } = await chatWorld();
   const template = await draft();
   const { provider_template_id } = (await submit(template.id)).body;
@@ -120,7 +120,7 @@ it("WAT-5 WAT-6 a rejected template says why, and may be submitted again", async
   expect(again.body).not.toHaveProperty("status_reason");
 });
 
-describe("D-WAT what the provider says", () => {
+describe("D-WAT statuses of the provider", () => {
   it.each([
     ["PENDING", "pending", undefined],
     ["APPROVED", "approved", undefined],
@@ -140,12 +140,12 @@ describe("D-WAT what the provider says", () => {
     const { id } = await draft();
     const { provider_template_id } = (await submit(id)).body;
     decide(world, provider_template_id, word);
-    // A look at a pending one ends the embedded provider's review.
+    // Reading a pending template ends the review of the embedded provider.
     const { body } = await refresh(id);
     expect([body.status, body.status_reason]).toEqual(word === "PENDING" ? ["approved", undefined] : [status, reason]);
   });
 
-  it("a word that we do not know changes nothing", async () => {
+  it("an unknown status changes nothing", async () => {
     const { world, draft, submit, refresh } = await chatWorld();
     const { id } = await draft();
     const { body } = await submit(id);
@@ -154,14 +154,14 @@ describe("D-WAT what the provider says", () => {
   });
 });
 
-it("WAT-4 without credentials there is nobody to submit to: 409", async () => {
+it("WAT-4 without credentials a submission is 409", async () => {
   const { call, create } = await chatWorld();
   const bare = await create("chat_app");
   const { id } = (await call(`POST /${bare}/chat-app-templates`, { body: ORDER })).body;
   expect((await call(`POST /${bare}/chat-app-templates/${id}/submit`)).status).toBe(409);
 });
 
-it("WAT-4 a submission whose answer was lost is found again, not made twice", async () => {
+it("WAT-4 a submission whose answer was lost is found again and not repeated", async () => {
   const { world, draft, submit } = await chatWorld();
   const template = await draft({ ...ORDER, name: "Order shipped" });
   const deps = world.partsFor("test");
@@ -174,7 +174,7 @@ it("WAT-4 a submission whose answer was lost is found again, not made twice", as
   expect(lost).toMatchObject({ template: { id: body.provider_template_id } });
 });
 
-it("WAT-4 what the provider refuses is 422 in its words, and the draft stays one", async () => {
+it("WAT-4 a refusal of the provider is 422 with its message, and the template stays a draft", async () => {
   const { world, draft, submit, list } = await chatWorld();
   const template = await draft();
   const deps = world.partsFor("test");
@@ -188,7 +188,7 @@ it("WAT-4 what the provider refuses is 422 in its words, and the draft stays one
   expect(await list()).toEqual([template]);
 });
 
-it("CHN-17 a channel's templates go with it", async () => {
+it("CHN-17 a channel's templates are removed with it", async () => {
   const { id, call, draft, list, tenant } = await chatWorld();
   await draft();
   expect((await call(`DELETE /${id}?force=true`)).status).toBe(204);

@@ -1,4 +1,4 @@
-// Delivery by every channel: who is reached where, why the others are not, and what the ledger says (NTF-23, D-CONSENT).
+// Delivery by every channel: who is reached where, why others are not, and the rows of the ledger (NTF-23, D-CONSENT).
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/clock.ts";
 import { jobOf } from "../support/notify.ts";
@@ -64,7 +64,7 @@ describe("channels", () => {
 });
 
 describe("skips", () => {
-  it("AMB-57 D-CONSENT D-ATTR whoever no selected channel reaches is skipped with the reason that says most", async () => {
+  it("AMB-57 D-CONSENT D-ATTR a subscriber that no selected channel reaches is skipped with the most specific reason", async () => {
     const { world, tenant } = await withTenant();
     const ids = await openChannels(world, tenant, "ios-push", "email", "sms");
     const upsert = async (external_id: string, more: object): Promise<string> =>
@@ -99,7 +99,7 @@ describe("skips", () => {
     ]);
   });
 
-  it("D-CONSENT in a workspace of opt-ins marketing mail goes only to whoever said yes", async () => {
+  it("D-CONSENT in a workspace of opt-ins marketing mail goes only to subscribers who opted in", async () => {
     const { world, tenant } = await withTenant();
     const { email } = await openChannels(world, tenant, "email");
     const as = await tenant.dashboard();
@@ -198,7 +198,7 @@ describe("outcomes", () => {
     expect((await ledgerOf(tenant, ada)).map(({ state }) => state).sort()).toEqual(["failed", "sent"]);
   });
 
-  it("ABH-1 whoever is held out has a ledger row that says so, on every path", async () => {
+  it("ABH-1 a held-out subscriber has a ledger row that says so, on every path", async () => {
     const { world, tenant } = await withTenant();
     const { ios } = await openChannels(world, tenant, "ios-push");
     const ids = await addPeople(world, tenant, 20);

@@ -1,4 +1,4 @@
-// Devices: registered, known again, moved between people, limited, removed, erased (DEV-1 to DEV-3, D-DEV).
+// Devices: registered, recognized, moved between subscribers, limited, removed, erased (DEV-1 to DEV-3, D-DEV).
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
 import { addPeople, wholeTable } from "../support/people.ts";
@@ -26,7 +26,7 @@ const browser = {
 };
 
 describe("registration", () => {
-  it("DEV-1 D-DEV answers 201 for a new device, 200 for a known one, and never tells the token", async () => {
+  it("DEV-1 D-DEV answers 201 for a new device, 200 for a known one, and never returns the token", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const more = { device_id: "phone", model: "iPhone16,2", locale: "de-DE", timezone: "Europe/Berlin" };
@@ -66,12 +66,12 @@ describe("registration", () => {
     const byToken = await register(world, tenant, phone(id, { token: "token-2" }));
     for (const { status, body } of [named, renewed, byToken])
       expect([status, body.id, body.device_id]).toEqual([200, nameless.body.id, "a"]);
-    // The first token is free again: whoever has it now is another device.
+    // The first token is free again: its next owner is another device.
     expect((await register(world, tenant, phone(id))).status).toBe(201);
     expect(await listed(world, tenant, id)).toHaveLength(2);
   });
 
-  it("D-DEV a token or a device_id that comes with another subscriber moves there", async () => {
+  it("D-DEV a token or a device_id that is registered for another subscriber moves to it", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     const { body: device } = await register(world, tenant, phone(ada, { device_id: "a", model: "old" }));
@@ -83,7 +83,7 @@ describe("registration", () => {
     expect([await listed(world, tenant, ada), await listed(world, tenant, bob)]).toEqual([[back.body], []]);
   });
 
-  it("D-DEV one token is on one device only: the device that had it goes", async () => {
+  it("D-DEV one token is on one device only: the device that had it is removed", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     await register(world, tenant, phone(ada, { device_id: "a", token: "shared" }));
@@ -91,7 +91,7 @@ describe("registration", () => {
     const taken = await register(world, tenant, phone(bob, { device_id: "b", token: "shared" }));
     expect([taken.status, taken.body.id]).toEqual([200, body.id]);
     expect([await listed(world, tenant, ada), await listed(world, tenant, bob)]).toEqual([[], [taken.body]]);
-    // Of the device that went nothing points anywhere any more.
+    // No row points to the removed device any more.
     const again = await register(world, tenant, phone(ada, { device_id: "a", token: "fresh" }));
     expect([again.status, await listed(world, tenant, bob)]).toEqual([201, [taken.body]]);
   });
@@ -107,7 +107,7 @@ describe("registration", () => {
     expect(await listed(world, tenant, mine)).toHaveLength(2);
   });
 
-  it("D-DEV a subscriber has at most 20 devices: the one seen longest ago goes", async () => {
+  it("D-DEV a subscriber has at most 20 devices: the one seen longest ago is removed", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const name = (n: number) => ({ device_id: `d${n}`, token: `token-${n}` });
@@ -124,7 +124,7 @@ describe("registration", () => {
     expect((await register(world, tenant, phone(id, name(1)))).status).toBe(201);
   });
 
-  it("D-DEV AMB-107 an external_id creates the subscriber as upsert does, and knows it again", async () => {
+  it("D-DEV AMB-107 an external_id creates the subscriber as upsert does, and finds it the next time", async () => {
     const { world, tenant } = await withTenant();
     const body = { external_id: "ada", platform: "android", token: "fcm" };
     const { body: device, status } = await register(world, tenant, body);
@@ -134,7 +134,7 @@ describe("registration", () => {
     expect((await world.call("POST /api/v1/subscribers/upsert", upsert)).body.id).toBe(device.subscriber_id);
   });
 
-  it("D-DEV a browser brings its subscription as it is", async () => {
+  it("D-DEV a browser sends its PushSubscription unchanged", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const { status, body } = await register(world, tenant, { subscriber_id: id, ...browser, push_enabled: false });
@@ -173,7 +173,7 @@ describe("registration", () => {
     expect([status, Object.keys(body.fields)]).toEqual([422, [field]]);
   });
 
-  it("D-DEV a foreign or erased subscriber takes no device", async () => {
+  it("D-DEV a foreign or erased subscriber cannot have a device", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [foreign] = (await addPeople(world, other, 1)) as [string];
@@ -210,13 +210,13 @@ describe("removal", () => {
     },
   );
 
-  it("D-DEV the list is 404 for whoever is unknown", async () => {
+  it("D-DEV the list is 404 for an unknown subscriber", async () => {
     const { world, tenant } = await withTenant();
     const as = await tenant.dashboard();
     expect((await world.call(`GET /api/v1/subscribers/${UNKNOWN}/devices`, { as })).status).toBe(404);
   });
 
-  it("DEV-2 SUB-9 an erased subscriber's devices go with everything that points at them", async () => {
+  it("DEV-2 SUB-9 an erased subscriber's devices are removed with their pointers", async () => {
     const { world, tenant } = await withTenant();
     const [id, other] = (await addPeople(world, tenant, 2)) as [string, string];
     await register(world, tenant, phone(id, { device_id: "a", token: "canary-token" }));

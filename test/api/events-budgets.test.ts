@@ -1,4 +1,4 @@
-// What events and their export may cost: counted in the embedded table.
+// The budgets of events and their export, counted in the embedded table.
 import { expect, it } from "vitest";
 import { SECOND, timestamp } from "../../shared/clock.ts";
 import { exportPage, ingest, someEvents } from "../support/events.ts";
@@ -10,7 +10,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const properties = { sku: "sku-4711", price: 1_999, currency: "EUR" };
 
-it("EVT-14 1,000 events are at most 3,050 WCU and 65 requests, each with its key and of somebody else", async () => {
+it("EVT-14 1,000 events are at most 3,050 WCU and 65 requests, each with its own key and subscriber", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 1_000);
   const batch = (key: string) =>

@@ -1,4 +1,4 @@
-// The export of events: its window, its order, its pages while events come in, its rows of the erased (EXP).
+// The export of events: its window, its order, its pages during ingestion, and rows of erased subscribers (EXP).
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
@@ -137,7 +137,7 @@ describe("pages", () => {
     }
   });
 
-  it("EXP-8 what was there when the export began is seen exactly once, whatever comes in meanwhile", async () => {
+  it("EXP-8 an event stored before the export is exported exactly once, whatever is stored meanwhile", async () => {
     const moments = fc.array(
       fc.record({ minutesAgo: fc.integer({ min: 0, max: 3 * 24 * 60 }), count: fc.integer({ min: 1, max: 70 }) }),
       { minLength: 1, maxLength: 5 },
@@ -171,7 +171,7 @@ describe("pages", () => {
     }
   });
 
-  it("EXP-8 the end of an open window stands still from the first page on", async () => {
+  it("EXP-8 the end of an open window is fixed at the first page", async () => {
     const { world, tenant } = await withTenant();
     await ingest(world, tenant, { events: someEvents(3) });
     await world.advance(SECOND);
@@ -194,7 +194,7 @@ describe("pages", () => {
   });
 });
 
-describe("the erased", () => {
+describe("erased subscribers", () => {
   it("EXP-11 SUB-16 D-EXPORTDEL both ids are null at once, linked anonymous ids included, and everything else stays", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
@@ -214,7 +214,7 @@ describe("the erased", () => {
     expect(expected.filter(({ subscriber_id }) => subscriber_id === null)).toHaveLength(2);
   });
 
-  it("SUB-16 nothing of the erased is left in the whole table: events, links, index keys, a thousand of them", async () => {
+  it("SUB-16 no row of the table names an erased subscriber: events, links, index keys, a thousand of them", async () => {
     const { world, tenant } = await withTenant();
     const [id, other] = (await addPeople(world, tenant, 2)) as [string, string];
     const canaries = Array.from({ length: 3 }, (_, n) => `canary-device-${n}`);
@@ -241,7 +241,7 @@ describe("the erased", () => {
     });
   });
 
-  it("SUB-16 what was under way at the tombstone goes with the second pass, the device itself is free at once", async () => {
+  it("SUB-16 events in flight at the tombstone are anonymized by the second pass; the device can be linked anew at once", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     await ingest(world, tenant, { event_name: "first", anonymous_id: "shared" });
@@ -265,7 +265,7 @@ describe("the erased", () => {
     expect((await wholeTable(world)).filter(({ pk }) => pk.S.endsWith(`#U#${ada}`))).toEqual([]);
   });
 
-  it("D-EXPORTDEL properties go too where the workspace asks for it, at either end", async () => {
+  it("D-EXPORTDEL properties are erased too where the request asks for it, on both endpoints", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob, eve] = (await addPeople(world, tenant, 3)) as [string, string, string];
     const events = [ada, bob, eve].map((subscriber_id) => ({
@@ -287,7 +287,7 @@ describe("the erased", () => {
     expect(rows.every(({ subscriber_id }) => subscriber_id === null)).toBe(true);
   });
 
-  it("EVT-8 a repeat of an erased subscriber's event is still accepted and stays nobody's", async () => {
+  it("EVT-8 a repeat of an erased subscriber's event is still accepted and stays without an owner", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const event = { event_name: "bought", subscriber_id: id, idempotency_key: "order" };

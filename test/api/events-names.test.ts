@@ -1,4 +1,4 @@
-// What is learnt of events and attributes in passing, and which events wake anybody.
+// Names of events and attributes that ingestion records, and which events trigger a worker.
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
 import { watchWrites } from "../../shared/store/events/watchers.ts";
@@ -14,7 +14,7 @@ const { withTenant } = worlds();
 const namesIn = (world: TestWorld, tenant: Tenant, kind: Named) => namesOf(quickStore(world, tenant), kind);
 
 describe("names", () => {
-  it("EVT-2 event names are learnt once, and cost nothing afterwards", async () => {
+  it("EVT-2 event names are learned once, and cost nothing afterwards", async () => {
     const { world, tenant } = await withTenant();
     const batch = { events: someEvents(40, (n) => ({ event_name: `name ${n % 4}`, anonymous_id: "a" })) };
     await ingest(world, tenant, batch);
@@ -26,7 +26,7 @@ describe("names", () => {
     expect(await namesIn(world, tenant, "events")).toHaveLength(5);
   });
 
-  it("SEG-11 SEG-12 as many names are kept as are ever shown, and whoever sends more pays nothing for them", async () => {
+  it("SEG-11 SEG-12 as many names are kept as are ever shown, and further names cost nothing", async () => {
     const { world, tenant } = await withTenant();
     const batch = (from: number) => ({ events: someEvents(150, (n) => ({ event_name: `name ${from + n}` })) });
     for (const from of [0, 150]) await ingest(world, tenant, batch(from));
@@ -35,7 +35,7 @@ describe("names", () => {
     expect(beyond.by_operation.UpdateItem).toBeUndefined();
   });
 
-  it("SUB-3 attribute keys are learnt from what subscribers are given, the service's own fields are not among them", async () => {
+  it("SUB-3 attribute keys are learned from subscribers, without the service's own fields", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 30, (n) => ({
       email: "a@example.com",
@@ -49,7 +49,7 @@ describe("watched events", () => {
   const stored = async (world: TestWorld) =>
     (await wholeTable(world)).filter(({ sk }) => sk.S === "e").map(({ event_name, react }) => [event_name.S, react?.S]);
 
-  it("EVT-12 an event wakes a reaction only while something of the workspace watches its name, at once in every environment", async () => {
+  it("EVT-12 an event triggers a reaction only while something of the workspace watches its name, at once in every environment", async () => {
     const { world, tenant } = await withTenant();
     const store = quickStore(world, tenant);
     const send = (event_name: string) => ingest(world, tenant, { event_name, anonymous_id: "a" });

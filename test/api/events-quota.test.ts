@@ -1,4 +1,4 @@
-// What events cost a workspace: its quota to the last event, and the faults under which nothing is lost or taken twice.
+// The quota of events: exact to the last event, and under faults neither lost nor counted twice.
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
 import { releaseQuota, takeEvents } from "../../shared/store/events/usage.ts";
@@ -34,7 +34,7 @@ describe("quota", () => {
     expect(await used(world, tenant)).toBe(100_000);
   });
 
-  it("AMB-40 many at once never take more than the quota, and all of it", async () => {
+  it("AMB-40 concurrent requests use the whole quota and no more", async () => {
     const { world, tenant } = await withTenant({ plan: "free" });
     const store = quickStore(world, tenant);
     await setUsage(store, { events: 99_900 });
@@ -75,7 +75,7 @@ describe("quota", () => {
 });
 
 describe("durability", () => {
-  it("EVT-11 what the table leaves unprocessed is written before the answer", async () => {
+  it("EVT-11 what the table leaves unprocessed is written before the response", async () => {
     let left = 6;
     const unprocessed = (operation: string, count: number) =>
       operation === "BatchWriteItem" && left-- > 0 ? count - 1 : 0;
@@ -86,7 +86,7 @@ describe("durability", () => {
     expect(await exportAll(world, tenant)).toHaveLength(60);
   });
 
-  it("EVT-11 a batch that could not be stored whole is 503, and repeated with its keys it is whole and paid once", async () => {
+  it("EVT-11 a batch that could not be stored whole is 503; a retry with the same keys stores it whole and counts it once", async () => {
     let broken = false;
     const unprocessed = (operation: string, count: number) =>
       broken && operation === "BatchWriteItem" ? Math.min(count, 20) : 0;
@@ -108,7 +108,7 @@ describe("durability", () => {
 });
 
 describe("credentials", () => {
-  it("ATH-R6 a revoked key may ingest up to a minute, and nothing else; a new minute is not begun by using it", async () => {
+  it("ATH-R6 a revoked key may ingest up to a minute, and nothing else; its use does not extend the minute", async () => {
     const { world, tenant } = await withTenant();
     const as = await tenant.dashboard();
     const { body: made } = await world.call("POST /api/v1/server-keys", { as, body: { name: "short" } });

@@ -1,4 +1,4 @@
-// Ingestion of behavioral events: what either tier may send, and what stays of it (EVT).
+// Ingestion of behavioral events: what each tier may send, and what is stored (EVT).
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
 import { exportAll, ingest, someEvents } from "../support/events.ts";
@@ -11,7 +11,7 @@ const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const event = (more: object = {}) => ({ event_name: "seen", anonymous_id: "visitor", ...more });
 
 describe("what is stored", () => {
-  it("EVT-1 EVT-3 EVT-5 EVT-7 EVT-9 EVT-11 EXP-10 an event comes back as it was sent, with what the service adds", async () => {
+  it("EVT-1 EVT-3 EVT-5 EVT-7 EVT-9 EVT-11 EXP-10 an event is exported as it was sent, with the fields that the service adds", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const sent = {
@@ -95,7 +95,7 @@ describe("what is stored", () => {
     expect(new Set((await exportAll(world, tenant)).map(({ id }) => id)).size).toBe(3);
   });
 
-  it("EVT-4 an external_id is resolved by the server tier, also of somebody erased and created anew", async () => {
+  it("EVT-4 an external_id is resolved by the server tier, also of a subscriber that was erased and created again", async () => {
     const { world, tenant } = await withTenant();
     const upsert = async () =>
       (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada" } })).body.id;
@@ -113,7 +113,7 @@ describe("what is stored", () => {
   });
 });
 
-it("EVT-2 EVT-6 a character counts once, whatever it takes to write it", async () => {
+it("EVT-2 EVT-6 characters are counted as code points", async () => {
   const { world, tenant } = await withTenant();
   const long = (n: number) => ({
     event_name: "🎉".repeat(n),
@@ -126,7 +126,7 @@ it("EVT-2 EVT-6 a character counts once, whatever it takes to write it", async (
   ]);
 });
 
-describe("what is refused, whole", () => {
+describe("requests that are refused as a whole", () => {
   const cases: [string, object, string, ("sdk" | "server")?][] = [
     ["EVT-2 no name", { event_name: undefined }, "event_name"],
     ["EVT-2 an empty name", { event_name: "" }, "event_name"],
@@ -186,7 +186,7 @@ describe("what is refused, whole", () => {
     expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [field]]);
   });
 
-  it("EVT-13 AMB-58 an erased subscriber is refused, another workspace's is as unknown as any", async () => {
+  it("EVT-13 AMB-58 an erased subscriber is refused, and one of another workspace is unknown", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [mine] = (await addPeople(world, tenant, 1)) as [string];
@@ -201,7 +201,7 @@ describe("what is refused, whole", () => {
 });
 
 describe("limits", () => {
-  it("EVT-2 EVT-6 what is just within is taken", async () => {
+  it("EVT-2 EVT-6 values at the limits are accepted", async () => {
     const { world, tenant } = await withTenant();
     const properties = Object.fromEntries(
       Array.from({ length: 50 }, (_, n) => [`${n}`.padEnd(256, "k"), "v".repeat(256)]),
@@ -226,7 +226,7 @@ describe("limits", () => {
     expect(await exportAll(world, tenant)).toHaveLength(max);
   });
 
-  it("EVT-15 AMB-20 a body of 500 KB is taken from a server key, one byte more is 413, from a client it is judged by its events", async () => {
+  it("EVT-15 AMB-20 a body of 500 KB is accepted from a server key, one byte more is 413; from a client only its events are limited", async () => {
     const { world, tenant } = await withTenant();
     const body = (bytes: number) => {
       const text = JSON.stringify({ events: someEvents(100) });

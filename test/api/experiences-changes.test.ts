@@ -22,7 +22,7 @@ const makeList = async (world: TestWorld, tenant: Tenant): Promise<string> =>
   (await world.call("POST /api/v1/lists", { as: await tenant.dashboard(), body: { name: "VIP" } })).body.id;
 
 describe("change", () => {
-  it("INX-25 each block that is given replaces its whole block, the rest stays", async () => {
+  it("INX-25 each given block replaces the whole block, the rest stays", async () => {
     const { world, tenant } = await withTenant();
     const { body: before } = await create(world, tenant, {
       ...READY,
@@ -53,7 +53,7 @@ describe("change", () => {
     expect((await read(world, tenant, before.id)).body).toEqual(expected);
   });
 
-  it("INX-16 INX-26 AMB-102 a time sets, an empty one clears, an omitted one stays; start_at may lie in the past", async () => {
+  it("INX-16 INX-26 AMB-102 a time sets, an empty one clears, an omitted one stays; start_at may be in the past", async () => {
     const { world, tenant } = await withTenant();
     const id = await draft(world, tenant);
     const window = async (change: object) => {
@@ -104,7 +104,7 @@ describe("change", () => {
     expect(await jobOf(world, tenant, notification_id)).toMatchObject({ variant_b: null, split_percentage: null });
   });
 
-  it("INX-28 INX-29 only a draft changes: 422 in every other state, and nothing has changed", async () => {
+  it("INX-28 INX-29 only a draft changes: 422 in every other state, without a change", async () => {
     const { world, tenant } = await withTenant();
     const paths = { live: ["publish"], paused: ["publish", "pause"], ended: ["publish", "end"], archived: ["archive"] };
     for (const [status, actions] of Object.entries(paths)) {
@@ -118,7 +118,7 @@ describe("change", () => {
     }
   });
 
-  it("INX-25 changes at the same time all count, one after the other", async () => {
+  it("INX-25 concurrent changes all apply, one after the other", async () => {
     const { world, tenant } = await withTenant();
     const id = await draft(world, tenant);
     const changes = [{ name: "n" }, { format: "modal" }, { content: { title: "c" } }, { holdout_percentage: 9 }];

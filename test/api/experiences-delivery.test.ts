@@ -1,4 +1,4 @@
-// Experiences as their readers see them: content and frame (INB-2, SSE-6, AMB-1, AMB-2), arms and holdout (ABH).
+// Delivered experiences: content and stream event (INB-2, SSE-6, AMB-1, AMB-2), arms and holdout (ABH).
 import { describe, expect, it } from "vitest";
 import { HOUR, SECOND } from "../../shared/clock.ts";
 import { armOf, isHeldOut } from "../../shared/rules/split.ts";
@@ -30,7 +30,7 @@ const rich = {
 };
 
 describe("content", () => {
-  it("INB-2 INX-14 the inbox has everything that was authored, filled in for its reader", async () => {
+  it("INB-2 INX-14 the inbox has everything that was authored, rendered for the recipient", async () => {
     const ada = { first_name: "Ada", picture: "ada.png", link: "myapp://ada" };
     const { world, tenant, people } = await withPeople(1, ada);
     const { notification_id } = await take(world, tenant, await draft(world, tenant, rich), "publish");
@@ -54,7 +54,7 @@ describe("content", () => {
     expect(message.content).not.toHaveProperty("variant_id");
   });
 
-  it("D-LIQUID an address that what it was filled with made unsafe or empty is left out, never sent", async () => {
+  it("D-LIQUID a URL that its values made unsafe or empty is left out", async () => {
     const { world, tenant, people } = await withPeople(1, { picture: "a b.png", link: "javascript:alert(1)" });
     const empty = { ...rich.content, actions: [{ id: "own", title: "Yours", url: "{{ subscriber.nothing }}" }] };
     await take(world, tenant, await draft(world, tenant, rich), "publish");
@@ -66,7 +66,7 @@ describe("content", () => {
     expect(second.content.actions).toEqual([]);
   });
 
-  it("INB-2 what was not authored is not there", async () => {
+  it("INB-2 fields that were not authored are absent", async () => {
     const { world, tenant, people } = await withPeople(1);
     await take(world, tenant, await draft(world, tenant), "publish");
     const [{ content }] = await inboxOf(world, tenant, people[0]!);
@@ -101,7 +101,7 @@ describe("content", () => {
 describe("arms and holdout", () => {
   const variant_b = { title: "B for {{ subscriber.external_id }}", body: "Bb", image_url: "https://example.com/b.png" };
 
-  it("ABH-1 ABH-2 AMB-101 D-AB each reader has one arm or is held out, drawn by the notification's id", async () => {
+  it("ABH-1 ABH-2 AMB-101 D-AB each recipient has one arm or is held out, drawn by the notification's id", async () => {
     const { world, tenant, people } = await withPeople(60);
     const shares = { split_percentage: 30, holdout_percentage: 20 };
     const content = { title: "A", body: "Aa", image_url: "https://example.com/a.png" };
@@ -120,7 +120,7 @@ describe("arms and holdout", () => {
     expect([...seen].sort()).toEqual(["a", "b", "held out"]);
   });
 
-  it("INX-18 AMB-101 arm B has its own image or none, and the frame's data says the arm", async () => {
+  it("INX-18 AMB-101 arm B has its own image or none, and the event's data has the arm", async () => {
     const { world, tenant, people } = await withPeople(30);
     const id = await draft(world, tenant, {
       content: { title: "A", body: "a", image_url: "https://example.com/a.png" },
@@ -136,7 +136,7 @@ describe("arms and holdout", () => {
 
   const lowest = "00000000-0000-7000-8000-000000000000";
 
-  it("ABH-4 without holdout nobody is held out, and without a B arm nobody has one", async () => {
+  it("ABH-4 without a holdout no recipient is held out, and without a B arm none has an arm", async () => {
     const { world, tenant, people } = await withPeople(40);
     await take(world, tenant, await draft(world, tenant), "publish");
     for (const person of people) {
@@ -146,7 +146,7 @@ describe("arms and holdout", () => {
   });
 });
 
-it("SUB-9 rule 20 erasing a reader leaves nothing of an experience's messages", async () => {
+it("SUB-9 rule 20 erasing a recipient removes all messages of experiences", async () => {
   const { world, tenant, people } = await withPeople(1, { first_name: "Adelaide" });
   const id = await draft(world, tenant, rich);
   await take(world, tenant, id, "publish");

@@ -1,5 +1,5 @@
-// Hiding, showing again and recalling an experience (INX-33 to INX-35, D-INBOXRECALL, AMB-108), which cost the same for
-// one reader as for all.
+// Pausing, resuming and ending an experience (INX-33 to INX-35, D-INBOXRECALL, AMB-108). The cost does not depend on the
+// number of recipients.
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
 import { draft, take } from "../support/experiences.ts";
@@ -22,7 +22,7 @@ const statusesOf = async (world: TestWorld, tenant: Tenant, person: string) =>
   (await inboxOf(world, tenant, person)).map(({ status }) => status);
 
 describe("hiding and recalling", () => {
-  it("INX-33 INX-34 INX-35 D-INBOXRECALL paused is hidden, resumed is back as it was, ended is gone for good", async () => {
+  it("INX-33 INX-34 INX-35 D-INBOXRECALL a pause hides, a resume restores, an end removes", async () => {
     const { world, tenant, people } = await withPeople(3);
     const [reader] = people as [string];
     const id = await draft(world, tenant);
@@ -41,7 +41,7 @@ describe("hiding and recalling", () => {
     expect(await inboxOf(world, tenant, reader)).toHaveLength(1);
   });
 
-  it("AMB-108 reading or dismissing what is hidden or recalled is 404 and leaves no mark", async () => {
+  it("AMB-108 reading or dismissing a hidden or recalled message is 404 and changes nothing", async () => {
     const { world, tenant, people } = await withPeople(1);
     const [reader] = people as [string];
     const id = await draft(world, tenant);
@@ -60,7 +60,7 @@ describe("hiding and recalling", () => {
     expect(await both()).toEqual([404, 404]);
   });
 
-  it("INB-7 AMB-37 read-all counts and marks what is seen: what was hidden comes back unread", async () => {
+  it("INB-7 AMB-37 read-all counts and marks shown messages: hidden ones return unread", async () => {
     const { world, tenant, people } = await withPeople(1);
     const [reader] = people as [string];
     const ids = [await draft(world, tenant, { name: "one" }), await draft(world, tenant, { name: "two" })];
@@ -78,7 +78,7 @@ describe("hiding and recalling", () => {
     expect((await mark(world, tenant, reader, "read")).body).toEqual({ updated: 0 });
   });
 
-  it("INB-7 a second read-all marks what was hidden at the first", async () => {
+  it("INB-7 a second read-all marks messages that were hidden at the first", async () => {
     const { world, tenant, people } = await withPeople(1);
     const [reader] = people as [string];
     const id = await draft(world, tenant);
@@ -92,7 +92,7 @@ describe("hiding and recalling", () => {
     expect(await statusesOf(world, tenant, reader)).toEqual(["read", "read"]);
   });
 
-  it("INB-6 a limit counts what is seen, and a filter by status leaves hidden ones out", async () => {
+  it("INB-6 a limit counts shown messages, and a filter by status omits hidden ones", async () => {
     const { world, tenant, people } = await withPeople(1);
     const [reader] = people as [string];
     await send(world, tenant, { subscriberIds: [reader], title: "old" });
@@ -106,7 +106,7 @@ describe("hiding and recalling", () => {
     expect(await titles("&limit=3&status=unread")).toEqual(["old"]);
   });
 
-  it("D-INBOXRECALL a stream says nothing of what is hidden or recalled, not even to one who resumes", async () => {
+  it("D-INBOXRECALL a stream omits hidden and recalled messages, also after a reconnect", async () => {
     const { world, tenant, people } = await withPeople(1);
     const query = `?subscriber_id=${people[0]}`;
     const shown = await draft(world, tenant, { name: "shown" });
@@ -130,7 +130,7 @@ describe("hiding and recalling", () => {
     expect(await titles()).toEqual(["Plain"]);
   });
 
-  it("D-INBOXRECALL an open stream does not tell what is delivered while the experience is paused", async () => {
+  it("D-INBOXRECALL an open stream omits messages that are delivered during a pause", async () => {
     const { world, tenant, people } = await withPeople(1);
     const stream = await openStream(world, `?subscriber_id=${people[0]}`, tenant.sdk);
     const id = await draft(world, tenant);
@@ -156,13 +156,13 @@ describe("cost", () => {
     return costs;
   };
 
-  it("hiding, showing and recalling write the same few rows for 3 readers and for 150", async () => {
+  it("a pause, a resume and an end write the same few rows for 3 recipients and for 150", async () => {
     const few = await hide(3);
     expect(await hide(150)).toEqual(few);
     expect(Math.max(...few)).toBeLessThanOrEqual(10);
   });
 
-  it("an inbox without experiences costs what it did, and each experience on a page one read unit more", async () => {
+  it("an inbox without experiences costs nothing more, and each experience on a page one read unit", async () => {
     const { world, tenant, people } = await withPeople(1);
     const route = `GET /v1/in-app/messages?subscriber_id=${people[0]}`;
     const refused = { route: "GET /v1/in-app/messages" };

@@ -1,5 +1,5 @@
-// The life of an experience (INX-30 to INX-38): every state under every call, what each move takes along, and when
-// time moves it by itself (AMB-4 to AMB-7).
+// The life of an experience (INX-30 to INX-38): every action in every state, its effects, and the transitions by timer
+// (AMB-4 to AMB-7).
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
@@ -12,7 +12,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const at = (ms: number) => new Date(START + ms).toISOString();
 
-/** Kinds of the notes about an experience. */
+/** Kinds of the annotations of an experience. */
 const notesOf = async (world: TestWorld, id: string) =>
   (await wholeTable(world))
     .filter(({ pk, ref_id }) => pk.S.endsWith("#annotation") && ref_id?.S === id)
@@ -69,7 +69,7 @@ it.each(matrix)("INX-30 to INX-38 %s: %s", async (status, action) => {
   }
 });
 
-it("INX-30 to INX-38 whatever is called in whatever order, the status follows the table and one send at most is made", async () => {
+it("INX-30 to INX-38 in any order of actions the status follows the table, and at most one send is made", async () => {
   const { world, tenant } = await withTenant();
   const calls = fc.array(fc.constantFrom("publish", "pause", "resume", "end", "archive"), { maxLength: 10 });
   await fc.assert(
@@ -90,7 +90,7 @@ it("INX-30 to INX-38 whatever is called in whatever order, the status follows th
 });
 
 describe("pause and resume", () => {
-  it("INX-33 AMB-6 a pause cancels a send still ahead; resuming sends it at start_at, or at once if that has passed", async () => {
+  it("INX-33 AMB-6 a pause cancels a scheduled send; a resume sends at start_at, or at once if that has passed", async () => {
     const { world, tenant, people } = await withPeople(1);
     const id = await draft(world, tenant, { start_at: at(2 * HOUR) });
     const first = (await take(world, tenant, id, "publish")).notification_id;
@@ -126,7 +126,7 @@ describe("pause and resume", () => {
     const { world, tenant } = await withTenant();
     const id = await draft(world, tenant, { end_at: at(MINUTE) });
     await take(world, tenant, id, "publish", "pause");
-    // Its time has come, but nobody has looked yet.
+    // Its time has passed, but the timer has not fired yet.
     world.clock.jumpTo(START + MINUTE);
     const { status, body } = await act(world, tenant, id, "resume");
     expect([status, body.code]).toEqual([400, "BAD_REQUEST"]);
@@ -137,7 +137,7 @@ describe("pause and resume", () => {
 });
 
 describe("end", () => {
-  it("INX-35 cancels a send still ahead, once and for good", async () => {
+  it("INX-35 cancels a scheduled send permanently", async () => {
     const { world, tenant, people } = await withPeople(1);
     const id = await draft(world, tenant, { start_at: at(HOUR) });
     const { notification_id } = await take(world, tenant, id, "publish");
@@ -171,7 +171,7 @@ describe("end", () => {
     expect((await read(world, tenant, id)).body.status).toBe("ended");
   });
 
-  it("AMB-7 a timer of an experience that was never published, or ended by hand, does nothing", async () => {
+  it("AMB-7 the timer of an experience that was never published, or was ended through the API, does nothing", async () => {
     const { world, tenant } = await withTenant();
     const refused = await draft(world, tenant, { end_at: at(HOUR) });
     await operate(world, tenant, { monthly_send_cap: 0 });
@@ -186,7 +186,7 @@ describe("end", () => {
   });
 });
 
-it("D-ANNAUTO notes a publish and an end once each, and nothing else", async () => {
+it("D-ANNAUTO a publish and an end each have one annotation, other actions have none", async () => {
   const { world, tenant } = await withTenant();
   const id = await draft(world, tenant);
   await act(world, tenant, id, "pause");

@@ -1,4 +1,4 @@
-// Publishing an experience (INX-17, INX-30 to INX-32): when it sends, what it must have, what it counts against.
+// Publishing an experience (INX-17, INX-30 to INX-32): the time of its send, required fields, and the quota.
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
 import {
@@ -44,7 +44,7 @@ describe("publish", () => {
     expect((await jobsOf(world, tenant, id)).map((one: { id: string }) => one.id)).toEqual([body.notification_id]);
   });
 
-  it("INX-32 sends at start_at if that is ahead, at once if it is past", async () => {
+  it("INX-32 sends at a future start_at, or at once if it has passed", async () => {
     const { world, tenant, people } = await withPeople(1);
     const later = await draft(world, tenant, { start_at: at(HOUR) });
     const { notification_id, status } = await take(world, tenant, later, "publish");
@@ -58,7 +58,7 @@ describe("publish", () => {
     expect(await reachedOf(world, tenant, people, now)).toEqual(people);
   });
 
-  it("INX-6 INX-31 AMB-4 what is missing is named, all of it, and nothing is sent", async () => {
+  it("INX-6 INX-31 AMB-4 all missing fields are named, and nothing is sent", async () => {
     const { world, tenant, people } = await withPeople(1);
     const id = await draft(world, tenant, {
       content: { title: "t" },
@@ -79,7 +79,7 @@ describe("publish", () => {
     expect((await act(world, tenant, id, "publish")).status).toBe(200);
   });
 
-  it("INX-15 goes to the list it names, and a list that is gone is named", async () => {
+  it("INX-15 is sent to its list, and a deleted list is named", async () => {
     const { world, tenant, people } = await withPeople(3);
     const as = await tenant.dashboard();
     const { id: list_id } = (await world.call("POST /api/v1/lists", { as, body: { name: "VIP" } })).body;
@@ -98,7 +98,7 @@ describe("publish", () => {
     expect([status, Object.keys(body.fields)]).toEqual([400, ["audience.list_id"]]);
   });
 
-  it("INX-30 two at once make one send", async () => {
+  it("INX-30 two concurrent requests make one send", async () => {
     const { world, tenant, people } = await withPeople(2);
     const id = await draft(world, tenant);
     const both = await Promise.all([act(world, tenant, id, "publish"), act(world, tenant, id, "publish")]);
@@ -108,7 +108,7 @@ describe("publish", () => {
     for (const person of people) expect(await inboxOf(world, tenant, person)).toHaveLength(1);
   });
 
-  it("AMB-47 needs the workspace's in_app channel to be there and active", async () => {
+  it("AMB-47 requires an active in_app channel", async () => {
     const { world, tenant } = await withTenant();
     const as = await tenant.dashboard();
     const [{ id: channel }] = (await world.call("GET /api/v1/channels", { as })).body.channels;
@@ -119,7 +119,7 @@ describe("publish", () => {
     expect((await act(world, tenant, id, "publish")).status).toBe(200);
   });
 
-  it("AMB-87 counts against the quota of sends: refused whole with 402, and a draft still", async () => {
+  it("AMB-87 counts against the quota of sends: beyond it 402, and it stays a draft", async () => {
     const { world, tenant } = await withPeople(3);
     await operate(world, tenant, { monthly_send_cap: 2 });
     const id = await draft(world, tenant);

@@ -1,4 +1,4 @@
-// Stats of experiences (INX-41, INS-1 to INS-3): what readers reported, by arm where there are two.
+// Statistics of experiences (INX-41, INS-1 to INS-3): reported interactions, by arm where there are two.
 import { expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
 import { draft, take } from "../support/experiences.ts";
@@ -12,14 +12,14 @@ const stats = async (world: TestWorld, tenant: Tenant, id: string) =>
   world.call(`GET /api/v1/in-app/experiences/${id}/stats`, { as: await tenant.dashboard() });
 
 let reports = 0;
-/** Each report at a time of its own, or it would be a repeat (AMB-106). */
+/** Each report has a time of its own: otherwise it would be a repeat (AMB-106). */
 const report = (world: TestWorld, tenant: Tenant, job_id: string, interaction: string, more: object = {}) =>
   world.call("POST /api/v1/notifications/interactions", {
     as: tenant.sdk,
     body: { job_id, interaction, platform: "ios", occurred_at: new Date(START - ++reports * SECOND), ...more },
   });
 
-it("INX-41 INS-1 INS-2 counts reports and readers, with the shares of those who saw it", async () => {
+it("INX-41 INS-1 INS-2 counts reports and subscribers, with the rates by impressions", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 3);
   const id = await draft(world, tenant);
@@ -70,7 +70,7 @@ it("INS-2 INS-3 without impressions both shares are 0, and only an A/B experienc
   expect((await stats(world, tenant, split)).body).toMatchObject({ clicks: 1, ctr: 0, dismiss_rate: 0 });
 });
 
-it("INS-3 ABH-3 each arm counts what its readers reported", async () => {
+it("INS-3 ABH-3 each arm counts the reports of its recipients", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 12);
   const id = await draft(world, tenant, { variant_b: { title: "B", body: "b" } });

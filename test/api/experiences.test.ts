@@ -50,7 +50,7 @@ describe("create", () => {
     expect([again.status, again.body]).toEqual([200, answer.body]);
   });
 
-  it("INX-2 INX-7 INX-8 INX-12 INX-13 INX-18 INX-19 INX-20 keeps every field as it was given", async () => {
+  it("INX-2 INX-7 INX-8 INX-12 INX-13 INX-18 INX-19 INX-20 stores every field unchanged", async () => {
     const { world, tenant } = await withTenant();
     const list_id = await makeList(world, tenant);
     const whole = {
@@ -86,12 +86,12 @@ describe("create", () => {
     expect((await read(world, tenant, body.id)).body).toEqual(body);
   });
 
-  it.each(["banner", "modal", "inbox_only", "card", "fullscreen"])("INX-4 takes the format %s", async (format) => {
+  it.each(["banner", "modal", "inbox_only", "card", "fullscreen"])("INX-4 accepts the format %s", async (format) => {
     const { world, tenant } = await withTenant();
     expect((await create(world, tenant, { ...base, format })).body.format).toBe(format);
   });
 
-  it("INX-9 INX-11 takes each trigger and frequency; what display leaves out is immediate and once", async () => {
+  it("INX-9 INX-11 accepts each trigger and frequency; the defaults are immediate and once", async () => {
     const { world, tenant } = await withTenant();
     const shown = async (display: object) => (await create(world, tenant, { ...base, display })).body.display;
     expect(await shown({})).toEqual({ trigger: "immediate", frequency: "once" });
@@ -101,7 +101,7 @@ describe("create", () => {
       expect((await shown({ frequency })).frequency).toBe(frequency);
   });
 
-  it("INX-19 the share of arm A is 50 where there is a B arm and nothing is said", async () => {
+  it("INX-19 the share of arm A is 50 by default, if there is a B arm", async () => {
     const { world, tenant } = await withTenant();
     const { body } = await create(world, tenant, { ...base, variant_b: { title: "B" } });
     expect([body.variant_b, body.split_percentage]).toEqual([{ title: "B" }, 50]);
@@ -182,7 +182,7 @@ describe("create", () => {
     },
   );
 
-  it("GEN-8 another workspace's list is as good as none", async () => {
+  it("GEN-8 another workspace's list is treated as missing", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const audience = { type: "list", list_id: await makeList(world, other) };
@@ -205,7 +205,7 @@ describe("create", () => {
 });
 
 describe("list", () => {
-  it("INX-23 LIM-8 AMB-29 pages newest first with a total, one status or all; sizes are clamped, nonsense is 400", async () => {
+  it("INX-23 LIM-8 AMB-29 pages newest first with a total, one status or all; sizes are clamped, invalid values are 400", async () => {
     const { world, tenant } = await withTenant();
     const ids: string[] = [];
     for (let n = 0; n < 25; n++) {

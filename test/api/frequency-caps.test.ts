@@ -1,4 +1,4 @@
-// Frequency caps in the running service (D-CAP, F16): never more than they say, whoever sends at once.
+// Frequency caps in the running service (D-CAP, F16): never more than they allow, also under concurrent sends.
 import { expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { SendCounter } from "../../shared/store/sends/ledger-items.ts";
@@ -209,7 +209,7 @@ it("D-CAP D-QUIET a message that waits is counted on the day it goes out", async
   expect(rows.map(({ state }) => state).sort()).toEqual(["sent", "skipped"]);
 });
 
-it("D-CAP AMB-57 a send that reaches nobody ends as well", async () => {
+it("D-CAP AMB-57 a send that reaches no subscriber ends too", async () => {
   const { push, ids } = await setting([DAILY]);
   for (const channel of ["ios", "in_app"]) {
     const wish = { subscriberIds: ["nobody"], target: undefined, channel_ids: [ids[channel]] };

@@ -1,4 +1,4 @@
-// Webhook endpoints on both surfaces: creation, limits, samples, the log and what can be done with it (HOK, D-HOOKS).
+// Webhook endpoints in both groups: creation, limits, samples, the log, redelivery and replay (HOK, D-HOOKS).
 import { describe, expect, it } from "vitest";
 import { HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
 import { receiver } from "../support/receiver.ts";
@@ -55,7 +55,7 @@ describe("server keys: /v1/hooks", () => {
     },
   );
 
-  it("HOK-4 GEN-10 ERR-20 a plan without webhooks gets its own body", async () => {
+  it("HOK-4 GEN-10 ERR-20 a plan without webhooks is refused with its own body", async () => {
     const { world, tenant } = await withTenant({ plan: "free" });
     const refused = await create(world, tenant);
     expect(refused.status).toBe(403);
@@ -65,7 +65,7 @@ describe("server keys: /v1/hooks", () => {
     expect((await world.call("POST /api/v1/webhooks", { as, body })).body).toEqual({ error: "feature_not_available" });
   });
 
-  it("HOK-5 LIM-5 AMB-30 AMB-100 ten endpoints on both surfaces together, also when twelve come at once", async () => {
+  it("HOK-5 LIM-5 AMB-30 AMB-100 ten endpoints in both groups together, also with twelve concurrent requests", async () => {
     const { world, tenant } = await withTenant();
     const answers = await Promise.all(Array.from({ length: 12 }, () => create(world, tenant)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(201), 422, 422]);
@@ -78,7 +78,7 @@ describe("server keys: /v1/hooks", () => {
     expect((await world.call("POST /api/v1/webhooks", { as, body })).status).toBe(201);
   });
 
-  it("HOK-7 AMB-31 a deleted endpoint is gone, a second deletion finds nothing", async () => {
+  it("HOK-7 AMB-31 a deleted endpoint is gone, and a second deletion is 404", async () => {
     const { world, tenant } = await withTenant();
     const { id } = (await create(world, tenant)).body;
     expect((await world.call(`DELETE /v1/hooks/${id}`, { as: tenant.server })).status).toBe(204);
@@ -91,7 +91,7 @@ describe("server keys: /v1/hooks", () => {
     ["notification.dispatched", ["job_id", "target_size_estimate", "scheduled_at"]],
     ["notification.terminal", ["job_id", "status", "delivered", "failed", "total"]],
     ["notification.interaction", ["job_id", "interaction_type", "platform", "variant_id"]],
-  ])("HOK-8 AMB-105 the sample of %s is the bare data", async (event, fields) => {
+  ])("HOK-8 AMB-105 the sample of %s is its data without the envelope", async (event, fields) => {
     const { world, tenant } = await withTenant();
     const { body } = await world.call(`GET /v1/hooks/samples/${event}`, { as: tenant.server });
     expect(body).toHaveLength(1);
@@ -140,7 +140,7 @@ describe("dashboard: /api/v1/webhooks", () => {
     return { world, tenant, as: () => tenant.dashboard(), outside, made, upsert, at };
   }
 
-  it("D-HOOKS AMB-100 one collection on both surfaces, with its record", async () => {
+  it("D-HOOKS AMB-100 one collection in both groups, with the same endpoints", async () => {
     const { world, tenant, as, made, at } = await setting();
     const { secret, ...record } = made;
     expect(record).toEqual({
@@ -160,7 +160,7 @@ describe("dashboard: /api/v1/webhooks", () => {
     expect(secret).toMatch(/^whsec_/);
   });
 
-  it("D-HOOKS changes what is given, and what is switched off is told nothing", async () => {
+  it("D-HOOKS changes the given fields, and delivers nothing to a disabled endpoint", async () => {
     const { world, as, outside, upsert, at } = await setting();
     const body = { active: false, description: null, target_url: "https://other.example.com/" };
     const changed = await world.call(`PATCH ${at("")}`, { as: await as(), body });
@@ -176,7 +176,7 @@ describe("dashboard: /api/v1/webhooks", () => {
     expect((await world.call(`PATCH ${at("")}`, { as: await as(), body: inside })).status).toBe(422);
   });
 
-  it("D-HOOKS a test delivery goes out and is in the log", async () => {
+  it("D-HOOKS a test delivery is sent and is in the log", async () => {
     const { world, as, outside, at } = await setting();
     const sent = await world.call(`POST ${at("/test")}`, { as: await as(), body: { event: "notification.terminal" } });
     expect(sent.status).toBe(202);
@@ -234,7 +234,7 @@ describe("dashboard: /api/v1/webhooks", () => {
     expect(missing.status).toBe(404);
   });
 
-  it("F11 D-HOOKS after an hour down one call brings everything that failed, once each", async () => {
+  it("F11 D-HOOKS after an hour of downtime one replay delivers everything that failed, once each", async () => {
     const { world, as, outside, upsert, at } = await setting();
     await upsert("before");
     await world.advance(MINUTE);

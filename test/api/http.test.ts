@@ -1,4 +1,4 @@
-// What every request meets whatever it asks for (GEN, ERR-0 to ERR-2, D-HTTPCODES, D-REQID, D-CORS).
+// What applies to every request (GEN, ERR-0 to ERR-2, D-HTTPCODES, D-REQID, D-CORS).
 import { describe, expect, it } from "vitest";
 import { groups } from "../../functions/index.ts";
 import type { Hooks } from "../../local/aws/protocol.ts";
@@ -49,7 +49,7 @@ describe("routes", () => {
     ["the wrong prefix", "GET /api/v1/whoami"],
     ["the other wrong prefix", "POST /v1/subscribers/upsert"],
     ["a deeper path", `GET /api/v1/templates/${UNKNOWN}/more`],
-  ])("D-HTTPCODES %s is 404 NOT_FOUND in the envelope, whoever asks", async (_, route) => {
+  ])("D-HTTPCODES %s is 404 NOT_FOUND in the envelope, for every caller", async (_, route) => {
     const { world, tenant } = await withTenant();
     for (const as of [{}, await tenant.dashboard()]) {
       const { status, body, headers } = await world.call(route, { as });

@@ -1,4 +1,4 @@
-// Anonymous visitors who turn out to be somebody (IDN).
+// Anonymous visitors who are identified later (IDN).
 import { describe, expect, it } from "vitest";
 import { SECOND, timestamp } from "../../shared/clock.ts";
 import { eventsOf } from "../../shared/store/events/history.ts";
@@ -11,7 +11,7 @@ const { fresh, withTenant } = worlds();
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 describe("linking", () => {
-  it("IDN-1 EVT-3 an anonymous id too long for its key is refused by name, not an error of ours", async () => {
+  it("IDN-1 EVT-3 an anonymous id too long for its key is 422 naming it, not 500", async () => {
     const { world, tenant } = await withTenant();
     const [ada] = await addPeople(world, tenant, 1);
     const body = { anonymous_id: "👋".repeat(256), subscriber_id: ada };
@@ -19,7 +19,7 @@ describe("linking", () => {
     expect([answer.status, answer.body.fields]).toEqual([422, { anonymous_id: expect.any(String) }]);
   });
 
-  it("IDN-1 IDN-2 IDN-3 events before and after count for the subscriber, and a repeat gives nothing more", async () => {
+  it("IDN-1 IDN-2 IDN-3 events before and after count for the subscriber, and a repeat changes nothing", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     await ingest(world, tenant, { events: someEvents(30, () => ({ anonymous_id: "laptop" })) }, "sdk");
@@ -88,7 +88,7 @@ describe("linking", () => {
 });
 
 describe("history", () => {
-  it("IDN-2 is of one name, as whom ever, in order, within a range", async () => {
+  it("IDN-2 filters by name, under any identity, in order, within a range", async () => {
     const { world, tenant } = await withTenant();
     const [ada] = (await addPeople(world, tenant, 1)) as [string];
     await identify(world, tenant, "laptop", ada);

@@ -1,4 +1,4 @@
-// CSV imports: what is refused, what becomes of each row, consent, crashes, and the rejected rows (IMP, D-CSV, F13).
+// CSV imports: what is rejected, the outcome of each row, consent, crashes, and the rejected rows (IMP, D-CSV, F13).
 import { describe, expect, it } from "vitest";
 import { DAY } from "../../shared/clock.ts";
 import { type FilePart, multipartBody } from "../support/multipart.ts";
@@ -49,7 +49,7 @@ async function setting(options: Parameters<typeof withTenant>[0] = {}) {
 const people = (n: number, from = 0) =>
   `external_id,email\n${Array.from({ length: n }, (_, i) => `u${from + i},u${from + i}@example.com\n`).join("")}`;
 
-describe("what is refused", () => {
+describe("requests", () => {
   it("IMP-5 IMP-1 answers 202 with a pending job", async () => {
     const { post, list } = await setting();
     const answer = await post({ listId: list }, { filename: "a.csv", content: people(1) });
@@ -88,7 +88,7 @@ describe("what is refused", () => {
     expect(answer).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE" } });
   });
 
-  it("IMP-8 GEN-8 another workspace's job is not there", async () => {
+  it("IMP-8 GEN-8 another workspace's job is not found", async () => {
     const { world, run } = await setting();
     const { import_job_id } = await run(people(1));
     const as = await (await world.tenant()).dashboard();
@@ -97,7 +97,7 @@ describe("what is refused", () => {
   });
 });
 
-describe("what becomes of the rows", () => {
+describe("rows", () => {
   it("IMP-2 IMP-13 AMB-107 rows become subscribers and members, counted", async () => {
     const { run, members, world, tenant } = await setting();
     const done = await run(people(250));
@@ -108,7 +108,7 @@ describe("what becomes of the rows", () => {
     expect(listed.body.items).toHaveLength(250);
   });
 
-  it("IMP-3 AMB-49 F13 bad rows are counted and named with line and reason, the rest goes in", async () => {
+  it("IMP-3 AMB-49 F13 invalid rows are reported with line and reason, the others are imported", async () => {
     const { world, run, members } = await setting();
     const done = await run(
       'external_id,email,=note\nu1,u1@x.co,fine\nu2,not-an-email,"=cmd, ""x"""\n\nu3,u3@x.co\n,,\nu4,u4@x.co,ok\n',
@@ -130,7 +130,7 @@ describe("what becomes of the rows", () => {
     expect((await world.call(`GET ${url.pathname}${url.search}`, { headers })).status).toBe(403);
   });
 
-  it("IMP-4 AMB-49 what cannot be read at all fails with its reason", async () => {
+  it("IMP-4 AMB-49 a file that cannot be read fails with the reason", async () => {
     const { run } = await setting();
     const cases: [string | Buffer, RegExp][] = [
       ["", /empty/],
@@ -147,7 +147,7 @@ describe("what becomes of the rows", () => {
     }
   });
 
-  it("D-CSV takes a BOM, other separators, CRLF, quoted line breaks; of repeats the last wins", async () => {
+  it("D-CSV reads a BOM, other delimiters, CRLF, quoted line breaks; of repeats the last one wins", async () => {
     const { run, members, attributes } = await setting();
     await run('\uFEFFemail;first_name;note\r\nA@x.co;Ada;"two\r\nlines"\r\nb@x.co;Bob;\r\na@x.co;Anna;last\r\n');
     const found = await members();
@@ -155,7 +155,7 @@ describe("what becomes of the rows", () => {
     expect(await attributes("a@x.co")).toEqual({ first_name: "Anna", note: "last" });
   });
 
-  it("IMP-4 AMB-49 a list that is deleted meanwhile fails the job", async () => {
+  it("IMP-4 AMB-49 a list that is deleted meanwhile makes the job fail", async () => {
     const { world, as, post, job, list } = await setting();
     const { body } = await post({ listId: list }, { filename: "a.csv", content: people(3) });
     await world.call(`DELETE /api/v1/lists/${list}`, { as: await as() });
@@ -187,7 +187,7 @@ describe("what becomes of the rows", () => {
 });
 
 describe("consent", () => {
-  it("IMP-12 is noted with its evidence, and never brings back who has left", async () => {
+  it("IMP-12 is recorded with its evidence, and never reverts an opt-out", async () => {
     const { world, tenant, run, consents } = await setting();
     const out = { external_id: "left", consent: { status: "opted_out" } };
     await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: out });
@@ -208,8 +208,8 @@ describe("consent", () => {
   });
 });
 
-describe("however it is interrupted", () => {
-  it("IMP-2 a file that was uploaded by itself, and a repeat of every message, change nothing", async () => {
+describe("interruptions", () => {
+  it("IMP-2 a separate upload and a repeat of every message change nothing", async () => {
     const { world, as, list, job, post, members } = await setting();
     const form = (await world.call("POST /api/v1/lists/import/uploads", { as: await as() })).body;
     const upload = multipartBody(form.fields, { filename: "big.csv", content: people(120) });
@@ -227,7 +227,7 @@ describe("however it is interrupted", () => {
     expect(await members()).toHaveLength(120);
   });
 
-  it("IMP-2 a reader that is thrown out again and again ends with every row counted once", async () => {
+  it("IMP-2 with a reader that crashes again and again, every row is counted once", async () => {
     const { world, post, list, job, members } = await setting();
     const { body } = await post({ listId: list }, { filename: "a.csv", content: people(450) });
     for (const times of [40, 75, 110, 60]) {

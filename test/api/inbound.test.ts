@@ -1,4 +1,4 @@
-// Callbacks of the chat app: nothing is believed without the signature, and nothing happens twice (D-WAT, AMB-90).
+// Callbacks of the chat app: only signed ones count, and each counts once (D-WAT, AMB-90).
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -62,7 +62,7 @@ const reviewed = (event: string, template: string, { reason = "NONE", time = at 
     { time },
   );
 
-it("D-WAT the challenge is answered for the channel's verify token alone", async () => {
+it("D-WAT the challenge is answered only with the channel's verify token", async () => {
   const { world, id, create, upload } = await inboundWorld();
   const ask = (channel: string, token: string, challenge = "1158201444", mode = "subscribe") => {
     const query = new URLSearchParams({ "hub.mode": mode, "hub.verify_token": token, "hub.challenge": challenge });
@@ -85,7 +85,7 @@ it("D-WAT the challenge is answered for the channel's verify token alone", async
   }
 });
 
-it("D-WAT a callback without the right signature is 401, whatever else it says; without an app secret 404", async () => {
+it("D-WAT a callback without a valid signature is 401; without an app secret 404", async () => {
   const { world, tenant, id, post, person, consents, create, upload } = await inboundWorld();
   const subscriber = await person("anna");
   const good = createHmac("sha256", CHAT_APP.app_secret)
@@ -123,7 +123,7 @@ it("D-WAT a callback without the right signature is 401, whatever else it says; 
   expect(tenant.id).toBeTruthy();
 });
 
-it("D-WAT signed nonsense is 400, and what is about others or unknown is passed over", async () => {
+it("D-WAT a signed invalid body is 400; parts about others or of unknown types are ignored", async () => {
   const { post, person, consents } = await inboundWorld();
   const subscriber = await person("anna");
   for (const payload of ["", "{ not json", "[]", "null", '"text"', "{}", '{"entry":7}', '{"__proto__":{},"entry":[]}'])
@@ -150,7 +150,7 @@ it("D-WAT signed nonsense is 400, and what is about others or unknown is passed 
   expect(await consents(subscriber)).toEqual([]);
 });
 
-it("AMB-90 an opt-out is kept as a consent of the chat app for everybody with that number, however often it comes", async () => {
+it("AMB-90 an opt-out is stored once as a chat-app consent of every subscriber with the number", async () => {
   const { tenant, post, person, consents } = await inboundWorld();
   const [anna, anna2, other] = [
     await person("anna"),
@@ -180,7 +180,7 @@ it("AMB-90 an opt-out is kept as a consent of the chat app for everybody with th
   expect(await consents(anna)).toHaveLength(2);
 });
 
-it("AMB-90 the newest assertion decides: a late opt-out is in the history and changes nothing else", async () => {
+it("AMB-90 the newest consent counts: a late opt-out is only added to the history", async () => {
   const { world, tenant, post, person, consents } = await inboundWorld();
   const anna = await person("anna");
   const consent = { channel: "chat_app", status: "opted_in" };
@@ -195,7 +195,7 @@ it("AMB-90 the newest assertion decides: a late opt-out is in the history and ch
   expect(await tenant.store.get(Profile, { id: anna })).toMatchObject({ "c:chat_app": "opted_out" });
 });
 
-it("AMB-90 a number that changed, went or was erased finds nobody any more", async () => {
+it("AMB-90 a number that was changed, removed or erased matches no subscriber", async () => {
   const { world, tenant, post, person, consents } = await inboundWorld();
   const [moved, cleared, erased] = [await person("moved"), await person("cleared"), await person("erased")];
   await person("moved", "+4915123456700");
@@ -210,7 +210,7 @@ it("AMB-90 a number that changed, went or was erased finds nobody any more", asy
   );
 });
 
-it("AMB-90 opt-out texts stand alone, in any case", () => {
+it("AMB-90 an opt-out text is the whole message, in any case", () => {
   for (const text of ["STOP", "stop", " Stop ", "STOPALL", "unsubscribe", "Cancel", "END", "quit\n"])
     expect(isOptOut(text)).toBe(true);
   for (const text of ["", "stop it", "please stop", "stopp", "ends", "no", "s t o p"])
@@ -218,7 +218,7 @@ it("AMB-90 opt-out texts stand alone, in any case", () => {
   fc.assert(fc.property(fc.string({ minLength: 1 }), (more) => more.trim() === "" || !isOptOut(`stop ${more} x`)));
 });
 
-it("WAT-5 D-WAT the review of a template comes by callback: late or repeated ones change nothing", async () => {
+it("WAT-5 D-WAT a callback reports the review of a template; a late or repeated one changes nothing", async () => {
   const { id, call, post } = await inboundWorld();
   const body = { name: "order_shipped", body: "On its way." };
   const template = (await call(`POST /${id}/chat-app-templates`, { body })).body;

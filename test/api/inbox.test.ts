@@ -1,4 +1,4 @@
-// The durable inbox (INB-1 to INB-10), its marks (AMB-37) and its end (30 days).
+// The durable inbox (INB-1 to INB-10): lists, reading and dismissing (AMB-37), and expiry after 30 days.
 import { describe, expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
 import { awsFailure } from "../../local/aws/stand-in.ts";
@@ -73,7 +73,7 @@ describe("list", () => {
     }
   });
 
-  it("INB-6 docs/decisions/0021#page-size the largest messages fit into one answer, newest first, as many as there is room for", async () => {
+  it("INB-6 docs/decisions/0021#page-size a response holds as many of the largest messages as fit, newest first", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     await putMessages(tenant, id, { count: 45, body: "€".repeat(50_000) });
@@ -83,7 +83,7 @@ describe("list", () => {
     expect((await readAll(world, tenant, id)).body).toEqual({ updated: 45 });
   });
 
-  it("INB-3 INB-6 status filters; without it all are listed (AMB-37), another word is 422", async () => {
+  it("INB-3 INB-6 status filters; without it all are listed (AMB-37), another value is 422", async () => {
     const { world, tenant, id } = await withMessages(3);
     const [newest, middle] = await inboxOf(world, tenant, id);
     await read(world, tenant, id, newest.id);
@@ -95,7 +95,7 @@ describe("list", () => {
     expect([bad.status, Object.keys(bad.body.fields)]).toEqual([422, ["status"]]);
   });
 
-  it("INB-5 every request names its subscriber: 422 without, or with what is no UUID", async () => {
+  it("INB-5 every request names its subscriber: 422 without one, or for an id that is not a UUID", async () => {
     const { world, tenant } = await withTenant();
     for (const query of ["", "?subscriber_id=", "?subscriber_id=ada"]) {
       const { status, body } = await world.call(`GET /v1/in-app/messages${query}`, { as: tenant.sdk });
@@ -108,7 +108,7 @@ describe("list", () => {
     expect(await inboxOf(world, tenant, UNKNOWN)).toEqual([]);
   });
 
-  it("INB-5 takes a dashboard token as well, refuses none at all and a server key with 401", async () => {
+  it("INB-5 accepts a dashboard token as well; no credential and a server key are 401", async () => {
     const { world, tenant, id } = await withMessages(1);
     const route = `GET /v1/in-app/messages?subscriber_id=${id}`;
     for (const as of [await tenant.dashboard(), await tenant.dashboard("viewer")])
@@ -167,7 +167,7 @@ describe("marks", () => {
     expect(await inboxOf(world, tenant, id)).toEqual([first.body]);
   });
 
-  it("INB-9 AMB-37 dismiss sets no read_at, again changes nothing; a later read sets it and stays dismissed", async () => {
+  it("INB-9 AMB-37 dismiss sets no read_at, a repeat changes nothing; a later read sets it and stays dismissed", async () => {
     const { world, tenant, id } = await withMessages(1);
     const [message] = await inboxOf(world, tenant, id);
     const dismissed = await dismiss(world, tenant, id, message.id);
@@ -188,7 +188,7 @@ describe("marks", () => {
     expect((await dismiss(world, tenant, id, message.id)).body).toEqual({ ...body, status: "dismissed" });
   });
 
-  it("INB-7 AMB-37 mark-all counts and touches the unread ones only; what comes later is unread", async () => {
+  it("INB-7 AMB-37 mark-all counts and changes only unread messages; later ones are unread", async () => {
     const { world, tenant, id } = await withMessages(4);
     const [m3, , , m0] = await inboxOf(world, tenant, id);
     const earlier = (await read(world, tenant, id, m3.id)).body;
@@ -214,7 +214,7 @@ describe("marks", () => {
     });
   });
 
-  it("INB-8 INB-9 404 for an unknown message, another subscriber's, and one of nonsense", async () => {
+  it("INB-8 INB-9 404 for an unknown message, another subscriber's message, and an invalid id", async () => {
     const { world, tenant, id } = await withMessages(1);
     const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
     const [message] = await inboxOf(world, tenant, id);
@@ -231,7 +231,7 @@ describe("marks", () => {
     expect((await inboxOf(world, tenant, id))[0].status).toBe("unread");
   });
 
-  it("AMB-60 ATH-3 a viewer or a read-only token marks nothing: 403 READ_ONLY_TOKEN; a full token may", async () => {
+  it("AMB-60 ATH-3 a viewer or a read-only token marks no message: 403 READ_ONLY_TOKEN; a full token may", async () => {
     const { world, tenant, id } = await withMessages(1);
     const [message] = await inboxOf(world, tenant, id);
     const readOnly = [await tenant.dashboard("viewer"), await tenant.dashboard("owner", { readOnly: true })];
@@ -244,7 +244,7 @@ describe("marks", () => {
     expect((await read(world, tenant, id, message.id, await tenant.dashboard())).body.status).toBe("read");
   });
 
-  it("INB-7 INB-8 route traps: /messages/read marks all, /messages/:id/read one", async () => {
+  it("INB-7 INB-8 /messages/read marks all, /messages/:id/read marks one", async () => {
     const { world, tenant, id } = await withMessages(2);
     const [newest] = await inboxOf(world, tenant, id);
     expect(Object.keys((await read(world, tenant, id, newest.id)).body)).toContain("content");
@@ -254,7 +254,7 @@ describe("marks", () => {
 });
 
 describe("expiry", () => {
-  it("INB-4 a message is there until the last moment of 30 days and not at the next", async () => {
+  it("INB-4 a message is listed until the last millisecond of 30 days", async () => {
     const { world, tenant, id } = await withMessages(2);
     const [newer, older] = await inboxOf(world, tenant, id);
     await world.advance(START + LIFETIME - 1 - world.clock.now());
@@ -269,7 +269,7 @@ describe("expiry", () => {
     expect(await inboxOf(world, tenant, id)).toEqual([]);
   });
 
-  it("INB-4 an expired message is not listed even where the table has not dropped it yet", async () => {
+  it("INB-4 an expired message is not listed even if the table has not removed it yet", async () => {
     const { world, tenant, id } = await withMessages(1);
     world.clock.jumpTo(START + LIFETIME);
     const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#U#${id}`, prefix: "I#" });

@@ -1,4 +1,4 @@
-// Insights: conversions counted once for what touched people before, funnels, sums, lift, heatmap (ISG, CNV, CRP).
+// Insights: conversions and their attribution, funnels, sums, lift, heatmap (ISG, CNV, CRP).
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, SECOND, timestamp } from "../../shared/clock.ts";
 import { bucket } from "../../shared/rules/split.ts";
@@ -35,7 +35,7 @@ describe("conversion definitions", () => {
 });
 
 describe("funnel and summary", () => {
-  it("ISG-1 CRP-2 counts people at each stage, and what they were worth", async () => {
+  it("ISG-1 CRP-2 counts subscribers at each stage, and their revenue", async () => {
     const { ids, define, campaign, react, buy, funnel } = await setting();
     await define();
     const { id, jobs } = await campaign();
@@ -82,7 +82,7 @@ describe("funnel and summary", () => {
       expect((await call(`GET /api/v1/insights/${query}`)).status, query).toBe(422);
   });
 
-  it("D-ATTRIB only what happens within the window after the touch counts, its end included", async () => {
+  it("D-ATTRIB only events within the window after the touch count, its end included", async () => {
     const { world, ids, define, campaign, buy, funnel } = await setting();
     await define({ window_seconds: 3_600 });
     const { id } = await campaign();
@@ -93,7 +93,7 @@ describe("funnel and summary", () => {
     expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 100 });
   });
 
-  it("D-ATTRIB CNV-4 the same event again counts once; an undefined one never", async () => {
+  it("D-ATTRIB CNV-4 a repeated event counts once; an event without a definition does not count", async () => {
     const { world, tenant, ids, define, campaign, buy, funnel, summary } = await setting();
     await define();
     const { id } = await campaign();
@@ -104,7 +104,7 @@ describe("funnel and summary", () => {
     expect(await summary("campaign")).toEqual([{ source_id: id, conversions: 1, revenue_cents: 100 }]);
   });
 
-  it("ISG-3 AMB-53 AMB-97 the summary gives a conversion to the last touch alone, the funnel to every source", async () => {
+  it("ISG-3 AMB-53 AMB-97 the summary counts a conversion for the last touch alone, the funnel for every source", async () => {
     const { world, ids, channel, define, campaign, buy, funnel, summary } = await setting();
     await define();
     const first = await campaign();
@@ -126,7 +126,7 @@ describe("funnel and summary", () => {
     expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 100 });
   });
 
-  it("ISG-10 the window is the last 30 days, or exactly what is asked for", async () => {
+  it("ISG-10 the window is the last 30 days by default, or exactly the requested one", async () => {
     const { world, ids, define, campaign, buy, funnel, summary } = await setting();
     await define({ window_seconds: 90 * 86_400 });
     const { id } = await campaign();
@@ -150,7 +150,7 @@ describe("funnel and summary", () => {
     expect(await funnel(id)).toMatchObject({ sent: 0, converted: 0 });
   });
 
-  it("IDN-3 D-ATTRIB what an anonymous id does counts for the subscriber it belongs to", async () => {
+  it("IDN-3 D-ATTRIB events of an anonymous id count for the subscriber it belongs to", async () => {
     const { world, tenant, ids, define, campaign, buy, funnel } = await setting();
     await define();
     const { id } = await campaign();
@@ -160,7 +160,7 @@ describe("funnel and summary", () => {
     expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 300 });
   });
 
-  it("IDN-2 D-ATTRIB what was done before the identification counts as well, and once", async () => {
+  it("IDN-2 D-ATTRIB events before the identification count as well, and once", async () => {
     const { world, tenant, ids, define, campaign, buy, funnel } = await setting();
     const anonymous = "漢".repeat(256);
     await define();

@@ -1,4 +1,4 @@
-// What clients report of messages: taken, counted once, and for people rather than reports where it matters (INT).
+// Interactions that clients report: accepted, counted once, by report and by recipient (INT).
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
@@ -38,7 +38,7 @@ async function withJob(options: object = {}) {
 }
 
 describe("reporting", () => {
-  it("INT-1 INT-6 INT-7 INT-8 every field is taken, and the answer is 202 without a body", async () => {
+  it("INT-1 INT-6 INT-7 INT-8 every field is accepted, and the answer is 202 without a body", async () => {
     const { job, people, say } = await withJob();
     const more = {
       interaction: "inapp_click",
@@ -82,7 +82,7 @@ describe("reporting", () => {
     expect((await totals()).interactions.inapp_impression).toBe(0);
   });
 
-  it("AMB-41 GEN-8 another workspace's job is as unknown as any", async () => {
+  it("AMB-41 GEN-8 another workspace's job is refused like an unknown one", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     await addPeople(world, tenant, 1);
@@ -132,7 +132,7 @@ describe("counting", () => {
     ]);
   });
 
-  it("ABH-3 the arm is kept for A/B sends alone, and only what is an arm", async () => {
+  it("ABH-3 the arm is stored for A/B sends alone, and only if it is one", async () => {
     const plain = await withJob();
     await plain.say(seen(plain.job, { variant_id: "a" }));
     expect((await plain.totals()).variants).toEqual({});
@@ -151,7 +151,7 @@ describe("counting", () => {
     expect(recipients.opened).toBe(4);
   });
 
-  it("INT-8 a known device stands for its subscriber; strangers and the erased are counted and not kept", async () => {
+  it("INT-8 a known device identifies its subscriber; unknown and erased subscribers are counted and not stored", async () => {
     const { world, tenant, job, people, totals, say } = await withJob();
     const device = { subscriber_id: people[0], platform: "ios", token: "token", device_id: "phone" };
     expect((await world.call("POST /api/v1/devices", { as: tenant.sdk, body: device })).status).toBe(201);
@@ -167,7 +167,7 @@ describe("counting", () => {
     expect(table.split(`E#${job}`).length - 1).toBe(1);
   });
 
-  it("SUB-8 erasure takes how far somebody came, and leaves the counts", async () => {
+  it("SUB-8 an erasure removes the stages of the subscriber, and leaves the counts", async () => {
     const { world, tenant, job, people, totals, say } = await withJob();
     await say(seen(job, { interaction: "tapped", subscriber_id: people[0] }));
     const before = await totals();
@@ -177,7 +177,7 @@ describe("counting", () => {
     expect(await totals()).toEqual(before);
   });
 
-  it("SMA-3 D-ARB an answer counts for its subscriber and the workspace once a job and class, a mere sight does not", async () => {
+  it("SMA-3 D-ARB an answer counts once a job and class, for its subscriber and for the workspace; an impression does not", async () => {
     const { world, tenant, job, people, say } = await withJob();
     const [ada, bob] = people;
     for (const interaction of [
@@ -201,7 +201,7 @@ describe("counting", () => {
     expect(await tenantEngagements(store)).toMatchObject({ in_app: { engaged: 1 }, push: { engaged: 1 } });
   });
 
-  it("ISG-5 deliveries and first opens are kept by day and hour, of a far-off clock by when they were heard of", async () => {
+  it("ISG-5 deliveries and first opens are counted by day and hour; with a wrong clock, by the time of receipt", async () => {
     const { world, tenant, job, people, say } = await withJob();
     const times = ["2026-11-20T03:59:59.999Z", "2026-11-19T23:00:00Z", "1999-01-01T00:00:00Z", "2039-01-01T00:00:00Z"];
     for (const [n, occurred_at] of times.entries()) await say(seen(job, { occurred_at, subscriber_id: people[n] }));
@@ -220,7 +220,7 @@ describe("counting", () => {
     });
   });
 
-  it("INT-10 the counters agree with the rows and with a plain count, whatever comes in whatever order", async () => {
+  it("INT-10 the counters agree with the rows and with a recount, for random reports in random order", async () => {
     const { job, people, totals, say } = await withJob({ variant_b: { title: "B", body: "B" } });
     const anyReport = fc.record({
       interaction: fc.constantFrom(...interactions),
@@ -250,7 +250,7 @@ describe("counting", () => {
     );
   });
 
-  it("no key takes more than 5 % of a burst's writes", async () => {
+  it("no key gets more than 5 % of the writes of a burst", async () => {
     const { world, tenant, job, people } = await withJob();
     const store = quickStore(world, tenant);
     const before = new Set((await wholeTable(world)).map(({ pk }) => pk.S));

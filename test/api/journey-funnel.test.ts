@@ -1,4 +1,4 @@
-// The funnel of a journey, whose sends are jobs of their own: summed as they go, read at the price of a few days.
+// The funnel of a journey. Its sends are jobs of their own: they are summed by day, so a funnel reads a few rows.
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
@@ -8,7 +8,7 @@ import { worlds } from "../support/worlds.ts";
 const { fresh } = worlds();
 
 describe("funnel and summary of a journey", () => {
-  it("ISG-1 ISG-3 D-INTJOBS every send of it counts, whoever got how many; a conversion counts once", async () => {
+  it("ISG-1 ISG-3 D-INTJOBS every send counts, also several to one subscriber; a conversion counts once", async () => {
     const { world, tenant, call, send, active, person, track } = await journeySetting(await fresh());
     await call("POST /api/v1/insights/config", { event_name: "bought", value_property: "cents" });
     const id = await active(

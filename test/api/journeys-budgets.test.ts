@@ -1,4 +1,4 @@
-// What journeys cost: counted in the embedded table, so the figures repeat (docs/decisions/0014).
+// The costs of journeys, counted in the embedded table, so the figures repeat (docs/decisions/0014).
 import { expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
@@ -38,7 +38,7 @@ it("an event that no active journey names costs the same as in a workspace witho
     });
     await world.settle();
   };
-  // The first event of a day in each of its shards notes so; which shard it is, is chance.
+  // The first event of a day in a shard writes one row more, and the shard is random.
   const cheapest = async () => {
     for (let n = 0; n < 100; n++) await track();
     const all = [await spent(world, track), await spent(world, track), await spent(world, track)];

@@ -1,4 +1,5 @@
-// The worker of journeys dies between any two of its steps, and messages come twice: each step of a run happens once.
+// The worker of journeys crashes between any two of its steps, and messages are delivered twice: each step of a run
+// happens once.
 import { expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { stepJourneyQueue } from "../../shared/resources.ts";
@@ -90,7 +91,7 @@ it("JND-15 JND-13 repeated, late and reordered messages change nothing", async (
   };
   await repeat();
   expect((await stats(id)).steps.wait).toEqual({ active: 1, outcomes: {} });
-  // What lies in the inbox from one and the same millisecond has no order.
+  // Messages of the same millisecond have no order in the inbox.
   await world.advance(1_000);
   await track("ada", "paid");
   await repeat();
@@ -106,7 +107,7 @@ it("JND-13 the timeout looks for the event before it takes on_timeout, also wher
   const id = await active(graphOf({ wait: { wait_for_event: wait }, yes: "exit", no: "exit" }));
   const people = [await person("ada"), await person("bob"), await person("eve")];
   for (const who of ["ada", "bob", "eve"]) await track(who, "signed_up");
-  // Nobody is told of these rows: too early, in the window's last moment, after it.
+  // No message names these rows: too early, at the end of the window, after it.
   for (const [i, ms] of [-1, HOUR, HOUR + 1].entries())
     await tenant.store.writeAll([
       eventWrite(tenant.store, {

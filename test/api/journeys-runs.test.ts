@@ -94,7 +94,7 @@ describe("entry", () => {
     expect(tenant.id).toBeTruthy();
   });
 
-  it("JND-11 JNY-3 eligibility is asked at entry only", async () => {
+  it("JND-11 JNY-3 eligibility is evaluated at entry only", async () => {
     const { world, active, person, track, runs } = await setting();
     const id = await active(delayed("1h"), { entry_rules: { eligibility: attribute("plan", "pro") } });
     const ada = await person("ada", { plan: "pro" });
@@ -107,7 +107,7 @@ describe("entry", () => {
     expect(statuses(await runs(id))).toEqual(["completed"]);
   });
 
-  it("JND-11 eligibility may ask for the history of events", async () => {
+  it("JND-11 eligibility may depend on the history of events", async () => {
     const { active, person, track, runs } = await setting();
     const bought = { event: { name: "bought", frequency: { min: 2 } } };
     const id = await active(delayed("1h"), { entry_rules: { eligibility: bought, allow_reentry: true } });
@@ -167,7 +167,7 @@ describe("exit conditions", () => {
     await recounted(id);
   });
 
-  it("AMB-75 one that holds at entry ends the run at once, with nothing sent", async () => {
+  it("AMB-75 a condition that is met at entry ends the run at once, with nothing sent", async () => {
     const { active, person, track, runs, inbox, send } = await setting();
     const exit_conditions = [{ attribute: { plan: { $eq: "gone" } } }];
     const id = await active(graphOf({ a: send("Hello") }, exit_conditions));

@@ -1,4 +1,4 @@
-// What journeys say and as what: texts that speak of the event, and the category of a step (D-LIQUID, D-JNY-RUN).
+// The texts of journeys, which may refer to the event, and the category of a step (D-LIQUID, D-JNY-RUN).
 import { expect, it } from "vitest";
 import { HOUR } from "../../shared/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
@@ -7,7 +7,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-it("D-LIQUID event.x is of the event that began the run, and after a wait of the one that ended it", async () => {
+it("D-LIQUID event.x is of the event that started the run, and after a wait of the event that ended it", async () => {
   const { world, send, active, person, track, inbox } = await journeySetting(await fresh());
   await active(
     graphOf({
@@ -57,7 +57,7 @@ it("D-LIQUID event.x lasts through delays, and in a push and in a journey of a s
   expect(await inbox(ada)).toEqual(["Hi you"]);
 });
 
-it("JND-3 D-JNY-RUN a step may be transactional: it heeds neither quiet hours nor opt-outs; marketing unless it says so", async () => {
+it("JND-3 D-JNY-RUN a transactional step ignores quiet hours and opt-outs; the default is marketing", async () => {
   const { world, tenant, active, create, person, track, call } = await journeySetting(await fresh());
   const { ios } = await openChannels(world, tenant, "ios-push");
   await call("PATCH /api/v1/workspace", {

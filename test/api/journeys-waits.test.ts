@@ -1,4 +1,4 @@
-// Runs of journeys that wait, branch, stand still, stay on their version and end (JND-13, JNY-17 to JNY-19, D-JNY-RUN).
+// Runs of journeys that wait, branch, are paused, stay on their version and end (JND-13, JNY-17 to JNY-19, D-JNY-RUN).
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
 import { countsOf } from "../../shared/store/journeys/counts.ts";
@@ -31,7 +31,7 @@ describe("waits and branches", () => {
     expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1, "wait:timeout": 1 });
   });
 
-  it("AMB-75 the event that began the run does not end its wait", async () => {
+  it("AMB-75 the event that started the run does not end its wait", async () => {
     const { active, person, track, stats, onEvent } = await setting();
     const id = await active(waiting(), { trigger: onEvent("paid"), entry_rules: { allow_reentry: true } });
     await person("ada");
@@ -95,7 +95,7 @@ describe("waits and branches", () => {
 });
 
 describe("pause, versions, ends", () => {
-  it("JNY-17 JNY-18 AMB-73 runs stand still while paused; activation takes up what came due and what happened", async () => {
+  it("JNY-17 JNY-18 AMB-73 runs do not move while paused; activation takes what became due and what happened", async () => {
     const { world, call, active, activate, person, track, runs, stats } = await setting();
     const id = await active(
       graphOf({
@@ -126,7 +126,7 @@ describe("pause, versions, ends", () => {
     expect(await runs(id)).toHaveLength(3);
   });
 
-  it("AMB-12 D-JNY-RUN runs stay on the version they entered, and go on listening to what it names", async () => {
+  it("AMB-12 D-JNY-RUN runs stay on the version they entered, and still react to what it names", async () => {
     const { call, active, activate, definition, person, track, runs, stats } = await setting();
     const waitFor = (event_name: string, end: string) =>
       graphOf({ wait: { wait_for_event: { event_name, on_event: end } }, [end]: "exit" });
@@ -147,7 +147,7 @@ describe("pause, versions, ends", () => {
     expect((await stats(id)).steps).toMatchObject({ a: { outcomes: { exit: 1 } }, b: { outcomes: { exit: 1 } } });
   });
 
-  it("JNY-19 AMB-10 D-JNY-ARCHIVE archiving cancels runs in flight; deletion removes them all, with every trace", async () => {
+  it("JNY-19 AMB-10 D-JNY-ARCHIVE archiving cancels active runs; deletion removes all runs, with every trace", async () => {
     const { world, call, active, person, track, runs, recounted, tenant } = await setting();
     const id = await active(delayed("1h"));
     const ada = await person("ada");
@@ -164,7 +164,7 @@ describe("pause, versions, ends", () => {
     expect((await countsOf(tenant.store, [id]))[0]!.runs).toMatchObject({ canceled: 0 });
   });
 
-  it("AMB-74 a run is canceled by hand, once", async () => {
+  it("AMB-74 a run is canceled by a user, once", async () => {
     const { call, world, active, person, track, runs, stats } = await setting();
     const id = await active(delayed("1h"), { entry_rules: { allow_reentry: true } });
     await person("ada");
@@ -216,7 +216,7 @@ describe("pause, versions, ends", () => {
 });
 
 describe("sends", () => {
-  it("D-JNY-RUN the outcome says who got nothing and why; a lost template fails the step and the run goes on", async () => {
+  it("D-JNY-RUN the outcome names why a subscriber got nothing; a deleted template fails the step and the run continues", async () => {
     const { call, channel, active, person, track, stats, tenant, world } = await setting();
     const template = (await call("POST /api/v1/templates", { name: "t", content: { title: "t", body: "b" } })).body.id;
     const email = await call("POST /api/v1/channels", { name: "mail", type: "email" });

@@ -133,7 +133,7 @@ describe("PUT", () => {
 });
 
 describe("activate, pause, archive", () => {
-  it("JNY-14 JNY-15 JND-16 AMB-62 activation asks for all of it", async () => {
+  it("JNY-14 JNY-15 JND-16 AMB-62 activation requires a complete definition", async () => {
     const { call, create, send } = await setting();
     const status = async (steps: object, more: object = {}) =>
       (await call(`POST /api/v1/journeys/${await create(steps, more)}/activate`)).status;
@@ -209,7 +209,7 @@ describe("activate, pause, archive", () => {
       expect((await call(`POST /api/v1/journeys/${UNKNOWN}/${action}`)).status).toBe(404);
   });
 
-  it("AMB-74 D-JNY-ARCHIVE a copy is a new draft of the same making", async () => {
+  it("AMB-74 D-JNY-ARCHIVE a copy is a new draft with the same definition", async () => {
     const { call, active } = await setting();
     const id = await active(whole);
     const copy = await call(`POST /api/v1/journeys/${id}/duplicate`);
@@ -237,7 +237,7 @@ describe("activate, pause, archive", () => {
     expect((await call("GET /api/v1/journeys/counts")).body).toEqual({ active: 0, total: 0 });
   });
 
-  it("JNY-20 JST-1 JST-2 stats of a journey that nobody entered name its steps", async () => {
+  it("JNY-20 JST-1 JST-2 stats of a journey without runs name its steps", async () => {
     const { call, create } = await setting();
     expect((await call(`GET /api/v1/journeys/${await create(whole)}/stats`)).body).toEqual({
       runs: { active: 0, completed: 0, exited: 0, canceled: 0 },

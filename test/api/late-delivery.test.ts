@@ -1,4 +1,4 @@
-// A chunk that a worker takes up late does not bring back what an erasure has taken away.
+// A chunk that is delivered late does not restore what an erasure removed.
 import { expect, test } from "vitest";
 import { MINUTE } from "../../shared/clock.ts";
 import { worlds } from "../support/worlds.ts";

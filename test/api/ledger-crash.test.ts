@@ -1,4 +1,4 @@
-// The worker dies between any two of its steps: nobody gets a send twice, and what may have gone out is unconfirmed.
+// The worker crashes between any two of its steps: no send arrives twice, and what may have gone out is unconfirmed.
 import { expect, it } from "vitest";
 import { MINUTE } from "../../shared/clock.ts";
 import { mortal } from "../support/mortal.ts";
@@ -13,7 +13,7 @@ const PEOPLE = 21;
 const PATIENCE_MS = 240_000;
 
 it(
-  "F1 T1 a crash at any step sends nobody anything twice, and leaves at most one group unconfirmed",
+  "F1 T1 a crash at any step causes no double send, and leaves at most one group unconfirmed",
   async () => {
     const worker = mortal("deliver");
     const { world, tenant } = await withTenant({ hooks: worker.hooks });

@@ -1,4 +1,4 @@
-// Erasure of the ledger: rows stay, the person goes (SUB-10, T11): no byte of the id is left but the tombstone's.
+// Erasure of the ledger: rows stay without the subscriber (SUB-10, T11): the id is left in the tombstone only.
 import { expect, it } from "vitest";
 import { MINUTE } from "../../shared/clock.ts";
 import { ChunkItem } from "../../shared/store/sends/audience-items.ts";
@@ -25,7 +25,7 @@ const tracesOf = async (world: TestWorld, id: string): Promise<string[]> =>
 const rowsOf = async (tenant: Tenant, pk: string, prefix: string) =>
   (await tenant.rows.query({ pk: `T#${tenant.id}#${pk}`, prefix })).items;
 
-it("SUB-10 T11 what was sent stays without the person: chunks, touches, inbox, control group, failures", async () => {
+it("SUB-10 T11 what was sent is kept without the subscriber: chunks, touches, inbox, control group, failures", async () => {
   const { world, tenant } = await withTenant();
   const { ios } = await openChannels(world, tenant, "ios-push");
   const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
@@ -64,7 +64,7 @@ it("SUB-10 T11 what was sent stays without the person: chunks, touches, inbox, c
   }
 });
 
-it("SUB-10 whoever is erased between the plan and a late delivery is in no chunk either", async () => {
+it("SUB-10 a subscriber erased between the plan and a late delivery is in no chunk either", async () => {
   let isBroken = true;
   const { world, tenant } = await withTenant({
     hooks: (name) => ({

@@ -1,4 +1,4 @@
-// What uses a subscriber list (D-LIST, NTF-5): sends to it, and what its deletion takes with it or is kept by.
+// Uses of a subscriber list (D-LIST, NTF-5): sends to it, and what its deletion removes or is refused for.
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/clock.ts";
 import { removeItem } from "../../shared/store/item.ts";
@@ -17,7 +17,7 @@ const keysOfTable = async (world: TestWorld) =>
   (await wholeTable(world)).map(({ pk, sk }) => ({ pk: String(pk.S), sk: String(sk.S) }));
 
 describe("deletion", () => {
-  it("D-LIST a deleted list is 404 at once and its memberships vanish, also those added at the last moment", async () => {
+  it("D-LIST a deleted list is 404 at once and its memberships are removed, also those added at the last moment", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 30);
     const id = await named(world, tenant, "Readers");
@@ -41,7 +41,7 @@ describe("deletion", () => {
     expect(await traces()).toEqual([]);
   });
 
-  it("D-LIST a scheduled notification that names the list keeps it; once it is canceled or gone out, it does not", async () => {
+  it("D-LIST a list cannot be deleted while a scheduled notification names it, and can be once that is canceled or sent", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 1);
     const id = await named(world, tenant, "Readers");
@@ -70,7 +70,7 @@ describe("deletion", () => {
 describe("sends", () => {
   const target = (list_id: string) => ({ target: { type: "list", list_id } });
 
-  it("NTF-5 AMB-38 a send to a list reaches its members that pass the filters, and `sent` says how many", async () => {
+  it("NTF-5 AMB-38 a send to a list reaches its members that pass the filters, and `sent` is their number", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 6, (n) => ({ attributes: { n } }));
     const id = await named(world, tenant, "Readers");
@@ -81,7 +81,7 @@ describe("sends", () => {
     expect([some.answer.sent, some.job.counts.delivered]).toEqual([2, 2]);
   });
 
-  it("docs/decisions/0021#audience-size beyond 1,000 members `sent` is the list's count, and everybody is reached once", async () => {
+  it("docs/decisions/0021#audience-size beyond 1,000 members `sent` is the list's count, and each member is reached once", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 1_200);
     const id = await named(world, tenant, "Readers");
@@ -112,7 +112,7 @@ describe("sends", () => {
     }
   });
 
-  it("D-LIST a send whose list is gone when its time comes fails and says so", async () => {
+  it("D-LIST a scheduled send whose list was deleted fails and names the reason", async () => {
     const { world, tenant } = await withTenant();
     const id = await named(world, tenant, "Readers");
     const { body } = await ask(world, tenant, "POST /api/v1/notifications", {
@@ -121,14 +121,14 @@ describe("sends", () => {
       body: "b",
       scheduled_at: inMs(world, 30 * MINUTE),
     });
-    // As if the deletion had looked just before the send was scheduled.
+    // As if the deletion had checked just before the send was scheduled.
     await tenant.store.writeAll([removeItem(ListItem, { id })]);
     await world.advance(31 * MINUTE);
     const job = (await ask(world, tenant, `GET /api/v1/notifications/${body.id}`)).body;
     expect([job.status, job.error]).toEqual(["failed", "the list no longer exists"]);
   });
 
-  it("GEN-8 another workspace's list is not there", async () => {
+  it("GEN-8 another workspace's list is not found", async () => {
     const world = await fresh();
     const [mine, theirs] = [await world.tenant(), await world.tenant()];
     const id = await named(world, theirs, "Theirs");

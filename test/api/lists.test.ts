@@ -131,7 +131,7 @@ describe("records", () => {
     expect([status, body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
   });
 
-  it("D-TEAM an analyst may read lists and change nothing; a developer may fill them", async () => {
+  it("D-TEAM an analyst may read lists and change nothing; a developer may add members", async () => {
     const { world, tenant } = await withTenant();
     const id = await named(world, tenant, "Readers");
     const [person] = await addPeople(world, tenant, 1);
@@ -146,7 +146,7 @@ describe("records", () => {
 });
 
 describe("members", () => {
-  it("D-LIST AMB-81 adding says who is new, who was in already and who is unknown; the same again changes nothing", async () => {
+  it("D-LIST AMB-81 adding reports new, existing and unknown subscribers; a repeat changes nothing", async () => {
     const { world, tenant } = await withTenant();
     const other = await world.tenant();
     const [foreign] = (await addPeople(world, other, 1)) as [string];
@@ -165,7 +165,7 @@ describe("members", () => {
     });
   });
 
-  it("D-LIST removing says who was in; those who were not are named", async () => {
+  it("D-LIST removing reports how many were members, and names the ids that were not", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 3);
     const id = await named(world, tenant, "Readers");
@@ -176,7 +176,7 @@ describe("members", () => {
     expect((await get(world, tenant, id)).body.subscriber_count).toBe(1);
   });
 
-  it("LIM-8 members come in pages of 100, each once, and the cursor is good for this list only", async () => {
+  it("LIM-8 members are listed in pages of 100, each once, and the cursor is valid for this list only", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 230);
     const id = await named(world, tenant, "Readers");
@@ -206,7 +206,7 @@ describe("members", () => {
     }
   });
 
-  it("D-LIST whoever adds and removes at once: the count is that of the rows", async () => {
+  it("D-LIST concurrent additions and removals: the count is that of the rows", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 60);
     const id = await named(world, tenant, "Readers");

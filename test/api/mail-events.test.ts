@@ -1,4 +1,4 @@
-// What SES tells of mails, through its queue: bounces, complaints, late news; and the whole story of one newsletter.
+// Events of SES about sent mails: bounces, complaints, late events; and one newsletter from the send to the next one.
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
 import { interactionTotals } from "../../shared/store/sends/interaction-totals.ts";
@@ -17,7 +17,7 @@ const tell = async (world: TestWorld, detail: object) => {
   await world.settle();
 };
 
-describe("what SES tells", () => {
+describe("events of SES", () => {
   it.each([
     ["bounce", "bounced", "bounce"],
     ["complaint", "sent", "complaint"],
@@ -38,7 +38,7 @@ describe("what SES tells", () => {
     expect([explained.state, explained.reason]).toEqual(expected);
   });
 
-  it("D-EMAIL told twice, or of an address that was changed since, it changes nothing", async () => {
+  it("D-EMAIL a repeated bounce, or one of an address that was changed since, changes nothing", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { job } = await mail();
@@ -65,7 +65,7 @@ describe("what SES tells", () => {
     expect(JSON.stringify(await wholeTable(world))).toBe(before);
   });
 
-  it("D-EMAIL AMB-95 a delivery settles what nobody knew", async () => {
+  it("D-EMAIL AMB-95 a delivery event resolves an unknown outcome", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { job } = await mail();
@@ -82,7 +82,7 @@ describe("what SES tells", () => {
     expect((await ledgerOf(tenant, ada))[0]!.reason).toBeUndefined();
   });
 
-  it("SUB-9 D-EMAIL of whoever was erased nothing is written", async () => {
+  it("SUB-9 D-EMAIL an event of an erased subscriber writes nothing", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { job } = await mail();
@@ -98,7 +98,7 @@ describe("what SES tells", () => {
     expect(JSON.stringify(await wholeTable(world))).toBe(before);
   });
 
-  it("D-EMAIL an event that comes before the row is noted waits for it", async () => {
+  it("D-EMAIL an event that comes before its row is retried until the row is written", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { job } = await mail();

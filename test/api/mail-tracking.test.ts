@@ -1,4 +1,4 @@
-// Opens and clicks of mails: where links lead, how they count, and what machines make of them (D-EMAIL, F19, AMB-92).
+// Opens and clicks of mails: targets of links, counts, and requests of machines (D-EMAIL, F19, AMB-92).
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
 import { htmlLinks, mailParts, withoutAdditions } from "../../shared/providers/mail-parts.ts";
@@ -49,7 +49,7 @@ describe("links", () => {
     expect(led[0]!.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  it("D-EMAIL nothing of the request moves the target", async () => {
+  it("D-EMAIL no part of the request changes the target", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const [path] = (await mail({ body: BODY })).mail.clicks as [string];
@@ -62,7 +62,7 @@ describe("links", () => {
     }
   });
 
-  it("D-EMAIL a link of whoever changed meanwhile leads to the link at its place; of the erased nowhere", async () => {
+  it("D-EMAIL after a change of attributes a link leads to the link at its position; after an erasure it is a 404", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const body = `{% if subscriber.first_name == "Ada" %}<a href="${SHOP}/ada">A</a>{% endif %}<p><a href="${SHOP}/all">B</a>`;
@@ -97,7 +97,7 @@ describe("links", () => {
       expect(htmlLinks(html.repeat(50_000)).targets.length).toBeLessThanOrEqual(1_000);
   });
 
-  it("D-EMAIL what is added goes before the end of the body, and can be told from what was written", () => {
+  it("D-EMAIL the footer and the pixel are added before the end of the body, apart from the authored content", () => {
     const urls = {
       unsubscribe: "https://x.example/u/t",
       open: "https://x.example/o/t",
@@ -148,7 +148,7 @@ describe("counting", () => {
     ]);
   });
 
-  it("AMB-92 F19 a scanner that follows all links is counted and told, and is no person", async () => {
+  it("AMB-92 F19 a scanner that follows all links is counted with a verdict, and not as a human", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { job, mail: sent } = await mail({ body: BODY });
@@ -173,7 +173,7 @@ describe("counting", () => {
     expect((await rowsOf(world)).filter(({ machine }) => machine === undefined)).toHaveLength(1);
   });
 
-  it("D-EMAIL a link that is asked for a thousand times in a second is one report", async () => {
+  it("D-EMAIL a thousand requests of a link in a second are one report", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { job, mail: sent } = await mail({ body: BODY });
@@ -183,7 +183,7 @@ describe("counting", () => {
     expect(await totalsOf(tenant, job.id)).toMatchObject({ email_opened: 1, opened: 1 });
   });
 
-  it("F19 CRP-3 CRP-4 a campaign's report says how many people opened it, and how many seem to have: in all, by channel, by message", async () => {
+  it("F19 CRP-3 CRP-4 a campaign's report has opens by humans and by all, in total, by channel and by message", async () => {
     const { world, tenant } = await withTenant();
     const { channel } = await mailing(world, tenant);
     const as = await tenant.dashboard();

@@ -1,4 +1,4 @@
-// Unsubscribing by the links of mails: what they carry, what a click does, and what looking does not (D-EMAIL).
+// Unsubscribing by the links of mails: headers, the page, the click, and the tokens (D-EMAIL).
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type MailToken, markOfTarget, openMailToken, sealMailToken } from "../../shared/mail-tokens.ts";
@@ -9,7 +9,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 
 describe("unsubscribing", () => {
-  it("D-EMAIL marketing mail carries one-click headers and a link to see, transactional mail neither", async () => {
+  it("D-EMAIL marketing mail has one-click headers and a visible link, transactional mail has neither", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { mail: marketing } = await mail({ body: "<p>Hi</p>" });
@@ -37,7 +37,7 @@ describe("unsubscribing", () => {
     expect(items).toMatchObject([{ channel: "email", status: "opted_out", source: "unsubscribe" }]);
     const wish = { target: { type: "all" }, channel_ids: [channel] };
     expect((await send(world, tenant, wish)).job.skip_reasons).toEqual({ no_consent: 1 });
-    // It is about marketing alone.
+    // It concerns only marketing.
     const { job } = await send(world, tenant, { ...wish, category: "transactional" });
     expect(job.counts.delivered).toBe(1);
   });
@@ -56,7 +56,7 @@ describe("unsubscribing", () => {
     expect(items.map(({ status }: { status: string }) => status)).toEqual(["opted_out", "opted_in", "opted_out"]);
   });
 
-  it("D-EMAIL 1,000 looks of a scanner change nothing", async () => {
+  it("D-EMAIL 1,000 GET requests of a scanner change nothing", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
@@ -70,7 +70,7 @@ describe("unsubscribing", () => {
     expect(JSON.stringify(await wholeTable(world))).toBe(before);
   });
 
-  it("SUB-9 D-EMAIL after an erasure a link answers as one that is not ours, and does nothing", async () => {
+  it("SUB-9 D-EMAIL after an erasure a link answers like an invalid one, and changes nothing", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
@@ -87,7 +87,7 @@ describe("unsubscribing", () => {
     expect(JSON.stringify(await wholeTable(world))).toBe(before);
   });
 
-  it("D-EMAIL a suppressed address stays suppressed, whoever clicks", async () => {
+  it("D-EMAIL a suppressed address stays suppressed after a click", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
@@ -125,7 +125,7 @@ describe("tokens", () => {
   );
   const kinds = ["unsubscribe", "open", "click"] as const;
 
-  it("D-EMAIL say what they were made of, to their own kind and key alone", () => {
+  it("D-EMAIL open with their own kind and key alone, to what they were made of", () => {
     fc.assert(
       fc.property(token, (made: MailToken) => {
         const text = sealMailToken(key, made);
@@ -136,7 +136,7 @@ describe("tokens", () => {
     );
   });
 
-  it("D-EMAIL no letter can be changed, added or left out, not even for one that decodes alike", () => {
+  it("D-EMAIL are invalid with any character changed, added or left out, even if it decodes to the same bytes", () => {
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     fc.assert(
       fc.property(

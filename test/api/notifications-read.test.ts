@@ -20,7 +20,7 @@ async function withPeople(count: number) {
 describe("idempotency", () => {
   const body = (ids: string[]) => ({ subscriberIds: ids, data: { n: 1 } });
 
-  it("AMB-94 the same key and body give 200, the first answer and a header, and reach nobody twice", async () => {
+  it("AMB-94 the same key and body give 200, the first response and a header, and no double send", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const key = { "idempotency-key": "order-7" };
     const first = await post(world, tenant, body(ids), key);

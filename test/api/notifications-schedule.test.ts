@@ -9,7 +9,7 @@ import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-/** Short, for every hour that passes is swept for overdue timers, in hundreds of queries. */
+/** Short, because every hour that passes is swept for overdue timers, in hundreds of queries. */
 const SOON = 12 * MINUTE;
 const everybody = { target: { type: "all" } };
 
@@ -140,7 +140,7 @@ describe("cancel", () => {
     expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
   });
 
-  it("NTF-10 ARC-10 cancel and fire at one moment: either all are reached and cancel is 409, or nobody and it is 200", async () => {
+  it("NTF-10 ARC-10 cancel and fire at one moment: either all are reached and cancel is 409, or none and it is 200", async () => {
     for (const at of ["before", "after"] as const) {
       let act: (() => Promise<unknown>) | undefined;
       const hook = async (operation: string, input: Record<string, unknown>) => {

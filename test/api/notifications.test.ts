@@ -158,7 +158,7 @@ describe("create", () => {
     }
   });
 
-  it("GEN-8 another workspace's channel is 422, its notification 404, and nobody of it is reached", async () => {
+  it("GEN-8 another workspace's channel is 422, its notification 404, and none of its subscribers is reached", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const mine = await addPeople(world, tenant, 2);
@@ -195,7 +195,7 @@ describe("create", () => {
     expect(await inboxOf(world, tenant, ids[0]!)).toHaveLength(1);
   });
 
-  it("D-NTF-STATE a send to nobody completes; one without a usable channel fails and says why", async () => {
+  it("D-NTF-STATE a send without recipients completes; one without a usable channel fails and says why", async () => {
     const { world, tenant } = await withTenant();
     expect((await send(world, tenant, everybody)).job).toMatchObject({ status: "completed", sent: 0, error: null });
     expect((await send(world, tenant, { subscriberIds: [UNKNOWN] })).job.status).toBe("completed");

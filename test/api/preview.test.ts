@@ -1,4 +1,4 @@
-// The preview of a send (F8): what it says is what the send made right after comes to, and it leaves no trace.
+// The preview of a send (F8): it equals the result of the same send right after, and writes nothing.
 import { expect, it } from "vitest";
 import { channelCalls } from "../support/channels.ts";
 import { addPeople, send } from "../support/people.ts";
@@ -187,7 +187,7 @@ it("F8 writes nothing and sends nothing; what a creation refuses it refuses", as
   expect(await refusal({ target: undefined })).toEqual([422, "VALIDATION_ERROR"]);
 });
 
-it("F8 a very large audience is told from a sample of it", async () => {
+it("F8 a very large audience is estimated from a sample", async () => {
   const { world, tenant, ids, preview } = await setting();
   const people = await addPeople(world, tenant, 20);
   await addPhone(world, tenant, people[0]!, "ios");

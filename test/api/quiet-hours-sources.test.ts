@@ -1,4 +1,4 @@
-// Quiet hours of what sends by itself (D-QUIET): campaigns, journeys, fallbacks and retries.
+// Quiet hours of automatic sends (D-QUIET): campaigns, journeys, fallbacks and retries.
 import { expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { QUIET, quietSetting, reached, TOKYO_MORNING } from "../support/quiet-hours.ts";

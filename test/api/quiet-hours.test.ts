@@ -1,4 +1,4 @@
-// Quiet hours in the running service (D-QUIET, F15): marketing is put off to their end, never dropped, never doubled.
+// Quiet hours in the running service (D-QUIET, F15): marketing is deferred to their end, never dropped or repeated.
 import { expect, it } from "vitest";
 import type { OutboxItem } from "../../local/outbox.ts";
 import { HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
@@ -15,7 +15,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const setting = (options = {}) => quietSetting(withTenant, options);
 
-it("D-QUIET F15 ISG-4 whoever has quiet hours gets it at their end, in each zone; the job waits and counts them", async () => {
+it("D-QUIET F15 ISG-4 a subscriber in quiet hours gets it at their end, in each zone; the job waits and counts them", async () => {
   const { world, call, person, push, job, explain } = await setting();
   const [ada, ben, cleo] = [
     await person("ada", "Europe/London"),
@@ -74,7 +74,7 @@ it("D-QUIET F15 ISG-4 whoever has quiet hours gets it at their end, in each zone
   expect(await reached(world)).toHaveLength(3);
 });
 
-it("D-QUIET the workspace's zone serves all in its mode, and whoever has none or a wrong one", async () => {
+it("D-QUIET the workspace's zone applies to all in its mode, and to subscribers with none or an invalid one", async () => {
   const { world, configure, person, push } = await setting();
   await configure({ timezone: "Asia/Tokyo" });
   const ada = await person("ada");

@@ -1,4 +1,4 @@
-// Explain (F2): for one person of a send, what was decided, why, and with which values.
+// Explain (F2): the decisions about one recipient of a send, their reasons and their inputs.
 import { expect, it } from "vitest";
 import { skipReasons } from "../../shared/rules/audience.ts";
 import { addPeople, send } from "../support/people.ts";
@@ -11,7 +11,7 @@ const { fresh, withTenant } = worlds();
 const explain = async (world: TestWorld, tenant: Tenant, job: string, subscriber: string): Promise<Answer> =>
   world.call(`GET /api/v1/notifications/${job}/recipients/${subscriber}`, { as: await tenant.dashboard() });
 
-it("F2 every reason to skip somebody is reached, and shown with what the rules see of them", async () => {
+it("F2 every reason to skip a subscriber is reached, and shown with the input of the rules", async () => {
   const { world, tenant } = await withTenant();
   const ids = await openChannels(world, tenant, "ios-push", "email", "sms");
   const upsert = async (external_id: string, more: object): Promise<string> =>
@@ -64,7 +64,7 @@ it("F2 shows every attempt at every address, the arm and the buckets", async () 
   expect(attempts.find(({ state }) => state === "failed")!.reason).toBeTruthy();
 });
 
-it("F2 shows who was held out, whom the filters left out clause by clause, and the ranking", async () => {
+it("F2 shows who was held out, who was filtered out by which clause, and the ranking", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 30, (n) => ({ attributes: { n } }));
   const { job } = await send(world, tenant, {
@@ -88,7 +88,7 @@ it("F2 shows who was held out, whom the filters left out clause by clause, and t
   expect(sent[0].now.ranking).toEqual([{ class: "in_app", source: "default", score: 0.245 }]);
 });
 
-it("F2 GEN-8 is 404 for a send or a person of another workspace, and for nobody", async () => {
+it("F2 GEN-8 is 404 for a send or a subscriber of another workspace, and for an unknown one", async () => {
   const world = await fresh();
   const [tenant, other] = [await world.tenant(), await world.tenant()];
   const [ada] = (await addPeople(world, tenant, 1)) as [string];

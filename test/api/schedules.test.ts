@@ -1,4 +1,4 @@
-// Cron schedules: what is refused, when they fire, and that every tick becomes one job (SCH).
+// Cron schedules: validation, when they fire, and one job for every tick (SCH).
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
 import type { PlanName } from "../../shared/plans.ts";
@@ -124,7 +124,7 @@ describe("list", () => {
     expect((await world.call("GET /api/v1/schedules?active=maybe", { as: await as() })).status).toBe(422);
   });
 
-  it("SCH-6 GEN-8 another workspace's schedule is not there", async () => {
+  it("SCH-6 GEN-8 another workspace's schedule is a 404", async () => {
     const { world, create } = await setting();
     const { id } = (await create()).body;
     const as = await (await world.tenant()).dashboard();
@@ -134,7 +134,7 @@ describe("list", () => {
 });
 
 describe("change", () => {
-  it("SCH-7 SCH-14 supplied fields overwrite, the next run is computed anew", async () => {
+  it("SCH-7 SCH-14 supplied fields overwrite, the next run is computed again", async () => {
     const { create, patch, template, channel } = await setting();
     const { id } = (await create()).body;
     const template_id = await template();
@@ -161,7 +161,7 @@ describe("change", () => {
     expect(await get(made.id)).toEqual(made);
   });
 
-  it("SCH-8 SCH-9 404 for what is not there, 403 after a downgrade, but a deletion stays possible", async () => {
+  it("SCH-8 SCH-9 404 for an unknown schedule, 403 after a downgrade, but a deletion stays possible", async () => {
     const { world, tenant, as, create, patch } = await setting();
     expect((await patch(UNKNOWN, { active: false })).status).toBe(404);
     const { id } = (await create()).body;
@@ -192,7 +192,7 @@ describe("firing", () => {
     expect((await get(id)).next_run_at).toBe("2026-11-24T08:00:00.000Z");
   });
 
-  it("SCH-12 AMB-64 fires never while inactive, and again from the next tick on when switched on", async () => {
+  it("SCH-12 AMB-64 does not fire while inactive, and fires again from the next tick on when switched on", async () => {
     const { world, create, patch, get, jobs } = await setting();
     const { id } = (await create({ cron_expression: "*/10 * * * *" })).body;
     await world.advance(25 * MINUTE);
@@ -206,7 +206,7 @@ describe("firing", () => {
     expect(await jobs()).toHaveLength(3);
   });
 
-  it("SCH-12 switching off and on within one minute neither loses nor doubles a tick", async () => {
+  it("SCH-12 switching off and on within one minute neither loses nor repeats a tick", async () => {
     const { world, create, patch, jobs } = await setting();
     const { id } = (await create({ cron_expression: "1 * * * *", timezone: "UTC" })).body;
     for (let n = 0; n < 3; n++) {
@@ -238,7 +238,7 @@ describe("firing", () => {
     expect(await jobs()).toHaveLength(1);
   });
 
-  it("TPL-8 NTF-22 a tick whose template is gone makes a failed job, and the next tick comes all the same", async () => {
+  it("TPL-8 NTF-22 a tick whose template was deleted makes a failed job, and the next tick still fires", async () => {
     const { world, as, spec, create, get, jobs } = await setting();
     const { id } = (await create()).body;
     await world.call(`DELETE /api/v1/templates/${spec.template_id}`, { as: await as() });
@@ -247,7 +247,7 @@ describe("firing", () => {
     expect((await get(id)).next_run_at).toBe("2026-11-23T08:00:00.000Z");
   });
 
-  it("AMB-86 a suspended workspace's tick waits and goes out on reactivation", async () => {
+  it("AMB-86 a suspended workspace's tick waits and is sent on reactivation", async () => {
     const { world, tenant, create, jobs } = await setting();
     await create({ cron_expression: "0 13 20 * *", timezone: "UTC" });
     await operate(world, tenant, { status: "suspended" });

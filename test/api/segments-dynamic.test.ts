@@ -17,7 +17,7 @@ const pro = { attribute: { plan: { $eq: "pro" } } };
 const bought = (more: object = {}) => ({ event: { name: "buy", ...more } });
 const buy = { event_name: "buy" };
 
-/** Lets the segment worker look at somebody again, as a late or repeated message would. */
+/** Makes the segment worker evaluate a subscriber again, as a late or repeated message would. */
 const again = async (world: TestWorld, tenant: Tenant, message: Partial<Message<"segment">>) => {
   await segmentQueue
     .open(quickDeps(world))(tenant.id)
@@ -86,7 +86,7 @@ describe("follows", () => {
     expect(await membersOf(world, tenant, more)).toEqual(["ada"]);
   });
 
-  it("AMB-71 whoever does nothing leaves within 5 minutes of the end of the window, and not before", async () => {
+  it("AMB-71 a subscriber without events leaves within 5 minutes of the end of the window, and not before", async () => {
     const { world, tenant } = await withTenant();
     const ada = await upsert(world, tenant, "ada");
     const recent = await segmentOf(world, tenant, bought({ within: "2h" }));
@@ -118,7 +118,7 @@ describe("follows", () => {
     expect(await counts()).toEqual([0, 0, 0]);
   });
 
-  it("SEG-3 AMB-17 a changed rule computes itself anew and is followed from then on", async () => {
+  it("SEG-3 AMB-17 a changed rule is recomputed and followed from then on", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2, (n) => ({ attributes: { plan: n ? "pro" : "free" } }))) as [
       string,
@@ -138,7 +138,7 @@ describe("follows", () => {
 });
 
 describe("converges", () => {
-  it("SEG-14 late, repeated and reordered messages end where the rows are", async () => {
+  it("SEG-14 late, repeated and reordered messages lead to the same memberships", async () => {
     const { world, tenant } = await withTenant();
     const id = await segmentOf(world, tenant, pro);
     const count = await segmentOf(world, tenant, bought({ frequency: { min: 2 } }));
@@ -155,7 +155,7 @@ describe("converges", () => {
     expect([await membersOf(world, tenant, id), await membersOf(world, tenant, count)]).toEqual([[], []]);
   });
 
-  it("SEG-14 many changes of one subscriber at once leave it where its last attributes say", async () => {
+  it("SEG-14 after many concurrent changes of a subscriber its memberships match its last attributes", async () => {
     const { world, tenant } = await withTenant();
     const id = await segmentOf(world, tenant, pro);
     const change = (plan: string) =>
@@ -200,7 +200,7 @@ describe("converges", () => {
     expect((await wholeTable(world)).filter(({ pk }) => pk.S.endsWith(`#U#${ada}`))).toEqual([]);
   });
 
-  it("JND-10 entries and exits are told by rows that wake the reactions", async () => {
+  it("JND-10 entries and exits are rows that start reactions", async () => {
     const { world, tenant } = await withTenant();
     const ada = await upsert(world, tenant, "ada", { plan: "pro" });
     const id = await segmentOf(world, tenant, pro);

@@ -23,7 +23,7 @@ const preview = (world: TestWorld, tenant: Tenant, rule: unknown) =>
   ask(world, tenant, "POST /api/v1/segments/preview", rule);
 
 describe("static segments", () => {
-  it("AMB-17 are computed on create, keep their members whatever happens, and follow a recomputation", async () => {
+  it("AMB-17 are computed on create, keep their members through changes, and follow a recomputation", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 320, (n) => ({ attributes: { n } }));
     const id = await segmentOf(world, tenant, { attribute: { n: { $lt: 300 } } }, { is_dynamic: false });
@@ -86,7 +86,7 @@ describe("members", () => {
     expect((await ask(world, tenant, `GET /api/v1/segments/${UNKNOWN}/members`)).status).toBe(404);
   });
 
-  it("F2 one of them is told with its reasons, clause by clause; strangers are 404", async () => {
+  it("F2 a member is explained clause by clause; unknown subscribers are 404", async () => {
     const { world, tenant } = await withTenant();
     const ada = await upsert(world, tenant, "ada", { plan: "pro" });
     const bob = await upsert(world, tenant, "bob", { plan: "free" });
@@ -113,7 +113,7 @@ describe("members", () => {
     expect((await explain(UNKNOWN)).code).toBe("NOT_FOUND");
   });
 
-  it("NTF-5 docs/decisions/0021#audience-size a send to a segment reaches its members; `sent` says how many, beyond 1,000 by the count", async () => {
+  it("NTF-5 docs/decisions/0021#audience-size a send to a segment reaches its members; `sent` is their number, beyond 1,000 by the count", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 1_100, (n) => ({ attributes: { n } }));
     for (const size of [3, 1_050]) {
@@ -208,7 +208,7 @@ describe("names", () => {
     expect(await keysOf()).toEqual({ keys: ["age", "city", "plan"] });
   });
 
-  it("SEG-12 event names are those that were taken in", async () => {
+  it("SEG-12 event names are those that were ingested", async () => {
     const { world, tenant } = await withTenant();
     await ingest(world, tenant, { event_name: "signed_up", anonymous_id: "a" });
     await ingest(world, tenant, { event_name: "bought", anonymous_id: "a" });

@@ -64,7 +64,7 @@ describe("records", () => {
     expect([status, answer.code, Object.keys(answer.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
   });
 
-  it("RUL-3 a rule of 10 levels is taken; deeper, wider or endless ones are 422, wherever a rule is given", async () => {
+  it("RUL-3 a rule of 10 levels is accepted; deeper, wider or endless ones are 422, wherever a rule is given", async () => {
     const { world, tenant } = await withTenant();
     const nested = (depth: number): object =>
       depth === 1 ? pro : { group: { op: "and", nodes: [nested(depth - 1)] } };
@@ -77,7 +77,7 @@ describe("records", () => {
     }
   });
 
-  it("SEG-3 SEG-8 AMB-17 AMB-70 a changed rule asks to be recomputed, the same one in another order does not", async () => {
+  it("SEG-3 SEG-8 AMB-17 AMB-70 a changed rule sets needs_recompute, the same rule in another order does not", async () => {
     const { world, tenant } = await withTenant();
     await upsert(world, tenant, "ada", { plan: "pro" });
     const rule = { attribute: { plan: { $eq: "pro" }, age: { $exists: false } } };
@@ -200,7 +200,7 @@ describe("plan caps", () => {
     expect((await create(world, starter, { name: "again", rule: pro, is_dynamic: true })).status).toBe(201);
   });
 
-  it("SEG-7 SEG-13 RUL-6 look-back and event conditions: 422 saying the cap, on create, change and preview", async () => {
+  it("SEG-7 SEG-13 RUL-6 look-back and event conditions: 422 naming the limit, on create, change and preview", async () => {
     const world = await fresh();
     const tenant = await world.tenant({ plan: "free" });
     const event = (more: object = {}) => ({ event: { name: "buy", ...more } });

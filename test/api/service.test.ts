@@ -1,4 +1,4 @@
-// The service about itself: its health, its address in a browser, and what it promises about versions (D-HEALTH, D-VER).
+// The service about itself: its health, its address in a browser, and its versioning (D-HEALTH, D-VER).
 import { expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
 import { awsFailure } from "../../local/aws/stand-in.ts";

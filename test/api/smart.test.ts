@@ -1,4 +1,4 @@
-// Smart sends: one class a person, the best for them, and a readout of aggregates (SMA-1 to SMA-9, D-ARB, AMB-96).
+// Smart sends: the best class for each subscriber, and aggregate statistics (SMA-1 to SMA-9, D-ARB, AMB-96).
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/clock.ts";
 import { noteEngagement } from "../../shared/store/subscribers/engagement.ts";
@@ -37,7 +37,7 @@ describe("ranking of a send", () => {
       fallback_steps: 0,
       fallback_dedup_errors: 0,
     });
-    // Now bob has five too; when 90 days are over, nobody has any.
+    // Now bob has five too; when 90 days are over, both have none.
     expect((await readout()).channel_arbitration.chosen).toEqual([
       { class: "in_app", source: "personal", subscribers: 2 },
     ]);
@@ -47,7 +47,7 @@ describe("ranking of a send", () => {
     ]);
   });
 
-  it("SMA-5 D-ARB the workspace's history counts from 100 deliveries, for whoever has none of their own", async () => {
+  it("SMA-5 D-ARB the workspace's history counts from 100 deliveries, for subscribers without their own", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 100);
     const readout = async () =>
@@ -90,7 +90,7 @@ describe("fallback", () => {
     return { world, tenant, ios, ada, body: { subscriberIds: [ada], ...smart } };
   };
 
-  it("SMA-2 SMA-7 SMA-8 only the first class is sent to; devices of the others are told as suppressed, nobody is named", async () => {
+  it("SMA-2 SMA-7 SMA-8 only the first class is sent to; devices of the others are reported as suppressed, without names", async () => {
     const { world, tenant, ada, body } = await withPhone();
     const { job } = await send(world, tenant, body);
     expect(job.delivered_by_channel).toEqual({ ios: 1 });
@@ -99,7 +99,7 @@ describe("fallback", () => {
       suppressed_devices: 0,
       fallback_steps: 0,
     });
-    // Whoever answers in the inbox, and never to a push, is reached there; the phones keep quiet.
+    // A subscriber who answers in the inbox and never to a push is reached there, without a push.
     for (let n = 0; n < 5; n++) await send(world, tenant, { subscriberIds: [ada] });
     await tenant.store.transact(noteEngagement(tenant.store, ada, { interaction: "inapp_click", platform: "web" }));
     const { job: second } = await send(world, tenant, body);
@@ -111,7 +111,7 @@ describe("fallback", () => {
     expect(JSON.stringify(second.channel_arbitration)).not.toContain(ada);
   });
 
-  it("SMA-6 falls back when every device failed for good, along the same ranking, each class once", async () => {
+  it("SMA-6 falls back when every device failed permanently, along the same ranking, each class once", async () => {
     const { world, tenant, ada, body } = await withPhone();
     await spoil(world, { channel: "ios", outcome: "permanent" });
     const { job } = await send(world, tenant, body);

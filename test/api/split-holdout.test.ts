@@ -1,4 +1,4 @@
-// A/B arms and holdout of a send, end to end (ABH-1, ABH-2, ABH-4, D-AB), against hashes computed here anew.
+// A/B arms and holdout of a send, end to end (ABH-1, ABH-2, ABH-4, D-AB), against hashes that are computed here again.
 
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -97,7 +97,7 @@ describe.each([
 });
 
 describe("arms and control", () => {
-  it("ABH-4 holdout 0, or none said, holds nobody out", async () => {
+  it("ABH-4 holdout 0, or an omitted one, holds out no subscriber", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 200);
     for (const body of [everybody, { ...everybody, holdout_percentage: 0 }]) {
@@ -153,7 +153,7 @@ describe("arms and control", () => {
     expect(job.counts).toMatchObject({ total: 100, held_out, sent: 100 - held_out });
   });
 
-  it("ABH-1 ABH-2 two sends draw anew: neither control nor arms are the same people", async () => {
+  it("ABH-1 ABH-2 two sends draw separately: neither control nor arms are the same subscribers", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 200);
     const body = { ...everybody, variant_b, holdout_percentage: 50 };

@@ -1,4 +1,4 @@
-// Who may open a live stream, and when there is none to be had (SSE-1, SSE-5, AMB-42).
+// Which credentials open a live stream, and when a stream is refused (SSE-1, SSE-5, AMB-42).
 import { describe, expect, it, vi } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
 import { awsFailure } from "../../local/aws/stand-in.ts";
@@ -27,7 +27,7 @@ describe("admission", () => {
     expect(JSON.stringify(world.logs)).not.toContain(tenant.sdkKey);
   });
 
-  it("SSE-1 INB-5 ATH-3 a dashboard token opens it, a read-only one too; nothing, a server key or a stale token is 401", async () => {
+  it("SSE-1 INB-5 ATH-3 a dashboard token opens it, a read-only one too; no credential, a server key or an expired token is 401", async () => {
     const { world, tenant, id } = await withReader();
     const query = `?subscriber_id=${id}`;
     for (const as of [await tenant.dashboard(), await tenant.dashboard("viewer")])
@@ -57,7 +57,7 @@ describe("admission", () => {
     expect([closed.status, JSON.parse(closed.text).code]).toEqual([403, "TENANT_SUSPENDED"]);
   });
 
-  it("SSE-5 docs/decisions/0021#live-streams 503 near the limit of open streams; the place of one that ends is free", async () => {
+  it("SSE-5 docs/decisions/0021#live-streams 503 near the limit of open streams; a stream that ends no longer counts", async () => {
     const { world, tenant, open } = await withReader({ env: { STREAM_CONCURRENCY: "6" } });
     const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
     expect((await openStream(world, `?subscriber_id=${other}`, tenant.sdk)).status).toBe(200);
@@ -69,12 +69,12 @@ describe("admission", () => {
     expect([refused.status, JSON.parse(refused.text).code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
     expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
     expect((await post(world, tenant, { subscriberIds: [other] })).status).toBe(201);
-    // The reader's fourth stream displaces the first one, which then gives its place back.
+    // The reader's fourth stream replaces the first one, which then removes its lease.
     await world.advance(32 * SECOND);
     expect([(await open()).status, (await open()).status]).toEqual([200, 503]);
   });
 
-  it("SSE-5 ERR-18 503 where the stream function's calls are throttled, and 200 when they are not any more", async () => {
+  it("SSE-5 ERR-18 503 while invocations of the stream function are throttled, and 200 afterwards", async () => {
     let throttled = true;
     const hooks = (name: string): Hooks => ({
       before: () => {

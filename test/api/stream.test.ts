@@ -82,7 +82,7 @@ describe("frames", () => {
     expect((await inboxOf(world, tenant, id))[0].content.actions).toEqual(actions);
   });
 
-  it("SSE-2 a write wakes the stream: the frame is there at the same instant, without waiting for a poll", async () => {
+  it("SSE-2 a write ends the wait of the stream: the frame arrives at the same instant, before the next poll", async () => {
     const { world, open, tell } = await withReader();
     const stream = await open();
     await world.advance(300);
@@ -92,7 +92,7 @@ describe("frames", () => {
     expect(stream.frames()).toHaveLength(1);
   });
 
-  it("SSE-2 SSE-4 several messages come in order and each once, over many polls", async () => {
+  it("SSE-2 SSE-4 several messages arrive in order and each once, over many polls", async () => {
     const { world, open, tell } = await withReader();
     const stream = await open();
     for (let n = 0; n < 5; n++) {
@@ -104,7 +104,7 @@ describe("frames", () => {
     expect(new Set(stream.frames().map(({ id }) => id)).size).toBe(5);
   });
 
-  it("SSE-2 a fresh stream brings only what is new, a text with line breaks stays one frame", async () => {
+  it("SSE-2 a fresh stream sends only new messages, and a text with line breaks stays one frame", async () => {
     const { open, tell } = await withReader();
     await tell("old");
     const stream = await open();
@@ -112,7 +112,7 @@ describe("frames", () => {
     expect(stream.frames().map(({ data }) => [data.title, data.body])).toEqual([["two\n\nlines", "a\r\nb\ndata: c"]]);
   });
 
-  it("GEN-8 nothing of another subscriber or workspace comes through", async () => {
+  it("GEN-8 messages of another subscriber or workspace are not sent", async () => {
     const { world, tenant, open } = await withReader();
     const other = await world.tenant();
     const [neighbour] = (await addPeople(world, tenant, 1, () => ({ external_id: "n" }))) as [string];
@@ -126,7 +126,7 @@ describe("frames", () => {
 });
 
 describe("resumption", () => {
-  it("SSE-4 F12 Last-Event-ID brings everything after it, in order, nothing lost", async () => {
+  it("SSE-4 F12 Last-Event-ID resumes with every message after it, in order", async () => {
     const { world, open, tell } = await withReader();
     const first = await open();
     await tell("seen");
@@ -143,7 +143,7 @@ describe("resumption", () => {
     expect(second.frames().at(-1)!.data.title).toBe("live");
   });
 
-  it("SSE-4 what a fallen worker left to the next comes late and still once: to who is there, and to who resumes", async () => {
+  it("SSE-4 a message of a recovery run arrives late and once, on open and on resumed streams", async () => {
     const { world, tenant, id, open, tell } = await withReader();
     const left = world.clock.now();
     await world.advance(6 * MINUTE);
@@ -162,7 +162,7 @@ describe("resumption", () => {
     expect(titles(second)).toEqual(["late", "live"]);
   });
 
-  it("SSE-4 a Last-Event-ID that is none of ours opens a fresh stream", async () => {
+  it("SSE-4 an invalid Last-Event-ID opens a fresh stream", async () => {
     const { open, tell } = await withReader();
     await tell("old");
     for (const id of ["", "nonsense", "-".repeat(36), "x".repeat(5_000)]) {
@@ -173,7 +173,7 @@ describe("resumption", () => {
     }
   });
 
-  it("INB-4 SSE-4 a very old Last-Event-ID brings nothing that has expired, one of the future does not deafen", async () => {
+  it("INB-4 SSE-4 a very old Last-Event-ID sends no expired message, and one of the future does not suppress new ones", async () => {
     const { world, open, tell } = await withReader();
     await tell("expired");
     world.clock.jumpTo(START + 29 * DAY);
@@ -206,7 +206,7 @@ describe("lifetime", () => {
     expect(world.logs.filter(({ level }) => level !== "info")).toEqual([]);
   });
 
-  it("SSE-3 keepalives come while messages do", async () => {
+  it("SSE-3 keepalives are sent between messages too", async () => {
     const { world, open, tell } = await withReader();
     const stream = await open();
     for (let n = 0; n < 13; n++) {
@@ -237,7 +237,7 @@ describe("lifetime", () => {
   });
 
   it.each(["suspended", "deleted"] as const)(
-    "ERR-6 ERR-7 the stream of a workspace that is %s ends within half a minute, and is refused to whoever comes back",
+    "ERR-6 ERR-7 the stream of a workspace that is %s ends within half a minute, and a reconnect is refused",
     async (status) => {
       const { world, tenant, open } = await withReader();
       const stream = await open();
@@ -250,7 +250,7 @@ describe("lifetime", () => {
     },
   );
 
-  it("SUB-8 the stream of somebody who was erased ends and leaves nothing of itself", async () => {
+  it("SUB-8 the stream of an erased subscriber ends and leaves no row", async () => {
     const { world, tenant, open, id } = await withReader();
     const stream = await open();
     const erased = await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });

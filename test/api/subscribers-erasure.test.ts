@@ -1,4 +1,4 @@
-// Erasure of subscribers: at once for everybody who asks, and without a trace soon after (SUB-8 to SUB-14).
+// Erasure of subscribers: effective at once for every caller, and complete soon after (SUB-8 to SUB-14).
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
 import { putItem, toJson } from "../../shared/store/item.ts";
@@ -31,7 +31,7 @@ describe("delete", () => {
     expect(items.map((one: { id: string }) => one.id)).toEqual([other]);
   });
 
-  it("SUB-11 answers 404 for an unknown id, for a second time, for another workspace's subscriber", async () => {
+  it("SUB-11 returns 404 for an unknown id, the second time, and for another workspace's subscriber", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [mine] = (await addPeople(world, tenant, 1)) as [string];
@@ -63,7 +63,7 @@ describe("delete", () => {
     expect(given.job.skip_reasons).toEqual({ unknown_subscriber: 1 });
   });
 
-  it("SUB-8 SUB-5 an external_id made again is another subscriber, three times over", async () => {
+  it("SUB-8 SUB-5 an external_id that is created again is another subscriber, three times over", async () => {
     const { world, tenant } = await withTenant();
     const ids: string[] = [];
     for (let generation = 0; generation < 4; generation++) {
@@ -80,7 +80,7 @@ describe("delete", () => {
     expect(items.map(({ id }: { id: string }) => id)).toEqual([ids[3]]);
   });
 
-  it("SUB-8 an upsert that comes while the traces go makes the new one and keeps it", async () => {
+  it("SUB-8 an upsert during an erasure creates a new subscriber, which is kept", async () => {
     const { world, tenant } = await withTenant();
     const first = await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_in" } });
     await erase(world, tenant, first.id);
@@ -94,7 +94,7 @@ describe("delete", () => {
 });
 
 describe("traces", () => {
-  it("SUB-9 SUB-10 nothing that names the person is left in the whole table: profile, devices, inbox, consents", async () => {
+  it("SUB-9 SUB-10 no row of the table names the subscriber afterwards: profile, devices, inbox, consents", async () => {
     const { world, tenant } = await withTenant();
     const canary = "canary-7f3a";
     const person = {
@@ -138,7 +138,7 @@ describe("traces", () => {
     expect(body.counts).toEqual(job.counts);
   });
 
-  it("SUB-9 what was still under way when the tombstone fell goes with the second pass", async () => {
+  it("SUB-9 rows that are written during the erasure are removed by the second pass", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     await erase(world, tenant, id);
@@ -195,7 +195,7 @@ describe("bulk delete", () => {
     expect((await world.call("GET /v1/subscribers", { as: tenant.server })).body.items).toEqual([]);
   });
 
-  it("SUB-12 whoever is erased is no part of the next audience, nor of its count", async () => {
+  it("SUB-12 an erased subscriber is not part of the next audience, nor of its count", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 30);
     await bulk(world, tenant, ids.slice(10));
@@ -220,7 +220,7 @@ describe("bulk delete", () => {
     expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
   });
 
-  it("SUB-14 D-TEAM answers 401 without a token and 403 to a role that may not", async () => {
+  it("SUB-14 D-TEAM answers 401 without a token and 403 to a role without the permission", async () => {
     const { world, tenant } = await withTenant();
     const body = { subscriber_ids: [UNKNOWN] };
     expect((await world.call("POST /api/v1/subscribers/bulk-delete", { body })).status).toBe(401);

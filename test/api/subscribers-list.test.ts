@@ -53,7 +53,7 @@ describe("paging", () => {
     }
   });
 
-  it("D-SUB-LIST a subscriber erased or created between two pages disturbs nobody else", async () => {
+  it("D-SUB-LIST a subscriber erased or created between two pages does not affect the others", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 30);
     const first = (await list(world, tenant, "?limit=10")).body;
@@ -75,7 +75,7 @@ describe("paging", () => {
     expect(new Set(found.flat()).size).toBe(24);
   });
 
-  it("D-SUB-LIST GEN-8 a cursor of another workspace, another list or another make is 422 naming cursor", async () => {
+  it("D-SUB-LIST GEN-8 a cursor of another workspace or list, or a forged one, is 422 naming cursor", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     await addPeople(world, tenant, 3);
@@ -97,7 +97,7 @@ describe("paging", () => {
 });
 
 describe("filters", () => {
-  it("D-SUB-LIST external_id finds one, also after it was erased and made again", async () => {
+  it("D-SUB-LIST external_id finds one, also after it was erased and created again", async () => {
     const { world, tenant } = await withTenant();
     const [first] = await addPeople(world, tenant, 3);
     const named = async () => (await list(world, tenant, "?external_id=p0")).body;
@@ -147,7 +147,7 @@ describe("who may read", () => {
     expect((await world.call(`GET /api/v1/subscribers/${one.id}`, { as })).body).toEqual(one);
   });
 
-  it("GEN-8 lists and reads nobody of another workspace", async () => {
+  it("GEN-8 lists and reads no subscriber of another workspace", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [id] = await addPeople(world, other, 1);
@@ -156,7 +156,7 @@ describe("who may read", () => {
     expect((await world.call(`GET /api/v1/subscribers/${id}`, { as: await tenant.dashboard() })).status).toBe(404);
   });
 
-  it("D-SUB-LIST devices that lie beside the profiles are no subscribers", async () => {
+  it("D-SUB-LIST devices in the partitions of the profiles are not listed as subscribers", async () => {
     const { world, tenant } = await withTenant();
     const [id] = await addPeople(world, tenant, 1);
     await addDevice(world, tenant, String(id), "phone");

@@ -1,4 +1,4 @@
-// Upsert of subscribers: the client's way in (SUB-1 to SUB-7, SUB-17), attributes (D-ATTR) and consent (D-CONSENT).
+// Upsert of subscribers: from clients (SUB-1 to SUB-7, SUB-17), attributes (D-ATTR) and consent (D-CONSENT).
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
 import { type Answer, START, type Tenant, type TestWorld } from "../support/world.ts";
@@ -60,7 +60,7 @@ describe("upsert", () => {
     expect(Object.keys(attributesOf(last)).sort()).toEqual(keys);
   });
 
-  it("GEN-8 AMB-45 the same external_id is another subscriber elsewhere, and one email may belong to two", async () => {
+  it("GEN-8 AMB-45 the same external_id is another subscriber in another workspace, and two subscribers may have one email", async () => {
     const world = await fresh();
     const [one, two] = [await world.tenant(), await world.tenant()];
     const ids = [
@@ -109,7 +109,7 @@ describe("upsert", () => {
     expect(Object.keys(answer.body.fields)).toEqual([field]);
   });
 
-  it("SUB-7 attributes that only grew too large over several calls answer 422 and leave the subscriber as it was", async () => {
+  it("SUB-7 attributes that grow too large over several calls are 422, and the subscriber stays unchanged", async () => {
     const { world, tenant } = await withTenant();
     for (const key of ["a", "b", "c"])
       await upsert(world, tenant, { external_id: "ada", attributes: { [key]: "x".repeat(95_000) } });

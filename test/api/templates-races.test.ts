@@ -1,4 +1,4 @@
-// Two people at one template (TPL-6 to TPL-8): whatever the order, names, list and templates agree afterwards.
+// Concurrent changes of one template (TPL-6 to TPL-8): whatever the order, names, list and templates agree afterwards.
 import { expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
 import type { Answer, Tenant, TestWorld } from "../support/world.ts";
@@ -94,7 +94,7 @@ it("TPL-8 a removal that meets a rename removes the template and frees both name
     expect((await ask(world, tenant, "POST /api/v1/templates", { name, content })).status).toBe(201);
 });
 
-it("TPL-8 a removal takes no name that somebody else got meanwhile", async () => {
+it("TPL-8 a removal does not free a name that another template got meanwhile", async () => {
   const pause = interruption();
   const { world, tenant } = await withTenant({ hooks: pause.hooks });
   const id = await named(world, tenant, "wanted");

@@ -1,4 +1,4 @@
-// Webhook deliveries: what is told to whom, signed how, tried how often, and what the log says (WEV, WHK).
+// Webhook deliveries: events, recipients, signatures, retries and the log (WEV, WHK).
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { verifyWebhook } from "../../sdk/src/webhook.ts";
@@ -32,8 +32,8 @@ const upsert = async ({ world, tenant }: Setting, body: object = { external_id: 
 const log = async ({ world, tenant }: Setting, id: string, query = "") =>
   (await world.call(`GET /api/v1/webhooks/${id}/deliveries${query}`, { as: await tenant.dashboard() })).body;
 
-describe("what is told", () => {
-  it("WEV-1 WEV-5 WEV-6 SUB-17 a net-new subscriber is told once, an update never", async () => {
+describe("events", () => {
+  it("WEV-1 WEV-5 WEV-6 SUB-17 a new subscriber is one event, an update is none", async () => {
     const here = await setting();
     await hook(here, ["subscriber.created"]);
     const { id } = await upsert(here, { external_id: "u1", email: "a@example.com", attributes: { vip: true } });
@@ -56,7 +56,7 @@ describe("what is told", () => {
     });
   });
 
-  it("WEV-2 WEV-3 WEV-7 WEV-8 NTF-20 AMB-95 a job tells of its dispatch and of its end", async () => {
+  it("WEV-2 WEV-3 WEV-7 WEV-8 NTF-20 AMB-95 a job has an event at its dispatch and at its end", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     await hook(here, ["notification.dispatched", "notification.terminal"]);
@@ -74,7 +74,7 @@ describe("what is told", () => {
     ]);
   });
 
-  it("WEV-3 WEV-8 D-NTF-STATE a job that failed says so, a canceled one says nothing", async () => {
+  it("WEV-3 WEV-8 D-NTF-STATE a failed job has an event, a canceled one has none", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     await hook(here, ["notification.terminal"]);
@@ -95,7 +95,7 @@ describe("what is told", () => {
     ]);
   });
 
-  it("WEV-11 GEN-8 only endpoints of the same workspace that ask for the type are told", async () => {
+  it("WEV-11 GEN-8 only endpoints of the same workspace that subscribe to the type receive it", async () => {
     const here = await setting();
     const other = await here.world.tenant();
     await hook(here, ["subscriber.created"], "https://one.example.com/");
@@ -106,7 +106,7 @@ describe("what is told", () => {
     expect(here.outside.received.map(({ to }) => to)).toEqual(["one.example.com"]);
   });
 
-  it("HOK-7 after its deletion nothing more is delivered, not even what was waiting for its next attempt", async () => {
+  it("HOK-7 after its deletion nothing more is delivered, also not a waiting retry", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     const { id } = await hook(here, ["subscriber.created"]);
@@ -120,7 +120,7 @@ describe("what is told", () => {
     expect(outside.received).toHaveLength(1);
   });
 
-  it("SUB-10 an erased subscriber is gone from the log, and nothing more is told of it", async () => {
+  it("SUB-10 an erased subscriber is removed from the log, and has no more events", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     const { id: webhook } = await hook(here, ["subscriber.created"]);
@@ -135,7 +135,7 @@ describe("what is told", () => {
   });
 });
 
-describe("how it is sent", () => {
+describe("requests", () => {
   it("WHK-1 WHK-2 WHK-3 WHK-4 WHK-5 WHK-6 WHK-12 WHK-13 POST, JSON, headers, and a signature that the shipped verifier accepts", async () => {
     const here = await setting();
     const { secret } = await hook(here, ["subscriber.created"], "https://hooks.example.com/a?b=c");
@@ -161,7 +161,7 @@ describe("how it is sent", () => {
     expect(headers["webhook-signature"]).toBe(`v1,${standard}`);
   });
 
-  it("D-HOOKS a secret that was rotated away signs beside the new one for 24 hours", async () => {
+  it("D-HOOKS after a rotation the previous secret also signs for 24 hours", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     const { id, secret } = await hook(here, ["subscriber.created"]);
@@ -179,7 +179,7 @@ describe("how it is sent", () => {
     expect(outside.received[1]!.headers["x-service-signature-previous"]).toBeUndefined();
   });
 
-  it("ARC-16 a name that leads to a private address is never connected to, and is not tried again", async () => {
+  it("ARC-16 a host with a private address is never connected to, and not retried", async () => {
     const here = await setting();
     here.outside.addresses.set("inside.example.com", ["10.0.0.7"]);
     const { id } = await hook(here, ["subscriber.created"], "https://inside.example.com/");
@@ -192,8 +192,8 @@ describe("how it is sent", () => {
   });
 });
 
-describe("how often it is tried", () => {
-  it("WHK-8 WHK-10 LIM-5 a 5xx is tried four times, after 1, 2 and 4 seconds, every attempt in the log", async () => {
+describe("retries", () => {
+  it("WHK-8 WHK-10 LIM-5 a 5xx is attempted four times, after 1, 2 and 4 seconds, with every attempt in the log", async () => {
     const here = await setting();
     const { id } = await hook(here, ["subscriber.created"]);
     here.outside.answer((_, n) => 499 + n);
@@ -216,7 +216,7 @@ describe("how often it is tried", () => {
     ]);
   });
 
-  it("WHK-7 WHK-8 a receiver that comes back gets it, and that is the end of it", async () => {
+  it("WHK-7 WHK-8 a receiver that recovers gets the delivery once", async () => {
     const here = await setting();
     const { id } = await hook(here, ["subscriber.created"]);
     here.outside.answer((_, n) => (n === 1 ? "hang up" : 204));
@@ -233,7 +233,7 @@ describe("how often it is tried", () => {
     ]);
   });
 
-  it("WHK-7 AMB-32 an attempt that is not answered in 10 seconds counts as a network error", async () => {
+  it("WHK-7 AMB-32 an attempt without an answer in 10 seconds counts as a network error", async () => {
     const here = await setting();
     const { id } = await hook(here, ["subscriber.created"]);
     here.outside.answer((_, n) => (n === 1 ? "silence" : 200));
@@ -257,11 +257,11 @@ describe("how often it is tried", () => {
   });
 });
 
-describe("what the endpoint is held responsible for", () => {
+describe("consecutive failures", () => {
   const failures = async ({ world, tenant }: Setting, id: string) =>
     (await world.call(`GET /api/v1/webhooks/${id}`, { as: await tenant.dashboard() })).body;
 
-  it("WHK-11 AMB-103 counts deliveries in a row that ended failed; one that arrives ends the row", async () => {
+  it("WHK-11 AMB-103 counts consecutive failed deliveries; a success resets the count", async () => {
     const here = await setting();
     const { id } = await hook(here, ["subscriber.created"]);
     here.outside.answer(() => 400);
@@ -274,7 +274,7 @@ describe("what the endpoint is held responsible for", () => {
     expect(await failures(here, id)).toMatchObject({ consecutive_failures: 0 });
   });
 
-  it("AMB-103 D-ANNAUTO 20 failures in a row over a day switch it off, and say so", async () => {
+  it("AMB-103 D-ANNAUTO 20 consecutive failures over a day disable it, with an annotation", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     const { id } = await hook(here, ["subscriber.created"]);

@@ -1,4 +1,4 @@
-// What webhooks tell of interactions: one event each, with its type and platform, and the arm of an A/B send (WEV).
+// Webhook events of interactions: one each, with its type and platform, and the arm of an A/B send (WEV).
 import { describe, expect, it } from "vitest";
 import { timestamp } from "../../shared/clock.ts";
 import { addPeople, send } from "../support/people.ts";
@@ -8,7 +8,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-/** As the specification spells them. */
+/** As in the specification. */
 const platforms = ["ios", "android", "web", "email", "server"];
 const types = [
   ...["foreground_received", "tapped", "action_tapped", "dismissed", "email_opened", "email_clicked"],
@@ -38,7 +38,7 @@ async function listening(options: object = {}) {
 }
 
 describe("notification.interaction", () => {
-  it("WEV-4 WEV-5 WEV-9 tells of one interaction once, in the envelope, and of nobody's name", async () => {
+  it("WEV-4 WEV-5 WEV-9 one interaction is one event, in the envelope, without personal data", async () => {
     const { tenant, people, job, report, told } = await listening();
     const more = { subscriber_id: people[0], occurred_at: timestamp(START - 1_000), action_id: "buy" };
     for (const _ of "ab") expect(await report(more)).toBe(202);
@@ -64,7 +64,7 @@ describe("notification.interaction", () => {
     expect(data.sort()).toEqual(pairs.map(({ interaction, platform }) => `${interaction} ${platform}`).sort());
   });
 
-  it("ABH-3 WEV-9 variant_id is told of A/B sends, and of no other", async () => {
+  it("ABH-3 WEV-9 only A/B sends have a variant_id", async () => {
     const split = await listening({ variant_b: { title: "B", body: "B" }, split_percentage: 50 });
     for (const variant_id of ["a", "b"]) expect(await split.report({ variant_id })).toBe(202);
     const arms = (await split.told()).map(({ data }) => data.variant_id);
@@ -74,7 +74,7 @@ describe("notification.interaction", () => {
     expect(Object.keys((await plain.told())[0].data).sort()).toEqual(["interaction_type", "job_id", "platform"]);
   });
 
-  it("WEV-4 GEN-8 a refused report, or another workspace's, is no event", async () => {
+  it("WEV-4 GEN-8 a refused report, or one of another workspace, is no event", async () => {
     const { world, job, report, told } = await listening();
     expect(await report({ interaction: "opened" })).toBe(422);
     const other = await world.tenant();

@@ -1,4 +1,4 @@
-// The log: one line a request, and nothing secret or personal in it.
+// The log: one line per request, without secrets or personal data.
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it, vi } from "vitest";
 import { deployedDeps } from "../../shared/lambda.ts";

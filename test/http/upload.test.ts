@@ -1,4 +1,4 @@
-// Multipart bodies: what is well-formed is read, what is not is refused, nothing over a limit is kept.
+// Multipart bodies: well-formed ones are parsed, others rejected, and data over a limit is not kept.
 import { Readable } from "node:stream";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";

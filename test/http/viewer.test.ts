@@ -1,4 +1,4 @@
-// Whose address counts: the edge's word with the secret, else the connection's.
+// The caller's address: that of the edge with the origin secret, else the connection's.
 import { expect, it } from "vitest";
 import { viewerAddress } from "../../shared/http/viewer.ts";
 

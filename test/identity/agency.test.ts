@@ -66,7 +66,7 @@ it("D-AGENCY agencies are part of the Enterprise plan only", async () => {
     expect([answer.status, answer.body.code]).toEqual([403, "FEATURE_NOT_AVAILABLE"]);
 });
 
-it("D-AGENCY D-TEAM the role of the agency holds at the client, whoever reads only goes on reading", async () => {
+it("D-AGENCY D-TEAM the role of the agency applies at the client, and a read-only member stays read-only", async () => {
   const tenant = await agency();
   const { id } = (await create(await tenant.dashboard())).body;
   expect((await create(await tenant.dashboard("marketer"))).body.code).toBe("FORBIDDEN");

@@ -1,4 +1,4 @@
-// Hostile credentials: none of them opens anything, none of them is an exception.
+// Hostile credentials: all are rejected, and none causes a 500.
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import type { Caller } from "../../shared/http/authenticate.ts";

@@ -1,4 +1,4 @@
-// What an operator may change of a workspace, what its owner may, and what becomes of its sends meanwhile.
+// What an operator and an owner may change in a workspace, and the effects on its sends.
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 

@@ -36,7 +36,7 @@ describe("requests per minute", () => {
     expect(answers.filter(({ status }) => status === 200).length).toBe(60);
   });
 
-  it("LIM-1 counts a workspace as one, whoever asks; another one has a minute of its own", async () => {
+  it("LIM-1 counts all callers of a workspace together; another workspace has its own minute", async () => {
     const [tenant, other] = [await world.tenant({ plan: "free" }), await world.tenant({ plan: "free" })];
     const people = [await tenant.dashboard(), await tenant.dashboard("admin"), await tenant.dashboard("viewer")];
     const status = async (as: Headers) => (await world.call("GET /api/v1/me", { as })).status;
@@ -72,7 +72,7 @@ describe("requests per minute", () => {
   });
 });
 
-it("docs/decisions/0021#order-of-checks ERR-2 ERR-19 ERR-6 ERR-9 ERR-5 ERR-20 ERR-13 of many reasons to refuse, the first in order is told", async () => {
+it("docs/decisions/0021#order-of-checks ERR-2 ERR-19 ERR-6 ERR-9 ERR-5 ERR-20 ERR-13 of many reasons to reject, the first in order is reported", async () => {
   const tenant = await world.tenant({ plan: "free" });
   const route = "POST /api/v1/schedules";
   const answers: string[] = [];

@@ -1,4 +1,4 @@
-// What becomes of a deleted workspace: 30 days as it was, then nothing but a tombstone (D-TENANT).
+// Purge of a deleted workspace: unchanged for 30 days, then only a tombstone (D-TENANT).
 import { describe, expect, it } from "vitest";
 import { declaredItems } from "../../docs/generate/items.ts";
 import { DAY, HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
@@ -148,7 +148,7 @@ describe("a purge", () => {
     expect(byAttribute.filter(({ row }) => row.tenant?.type === "optional")).toEqual([]);
   });
 
-  it("D-TENANT a name in somebody else's workspace that looks like an id is no reason to go", async () => {
+  it("D-TENANT a name in another workspace that looks like an id is not purged", async () => {
     const world = await fresh();
     const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
     const body = { name: tenant.id, content: { title: `T#${tenant.id}#`, body: "b" } };
@@ -199,7 +199,7 @@ describe("a purge", () => {
   });
 });
 
-describe("whoever is still at work", () => {
+describe("concurrent work", () => {
   it("D-TENANT what is written while a purge is going on goes with its next pass", async () => {
     const world = await fresh();
     const tenant = await world.tenant();
@@ -263,7 +263,7 @@ describe("a deletion", () => {
     expect(await rowsOf(world, tenant)).toHaveLength(1);
   });
 
-  it("D-TENANT taken back within 30 days keeps everything; the next one counts anew", async () => {
+  it("D-TENANT a deletion reverted within 30 days keeps everything; the next one counts from its own start", async () => {
     const world = await fresh();
     const tenant = await world.tenant();
     await addPeople(world, tenant, 3);
@@ -295,7 +295,7 @@ describe("a worker", () => {
     expect(await wholeTable(world)).toEqual(before);
   });
 
-  it("D-TENANT works alone, whoever else is told to", async () => {
+  it("D-TENANT works alone, although others are started too", async () => {
     const world = await fresh();
     const tenant = await world.tenant();
     await deletedLongAgo(world, tenant);

@@ -1,4 +1,4 @@
-// Server keys and their scopes: shown once, revoked at once; the SDK key, which stays.
+// Server keys and their scopes: shown once, revoked at once; and the SDK key, which does not change.
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 

@@ -1,4 +1,4 @@
-// Registration, login, refresh, logout, switching: how people get in and stay in.
+// Registration, login, refresh, logout and switching of workspaces.
 import { generateKeyPairSync, sign } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { platformWrite } from "../../shared/resources.ts";
@@ -131,7 +131,7 @@ describe("login", () => {
     expect(statuses.slice(-2)).toEqual([401, 429]);
   });
 
-  it("docs/decisions/0021#login is limited per address, whoever is asked for, and so is accepting invitations", async () => {
+  it("docs/decisions/0021#login is limited per network address, for any user, and so is accepting invitations", async () => {
     const { body } = await register();
     const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
     const windowMs = 15 * 60_000;

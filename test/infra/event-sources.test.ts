@@ -62,7 +62,7 @@ describe("the table's stream", () => {
     ]);
   });
 
-  it("keeps what was given up in a bucket, and says so in a queue with an alarm", () => {
+  it("stores failed records in a bucket, and notifies a queue with an alarm", () => {
     const [bucket, { Properties }] = ofType(template, "AWS::S3::Bucket")[0]!;
     expect(textOf(mappingOf("react").DestinationConfig.OnFailure.Destination)).toBe(`<${bucket}.Arn>`);
     expect(Properties.NotificationConfiguration.EventBridgeConfiguration.EventBridgeEnabled).toBe(true);

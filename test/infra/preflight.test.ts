@@ -1,4 +1,4 @@
-// The preflight stops what would fail late, and says why.
+// The preflight stops a deployment that would fail late, and says why.
 import { describe, expect, it } from "vitest";
 import { runPreflight } from "../../infra/preflight.ts";
 

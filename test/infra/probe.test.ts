@@ -1,4 +1,4 @@
-// The probe finds nothing wrong with the real service, and says what is wrong with another one.
+// The probe passes on the real service, and names the faults of another one.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -46,7 +46,7 @@ it("finds the local service in order, its live stream too", async () => {
   expect(about).toContain("frame delay, median of 5");
 }, 60_000);
 
-it("registers nobody unasked, and says so", async () => {
+it("registers no workspace without `--register`, and says so", async () => {
   const { url } = await startService({ DATA_DIR: ":memory:" });
   const { code, printed } = await runProbe(url);
   expect(printed).toContain("The live stream was not looked at");
@@ -76,7 +76,7 @@ it("reports each failure of a server that keeps nothing of the contract", async 
   const seen = Object.fromEntries(checks.map((one) => [one.about, one.seen]));
   expect(seen["answers have an X-Request-Id"]).toMatch(/: x-request-id: missing$/);
   expect(seen["a failure says no-store"]).toMatch(/: cache-control: max-age=60$/);
-  expect(seen["a body over 10 MB is refused"]).toBe("status 200");
+  expect(seen["a body over 10 MB is rejected"]).toBe("status 200");
   expect(seen["no other route answers one"]).toMatch(/^OPTIONS \S+: 200, allow-origin \*$/);
 }, 60_000);
 

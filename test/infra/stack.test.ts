@@ -1,4 +1,4 @@
-// The stack as a whole: its size, its costs at rest, what it keeps and how safely, what rings when it breaks.
+// The stack as a whole: size, costs at rest, data protection and alarms.
 import { describe, expect, it, vi } from "vitest";
 import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
 import { type Endpoint, endpoints, group } from "../../shared/http/endpoint.ts";

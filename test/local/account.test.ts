@@ -1,4 +1,4 @@
-// The resources of the local service: made once, and brought up to date at a later start.
+// The resources of the local service: created once, and updated at a later start.
 import { expect, it } from "vitest";
 import { makeResources } from "../../local/account.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
@@ -7,7 +7,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-it("a table of an earlier version gets the index it lacks, with what lies in the table already", async () => {
+it("a table of an earlier version gets the index it lacks, with the existing items", async () => {
   const { world, tenant } = await withTenant();
   const body = { external_id: "anna", attributes: { phone: "+4915123456789" } };
   const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;

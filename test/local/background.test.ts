@@ -1,4 +1,4 @@
-// The background pump of a ticking clock: triggered by what happens, quiet while nothing does.
+// The background pump of a ticking clock: triggered by changes, idle otherwise.
 import { describe, expect, test } from "vitest";
 import { DAY, SECOND } from "../../shared/clock.ts";
 import { toyWorld as world } from "../support/toy-world.ts";
@@ -46,7 +46,7 @@ describe("the background pump", () => {
       throw new Error("broken");
     };
     time.start();
-    await until(() => logged.includes("The background pump failed and goes on."));
+    await until(() => logged.includes("The background pump failed and continues."));
     scheduler.next = next;
     await send("work", "after");
     await until(() => trace.length === 1);

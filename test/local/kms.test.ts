@@ -118,7 +118,7 @@ describe("keys", () => {
     expect(await nameOf(decrypt(text))).toBe("NotFoundException");
   });
 
-  test("rotate if told so", async () => {
+  test("rotate if enabled", async () => {
     const { client, create } = world();
     const KeyId = await create();
     const status = () => client.send(new aws.GetKeyRotationStatusCommand({ KeyId }));

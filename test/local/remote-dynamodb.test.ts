@@ -31,7 +31,7 @@ const inboxOf = async (service: ServiceProcess, id: string) =>
 const tablesOf = async (service: ServiceProcess) =>
   (await aws(service, "DynamoDB_20120810.ListTables", {})).TableNames as string[];
 
-test("upsert, send now and later, inbox: the data lies in the other process, and is there after a kill", async () => {
+test("upsert, send now and later, inbox: the data is stored in the other process, and survives a kill", async () => {
   const store = await startService({ DATA_DIR: newFolder(), AWS_PORT: "0" });
   const env = { DATA_DIR: newFolder(), AWS_ENDPOINT_URL_DYNAMODB: store.aws };
   const first = await startService(env);
@@ -88,7 +88,7 @@ test.skipIf(!hasEngines())(
   120_000,
 );
 
-test("an endpoint where nobody answers is refused at the start", async () => {
+test("an unreachable endpoint is rejected at the start", async () => {
   const env = { DATA_DIR: ":memory:", AWS_ENDPOINT_URL_DYNAMODB: "http://127.0.0.1:9" };
   await expect(startService(env)).rejects.toThrow("AWS_ENDPOINT_URL_DYNAMODB http://127.0.0.1:9/ cannot be used");
 }, 30_000);

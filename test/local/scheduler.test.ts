@@ -6,7 +6,7 @@ import { nameOf, queue, RoleArn, scheduleWorld, start } from "../support/schedul
 import { testWorld } from "../support/world.ts";
 
 describe("schedules", () => {
-  test("are created, told, changed, listed and deleted", async () => {
+  test("are created, described, changed, listed and deleted", async () => {
     const { client, create, update, get, clock, standIn } = scheduleWorld();
     const created = await create("one", "at(2026-01-01T10:00:00)", {
       Description: "first",

@@ -82,7 +82,7 @@ describe.each(places)("queues in %s", (place) => {
       ["no receive", "q", redrive("dead", 0), "InvalidParameterValue"],
       ["a policy that is no JSON", "q", { Policy: "yes" }, "InvalidAttributeValue"],
       ["encryption that is neither", "q", { SqsManagedSseEnabled: "maybe" }, "InvalidAttributeValue"],
-      ["a permission nobody knows", "q", allowing({ redrivePermission: "some" }), "InvalidParameterValue"],
+      ["an unknown permission", "q", allowing({ redrivePermission: "some" }), "InvalidParameterValue"],
       [
         "a permission by queue without queues",
         "q",

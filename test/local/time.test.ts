@@ -75,7 +75,7 @@ describe("advance", () => {
     expect(trace).toEqual(["900 other", "86400 sweep"]);
   });
 
-  test("does not go back, and stops exactly where it was told", async () => {
+  test("does not go back, and stops exactly at its target", async () => {
     const { time, clock } = await world();
     expect(await time.advance(start - HOUR)).toBe(start);
     expect(await time.advance(start + 1)).toBe(start + 1);

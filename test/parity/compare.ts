@@ -23,7 +23,7 @@ export interface Comparison {
   unexplained: Disagreement[];
 }
 
-/** Operations on the same tables before they are made anew. */
+/** Operations on the same tables before they are created again. */
 const EPISODE = 250;
 const BY_WITNESS = "DynamoDB Local answers as we do";
 
@@ -55,7 +55,7 @@ export async function compare(
       const known = explain(theirs, request, outcome, other) ?? agrees;
       if (known) for (const why of known) found.explained.set(why, (found.explained.get(why) ?? 0) + 1);
       else found.unexplained.push({ at, request, ours: outcome, theirs: other });
-      // What one of them stored and the other did not would be told again and again.
+      // What one of them stored and the other did not would be reported repeatedly.
       if (!outcome.refused !== !other.refused || !(outcome.refused || known)) break;
       if (await othersMadeAnItem(ours, request, outcome)) break;
     }

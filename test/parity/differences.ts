@@ -202,7 +202,7 @@ const differences: Difference[] = [
     without: (found) => (reasonsOf(found.ours).length > 0 ? settled(found) : found),
   },
   {
-    why: "a transaction with two actions on one item and another fault: which is told is not documented",
+    why: "a transaction with two actions on one item and another fault: which is reported is not documented",
     engines: LOCAL,
     without: otherRefusal(/multiple operations on one item/, /./),
   },

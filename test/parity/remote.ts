@@ -5,7 +5,7 @@ import { awsFailure, type StandIn, type Wire } from "../../local/aws/stand-in.ts
 /** What a test says that asks another engine for something only ours has. */
 export const ONLY_OURS = "Only the embedded service has this.";
 const TIMEOUT_MS = 20_000;
-/** Nobody checks the signature; the access key is read out of it. */
+/** The signature is not checked; the access key is read from it. */
 const AUTHORIZATION =
   "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=00";
 

@@ -25,30 +25,30 @@ const INTERNAL = ["client", "durability", "numbers", "model"];
 const KNOWN: [tests: RegExp, why: string][] = [
   [
     /refused|refuse |refuses|reported together|serialization fault|is a reason|says which|free again|not found|stand in the order|checked first/,
-    "refuses in its own words, or not at all",
+    "rejects with its own messages, or not at all",
   ],
   [
     /what was expected is there|puts, adds and deletes whole|attributes asked for, each once|metrics of item collections/,
-    "takes the parameters of the days before expressions otherwise, and tells no metrics of a batch",
+    "handles the legacy parameters from before expressions differently, and returns no metrics of a batch",
   ],
-  [/makes no item|is judged all the same|in a transaction too/, "makes an item of an update that only takes away"],
+  [/makes no item|is judged all the same|in a transaction too/, "creates an item by an update that only removes"],
   [
-    /takes no empty name|has a name of 255|is defined once|another type than|does one thing|of a deleted table|leaves out the items|another segment|more than 38 digits|of several types|parser stumbles|looked at$|not read at all|cannot be asked for|judged before|told before|may go on after|names tables as/,
-    "refuses in its own words, or not at all",
+    /takes no empty name|has a name of 255|is defined once|another type than|does one thing|of a deleted table|leaves out the items|another segment|more than 38 digits|of several types|parser stumbles|looked at$|not read at all|cannot be asked for|judged before|reported before|may go on after|names tables as/,
+    "rejects with its own messages, or not at all",
   ],
-  [/UPDATED_(OLD|NEW)/, "answers the whole attribute where a part of it was updated"],
-  [/doubles the table|batch rounds|whole scan/, "bills otherwise"],
-  [/does not mind its absence/, "tells the capacity of a delete that nobody asked for"],
+  [/UPDATED_(OLD|NEW)/, "returns the whole attribute where a part of it was updated"],
+  [/doubles the table|batch rounds|whole scan/, "bills differently"],
+  [/does not mind its absence/, "returns the capacity of a delete without a request for it"],
   [/client token|use its token up/, "remembers client tokens across tables of one name"],
   [
     /fault leaves|made to lag|hottest keys|filled from what is there|fetches what it does not hold/,
-    "is without faults, meter, quick indexes, item collection metrics",
+    "has no faults, meter, fast indexes or item collection metrics",
   ],
   [
     /streams API describes|being made|switched there and back|switched on nor off|tags|backups, limits|has no children|was switched off can be read|switched off ends|ceilings/,
-    "describes streams and tables otherwise, knows no tags, backups and limits",
+    "describes streams and tables differently, supports no tags, backups and limits",
   ],
-  [/every type comes back|changes nothing/, "answers sets in an order of its own"],
+  [/every type comes back|changes nothing/, "returns sets in its own order"],
 ];
 
 export function runSuite(endpoint: string): SuiteResult {

@@ -1,4 +1,4 @@
-// Each channel against its embedded provider: accepted messages, faults, timeouts and the proof of credentials.
+// Each channel against its embedded provider: accepted messages, faults, timeouts and the verification of credentials.
 import { describe, expect, it } from "vitest";
 import { providers as capability } from "../../shared/providers/providers.ts";
 import type { TenantId } from "../../shared/store/model.ts";
@@ -11,7 +11,7 @@ const providersOf = (world: TestWorld) => capability.open(world.partsFor("test")
 const outbox = async (world: TestWorld, query = "") => (await world.call(`GET /_local/outbox${query}`)).body.items;
 const fault = (world: TestWorld, body: object) => world.call("POST /_local/faults", { body });
 
-/** E-mail goes both ways. */
+/** E-mail by both providers. */
 const ways = [
   ...channels.map((channel) => [channel, channel, {}] as const),
   ["email by SMTP", "email", { provider: "smtp", host: "smtp.example.com", username: "u", password: "p" }] as const,
@@ -19,7 +19,7 @@ const ways = [
 ];
 
 describe.each(ways)("%s", (_, channel, own) => {
-  it("NTF-23 D-PROV delivers, and the outbox says what to whom", async () => {
+  it("NTF-23 D-PROV delivers, and the outbox holds message and recipient", async () => {
     const world = await fresh();
     expect(await sendBy(providersOf(world), channel, {}, own)).toMatchObject({ status: "accepted" });
     const [item, more] = await outbox(world, `?channel=${channel}&job_id=${JOB}&subscriber_id=${SUBSCRIBER}`);
@@ -52,7 +52,7 @@ describe.each(ways)("%s", (_, channel, own) => {
     expect(await sendBy(providers, channel, {}, own)).toMatchObject({ status: "accepted" });
   });
 
-  it("D-PROV a provider that never answers leaves it unknown, in service time alone", async () => {
+  it("D-PROV without an answer the outcome is unknown, after the time limit in service time", async () => {
     const world = await fresh();
     await fault(world, { channel, outcome: "timeout", times: 1 });
     const sending = sendBy(providersOf(world), channel, {}, own);
@@ -61,7 +61,7 @@ describe.each(ways)("%s", (_, channel, own) => {
     expect(await outbox(world)).toEqual([]);
   });
 
-  it("CRD-8 proves credentials by a real call that sends nothing", async () => {
+  it("CRD-8 verifies credentials by a request that sends nothing", async () => {
     const world = await fresh();
     const providers = providersOf(world);
     expect(await verifyBy(providers, channel, own)).toEqual({ ok: true });

@@ -1,4 +1,4 @@
-// Templates of the chat app at its provider: submitted, reviewed, filled in and sent.
+// Chat-app templates at the provider: submitted, reviewed, filled and sent.
 import { expect, it } from "vitest";
 import { chatApp, openProviders } from "../../shared/providers/providers.ts";
 import type { TenantId } from "../../shared/store/model.ts";
@@ -13,7 +13,7 @@ async function withTemplates() {
   return { world, app: chatApp.open(world.partsFor("test"))("" as TenantId) };
 }
 
-it("WAT-4 WAT-5 submits a template and reads what became of it, approved if nobody objects", async () => {
+it("WAT-4 WAT-5 submits a template and reads its status, by default approved", async () => {
   const { world, app } = await withTemplates();
   const created = await app.createTemplate(credentials.chat_app, WELCOME);
   if (!created.ok) throw new Error(created.error);
@@ -28,7 +28,7 @@ it("WAT-4 WAT-5 submits a template and reads what became of it, approved if nobo
   });
 });
 
-it("NTF-23 sends an approved template with its words filled in", async () => {
+it("NTF-23 sends an approved template with its variables filled", async () => {
   const { world, app } = await withTemplates();
   await app.createTemplate(credentials.chat_app, WELCOME);
   const template = { name: "welcome", language: "en_US", parameters: ["Ada\n  L.", "a sale"] };

@@ -1,4 +1,4 @@
-// Shapes of credentials: what a channel accepts, and what could break out of a header or a form.
+// Schemas of credentials: accepted values, and refused ones that could inject a header or a form field.
 import { generateKeyPairSync } from "node:crypto";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";

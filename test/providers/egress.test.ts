@@ -1,4 +1,4 @@
-// The egress client on the wire: redirects, limits, pools, names that change their minds, and receivers on loopback.
+// The egress client on the wire: redirects, limits, pools, names whose addresses change, and receivers on loopback.
 import { createSecureServer, type Http2SecureServer } from "node:http2";
 import { createServer } from "node:https";
 import { type AddressInfo, createServer as createTcp } from "node:net";
@@ -34,7 +34,7 @@ describe("answers", () => {
     expect([asked.length, network.connects]).toEqual([1, ["hooks.example.com"]]);
   });
 
-  it.each([false, true])("sends what it is given, and reads what comes back (HTTP/2: %s)", async (http2) => {
+  it.each([false, true])("sends a request and reads the answer (HTTP/2: %s)", async (http2) => {
     const asked: SinkRequest[] = [];
     const network = answeringNetwork((request) => {
       asked.push(request);
@@ -61,7 +61,7 @@ describe("answers", () => {
     expect(exchange.outcome === "answered" && exchange.body.length).toBe(MAX_READ_BYTES);
   });
 
-  it("T4 takes no proxy from the environment", async () => {
+  it("T4 ignores proxies of the environment", async () => {
     const names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"];
     for (const name of names) process.env[name] = "http://127.0.0.1:9";
     const network = answeringNetwork(() => ({ status: 200 }));
@@ -71,7 +71,7 @@ describe("answers", () => {
   });
 });
 
-describe("what is known of a request", () => {
+describe("outcomes", () => {
   const saying = (text: string) => (line: Duplex) => line.once("data", () => (text ? line.end(text) : line.destroy()));
 
   it.each<[string, Network, object]>([
@@ -88,7 +88,7 @@ describe("what is known of a request", () => {
     expect(await clientOn(network).request({ purpose, url })).toMatchObject(expected);
   });
 
-  it("T4 gives up after 10 seconds of service time, wherever it waits", async () => {
+  it("T4 has a limit of 10 seconds of service time in each phase", async () => {
     const world = await fresh();
     const never = new Promise<never>(() => undefined);
     const waits: [string, Network, string][] = [
@@ -131,7 +131,7 @@ describe("names", () => {
     expect(network.connects.filter((address) => script.flat().includes(address)).length).toBeGreaterThanOrEqual(
       connects,
     );
-    // The name is asked once a connection, and the address that was judged is the one connected to.
+    // A name is resolved once per connection, which goes to the checked address.
     expect(asked).toBe(1);
     await client.request({ purpose, url });
     expect(network.connects.every((address) => [PUBLIC, "1.1.1.1", "2606:4700:4700::1111"].includes(address))).toBe(
@@ -140,13 +140,13 @@ describe("names", () => {
     if (connects === 0) expect(network.connects).toEqual([]);
   });
 
-  it("T4 a pooled connection is one that was judged, and is not kept for long", async () => {
+  it("T4 a pooled connection has a checked address, and is kept only briefly", async () => {
     const world = await fresh();
     const network = answeringNetwork(() => ({ status: 200, body: "" }));
     const client = openEgress({ clock: world.clock, network });
     for (const name of ["a", "a", "b"]) await client.request({ purpose, url: `https://${name}.example.com/` });
     expect(network.connects).toEqual(["a.example.com", "b.example.com"]);
-    // Not shared with what is for somebody else.
+    // Not shared between purposes.
     await client.request({ purpose: "sms", url: "https://a.example.com/" });
     expect(network.connects).toHaveLength(3);
     await world.advance(5_000);
@@ -167,7 +167,7 @@ describe("real connections", () => {
     return `https://localhost:${(server.address() as AddressInfo).port}/`;
   };
 
-  it("T4 sends nothing to a host whose certificate nobody vouches for", async () => {
+  it("T4 sends nothing to a host with an untrusted certificate", async () => {
     let heard = 0;
     const server = createServer(selfSigned, (_, response) => {
       heard++;
@@ -179,7 +179,7 @@ describe("real connections", () => {
     server.close();
   });
 
-  it("speaks HTTP/2 over TLS, and is told when there is nobody", async () => {
+  it("uses HTTP/2 over TLS, and reports a refused connection", async () => {
     const server = createSecureServer(selfSigned, (request, response) => response.end(request.httpVersion));
     const target = await listening(server);
     const client = clientOn(onLoopback(false));
@@ -195,7 +195,7 @@ describe("real connections", () => {
     });
   });
 
-  it("D-EMAIL a mail is not sent where STARTTLS leads to a certificate that nobody vouches for", async () => {
+  it("D-EMAIL a mail is not sent after STARTTLS with an untrusted certificate", async () => {
     const heard: string[] = [];
     const server = createTcp((socket) => {
       socket.write("220 hi\r\n");
@@ -235,7 +235,7 @@ describe("the local service", () => {
   const clientOf = (world: Awaited<ReturnType<typeof fresh>>) =>
     capability.open(world.partsFor("test"))("" as TenantId);
 
-  it("D-PROV reaches receivers on loopback where that is allowed, whatever their certificates", async () => {
+  it("D-PROV reaches receivers on loopback if allowed, without a check of certificates", async () => {
     const { port, close } = await listen();
     const world = await fresh({ env: { WEBHOOK_ALLOW_LOOPBACK: "1" } });
     const client = clientOf(world);
@@ -251,7 +251,7 @@ describe("the local service", () => {
     close();
   });
 
-  it("T4 reaches no loopback where that is not allowed, and no other machine ever", async () => {
+  it("T4 reaches loopback only if allowed, and never another machine", async () => {
     const { port, close } = await listen();
     const client = clientOf(await fresh());
     expect(await client.request({ purpose, url: `https://localhost:${port}/` })).toMatchObject({ isRefused: true });

@@ -1,4 +1,4 @@
-// E-mail: the source as we make it, what could break out of it, and where an SMTP conversation may break off.
+// E-mail: the MIME source, injection into it, and interrupted SMTP sessions.
 import type { Duplex } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -21,7 +21,7 @@ function sourceOf(more: Parameters<typeof messageFor<"email">>[1] = {}, own: obj
 }
 
 describe("the source", () => {
-  it("D-EMAIL has a text part and an HTML part, and headers that tell where it comes from", () => {
+  it("D-EMAIL has a text part and an HTML part, and headers that name its send", () => {
     const unsubscribeUrl = "https://api.example.com/u/token";
     const { headers } = readMail(sourceOf({ unsubscribeUrl, variant: "a" }, { reply_to: "help@example.com" }));
     expect(headers).toMatchObject({
@@ -41,7 +41,7 @@ describe("the source", () => {
     expect(sourceOf()).not.toContain("List-Unsubscribe");
   });
 
-  it("D-EMAIL a Message-ID that the same send always gets, and no other", () => {
+  it("D-EMAIL a Message-ID that is unique and repeatable for a send", () => {
     const idOf = (source: string) => /^Message-ID: (<[0-9a-f]{32}@example\.com>)\r$/m.exec(source)?.[1];
     expect(idOf(sourceOf())).toBeTypeOf("string");
     expect(idOf(sourceOf())).toBe(idOf(sourceOf({ body: "Something else" })));
@@ -72,7 +72,7 @@ describe("the source", () => {
     ["<p>open", "open"],
     ["<", ""],
     ["a <!-- b", "a"],
-  ])("D-EMAIL leaves of %s the words", (html, text) => {
+  ])("D-EMAIL reduces %s to its text", (html, text) => {
     expect(textOfHtml(html)).toBe(text);
   });
 
@@ -82,7 +82,7 @@ describe("the source", () => {
     expect(textOfHtml("<a href='".repeat(50_000))).toBe("");
   });
 
-  it("D-EMAIL nothing in a title, name or body begins a header or a part", () => {
+  it("D-EMAIL a title, name or body cannot inject a header or a part", () => {
     const nasty = fc.array(
       fc.constantFrom(
         "\r\n",
@@ -121,7 +121,7 @@ describe("the source", () => {
     );
   });
 
-  it("D-EMAIL keeps lines and words within what mail allows, and every character", () => {
+  it("D-EMAIL keeps lines and words within the limits of mail, without losing a character", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 400 }), (text) => {
         const encoded = encodedText(text);
@@ -154,7 +154,7 @@ describe("SES", () => {
     ["ada@example.org", ["Send", "Delivery"]],
     ["bounce@simulator.amazonses.com", ["Send", "Bounce"]],
     ["complaint@simulator.amazonses.com", ["Send", "Delivery", "Complaint"]],
-  ])("D-EMAIL %s: %j, told by the tags of the send", async (email, types) => {
+  ])("D-EMAIL %s: %j, identified by the tags of the send", async (email, types) => {
     const world = await fresh();
     const events: SesEvent[] = [];
     world.ses.onEvent((event) => events.push(event));
@@ -167,7 +167,7 @@ describe("SES", () => {
     });
   });
 
-  it("D-EMAIL is asked once, whatever it answers", async () => {
+  it("D-EMAIL sends one request, for any answer", async () => {
     const asked: string[] = [];
     const world = await fresh({ hooks: () => ({ count: (service) => void asked.push(service) }) });
     const providers = openProviders(world.partsFor("test"));
@@ -178,7 +178,7 @@ describe("SES", () => {
   });
 });
 
-/** A server that says the next line of a script at each of ours; a function breaks off. */
+/** A server that answers each line with the next one of a script; a function ends the connection. */
 function scripted(...script: (string | ((line: Duplex) => void))[]) {
   const heard: string[] = [];
   const network = onLines((line) => {
@@ -245,7 +245,7 @@ describe("SMTP", () => {
     expect((await world.call("GET /_local/outbox")).body.items[0].body).toBe(".dot\n..two\n.");
   });
 
-  it("CRD-8 says in the server's words why it was refused", async () => {
+  it("CRD-8 returns the server's message of a refusal", async () => {
     const world = await fresh();
     const { network } = scripted(...hello, "535 5.7.8 Wrong password");
     const providers = openProviders({ ...world.partsFor("test"), network });

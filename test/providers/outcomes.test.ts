@@ -1,4 +1,4 @@
-// The outcome tables: each documented answer of a provider, row by row, against what becomes of the message.
+// The outcome of each documented answer of a provider, row by row.
 import { expect, it } from "vitest";
 import { HANGS, type SinkAnswer, type SinkRequest } from "../../local/providers/sink.ts";
 import type { Outcome, ProvidedChannel } from "../../shared/providers/provider.ts";
@@ -10,7 +10,7 @@ import { worlds } from "../support/worlds.ts";
 const { fresh } = worlds();
 const TOKEN = { status: 200, body: { access_token: "ya29.x", expires_in: 3_600 } };
 
-/** A message of a channel whose provider answers so. */
+/** Sends a message by a channel whose provider gives this answer. */
 async function sendTo(channel: ProvidedChannel, answer: SinkAnswer) {
   const world = await fresh();
   const sink = ({ host }: SinkRequest) => (host === "oauth2.googleapis.com" ? TOKEN : answer);
@@ -139,7 +139,7 @@ it.each([
   expect(await sendTo("sms", { status: code, body: "<html>" })).toMatchObject({ status });
 });
 
-it("NTF-23 SMS one part that was taken is a message that was sent", async () => {
+it("NTF-23 SMS with one accepted part is accepted", async () => {
   const messages = [{ status: "1" }, { status: "0", "message-id": "m-2" }];
   expect(await sendTo("sms", { status: 200, body: { messages } })).toMatchObject({
     status: "accepted",
@@ -198,14 +198,17 @@ it.each([
   [429, {}, "retryable"],
   [500, {}, "retryable"],
   [200, {}, "retryable"],
-])("NTF-23 Google's token endpoint %i: the message is %s, for nothing of it was sent", async (code, body, status) => {
-  const world = await fresh();
-  const network = answeringNetwork(() => ({ status: code, body }));
-  const providers = openProviders({ ...world.partsFor("test"), network });
-  expect(await sendBy(providers, "android")).toMatchObject({ status });
-});
+])(
+  "NTF-23 Google's token endpoint %i: the message is %s, because nothing of it was sent",
+  async (code, body, status) => {
+    const world = await fresh();
+    const network = answeringNetwork(() => ({ status: code, body }));
+    const providers = openProviders({ ...world.partsFor("test"), network });
+    expect(await sendBy(providers, "android")).toMatchObject({ status });
+  },
+);
 
-it("NTF-23 a token is asked for once, and anew when it is refused or too old", async () => {
+it("NTF-23 a token is requested once, and again after a refusal or its expiry", async () => {
   const world = await fresh();
   const asked: string[] = [];
   let status = 200;
@@ -229,20 +232,23 @@ it("NTF-23 a token is asked for once, and anew when it is refused or too old", a
 
 const overHttp = channels.filter((channel) => channel !== "email");
 
-it.each(overHttp)("NTF-23 %s: a connection that breaks off after the request leaves it unknown", async (channel) => {
-  const world = await fresh();
-  const cut = onLines((line) => line.once("data", () => line.destroy()));
-  const tokenThenCut = answeringNetwork(() => TOKEN);
-  const network = {
-    ...cut,
-    connect: (wish: Parameters<typeof cut.connect>[0], signal: AbortSignal) =>
-      (wish.host === "oauth2.googleapis.com" ? tokenThenCut : cut).connect(wish, signal),
-  };
-  const providers = openProviders({ ...world.partsFor("test"), network });
-  expect(await sendBy(providers, channel)).toMatchObject({ status: "unknown" });
-});
+it.each(overHttp)(
+  "NTF-23 %s: a connection that fails after the request leaves the outcome unknown",
+  async (channel) => {
+    const world = await fresh();
+    const cut = onLines((line) => line.once("data", () => line.destroy()));
+    const tokenThenCut = answeringNetwork(() => TOKEN);
+    const network = {
+      ...cut,
+      connect: (wish: Parameters<typeof cut.connect>[0], signal: AbortSignal) =>
+        (wish.host === "oauth2.googleapis.com" ? tokenThenCut : cut).connect(wish, signal),
+    };
+    const providers = openProviders({ ...world.partsFor("test"), network });
+    expect(await sendBy(providers, channel)).toMatchObject({ status: "unknown" });
+  },
+);
 
-it.each([...overHttp])("NTF-23 %s: a connection that never was lets it be tried again", async (channel) => {
+it.each([...overHttp])("NTF-23 %s: a failed connection is retryable", async (channel) => {
   const world = await fresh();
   const refused = { ...onLines(() => undefined), connect: async () => Promise.reject(new Error("refused")) };
   const providers = openProviders({ ...world.partsFor("test"), network: refused });
@@ -250,17 +256,20 @@ it.each([...overHttp])("NTF-23 %s: a connection that never was lets it be tried 
   expect(await verifyBy(providers, channel)).toMatchObject({ ok: false, isTemporary: true });
 });
 
-it.each(overHttp)("NTF-23 %s: silence is unknown when the time is over, not before", async (channel) => {
-  const world = await fresh();
-  const sink = ({ host }: SinkRequest) => (host === "oauth2.googleapis.com" ? TOKEN : HANGS);
-  const providers = openProviders({ ...world.partsFor("test"), network: answeringNetwork(sink) });
-  let outcome: Outcome | undefined;
-  const sending = sendBy(providers, channel).then((found) => {
-    outcome = found;
-  });
-  await world.advance(9_999);
-  expect(outcome).toBeUndefined();
-  await world.advance(1);
-  await sending;
-  expect(outcome).toEqual({ status: "unknown", reason: "no answer in time" });
-});
+it.each(overHttp)(
+  "NTF-23 %s: without an answer the outcome is unknown after the time limit, not before",
+  async (channel) => {
+    const world = await fresh();
+    const sink = ({ host }: SinkRequest) => (host === "oauth2.googleapis.com" ? TOKEN : HANGS);
+    const providers = openProviders({ ...world.partsFor("test"), network: answeringNetwork(sink) });
+    let outcome: Outcome | undefined;
+    const sending = sendBy(providers, channel).then((found) => {
+      outcome = found;
+    });
+    await world.advance(9_999);
+    expect(outcome).toBeUndefined();
+    await world.advance(1);
+    await sending;
+    expect(outcome).toEqual({ status: "unknown", reason: "no answer in time" });
+  },
+);

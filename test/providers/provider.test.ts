@@ -1,4 +1,4 @@
-// What all providers share: what a missing answer means, and how long to wait.
+// What all providers share: outcomes without an answer, and Retry-After.
 import { expect, it } from "vitest";
 import { channelTypes } from "../../shared/plans.ts";
 import {
@@ -15,7 +15,7 @@ import { mergedData } from "../../shared/providers/push.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 
-it("T4 a refused target is final, a failed connection may be tried again, a missing answer is unknown", () => {
+it("T4 a refused target is final, a failed connection is retryable, a missing answer is unknown", () => {
   const refused = { outcome: "not_sent", reason: "no", isRefused: true } as const;
   const failed = { outcome: "not_sent", reason: "no", isRefused: false } as const;
   const silent = { outcome: "unknown", reason: "no" } as const;
@@ -59,7 +59,7 @@ it("D-PUSH merges data with the notification's ids, which data cannot replace", 
   expect([jsonOf("[1"), jsonOf("1"), jsonOf('{"a":1}')]).toEqual([{}, {}, { a: 1 }]);
 });
 
-it("NTF-23 has a provider for each channel type but the in-app inbox", () => {
+it("NTF-23 has a provider for each channel type except in_app", () => {
   const provided: Record<keyof Providers, true> = {
     ios: true,
     android: true,

@@ -1,4 +1,4 @@
-// What a push carries (D-PUSH), how connections to Apple are shared, and that service time stands still meanwhile.
+// The content of a push (D-PUSH), shared connections to Apple, and service time during requests.
 import type { ServerHttp2Session } from "node:http2";
 import { constants, performServerHandshake } from "node:http2";
 import { describe, expect, it } from "vitest";
@@ -63,7 +63,7 @@ describe("iOS", () => {
     ]);
   });
 
-  it("a provider token serves for less than an hour, then another does", async () => {
+  it("a provider token is reused for less than an hour", async () => {
     const world = await fresh();
     const providers = providersOf(world);
     for (const minutes of [0, 49, 2, 60]) {
@@ -110,7 +110,7 @@ it.each([
 describe("HTTP/2", () => {
   const ask = { purpose: "apns", url: "https://api.push.apple.com/3/device/x", http2: true } as const;
 
-  it("many requests share one connection, until it was left alone for a minute", async () => {
+  it("concurrent requests share one connection, until it was idle for a minute", async () => {
     const world = await fresh();
     const asked: SinkRequest[] = [];
     const network = answeringNetwork((request) => {
@@ -126,7 +126,7 @@ describe("HTTP/2", () => {
     expect(network.connects).toHaveLength(2);
   });
 
-  it("a refused stream was not taken; a session that ends is followed by another", async () => {
+  it("a refused stream was not sent; a closed session is replaced", async () => {
     const world = await fresh();
     const sessions: ServerHttp2Session[] = [];
     const network = onLines((line) => {
@@ -142,7 +142,7 @@ describe("HTTP/2", () => {
     expect(await client.request(ask)).toMatchObject({ outcome: "not_sent", isRefused: false });
     sessions[0]?.goaway(constants.NGHTTP2_NO_ERROR);
     sessions[0]?.destroy();
-    // The end of the session has to cross the connection.
+    // The end of the session must first arrive over the connection.
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect(await client.request(ask)).toMatchObject({ outcome: "not_sent" });
     expect(sessions).toHaveLength(2);

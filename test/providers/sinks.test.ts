@@ -1,4 +1,4 @@
-// The embedded providers refuse what the real ones refuse, in their words.
+// The embedded providers refuse what the real ones refuse, with the same messages.
 import { expect, it } from "vitest";
 import { type EgressRequest, openEgress } from "../../shared/egress/egress.ts";
 import { rawKeyPair, signToken } from "../../shared/providers/tokens.ts";
@@ -67,7 +67,7 @@ it.each<[string, EgressRequest, number, string]>([
   ["APNs with an empty payload", apns({}, ""), 400, "PayloadEmpty"],
   ["APNs with more than 4 KB", apns({}, JSON.stringify({ aps: {}, x: "x".repeat(4_096) })), 413, "PayloadTooLarge"],
   ["FCM without a token", fcm(""), 401, "UNAUTHENTICATED"],
-  ["FCM with a token of nobody", fcm("Bearer ya29.x"), 401, "UNAUTHENTICATED"],
+  ["FCM with an unknown token", fcm("Bearer ya29.x"), 401, "UNAUTHENTICATED"],
   ["Google without an assertion", token({ grant_type: "x" }), 400, "unsupported_grant_type"],
   [
     "Google with an assertion that is none",
@@ -76,7 +76,12 @@ it.each<[string, EgressRequest, number, string]>([
     "invalid_grant",
   ],
   ["Web Push without a signature", push({ authorization: "" }), 403, "Missing VAPID token"],
-  ["Web Push for somebody else", push({ authorization: vapid({ aud: "https://e.com" }) }), 403, "Invalid VAPID token"],
+  [
+    "Web Push for another audience",
+    push({ authorization: vapid({ aud: "https://e.com" }) }),
+    403,
+    "Invalid VAPID token",
+  ],
   ["Web Push too late", push({ authorization: vapid({ exp: NOW - 1 }) }), 403, "Invalid VAPID token"],
   ["Web Push for two days", push({ authorization: vapid({ exp: NOW + 172_800 }) }), 403, "Invalid VAPID token"],
   ["Web Push without TTL", push({ ttl: "" }), 400, "Missing TTL"],
@@ -84,7 +89,7 @@ it.each<[string, EgressRequest, number, string]>([
   ["Web Push with a long topic", push({ topic: "x".repeat(33) }), 400, "Invalid topic"],
   ["Web Push with more than 4 KB", push({}, Buffer.alloc(4_097)), 413, "Payload too large"],
   ["SMS without an account", sms({ to: "491511234567" }), 200, "Missing api_key"],
-  ["SMS to nobody", sms({ api_key: "a", api_secret: "b" }), 200, "Missing to param"],
+  ["SMS without a recipient", sms({ api_key: "a", api_secret: "b" }), 200, "Missing to param"],
   ["SMS to a word", sms({ api_key: "a", api_secret: "b", to: "x", from: "y", text: "z" }), 200, "Invalid value"],
   ["the chat app without a token", chat("1/messages", "", {}), 401, "Invalid OAuth access token"],
   ["the chat app without a message", chat("1/messages", "Bearer x", {}), 400, "Invalid parameter"],

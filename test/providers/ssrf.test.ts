@@ -1,4 +1,4 @@
-// T4: no request ever connects to an address that is not public, however its target is spelled or resolved.
+// T4: no request connects to an address that is not public, for any spelling or resolution of its target.
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../shared/clock.ts";
 import type { Deps } from "../../shared/deps.ts";
@@ -29,8 +29,8 @@ describe("T4 targets of requests", () => {
     expect(publicSpellings.length + publicHosts.length).toBeGreaterThanOrEqual(20);
   });
 
-  it.each(refusedSpellings)("T4 refuses https://%s/ when it is registered and when it is sent to", async (host) => {
-    // Whatever a resolver would make of it: a literal is judged without asking, a name by all its addresses.
+  it.each(refusedSpellings)("T4 refuses https://%s/ in settings and in requests", async (host) => {
+    // For any resolver: a literal is checked without resolution, a name by all its addresses.
     const { exchange, connects, refusal } = await send(`https://${host}/`, resolveTo("127.0.0.1"));
     expect([connects, exchange]).toEqual([[], { outcome: "not_sent", isRefused: true, reason: expect.any(String) }]);
     expect(refusal).toBeTypeOf("string");
@@ -52,7 +52,7 @@ describe("T4 targets of requests", () => {
     expect([connects, exchange]).toMatchObject([[], { outcome: "not_sent", isRefused: true }]);
   });
 
-  it.each(publicSpellings)("T4 lets https://%s/ pass", async (host) => {
+  it.each(publicSpellings)("T4 allows https://%s/", async (host) => {
     const address = new URL(`https://${host}/`).hostname.replace(/[[\]]/g, "");
     const { exchange, connects, refusal } = await send(`https://${host}/`, resolveTo(address));
     expect([connects, refusal]).toEqual([[address], undefined]);
@@ -63,7 +63,7 @@ describe("T4 targets of requests", () => {
     });
   });
 
-  it.each(publicHosts)("T4 lets the name %s pass", async (host) => {
+  it.each(publicHosts)("T4 allows the name %s", async (host) => {
     const { connects, refusal } = await send(`https://${host}/`, resolveTo(PUBLIC, "2606:4700:4700::1111"));
     expect([connects, refusal]).toEqual([[PUBLIC, "2606:4700:4700::1111"], undefined]);
   });
@@ -88,7 +88,7 @@ describe("T4 targets of requests", () => {
 });
 
 describe("the egress capability", () => {
-  it("T4 is judged like every other client", async () => {
+  it("T4 checks targets like every other client", async () => {
     const deps = { clock: systemClock, network: countedNetwork(resolveTo("10.0.0.1")) };
     const { request } = egress.open(deps as unknown as Deps)("" as TenantId);
     expect(await request({ purpose, url: "https://example.com/" })).toMatchObject({ isRefused: true });

@@ -1,4 +1,4 @@
-// Web Push by the letter: the vector of RFC 8291, web-push as oracle, and what a push service reads of a request.
+// Web Push: the test vector of RFC 8291, the package web-push as a reference, and the requests to a push service.
 import { createDecipheriv, createECDH, type ECDH, hkdfSync } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-/** The browser's side, written from RFC 8291 and RFC 8188 alone. */
+/** Decryption in the browser, implemented from RFC 8291 and RFC 8188. */
 function decrypt(message: Buffer, keys: ECDH, auth: Buffer): string {
   const [salt, sender] = [message.subarray(0, 16), message.subarray(21, 86)];
   const info = Buffer.concat([Buffer.from("WebPush: info\0"), keys.getPublicKey(), sender]);
@@ -42,7 +42,7 @@ describe("encryption", () => {
     );
   });
 
-  it("D-PUSH is read by a browser like the messages of web-push", async () => {
+  it("D-PUSH can be decrypted by a browser, like messages of web-push", async () => {
     const { ids } = await fresh();
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 900, unit: "binary" }), (text) => {
@@ -98,13 +98,13 @@ describe("requests", () => {
     });
   });
 
-  it("D-PUSH what does not fit is refused before it is sent", async () => {
+  it("D-PUSH a too large message is refused before it is sent", async () => {
     const world = await fresh();
     const sent = await sendBy(openProviders(world.partsFor("test")), "web_push", { body: "a".repeat(4_000) });
     expect(sent).toEqual({ status: "rejected", reason: "payload_too_large" });
   });
 
-  it("CRD-5 takes keys as web-push makes them, and tells a pair from two halves", async () => {
+  it("CRD-5 accepts keys of web-push, and refuses keys that are not a pair", async () => {
     const world = await fresh();
     const providers = openProviders(world.partsFor("test"));
     const { publicKey: public_key, privateKey: private_key } = generateVAPIDKeys();
@@ -115,7 +115,7 @@ describe("requests", () => {
     });
     const other = createECDH("prime256v1");
     other.generateKeys();
-    // A push service looks at the signature: it was made with another key than the one it names.
+    // A push service checks the signature, which another key than the named one made.
     expect(await sendBy(providers, "web_push", {}, { public_key: other.getPublicKey("base64url") })).toMatchObject({
       status: "rejected",
     });

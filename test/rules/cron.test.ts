@@ -1,4 +1,4 @@
-// Cron expressions: strict reading, next run against a naive walk and croner, every change of clocks of every zone.
+// Cron expressions: strict parsing, the next run against a naive search and croner, every clock change of every zone.
 import { Cron as Croner } from "croner";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

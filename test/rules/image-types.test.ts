@@ -1,4 +1,4 @@
-// What is taken for a picture (AST-2): by its bytes and nothing else, and never more than the four kinds.
+// The type of an image (AST-2): by its bytes only, and one of four.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { imageTypeOf } from "../../shared/rules/image-types.ts";
@@ -15,17 +15,17 @@ it.each([
 });
 
 describe("AST-2 hostile files", () => {
-  it("are more than 40, each another trick", () => {
+  it("are more than 40, each a different technique", () => {
     expect(hostileFiles.length).toBeGreaterThanOrEqual(40);
     expect(new Set(hostileFiles.map(({ bytes }) => bytes.toString("latin1"))).size).toBe(hostileFiles.length);
   });
 
-  it.each(hostileFiles.map(({ about, bytes }) => [about, bytes] as const))("%s is no picture", (_, bytes) => {
+  it.each(hostileFiles.map(({ about, bytes }) => [about, bytes] as const))("%s is no image", (_, bytes) => {
     expect(imageTypeOf(bytes)).toBeUndefined();
   });
 });
 
-it("AST-2 takes no bytes for a picture but those that begin as one, and never fails on any", () => {
+it("AST-2 accepts only bytes that begin as an image, and never throws", () => {
   const beginnings = [/^89504e470d0a1a0a/, /^ffd8ff/, /^47494638(37|39)61/, /^52494646.{8}57454250/];
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 64 }),

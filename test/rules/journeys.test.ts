@@ -1,4 +1,4 @@
-// Rules of journeys: what of a graph is refused when, and the engine against a naive interpreter of the same graph.
+// Rules of journeys: which problems of a graph are refused when, and the engine against a naive interpreter.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
@@ -48,7 +48,7 @@ type Life = { x: number; paid: number[]; leaves: number | undefined };
 const msOf = (text: string) =>
   Number(text.slice(0, -1)) * { m: MINUTE, h: HOUR, d: DAY }[text.at(-1) as "m" | "h" | "d"];
 
-/** What happens minute by minute, told without any of the engine: names of outcomes in order, then how it ended. */
+/** What happens minute by minute, without the engine: names of outcomes in order, then how the run ended. */
 function naive({ start, steps }: Graph, { x, paid, leaves }: Life, last: number): string[] {
   const told: string[] = [];
   let at = 0;
@@ -94,7 +94,7 @@ function naive({ start, steps }: Graph, { x, paid, leaves }: Life, last: number)
   return told;
 }
 
-/** The engine, asked at every moment at which something happens. */
+/** The engine, called at every time at which something happens. */
 async function engine(steps: Graph, { x, paid, leaves }: Life, last: number): Promise<string[]> {
   const told: string[] = [];
   let position: Position = { step: steps.start };
@@ -143,7 +143,7 @@ describe("the engine", () => {
         fc.pre(graphProblems(steps as unknown as Record<string, unknown>).length === 0);
         const last = 10 * DAY;
         const [ours, theirs] = [await engine(steps, one, last), naive(steps, one, last)];
-        // An exit that begins to hold just when a step ends may be told before or after that step.
+        // An exit that is met just when a step ends may be reported before or after that step.
         const length = Math.min(ours.length, theirs.length);
         if (ours.at(-1) === "exited" && theirs.at(-1) === "exited")
           expect(ours.slice(0, length - 1)).toEqual(theirs.slice(0, length - 1));
@@ -174,7 +174,7 @@ describe("the engine", () => {
 });
 
 describe("graphs", () => {
-  it("JNY-9 JNY-15 anything at all is judged without a throw", () => {
+  it("JNY-9 JNY-15 any value is validated without a throw", () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -190,7 +190,7 @@ describe("graphs", () => {
     );
   });
 
-  it("JNY-15 whatever leads back to itself without a pause is found, however long the way", () => {
+  it("JNY-15 a cycle without a pause is found, however long it is", () => {
     for (let length = 1; length <= 50; length++) {
       const steps = Object.fromEntries(
         Array.from({ length }, (_, i) => [
@@ -202,7 +202,7 @@ describe("graphs", () => {
     }
   });
 
-  it("JND-9 names what runs listen to", () => {
+  it("JND-9 names what runs react to", () => {
     const wait = { id: "a", type: "wait_for_event", wait_for_event: { event_name: "paid", on_event: "b" } } as const;
     const exit_conditions = [
       { attribute: { plan: { $eq: "x" } } },

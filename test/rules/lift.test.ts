@@ -61,7 +61,7 @@ describe("attribution", () => {
     expect(attribute(touches, 10_001, 10).jobs.map(({ job }) => job)).toEqual(["c", "b"]);
   });
 
-  it("D-ATTRIB whoever was held out is counted as such", () => {
+  it("D-ATTRIB held-out subscribers are counted as such", () => {
     const { jobs, last } = attribute([touch("a", 0, { group: "held_out", isDelivered: false })], 1_000, 10);
     expect(jobs).toEqual([{ job: "a", group: "held_out", isDelivered: false }]);
     expect(last).toBeUndefined();

@@ -1,4 +1,4 @@
-// What a rule says of a subscriber (RUL-4 to RUL-13, AMB-52, AMB-69, AMB-71), against a slow and plain oracle.
+// The result of a rule for a subscriber (RUL-4 to RUL-13, AMB-52, AMB-69, AMB-71), against a slow and plain oracle.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { matches } from "../../shared/rules/predicates.ts";
@@ -62,7 +62,7 @@ describe("events", () => {
     expect(judge(event(), {}, [ago(1, {}, "sell")]).matches).toBe(false);
   });
 
-  it("RUL-6 AMB-71 an event counts until its window is over, and the verdict says when that is", () => {
+  it("RUL-6 AMB-71 an event counts until its window ends, and the verdict has that time", () => {
     const rule = event({ within: "2h" });
     expect(judge(rule, {}, [ago(2 * HOUR - 1)])).toEqual({ matches: true, nextChangeAt: NOW + 1 });
     expect(judge(rule, {}, [ago(2 * HOUR)])).toEqual({ matches: false, nextChangeAt: undefined });
@@ -94,7 +94,7 @@ describe("events", () => {
     expect(judge(rule, {}, [...happened, ago(4, { total: 11 })]).matches).toBe(true);
   });
 
-  it("F2 every clause says how it stands", () => {
+  it("F2 every clause has its result", () => {
     const rule = {
       group: {
         op: "or",
@@ -233,7 +233,7 @@ it("AMB-71 nothing changes before the moment that the verdict names", () => {
   );
 });
 
-it("RUL-9 to RUL-12 the flat form says the same as its tree, for any subscriber", () => {
+it("RUL-9 to RUL-12 the flat form has the same result as its tree, for any subscriber", () => {
   const flatAttribute = fc.oneof(
     fc.record({ key: fc.constantFrom("p", "q"), value: values }),
     fc.record({ key: fc.constantFrom("p", "q"), operator: fc.constantFrom("eq", "ne"), value: values }),
@@ -277,7 +277,7 @@ it("RUL-9 to RUL-12 the flat form says the same as its tree, for any subscriber"
   );
 });
 
-it("what a rule mentions is all that it asks for", () => {
+it("a rule reads only what it mentions", () => {
   const rule = { group: { op: "or", nodes: [{ attribute: { a: { $eq: 1 }, b: { $eq: 1 } } }, event(), event()] } };
   const { attributes: keys, events, root } = compileRule(rule);
   expect([[...keys], events.map(({ name }: EventNode) => name), (root as RuleNode).kind]).toEqual([

@@ -1,4 +1,4 @@
-// The grammar of segment rules (RUL-1 to RUL-13, AMB-51, AMB-69): what is taken, what is refused, and how it is said.
+// The grammar of segment rules (RUL-1 to RUL-13, AMB-51, AMB-69): what is accepted, what is refused, and the reasons.
 import { describe, expect, it } from "vitest";
 import { compileRule } from "../../shared/rules/segment-evaluation.ts";
 import { isProblem, parseRule, RULE_DEPTH, RULE_NODES } from "../../shared/rules/segment-rules.ts";

@@ -31,7 +31,7 @@ describe("deterministic split", () => {
     expect(Math.abs(both / heldOut - inA / 100_000)).toBeLessThan(0.01);
   });
 
-  it("ABH-4 holds nobody out at 0 and keeps the boundary exact", () => {
+  it("ABH-4 holds out no subscriber at 0 and keeps the boundary exact", () => {
     const subscriber = "00000000-0000-4000-8000-000000000001"; // buckets 2444 and 2037
     expect([0, 24, 25, 99].map((percentage) => isHeldOut(job, subscriber, percentage))).toEqual([
       false,
@@ -51,7 +51,7 @@ describe("deterministic split", () => {
     );
   });
 
-  it("ABH-2 never takes somebody out of the holdout when it grows", () => {
+  it("ABH-2 keeps all subscribers in the holdout when it grows", () => {
     fc.assert(
       fc.property(fc.uuid(), fc.integer({ min: 0, max: 98 }), (id, percentage) => {
         if (isHeldOut(job, id, percentage)) expect(isHeldOut(job, id, percentage + 1)).toBe(true);

@@ -1,4 +1,4 @@
-// Machines and people, by what they send along when they open a mail (F19).
+// Machines and people, by their requests when they open a mail (F19).
 import { describe, expect, it } from "vitest";
 import { machineVerdict } from "../../shared/rules/tracking.ts";
 
@@ -32,7 +32,7 @@ describe("verdicts", () => {
     expect(verdictOf(agent)).toBe(verdict);
   });
 
-  it("F19 D-EMAIL so is whoever only asks, fetches ahead, or is faster than a mail", () => {
+  it("F19 D-EMAIL a HEAD request, a prefetch, and a request faster than a reader are machines", () => {
     expect(verdictOf(CHROME, { method: "HEAD" })).toBe("head");
     expect(verdictOf(CHROME, { headers: { "user-agent": CHROME, "sec-purpose": "prefetch" } })).toBe("prefetch");
     expect(verdictOf(CHROME, { elapsedMs: 4_999 })).toBe("too_soon");

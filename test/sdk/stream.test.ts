@@ -139,7 +139,7 @@ it("takes a silent connection for lost", async () => {
   stream.close();
 });
 
-it("ends for good where the key is not accepted", async () => {
+it("ends permanently if the key is rejected", async () => {
   const { errors, states, stream, calls } = listen([{ status: 401 }]);
   await vi.advanceTimersByTimeAsync(60_000);
   await stream.closed;

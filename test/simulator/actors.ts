@@ -10,7 +10,7 @@ const ERASE = "DELETE /api/v1/subscribers/{id}";
 const SEND = "POST /api/v1/notifications";
 const CANCEL = "POST /api/v1/notifications/{id}/cancel";
 
-/** Somebody new has the same external id: its text may stand in the table again. */
+/** A new subscriber has the same external id, so its text may be in the table again. */
 const REUSED = "reused";
 
 const isAnswered = ({ status }: Answer) => status > 0 && status < 500;
@@ -63,7 +63,7 @@ export async function populate(world: SimWorld, tenant: Tenant, count: number): 
   return people;
 }
 
-/** Creates somebody by the SDK's upsert. */
+/** Creates a subscriber by the SDK's upsert. */
 export async function join(world: SimWorld, tenant: Tenant): Promise<Person> {
   const canary = fresh(world);
   const tier = world.random.pick(TIERS);
@@ -74,7 +74,7 @@ export async function join(world: SimWorld, tenant: Tenant): Promise<Person> {
   return remember(world, { tenant: tenant.id, id: answer.body.id, external_id, canary, tier, since });
 }
 
-/** Changes somebody's profile; whoever is erased in the meantime becomes a new person. */
+/** Changes a subscriber's profile; one that is erased in the meantime becomes a new subscriber. */
 export async function change(world: SimWorld, tenant: Tenant, person: Person): Promise<void> {
   const consent = { channel: "email", status: world.random.pick(["opted_in", "opted_out"]), text: person.external_id };
   const attributes = { visits: world.random.between(1, 99) };

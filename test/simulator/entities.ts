@@ -47,7 +47,7 @@ export interface Audience {
   sent: Map<string, "a" | "b" | undefined>;
   heldOut: Set<string>;
   skipped: Set<string>;
-  /** Whoever is in two places. */
+  /** Elements that occur twice. */
   twice: string[];
 }
 

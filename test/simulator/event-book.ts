@@ -1,4 +1,4 @@
-// What clients were told of their events, and the clients: they send, link and export until they are answered.
+// The responses that clients got about their events, and the clients: they send, link and export until they succeed.
 import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
 import type { ExportedEvent } from "../../shared/store/events/events.ts";
 import { exportEvents } from "../../shared/store/events/export.ts";
@@ -53,7 +53,7 @@ async function untilAnswered(world: SimWorld, ask: () => Promise<number>): Promi
   }
 }
 
-/** Sends a batch, perhaps twice at once; somebody's as whom it is signed in, or a visitor's. */
+/** Sends a batch, perhaps twice at once, of a known subscriber or of an anonymous visitor. */
 export async function sendEvents(world: SimWorld, tenant: Tenant, people: readonly Person[]): Promise<void> {
   const { kernel, random } = world;
   const { sent } = bookOf(world);

@@ -26,7 +26,7 @@ export interface Findings {
   watchdog: number;
   /** Invariant → the seeds that break it. */
   violations: Record<string, number[]>;
-  /** What was come by, each once. */
+  /** What was reached, each once. */
   reached: string[];
   /** One hash of all traces: the same seeds give the same. */
   trace: string;

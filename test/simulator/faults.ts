@@ -26,7 +26,7 @@ const SERVICES = ["dynamodb", "dynamodb", "sqs", "scheduler", "kms"] as const;
 /** @param spared faults that do not strike though the dice say so, by their number. */
 export function createFaults(kernel: Kernel, profile: Profile, spared: ReadonlySet<number>): Faults {
   const start = kernel.now();
-  /** What is made before the story begins meets none, for there nobody waits. */
+  /** Setup before the run is free of faults. */
   const on = () => kernel.now() > start && kernel.now() < start + FAULTS_END_MS;
   const { random } = kernel;
   const outages = Array.from({ length: random.between(0, profile.outages) }, () => {

@@ -25,7 +25,7 @@ export type Handler = (event: any, context: any) => Promise<unknown>;
 export interface Work {
   tenants: Iterable<string>;
   timeoutSeconds: number;
-  /** Told of the process that does it. */
+  /** Called with the process that does it. */
   begins?(process: Process): void;
 }
 

@@ -9,7 +9,7 @@ export interface Watch {
   end?(): void | Promise<void>;
 }
 
-/** Told of every commit and of the end, it says when a promise was broken. */
+/** Checked at every commit and at the end; reports broken promises. */
 export interface Invariant {
   name: string;
   watch(world: SimWorld, broken: (text: string, ...entities: string[]) => void): Watch;

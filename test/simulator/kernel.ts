@@ -1,4 +1,4 @@
-// The kernel: virtual time, a heap of events, and a trace. Whatever awaits the outside waits for an event here.
+// The kernel: virtual time, a heap of events, and a trace. Every await of something outside waits for an event here.
 import { createHash } from "node:crypto";
 import { nextTick } from "node:process";
 import { setImmediate as nextTurn } from "node:timers/promises";

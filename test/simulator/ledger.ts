@@ -1,4 +1,4 @@
-// What clients asked for and were told: the promises that the invariants hold the service to.
+// Requests of clients and their responses: the promises that the invariants check.
 import type { QuietHours } from "../../shared/rules/quiet-hours.ts";
 
 export interface Person {
@@ -7,12 +7,12 @@ export interface Person {
   external_id: string;
   /** Text found nowhere else: in the e-mail address, the external id and an attribute. */
   canary: string;
-  /** What filters ask for; unknown of somebody who came back. */
+  /** The input of filters; unknown for a subscriber that was created again. */
   tier?: string;
   platform?: string | undefined;
   /** From when on every audience must hold it: its upsert was acknowledged. */
   since: number;
-  /** Somebody has begun to erase it. */
+  /** An erasure has begun. */
   erasingSince?: number;
   /** The erasure was acknowledged. */
   erasedAt?: number;
@@ -32,7 +32,7 @@ export interface Send {
   platform: string | undefined;
   /** The planned size is exact in the answer. */
   small: boolean;
-  /** Nobody touches its template, its channel or its schedule. */
+  /** Its template, channel and schedule are not changed meanwhile. */
   mustComplete: boolean;
   /** Ids answered with 200 or 201. */
   jobs: Set<string>;
@@ -42,7 +42,7 @@ export interface Send {
   canceledAt?: number;
 }
 
-/** What a reader was told of a message: it was read, dismissed, or among those that read-all read. */
+/** An acknowledgment to a reader: the message was read, dismissed, or included in a read-all. */
 export interface Mark {
   person: string;
   message: string;
@@ -105,13 +105,13 @@ export interface Ledger {
   caps: Map<string, number>;
   /** By workspace, the quiet hours and the daily cap that it has. */
   manners: Map<string, Manners>;
-  /** Whom quiet hours concern in another zone than UTC. */
+  /** Subscribers whose quiet hours are in another zone than UTC. */
   zones: Map<string, string>;
   /** When each inbox row was written, by message. */
   writtenAt: Map<string, number>;
   /** Inbox rows ever written: by job, by subscriber, the id of the message. */
   delivered: Map<string, Map<string, string>>;
-  /** Whom a provider may have reached, by job. */
+  /** Subscribers that a provider may have reached, by job. */
   pushed: Map<string, Set<string>>;
 }
 
@@ -148,7 +148,7 @@ export function mustHold(send: Send, person: Person): boolean {
   );
 }
 
-/** Whether the filters of a send let somebody in; undefined of whom that is not known. */
+/** Whether the filters of a send include a subscriber; undefined if that is unknown. */
 export function fits({ tier, platform }: Send, person: Person): boolean | undefined {
   if (tier === undefined && platform === undefined) return true;
   if (person.tier === undefined) return undefined;

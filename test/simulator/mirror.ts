@@ -1,4 +1,4 @@
-// The table as it is, kept from its own stream: what invariants read, and the log of commits they are told of.
+// A copy of the table, kept from its own stream, and the log of commits: what the invariants read.
 
 import { TABLE } from "../../local/account.ts";
 import type { DynamoDb, StreamRecord } from "../../local/aws/dynamodb/index.ts";

@@ -1,4 +1,4 @@
-// What may go wrong in a world, and how often. Faults end after 25 minutes: then everything must come to rest.
+// The kinds of faults of a run, and their rates. Faults end after 25 minutes; then the service must come to rest.
 import { MINUTE } from "../../shared/clock.ts";
 import type { Random } from "./random.ts";
 
@@ -51,9 +51,9 @@ const calm: Profile = {
 };
 
 export const profiles = {
-  /** Nothing but what queues and schedules do every day; whoever is late here has no excuse. */
+  /** Only what queues and schedules do every day, so there is no excuse for being late. */
   calm,
-  /** Everything but crashes, and nobody who comes round to heal: what was sent first must arrive. */
+  /** Everything except crashes, with neither sweep nor watchdog: what was sent first must arrive. */
   firstLine: {
     ...calm,
     name: "firstLine",

@@ -1,4 +1,4 @@
-// What a run came by: answers, moves of jobs, writes by kind of row, messages by queue. Seeds that reach nothing new show here.
+// What a run reached: responses, moves of jobs, writes by kind of row, messages by queue. Shows which seeds add none.
 import { placeOf } from "./entities.ts";
 import type { SimWorld } from "./world.ts";
 

@@ -1,4 +1,4 @@
-// What the command line tells of a range of seeds and of planted bugs.
+// The command line's report on a range of seeds and on planted bugs.
 import type { Findings } from "./exploration.ts";
 
 export function reportOf(findings: Findings, seconds: number): string {

@@ -1,4 +1,4 @@
-// What an AWS request is about: the keys it touches, for the walls between tenants and for the trace.
+// What an AWS request is about: the keys it touches, which the tenant check and the trace need.
 import type { ServiceName } from "../../local/aws/protocol.ts";
 import type { Wire } from "../../local/aws/stand-in.ts";
 

@@ -1,4 +1,4 @@
-// The simulator's seeds of every run that go the whole way of the SDK: the second half.
+// The second half of the simulator's seeds that run through the SDK in every test run.
 import { testSeeds } from "./slice.ts";
 
 testSeeds({ from: 451, seeds: 50, viaSdk: true, profileOf: (seed) => (seed % 5 === 0 ? "storm" : "firstLine") });

@@ -1,4 +1,4 @@
-// Real SDK clients over the same hooks: for some seeds, so that serialization and the SDK's own retries are met too.
+// Real SDK clients over the same hooks: for some seeds, to cover serialization and the SDK's own retries.
 import { type Hooks, requestHandler, type Services, unsigned } from "../../local/aws/protocol.ts";
 import { REGION } from "../../local/lambda.ts";
 import { awsClients } from "../../shared/aws.ts";

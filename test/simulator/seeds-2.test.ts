@@ -1,4 +1,4 @@
-// The simulator's seeds of every run: the second half of those that call the stand-ins straight.
+// The second half of the simulator's seeds that call the stand-ins directly in every test run.
 import { testSeeds } from "./slice.ts";
 
 testSeeds({ from: 201, seeds: 200 });

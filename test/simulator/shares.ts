@@ -1,4 +1,4 @@
-// Divides work over processes of their own: one for each core.
+// Divides work over separate processes, one per core.
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 

@@ -1,4 +1,4 @@
-// Makes a failing story short: fewer kinds of faults, fewer actors, fewer faults, as long as the same promise is broken.
+// Shrinks a failing run: fewer kinds of faults, fewer actors, fewer faults, as long as the same invariant fails.
 import type { Profile } from "./profiles.ts";
 import { profiles } from "./profiles.ts";
 import { type Run, type RunOptions, simulate } from "./simulate.ts";
@@ -10,7 +10,7 @@ export interface Shrunk {
   calm: string[];
 }
 
-/** Runs are cheap, but a story that resists is told as it is. */
+/** Limits the runs; a story that does not shrink further is printed as it is. */
 const MAX_ATTEMPTS = 150;
 
 const RATES = [

@@ -1,4 +1,4 @@
-// Runs one seed to its end: the same seed, the same story.
+// Runs one seed to its end; the same seed gives the same run.
 import { generateKeyPairSync } from "node:crypto";
 import { HOUR } from "../../shared/clock.ts";
 import type { Scenario, Violation, Watch } from "./invariant.ts";
@@ -93,7 +93,7 @@ export async function simulate({ seed, scenario, viaSdk = false, ...options }: R
   }
 }
 
-/** Nothing is pending, and nothing lies about that the sweep could still find. */
+/** No work is pending, and none is left that the sweep could find. */
 function isAtRest({ kernel, start, profile, mirror }: SimWorld): boolean {
   if (kernel.now() > start + LIMIT_MS) return true;
   if (kernel.pending() > 0) return false;

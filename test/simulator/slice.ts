@@ -1,4 +1,4 @@
-// Stretches of seeds as tests: each test a few, so that a failure names its neighbourhood and its story.
+// Ranges of seeds as tests, a few per test, so that a failure names its range and prints its story.
 import { describe, expect, it } from "vitest";
 import { shrunkStory } from "./exploration.ts";
 import type { ProfileName } from "./profiles.ts";

@@ -1,4 +1,4 @@
-// Tells what happened to an entity, in order, from the trace.
+// Extracts what happened to an entity from the trace, in order.
 import { SECOND } from "../../shared/clock.ts";
 import type { Line } from "./kernel.ts";
 
@@ -8,7 +8,7 @@ const MAX_CHARACTERS = 260;
 const MISHAP = /^(\S+\/\d+) (died|got|lost)/;
 const DEED = /^(\S+\/\d+) /;
 
-/** Lines of the trace that concern one of the entities, with ids told by their names. */
+/** Lines of the trace that concern one of the entities, with names in place of ids. */
 export function storyOf(
   trace: readonly Line[],
   start: number,

@@ -1,4 +1,4 @@
-// Delivers the table's stream to the react worker: in order per shard, in batches, again from the record that failed.
+// Delivers the table's stream to the react worker: in order per shard, in batches, retried from the failed record on.
 import type { StreamRecord } from "../../local/aws/dynamodb/index.ts";
 import { backoff } from "../../local/stream-mapping.ts";
 import { SECOND } from "../../shared/clock.ts";

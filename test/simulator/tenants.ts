@@ -1,4 +1,4 @@
-// Workspaces of a simulated world, made without faults before the story begins.
+// Workspaces of a simulated service, created without faults before the run begins.
 
 import { MINUTE, timestamp } from "../../shared/clock.ts";
 import type { Deps } from "../../shared/deps.ts";
@@ -17,7 +17,7 @@ import { vaultSealing } from "../../shared/vault.ts";
 
 export interface Tenant {
   id: TenantId;
-  /** Unfaulted access, for what must be there before the story. */
+  /** Access without faults, to set up what the run needs. */
   store: Store;
   /** A push channel that is ready to send, from before the story. */
   addPushChannel(): Promise<void>;

@@ -1,4 +1,4 @@
-// One simulated service: the product's handlers in mortal processes around the embedded AWS, on virtual time.
+// One simulated service: the product's handlers in processes that may crash, over the embedded AWS, on virtual time.
 import type * as v from "valibot";
 import { groups, workers } from "../../functions/index.ts";
 import { operator } from "../../functions/operator/index.ts";
@@ -47,7 +47,7 @@ export interface SimWorld extends FrontDoor {
   /** What an operator does to a workspace, at once and without faults. */
   operate(tenant: Tenant, change: Omit<v.InferInput<typeof operator.input>, "tenant_id">): Promise<void>;
   faults: Faults;
-  /** Runs an actor `ms` from now, unless the story is told without it. */
+  /** Runs an actor `ms` from now, unless a shrunk run leaves it out. */
   act(ms: number, action: () => Promise<void>): void;
   /** What actors threw: the simulation itself is wrong. */
   errors: readonly unknown[];
@@ -65,7 +65,7 @@ export interface SimWorld extends FrontDoor {
   /** Gives an id a name that the story tells it by. */
   name(id: string, name: string): void;
   names: ReadonlyMap<string, string>;
-  /** How much was healed by whoever comes round. */
+  /** How much the sweep and the watchdog repaired. */
   rescues: { sweep: number; watchdog: number };
   /** AWS calls of the product so far. */
   calls(): number;

@@ -144,7 +144,7 @@ describe("writing", () => {
     expect(await store.get(at("a"))).toEqual(second);
   });
 
-  it("more than 400 KB is told from other errors, alone and in a transaction", async () => {
+  it("an item over 400 KB is distinguished from other errors, alone and in a transaction", async () => {
     const { store } = await withStore();
     const text = "x".repeat(420_000);
     const answer = tooLarge(() => "too large");

@@ -1,4 +1,4 @@
-// A workspace with campaigns: how to make, release and move them, and what the reader of the inbox then sees.
+// A workspace with campaigns: how to make, release and move them, and read the inbox afterwards.
 import { timestamp } from "../../shared/clock.ts";
 import { START, type Tenant, type TestWorld } from "./world.ts";
 
@@ -21,7 +21,7 @@ export async function withCampaigns(world: TestWorld) {
   const channel_ids = [await channel()];
   const create = (body: object = {}) =>
     call("POST /api/v1/campaigns", { name: "Spring", content: text("Hello"), channel_ids, ...body });
-  /** A campaign with a message per time: `undefined` goes with the campaign. */
+  /** A campaign with a message per time: `undefined`: it is sent with the campaign. */
   const several = async (...times: (string | undefined)[]) => {
     const messages = times.map((scheduled_at, n) => ({ content: text(`M${n}`), channel_ids, scheduled_at }));
     return (await call("POST /api/v1/campaigns", { name: "Several", messages })).body;

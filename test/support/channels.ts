@@ -1,14 +1,14 @@
-// Channels and their credentials as tests make them: real key files, real multipart bodies.
+// Channels and credentials for tests, with real key files and multipart bodies.
 import { generateKeyPairSync } from "node:crypto";
 import type { Answer, Headers, Tenant, TestWorld } from "./world.ts";
 
 const pem = { type: "pkcs8", format: "pem" } as const;
 
-/** A token-signing key as Apple hands it out. */
+/** A token-signing key in the format of Apple. */
 export const APPLE_KEY = String(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export(pem));
 const RSA_KEY = String(generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export(pem));
 
-/** A service-account key as Google hands it out. */
+/** A service-account key in the format of Google. */
 export const GOOGLE_KEY = {
   type: "service_account",
   project_id: "shop-app",
@@ -55,7 +55,7 @@ export function form(fields: Record<string, string>, file?: { name: string; text
 
 export const keyFile = (text: string) => ({ name: "key_file", text });
 
-/** What each credential endpoint takes, by the last segment of its path. */
+/** A valid body of each credential endpoint, by the last segment of its path. */
 export const uploads = {
   "ios-push": () => form(IOS_FIELDS, keyFile(APPLE_KEY)),
   "android-push": () => form({}, keyFile(JSON.stringify(GOOGLE_KEY))),
@@ -76,7 +76,7 @@ export const kinds: Record<UploadPath, { type: string; short: string }> = {
   email: { type: "email", short: "email" },
 };
 
-/** A caller of one workspace's channel endpoints. */
+/** Calls the channel endpoints of one workspace. */
 export async function channelCalls(world: TestWorld, tenant: Tenant) {
   const as = await tenant.dashboard();
   let made = 0;

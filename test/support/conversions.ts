@@ -1,4 +1,4 @@
-// A workspace whose people are sent to and then buy: what insights are counted from.
+// A workspace whose subscribers get messages and then convert, for tests of insights.
 import { timestamp } from "../../shared/clock.ts";
 import { addPeople } from "./people.ts";
 import type { Tenant, TestWorld } from "./world.ts";
@@ -10,7 +10,7 @@ export async function withBuyers({ world, tenant }: { world: TestWorld; tenant: 
   const channel = (await call("GET /api/v1/channels")).body.channels[0].id as string;
   const define = (body: object = {}) =>
     call("POST /api/v1/insights/config", { event_name: "purchase", value_property: "cents", ...body });
-  /** Releases a campaign of the given messages and lets it go out. @returns its id and its jobs'. */
+  /** Releases a campaign of the given messages and runs its sends. @returns its id and its jobs'. */
   const campaign = async (times: (string | undefined)[] = [undefined], more: object = {}) => {
     const messages = times.map((scheduled_at, n) => ({
       content: { title: `M${n}`, body: "b" },

@@ -1,4 +1,4 @@
-// Load for a service that is about to be killed: what it acknowledged, and what must be true of its table afterwards.
+// Load for a service that is about to be killed: its acknowledged writes, and what must hold for its table afterwards.
 import { setTimeout as delay } from "node:timers/promises";
 import type { ServiceProcess } from "./service-process.ts";
 
@@ -14,7 +14,7 @@ interface Person {
 interface Send {
   key: string;
   to: string[];
-  /** Milliseconds ahead, for a scheduled one. */
+  /** Milliseconds until a scheduled one. */
   ahead: number | undefined;
   /** Undefined as long as no answer came. */
   id: string | undefined;
@@ -26,7 +26,7 @@ export interface Ledger {
   sends: Map<string, Send>;
   calls: number;
   acknowledged: number;
-  /** Answers that nobody promised, such as a 500. */
+  /** Unexpected responses, such as a 500. */
   surprises: string[];
 }
 
@@ -169,7 +169,7 @@ async function send({ service, ledger, owner }: Working, job: Send): Promise<boo
 export async function retryUnanswered(service: ServiceProcess, ledger: Ledger): Promise<void> {
   const working = { service, ledger, random: () => 0, owner: await ownerOf(service) };
   for (const job of ledger.sends.values()) {
-    // With a time of its own the body would be another one: the key is told apart by an immediate send only.
+    // A scheduled time would change the body, so only an immediate send can repeat the key.
     if (job.id === undefined && job.ahead === undefined) await send(working, job);
   }
   for (const person of ledger.people.values()) if (person.erased === "asked") await erase(working, person);

@@ -1,4 +1,4 @@
-// Every kind of credential a request can carry, and what the declarations say of each.
+// Every kind of credential of a request, and what the declarations say about it.
 import type { Credential, Endpoint } from "../../shared/http/endpoint.ts";
 import { holds, type Role } from "../../shared/http/roles.ts";
 import type { PlanName } from "../../shared/plans.ts";

@@ -1,4 +1,4 @@
-// What the published document says against an answer of the service.
+// Compares a response of the service with the published document.
 import type { OpenApi, OperationObject } from "../../docs/generate/openapi.ts";
 import { faultsOf } from "./json-schema.ts";
 import type { Answer } from "./world.ts";

@@ -1,4 +1,4 @@
-// Experiences for tests: made as drafts, taken through their moves, and read as their readers see them.
+// Experiences for tests: creation, transitions and reads.
 import type { Answer, Tenant, TestWorld } from "./world.ts";
 
 export const READY = {
@@ -25,16 +25,16 @@ export const listExperiences = async (world: TestWorld, tenant: Tenant, query = 
 export const act = async (world: TestWorld, tenant: Tenant, id: string, action: string, body?: unknown) =>
   world.call(`POST ${path(id)}/${action}`, { as: await tenant.dashboard(), ...(body !== undefined && { body }) });
 
-/** A draft that is ready to be published, but for what is said. @returns its id. */
+/** Creates a draft that is ready to be published, with the given changes. @returns its id. */
 export async function draft(world: TestWorld, tenant: Tenant, changes: object = {}): Promise<string> {
   const { status, body } = await createExperience(world, tenant, { ...READY, ...changes });
   if (status !== 201) throw new Error(`The draft was refused: ${JSON.stringify(body)}`);
   return body.id;
 }
 
-/** Takes it through these moves, each of which must succeed. @returns the last answer's body. */
+/** Takes these actions, which must all succeed. @returns the body of the last answer. */
 export async function take(world: TestWorld, tenant: Tenant, id: string, ...actions: string[]) {
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever JSON came back
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any JSON
   let last: any;
   for (const action of actions) {
     const { status, body } = await act(world, tenant, id, action);
@@ -48,7 +48,7 @@ export async function take(world: TestWorld, tenant: Tenant, id: string, ...acti
 /** The send of an experience, by its own id. */
 export const jobOf = async (world: TestWorld, tenant: Tenant, id: string) =>
   (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
-/** All sends an experience began. */
+/** All sends of an experience. */
 export const jobsOf = async (world: TestWorld, tenant: Tenant, id: string) =>
   (
     await world.call(`GET /api/v1/notifications?source_type=experience&source_id=${id}`, {

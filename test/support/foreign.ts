@@ -1,4 +1,4 @@
-// One real thing of a workspace per kind of route, for asking whether another workspace can tell that it is there.
+// One real resource per kind of route, to test that another workspace cannot detect it.
 import { platformWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { createImport } from "../../shared/store/subscribers/imports.ts";
@@ -130,7 +130,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/server-keys/", serverKey],
   // An event type is everybody's: there is none that another workspace could have.
   ["/v1/hooks/samples/", async (world) => world.ids.uuid()],
-  // A link of a mail is its own credential: the id of somebody is none.
+  // A link of a mail is its own credential; an id is not.
   ["/u/", subscriber],
   ["/o/", subscriber],
   ["/c/", subscriber],

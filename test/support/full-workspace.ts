@@ -1,4 +1,4 @@
-// A workspace with something of nearly everything in it, made through the endpoints: for asking what is left of it.
+// A workspace with nearly every kind of resource, created through the endpoints, to test what a purge leaves.
 import { groups } from "../../functions/index.ts";
 import { DAY, timestamp } from "../../shared/clock.ts";
 import { channelCalls, kinds, type UploadPath } from "./channels.ts";
@@ -69,7 +69,7 @@ async function people(world: TestWorld, tenant: Tenant, call: Call): Promise<voi
     await join(world, call, email, role, email.startsWith("ada"));
 }
 
-/** Invites somebody, who comes in or not. */
+/** Invites a member, who accepts or not. */
 export async function join(world: TestWorld, call: Call, email: string, role: string, comes = true): Promise<Answer> {
   const invited = await call("POST /api/v1/team/invitations", { email, role });
   if (!comes) return invited;

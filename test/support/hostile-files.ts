@@ -1,4 +1,4 @@
-// Files that somebody might want a browser to open from our address: none of them is a picture that we take.
+// Files that an attacker might want a browser to open from our address. None of them is an accepted image.
 import { gzipSync } from "node:zlib";
 import { pictures } from "./pictures.ts";
 

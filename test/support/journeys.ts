@@ -85,7 +85,7 @@ export async function journeySetting(world: TestWorld) {
   };
 }
 
-/** The same, with a reading of a journey's numbers that proves them to be what its runs say. */
+/** The same, with a reader of a journey's numbers that checks them against its runs. */
 export async function countedSetting(world: TestWorld) {
   const all = await journeySetting(world);
   const { store } = all.tenant;

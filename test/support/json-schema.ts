@@ -1,4 +1,4 @@
-// A small judge of JSON Schema: the keywords that our document uses, and an error for any other.
+// A small JSON Schema validator: the keywords that our document uses, and an error for any other.
 import type { JsonSchema } from "../../docs/generate/json-schema.ts";
 
 type Schemas = Readonly<Record<string, JsonSchema>>;

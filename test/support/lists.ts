@@ -1,4 +1,4 @@
-// Lists for tests: made, filled and looked at through the API.
+// Lists for tests: created, filled and read through the API.
 import type { Answer, Tenant, TestWorld } from "./world.ts";
 
 export const ask = async (world: TestWorld, tenant: Tenant, route: string, body?: unknown): Promise<Answer> =>

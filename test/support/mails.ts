@@ -1,10 +1,10 @@
-// Mails as their recipients have them: sent through the local service, read from their source, their links followed.
+// Mails as their recipients get them: sent through the local service, parsed from their source, their links followed.
 import { readMail } from "../../local/providers/mail.ts";
 import { send } from "./people.ts";
 import { openChannels, outboxOf } from "./reached.ts";
 import type { Answer, Headers, Tenant, TestWorld } from "./world.ts";
 
-/** A browser of a person. */
+/** The browser of a human. */
 export const BROWSER = {
   "user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
 };
@@ -12,7 +12,7 @@ export const BROWSER = {
 /** SES sends what the default credentials of tests give to an SMTP server. */
 export const SES = { provider: "ses", from_email: "shop@example.com", from_name: "Shop" };
 
-/** The path of a link of ours. */
+/** The path of a link of the service. */
 export const pathOf = (url: string): string => new URL(url).pathname;
 
 export interface ReadMail {
@@ -58,11 +58,11 @@ export function mailOf(source: string): ReadMail {
   };
 }
 
-/** Every mail that left, oldest first. */
+/** Every mail that was sent, oldest first. */
 export const mailsOf = async (world: TestWorld, query = ""): Promise<(ReadMail & { to: string })[]> =>
   (await outboxOf(world, `?channel=email${query}`)).map(({ payload, to }) => ({ ...mailOf(String(payload)), to }));
 
-/** A workspace with an e-mail channel by SES, and one person to write to. */
+/** A workspace with an e-mail channel by SES, and one subscriber. */
 export async function mailing(world: TestWorld, tenant: Tenant, email = "ada@example.com") {
   const { email: channel } = await openChannels(world, tenant, "email");
   const as = await tenant.dashboard();
@@ -79,7 +79,7 @@ export async function mailing(world: TestWorld, tenant: Tenant, email = "ada@exa
   return { ada: String(id), channel: channel!, mail };
 }
 
-/** Follows a link without a credential, as whoever has the mail does. */
+/** Follows a link without a credential, as a recipient does. */
 export const follow = (world: TestWorld, method: "GET" | "POST" | "HEAD", path: string, headers: Headers = BROWSER) =>
   world.call(`${method} ${path}`, { headers });
 

@@ -1,4 +1,4 @@
-// Functions that die between any two of their steps at AWS.
+// Functions that crash between any two of their AWS requests.
 /** A function that dies at its n-th step, before or after it was carried out, and stays dead until revived. */
 export function mortal(worker: string) {
   let left = Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-// Networks for tests of the egress client: names that resolve as a test says, connections that are only counted.
+// Networks for tests of the egress client: names resolve as the test declares, and connections are only counted.
 import { type Duplex, duplexPair } from "node:stream";
 import { openLine } from "../../local/providers/lines.ts";
 import { serveHttp1, serveHttp2 } from "../../local/providers/serving.ts";
@@ -10,7 +10,7 @@ export interface CountedNetwork extends Network {
   connects: string[];
 }
 
-/** Every connection is noted and closed at once. */
+/** Every connection is recorded and closed at once. */
 export function countedNetwork(resolve: Network["resolve"]): CountedNetwork {
   const connects: string[] = [];
   return {
@@ -24,7 +24,7 @@ export function countedNetwork(resolve: Network["resolve"]): CountedNetwork {
   };
 }
 
-/** Every request gets the answer of a function, over HTTP/1.1 or HTTP/2 as it was asked for. */
+/** Every request gets the answer of a function, over HTTP/1.1 or HTTP/2 as requested. */
 export function answeringNetwork(sink: Sink): CountedNetwork {
   const server = serveHttp1(sink);
   return onLines((line, { tls }) => {

@@ -1,4 +1,4 @@
-// People for tests: many at once without the price of HTTP, devices before they have an endpoint, and what they read.
+// Subscribers for tests: many at once without HTTP, with devices, and reads of their inboxes.
 import { createHash } from "node:crypto";
 import { sendThrough } from "../../local/aws/protocol.ts";
 import { timestamp } from "../../shared/clock.ts";
@@ -80,7 +80,7 @@ export const addDevice = (
   quickStore(world, tenant).put(
     DeviceItem,
     { subscriber, device },
-    deviceRow(subscriber, device, { at: world.clock.now(), ...attributes }),
+    { ...deviceRow(subscriber, device, { ...attributes, at: world.clock.now() }), ...attributes },
   );
 
 /** What the operator does to a workspace. */

@@ -1,6 +1,6 @@
 // Small pictures of each kind, and multipart bodies to send them in.
 
-/** A whole picture of one pixel. */
+/** A complete image of one pixel. */
 export const pictures = {
   png: Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",

@@ -1,4 +1,4 @@
-// What must be true of the whole table when everything has come to rest, whatever happened before.
+// Invariants of the whole table when the service is at rest, whatever happened before.
 import type { Ledger, Row } from "./crash.ts";
 
 const TERMINAL = ["completed", "failed", "canceled"];

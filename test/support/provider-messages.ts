@@ -1,4 +1,4 @@
-// One message per channel type, with credentials that are whole, for tests of providers.
+// One message per channel type, with valid credentials, for tests of providers.
 import { createECDH, generateKeyPairSync } from "node:crypto";
 import type {
   Addresses,

@@ -1,4 +1,4 @@
-// A workspace with quiet hours, and who is reached in it.
+// A workspace with quiet hours, and the subscribers that are reached in it.
 import { HOUR } from "../../shared/clock.ts";
 import { send } from "./people.ts";
 import { addPhone, openChannels, outboxOf } from "./reached.ts";

@@ -1,4 +1,4 @@
-// A workspace that can send by every channel, people with addresses, and what the providers were given.
+// A workspace that can send by every channel, subscribers with addresses, and the messages that providers received.
 
 import type { OutboxItem } from "../../local/outbox.ts";
 import { acceptChannel, findVerification } from "../../shared/store/channels/verifications.ts";

@@ -1,4 +1,4 @@
-// A receiver of webhooks: real HTTP over connections in memory, answering by script, noting what it got and when.
+// A receiver of webhooks: real HTTP over connections in memory. It answers by a script and records requests.
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { duplexPair } from "node:stream";
 import type { Network } from "../../shared/egress/network.ts";
@@ -13,20 +13,20 @@ export interface Received {
   at: number;
 }
 
-/** What it answers: a status, or nothing at all. */
+/** Its answer: a status, or none. */
 export type Script = (received: Received, n: number) => number | "silence" | "hang up";
 
 export interface Receiver {
   network: Network;
   received: Received[];
   answer(script: Script): void;
-  /** Names that lead somewhere else than to a public address. */
+  /** Names that do not resolve to a public address. */
   addresses: Map<string, string[]>;
 }
 
 const PUBLIC = "93.184.216.34";
 
-/** `now` is told once there is a world. */
+/** `now` is set when the world exists. */
 export function receiver(now: () => number): Receiver {
   const received: Received[] = [];
   const addresses = new Map<string, string[]>();

@@ -1,4 +1,4 @@
-// Segments for tests: made as the owner, changed and looked at through the API.
+// Segments for tests: created as the owner, changed and read through the API.
 import { recountMembers } from "../../shared/store/lists/memberships.ts";
 import { ingest } from "./events.ts";
 import type { Answer, Tenant, TestWorld } from "./world.ts";
@@ -47,7 +47,7 @@ export async function upsert(world: TestWorld, tenant: Tenant, external_id: stri
   return body.id as string;
 }
 
-/** Something a subscriber did, now unless said. */
+/** An event of a subscriber, by default now. */
 export async function did(world: TestWorld, tenant: Tenant, subscriber_id: string, event: object): Promise<void> {
   const { status, body } = await ingest(world, tenant, { subscriber_id, ...event });
   if (status !== 202) throw new Error(`The event was refused: ${JSON.stringify(body)}`);

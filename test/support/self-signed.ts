@@ -1,4 +1,4 @@
-// A certificate that nobody trusts, with its key, for receivers on loopback. It guards nothing.
+// An untrusted certificate with its key, for receivers on loopback. It protects nothing.
 export const selfSigned = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBfjCCASWgAwIBAgIUT7/6JfwZJnio24YaP5fPWBtt7QEwCgYIKoZIzj0EAwIw

@@ -1,4 +1,4 @@
-// The real service as a process of its own: started as `npm start` does, killed with everything it launched.
+// The real service as a separate process: started as `npm start` does, killed with everything it launched.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

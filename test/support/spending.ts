@@ -1,4 +1,4 @@
-// What work costs in the table, authentication apart: capacity units and requests, counted, never timed.
+// The cost of work in the table, without authentication: capacity units and requests, counted, never timed.
 import type { DynamoDbMeter } from "../../local/aws/dynamodb/index.ts";
 import type { Headers, TestWorld } from "./world.ts";
 
@@ -29,7 +29,7 @@ export async function entranceOf(world: TestWorld, as: Headers, { route, body }:
 
 /**
  * What a call spends beyond authentication and the limiter: those are metered by a call of the same function with the
- * same credential that is refused right after them, for its query or body (422).
+ * same credential that is rejected right after them because of its query or body (422).
  */
 export async function spentByCall(
   world: TestWorld,

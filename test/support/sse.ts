@@ -1,30 +1,30 @@
-// A live stream as a browser sees it: opened through the gateway, read line by line as it comes.
+// A live stream as a browser sees it: opened through the gateway, read line by line.
 import { addPeople, send } from "./people.ts";
 import type { Headers, Tenant, TestWorld } from "./world.ts";
 
 export interface Frame {
   id: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever JSON came
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads JSON of any shape
   data: any;
 }
 
 export interface OpenStream {
   readonly status: number;
   readonly headers: Record<string, string | string[]>;
-  /** Everything that came so far. */
+  /** Everything received so far. */
   readonly text: string;
   readonly ended: boolean;
   /** The blocks that carry a message, in order. */
   frames(): Frame[];
   /** The values of `retry:` lines, in order. */
   retries(): number[];
-  /** How many keepalive comments came. */
+  /** How many keepalive comments were received. */
   comments(): number;
-  /** The listener goes away. */
+  /** Closes the connection. */
   disconnect(): void;
 }
 
-/** Opens a stream and lets it come to rest. */
+/** Opens a stream and runs what follows. */
 export async function openStream(world: TestWorld, query: string, headers: Headers): Promise<OpenStream> {
   let status = 0;
   let answered: OpenStream["headers"] = {};
@@ -90,7 +90,7 @@ export async function openStream(world: TestWorld, query: string, headers: Heade
   };
 }
 
-/** A subscriber who may open live streams and be told things. */
+/** A subscriber with functions that open live streams and send messages. */
 export async function addReader(world: TestWorld, tenant: Tenant) {
   const [id] = (await addPeople(world, tenant, 1)) as [string];
   const open = (headers: Headers = {}, query = "") =>

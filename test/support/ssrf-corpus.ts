@@ -1,6 +1,6 @@
-// Spellings of targets on the inside of networks, and of hosts that are public: every bug found adds a line here.
+// Spellings of internal targets and of public hosts. Add a line for every bug.
 
-/** Host parts of URLs that a parser or a resolver takes for an inside host. */
+/** Hosts of URLs that a parser or a resolver reads as an internal host. */
 export const refusedSpellings: readonly string[] = [
   // Loopback in the odd forms of IPv4.
   "127.0.0.1",
@@ -162,7 +162,7 @@ export const refusedSpellings: readonly string[] = [
   "localhost:9001",
 ];
 
-/** What a resolver may answer, in the spellings of resolvers. */
+/** Possible answers of a resolver, in the spellings of resolvers. */
 export const refusedAddresses: readonly string[] = [
   "127.0.0.1",
   "127.8.8.8",

@@ -1,4 +1,4 @@
-// The store itself in tests: bound to a workspace named `shop`, its pauses passed by, its calls failing on demand.
+// The store itself in tests: bound to a workspace named `shop`, with pauses skipped and calls that fail on demand.
 import type { Hooks } from "../../local/aws/protocol.ts";
 import { SECOND } from "../../shared/clock.ts";
 import type { TenantId } from "../../shared/store/model.ts";
@@ -15,7 +15,7 @@ export const storeOf = (world: TestWorld): { world: TestWorld; store: Rows } => 
   store: openRows(world.partsFor("test"))(isOfWorkspace("shop" as TenantId)),
 });
 
-/** Lets time pass until the work is done, for its pauses are service time. */
+/** Moves service time until the work is done, because its pauses are service time. */
 export async function patiently<T>(world: TestWorld, work: Promise<T>): Promise<T> {
   let done = false;
   const result = work.finally(() => {

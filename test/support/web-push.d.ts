@@ -1,4 +1,4 @@
-// What is used of the oracle for Web Push.
+// Types of the Web Push library that tests compare with.
 declare module "web-push" {
   export function encrypt(
     userPublicKey: string,

@@ -54,7 +54,7 @@ export interface Tenant {
   /** A dashboard token of the owner, fresh at every reading. */
   dashboard(role?: Role, options?: { readOnly?: boolean }): Promise<Headers>;
   store: Store;
-  /** The table by raw keys, for what no endpoint writes or shows. */
+  /** The table by raw keys, for data that no endpoint writes or shows. */
   rows: Rows;
 }
 

@@ -21,7 +21,7 @@ export const additions: Areas = {
     F16: "Frequency caps hold across campaigns and journeys.",
     F17: "Configuration can be exported, compared and applied.",
     F18: "Agents plan a send, then confirm exactly that one.",
-    F19: "Opens and clicks by machines are told apart.",
+    F19: "Opens and clicks by machines are distinguished.",
     F20: "Versions of journeys can be compared.",
     F21: "A send that goes wrong stops itself.",
     F22: "Management writes are recorded in a chain that shows tampering.",

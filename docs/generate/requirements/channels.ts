@@ -13,7 +13,7 @@ export const channels: Areas = {
     "CHN-8": "A new channel is pending.",
     "CHN-9": "Credentials that the provider accepts make the channel `active`.",
     "CHN-10": "Credentials that it refuses make the channel `invalid`.",
-    "CHN-11": "Uploading again or asking for verification starts the cycle anew.",
+    "CHN-11": "Uploading again or requesting verification restarts the cycle.",
     "CHN-12": "POST `/api/v1/channels` needs type and name and answers 201.",
     "CHN-13": "A type outside the plan is 403 and lists the types that are allowed.",
     "CHN-14": "GET `/api/v1/channels` returns all channels.",

@@ -36,7 +36,7 @@ export const designs: Areas = {
     "D-NTF-STATE": "States of a send and of each recipient.",
     "D-PLAN": "What each of the six plans includes.",
     "D-PREVIEW": "Previews are exact up to 10,000 subscribers, and say so.",
-    "D-PROV": "Locally, providers keep what they are given and fail as they are told.",
+    "D-PROV": "Locally, providers record what they receive and fail on demand.",
     "D-PUSH": "What a push carries.",
     "D-QUIET": "Quiet hours put marketing off and drop nothing.",
     "D-REQID": "Every response has `X-Request-Id`.",

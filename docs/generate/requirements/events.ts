@@ -57,7 +57,7 @@ export const events: Areas = {
     "ISG-7": "Each side has its size, converters, rate and revenue.",
     "ISG-8": "The lift is the difference of the rates in percentage points.",
     "ISG-9": "It says whether any conversion is defined.",
-    "ISG-10": "Windows are the last 30 days unless told otherwise.",
+    "ISG-10": "Windows are the last 30 days by default.",
   },
   "Annotations (ANN)": {
     "ANN-1": "An annotation has a time or a span, a text, a kind, a source and a visibility.",

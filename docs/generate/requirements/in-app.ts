@@ -62,7 +62,7 @@ export const inApp: Areas = {
     "INB-3": "The status is `unread`, `read` or `dismissed`.",
     "INB-4": "A message expires 30 days after delivery and is then not listed.",
     "INB-5": "Inbox routes take an SDK key or a dashboard token, and always a `subscriber_id`.",
-    "INB-6": "GET `/v1/in-app/messages` returns the newest first, 50 unless told, 200 at most.",
+    "INB-6": "GET `/v1/in-app/messages` returns the newest first, 50 by default, 200 at most.",
     "INB-7": "POST `/v1/in-app/messages/read` marks all and says how many.",
     "INB-8": "POST `/v1/in-app/messages/:id/read` marks one, or 404.",
     "INB-9": "POST `/v1/in-app/messages/:id/dismiss` dismisses one, or 404.",

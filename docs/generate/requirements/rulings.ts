@@ -71,7 +71,7 @@ export const rulings: Areas = {
     "AMB-66": "A message without a time goes with its campaign.",
     "AMB-67": "Resume and unarchive start only those schedules that they had stopped.",
     "AMB-68": "Reports count recipients once a message, by fixed lists of interactions.",
-    "AMB-69": "Corners of rules: several keys are AND, an empty `$in` matches nobody, empty operators are 422.",
+    "AMB-69": "Corners of rules: several keys are AND, an empty `$in` matches no subscriber, empty operators are 422.",
     "AMB-70": "The same rule again leaves `needs_recompute` as it was.",
     "AMB-71": "A membership ends within 5 minutes of the end of its window, though nothing happens.",
     "AMB-72": "Members are listed with id, external id and time of entry.",

@@ -12,7 +12,7 @@ export const sends: Areas = {
     "NTF-7": "The target `segment` without `segment_id` is 422 and names the field.",
     "NTF-8": "Any other target is 422 and names the field.",
     "NTF-9": "A send with `scheduled_at` is handed to delivery at that time.",
-    "NTF-10": "A send that is canceled before its time reaches nobody.",
+    "NTF-10": "A send that is canceled before its time reaches no subscriber.",
     "NTF-11": "`channel_arbitration_mode` is `explicit` by default, or `smart`.",
     "NTF-12": "`device_filters` is a predicate over attributes of devices.",
     "NTF-13": "`subscriber_filters` is a predicate over attributes of subscribers.",
@@ -63,7 +63,7 @@ export const sends: Areas = {
     "SCH-11": "Expressions are read in the schedule's zone, changes of the clocks included.",
     "SCH-12": "A schedule fires while it is active, and never else.",
     "SCH-13": "Six fields and names such as `@daily` are 422.",
-    "SCH-14": "`next_run_at` is computed anew at creation, at a change and at each run.",
+    "SCH-14": "`next_run_at` is recomputed at creation, at a change and at each run.",
   },
   "Campaigns (CMP)": {
     "CMP-1": "A campaign has a name, a status, a category, a target, content or messages, and a holdout.",
@@ -94,7 +94,7 @@ export const sends: Areas = {
     "CMP-26": "A campaign becomes `live` and `completed` by itself.",
   },
   "Campaign reports (CRP)": {
-    "CRP-1": "GET `/api/v1/campaigns/:id/report` covers the last 30 days unless told otherwise.",
+    "CRP-1": "GET `/api/v1/campaigns/:id/report` covers the last 30 days by default.",
     "CRP-2": "A report counts sent, delivered, opened, clicked, converted, and the revenue in cents.",
     "CRP-3": "`by_channel` splits it by channel type.",
     "CRP-4": "`by_message` splits it by message, labelled with its title or `Message N`.",

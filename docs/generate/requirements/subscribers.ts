@@ -11,7 +11,7 @@ export const subscribers: Areas = {
     "SUB-6": "Repeating an upsert keeps `id` and `created_at`, and moves `updated_at`.",
     "SUB-7": "An upsert answers 401 for a bad key and 422 with the name of the field at fault.",
     "SUB-8": "DELETE `/api/v1/subscribers/:id` takes a dashboard token and answers 204.",
-    "SUB-9": "Deletion removes the subscriber for good, with devices and list memberships.",
+    "SUB-9": "Deletion removes the subscriber permanently, with devices and list memberships.",
     "SUB-10": "Deletion keeps the rows of the send ledger and makes them anonymous.",
     "SUB-11": "Deletion answers 401 without a token and 404 for an unknown id.",
     "SUB-12": "POST `/api/v1/subscribers/bulk-delete` takes 1 to 1,000 ids and returns `deleted` and `not_found`.",

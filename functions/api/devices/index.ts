@@ -38,8 +38,8 @@ export const devices = group("devices", "The phones and browsers of subscribers.
         const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
         return (await upsertSubscriber(store, root, { external_id: externalId }, cap)).id;
       };
-      const id = subscriber_id ?? (await ensure(external_id!));
-      const registered = await registerDevice(store, { ...fields, subscriber_id: id });
+      const id = external_id === undefined ? subscriber_id : await ensure(external_id);
+      const registered = id === undefined ? undefined : await registerDevice(store, { ...fields, subscriber_id: id });
       if (!registered) throw invalid({ subscriber_id: "no such subscriber in this workspace" });
       return registered.isNew ? registered.device : existing(registered.device);
     },

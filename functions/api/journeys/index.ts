@@ -67,7 +67,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     { permission: "content:write", uses: [storeWrite] },
     {
       summary: "Create a journey as a draft",
-      description: "What is missing, or leads nowhere, may come later: activation asks for all of it.",
+      description: "A draft may be incomplete: activation validates all of it.",
       body: JourneyInput,
       limits: JOURNEY_LIMITS,
       returns: Journey,
@@ -137,7 +137,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     "POST /api/v1/journeys/:id/pause",
     { permission: "send", uses: [storeWrite] },
     {
-      summary: "Pause an active journey: nobody enters, and runs stay where they are",
+      summary: "Pause an active journey: no subscriber enters, and runs stay where they are",
       returns: Journey,
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],
@@ -149,7 +149,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     "POST /api/v1/journeys/:id/archive",
     { permission: "send", uses: [storeWrite] },
     {
-      summary: "Archive a draft or paused journey; its runs in flight are canceled",
+      summary: "Archive a draft or paused journey; its active runs are canceled",
       returns: Journey,
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],
@@ -180,7 +180,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     "GET /api/v1/journeys/:id/stats",
     { uses: [storeRead] },
     {
-      summary: "Count a journey's runs by status, and what came of them step by step",
+      summary: "Count a journey's runs by status, and its active runs and outcomes by step",
       returns: v.object({
         runs: v.record(v.string(), v.number()),
         steps: v.record(v.string(), v.object({ active: v.number(), outcomes: v.record(v.string(), v.number()) })),
@@ -223,7 +223,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     "POST /api/v1/journeys/:id/runs/:runId/cancel",
     { permission: "send", uses: [storeWrite] },
     {
-      summary: "Cancel a run that is under way",
+      summary: "Cancel an active run",
       returns: Run,
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],

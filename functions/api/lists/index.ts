@@ -102,7 +102,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
     { permission: "content:write", uses: [storeWrite, timers] },
     {
       summary: "Delete a list; its subscribers stay",
-      description: "Refused while a scheduled notification names the list. Memberships go in the background.",
+      description: "Refused while a scheduled notification names the list. Memberships are removed in the background.",
       errors: ["NOT_FOUND", "CONFLICT"],
     },
     ({ store, timers, params }) => removeList(store, timers, params.id),
@@ -143,7 +143,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
     "POST /api/v1/lists/:id/subscribers/remove",
     { permission: "subscribers:write", uses: [storeWrite] },
     {
-      summary: "Take up to 1,000 subscribers out of a list",
+      summary: "Remove up to 1,000 subscribers from a list",
       body: SubscriberIds,
       returns: v.object({ removed: v.number(), not_found: v.array(v.string()) }),
       errors: ["NOT_FOUND"],

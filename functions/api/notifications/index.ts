@@ -9,7 +9,6 @@ import { Timestamp } from "../../../shared/http/schemas.ts";
 import { type StoreReader, secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { isTerminal, jobStatuses } from "../../../shared/rules/job-states.ts";
 import { chatAppInputOf } from "../../../shared/store/channels/chat-app-content.ts";
-import type { Key } from "../../../shared/store/model.ts";
 import { soFar } from "../../../shared/store/sends/deferred.ts";
 import { jobFields } from "../../../shared/store/sends/job-items.ts";
 import { cancelJob, getJob, type Job, listJobs } from "../../../shared/store/sends/jobs.ts";
@@ -34,6 +33,9 @@ const {
   sent,
   created_at,
 } = jobFields;
+
+/** Where a page of the list begins. */
+const Position = v.object({ pk: v.string(), sk: v.string() });
 
 const JsonRecord = v.record(v.string(), v.any());
 
@@ -142,7 +144,7 @@ export const notifications = group("notifications", "One-off sends with audience
     async ({ store, secrets, query: { cursor, ...filter } }) => {
       const root = await secrets.root();
       const scope = `notifications:${store.tenant}`;
-      const after = cursor === undefined ? undefined : (openCursor(root, scope, cursor) as Key);
+      const after = cursor === undefined ? undefined : v.parse(Position, openCursor(root, scope, cursor));
       const { jobs, next } = await listJobs(store, { ...filter, after });
       const items = await Promise.all(jobs.map((job) => shown(store, job)));
       return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };

@@ -54,7 +54,7 @@ const rule = { attribute: { plan: { $in: ["pro", "team"] } } };
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
-export const segments = group("segments", "Subscribers chosen by a rule over attributes and events.", [
+export const segments = group("segments", "Subscribers that match a rule over attributes and events.", [
   endpoint(
     "GET /api/v1/segments",
     { uses: [storeRead, secrets] },
@@ -93,7 +93,7 @@ export const segments = group("segments", "Subscribers chosen by a rule over att
     "POST /api/v1/segments/preview",
     { effect: "read", uses: [storeRead] },
     {
-      summary: "Count whom a rule would choose",
+      summary: "Count the subscribers that match a rule",
       description: "The body is the rule itself. Exact up to 10,000 subscribers, else estimated from a sample of them.",
       body: Rule,
       limits: RULE_LIMITS,
@@ -186,7 +186,7 @@ export const segments = group("segments", "Subscribers chosen by a rule over att
     "GET /api/v1/segments/:id/members/:subscriberId",
     { uses: [storeRead] },
     {
-      summary: "Say whether a subscriber is in a segment, and how each clause of the rule stands",
+      summary: "Get whether a subscriber is in a segment, and the result of each clause of the rule",
       returns: v.object({ member: v.boolean(), reasons: v.array(Reason) }),
       errors: ["NOT_FOUND"],
     },

@@ -28,7 +28,7 @@ export interface Prepared {
   subscriber: string;
   channel: ReachChannel;
   device?: DeviceRow | undefined;
-  /** It is known before that nothing can be sent. */
+  /** Known before the claim: it cannot be sent. */
   isRefused?: true;
   /** A frequency cap is reached. */
   isCapped?: true;

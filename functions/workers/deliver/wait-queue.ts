@@ -63,7 +63,7 @@ export async function createWaitQueue(work: Work, progress: Progress): Promise<W
     putOff: (round) => {
       putOff(round, addressees, (unit) => {
         const { subscriber } = recipientOf(chunk, unit);
-        // An erased subscriber does not wait: nothing can reach it any more.
+        // An erased subscriber does not wait.
         if (isPseudonym(subscriber) || gone.has(subscriber) || !disturbs(targetOf(chunk, unit).channel))
           return undefined;
         if (unit.quiet !== undefined && gate.over) return undefined;

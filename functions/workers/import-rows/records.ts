@@ -85,6 +85,6 @@ function check(chunk: Buffer, decoder: InstanceType<typeof TextDecoder>): Buffer
 /** The separator that the header uses most, outside quotes. */
 function delimiterOf(line: string): string {
   const bare = line.replaceAll(/"[^"]*"/g, "");
-  const counts = DELIMITERS.map((delimiter) => bare.split(delimiter).length);
-  return DELIMITERS[counts.indexOf(Math.max(...counts))]!;
+  const countOf = (delimiter: string) => bare.split(delimiter).length;
+  return DELIMITERS.reduce((best, delimiter) => (countOf(delimiter) > countOf(best) ? delimiter : best));
 }

@@ -30,7 +30,7 @@ import { queueWorker } from "../../../shared/worker.ts";
 const uses = [storeWrite, secrets, workspaceRead, egress, postWebhookQueue] as const;
 type WorkerContext = Context<typeof uses> & { clock: Clock; ids: Ids; log(entry: LogEntry): void };
 
-/** A delivery whose attempt this message asks for. */
+/** A message with the delivery and the endpoint that it names. */
 interface Task {
   message: Message<"post-webhook">;
   webhook: WebhookRow;

@@ -3,13 +3,13 @@
 import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
 import { stepJourneyQueue } from "../../../shared/resources.ts";
+import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { EventItem } from "../../../shared/store/events/items.ts";
 import { activeJourneys, type JourneyIndex, segmentTrigger } from "../../../shared/store/journeys/active.ts";
 import { DeletedJourney, JourneyItem } from "../../../shared/store/journeys/items.ts";
 import { SegmentMembership } from "../../../shared/store/lists/items.ts";
 import { changedKeys } from "../../../shared/store/segments/facts.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
-import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { becomes, type Change, type Changes, eventIdOf, isNew, ofTenants } from "./change.ts";
 
 export const journeyUses = [stepJourneyQueue, activeJourneys] as const;

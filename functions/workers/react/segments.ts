@@ -3,6 +3,7 @@
 import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
 import { recomputeQueue, segmentQueue } from "../../../shared/resources.ts";
+import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import { EventItem } from "../../../shared/store/events/items.ts";
 import { fromJson } from "../../../shared/store/item.ts";
@@ -11,7 +12,6 @@ import { changedKeys } from "../../../shared/store/segments/facts.ts";
 import { fillParts, secondLook } from "../../../shared/store/segments/fill.ts";
 import { SegmentItem } from "../../../shared/store/segments/items.ts";
 import { Profile, SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
-import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { type Change, type Changes, eventIdOf, isNew, ofTenants } from "./change.ts";
 
 export const segmentUses = [segmentQueue, recomputeQueue, dynamicSegments] as const;

@@ -3,6 +3,7 @@ import { SECOND } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
 import { segmentQueue, storeWrite, timers } from "../../../shared/resources.ts";
+import { chunksOf } from "../../../shared/rules/chunks.ts";
 import type { Rule } from "../../../shared/rules/segment-evaluation.ts";
 import { eventOf, type StoredEvent } from "../../../shared/store/events/events.ts";
 import { EventItem } from "../../../shared/store/events/items.ts";
@@ -10,7 +11,6 @@ import { dynamicSegments, type SegmentIndex } from "../../../shared/store/segmen
 import { reevaluate } from "../../../shared/store/segments/reevaluation.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
-import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 const CONCURRENT_SUBSCRIBERS = 10;

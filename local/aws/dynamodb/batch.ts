@@ -41,12 +41,19 @@ const KEYS_SHAPE = {
 } satisfies Shape;
 
 const GET_REQUESTS: Rule = {
-  type: "Map", required: true, ahead: { min: 1 }, keys: NAME,
-  values: structure(KEYS_SHAPE, "KeysAndAttributes"), called: `${MODEL}.KeysAndAttributes`,
+  type: "Map",
+  required: true,
+  ahead: { min: 1 },
+  keys: NAME,
+  values: structure(KEYS_SHAPE, "KeysAndAttributes"),
+  called: `${MODEL}.KeysAndAttributes`,
 };
 
 const WRITE_REQUESTS: Rule = {
-  type: "Map", required: true, keys: NAME, called: `java.util.List<${MODEL}.WriteRequest>`,
+  type: "Map",
+  required: true,
+  keys: NAME,
+  called: `java.util.List<${MODEL}.WriteRequest>`,
   values: listOf(
     structure(
       {
@@ -194,7 +201,7 @@ function readWrites(engine: Engine, requests: Record<string, WriteRequest[]>): N
   return writes;
 }
 
-/** A batch says less about a key that is missing or of the wrong type than a put does. */
+/** A batch's error for a missing or wrongly typed key has less detail than that of a put. */
 function onTable(prepared: PreparedWrite, table: Table): Write {
   for (const { name, type } of keyParts(table.keys)) {
     const value = attributeOf(prepared.given, name);

@@ -6,15 +6,15 @@ const WRITE_BLOCK = 1024;
 const READ_BLOCK = 4096;
 export const TRANSACTION_FACTOR = 2;
 
-/** A write costs the larger of what was and what is, 1 KB blocks, at least one. */
+/** A write costs 1 KB blocks of the larger of old and new item, at least one. */
 export const writeUnits = (before = 0, after = 0): number =>
   Math.max(1, Math.ceil(Math.max(before, after) / WRITE_BLOCK));
 
-/** A read costs 4 KB blocks, at least one; half when it may be stale. */
+/** A read costs 4 KB blocks, at least one; half for eventual consistency. */
 export const readUnits = (bytes: number, consistent: boolean): number =>
   Math.max(1, Math.ceil(bytes / READ_BLOCK)) * (consistent ? 1 : 0.5);
 
-/** What one call spent on one table. */
+/** Units that one call consumed on one table. */
 interface Spending {
   table: Table;
   kind: "read" | "write";
@@ -22,11 +22,11 @@ interface Spending {
   indexUnits: Map<string, number>;
 }
 
-/** What one call spends, table by table, and the partition keys it wrote. */
+/** Units that one call consumes, by table, and the partition keys that it wrote. */
 export interface Bill {
   spend(table: Table, kind: Spending["kind"], units: number): void;
   spendOnIndexes(table: Table, kind: Spending["kind"], units: readonly IndexUnits[]): void;
-  /** Notes what a write spent on one partition key value of the table. */
+  /** Records the units of a write on one partition key value of the table. */
   heat(partitionKey: string, units: number): void;
   spendings(): Spending[];
   heated(): ReadonlyMap<string, number>;
@@ -89,14 +89,14 @@ function reportOf(spending: Spending, mode: string | undefined, transactional = 
   return report;
 }
 
-/** `{ ConsumedCapacity }` for a call on one table, when it was asked for. */
+/** `{ ConsumedCapacity }` for a call on one table, if requested. */
 export function consumed(bill: Bill, mode: unknown): Report {
   const [spending] = bill.spendings();
   const report = spending && reportOf(spending, mode as string | undefined);
   return report ? { ConsumedCapacity: report } : {};
 }
 
-/** `{ ConsumedCapacity: [...] }` for a call on several tables, when it was asked for. */
+/** `{ ConsumedCapacity: [...] }` for a call on several tables, if requested. */
 export function consumedByTable(bill: Bill, mode: unknown, transactional = false): Report {
   if (mode !== "TOTAL" && mode !== "INDEXES") return {};
   return { ConsumedCapacity: bill.spendings().map((spending) => reportOf(spending, mode, transactional)) };

@@ -1,4 +1,4 @@
-// Reads condition, filter and key condition expressions into a tree.
+// Parses condition, filter and key condition expressions into a tree.
 import { countOperator, type Faults, goesOn, type Path, readPath, readSteps } from "./paths.ts";
 import { type Cursor, expressionFault, readTokens, refuseAbyss, type Token } from "./tokens.ts";
 
@@ -33,7 +33,7 @@ export const CONDITION_FUNCTIONS = new Set([
 /** They belong to updates. */
 export const UPDATE_FUNCTIONS = new Set(["if_not_exists", "list_append"]);
 
-/** Reads an expression; faults of form are thrown, in DynamoDB's precedence, without the kind before them. */
+/** Parses an expression. @throws syntax errors in DynamoDB's precedence, without the kind of expression. */
 export function readCondition(text: string): Condition {
   const cursor = readTokens(text);
   refuseAbyss(cursor);

@@ -1,4 +1,4 @@
-// What every operation works with, and what one call leaves behind for the meter and the listeners.
+// The deps of every operation, and the records of one call for the meter and the listeners.
 import type { Deps, Wire } from "../stand-in.ts";
 import type { Bill } from "./capacity.ts";
 import type { Shape } from "./parameters.ts";
@@ -22,7 +22,7 @@ export interface Engine extends Deps {
 
 export interface Call {
   bill: Bill;
-  /** Notes a written item for the listeners. */
+  /** Records a written item for the listeners. */
   touched(table: string, partitionKey: string): void;
 }
 
@@ -30,7 +30,7 @@ export interface Operation {
   shape: Shape;
   /** Runs within one database transaction. */
   writes: boolean;
-  /** What is refused before the members of the request are looked at. */
+  /** Checks that run before the members of the request are validated. */
   before?(input: Wire): void;
   run(input: Wire, call: Call): Wire;
 }

@@ -1,4 +1,4 @@
-// The refusals DynamoDB answers with, by name.
+// DynamoDB's errors, by name.
 import { type AwsFailure, awsFailure } from "../stand-in.ts";
 import type { Item } from "./values.ts";
 
@@ -7,13 +7,13 @@ export const validation = (message: string): AwsFailure => awsFailure("Validatio
 export const invalidParameter = (message: string): AwsFailure =>
   validation(`One or more parameter values were invalid: ${message}`);
 
-/** A refusal that the operations of the older validation layer word differently. */
+/** An error that operations of the older validation layer word differently. */
 export const reworded = (message: string, older: string): AwsFailure => Object.assign(validation(message), { older });
 
-/** A refusal that stays as it is inside `enveloped`. */
+/** An error that `enveloped` does not change. */
 export const unenveloped = (message: string): AwsFailure => Object.assign(validation(message), { bare: true });
 
-/** Gives refusals the words of the older validation layer, which batch writes, transactions and scans still run. */
+/** Gives errors the text of the older validation layer, which batch writes, transactions and scans still run. */
 export function inOlderWords<T>(work: () => T): T {
   try {
     return work();
@@ -22,7 +22,7 @@ export function inOlderWords<T>(work: () => T): T {
   }
 }
 
-/** Wraps the refusals of a request the way the writes of single items report them. */
+/** Wraps the errors of a request as writes of single items report them. */
 export function enveloped<T>(work: () => T): T {
   try {
     return work();

@@ -1,4 +1,4 @@
-// One request's expressions: its names and values, bounded caches of what was read, and the checks across them all.
+// One request's expressions: its names and values, bounded caches of parsed texts, and the checks across all of them.
 
 import type { Wire } from "../stand-in.ts";
 import { type Condition, readCondition } from "./conditions.ts";
@@ -20,7 +20,7 @@ import { bindUpdate, type UpdatePlan } from "./update-plans.ts";
 import { readUpdate } from "./updates.ts";
 import { type AttributeValue, type Item, MAX_NAME_BYTES, normalizeValue, TOO_LONG } from "./values.ts";
 
-/** The members of a request that expressions are made of. */
+/** The members of a request that hold expressions. */
 export interface ExpressionInput extends Wire {
   ExpressionAttributeNames?: Record<string, string>;
   ExpressionAttributeValues?: Item;
@@ -29,7 +29,7 @@ export interface ExpressionInput extends Wire {
 const CACHE_SIZE = 2000;
 const MAX_REFERENCE = 255;
 
-/** Remembers what `read` made of the texts used last. */
+/** Caches the results of `read` for the most recently used texts. */
 function remembered<T>(read: (text: string) => T): (text: string) => T {
   const cache = new Map<string, T>();
   return (text) => {
@@ -61,7 +61,7 @@ interface Expressions {
   update(text: string | undefined): UpdatePlan | undefined;
   projection(text: string | undefined): Path[] | undefined;
   keyCondition(text: string): { tree: Condition; binding: Binding };
-  /** Refuses names and values no expression used; call it after the last expression. Answers the paths they had. */
+  /** Rejects unused names and values. Call it after the last expression. @returns the paths of the expressions. */
   finish(): readonly Path[];
 }
 
@@ -69,8 +69,8 @@ const NAME_FORM = /^#[A-Za-z0-9_]+$/;
 const VALUE_FORM = /^:[A-Za-z0-9_]+$/;
 
 /**
- * Reads what the expressions of a request share; `kinds` are those the operation knows, `older` says that it still
- * runs the older validation layer, and `before` is what it checks before it reads any expression.
+ * Reads what the expressions of a request share. `kinds` are those of the operation, `older` means that it still runs
+ * the older validation layer, and `before` runs before any expression is parsed.
  */
 export function readExpressions(
   input: ExpressionInput,
@@ -159,7 +159,7 @@ export function readExpressions(
   };
 }
 
-/** Puts the kind of expression before a fault found in it. */
+/** Puts the kind of expression before its error. */
 export function named<T>(kind: string, work: () => T): T {
   try {
     return work();
@@ -179,7 +179,7 @@ const LEGACY_PARAMETERS = [
   "KeyConditions",
 ];
 
-/** Refuses parameters of both kinds together, and names and values without an expression that could use them. */
+/** Rejects parameters of both kinds together, and names and values without an expression that could use them. */
 function checkUse(input: ExpressionInput, kinds: readonly string[], older: boolean): void {
   const present = kinds.filter((kind) => !isAbsent(input[kind]));
   if (present.length > 0) refuseMixture(input, present);
@@ -193,7 +193,7 @@ function checkUse(input: ExpressionInput, kinds: readonly string[], older: boole
     );
 }
 
-/** Refuses both kinds of parameters together; only key conditions go with the expressions of other things. */
+/** Rejects both kinds of parameters together; only key conditions may be combined with expressions of another kind. */
 function refuseMixture(input: ExpressionInput, present: string[]): void {
   const legacy = LEGACY_PARAMETERS.filter(
     (name) => !isAbsent(input[name]) && (name !== "KeyConditions" || present.includes("KeyConditionExpression")),
@@ -217,7 +217,7 @@ function checkForm(map: object | undefined, member: string, form: RegExp): void 
     );
 }
 
-/** Refuses a name that no attribute can have. */
+/** Rejects a name that no attribute can have. */
 function checkName(name: string, ref: string): void {
   const refuse = (what: string) =>
     validation(`ExpressionAttributeNames contains invalid value: ${what} for key ${ref}`);
@@ -225,7 +225,7 @@ function checkName(name: string, ref: string): void {
   if (name.length > MAX_NAME_BYTES) throw refuse(TOO_LONG);
 }
 
-/** The older layer says which value it refuses. */
+/** The older layer names the value that it rejects. */
 function wrapped(ref: string, work: () => AttributeValue): AttributeValue {
   try {
     return inOlderWords(work);

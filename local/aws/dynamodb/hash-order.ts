@@ -3,7 +3,7 @@
 const MIN_BUCKETS = 16;
 const LOAD = 0.75;
 
-/** Texts by their buckets; those of one bucket as they came. */
+/** Texts by bucket; those of one bucket in their original order. */
 export function inHashOrder(texts: readonly string[]): string[] {
   let buckets = MIN_BUCKETS;
   while (texts.length > buckets * LOAD) buckets *= 2;

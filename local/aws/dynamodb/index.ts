@@ -1,4 +1,4 @@
-// The embedded DynamoDB: the real service's operations, refusals, billing and streams over the one SQLite file.
+// The embedded DynamoDB: the real service's operations, errors, billing and streams, over one SQLite file.
 import { SECOND } from "../../../shared/clock.ts";
 import { isRecord } from "../members.ts";
 import { awsFailure, type Deps, isAwsFailure, type StandIn, unknownOperation, type Wire } from "../stand-in.ts";
@@ -27,13 +27,13 @@ export type { StreamRecord } from "./streams.ts";
 type WriteListener = (table: string, partitionKey: string) => void;
 
 export interface DynamoDb extends StandIn {
-  /** Stream records of a table after a sequence number (empty text: all there are), in commit order. */
+  /** Stream records of a table after a sequence number (empty text: all), in commit order. */
   records(table: string, after: string, limit: number): StreamRecord[];
-  /** Keeps the records after a reader's checkpoint for as long as it has not read them. */
+  /** Keeps the records after a reader's checkpoint until it has read them. */
   keepRecords(checkpoint: () => string): void;
-  /** Listens to committed writes; what it returns ends that. */
+  /** Listens to committed writes. @returns a function that stops listening. */
   onWrite(listener: WriteListener): () => void;
-  /** Deletes items whose time to live is over and trims streams; answers how many items went. */
+  /** Deletes expired items and trims streams. @returns how many items were deleted. */
   expire(): number;
   meter(): DynamoDbMeter;
   resetMeter(): void;
@@ -58,7 +58,7 @@ export function createDynamoDb(deps: Deps & { faults?: DynamoDbFaults }): Dynamo
     }
   };
 
-  /** Runs one call to its end: metered, in one transaction if it writes, and told to the listeners. */
+  /** Runs one call: metered, in one transaction if it writes, and reported to the listeners. */
   const run = (operation: string, writes: boolean, work: (call: Call) => Wire): Wire => {
     if (faults.indexLag) storage.indexing.remember();
     const written: [table: string, partitionKey: string][] = [];
@@ -115,7 +115,7 @@ export function createDynamoDb(deps: Deps & { faults?: DynamoDbFaults }): Dynamo
   };
 }
 
-/** Only looked at when a request is refused: what the parser stumbles over would have been told before. */
+/** Checked only when a request is rejected, because an error of the parser comes before other errors. */
 function refuseMisshapen(input: Wire): void {
   for (const member of ["Item", "Key", "ExclusiveStartKey", "ExpressionAttributeValues"])
     if (isRecord(input[member])) for (const value of Object.values(input[member])) checkShapes(value);
@@ -141,7 +141,7 @@ const PARTIQL = new Set(["ExecuteStatement", "BatchExecuteStatement", "ExecuteTr
 const partiqlRefused = (name: string) =>
   awsFailure("UnknownOperationException", `The embedded DynamoDB does not speak PartiQL: ${name} is not built.`);
 
-/** JSON may say null for a parameter that is left out. */
+/** JSON may have null for an omitted parameter. */
 function withoutNulls(input: Wire): Wire {
   for (const name in input)
     if (input[name] === null) return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));

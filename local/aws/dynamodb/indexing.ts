@@ -1,4 +1,4 @@
-// Secondary indexes: their entries, what a change of an item does to them, and a look at them as they were a while ago.
+// Secondary indexes: their entries, their updates when an item changes, and reads of an earlier state.
 import type { Database } from "../database.ts";
 import { writeUnits } from "./capacity.ts";
 import { fitsIndex, indexKey, type StoredKey } from "./keys.ts";
@@ -26,11 +26,11 @@ interface Undo {
 
 export interface Indexing {
   create(index: Index): void;
-  /** Fills a new index from the items there are. */
+  /** Fills a new index from the existing items. */
   fill(table: Table, index: Index): void;
   drop(index: Index): void;
   update(table: Table, key: StoredKey, before: Stored | undefined, after: Stored | undefined): IndexUnits[];
-  /** Keeps what is needed to answer `asOf` from now on. */
+  /** Records what `asOf` needs from now on. */
   remember(): void;
   /** Runs `work` on the indexes as they were at that time. */
   asOf<T>(time: number, work: () => T): T;

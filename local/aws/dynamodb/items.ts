@@ -51,7 +51,7 @@ const NO_ITEM: Item = {};
 export const holds = ({ condition }: Write, before: Stored | undefined): boolean =>
   !condition || condition(before ? itemOf(before) : NO_ITEM);
 
-/** Stores what a write whose condition holds makes of its item, and bills it. */
+/** Stores the result of a write whose condition holds, and bills it. */
 export function commit(
   engine: Engine,
   call: Call,
@@ -92,7 +92,7 @@ interface PreparedRead {
   read(engine: Engine): Stored | undefined;
 }
 
-/** Checks a read by key as far as it goes without the table; what it returns needs the table. */
+/** Checks a read by key as far as possible without the table. The returned function needs the table. */
 export function prepareGet(input: GetInput, older = false): (table: Table) => PreparedRead {
   const key = normalizeItem(input.Key);
   const expressions = readExpressions(input, ["ProjectionExpression"], { older });
@@ -109,7 +109,7 @@ export function prepareGet(input: GetInput, older = false): (table: Table) => Pr
 export const shownItem = (stored: Stored, paths: Path[] | undefined): Item =>
   paths ? pick(itemOf(stored), branchesOf(paths)) : itemOf(stored);
 
-/** `{ ItemCollectionMetrics }` when asked for and the table has local indexes. */
+/** `{ ItemCollectionMetrics }` if requested and the table has local indexes. */
 function collectionMetrics(table: Table, item: Item, mode: unknown): Wire {
   const metrics = mode === "SIZE" ? metricsOf(table, item) : undefined;
   return metrics ? { ItemCollectionMetrics: metrics } : {};
@@ -142,7 +142,7 @@ const attributes = (item: Item | undefined): Wire => (item && Object.keys(item).
 
 export function itemOperations(engine: Engine): Operations {
   const { tables } = engine;
-  /** A put or a delete: both replace what is there, by an item or by nothing. */
+  /** A put or a delete: both replace the item, a delete by none. */
   const replace =
     (prepare: typeof preparePut | typeof prepareDelete): Operation["run"] =>
     (input, call) => {

@@ -1,4 +1,4 @@
-// From a key condition expression to the partition key and the stretch of sort keys it asks for.
+// From a key condition expression to the partition key and the range of sort keys.
 import type { Condition, Operand } from "./conditions.ts";
 import { invalidParameter, validation } from "./errors.ts";
 import { named } from "./expressions.ts";
@@ -12,12 +12,12 @@ import { type AttributeValue, compareValues, typeOf } from "./values.ts";
 
 export interface KeyTest {
   name: string;
-  /** `none` of these: something that no key can be asked for. */
+  /** `none` of these: a test that cannot apply to a key. */
   operator: "=" | "<" | "<=" | ">" | ">=" | "between" | "begins_with" | "none";
   values: AttributeValue[];
 }
 
-/** Which sort keys a query wants: as bounds, and the same as a test. */
+/** The sort keys of a query, as bounds and as a test. */
 interface Stretch {
   bounds: Bounds;
   includes(value: AttributeValue): boolean;
@@ -84,8 +84,8 @@ function keyTest(operator: KeyTest["operator"], operands: Operand[], binding: Bi
 }
 
 /**
- * Checks the tests against the keys; answers the partition key value and the stretch, if any. `before` is what is looked
- * at before the test of each part of the key.
+ * Checks the tests against the keys. @returns the partition key value and the range, if any. `before` runs before the
+ * test of each part of the key.
  */
 export function keyRange(
   tests: KeyTest[],

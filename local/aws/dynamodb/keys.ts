@@ -1,4 +1,4 @@
-// Keys: what DynamoDB demands of them, and the form in which SQLite orders them as DynamoDB does.
+// Keys: DynamoDB's rules for them, and the form in which SQLite orders them as DynamoDB does.
 import type { AwsFailure } from "../stand-in.ts";
 import { invalidParameter, validation } from "./errors.ts";
 import { sortableNumber } from "./numbers.ts";
@@ -80,7 +80,7 @@ function checkIndexKeys(item: Item, table: Table): void {
   }
 }
 
-/** Whether an item that was there before an index can be in it: one that cannot is left out. */
+/** Whether an item that is older than the index can be in it; if not, it is left out. */
 export const fitsIndex = (item: Item, { keys }: Index): boolean =>
   keyParts(keys).every((part) => {
     const value = attributeOf(item, part.name);
@@ -111,7 +111,7 @@ export const indexTypeMismatch = (part: KeyPart, actual: string, index: Index): 
     `Type mismatch for Index Key ${part.name} Expected: ${part.type} Actual: ${actual} IndexName: ${index.name}`,
   );
 
-/** Refuses paths that reach into a key attribute. */
+/** Rejects paths that reach into a key attribute. */
 export function checkScalarKeys(paths: readonly Path[], table: Table): void {
   if (!paths.some((path) => path.length > 1)) return;
   const refuse = (names: string[], kind: string) => {
@@ -131,7 +131,7 @@ const kindOf = (part: KeyPart): string => (part.type === "S" ? "string" : "binar
 const bytesOf = (value: AttributeValue): number =>
   value.S !== undefined ? Buffer.byteLength(value.S) : value.B !== undefined ? Buffer.byteLength(value.B, "base64") : 0;
 
-/** An empty key value refuses a whole transaction, not only its own action. */
+/** An empty key value rejects the whole transaction, not only its own action. */
 const emptyKey = (what: string): AwsFailure =>
   Object.assign(validation(`One or more parameter values are not valid. ${what}`), { whole: true });
 

@@ -1,4 +1,4 @@
-// The parameters of the days before expressions, as the real service still takes them.
+// The legacy parameters from before expressions, which the real service still accepts.
 import { choice, flag, list, map, needed, type Rule, type Shape, structure } from "./parameters.ts";
 
 const MODEL = "com.amazonaws.dynamodb.v20120810";

@@ -1,4 +1,4 @@
-// Translates the parameters of the days before expressions into what expressions are read into.
+// Translates the legacy parameters from before expressions into parsed expressions.
 import type { Comparator, Condition, Operand } from "./conditions.ts";
 import { invalidParameter, validation } from "./errors.ts";
 import type { KeyTest } from "./key-conditions.ts";
@@ -42,7 +42,7 @@ const TYPES: Record<string, string[]> = {
 };
 const COUNTS: Record<string, number> = { NULL: 0, NOT_NULL: 0, BETWEEN: 2 };
 
-/** Refuses a comparison that is not well-formed; answers its values in their stored form. */
+/** Rejects a malformed comparison. @returns its values in their stored form. */
 function checkedValues(operator: string, given: readonly AttributeValue[]): AttributeValue[] {
   const values = given.map((value) => normalizeValue(value));
   const wanted = COUNTS[operator] ?? 1;
@@ -93,7 +93,7 @@ function checkedExpectation(name: string, expectation: Comparison): Checked {
 
 const CHOICES = 100;
 
-/** What conditions, filters and expectations ask of an item. */
+/** The test that conditions, filters and expectations make on an item. */
 function predicateOf(checked: readonly Checked[], conditionalOperator: unknown): Predicate {
   const values: AttributeValue[] = [];
   const constant = (value: AttributeValue): Operand => ({ kind: "value", ref: String(values.push(value) - 1) });
@@ -104,7 +104,7 @@ function predicateOf(checked: readonly Checked[], conditionalOperator: unknown):
     const operands = own.map(constant);
     const [first, second] = operands as [Operand, Operand];
     if (operator === "IN") {
-      // Unlike an expression, a comparison takes any number of values.
+      // Unlike an expression, a comparison accepts any number of values.
       const parts: Predicate[] = [];
       for (let from = 0; from < operands.length; from += CHOICES)
         parts.push(bound({ kind: "in", operand: path, choices: operands.slice(from, from + CHOICES) }));
@@ -114,7 +114,7 @@ function predicateOf(checked: readonly Checked[], conditionalOperator: unknown):
     const comparator = COMPARATORS[operator];
     if (comparator) return bound({ kind: "compare", comparator, left: path, right: first });
     const holds = bound({ kind: "call", name: FUNCTIONS[operator]!, args: [path, ...operands] });
-    // Neither is true of what is not there.
+    // Both are false for an absent attribute.
     return operator === "NOT_CONTAINS" ? (item) => attributeOf(item, name) !== undefined && !holds(item) : holds;
   });
   return conditionalOperator === "OR"
@@ -122,7 +122,7 @@ function predicateOf(checked: readonly Checked[], conditionalOperator: unknown):
     : (item) => predicates.every((holds) => holds(item));
 }
 
-/** Refuses a conditional operator that has nothing to combine. */
+/** Rejects a conditional operator that has nothing to combine. */
 function checkOperator(conditionalOperator: unknown, comparisons: Comparisons | undefined): void {
   if (conditionalOperator === undefined) return;
   const count = Object.keys(comparisons ?? {}).length;
@@ -160,7 +160,7 @@ const KEY_OPERATORS: Record<string, KeyTest["operator"]> = {
   BEGINS_WITH: "begins_with",
 };
 
-/** The tests of `KeyConditions`; which of them a key can answer is told by its schema. */
+/** The tests of `KeyConditions`; the key schema decides which of them apply to a key. */
 export function readKeyConditions(conditions: Comparisons): KeyTest[] {
   const checked = checkedFilter(conditions);
   if (checked.length < 1 || checked.length > 2) throw validation("Conditions can be of length 1 or 2 only");
@@ -212,7 +212,7 @@ export function readAttributeUpdates(updates: AttributeUpdates): UpdatePlan | un
   };
 }
 
-/** What adding to or deleting from an attribute leaves of it. */
+/** The value of an attribute after adding to it or deleting from it. */
 function changed(old: AttributeValue | undefined, action: string, value: AttributeValue): AttributeValue | undefined {
   const type = typeOf(value);
   if (old && typeOf(old) !== type) throw validation("Type mismatch for attribute to update");

@@ -1,4 +1,4 @@
-// Rows in memory, for a database that keeps nothing: sorted lists in JavaScript, with a step back for each change.
+// Rows of a database in memory: sorted lists in JavaScript, with an undo step for each change.
 import type { Undo } from "../database.ts";
 import type { Sortable } from "./keys.ts";
 import type { Bounds, KeyedRow, Reach, RowKey, Rows } from "./rows.ts";
@@ -11,9 +11,9 @@ interface Entry extends KeyedRow {
 }
 
 interface Shelf {
-  /** By partition key; each list sorted. Empty ones go. */
+  /** By partition key; each list sorted. Empty lists are removed. */
   partitions: Map<string, Entry[]>;
-  /** The partition keys in order, as long as none comes or goes. */
+  /** The partition keys in order; cached until one is added or removed. */
   order: string[] | undefined;
 }
 
@@ -145,7 +145,7 @@ function withinBounds(list: readonly Entry[], { min, above, max, below }: Bounds
 const firstFrom = (list: readonly Entry[], place: readonly string[]) => first(list, place, 0);
 const firstAfter = (list: readonly Entry[], place: readonly string[]) => first(list, place, 1);
 
-/** The first position whose entry compares with the place at least so. */
+/** The first position whose entry compares with the place at least like this. */
 function first(list: readonly Entry[], place: readonly string[], min: number): number {
   // Most rows are written in the order of their keys.
   const last = list.at(-1);

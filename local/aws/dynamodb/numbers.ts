@@ -46,7 +46,7 @@ function format({ negative, digits, point }: Decimal): string {
   return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** The one way a number is stored and answered; refuses what DynamoDB refuses. */
+/** The normalized form in which a number is stored and returned. @throws what DynamoDB throws. */
 export function normalizeNumber(text: string): string {
   if (SHORT.test(text)) return text;
   const decimal = parse(text);
@@ -74,7 +74,7 @@ export function addNumbers(left: string, right: string, sign: 1 | -1 = 1): strin
   const unit = Math.min(a.point - a.digits.length, b.point - b.digits.length);
   const sum = scaled(a, unit) + BigInt(sign) * scaled(b, unit);
   const decimal = parse(`${sum}e${unit}`) ?? ZERO;
-  // The service has no other words for a sum of too many digits.
+  // The service has no other message for a sum with too many digits.
   if (decimal.digits.length > MAX_DIGITS) throw validation(OVERFLOW);
   checkRange(decimal);
   return format(decimal);

@@ -16,15 +16,15 @@ export interface Rule {
   listed?: string;
   /** Bounds that are checked before everything else and reported alone, by the member's own name. */
   ahead?: { min?: number; max?: number };
-  /** What every key of a map must be. */
+  /** The form of every key of a map. */
   keys?: Rule;
   /** The members of a structure. */
   inside?: Shape;
-  /** What every value of a map must be. */
+  /** The form of every value of a map. */
   values?: Rule;
-  /** What every element of a list must be. */
+  /** The form of every element of a list. */
   each?: Rule;
-  /** What the parser calls the structure, or the values of the map. */
+  /** The parser's name for the structure, or for the values of the map. */
   called?: string;
 }
 
@@ -42,9 +42,10 @@ export const list: Rule = { type: "List" };
 export const NAMES: Rule = { type: "Map", values: text, called: "java.lang.String" };
 export const needed = (rule: Rule): Rule => ({ ...rule, required: true });
 export const choice = (...oneOf: string[]): Rule => ({ type: "String", oneOf });
-/** `called` is its name in the service's model, which the parser knows it by as an element of a list or map. */
+/** `called` is its name in the service's model, which the parser uses for an element of a list or map. */
 export const structure = (inside: Shape, called?: string): Rule => ({
-  type: "Map", inside,
+  type: "Map",
+  inside,
   ...(called !== undefined && { called: `${MODEL}.${called}` }),
 });
 export const listOf = (each: Rule): Rule => ({ type: "List", each });
@@ -75,13 +76,13 @@ export const ON_FAILURE = choice("ALL_OLD", "NONE");
 
 export const isAbsent = (held: unknown): held is undefined | null => held === undefined || held === null;
 
-/** Refuses a request that does not fit; `owner` names the operation or structure, `at` where it stands. */
+/** Rejects an invalid request; `owner` is the operation or structure, `at` the position. */
 export function checkParameters(input: Wire, shape: Shape, owner: string, at = ""): void {
   checkMembers(input, shape, owner);
   checkConstraints(input, shape, at);
 }
 
-/** The same of a request whose members were checked. */
+/** The same for a request whose members were checked. */
 export function checkConstraints(input: Wire, shape: Shape, at = ""): void {
   refuseAhead(input, shape);
   const faults = faultsIn(input, shape, at);
@@ -91,7 +92,7 @@ export function checkConstraints(input: Wire, shape: Shape, at = ""): void {
 const violations = (faults: readonly string[]) =>
   validation(`${faults.length} validation error${faults.length > 1 ? "s" : ""} detected: ${faults.join("; ")}`);
 
-/** Refuses what is not known, and what the service's parser does not get through. */
+/** Rejects unknown members, and what the service's parser cannot read. */
 export function checkMembers(input: Wire, shape: Shape, owner: string): void {
   for (const name in input) {
     const rule = shape[name];
@@ -100,7 +101,7 @@ export function checkMembers(input: Wire, shape: Shape, owner: string): void {
   }
 }
 
-/** `isElement` says that it lies in a list or a map. */
+/** `isElement`: it is in a list or a map. */
 function checkHeld(held: unknown, rule: Rule, name: string, isElement = false): void {
   if (isAbsent(held)) return;
   checkType(held, rule, isElement);
@@ -118,7 +119,7 @@ function refuseAhead(input: Wire, shape: Shape): void {
   }
 }
 
-/** What a structure violates, as DynamoDB words it. */
+/** The violations of a structure, in DynamoDB's words. */
 function faultsIn(input: Wire, shape: Shape, at: string): string[] {
   const faults: string[] = [];
   for (const name in shape) {
@@ -185,7 +186,7 @@ export function shown(held: unknown): string {
   return `{${members.join(", ")}}`;
 }
 
-/** Refuses JSON of another type than the parameter's, as the real service's parser does. */
+/** Rejects JSON of another type than the parameter's, as the real service's parser does. */
 function checkType(held: unknown, rule: Rule, isElement: boolean): void {
   const { type } = rule;
   const actual = Array.isArray(held) ? "List" : typeof held === "object" ? "Map" : typeof held;
@@ -197,7 +198,7 @@ function checkType(held: unknown, rule: Rule, isElement: boolean): void {
   throw serialization(isElement && isScalar && isGeneric ? CAST : typeMessage(held, actual, rule, isElement));
 }
 
-/** What the parser says of anything but a list or map in a list or map of them. */
+/** The parser's error for an element that is not a list or map, in a list or map of these. */
 const CAST =
   "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base of loader 'bootstrap')";
 

@@ -1,4 +1,4 @@
-// Document paths: reading them from an expression, following them into an item, and picking them out of one.
+// Document paths: parsing them from an expression, following them into an item, and selecting them from one.
 import { isReserved } from "./reserved.ts";
 import type { Cursor } from "./tokens.ts";
 import { expressionFault } from "./tokens.ts";
@@ -7,13 +7,13 @@ import { type AttributeValue, attributeOf, type Item } from "./values.ts";
 /** Names and list positions; before binding a name may still be a `#reference`. */
 export type Path = readonly (string | number)[];
 
-/** Fills the names and values of a request into expressions, and notes which were used. */
+/** Resolves the names and values of a request in expressions, and records which were used. */
 export interface Binding {
   path(path: Path): Path;
   value(ref: string): AttributeValue;
 }
 
-/** Faults that DynamoDB reports only once the whole expression was read, in its order of precedence. */
+/** Errors that DynamoDB reports only after the whole expression is parsed, in its order of precedence. */
 export interface Faults {
   parentheses?: string;
   section?: string;
@@ -21,7 +21,7 @@ export interface Faults {
   misusedFunction?: string;
   reserved?: string;
   range?: string;
-  /** How many operators and functions there were so far. */
+  /** The number of operators and functions so far. */
   operators?: number;
 }
 
@@ -89,7 +89,7 @@ export function follow(item: Item, path: Path): AttributeValue | undefined {
   return value;
 }
 
-/** Refuses two paths of one expression where one holds the other, or where they disagree on map or list. */
+/** Rejects two paths of one expression that overlap, or that disagree on map or list. */
 export function refuseOverlaps(paths: readonly Path[]): void {
   let conflict: string | undefined;
   for (let second = 1; second < paths.length; second++)
@@ -115,7 +115,7 @@ function relationOf(one: Path, two: Path): "overlap" | "conflict" | undefined {
 
 type Branches = Map<string | number, Branches>;
 
-/** Which parts of an item a set of paths picks; a branch without branches is taken whole. */
+/** The parts of an item that a set of paths selects; a leaf selects the whole value. */
 export function branchesOf(paths: readonly Path[]): Branches {
   const root: Branches = new Map();
   for (const path of paths) {

@@ -91,7 +91,7 @@ function refuseType(operator: string, type: string): never {
   );
 }
 
-/** Refuses a constant of a type that no value of the operator could have. */
+/** Rejects a constant of a type that no value of the operator could have. */
 function checkOperand(operator: string, constant: AttributeValue | undefined, types: string[]): void {
   const type = constantType(constant);
   if (type && !types.includes(type)) refuseType(operator, type);

@@ -51,7 +51,7 @@ export function queryOperations(engine: Engine): Operations {
         const input = wire as ReadInput;
         const asked = readAsked(input, QUERY_KINDS, { check: () => checkConditioned(wire) });
         const tests = testsAsked(asked, wire);
-        // The newer layer, which a query has here and a scan has not.
+        // The newer validation layer, which a query has and a scan does not.
         enveloped(() => checkSelect(input));
         const source = sourceOf(engine, input);
         if (asked.startKey) checkStartKey(asked.startKey, source, { isScan: false });
@@ -112,7 +112,7 @@ function refuseFilterOnKeys(paths: readonly Path[] | undefined, { keys }: Source
       throw validation(`${kind} can only contain non-primary key attributes: Primary key attribute: ${part.name}`);
 }
 
-/** A partition of one item has nothing after it. */
+/** A partition with one item has no next page. */
 function refuseStartOfOne(start: Item, { index, keys }: Source): void {
   if (index || keys.range) return;
   const [type, held] = Object.entries(start[keys.hash.name]!)[0]!;
@@ -181,7 +181,7 @@ function scanPage(source: Source, start: Item | undefined, { Segment, TotalSegme
   return { ...page, mine: (row) => segmentOf(itemOf(row)[name]!, Number(TotalSegments)) === Number(Segment) };
 }
 
-/** Spreads partition keys over segments, the same way each time. */
+/** Distributes partition keys over segments, always the same way. */
 function segmentOf(hash: AttributeValue, segments: number): number {
   let mixed = 0x811c9dc5;
   for (const unit of (hash.S ?? hash.N ?? hash.B)!) mixed = Math.imul(mixed ^ unit.codePointAt(0)!, 0x01000193);

@@ -1,4 +1,4 @@
-// What Query and Scan share: which table or index, where to start, what to show, and reading one page.
+// Shared by Query and Scan: table or index, start position, projection, and reading one page.
 import type { Wire } from "../stand-in.ts";
 import { type Bill, readUnits } from "./capacity.ts";
 import type { Engine } from "./engine.ts";
@@ -70,7 +70,7 @@ export interface ReadRequest {
   startKey: Item | undefined;
 }
 
-/** Reads the parts of a read in the order in which the service looks at them; `check` comes before the expressions. */
+/** Parses the parts of a read in the order in which the service checks them; `check` comes before the expressions. */
 export function readAsked(
   input: ReadInput,
   kinds: readonly string[],
@@ -106,7 +106,7 @@ function readStartKey(key: Item): Item {
   }
 }
 
-/** Refuses a `Select` that does not go with the rest of the request. */
+/** Rejects a `Select` that does not go with the rest of the request. */
 export function checkSelect({ Select, ProjectionExpression, AttributesToGet, IndexName }: ReadInput): void {
   const given = ProjectionExpression !== undefined ? "ProjectionExpression" : AttributesToGet && "AttributesToGet";
   if (given && Select !== undefined && Select !== "SPECIFIC_ATTRIBUTES")
@@ -132,7 +132,7 @@ export function checkFiltered({ index }: Source, { filter }: ReadRequest): void 
     );
 }
 
-/** All attributes of items cannot be had from a global index that does not hold them. */
+/** A global index that does not hold all attributes cannot return them. */
 export function checkAllSelected({ index }: Source, { Select }: ReadInput): void {
   if (index && !index.local && index.projected && Select === "ALL_ATTRIBUTES")
     throw invalidParameter(
@@ -140,7 +140,7 @@ export function checkAllSelected({ index }: Source, { Select }: ReadInput): void
     );
 }
 
-/** Checks what was asked against the table and index. */
+/** Checks the request against the table and index. */
 export function checkAsked({ table, index }: Source, asked: ReadRequest): void {
   if (asked.projection) checkScalarKeys(asked.projection, table);
   const beyond = index && !index.local ? unprojected(asked.projection, index) : [];
@@ -169,7 +169,7 @@ export function checkStartKey(key: Item, { table, index, keys }: Source, { isSca
   if (isScan) for (const part of own) checkStartPart(key, part);
 }
 
-/** One attribute of the key that is read by. */
+/** One attribute of the key of the read. */
 export function checkStartPart(key: Item, { name, type }: KeyPart): void {
   const value = attributeOf(key, name);
   if (!value) throw validation(INVALID_START);
@@ -195,14 +195,14 @@ export function positionOf(key: Item, { table, index, keys }: Source): Sortable[
 export interface Page extends Reach {
   /** Leaves rows of other scan segments out. */
   mine?(row: Stored): boolean;
-  /** Which partition a row lies in, where a whole scan is billed partition by partition. */
+  /** The partition of a row, if a whole scan is billed by partition. */
   partitionOf?(row: Stored): number;
 }
 
-/** So many a table has that is paid per request, or an index of it, until it grows. */
+/** Partitions of an on-demand table, or of an index of it, until it grows. */
 export const PARTITIONS = 4;
 
-/** Reads one page, at most 1 MB before the filter, and answers it in the shape of Query and Scan. */
+/** Reads one page, at most 1 MB before the filter, and returns it in the form of Query and Scan. */
 export function readPage(
   engine: Engine,
   bill: Bill,
@@ -258,7 +258,7 @@ function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: 
   return { items, bytes, partitions, scanned, count: kept, last };
 }
 
-/** Reads the item of a row; from the table itself where a local index does not hold all that is `wanted`. */
+/** Reads the item of a row, from the table itself if a local index does not hold all `wanted` attributes. */
 function reader(
   engine: Engine,
   bill: Bill,

@@ -1,4 +1,4 @@
-// The words that may not stand for themselves as an attribute name in an expression.
+// The reserved words, which an expression may not use as attribute names.
 const WORDS = `
   ABORT ABSOLUTE ACTION ADD AFTER AGENT AGGREGATE ALL ALLOCATE ALTER ANALYZE AND ANY ARCHIVE ARE ARRAY AS ASC
   ASCII ASENSITIVE ASSERTION ASYMMETRIC AT ATOMIC ATTACH ATTRIBUTE AUTH AUTHORIZATION AUTHORIZE AUTO AVG BACK

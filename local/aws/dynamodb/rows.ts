@@ -1,4 +1,4 @@
-// Rows of items under their keys, in order: what tables and indexes are made of. In SQLite, where they are to last.
+// Rows of items in the order of their keys, for tables and indexes. This is the form in SQLite.
 import type { Database, Row } from "../database.ts";
 import type { Sortable } from "./keys.ts";
 import { memoryRows } from "./memory-rows.ts";
@@ -7,7 +7,7 @@ import { type Stored, storedOf, textOf } from "./stored.ts";
 /** The columns of a key: partition and sort key, and in an index those of the item behind them. */
 export type RowKey = readonly Sortable[];
 
-/** Which sort keys are wanted; what is left out bounds nothing. */
+/** A range of sort keys; an omitted bound does not limit it. */
 export interface Bounds {
   min?: Sortable;
   above?: Sortable;
@@ -19,10 +19,10 @@ export interface Reach {
   /** Of one partition, else of all in the order of their keys. */
   pk?: Sortable;
   bounds?: Bounds;
-  /** Begins beyond this key: all its columns, or those behind `pk` where one is given. */
+  /** Begins after this key: all its columns, or those after `pk` if that is given. */
   beyond?: RowKey;
   forward: boolean;
-  /** Nobody will ask for more. */
+  /** The reader needs no more rows than this. */
   atMost?: number;
 }
 
@@ -41,7 +41,7 @@ export interface Rows {
   all(storage: string): Iterable<KeyedRow>;
   /** Number of rows and their bytes. */
   measure(storage: string): { items: number; bytes: number };
-  /** Makes `due` quick to find. */
+  /** Creates the index for `due`. */
   watchDue(storage: string): void;
   /** Rows due after `from` and no later than `until`, the first one first. */
   due(storage: string, from: number, until: number): KeyedRow[];
@@ -50,7 +50,7 @@ export interface Rows {
 export const TABLE_COLUMNS = ["pk", "sk"];
 export const INDEX_COLUMNS = ["pk", "sk", "item_pk", "item_sk"];
 
-/** Items expire; the entries of indexes go with them. */
+/** Only items expire; their index entries are deleted with them. */
 const hasDue = (columns: readonly string[]): boolean => columns.length === TABLE_COLUMNS.length;
 
 export const openRows = (database: Database): Rows => (database.undo ? memoryRows(database.undo) : sqlRows(database));
@@ -64,7 +64,7 @@ interface Sql {
 
 const COMPARISONS = { min: ">=", above: ">", max: "<=", below: "<" } as const;
 
-/** So many rows are quicker read at once than one by one. */
+/** Up to this many rows are read at once, which is faster than one by one. */
 const FEW = 100;
 
 function sqlRows(database: Database): Rows {

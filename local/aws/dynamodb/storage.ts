@@ -1,4 +1,4 @@
-// Where items lie: rows in the order of their keys, with their indexes and their stream kept true at every write.
+// Stores items as rows in the order of their keys, and updates indexes and stream with every write.
 import type { Database } from "../database.ts";
 import { writeUnits } from "./capacity.ts";
 import { type Indexing, type IndexUnits, openIndexing } from "./indexing.ts";
@@ -14,7 +14,7 @@ interface Written {
   indexUnits: IndexUnits[];
 }
 
-/** One item's change: nothing before is an insert, nothing after a delete. */
+/** One item's change: an absent old item means an insert, an absent new item a delete. */
 interface Change {
   table: Table;
   key: StoredKey;
@@ -34,9 +34,9 @@ export interface Storage {
   write(change: Change): Written;
   /** Number of items and their bytes. */
   measure(storage: string): { items: number; bytes: number };
-  /** Items whose time to live is over at `second`. */
+  /** Items that are expired at `second`. */
   expired(table: Table, second: number): { key: StoredKey; stored: Stored }[];
-  /** Notes the expiry of every item by the table's present time-to-live attribute. */
+  /** Sets the expiry of every item from the table's current time-to-live attribute. */
   remarkExpiry(table: Table): void;
 }
 
@@ -62,7 +62,7 @@ export function openStorage(database: Database, streams: Streams, now: () => num
     stretch: rows.read,
     write: ({ table, key, before, after, expired }) => {
       const tableUnits = writeUnits(before?.size, after?.size);
-      // What came out of the database has its text, and then comparing texts is quickest.
+      // Items from the database have their text, and comparing texts is fastest.
       const isSame = before && after && (before === after || (before.text && before.text === textOf(after)));
       if (isSame) return { tableUnits, indexUnits: NO_INDEXES };
       if (after) put(table, key, after);

@@ -1,8 +1,8 @@
-// An item as it lies in the database: its attributes, its JSON text where that is needed, and its size.
+// An item as stored in the database: its attributes, its JSON text if needed, and its size.
 import type { Row } from "../database.ts";
 import type { Item } from "./values.ts";
 
-/** It has its text or its item, and gets the other when it is asked for. Never changed: readers share it. */
+/** Has its text or its item, and makes the other on first use. Immutable, because readers share it. */
 export interface Stored {
   text?: string;
   size: number;

@@ -1,4 +1,4 @@
-// The streams API: every stream has one shard, which ends when the stream is switched off.
+// The streams API: every stream has one shard, which is closed when the stream is disabled.
 import { DAY, MINUTE, SECOND } from "../../../shared/clock.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import type { Engine, Operations } from "./engine.ts";
@@ -28,7 +28,7 @@ interface StreamMatch {
 
 export function streamOperations(engine: Engine): Operations {
   const { tables, streams, clock } = engine;
-  /** The streams of a table: that of today, and those of the last day that it took the place of. */
+  /** The streams of a table: the current one, and those of the last day that it replaced. */
   const streamsOf = (table: Table): StreamMatch[] => {
     const { name, record } = table;
     const today = streamOf(table);
@@ -144,7 +144,7 @@ export function streamOperations(engine: Engine): Operations {
   };
 }
 
-/** What is no ARN of a stream is refused, whether there is such a stream or not. */
+/** Rejects a malformed stream ARN, whether or not such a stream exists. */
 function checkArn(arn: unknown): void {
   if (!/^arn:aws:dynamodb:[^:]+:\d+:table\/[^/]+\/stream\/[^/]+$/.test(String(arn)))
     throw validation(`Invalid StreamArn: ${arn}`);
@@ -160,7 +160,7 @@ function readIterator(text: string): [arn: string, after: string, at: number] {
   return [arn, after, at];
 }
 
-/** The API names the members of an identity by capitals, unlike the Lambda event, and does not repeat the stream. */
+/** The API capitalizes the members of an identity, unlike the Lambda event, and omits the stream's ARN. */
 function apiRecord({ eventSourceARN: _arn, userIdentity, ...record }: StreamRecord): Wire {
   return {
     ...record,

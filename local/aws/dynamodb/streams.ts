@@ -29,7 +29,7 @@ export interface StreamRecord {
 
 export interface Stream {
   table: string;
-  /** Tells tables apart that had the same name one after the other. */
+  /** Distinguishes successive tables of the same name. */
   tableId: string;
   label: string;
   view: StreamView;
@@ -37,27 +37,27 @@ export interface Stream {
 
 export interface Streams {
   append(table: Table, before: Stored | undefined, after: Stored | undefined, expired: boolean): void;
-  /** What was appended since the last time is committed, or was taken back. */
+  /** Commits or rolls back the records that were appended since the last call. */
   settle(committed: boolean): void;
-  /** Records after a sequence number (empty text: from the first there is), oldest first. */
+  /** Records after a sequence number (empty text: from the first one), oldest first. */
   read(stream: Stream, after: string, limit: number): StreamRecord[];
   /** The sequence number of the newest record of all, for iterators that start there. */
   latest(): string;
-  /** Forgets records older than 24 hours, at most once an hour. */
+  /** Deletes records older than 24 hours, at most once an hour. */
   trim(): void;
-  /** Keeps what comes after a reader's checkpoint, however old: the service may have been stopped for days. */
+  /** Keeps records after a reader's checkpoint, however old, because the service may have been stopped for days. */
   keepFor(checkpoint: () => string): void;
 }
 
 const RETENTION = DAY;
-/** So many records are kept in memory as well: readers are seldom further behind. */
+/** How many records are also kept in memory: readers are seldom further behind. */
 const MAX_TAIL = 2_000;
 const SEQUENCE_DIGITS = 21;
 
 export const sequenceText = (sequence: number): string => String(sequence).padStart(SEQUENCE_DIGITS, "0");
 
 export function openStreams(database: Database, now: () => number): Streams {
-  /** Without a file, what is in memory is all there is. */
+  /** Without a file, records are in memory only. */
   const isKept = database.undo === undefined;
   if (isKept)
     database.exec(
@@ -71,7 +71,7 @@ export function openStreams(database: Database, now: () => number): Streams {
   let tail = { after: isKept ? Number.POSITIVE_INFINITY : 0, records: [] as Kept[] };
   const newest = (): number =>
     isKept ? Number(database.first("SELECT coalesce(max(sequence), 0) AS newest FROM dynamodb_records")!.newest) : 0;
-  /** Up to here, every reader has read. */
+  /** Every reader has read up to here. */
   const slowest = () => Math.min(Number.MAX_SAFE_INTEGER, ...checkpoints.map((checkpoint) => Number(checkpoint())));
 
   return {
@@ -131,7 +131,7 @@ export function openStreams(database: Database, now: () => number): Streams {
     trim: () => {
       if (now() < trimmedAt + HOUR) return;
       trimmedAt = now();
-      // The newest record stays, so that sequence numbers go on from it after a restart.
+      // The newest record stays, so that sequence numbers continue from it after a restart.
       const done = Math.min((sequence ?? newest()) - 1, slowest());
       const oldest = now() - RETENTION;
       if (isKept) database.run("DELETE FROM dynamodb_records WHERE at <= ? AND sequence <= ?", oldest, done);
@@ -181,7 +181,7 @@ function changeOf(
   };
 }
 
-/** A change as JSON, of the texts that its items have already. */
+/** A change as JSON, from the existing texts of its items. */
 function recordText(change: Change, before: Stored | undefined, after: Stored | undefined): string {
   const { name, size, expired, keys } = change;
   const images = (change.new ? `,"new":${textOf(after!)}` : "") + (change.old ? `,"old":${textOf(before!)}` : "");

@@ -1,4 +1,4 @@
-// What DynamoDB demands of the definition of a table and of its indexes.
+// Validates the definition of a table and of its indexes as DynamoDB does.
 import type { Wire } from "../stand-in.ts";
 import { invalidParameter, validation } from "./errors.ts";
 import { choice, flag, list, listOf, long, NAME, needed, type Rule, type Shape, structure } from "./parameters.ts";
@@ -6,7 +6,7 @@ import { EXTRAS } from "./table-extras.ts";
 import type { IndexDefinition, KeyElement, StreamView, Throughput } from "./tables.ts";
 import type { KeyType } from "./values.ts";
 
-/** Table operations call a missing or short name by another sentence than item operations do. */
+/** Table operations report a missing or short name with another message than item operations do. */
 export const TABLE_NAME: Rule = { type: "String", form: /^[a-zA-Z0-9_.-]+$/ };
 
 export const THROUGHPUT = structure(
@@ -14,7 +14,7 @@ export const THROUGHPUT = structure(
   "ProvisionedThroughput",
 );
 
-/** Of keys and of what is projected by name; other attributes may have longer ones. */
+/** Applies to key attributes and to attributes projected by name; other names may be longer. */
 const KEY_NAME: Rule = { type: "String", min: 1, max: 255 };
 
 const KEY_SCHEMA: Rule = {
@@ -88,7 +88,7 @@ const MAX_GLOBAL = 20;
 const MAX_UNITS = 1_000_000_000_000;
 const MAX_PROJECTED = 100;
 
-/** Refuses a name before anything else is looked at. */
+/** Rejects a name before any other check. */
 export function checkTableName(name: unknown): void {
   if (name === undefined || name === null)
     throw validation("The parameter 'TableName' is required but was not present in the request");

@@ -16,7 +16,7 @@ const warmThroughputOf = ({ ReadCapacityUnits, WriteCapacityUnits }: Throughput)
   Status: "ACTIVE",
 });
 
-/** `TableDescription`; `status` shows a change under way that is in fact done. */
+/** `TableDescription`; `status` shows a change in progress that is in fact done. */
 export function describe(storage: Storage, table: Table, status = "ACTIVE", changing: readonly string[] = []): Wire {
   const { record } = table;
   const measure = status === "CREATING" ? () => NOTHING : storage.measure;

@@ -1,4 +1,4 @@
-// What is told about a table and changes nothing here: encryption, ceilings on demand, warm throughput.
+// Table settings that are described and have no effect here: encryption, on-demand limits, warm throughput.
 import type { Wire } from "../stand-in.ts";
 import { choice, count, flag, type Shape, structure, text } from "./parameters.ts";
 import { ACCOUNT, REGION, type TableRecord } from "./tables.ts";
@@ -9,7 +9,7 @@ export const EXTRAS = {
   WarmThroughput: structure({ ReadUnitsPerSecond: count(1), WriteUnitsPerSecond: count(1) }),
 } satisfies Shape;
 
-/** Notes in the record what a request says about these things. */
+/** Stores these settings of a request in the record. */
 export function keepExtras(record: TableRecord, input: Wire): void {
   const encryption = input.SSESpecification as { Enabled?: boolean; KMSMasterKeyId?: string } | undefined;
   if (encryption?.Enabled) record.encryptionKey = encryption.KMSMasterKeyId ?? "alias/aws/dynamodb";
@@ -18,7 +18,7 @@ export function keepExtras(record: TableRecord, input: Wire): void {
   if (input.WarmThroughput) record.warmThroughput = input.WarmThroughput as Record<string, number>;
 }
 
-/** The same as a description of the table has it. */
+/** The same settings in the form of the description. */
 export function describeExtras({ encryptionKey, onDemandThroughput }: TableRecord): Wire {
   return {
     ...(encryptionKey && {

@@ -1,4 +1,4 @@
-// How operations on tables find the table they name.
+// Finds the table that an operation names.
 import type { Wire } from "../stand-in.ts";
 import type { Engine, Operation } from "./engine.ts";
 import { noSuchTable } from "./errors.ts";
@@ -6,7 +6,7 @@ import type { Shape } from "./parameters.ts";
 import { checkTableName, TABLE_NAME } from "./table-definitions.ts";
 import type { Table } from "./tables.ts";
 
-/** The table an operation on tables names. */
+/** The table that an operation on tables names. */
 export function findTable({ tables }: Engine, name: unknown): Table {
   const table = tables.find(String(name));
   if (!table) throw noSuchTable(String(name));

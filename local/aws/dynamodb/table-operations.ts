@@ -13,7 +13,7 @@ import { named, setStream, updateTable } from "./table-updates.ts";
 import type { TableRecord } from "./tables.ts";
 
 const LIST_LIMIT = 100;
-/** What is not told any more of a table that is deleted. */
+/** Members that the description of a deleted table omits. */
 const GONE = new Set([
   "AttributeDefinitions",
   "KeySchema",

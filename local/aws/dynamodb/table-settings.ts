@@ -1,4 +1,4 @@
-// What surrounds a table: time to live, tags, recovery, limits and endpoints.
+// Settings of a table: time to live, tags, recovery, limits and endpoints.
 import { HOUR, MINUTE, SECOND } from "../../../shared/clock.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import type { Engine, Operations } from "./engine.ts";
@@ -7,7 +7,7 @@ import { flag, listOf, map, needed, structure, text } from "./parameters.ts";
 import { findTable, onTable } from "./table-lookup.ts";
 import { REGION, type Table, tableArn } from "./tables.ts";
 
-/** For so long the time to live stays as it was switched; the documentation says an hour. */
+/** How long the time to live cannot be changed again; the documentation says an hour. */
 const TIME_TO_LIVE_REST = 30 * MINUTE;
 const MAX_TAGS = 50;
 export const TAGS = listOf(structure({ Key: text, Value: text }, "Tag"));

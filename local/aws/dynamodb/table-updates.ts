@@ -1,4 +1,4 @@
-// UpdateTable: billing, stream, deletion protection and global indexes, all at once done.
+// UpdateTable: billing, stream, deletion protection and global indexes, applied at once.
 import { DAY, SECOND } from "../../../shared/clock.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import type { Engine, Operation } from "./engine.ts";
@@ -156,7 +156,7 @@ function changeStream(engine: Engine, record: TableRecord, wanted: StreamInput |
   setStream(engine, record, wanted);
 }
 
-/** Deletes, changes and defines indexes; answers the names of those that are new. */
+/** Deletes, changes and defines indexes. @returns the names of new ones. */
 function changeIndexes(engine: Engine, table: Table, input: UpdateInput): string[] {
   const { record } = table;
   const updates = input.GlobalSecondaryIndexUpdates ?? [];
@@ -187,7 +187,7 @@ function defineIndex(table: Table, definition: IndexDefinition, given: TableReco
   return name;
 }
 
-/** An attribute is one thing to all indexes. */
+/** An attribute has the same type in all indexes. */
 function redefined(
   { AttributeDefinitions, globalIndexes, localIndexes, ...table }: TableRecord,
   { AttributeName: name, AttributeType }: TableRecord["AttributeDefinitions"][number],
@@ -234,7 +234,7 @@ export function named({ id, record }: Table, definition: IndexDefinition): Index
   return definition;
 }
 
-/** Switches the stream of a table on (with a new label) or off. */
+/** Enables the stream of a table (with a new label) or disables it. */
 export function setStream({ clock }: Engine, record: TableRecord, wanted: StreamInput | undefined): void {
   if (!wanted) return;
   if (!wanted.StreamEnabled) {

@@ -1,4 +1,4 @@
-// The tables there are: their keys, indexes and stream, remembered in memory and kept in the database.
+// The tables: their keys, indexes and stream, cached in memory and stored in the database.
 import type { Database } from "../database.ts";
 import { noSuchResource } from "./errors.ts";
 import type { AttributeValue, Item, KeyType } from "./values.ts";
@@ -37,7 +37,7 @@ export interface IndexDefinition {
 
 export type StreamView = "KEYS_ONLY" | "NEW_IMAGE" | "OLD_IMAGE" | "NEW_AND_OLD_IMAGES";
 
-/** What is kept of a table; everything else follows from it. */
+/** The stored record of a table; everything else follows from it. */
 export interface TableRecord {
   TableName: string;
   TableId: string;
@@ -53,13 +53,13 @@ export interface TableRecord {
   DeletionProtectionEnabled: boolean;
   TableClass?: string;
   stream?: { label: string; view: StreamView; enabled: boolean };
-  /** Streams that were switched off and have a successor, with when that was. */
+  /** Disabled streams that have a successor, with the time of disabling. */
   formerStreams?: { label: string; view: StreamView; until: number }[];
   timeToLive?: { attribute: string };
-  /** When the time to live was switched on or off last, in milliseconds. */
+  /** When the time to live was last enabled or disabled, in milliseconds. */
   timeToLiveAt?: number;
   pointInTimeRecovery?: boolean;
-  /** The KMS key an owner asked for. */
+  /** The KMS key that the request named. */
   encryptionKey?: string;
   onDemandThroughput?: Record<string, number>;
   warmThroughput?: Record<string, number>;
@@ -98,11 +98,11 @@ export const streamArn = (table: string, label: string): string => `${tableArn(t
 
 export interface Tables {
   find(name: string): Table | undefined;
-  /** The table an item operation names (by name or ARN). */
+  /** The table that an item operation names (by name or ARN). */
   need(name: string): Table;
   names(): string[];
   add(record: TableRecord): Table;
-  /** Keeps what changed in `table.record`. */
+  /** Stores the changed `table.record`. */
   save(table: Table): Table;
   remove(table: Table): void;
 }

@@ -52,13 +52,13 @@ export interface Cursor {
   expect(text: string): void;
   /** Takes the next token, which must be of this kind. */
   expectKind(kind: Token["kind"]): Token;
-  /** Refuses `token` (the next one unless told). */
+  /** Rejects `token` (default: the next one). */
   fail(token?: Token): never;
   /** The token at a position, from the first one. */
   at(position: number): Token;
 }
 
-/** Reads `text`; `tellsSize` for the kinds of expression whose refusal tells how big they are. */
+/** Tokenizes `text`. @param tellsSize whether the error for this kind of expression contains its size. */
 export function readTokens(text: string, tellsSize = true): Cursor {
   if (text === "") throw expressionFault("The expression can not be empty;");
   const bytes = Buffer.byteLength(text);
@@ -100,10 +100,10 @@ export function readTokens(text: string, tellsSize = true): Cursor {
   return cursor;
 }
 
-/** More open parentheses than any expression within the limits can mean: each of them takes more than one operator. */
+/** More open parentheses than an expression within the limits can need: each takes more than one operator. */
 const ABYSS = 450;
 
-/** Refuses what is nested too deeply to be read: parentheses that do not end, or that say nothing. */
+/** Rejects expressions that are nested too deeply: unclosed or redundant parentheses. */
 export function refuseAbyss(cursor: Cursor): void {
   let [depth, deepest] = [0, 0];
   for (let position = 0; ; position++) {

@@ -167,7 +167,7 @@ interface Ready {
   after: Stored | undefined;
 }
 
-/** Judges every action on the items as they are, then writes them all; answers each action's billed bytes. */
+/** Checks every action against the current items, then writes them all. @returns each action's billed bytes. */
 function writeAll(engine: Engine, call: Call, prepared: PreparedWrite[]): { table: string; bytes: number }[] {
   const tables = prepared.map(({ tableName }) => engine.tables.need(tableName));
   const targets = new Set<string>();
@@ -210,7 +210,7 @@ function writeAll(engine: Engine, call: Call, prepared: PreparedWrite[]): { tabl
   }));
 }
 
-/** Runs one action's step; what it is refused for becomes the reason at its place, and nobody looks at those after it. */
+/** Runs one action's step. An error becomes the cancellation reason at its index, and later actions are not checked. */
 function reasoned<T>(reasons: Reason[], at: number, work: () => T): T | undefined {
   reasons[at] ??= NONE;
   if (reasons.some(({ Code }) => Code === "ValidationError")) return undefined;
@@ -244,7 +244,7 @@ function readAll(engine: Engine, call: Call, gets: Wire[]): Wire[] {
   });
 }
 
-/** Client tokens of the last ten minutes, with what each transaction was and what reading it again costs. */
+/** Client tokens of the last ten minutes, with the transaction of each and the cost of reading it again. */
 function clientTokens({ database, clock, tables }: Engine) {
   database.exec(
     "CREATE TABLE IF NOT EXISTS dynamodb_tokens (token TEXT PRIMARY KEY, at INTEGER, request TEXT, sizes TEXT)",
@@ -253,7 +253,7 @@ function clientTokens({ database, clock, tables }: Engine) {
     createHash("sha256").update(JSON.stringify(TransactItems)).digest("base64");
 
   return {
-    /** Whether the transaction was done before; then it bills the read that answers so. */
+    /** Whether the transaction was done before. If so, a repeat is billed as a read. */
     replay: (token: string, input: Wire, call: Call): boolean => {
       const row = database.first("SELECT at, request, sizes FROM dynamodb_tokens WHERE token = ?", token);
       if (!row || Number(row.at) <= clock.now() - TOKEN_LIFE) return false;

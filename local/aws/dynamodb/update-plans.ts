@@ -8,11 +8,11 @@ import { type AttributeValue, attributeOf, constantType, type Item, typeOf, type
 
 export interface UpdatePlan {
   paths: Path[];
-  /** What is known before the item is: the type each whole attribute would get. */
+  /** Known before the item is read: the type that each whole attribute would get. */
   types: { path: Path; type: ValueType | undefined }[];
-  /** It only takes away: where there is no item, it makes none. */
+  /** It only removes: if there is no item, it creates none. */
   takesOnly: boolean;
-  /** The item as it will be; `item` itself stays as it is. */
+  /** The updated item; `item` itself is not changed. */
   apply(item: Item): Item;
 }
 
@@ -119,7 +119,7 @@ function combine(name: string, left: AttributeValue, right: AttributeValue): Att
   return { N: addNumbers(left.N, right.N, name === "+" ? 1 : -1) };
 }
 
-/** Every operand is read from the item as it was; list positions mean the list as it was. */
+/** Every operand is read from the old item; list positions refer to the old list. */
 function applyActions(actions: readonly Action[], item: Item): Item {
   const changes = actions.map((action) => ({ action, value: newValue(action, item) }));
   const draft = draftOf(item);
@@ -128,7 +128,7 @@ function applyActions(actions: readonly Action[], item: Item): Item {
   return draft.finish();
 }
 
-/** What the action leaves at its path; undefined when it leaves nothing. */
+/** The value at the path after the action; undefined if there is none. */
 function newValue(action: Action, item: Item): AttributeValue | undefined {
   if (action.kind === "remove") return undefined;
   if (action.kind === "set") return action.read(item);

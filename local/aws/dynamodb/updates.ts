@@ -1,4 +1,4 @@
-// Reads update expressions into a list of actions.
+// Parses update expressions into a list of actions.
 import { CONDITION_FUNCTIONS, UPDATE_FUNCTIONS } from "./conditions.ts";
 import { countOperator, type Faults, type Path, readPath } from "./paths.ts";
 import { type Cursor, expressionFault, readTokens, refuseAbyss } from "./tokens.ts";

@@ -1,4 +1,4 @@
-// Attribute values: what they are, how big they are, when they are equal, and what DynamoDB refuses to store.
+// Attribute values: validation, size, equality and order.
 import { invalidParameter, reworded, serialization, validation } from "./errors.ts";
 import { compareNumbers, normalizeNumber, numberSize } from "./numbers.ts";
 
@@ -26,7 +26,7 @@ export const MAX_NAME_BYTES = 65_535;
 export const TOO_LONG = "Attribute name is too large, must be less than 65536 bytes";
 export const MAX_ITEM_BYTES = 400 * 1024;
 
-/** The attribute called `name`, never something inherited. */
+/** The attribute called `name`, never an inherited property. */
 export const attributeOf = (item: Item, name: string): AttributeValue | undefined =>
   Object.hasOwn(item, name) ? item[name] : undefined;
 
@@ -69,7 +69,7 @@ export function sizeOfItem(item: Item): number {
   return size;
 }
 
-/** Checks a value as it came over the wire and returns it as it is stored (numbers in their one form). */
+/** Validates a value of a request and returns it in its stored form (numbers normalized). */
 export function normalizeValue(value: AttributeValue, depth = 1): AttributeValue {
   if (depth > MAX_NESTING)
     throw validation(
@@ -99,7 +99,7 @@ export function normalizeValue(value: AttributeValue, depth = 1): AttributeValue
   }
 }
 
-/** Refuses a name that no attribute can have. */
+/** Rejects a name that no attribute can have. */
 export function checkAttributeName(name: string): void {
   if (name === "") throw validation("Empty attribute name");
   if (name.length > MAX_NAME_BYTES) throw validation(TOO_LONG);
@@ -133,7 +133,7 @@ function onlyType(value: AttributeValue): ValueType {
   return found;
 }
 
-/** Each type's own fault comes before there being several. */
+/** An error of one type is reported before the error of having several types. */
 function severalTypes(value: AttributeValue) {
   for (const type of Object.keys(value).filter((name) => TYPES.has(name)))
     normalizeValue({ [type]: value[type as ValueType] } as AttributeValue);
@@ -144,7 +144,7 @@ function severalTypes(value: AttributeValue) {
 
 const MISPLACED = "Start of structure or map found where not expected";
 
-/** Refuses what the service's parser does not get through, whatever else is wrong with it. */
+/** Rejects what the service's parser cannot read, before all other errors. */
 export function checkShapes(value: unknown): void {
   if (typeof value !== "object" || value === null) throw serialization("Unexpected value type in payload");
   if (Array.isArray(value))
@@ -158,7 +158,7 @@ export function checkShapes(value: unknown): void {
 
 const isText = (value: unknown): value is string => typeof value === "string";
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-/** What stands before the padding says no more than the bytes it ends with. */
+/** The last character before the padding may contain no further bits. */
 const STRAY = /(?:[^AQgw]==|[^AEIMQUYcgkosw048=]=)$/;
 const isBytes = (value: unknown) => isText(value) && BASE64.test(value) && !STRAY.test(value);
 
@@ -219,7 +219,7 @@ function normalizeSet(type: "SS" | "NS" | "BS", value: AttributeValue): Attribut
 
 const INVALID = "One or more parameter values were invalid: ";
 
-/** The newer layer quotes the members: those before the first repeat in order, then the others as they came. */
+/** The newer layer quotes the members: those before the first duplicate in order, then the others as received. */
 function duplicateMembers(type: "SS" | "NS" | "BS", members: string[]) {
   if (type === "NS")
     return reworded(`${INVALID}Input collection contains duplicates.`, "Input collection contains duplicates");

@@ -1,4 +1,4 @@
-// Prepares the writes of one item: what a put, update, delete or condition check asks for, checked and ready to run.
+// Prepares the writes of one item: a put, update, delete or condition check, validated and ready to run.
 import type { Wire } from "../stand-in.ts";
 import { invalidParameter, unenveloped, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
@@ -34,7 +34,7 @@ export interface Write {
   partition: string;
   condition: Predicate | undefined;
   update?: UpdatePlan;
-  /** What the item becomes; it throws when that cannot be. */
+  /** The new item. @throws if the write is invalid for the item. */
   after(before: Stored | undefined): Stored | undefined;
   /** Whether a failed condition shows the item. */
   showsOld: boolean;

@@ -1,4 +1,4 @@
-// What concerns keys rather than texts: creating, describing, aliases, rotation, deletion.
+// Operations on keys rather than texts: create, describe, aliases, rotation, deletion.
 import { type Clock, DAY } from "../../../shared/clock.ts";
 import { type Operations, readers } from "../members.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";

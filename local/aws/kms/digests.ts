@@ -1,4 +1,4 @@
-// Signatures over a digest that the caller made: what Node signs only together with its own hashing.
+// Signatures over a digest that the caller made. Node signs only together with its own hashing.
 import {
   constants,
   createHash,
@@ -33,7 +33,7 @@ export function verifyDigest(privateKey: KeyObject, algorithm: string, digest: B
     const opened = publicDecrypt({ key, padding: constants.RSA_PKCS1_PADDING }, signature);
     return opened.equals(Buffer.concat([SHA256_INFO, digest]));
   } catch {
-    // What the key cannot open it did not sign.
+    // A signature that the key cannot open is not its own.
     return false;
   }
 }
@@ -76,7 +76,7 @@ const G: Point = {
   y: 0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5n,
 };
 
-/** A point of the curve; nothing is the point at infinity. */
+/** A point of the curve; undefined is the point at infinity. */
 type Point = { x: bigint; y: bigint } | undefined;
 
 const modulo = (n: bigint, m: bigint): bigint => ((n % m) + m) % m;

@@ -1,4 +1,4 @@
-// Keys of the embedded KMS: their material lies with the data, found by id, ARN or alias.
+// Keys of the embedded KMS: their material is stored with the data, found by id, ARN or alias.
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
 
 import { type AwsFailure, awsFailure, type Deps, type Wire } from "../stand-in.ts";
@@ -11,7 +11,7 @@ export interface Key {
   usage: "ENCRYPT_DECRYPT" | "SIGN_VERIFY" | "GENERATE_VERIFY_MAC";
   state: "Enabled" | "Disabled" | "PendingDeletion";
   description: string;
-  /** Every how many days, if it rotates; the material stays as it is. */
+  /** The rotation period in days, if it rotates; the material does not change. */
   rotation: number | null;
   createdAt: number;
   deleteAt: number | null;
@@ -47,7 +47,7 @@ export const notFound = (what: string): AwsFailure =>
 export interface KeyStore {
   /** @throws NotFoundException. */
   find(keyId: string): Key;
-  /** A key that may be used for `usage`. @throws what the real service says of the key's state or kind. */
+  /** A key that may be used for `usage`. @throws the real service's error for the key's state or kind. */
   use(keyId: string, usage: Key["usage"]): Key;
   all(): Key[];
   create(spec: KeySpec, usage: Key["usage"], description: string): Key;
@@ -134,8 +134,15 @@ export function openKeys({ clock, ids, database, rsaKey }: Deps & { rsaKey?: () 
       const isSecret = spec === "SYMMETRIC_DEFAULT" || spec === "HMAC_256";
       const material = isSecret ? randomBytes(SECRET_BYTES).toString("base64") : pairPem(spec);
       const key: Key = {
-        id: ids.uuid(), spec, usage, description, material,
-        state: "Enabled", rotation: null, createdAt: clock.now(), deleteAt: null,
+        id: ids.uuid(),
+        spec,
+        usage,
+        description,
+        material,
+        state: "Enabled",
+        rotation: null,
+        createdAt: clock.now(),
+        deleteAt: null,
       };
       save(key);
       return key;
@@ -155,7 +162,7 @@ export function openKeys({ clock, ids, database, rsaKey }: Deps & { rsaKey?: () 
   };
 }
 
-/** What the service tells of a key. */
+/** The description of a key. */
 export function metadataOf(key: Key): Wire {
   return {
     AWSAccountId: ACCOUNT,

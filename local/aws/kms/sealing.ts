@@ -7,7 +7,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const ID_CHARACTERS = 36;
 
-/** The context in one canonical spelling: the order of its members does not matter. */
+/** The context in canonical form: the order of its members does not matter. */
 const associated = (context: Record<string, string>) =>
   Buffer.from(JSON.stringify(Object.entries(context).sort(([a], [b]) => (a < b ? -1 : 1))));
 
@@ -23,7 +23,7 @@ export function keyIdOf(ciphertext: Buffer): string {
   return ciphertext.subarray(0, ID_CHARACTERS).toString("latin1");
 }
 
-/** @throws InvalidCiphertextException if the text, its key or its context is another one. */
+/** @throws InvalidCiphertextException if the text, its key or its context differs. */
 export function unseal(key: Key, ciphertext: Buffer, context: Record<string, string>): Buffer {
   const iv = ciphertext.subarray(ID_CHARACTERS, ID_CHARACTERS + IV_BYTES);
   const tag = ciphertext.subarray(ID_CHARACTERS + IV_BYTES, ID_CHARACTERS + IV_BYTES + TAG_BYTES);

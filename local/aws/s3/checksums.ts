@@ -1,4 +1,4 @@
-// Checksums of objects: what a client says the bytes are is compared with what came, and kept with the object.
+// Checksums of objects: a client's checksum is compared with the received bytes, and stored with the object.
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { type AwsFailure, awsFailure, type Wire } from "../stand-in.ts";
@@ -51,8 +51,8 @@ export const md5 = (bytes: Uint8Array): Buffer => createHash("md5").update(bytes
 export const memberOf = (algorithm: Algorithm): string => `Checksum${algorithm}`;
 
 /**
- * Compares every checksum that came along with the bytes.
- * @returns the one to keep: the one given, or of the algorithm that was asked for.
+ * Compares every checksum of the request with the bytes.
+ * @returns the one to store: the given one, or that of the requested algorithm.
  */
 export function verify(input: Wire, bytes: Uint8Array): Checksum | undefined {
   if (input.ContentMD5 !== undefined) {

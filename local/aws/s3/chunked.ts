@@ -1,4 +1,4 @@
-// `aws-chunked` bodies: the bytes come in chunks that say their length, checksums may follow as trailers.
+// `aws-chunked` bodies: chunks with their length, with optional checksums as trailers.
 import { awsFailure } from "../stand-in.ts";
 
 export interface Unchunked {
@@ -9,7 +9,7 @@ export interface Unchunked {
 
 const LINE = "\r\n";
 
-/** Signatures of single chunks are read over: the whole request was signed, and the checksum is verified. */
+/** Signatures of single chunks are not checked: the whole request was signed, and the checksum is verified. */
 export function readChunked(body: Buffer): Unchunked {
   const chunks: Buffer[] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-// The refusals of S3, by the codes and statuses of the real service.
+// S3's errors, with the codes and statuses of the real service.
 import { type AwsFailure, awsFailure } from "../stand-in.ts";
 
 const failure =
@@ -41,6 +41,6 @@ export const invalidPartOrder = failure(
 export const accessDenied = (message = "Access Denied"): AwsFailure =>
   awsFailure("AccessDenied", message, { status: 403 });
 export const invalidArgument = (message: string): AwsFailure => awsFailure("InvalidArgument", message);
-/** Said of whatever the stand-in does not do: it never takes anything silently. */
+/** The error for what the stand-in does not support: it ignores nothing silently. */
 export const notImplemented = (what: string): AwsFailure =>
   awsFailure("NotImplemented", `The embedded S3 does not implement ${what}.`, { status: 501 });

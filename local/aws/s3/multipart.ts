@@ -60,7 +60,7 @@ export function multipartOperations(storage: S3Storage, { clock, ids }: Deps): R
     return { ETag: etag, ...(checksum && { [memberOf(checksum.algorithm)]: checksum.value }) };
   };
 
-  /** The parts that were named, each as it was uploaded. */
+  /** The named parts, each as uploaded. */
   const chosen = (upload: Upload, given: readonly GivenPart[]): Part[] => {
     if (given.length === 0) throw errors.malformed();
     if (given.some(({ PartNumber }, i) => i > 0 && PartNumber <= given[i - 1]!.PartNumber))
@@ -147,7 +147,9 @@ export function multipartOperations(storage: S3Storage, { clock, ids }: Deps): R
         Prefix: prefix,
         IsTruncated: false,
         Uploads: uploads.map(({ id, key, created }) => ({
-          Key: key, UploadId: id, StorageClass: "STANDARD",
+          Key: key,
+          UploadId: id,
+          StorageClass: "STANDARD",
           Initiated: isoTime(created),
         })),
       };
@@ -157,7 +159,7 @@ export function multipartOperations(storage: S3Storage, { clock, ids }: Deps): R
 
 const unquoted = (etag: string) => etag.replace(/^"|"$/g, "");
 
-/** The checksum of the whole: of the parts' checksums, or of all bytes where the caller asks for that. */
+/** The checksum of the whole: of the parts' checksums, or of all bytes if the caller requests that. */
 function joined(algorithm: Algorithm, parts: readonly Part[], input: Wire, bytes: () => Buffer) {
   if (parts.some(({ checksum }) => checksum?.algorithm !== algorithm))
     throw awsFailure("InvalidRequest", "The upload was created using a checksum; every part needs one.");

@@ -35,7 +35,7 @@ export function aboutOf(input: Wire): About {
   return { headers, metadata };
 }
 
-/** The key and the bucket of a call, both of which there must be room for. */
+/** The key and the bucket of a call. @throws if the bucket does not exist or the key is too long. */
 export function placeOf(storage: S3Storage, input: Wire): { bucket: string; key: string } {
   const [bucket, key] = [String(input.Bucket), String(input.Key)];
   if (!storage.hasBucket(bucket)) throw errors.noSuchBucket({ BucketName: bucket });
@@ -43,7 +43,7 @@ export function placeOf(storage: S3Storage, input: Wire): { bucket: string; key:
   return { bucket, key };
 }
 
-/** Conditional writes: only where there is nothing, or only over the very object that the caller knows. */
+/** Conditional writes: only if no object exists, or only over the object with the given entity tag. */
 export function checkWrite({ IfMatch, IfNoneMatch }: Wire, existing: Stored | undefined): void {
   if (IfNoneMatch !== undefined && IfNoneMatch !== "*") throw errors.notImplemented("If-None-Match with an entity tag");
   if (IfNoneMatch === "*" && existing) throw errors.preconditionFailed({ Condition: "If-None-Match" });
@@ -69,7 +69,7 @@ function checkRead(input: Wire, object: Stored): void {
     throw errors.notModified({ ETag: object.etag });
 }
 
-/** `bytes=from-to`, `bytes=from-`, `bytes=-last`; anything else is no range at all. */
+/** `bytes=from-to`, `bytes=from-`, `bytes=-last`; other forms are ignored. */
 function rangeOf(range: unknown, size: number): [from: number, to: number] | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(String(range ?? "")) ?? [];
   if (first === undefined || last === undefined || (first === "" && last === "")) return undefined;
@@ -163,7 +163,7 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Reco
     return { ETag: original.etag, LastModified: isoTime(modified) };
   };
 
-  /** Deleting what is not there is as good as deleting it. */
+  /** Deleting a missing object succeeds. */
   const remove = (input: Wire): Wire => {
     const { bucket, key } = placeOf(storage, input);
     if (input.IfMatch !== undefined) checkWrite(input, storage.object(bucket, key));
@@ -212,7 +212,7 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Reco
       } else {
         const common = object.key.slice(0, end + delimiter.length);
         if (common > String(input.StartAfter ?? "")) prefixes.push(common);
-        // Behind every key that begins so.
+        // After every key with this prefix.
         at = `${common}\u{10ffff}`;
         more = [];
       }

@@ -1,4 +1,4 @@
-// Uploads from a browser's form: the fields are held against the signed policy, then the file is put.
+// Uploads from a browser's form: the fields are checked against the signed policy, then the file is stored.
 import { awsFailure, type Wire } from "../stand-in.ts";
 import { accessDenied, invalidArgument, malformed, notImplemented, tooLarge, tooSmall } from "./errors.ts";
 import { keptHeaders } from "./objects.ts";
@@ -11,7 +11,7 @@ export interface Form {
   fileName: string;
 }
 
-/** Reads `multipart/form-data`; what follows the file is ignored, as S3 does. */
+/** Reads `multipart/form-data`; fields after the file are ignored, as in S3. */
 export function readForm(contentType: string, body: Buffer): Form {
   const boundary = /boundary="?([^";]+)"?/.exec(contentType)?.[1];
   if (!boundary) throw badForm();
@@ -39,10 +39,10 @@ const badForm = () =>
 
 type Condition = Record<string, unknown> | [operator: string, name: unknown, value: unknown];
 
-/** Fields that need no condition of their own. */
+/** Fields that need no condition. */
 const FREE = new Set(["policy", "x-amz-signature", "file"]);
 
-/** @throws 403 for a policy that is not ours, is over, or does not allow this form. */
+/** @throws 403 for a policy that is not ours, has expired, or does not allow this form. */
 function checkPolicy({ fields, file }: Form, bucket: string, keys: Keys, now: number): void {
   const field = (name: string) => fields.get(name) ?? "";
   if (!fields.has("policy")) throw accessDenied();
@@ -82,7 +82,7 @@ function readPolicy(text: string): { expiration: string; conditions: Condition[]
     const policy = JSON.parse(Buffer.from(text, "base64").toString());
     if (typeof policy.expiration === "string" && Array.isArray(policy.conditions)) return policy;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw awsFailure("InvalidPolicyDocument", "Invalid Policy: Invalid JSON.");
 }
@@ -92,7 +92,7 @@ const asTriples = (condition: Condition): [string, unknown, unknown][] =>
     ? [[String(condition[0]).toLowerCase(), condition[1], condition[2]]]
     : Object.entries(condition).map(([name, value]) => ["eq", name, value]);
 
-/** What the form asks to be put, and the status that it asks for. */
+/** The object of the form, and the requested status. */
 export function readUpload(form: Form, bucket: string, keys: Keys, now: number): { input: Wire; status: number } {
   checkPolicy(form, bucket, keys, now);
   const { fields, file, fileName } = form;

@@ -32,7 +32,7 @@ const headerMembers: Record<string, string> = {
     algorithms.map((algorithm) => [`x-amz-checksum-${algorithm.toLowerCase()}`, memberOf(algorithm)]),
   ),
 };
-/** Headers of the protocol itself, or that change nothing here. */
+/** Headers of the protocol itself, or without effect here. */
 const understood = new Set([
   MODE,
   ...["x-amz-date", "x-amz-security-token", "x-amz-user-agent", "x-amz-decoded-content-length", "x-amz-trailer"],
@@ -59,10 +59,10 @@ const queryMembers: Record<string, string> = {
   "max-parts": "MaxParts",
   ...Object.fromEntries(Object.entries(keptHeaders).map(([name, member]) => [`response-${name}`, `Response${member}`])),
 };
-/** Parameters that choose the operation, or change nothing. */
+/** Parameters that choose the operation, or have no effect. */
 const choosing = new Set(["list-type", "uploads", "delete", "location", "x-id", "fetch-owner"]);
 
-/** `bucket.s3.…`, `bucket.localhost`, `bucket.127.0.0.1`: else the bucket is the first part of the path. */
+/** `bucket.s3.…`, `bucket.localhost`, `bucket.127.0.0.1`; otherwise the bucket is the first part of the path. */
 const virtualHost = /^(.+?)\.(?:s3[.-].*|s3|localhost|127\.0\.0\.1)(?::\d+)?$/;
 
 export interface S3Operation {
@@ -96,7 +96,7 @@ const hoisted = (query: ReadonlyMap<string, string>): Record<string, string> =>
       .filter(([name]) => name.startsWith("x-amz-") && !SIGNING.has(name)),
   );
 
-/** What is asked for. @throws 501 for a parameter that nobody here would honour. */
+/** The requested operation. @throws 501 for an unsupported parameter. */
 export function readRequest(request: AwsRequest, body: Buffer): S3Operation {
   const query = new Map(queryOf(request));
   const { bucket, key } = locate(request);
@@ -151,7 +151,7 @@ const operations: Record<string, string> = {
   "GET object uploadId": "ListParts",
 };
 
-/** The bytes that were meant, and the headers with what came behind the bytes. */
+/** The decoded bytes, and the headers together with the trailers. */
 function readBody({ headers }: AwsRequest, body: Buffer): { bytes: Buffer; headers: Record<string, string> } {
   const mode = headers[MODE] ?? "";
   if (/^[0-9a-f]{64}$/.test(mode) && createHash("sha256").update(body).digest("hex") !== mode)

@@ -1,4 +1,4 @@
-// From the answer of an operation to an HTTP response of S3.
+// From the output of an operation to an HTTP response of S3.
 import type { AwsResponse } from "../protocol.ts";
 import type { AwsFailure, Wire } from "../stand-in.ts";
 import { algorithms, memberOf } from "./checksums.ts";
@@ -7,7 +7,7 @@ import type { Stored } from "./storage.ts";
 import { type Xml, xmlOf } from "./xml.ts";
 
 const NO_CONTENT = new Set(["DeleteObject", "DeleteBucket", "AbortMultipartUpload"]);
-/** Operations whose answer is a document, and the name of its root. */
+/** Operations whose output is a document, and the name of its root. */
 const documents: Record<string, string> = {
   ListBuckets: "ListAllMyBucketsResult",
   ListObjectsV2: "ListBucketResult",
@@ -47,7 +47,7 @@ export function respond(operation: string, input: Wire, output: Wire): AwsRespon
   return { status, headers, body: (output.Body as Uint8Array | undefined) ?? "" };
 }
 
-/** Where the document differs from the members of the answer. */
+/** Differences between the document and the members of the output. */
 const shapes: Record<string, (input: Wire, output: Wire) => Record<string, Xml>> = {
   ListBuckets: (_, { Buckets }) => ({
     Owner: { ID: "local", DisplayName: "local" },
@@ -88,7 +88,7 @@ export function document(status: number, root: string, content: Xml): AwsRespons
   return { status, headers: { "content-type": "application/xml" }, body: xmlOf(root, content) };
 }
 
-/** A refusal; to HEAD and of what was not modified it has no body. */
+/** An error; a response to HEAD or 304 has no body. */
 export function refuse({ name, message, status, fields }: AwsFailure, method: string): AwsResponse {
   if (status === 304) return { status, headers: fields.ETag ? { etag: String(fields.ETag) } : {}, body: "" };
   if (method === "HEAD") return { status, headers: {}, body: "" };

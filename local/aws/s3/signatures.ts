@@ -13,7 +13,7 @@ export interface Signed {
   headers: Record<string, string>;
 }
 
-/** Secrets by access key. A key that is not among them may sign headers, which nobody can check then. */
+/** Secrets by access key. Headers signed with another key are accepted unchecked. */
 export type Keys = ReadonlyMap<string, string>;
 
 const ALGORITHM = "AWS4-HMAC-SHA256";
@@ -24,7 +24,7 @@ const AHEAD_MS = 15 * 60 * SECOND;
 const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** As RFC 3986 has it; a path keeps its slashes. */
+/** Encoded by RFC 3986; a path keeps its slashes. */
 const encode = (text: string, slash = "%2F") =>
   encodeURIComponent(text)
     .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
@@ -106,7 +106,7 @@ export function requireSame(expected: string, given: string): void {
   if (a.length !== b.length || !timingSafeEqual(a, b)) throw mismatch();
 }
 
-/** Lets a request pass that a presigned URL or a header vouches for. @throws 403. */
+/** Accepts a request with a valid signature in its URL or header. @throws 403. */
 export function authenticate(request: Signed, keys: Keys, now: number): void {
   const query = new Map(request.query);
   if (query.has("AWSAccessKeyId"))

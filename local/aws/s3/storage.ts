@@ -1,4 +1,4 @@
-// Where buckets, objects and unfinished uploads lie: rows for what is said of them, blobs for their bytes.
+// Stores buckets, objects and unfinished uploads: rows for their metadata, blobs for their bytes.
 import type { Database, Row } from "../database.ts";
 import type { Checksum } from "./checksums.ts";
 
@@ -17,7 +17,7 @@ const schema = `
 
 const CHUNK = 1_048_576;
 
-/** What is kept of an object beside its bytes: headers by their lower-case name, user metadata, its checksum. */
+/** Stored beside an object's bytes: headers by their lower-case name, user metadata, its checksum. */
 export interface About {
   headers: Record<string, string>;
   metadata: Record<string, string>;
@@ -79,7 +79,7 @@ export function openS3Storage(database: Database) {
           bytes.subarray(start, start + CHUNK),
         );
     },
-    /** The bytes from `from` up to, and without, `to`. */
+    /** The bytes from `from` up to `to`, exclusive. */
     readBlob: (blob: string, from: number, to: number): Buffer => {
       const sql =
         "SELECT start, bytes FROM s3_chunks WHERE blob = ? AND start < ? AND start + length(bytes) > ? ORDER BY start";
@@ -92,7 +92,7 @@ export function openS3Storage(database: Database) {
       return Buffer.concat(pieces);
     },
     dropBlob,
-    /** Hangs the bytes of one blob behind those of another. */
+    /** Appends the bytes of one blob to another. */
     moveBlob: (from: string, to: string, offset: number) =>
       void db().run("UPDATE s3_chunks SET blob = ?, start = start + ? WHERE blob = ?", to, offset, from),
 
@@ -100,7 +100,7 @@ export function openS3Storage(database: Database) {
       const row = db().first("SELECT * FROM s3_objects WHERE bucket = ? AND key = ?", bucket, key);
       return row && storedOf(row);
     },
-    /** The object, in place of the one that has its key. */
+    /** Stores the object and replaces one with the same key. */
     putObject: (bucket: string, { key, blob, etag, size, modified, about }: Stored) => {
       const old = db().first("SELECT blob FROM s3_objects WHERE bucket = ? AND key = ?", bucket, key);
       if (old) dropBlob(String(old.blob));

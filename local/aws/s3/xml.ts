@@ -1,4 +1,4 @@
-// The little XML that S3 speaks: elements without attributes, text escaped, repeated elements as lists.
+// The subset of XML that S3 uses: elements without attributes, text escaped, repeated elements as lists.
 export type Xml = string | number | boolean | undefined | Xml[] | { [name: string]: Xml };
 
 const NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/";

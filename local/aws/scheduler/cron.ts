@@ -6,7 +6,7 @@ export interface Cron {
   hours: number[];
   months: ReadonlySet<number>;
   years: ReadonlySet<number>;
-  /** Whether a day (given as milliseconds of its midnight on a UTC clock) is meant. */
+  /** Whether a day (given as milliseconds of its midnight on a UTC clock) matches. */
   day(midnight: number): boolean;
 }
 
@@ -15,7 +15,7 @@ const LAST_YEAR = 2199;
 const months = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split(" ");
 const weekdays = "SUN MON TUE WED THU FRI SAT".split(" ");
 
-/** Parses what stands between the parentheses of `cron(…)`; throws on anything AWS would refuse. */
+/** Parses the text between the parentheses of `cron(…)`. @throws what AWS would reject. */
 export function parseCron(text: string): Cron {
   const fields = text.trim().split(/\s+/);
   if (fields.length !== 6) throw new Error("A cron expression has six fields.");
@@ -30,7 +30,7 @@ export function parseCron(text: string): Cron {
   };
 }
 
-/** The first occurrence after an instant. A time inside a gap is skipped, a doubled one happens once. */
+/** The first occurrence after an instant. A time inside a gap is skipped, a doubled one occurs once. */
 export function nextCron(cron: Cron, zone: string, after: number): number | undefined {
   const local = localAt(zone, after);
   for (let midnight = local - (local % DAY); ; midnight += DAY) {

@@ -31,7 +31,7 @@ const AT = /^at\((\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\)$/;
 const RATE = /^rate\(([1-9]\d*) (minutes?|hours?|days?)\)$/;
 const CRON = /^cron\((.+)\)$/;
 
-/** @throws ValidationException for what the service would refuse. */
+/** @throws ValidationException for what the service would reject. */
 export function readTiming(expression: string, bounds: Bounds): Timing {
   checkZone(bounds.zone);
   const at = AT.exec(expression);

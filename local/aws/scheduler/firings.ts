@@ -1,4 +1,4 @@
-// What a target gets when its schedule fires.
+// The payload that a target gets when its schedule fires.
 import { timestamp } from "../../../shared/clock.ts";
 import { isRecord } from "../members.ts";
 import type { Wire } from "../stand-in.ts";
@@ -7,7 +7,7 @@ import type { Retry, Schedule } from "./schedules.ts";
 
 const seconds = (at: number) => timestamp(at).replace(/\.\d+Z$/, "Z");
 
-/** A firing of `schedule`, its context filled in but for the number of the attempt. */
+/** A firing of `schedule`, with its context filled in, except the number of the attempt. */
 export function firingOf({ group, name, input }: Schedule, dueAt: number, id: string): Retry {
   const target = input.Target as Wire;
   const arn = scheduleArn(group, name);
@@ -33,7 +33,7 @@ export function firingOf({ group, name, input }: Schedule, dueAt: number, id: st
 export const withAttempt = ({ input, attempt }: Retry): string =>
   input.replaceAll("<aws.scheduler.attempt-number>", String(attempt + 1));
 
-/** What the service sends for a schedule without an input. */
+/** The payload of a schedule without an input. */
 const unasked = (arn: string, dueAt: number, id: string): string =>
   JSON.stringify({
     version: "0",

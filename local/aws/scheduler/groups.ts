@@ -1,4 +1,4 @@
-// Schedule groups and their tags; the group `default` is always there.
+// Schedule groups and their tags; the group `default` always exists.
 import { type Clock, SECOND } from "../../../shared/clock.ts";
 import type { Operations } from "../members.ts";
 import type { Wire } from "../stand-in.ts";

@@ -1,4 +1,4 @@
-// What a schedule may ask for, checked as the service checks it.
+// Validates the request of a schedule as the service does.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { membersOf, readers, refuseOthers } from "../members.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
@@ -105,13 +105,13 @@ function structure(input: Wire, name: string, members: ReadonlySet<string>): Wir
   return value;
 }
 
-/** How late a one-time schedule may be asked for: the service itself is exact to the minute. */
+/** How far in the past a one-time schedule may be: the service itself is exact to the minute. */
 const GRACE = MINUTE;
 const OLDEST_START = 5 * MINUTE;
 
 function checkTimes(input: Wire, now: number): void {
   const timing = timingOf(input, now);
-  // It is not documented whether the service refuses a time in the past or never fires it: here nobody relies on it.
+  // Whether the service rejects a time in the past or never fires it is not documented. The product relies on neither.
   if (!timing.recurring) {
     if (timing.next(now - GRACE) === undefined)
       throw invalid(`Invalid Schedule Expression ${input.ScheduleExpression}: no time to come.`);

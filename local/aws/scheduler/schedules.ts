@@ -1,11 +1,11 @@
-// Schedules and groups as they lie in the database.
+// Schedules and groups as stored in the database.
 import type { Database, Row } from "../database.ts";
 import type { Wire } from "../stand-in.ts";
 
 export interface Schedule {
   group: string;
   name: string;
-  /** What the caller asked for. */
+  /** The request of the caller. */
   input: Wire;
   createdAt: number;
   modifiedAt: number;

@@ -1,4 +1,4 @@
-// What concerns queues rather than messages: creating, describing, listing, tagging, purging, redriving.
+// Operations on queues rather than messages: create, describe, list, tag, purge, redrive.
 import type { Clock } from "../../../shared/clock.ts";
 import type { Database } from "../database.ts";
 import type { Operations } from "../members.ts";
@@ -25,7 +25,7 @@ interface Estate {
   queues: Queues;
   messages: Messages;
   prepared: () => Database;
-  /** Something may have become receivable in this queue. */
+  /** Called when a message of this queue may have become receivable. */
   tell: (queue: string) => void;
 }
 

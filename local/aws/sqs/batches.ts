@@ -1,4 +1,4 @@
-// The entries of a batch call: at most ten, each with an id of its own.
+// The entries of a batch call: at most ten, each with its own id.
 import { type AwsFailure, awsFailure, isAwsFailure, type Wire } from "../stand-in.ts";
 import { type Attributes, read, readAttributes, sizeOf } from "./contents.ts";
 
@@ -24,10 +24,10 @@ export function readEntries(input: Wire): Wire[] {
   return entries;
 }
 
-/** Whatever a queue allows for one message, a request carries no more than this. */
+/** The limit of a request, whatever the queue allows for one message. */
 const MAX_BATCH = 1_048_576;
 
-/** An entry that is wrong counts with its body alone: it is refused by itself later. */
+/** An invalid entry counts with its body alone, because it is rejected by itself later. */
 export function checkBatchSize(input: Wire): void {
   let size = 0;
   for (const entry of readEntries(input)) size += sizeOf(read.text(entry, "MessageBody") ?? "", soundAttributes(entry));

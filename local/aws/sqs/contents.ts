@@ -1,4 +1,4 @@
-// What a message holds: its size, its permitted characters and attributes, and the MD5 sums the SDK verifies.
+// Contents of a message: its size, permitted characters and attributes, and the MD5 sums that the SDK verifies.
 import { createHash } from "node:crypto";
 import { isRecord, readers, refuseOthers } from "../members.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
@@ -96,7 +96,7 @@ export function checkBody(body: string): void {
   }
 }
 
-/** Which of the attributes a receiver asked for: by name, `All`, `.*` or `prefix.*`. */
+/** The attributes that a receiver requested: by name, `All`, `.*` or `prefix.*`. */
 export function selectAttributes(attributes: Attributes, names: string[]): Attributes {
   const asked = (name: string) =>
     names.some((pattern) =>

@@ -1,4 +1,4 @@
-// Messages in memory: per queue a list by (visible, seq), with a step back for each change.
+// Messages in memory: per queue a list by (visible, seq), with an undo step for each change.
 import type { Undo } from "../database.ts";
 import type { MessageRow, MessageRows } from "./message-rows.ts";
 
@@ -84,11 +84,11 @@ export function memoryMessages(undo: Undo): MessageRows {
   };
 }
 
-/** The first position behind (visible, seq). */
+/** The first position after (visible, seq). */
 function firstBehind(list: readonly MessageRow[], visible: number, seq: number): number {
   const isBehind = (message: MessageRow) =>
     message.visible > visible || (message.visible === visible && message.seq > seq);
-  // Most messages come with the latest instant of all.
+  // Most messages have the latest instant of all.
   const last = list.at(-1);
   if (!last || !isBehind(last)) return list.length;
   let [low, high] = [0, list.length - 1];

@@ -1,4 +1,4 @@
-// Where messages lie: one table of the SQLite file, or, for a database that keeps nothing, sorted lists in memory.
+// Stores messages: in one table of the SQLite file, or in sorted lists for a database in memory.
 import type { Database, Row } from "../database.ts";
 import { memoryMessages } from "./memory-messages.ts";
 
@@ -27,7 +27,7 @@ export interface MessageRow {
   readonly attributes: string | null;
   readonly group_id: string | null;
   readonly trace: string | null;
-  /** The ARN of the queue that it died in. */
+  /** The ARN of the queue that it was dead-lettered from. */
   source: string | null;
 }
 
@@ -51,9 +51,9 @@ export interface MessageRows {
   change(seq: number, change: MessageChange): void;
   remove(seq: number): void;
   clear(queue: string): void;
-  /** Messages that may be received at an instant, those first that have waited longest. */
+  /** Messages that may be received at an instant, those that have waited longest first. */
   visible(queue: string, now: number, order: Order): MessageRow[];
-  /** The earliest instant after `now` at which a message shows. */
+  /** The earliest instant after `now` at which a message becomes visible. */
   nextVisible(queue: string, now: number): number | undefined;
   /** How many were sent after `sentAfter` and are visible, counted up to `most`. */
   ready(queue: string, now: number, sentAfter: number, max: number): number;

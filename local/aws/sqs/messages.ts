@@ -1,4 +1,4 @@
-// What becomes of messages: stored, hidden while somebody works on them, dropped when too old, moved when nobody can.
+// The life of messages: stored, invisible while they are processed, dropped when too old, moved to a dead-letter queue.
 import { awsFailure, type Deps, type Wire } from "../stand-in.ts";
 import { type Attributes, md5, md5OfAttributes, read, selectAttributes } from "./contents.ts";
 import type { Depth, MessageChange, MessageRow, MessageRows } from "./message-rows.ts";
@@ -14,7 +14,7 @@ export interface Draft {
 
 export interface Take {
   limit: number;
-  /** How long what is taken stays hidden. */
+  /** How long received messages stay invisible. */
   seconds: number;
   newestFirst: boolean;
   redrive: Redrive | undefined;
@@ -35,7 +35,7 @@ interface ReceiptState {
 export type Messages = ReturnType<typeof createMessages>;
 
 export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
-  /** By queue, the earliest instant at which something hidden shows, as long as that lies ahead. */
+  /** By queue, the earliest future instant at which an invisible message becomes visible. */
   const shows = new Map<string, number>();
   const hide = (queue: string, until: number) => {
     const found = shows.get(queue);
@@ -63,8 +63,8 @@ export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
   }
 
   /**
-   * Up to `limit` visible messages, now hidden for `seconds`. What is too old is dropped and what was received too
-   * often moves to the dead-letter queue, which `moved` then counts.
+   * Returns up to `limit` visible messages and hides them for `seconds`. Messages that are too old are dropped. Those
+   * that were received too often move to the dead-letter queue and are counted in `moved`.
    */
   function receive(queue: Queue, take: Take): { taken: MessageRow[]; moved: number } {
     const { limit, seconds, newestFirst, redrive } = take;
@@ -138,8 +138,8 @@ export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
     depth: (queue: Queue): Depth => rows.depth(queue.name, clock.now(), retainedFrom(queue)),
 
     /**
-     * Moves what a dead-letter queue holds visibly, as new messages, to `to` or to where each came from.
-     * What came from nowhere that still exists stays, and is counted under "".
+     * Moves the visible messages of a dead-letter queue, as new messages, to `to` or to the source queue of each.
+     * Messages whose source queue no longer exists stay, and are counted under "".
      */
     moveAll: (from: Queue, to: string | undefined, exists: (queue: string) => boolean): Map<string, number> => {
       const now = clock.now();
@@ -152,8 +152,8 @@ export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
         const target = exists(wanted) ? wanted : "";
         moved.set(target, (moved.get(target) ?? 0) + 1);
         if (!target) continue;
-        const anew = { id: ids.uuid(), sent: now, visible: now, received: 0, first_received: null, source: null };
-        rows.change(seq, { queue: target, ...anew });
+        const renewed = { id: ids.uuid(), sent: now, visible: now, received: 0, first_received: null, source: null };
+        rows.change(seq, { queue: target, ...renewed });
       }
       return moved;
     },
@@ -165,7 +165,7 @@ const MAX_READY = 1_000;
 export const handleOf = (row: MessageRow, queue: string): string =>
   Buffer.from(`${row.seq} ${row.received} ${queue} ${row.id}`).toString("base64");
 
-/** Which receive a receipt handle stands for. */
+/** The receive that a receipt handle identifies. */
 export function heldBy(handle: string, queue: Queue): ReceiptState {
   const [seq, received, name, id] = Buffer.from(handle, "base64").toString("utf8").split(" ");
   if (!/^\d+$/.test(seq ?? "") || !/^\d+$/.test(received ?? "") || name !== queue.name || !id) {
@@ -176,13 +176,13 @@ export function heldBy(handle: string, queue: Queue): ReceiptState {
   return { queue: name, seq: Number(seq), received: Number(received) };
 }
 
-/** What a receiver may ask for, those of FIFO queues among them, which are never there. */
+/** The attributes that a receiver may request, including those of FIFO queues, which are never present. */
 export const systemNames: ReadonlySet<string> = new Set([
   ...["All", "SenderId", "SentTimestamp", "ApproximateReceiveCount", "ApproximateFirstReceiveTimestamp"],
   ...["MessageGroupId", "AWSTraceHeader", "DeadLetterQueueSourceArn", "SequenceNumber", "MessageDeduplicationId"],
 ]);
 
-/** A received row as the answer of `ReceiveMessage` shows it. */
+/** A received row in the form of `ReceiveMessage`. */
 export function messageOf(row: MessageRow, queue: string, { system, attributes }: Selection): Wire {
   const found: Wire = {
     SenderId: "AIDAEMBEDDEDSQSSENDER",

@@ -1,4 +1,4 @@
-// The queues themselves: names, attributes, tags and where messages go that nobody could handle.
+// The queues: names, attributes, tags and dead-letter queues.
 import type { Database } from "../database.ts";
 import { isRecord } from "../members.ts";
 import { type AwsFailure, awsFailure, type Wire } from "../stand-in.ts";
@@ -18,7 +18,7 @@ export interface Queue {
   modified: number;
 }
 
-/** Numeric attributes: default, least and greatest value. */
+/** Numeric attributes: default, minimum and maximum. */
 const numbers: Record<string, [initial: number, min: number, max: number]> = {
   DelaySeconds: [0, 0, 900],
   MaximumMessageSize: [1_048_576, 1_024, 1_048_576],
@@ -27,7 +27,7 @@ const numbers: Record<string, [initial: number, min: number, max: number]> = {
   VisibilityTimeout: [30, 0, 43_200],
   KmsDataKeyReusePeriodSeconds: [300, 60, 86_400],
 };
-/** Attributes that are kept and told; but for those of redrive they change nothing here. */
+/** Attributes that are stored and returned. Except those of redrive, they have no effect here. */
 const texts = new Set(["Policy", "KmsMasterKeyId", "SqsManagedSseEnabled", "RedriveAllowPolicy", "RedrivePolicy"]);
 const PERMISSIONS = new Set(["allowAll", "denyAll", "byQueue"]);
 const MAX_SOURCES = 10;
@@ -74,7 +74,7 @@ export function createQueues(prepared: () => Database) {
     all,
     save,
     named,
-    /** The queue a request's `QueueUrl` names, on whatever host. */
+    /** The queue that a request's `QueueUrl` names, on any host. */
     at: (input: Wire): Queue => {
       const path = read.needed(input, "QueueUrl").replace(/^https?:\/\/[^/]+/, "");
       const match = /^\/?(?:\d{12}\/)?([^/]+)$/.exec(path);
@@ -127,7 +127,7 @@ function readPolicy(name: string, text: string): Wire {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return value;
   } catch {
-    // Refused below, as what is JSON but no object is.
+    // Rejected below, like JSON that is not an object.
   }
   throw invalidAttribute(name);
 }
@@ -155,13 +155,13 @@ function readAllowed(policy: string): (source: Queue) => boolean {
   return ({ name }) => redrivePermission === "allowAll" || (sources?.includes(arnOf(name)) ?? false);
 }
 
-/** Whether a dead-letter queue takes what `source` could not handle. */
+/** Whether a dead-letter queue accepts messages of `source`. */
 export function allowsRedrive(target: Queue, source: Queue): boolean {
   const policy = target.attributes.RedriveAllowPolicy;
   return !policy || readAllowed(policy)(source);
 }
 
-/** Everything `GetQueueAttributes` may answer but the message counts. */
+/** All attributes of `GetQueueAttributes` except the message counts. */
 export function describeQueue(queue: Queue): Record<string, string> {
   const described: Record<string, string> = {
     QueueArn: arnOf(queue.name),

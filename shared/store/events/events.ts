@@ -5,9 +5,9 @@ import { uuidOf } from "../../clock.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { Store } from "../../resources.ts";
 import { fromJson, type ItemWrite, indexKey, putItem, type RowOf, toJson } from "../item.ts";
-import { SHARDS } from "../shards.ts";
 import type { TenantId, Value } from "../model.ts";
 import type { RootSecrets } from "../secrets.ts";
+import { SHARDS } from "../shards.ts";
 import { type Actor, EventItem, EventsByActor, EventsByTime, eventSources } from "./items.ts";
 
 /** An event as it is exported. */

@@ -1,4 +1,4 @@
-// Takes events from what the billing period still allows: exact at the quota, spread over shards until then (D-BILL).
+// The quota of events of a billing period: exact at its end, spread over shards until then (D-BILL).
 import { MINUTE } from "../../clock.ts";
 import { plans } from "../../plans.ts";
 import type { Store } from "../../resources.ts";
@@ -18,17 +18,17 @@ import {
 } from "../workspaces/usage.ts";
 
 const MAX_ATTEMPTS = 5;
-const TENANTS_REMEMBERED = 1_000;
+const MAX_CACHED_TENANTS = 1_000;
 
 /**
- * Takes `n` events from the quota. Each shard has its share of it, so their sum never passes it; what one shard cannot
- * give is gathered from the others. A transaction, so that a repeated request takes nothing twice.
+ * Takes `n` events from the quota. Each shard has a share of it, so their sum never exceeds it. Where one shard has too
+ * few left, all of them are used. A transaction, so that the SDK's retry of a request takes nothing twice.
  * @throws 402 PAYMENT_REQUIRED.
  */
 export async function takeEvents(store: Store, n: number, allowance: Allowance): Promise<void> {
   if (n === 0) return;
   const quota = plans[allowance.plan].events;
-  const shard = store.ids.bytes(1)[0]! % EVENT_USAGE_SHARDS;
+  const shard = randomShard(store);
   if (n <= shareOf(quota, shard) && (await taken(store, [taking(store, quota, shard, n)]))) return;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const used = (await store.getAll(EventUsage, eventUsageKeys(store))).map((row) => row?.events ?? 0);
@@ -47,11 +47,15 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance):
   throw Object.assign(new Error("Too many take the last events of a quota at once."), { name: "ThrottlingException" });
 }
 
-/** Gives back what was taken for events that were not stored after all. */
+/** Returns to the quota what was taken for events that were not stored. */
 export async function releaseQuota(store: Store, n: number): Promise<void> {
   if (n === 0) return;
-  const shard = store.ids.bytes(1)[0]! % EVENT_USAGE_SHARDS;
-  await store.transact([changeItem(EventUsage, keyOfShard(store, shard), { add: { events: -n } })]);
+  await store.transact([changeItem(EventUsage, keyOfShard(store, randomShard(store)), { add: { events: -n } })]);
+}
+
+function randomShard({ ids }: Store): number {
+  const [byte = 0] = ids.bytes(1);
+  return byte % EVENT_USAGE_SHARDS;
 }
 
 const keyOfShard = ({ clock }: Store, shard: number) => ({ shard, period: periodAt(clock.now()).name });
@@ -70,14 +74,14 @@ const taken = (store: Store, writes: readonly ItemWrite[]): Promise<boolean> =>
     onTransactionCanceled(() => false),
   );
 
-/** One per environment: looks at most once a minute whether a warning is due (F25). */
+/** One per environment: checks at most once a minute whether a warning is due (F25). */
 export function usageWatch() {
-  const looked = recent<number>(TENANTS_REMEMBERED);
+  const checkedAt = recent<number>(MAX_CACHED_TENANTS);
   return async (store: Store, allowance: Allowance): Promise<void> => {
     const now = store.clock.now();
     const place = `${periodAt(now).name} ${store.tenant}`;
-    if (now - (looked.get(place) ?? Number.NEGATIVE_INFINITY) < MINUTE) return;
-    looked.set(place, now);
+    if (now - (checkedAt.get(place) ?? Number.NEGATIVE_INFINITY) < MINUTE) return;
+    checkedAt.set(place, now);
     await warnOfUsage(store, "events", allowance);
   };
 }

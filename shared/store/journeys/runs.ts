@@ -9,9 +9,9 @@ import type { Outcome, Position } from "../../rules/journey-run.ts";
 import { type RunStatus, runMoves } from "../../rules/run-states.ts";
 import { absent, all, any, atMost, is, oneOf, present } from "../conditions.ts";
 import { changeItem, fieldsOf, fromJson, type ItemWrite, putItem, removeItem, toJson } from "../item.ts";
-import { SHARDS } from "../shards.ts";
 import type { Key } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";
+import { SHARDS } from "../shards.ts";
 import { type Addends, countWrites, outcomeAddends, outcomesIn, statusAddends, sumOf } from "./counts.ts";
 import { Cause, RunEntry, RunHead, RunItem, type RunRow, runEntryKey, runFields } from "./run-items.ts";
 
@@ -36,7 +36,7 @@ export type Destination = { position: Position } | { ends: Exclude<RunStatus, "a
 
 const actionOf = { completed: "complete", exited: "exit", canceled: "cancel" } as const;
 
-/** The writes that start a run at the position that it reaches at once. They are refused where it may not enter. */
+/** The writes that start a run, at the first position where it stops. They are refused where it may not enter. */
 export function entryWrites(
   { clock }: Pick<Store, "clock">,
   run: Pick<RunState, "id" | "journey_id" | "version" | "subscriber_id" | "context">,
@@ -106,7 +106,7 @@ function endWrites({ id, journey_id, subscriber_id }: RunState, ends: keyof type
   ];
 }
 
-/** The status, the step and what else a row says of a run there. */
+/** The attributes of a run at a position, or at its end. */
 const stateAt = (clock: Store["clock"], to: Destination) =>
   "ends" in to
     ? { status: to.ends, step: to.step, ended_at: timestamp(clock.now()), end_reason: to.reason }

@@ -1,7 +1,7 @@
 // What happens to all runs of a journey: they are resumed after a pause, canceled, or removed.
 import type { Store } from "../../resources.ts";
-import { keyOf, removeItem } from "../item.ts";
 import { chunksOf } from "../../rules/chunks.ts";
+import { keyOf, removeItem } from "../item.ts";
 import { countKeys } from "./counts.ts";
 import { DeletedJourney, JourneyVersion } from "./items.ts";
 import { SECOND_PASS_MS } from "./journeys.ts";

@@ -2,12 +2,12 @@
 // change in one transaction with the counter of the shard: counts are exact, and a repeated change has no effect.
 import { DAY, SECOND, timestamp } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import { absent, any, is, present } from "../conditions.ts";
 import { changeItem, type ItemWrite, keyOf, putItem, removeItem } from "../item.ts";
-import { SHARDS, shardOf } from "../shards.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
-import { chunksOf } from "../../rules/chunks.ts";
+import { SHARDS, shardOf } from "../shards.ts";
 import { type Group, ListMembership, Member, MemberCount, memberKey, SegmentMembership } from "./items.ts";
 
 /** Changes of one transaction: two rows each and a counter, of at most 100 items. */

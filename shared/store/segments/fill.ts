@@ -1,16 +1,16 @@
 // Computes a segment over all subscribers: shard by shard and page by page, with a checkpoint after each page.
 import type { Store, StoreReader } from "../../resources.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import { changeItem, fromJson, putItem } from "../item.ts";
-import { SHARDS } from "../shards.ts";
 import { Member } from "../lists/items.ts";
 import { changeMembers } from "../lists/memberships.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { SHARDS } from "../shards.ts";
 import { audiencePage, isProfileRow, subscriberIn } from "../subscribers/audience-pages.ts";
 import { Profile } from "../subscribers/items.ts";
 import { countSubscribers, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";
-import { chunksOf } from "../../rules/chunks.ts";
 import type { Timers } from "../timers.ts";
 import { changedKeys, judgeProfile, type SubscriberFacts } from "./facts.ts";
 import { Fill, SegmentItem, type SegmentRow } from "./items.ts";

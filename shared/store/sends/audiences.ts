@@ -2,12 +2,12 @@
 import { DAY, SECOND } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { type AudienceRules, judge } from "../../rules/audience.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import { compilePredicate } from "../../rules/predicates.ts";
 import { compileDevicePredicate } from "../../rules/versions.ts";
 import { type ItemWrite, putItem } from "../item.ts";
 import { groupOf } from "../lists/targets.ts";
 import { personalEngagements } from "../subscribers/engagement.ts";
-import { chunksOf } from "../../rules/chunks.ts";
 import { GivenIds } from "./audience-items.ts";
 import { candidatesById, candidatesOf, everyMember, everyone, type Placed } from "./candidates.ts";
 import { CHUNK_SIZE, completeChunk, type PlannedChunk, packChunk } from "./chunks.ts";

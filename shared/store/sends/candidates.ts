@@ -1,16 +1,16 @@
 // Where candidates come from: the shards of a workspace, the members of a list or segment, ids that the caller gave.
 import type { StoreReader } from "../../resources.ts";
 import type { AudienceRules, Candidate } from "../../rules/audience.ts";
-import { SHARDS } from "../shards.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import type { Group } from "../lists/items.ts";
 import { memberPage, memberShard } from "../lists/memberships.ts";
+import { SHARDS } from "../shards.ts";
 import { audiencePage, isProfileRow, subscriberIn } from "../subscribers/audience-pages.ts";
 import { contactOf } from "../subscribers/contacts.ts";
 import type { DeviceRow } from "../subscribers/device-items.ts";
 import { deviceOf, deviceRows } from "../subscribers/devices.ts";
 import type { ProfileRow } from "../subscribers/items.ts";
 import { attributesForRules, getProfiles, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";
-import { chunksOf } from "../../rules/chunks.ts";
 import { GivenIds } from "./audience-items.ts";
 import { sourceOf } from "./range-names.ts";
 
@@ -69,7 +69,7 @@ async function shardPage(
   return { candidates, next: page.next === undefined ? undefined : last };
 }
 
-/** Members of a shard; a subscriber whose erasure is under way is no member any more. */
+/** Members of a shard; a subscriber whose erasure has begun is no member any more. */
 async function membersPage(
   store: StoreReader,
   { group, shard }: { group: Group; shard: string },

@@ -2,9 +2,9 @@
 import { DAY, SECOND } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
 import { type CountedCap, counterOf, type FrequencyCap, windowOf } from "../../rules/caps.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import { absent, all, any, below } from "../conditions.ts";
 import { changeItem, type ItemWrite, type RowOf } from "../item.ts";
-import { chunksOf } from "../../rules/chunks.ts";
 import { SendCounter } from "./ledger-items.ts";
 
 /** Longer than any window. */

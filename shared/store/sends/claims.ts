@@ -22,7 +22,7 @@ export interface Lease {
   step: number;
   /** When the chunk was first claimed. */
   at: number;
-  /** Recipients of the chunk whom the range counts as waiting for the end of quiet hours. */
+  /** Recipients of the chunk that the range counts as waiting for the end of quiet hours. */
   deferred: number;
   /** What the range counts of the chunk already, before a long wait. */
   reported: Record<string, number>;

@@ -9,8 +9,8 @@ import { type Contact, classOf, type ReachChannel, reachOf } from "../../rules/r
 import { armOf, bucket, isHeldOut } from "../../rules/split.ts";
 import { compileDevicePredicate } from "../../rules/versions.ts";
 import { fromJson } from "../item.ts";
-import { shardOf } from "../shards.ts";
 import type { Key } from "../model.ts";
+import { shardOf } from "../shards.ts";
 import { contactOf } from "../subscribers/contacts.ts";
 import { deviceRows } from "../subscribers/devices.ts";
 import { personalEngagements, tenantEngagements } from "../subscribers/engagement.ts";
@@ -28,7 +28,7 @@ import { deliverySettingsOf, selectedChannels } from "./planning.ts";
 import { PLANNED_RANGE, shardRange } from "./range-names.ts";
 import { type TouchRow, touchesSince } from "./touches.ts";
 
-/** @throws 404 for an unknown send, and for a subscriber of whom nothing is known. */
+/** @throws 404 for an unknown send, and for an unknown subscriber that the send did not concern. */
 export async function explainRecipient(
   store: StoreReader,
   workspace: () => Promise<WorkspaceRecord | undefined>,

@@ -7,7 +7,7 @@ import { item, json } from "../item.ts";
 import type { DeliverySettings, JobDetails } from "./job-spec.ts";
 import { tallyAttributes } from "./tallies.ts";
 
-/** What a send asks for and what becomes of it: attributes of the row, and fields of the API. */
+/** Attributes of a job that are fields of the API as well. */
 export const jobFields = {
   id: v.string(),
   status: v.picklist(jobStatuses),
@@ -28,7 +28,7 @@ export const jobFields = {
 };
 
 export const JobItem = item({
-  about: "A notification job: what is sent to whom, its state and its totals. Its insertion starts the send.",
+  about: "A notification job: content, audience, state and totals. Its insertion starts the send.",
   pk: () => "JOB",
   sk: ({ job }: { job: string }) => job,
   row: {

@@ -1,4 +1,4 @@
-// What a send is asked to be, and by what settings it is delivered: the parts of a job that are stored as JSON text.
+// The specification of a send and its delivery settings: the parts of a job that are stored as JSON text.
 import type * as v from "valibot";
 import type { Target } from "../../http/send-input.ts";
 import type { FrequencyCap } from "../../rules/caps.ts";
@@ -45,7 +45,7 @@ export interface JobDetails {
 type SetByTheService = "id" | "status" | "sent" | "created_at";
 type JobFields = v.InferOutput<v.ObjectSchema<typeof jobFields, undefined>>;
 
-/** What a send asks for. It does not change after creation, except that a template's content is copied in at dispatch. */
+/** The specification of a send. It does not change after creation, except that a template's content is copied in at dispatch. */
 export interface JobSpec extends Omit<JobFields, SetByTheService>, JobDetails {}
 
 /** The channel of each type by which a send goes, whose consent it needs, and its limits: fixed when it is dispatched. */

@@ -44,7 +44,7 @@ export async function recordFate(
   return isErased || (row !== undefined && row.state !== "retryable");
 }
 
-/** Suppresses the subscriber's address if it bounced permanently or complained. A repeat changes nothing. */
+/** Suppresses a subscriber whose present address bounced permanently or complained. A repeat changes nothing. */
 export async function applyFate(
   store: Store,
   { subscriber, fate, emails }: Pick<MailEvent, "subscriber" | "fate" | "emails">,

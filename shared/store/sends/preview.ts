@@ -5,6 +5,7 @@ import { Timestamp } from "../../http/schemas.ts";
 import { scopeOf } from "../../providers/arms.ts";
 import type { StoreReader } from "../../resources.ts";
 import type { AudienceRules, Judgement } from "../../rules/audience.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import { type Foreseen, foresee } from "../../rules/foresight.ts";
 import type { LateSkip } from "../../rules/progress.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
@@ -13,7 +14,6 @@ import { type CompiledTemplate, compileTemplate, isRenderError, type RenderScope
 import { ChatAppTemplateItem } from "../channels/items.ts";
 import { countTarget } from "../lists/targets.ts";
 import type { LivingProfile } from "../subscribers/subscribers.ts";
-import { chunksOf } from "../../rules/chunks.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { keep } from "./audiences.ts";
 import { candidatesById, candidatesOf, type Placed } from "./candidates.ts";

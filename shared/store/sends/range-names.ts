@@ -1,8 +1,9 @@
 // The names of an audience's ranges: `s<shard>` of all subscribers, `list:<id>:<shard>` and `segment:<id>:<shard>` of
 // members, `g<n>` of given ids, and `p` of an audience that was planned within the request.
-import { SHARDS } from "../shards.ts";
+
 import type { Group } from "../lists/items.ts";
 import { groupOf } from "../lists/targets.ts";
+import { SHARDS } from "../shards.ts";
 import type { JobSpec } from "./job-spec.ts";
 
 /** Ids in one row of given ids. */

@@ -45,7 +45,9 @@ export async function startSend(
   timers: Timers,
   allowance: Allowance,
   { id, spec, given, isRepeatable = false }: Send,
-  extraItems: readonly ItemWrite<"workspace">[] | ((answer: { id: string; sent: number }) => readonly ItemWrite<"workspace">[]) = [],
+  extraItems:
+    | readonly ItemWrite<"workspace">[]
+    | ((answer: { id: string; sent: number }) => readonly ItemWrite<"workspace">[]) = [],
 ): Promise<Started> {
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
   const audience: Audience =

@@ -1,5 +1,6 @@
 // The stored form of subscribers (SUB), their consents and anonymous ids. Their devices: device-items.ts.
 import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
 import { absent, all, present } from "../conditions.ts";
 import { hashOf } from "../hash.ts";
 import { indexAttributes, item, json, keyIndexOf, type RowOf } from "../item.ts";
@@ -93,7 +94,7 @@ export const consentFields = {
   channel: v.string(),
   status: v.picklist(consentStatuses),
   express: v.boolean(),
-  consented_at: v.string(),
+  consented_at: Timestamp,
 };
 
 export const ConsentItem = item({

@@ -233,8 +233,11 @@ export const living = (row: ProfileRow | undefined): LivingProfile | undefined =
 export const attributeKeysOf = (row: ProfileRow): string[] => familyOf(row, "a:").map(([key]) => key);
 
 /** The attributes of a profile, parsed. */
-export const attributesOf = (row: ProfileRow): Record<string, Value> =>
-  Object.fromEntries(familyOf(row, "a:").map(([key, text]) => [key, fromJson(text)]));
+export function attributesOf(row: ProfileRow): Record<string, Value> {
+  const attributes: Record<string, Value> = {};
+  for (const [key, text] of familyOf(row, "a:")) attributes[key] = fromJson(text);
+  return attributes;
+}
 
 /** What a filter or a rule sees of a profile: the attributes, and the fields of the subscriber itself. */
 export function attributesForRules(profile: LivingProfile): Record<string, unknown> {

@@ -31,7 +31,7 @@ export const Delivery = v.object({
 });
 export type Delivery = v.InferOutput<typeof Delivery>;
 
-/** What is stored of an attempt that ended. */
+/** A completed attempt, as it is stored. */
 export interface RecordedAttempt {
   at: string;
   status_code?: number | undefined;
@@ -60,7 +60,7 @@ export const DeliveryItem = item({
     owner: v.optional(v.string()),
     lease: v.optional(v.number()),
     last_status_code: v.optional(v.number()),
-    /** An attempt that ended, by its number. */
+    /** Completed attempts, by their numbers. */
     "t:*": json<RecordedAttempt>(),
     expires: v.number(),
   },

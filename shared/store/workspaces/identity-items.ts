@@ -136,7 +136,7 @@ export const RequestCount = platformItem({
   about: "Requests with dashboard tokens in a minute of a workspace: the only write that a refused request makes.",
   pk: ({ tenant, minute }: { tenant: string; minute: number }) => `${requestCountPrefix(tenant)}${minute}`,
   row: counter,
-  writers: ["api-*"],
+  writers: ["api-*", "stream"],
   lifetime: "5 minutes after its minute",
   purge: "by-key",
 });

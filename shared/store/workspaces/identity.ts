@@ -131,7 +131,7 @@ export const ServerKey = v.object({
 });
 export type ServerKey = v.InferOutput<typeof ServerKey>;
 
-/** A key made without explicit scopes holds events:write and passes on the surfaces of rule 4 (AMB-27). */
+/** What a key that is created without scopes lists; it passes every check of a scope (AMB-27). */
 const DEFAULT_SCOPES: readonly Scope[] = ["events:write"];
 
 /** ATH-2: only this response contains the key itself; the table holds its hash. */

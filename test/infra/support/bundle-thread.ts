@@ -1,4 +1,4 @@
-// A Lambda environment: one bundle in a thread of its own, with its own env variables, asked by messages.
+// A Lambda environment: one bundle in a thread of its own, with its own env variables, called by messages.
 import { parentPort, workerData } from "node:worker_threads";
 import { awslambda, responseStream } from "../../../local/lambda-stream.ts";
 

@@ -23,7 +23,7 @@ export async function bundledWorld() {
   const world = await testWorld({ start: Date.now() });
   const { dynamodb, sqs, kms, scheduler, s3, ses, clock, ids, database } = world;
   const closing: (() => unknown)[] = [];
-  /** `function: right`, for every right that was used. */
+  /** `function: right` for every right that was used. */
   const used = new Set<string>();
   const refused: string[] = [];
 

@@ -1,4 +1,4 @@
-// Preloaded before Amazon's runtime client: takes the place of its native part, which a streaming function hardly needs.
+// Preloaded before Amazon's runtime client: replaces its native part, which a streaming function hardly needs.
 import { registerHooks } from "node:module";
 
 registerHooks({

@@ -1,4 +1,4 @@
-// Lambda's Runtime API on a loopback port: hands out invocations, keeps what comes back as it came over the wire.
+// Lambda's Runtime API on a loopback port: serves invocations, and records the responses as received.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -8,7 +8,7 @@ import { EngagementStack, type StackOptions } from "../../../infra/stack.ts";
 
 export interface Resource {
   Type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever CloudFormation is told
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any CloudFormation template
   Properties: any;
   DeletionPolicy?: string;
   DependsOn?: string[];

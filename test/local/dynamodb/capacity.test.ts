@@ -1,4 +1,4 @@
-// Capacity as DynamoDB bills it, in the answers and on the meter.
+// Capacity as DynamoDB bills it, in responses and in the meter.
 import { expect, test } from "vitest";
 import type { Wire } from "../../../local/aws/stand-in.ts";
 import { key, N, S, world } from "./world.ts";

@@ -1,4 +1,4 @@
-// Condition expressions: what holds, what is refused, and what a failed condition answers.
+// Condition expressions: what holds, what is rejected, and the response to a failed condition.
 import { expect, test } from "vitest";
 import { enveloped, invalid, key, N, S, type Value, world } from "./world.ts";
 
@@ -213,7 +213,7 @@ test.each<[string, string, Record<string, Value>?]>([
   );
 });
 
-test("names and values nobody uses, or that are not of their form, are refused", async () => {
+test("unused or malformed names and values are refused", async () => {
   const { refused } = await world();
   const put = (more: Record<string, unknown>) => refused("PutItem", { Item: key("a"), ...more });
   const condition = { ConditionExpression: "attribute_exists(a)" };

@@ -1,4 +1,4 @@
-// What was acknowledged is in the file, and is there when it is opened again.
+// Acknowledged writes are in the file, and are there when it is opened again.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

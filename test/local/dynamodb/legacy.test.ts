@@ -139,7 +139,7 @@ test("an update of another type, or of a key, is refused", async () => {
   );
 });
 
-test("a query by key conditions, filtered, showing what it is told to", async () => {
+test("a query by key conditions, with a filter and a projection", async () => {
   const { put, call } = await world();
   for (const sk of ["1", "2", "3"]) await put({ ...key("p", sk), n: N(sk) });
   const pk = is("EQ", S("p"));

@@ -49,7 +49,7 @@ test.each<[string, Wire, string | RegExp]>([
 
 const NULL = { z: { ComparisonOperator: "NULL" } };
 
-test("what a key cannot be asked for is told after the table, the index and the start key", async () => {
+test("what a key cannot be asked for is reported after the table, the index and the start key", async () => {
   const { refused } = await world();
   const query = (more: Wire) => refused("Query", { KeyConditions: NULL, ...more });
   expect(await query({ TableName: "nowhere" })).toMatch(/^ResourceNotFound/);
@@ -73,7 +73,7 @@ test("a query's filter is judged before the attributes it asks for, a scan's aft
   expect(await refused("Scan", { ...twice, ScanFilter: filter })).toMatch(/Duplicate value/);
 });
 
-test("of several faults of paths an overlap is told before a conflict", async () => {
+test("of several faults of paths an overlap is reported before a conflict", async () => {
   const { refused } = await world();
   expect(await refused("GetItem", { Key: key("a"), ProjectionExpression: "b[1], b.a, a.b, a" })).toBe(
     invalid(
@@ -93,7 +93,7 @@ test("a path may go on after its parentheses, which are redundant when doubled",
   );
 });
 
-test("empty lists of indexes are told before attributes that are too many", async () => {
+test("empty lists of indexes are reported before too many attributes", async () => {
   const { refused } = await world({ table: false });
   const table = {
     TableName: "things",

@@ -81,7 +81,7 @@ test("a page stops once it is over 1 MB, with the item that took it there", asyn
   expect(rest.LastEvaluatedKey).toBeUndefined();
 });
 
-test("a filter works after the limit: what was scanned and what is left are told apart", async () => {
+test("a filter works after the limit: scanned and returned counts differ", async () => {
   const { query } = await filled(6, (at) => ({ n: N(at) }));
   const page = await query("pk = :p", { ":n": N(3) }, { FilterExpression: "n >= :n", Limit: 4 });
   expect(page).toEqual({

@@ -7,7 +7,7 @@ import { invalid, key, N, S, START, tableInput, world } from "./world.ts";
 const streamed = (stream = "NEW_AND_OLD_IMAGES") => world({ table: { stream } });
 const ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/things/stream/2026-01-01T00:00:00.000";
 
-test("inserts, changes and removals are told with their images, in order", async () => {
+test("inserts, changes and removals are recorded with their images, in order", async () => {
   const { db, put, update, call } = await streamed();
   await put({ ...key("a"), n: N(1) });
   await update(key("a"), "SET n = :n", { ":n": N(2) });
@@ -49,7 +49,7 @@ test.each([
   expect([dynamodb.Keys, "NewImage" in dynamodb, "OldImage" in dynamodb]).toEqual([key("a"), shows, showsOld]);
 });
 
-test("what did not change the item is not told", async () => {
+test("a write that does not change the item is not recorded", async () => {
   const { db, put, update, call, refused } = await streamed();
   const item = { ...key("a"), s: { SS: ["x", "y"] }, n: N(1) };
   await put(item);
@@ -61,7 +61,7 @@ test("what did not change the item is not told", async () => {
   expect(db.records("things", "", 10)).toHaveLength(1);
 });
 
-test("batches and transactions are told too, a cancelled one is not", async () => {
+test("batches and transactions are recorded too, a canceled one is not", async () => {
   const { db, call, refused } = await streamed();
   await call("BatchWriteItem", { RequestItems: { things: [{ PutRequest: { Item: key("a") } }] } });
   const write = [{ Put: { TableName: "things", Item: key("b") } }, { Delete: { TableName: "things", Key: key("a") } }];
@@ -195,7 +195,7 @@ describe("time to live", () => {
   const enable = { TableName: "things", TimeToLiveSpecification: { Enabled: true, AttributeName: "ends" } };
   const second = START / SECOND;
 
-  test("items go when their second has passed, told as the service's own removals, and cost nothing", async () => {
+  test("items are deleted when their second has passed, recorded as the service's own removals, and cost nothing", async () => {
     const { db, call, put, get, clock } = await streamed();
     await put({ ...key("before"), ends: N(second + 10) });
     await call("UpdateTimeToLive", enable);

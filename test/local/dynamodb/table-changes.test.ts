@@ -1,4 +1,4 @@
-// Definitions that contradict themselves, what a new index takes in of old items, and what is told of a deleted table.
+// Contradictory definitions, which old items a new index includes, and the description of a deleted table.
 import { expect, test } from "vitest";
 import type { Wire } from "../../../local/aws/stand-in.ts";
 import { type Item, invalid, key, N, S, tableInput, world } from "./world.ts";
@@ -70,7 +70,7 @@ test("a new index leaves out the items that it could not have taken", async () =
   expect(await held("byRange")).toEqual(["of 1", "of 1024"]);
 });
 
-test("of a deleted table neither keys nor indexes nor its beginning are told", async () => {
+test("the description of a deleted table has no keys, indexes or creation time", async () => {
   const { call } = await world({ table: { indexes: { byG: { hash: ["g", "S"] } } } });
   const { TableDescription } = await call("DeleteTable", { TableName: "things" });
   expect(TableDescription).toMatchObject({ TableName: "things", TableStatus: "DELETING", ItemCount: 0 });

@@ -249,7 +249,7 @@ test("backups, limits and endpoints are described", async () => {
   expect(await call("DescribeEndpoints")).toMatchObject({ Endpoints: [{ CachePeriodInMinutes: 1440 }] });
 });
 
-test("encryption, ceilings and warm throughput are told as they were asked for", async () => {
+test("encryption, ceilings and warm throughput are described as requested", async () => {
   const { call } = await world({
     table: {
       more: {

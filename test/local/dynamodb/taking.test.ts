@@ -6,7 +6,7 @@ const stream = "NEW_AND_OLD_IMAGES";
 
 test.each<[string, object]>([
   ["REMOVE of an attribute", { UpdateExpression: "REMOVE a" }],
-  ["REMOVE of what lies in one", { UpdateExpression: "REMOVE a.b, c[3]" }],
+  ["REMOVE of a nested attribute", { UpdateExpression: "REMOVE a.b, c[3]" }],
   [
     "DELETE of members",
     { UpdateExpression: "DELETE a :v REMOVE b", ExpressionAttributeValues: { ":v": { SS: ["x"] } } },

@@ -205,7 +205,7 @@ test("what a transaction cannot read is refused", async () => {
   ]);
 });
 
-test("the first action that is wrong by itself is told, and those after it are not looked at", async () => {
+test("the first action that is wrong by itself is reported, and later ones are not looked at", async () => {
   const { failure } = await start();
   const wrong = { ...key("a"), pk: N(1) };
   const TransactItems = [

@@ -160,12 +160,12 @@ test.each([
   [{ S: "a", N: "" }, "The parameter cannot be converted to a numeric value"],
   [{ S: "a", SS: [] }, "One or more parameter values were invalid: An string set  may not be empty"],
   [{ S: "a", N: "1" }, "Supplied AttributeValue has more than one datatypes set"],
-])("of a value of several types, %o, what is wrong with one of them is told first", async (value, message) => {
+])("of a value of several types, %o, the fault of one of them is reported first", async (value, message) => {
   const { refused } = await world();
   expect(await refused("PutItem", { Item: { ...key("a"), v: value } })).toContain(message);
 });
 
-test("what the parser stumbles over is told before what is missing", async () => {
+test("what the parser stumbles over is reported before what is missing", async () => {
   const { refused } = await world();
   expect(await refused("PutItem", { TableName: null, Item: { a: { S: 5 } } })).toBe(
     "Serialization: NUMBER_VALUE cannot be converted to String",

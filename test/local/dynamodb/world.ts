@@ -14,7 +14,7 @@ export type Item = Record<string, Value>;
 export const S = (text: string): Value => ({ S: text });
 export const N = (number: number | string): Value => ({ N: String(number) });
 
-/** A table `things` with `pk` and `sk`, unless told otherwise. */
+/** A table `things` with `pk` and `sk`, by default. */
 export interface TableOptions {
   name?: string;
   hash?: [name: string, type: string];

@@ -1,4 +1,4 @@
-// The service never fails of itself: no 500 ever, and no 503 where retries were enough.
+// The service never fails by itself: no 500, and no 503 if retries were enough.
 import type { Invariant } from "../invariant.ts";
 
 export const answers: Invariant = {

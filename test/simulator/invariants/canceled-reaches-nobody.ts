@@ -1,4 +1,4 @@
-// An acknowledged cancellation means that nobody is reached, ever.
+// After an acknowledged cancellation no subscriber is reached.
 import { inboxRow } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
@@ -8,11 +8,11 @@ export const canceledReachesNobody: Invariant = {
     commit: ({ pk, sk, after }) => {
       if (!after || !inboxRow(pk, sk)) return;
       const job = String(after.job);
-      if (ledger.canceled.has(job)) broken(`job ${job} was canceled and reached somebody`, job);
+      if (ledger.canceled.has(job)) broken(`job ${job} was canceled and reached a subscriber`, job);
     },
     end: () => {
       for (const job of ledger.canceled.keys())
-        if (ledger.delivered.get(job)?.size) broken(`job ${job} was canceled and had reached somebody`, job);
+        if (ledger.delivered.get(job)?.size) broken(`job ${job} was canceled and had reached a subscriber`, job);
     },
   }),
 };

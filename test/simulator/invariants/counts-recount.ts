@@ -11,7 +11,7 @@ export const countsRecount: Invariant = {
       if (place?.kind !== "JOB" || before?.status !== "processing" || !after || after.status === "processing") return;
       const job = String(after.id);
       const { counts, skip_reasons } = tallyOf(after);
-      // Whom a cap refuses when their turn has come is in a chunk, and skipped all the same.
+      // A recipient that a cap stops is in a chunk, and still skipped.
       const late = skip_reasons.capped ?? 0;
       const { chunks, claims } = partsOf(mirror, place.tenant, job);
       const { sent, heldOut, skipped } = audienceOf(chunks);
@@ -23,7 +23,7 @@ export const countsRecount: Invariant = {
       check("skipped", counts.skipped, skipped.size + late);
       check("total", counts.total, sent.size + heldOut.size + skipped.size);
       check("delivered and failed", counts.delivered + counts.failed, sent.size - late);
-      // Whoever is erased between two attempts at a delivery may count as not reached.
+      // A subscriber that is erased between two attempts may count as not reached.
       const reached = [...(ledger.delivered.get(job)?.keys() ?? [])];
       const lasting = reached.filter((id) => ledger.people.get(id)?.erasingSince === undefined);
       const dispatched = new Set([...reached, ...(ledger.pushed.get(job) ?? [])]).size;

@@ -1,4 +1,4 @@
-// Nobody gets a job twice: one inbox row per job and subscriber, and what was delivered does not change.
+// No double delivery: one inbox row per job and subscriber, and what was delivered does not change.
 import { inboxRow } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 

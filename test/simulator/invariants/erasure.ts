@@ -1,4 +1,4 @@
-// Who was erased leaves nothing: no row of its own, and its texts nowhere in the table.
+// An erased subscriber leaves no trace: no row of its own, and its texts nowhere in the table.
 import { itemsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 

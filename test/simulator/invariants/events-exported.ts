@@ -1,4 +1,4 @@
-// Every accepted event is in the export exactly once, under the name of whom it belongs to, or of nobody once erased.
+// Every accepted event is in the export exactly once, under the id of its owner, or without one after erasure.
 import type { ExportedEvent } from "../../../shared/store/events/events.ts";
 import { itemsOf } from "../entities.ts";
 import { type Book, bookOf, type Pass, type Sent } from "../event-book.ts";
@@ -59,7 +59,7 @@ function judgeActor({ links }: Book, event: Sent, row: ExportedEvent, broken: Br
       erasedAt !== undefined && (person !== undefined || Math.max(at, acceptedAt) < erasingSince!),
   );
   if (isErased && (subscriber_id !== null || anonymous_id !== null))
-    broken(`${key} of somebody erased shows ${subscriber_id} ${anonymous_id}`, id);
+    broken(`${key} of an erased subscriber shows ${subscriber_id} ${anonymous_id}`, id);
   const [owner, ...others] = owners;
   if (owner && others.every((other) => other.person === owner.person) && owner.person.erasingSince === undefined)
     if (subscriber_id !== owner.person.id) broken(`${key} is ${owner.person.id}'s and shows ${subscriber_id}`, id);

@@ -1,4 +1,4 @@
-// Every accepted job comes to an end; nothing but a cause of its own makes it fail.
+// Every accepted job ends, and fails only for a cause of its own.
 import { isTerminal, type JobStatus } from "../../../shared/rules/job-states.ts";
 import { itemsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
@@ -21,7 +21,7 @@ export const jobsEnd: Invariant = {
           if (Number(item["n:sent"] ?? 0) === 0 || item.error !== "no delivery succeeded")
             broken(`job ${job} failed: ${item.error}`, job);
         if (item?.status === "canceled" && send.canceledAt === undefined)
-          broken(`job ${job} is canceled and nobody asked for it`, job);
+          broken(`job ${job} is canceled without a request`, job);
       }
     },
   }),

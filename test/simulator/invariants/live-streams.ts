@@ -1,4 +1,4 @@
-// Whoever lists the inbox and follows its live stream, again and again from the last message, has all there is and no more.
+// A reader who lists the inbox and follows its live stream from the last message on gets every message, and no others.
 import { SECOND, timeOfUuid } from "../../../shared/clock.ts";
 import { PROMPT_MS } from "../../../shared/store/sends/inbox.ts";
 import type { Invariant } from "../invariant.ts";

@@ -1,4 +1,4 @@
-// Nobody is disturbed in quiet hours or more often than a cap says; who waits is counted, and in the end nobody does.
+// No send in quiet hours or beyond a cap. Waiting recipients are counted, and at the end there are none.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { isTerminal, type JobStatus } from "../../../shared/rules/job-states.ts";
 import { quietUntil } from "../../../shared/rules/quiet-hours.ts";
@@ -6,7 +6,7 @@ import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { itemsOf, partsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
-/** Whoever looked before the hours began may still be at work, and clocks differ. */
+/** A worker that checked before the hours began may still be sending, and clocks differ. */
 const UNDER_WAY_MS = 75 * SECOND;
 const AHEAD_MS = 5 * SECOND;
 /** How late a message may come where nothing goes wrong. */
@@ -54,7 +54,8 @@ export const manners: Invariant = {
           const cap = ledger.manners.get(tenant)?.cap;
           const capped = Number(job["skip:capped"] ?? 0);
           if (cap === undefined && capped > 0) broken(`job ${job.id} was capped by no cap`, String(job.id));
-          if (chunks.length === 0 && capped > 0) broken(`job ${job.id} capped nobody it has`, String(job.id));
+          if (chunks.length === 0 && capped > 0)
+            broken(`job ${job.id} counts capped recipients that it does not have`, String(job.id));
         }
         // Who was skipped by the cap has been counted up to it, and each count stands for a message that was tried.
         for (const pk of mirror.partitions()) {

@@ -8,7 +8,7 @@ export const oneJob: Invariant = {
     const byLabel = new Map<string, string>();
     return {
       commit: ({ pk, before, after }) => {
-        // A journey's jobs have no name: nobody asked for them.
+        // A journey's jobs have no label, because no request created them.
         if (!isJob(pk) || before || !after || after.name === null) return;
         const label = String(after.name);
         const known = byLabel.get(label);

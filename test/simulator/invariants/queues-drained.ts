@@ -1,4 +1,4 @@
-// At the end nothing waits: queues and streams are empty, and nothing was given up to a dead-letter queue.
+// At the end queues, streams and dead-letter queues are empty.
 import type { Invariant } from "../invariant.ts";
 
 export const queuesDrained: Invariant = {

@@ -1,4 +1,4 @@
-// Nobody sends more than the workspace may: used is never above the cap, and a refusal leaves no job and had a reason.
+// No send beyond the cap: usage never exceeds it, and a rejected request leaves no job and had a reason.
 import { itemsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
@@ -18,7 +18,7 @@ export const quota: Invariant = {
       end: () => {
         const labels = new Map([...itemsOf(mirror, "JOB")].map(({ item }) => [String(item.name), String(item.id)]));
         for (const { label, refused, jobs, tenant, ids, holdout } of ledger.sends.values()) {
-          // A repeat draws its holdout anew, so that it may fit where the attempt before it did not.
+          // A repeat draws its holdout again, so it may fit where the previous attempt did not.
           if (refused !== 402 || (holdout > 0 && jobs.size > 0)) continue;
           const job = labels.get(label);
           if (job !== undefined) broken(`${label} was refused and made job ${job}`, job);

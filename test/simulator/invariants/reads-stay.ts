@@ -1,4 +1,4 @@
-// What a reader was told of a message stays true: read stays read, since the same time; dismissed stays dismissed.
+// Acknowledged reads are permanent: read stays read, with the same time, and dismissed stays dismissed.
 import { inboxRow } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import type { Listing, Mark } from "../ledger.ts";

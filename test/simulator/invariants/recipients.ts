@@ -1,4 +1,4 @@
-// Everybody whom a send must reach is in its audience once, in the right arm, with the right words in the inbox.
+// Every recipient of a send is in its audience once, in the right arm, with the right text in the inbox.
 import { armOf, isHeldOut } from "../../../shared/rules/split.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { audienceOf, partsOf } from "../entities.ts";
@@ -27,7 +27,7 @@ export const recipients: Invariant = {
           if (ledger.people.get(id)?.tenant !== send.tenant) broken(`job ${job} holds the stranger ${id}`, job, id);
           const person = ledger.people.get(id);
           if (person && fits(send, person) === false)
-            broken(`job ${job} holds ${id}, whom its filters leave out`, job, id);
+            broken(`job ${job} holds ${id}, which its filters exclude`, job, id);
           if (send.ids && !send.ids.includes(id)) broken(`job ${job} holds ${id}, who was not asked for`, job, id);
           if (isHeldOut(job, id, send.holdout) !== heldOut.has(id))
             broken(`job ${job}: holdout of ${id} is wrong`, job, id);

@@ -1,4 +1,4 @@
-// A revoked key opens nothing from the moment its revocation was acknowledged; one that was not is never turned away.
+// A revoked key is rejected from the acknowledgment of its revocation on; other keys are never rejected.
 import type { Invariant } from "../invariant.ts";
 
 export const revocation: Invariant = {

@@ -1,4 +1,4 @@
-// While a workspace is suspended nothing of it is fired; its other surfaces are closed, those of others are not.
+// While a workspace is suspended, its jobs are not fired and its endpoints are closed; others are not affected.
 import { SECOND } from "../../../shared/clock.ts";
 import { isJob, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";

@@ -1,4 +1,4 @@
-// Who works for one workspace touches nothing of another: every key of every request, and every message.
+// Work for one workspace touches no other one: checked on every key of every request, and on every message.
 import type { Invariant } from "../invariant.ts";
 import { keysOf } from "../requests.ts";
 

@@ -1,4 +1,4 @@
-// Timers: none early, none lost, and where nothing goes wrong none late.
+// Timers: none early, none lost, and without faults none late.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { isJob, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";

@@ -1,4 +1,4 @@
-// A bug put into a copy of the product on purpose: one stretch of text of one file, replaced as the file is loaded.
+// A planted bug: a part of one file's text, replaced when the file is loaded.
 import type { ProfileName } from "../profiles.ts";
 
 export interface Bug {

@@ -12,9 +12,8 @@ export const followingBugs: readonly Bug[] = [
     profile: "storm",
     area: "timers",
     file: due,
-    find: "  await Promise.all(\n    [...sendings].map(",
-    replace:
-      "  await platform.writeAll(rows.map(({ pk, sk }) => ({ remove: { pk, sk } })));\n  await Promise.all(\n    [...sendings].map(",
+    find: "  await Promise.all(\n    batches.map(",
+    replace: "  await platform.removeRows(rows);\n  await Promise.all(\n    batches.map(",
   },
   {
     name: "a send held by a suspension is not looked at again",
@@ -130,16 +129,16 @@ export const followingBugs: readonly Bug[] = [
     name: "a batch of events loses its last one",
     area: "events",
     file: "shared/store/events/intake.ts",
-    find: "await store.writeAll(rows.map((put) => ({ put })));",
-    replace: "await store.writeAll(rows.slice(0, Math.max(1, rows.length - 1)).map((put) => ({ put })));",
+    find: "await store.writeAll(rows.map((row) => eventWrite(store, row)));",
+    replace: "await store.writeAll(rows.slice(0, Math.max(1, rows.length - 1)).map((row) => eventWrite(store, row)));",
     scenario: "events",
   },
   {
     name: "the first link of an anonymous id does not win",
     area: "events",
     file: "shared/store/subscribers/aliases.ts",
-    find: "...row }, when: absent() },",
-    replace: "...row } },",
+    find: "putItem(Alias, { anonymous }, row, absent()),",
+    replace: "putItem(Alias, { anonymous }, row),",
     scenario: "events",
   },
 ];

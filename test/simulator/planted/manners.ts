@@ -7,7 +7,7 @@ const scenario = "nights";
 
 export const mannersBugs: readonly Bug[] = [
   {
-    name: "a cap is counted without being asked",
+    name: "a cap is counted without being checked",
     area: "counters",
     file: caps,
     find: "all(...together.map((cap) => any(absent(counterOf(cap)), below(counterOf(cap), cap.max)))),",
@@ -15,7 +15,7 @@ export const mannersBugs: readonly Bug[] = [
     scenario,
   },
   {
-    name: "nothing triggers what waits longer than a queue can",
+    name: "a wait longer than a queue's maximum delay never ends",
     area: "timers",
     file: rounds,
     find: 'if (ms > MAX_DELAY_MS) await timers.set([{ kind: "job-release", id: chunkRef.job, at: waits }]);',
@@ -24,7 +24,7 @@ export const mannersBugs: readonly Bug[] = [
     profile: "firstLine",
   },
   {
-    name: "quiet hours are not looked at when a round begins",
+    name: "quiet hours are not checked when a round begins",
     area: "claims",
     file: rounds,
     find: "waiting.putOff(progress);",
@@ -32,7 +32,7 @@ export const mannersBugs: readonly Bug[] = [
     scenario,
   },
   {
-    name: "whoever goes on after a crash writes to the inbox of those whom a cap refused",
+    name: "a recovery run writes to the inbox of recipients that a cap stopped",
     area: "inbox",
     file: "functions/workers/deliver/recovery.ts",
     find: "&& !rows[i] && !isCapped(i);",
@@ -41,7 +41,7 @@ export const mannersBugs: readonly Bug[] = [
     profile: "storm",
   },
   {
-    name: "who waits is counted again at every release",
+    name: "waiting recipients are counted again at every release",
     area: "counters",
     file: "shared/store/sends/claims.ts",
     find: "{ ...lease.reported, deferred: lease.deferred }",
@@ -49,7 +49,7 @@ export const mannersBugs: readonly Bug[] = [
     scenario,
   },
   {
-    name: "what a range was told before a wait is added once more at the end",
+    name: "counts that a range already has are added once more at the end",
     area: "counters",
     file: "shared/store/sends/claims.ts",
     find: "...beyond(added, reported),",

@@ -7,7 +7,7 @@ const fanOut = "functions/workers/fan-out/index.ts";
 
 export const sendingBugs: readonly Bug[] = [
   {
-    name: "the time of a claim is drawn anew at every attempt",
+    name: "the time of a claim changes at every attempt",
     area: "claims",
     file: "shared/store/sends/claims.ts",
     find: "{ set: { owner, lease: now + LEASE_MS }, initial: { at: now } }",
@@ -35,7 +35,7 @@ export const sendingBugs: readonly Bug[] = [
     replace: "job.ranges_closed < Math.min(1, job.ranges.length)",
   },
   {
-    name: "a chunk that somebody else wrote first is not looked at",
+    name: "a chunk that another worker wrote first is ignored",
     area: "ledger",
     file: "shared/store/sends/chunks.ts",
     find: "onConditionFailed(ChunkItem, (old) => (old ? chunkOf(old) : chunk)),",
@@ -60,8 +60,8 @@ export const sendingBugs: readonly Bug[] = [
     name: "states are read first and written without a condition",
     area: "cancel",
     file: "shared/store/lifecycle.ts",
-    find: "return { update: key, change: moving, when: when ? all(inPlace, when) : inPlace };",
-    replace: "return { update: key, change: moving, when };",
+    find: "return { write: { change: moving }, when: when ? all(inPlace, when) : inPlace };",
+    replace: "return { write: { change: moving }, when };",
   },
   {
     name: "a scheduled send takes its share of the quota at every attempt",
@@ -71,11 +71,11 @@ export const sendingBugs: readonly Bug[] = [
     replace: ");",
   },
   {
-    name: "the quota is not looked at when it is used",
+    name: "the quota is not checked when it is used",
     area: "counters",
     file: "shared/store/workspaces/usage.ts",
-    find: "change: { add: { [metered]: n } }, when: fits };",
-    replace: "change: { add: { [metered]: n } } };",
+    find: "{ add: { [metered]: n } }, fits);",
+    replace: "{ add: { [metered]: n } });",
     scenario: "quota",
   },
   {
@@ -88,7 +88,7 @@ export const sendingBugs: readonly Bug[] = [
     profile: "storm",
   },
   {
-    name: "nobody is held out of a large audience",
+    name: "a large audience has no holdout",
     area: "ledger",
     file: "shared/store/sends/audiences.ts",
     find: "holdoutPercentage: spec.holdout_percentage,",

@@ -1,4 +1,4 @@
-// Events under faults: sent, sent again, linked, exported while more come in, and their people erased.
+// Events under faults: sent, sent again, linked, exported during ingestion, and their subscribers erased.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { erase, populate } from "../actors.ts";
 import { bookOf, exportSlowly, link, SEND_EVENTS, sendEvents } from "../event-book.ts";
@@ -24,7 +24,7 @@ export const events: Scenario = {
       often(1, 6, () => link(world, tenant, random.pick(people)));
       often(0, 2, () => exportSlowly(world, tenant, 20 * SECOND));
       often(0, 2, () => erase(world, tenant, random.pick(people)));
-      // Trace point: somebody is erased exactly while events come in.
+      // Trace point: a subscriber is erased exactly while events are ingested.
       let left = random.between(0, 2);
       world.onArrival((route, { id }) => {
         if (route !== SEND_EVENTS || id !== tenant.id || left === 0 || random.chance(0.6)) return;

@@ -1,4 +1,4 @@
-// Readers at work while deliveries come again: whatever they were told of a message stays true.
+// Readers at work during repeated deliveries: acknowledged reads and dismissals are permanent.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { change, erase, populate, send, visitInbox } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
@@ -24,7 +24,7 @@ export const inbox: Scenario = {
     for (let n = random.between(0, 6); n > 0; n--)
       world.act(random.between(0, FAULTS_END_MS), () => change(world, tenant, random.pick(people)));
     if (random.chance(0.2)) world.act(random.between(0, BUSY_MS), () => erase(world, tenant, random.pick(people)));
-    // Trace point: somebody looks exactly while messages are delivered.
+    // Trace point: the inbox is read exactly while messages are delivered.
     let left = 8;
     world.onStart((queue) => {
       if (queue === "deliver" && left-- > 0) world.act(random.between(0, 5 * SECOND), visit);

@@ -33,5 +33,5 @@ export const scenarios: readonly Scenario[] = [
   journeys,
 ];
 
-/** Short ones that come by every kind of request to AWS: for runs through the SDK, which cost twice as much. */
+/** Short ones that make every kind of request to AWS: for runs through the SDK, which cost twice as much. */
 export const brief: readonly Scenario[] = [neighbours, pushes, serverKeys, events];

@@ -1,4 +1,4 @@
-// Journeys while events come in, attributes change, journeys are paused, edited and deleted, and people are erased.
+// Journeys while events arrive, attributes change, journeys are paused, edited and deleted, and subscribers are erased.
 import { MINUTE } from "../../../shared/clock.ts";
 import { branch, graphOf } from "../../support/journeys.ts";
 import { erase, insist, populate } from "../actors.ts";

@@ -1,4 +1,4 @@
-// Readers with a live stream that breaks and is taken up again: with the list they have everything there is.
+// Readers with a live stream that disconnects and resumes: together with the list they get every message.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

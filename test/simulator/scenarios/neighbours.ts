@@ -1,4 +1,4 @@
-// Workspaces that do the same at the same moment, side by side in every batch: what belongs to one stays with it.
+// Workspaces that do the same at the same moment, in the same batches: their data must not mix.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

@@ -1,4 +1,4 @@
-// A workspace with quiet hours that end while things go wrong, and with a cap that its sends reach, several at once.
+// A workspace with quiet hours that end under faults, and with a cap that several concurrent sends reach.
 import { HOUR, MINUTE } from "../../../shared/clock.ts";
 import { toJson } from "../../../shared/store/item.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
@@ -37,7 +37,7 @@ export const nights: Scenario = {
           ...(random.chance(0.2) && { holdout: random.between(1, 60) }),
         });
       });
-    // A suspended workspace erases nobody.
+    // A suspended workspace erases no subscriber.
     const isSuspended = random.chance(0.2);
     if (isSuspended) world.act(sometime(), () => suspendFor(world, tenant, random.between(MINUTE, 30 * MINUTE)));
     for (let n = isSuspended ? 0 : random.between(0, 2); n > 0; n--)

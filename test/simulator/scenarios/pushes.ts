@@ -1,4 +1,4 @@
-// Sends by push beside in-app, to people with one phone or several, while providers refuse, hang and lose replies.
+// Sends by push beside in-app, to subscribers with one phone or several, while providers reject, hang and lose replies.
 import { MINUTE } from "../../../shared/clock.ts";
 import { DeviceItem } from "../../../shared/store/subscribers/device-items.ts";
 import { deviceRow } from "../../support/people.ts";

@@ -1,4 +1,4 @@
-// Sends at the edge of what a workspace may send: they fit or are refused, whole, and never go beyond.
+// Sends near the quota: each fits or is rejected as a whole, and usage never exceeds the quota.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

@@ -1,4 +1,4 @@
-// Segments and a list while attributes change, events come in, ids are linked, rules change and people are erased.
+// Segments and a list while attributes change, events arrive, ids are linked, rules change and subscribers are erased.
 import { MINUTE } from "../../../shared/clock.ts";
 import { erase, insist, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
@@ -23,7 +23,7 @@ function ruleOf({ random }: SimWorld): object {
 async function becomeWith(world: SimWorld, tenant: Tenant, person: Person, plan: string): Promise<void> {
   if (person.erasingSince !== undefined) return;
   const body = { external_id: person.external_id, attributes: { plan } };
-  // Whoever is erased meanwhile would be made anew, and that is another scenario's matter.
+  // A subscriber that is erased meanwhile would be created again. Another scenario tests that.
   if (!world.ledger.people.has(person.id)) return;
   await insist(world, tenant, "sdk", "POST /api/v1/subscribers/upsert", { body });
 }

@@ -1,4 +1,4 @@
-// Sends of every kind while people come, change and go, and cancellations race the timers.
+// Sends of every kind while subscribers are created, changed and erased, and cancellations race the timers.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { SubscriberCount } from "../../../shared/store/subscribers/items.ts";
 import { cancel, change, erase, join, PLATFORMS, populate, send, TIERS, type Wish } from "../actors.ts";
@@ -79,7 +79,7 @@ async function sendSomething(
   if (job !== undefined) world.act(random.between(0, left + 5 * SECOND), () => cancel(world, tenant, job));
 }
 
-/** Known ids, some of them twice, and some that belong to nobody. */
+/** Known ids, some of them twice, and some unknown ones. */
 function someIds({ random }: SimWorld, people: Person[]): string[] {
   const ids = random.some(people, random.between(1, 12)).map(({ id }) => id);
   if (random.chance(0.3)) ids.push(ids[0]!);
@@ -122,7 +122,7 @@ function raceTimers(world: SimWorld, tenant: Tenant): void {
   });
 }
 
-/** Trace point: somebody is erased exactly when a job is dispatched or delivered, and may come back at once. */
+/** Trace point: a subscriber is erased exactly when a job is dispatched or delivered, and may come back at once. */
 function raceDeliveries(world: SimWorld, tenant: Tenant, max: number): void {
   const { random, ledger } = world;
   let left = max;

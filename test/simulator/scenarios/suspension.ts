@@ -1,4 +1,4 @@
-// A workspace is suspended and comes back while its timers run: what is held goes out afterwards, once.
+// A workspace is suspended and reactivated while its timers run: held sends go out afterwards, once.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { cancel, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

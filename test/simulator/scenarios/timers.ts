@@ -1,4 +1,4 @@
-// Many timers in a few minutes, near and far, on the minute and beside it, while streams stop and schedules get lost.
+// Many timers in a few minutes, near and far, on the minute and beside it, while streams stop and schedules are lost.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { cancel, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

@@ -1,0 +1,41 @@
+// What a request leads to, and what the connections of both HTTP versions share.
+import type { Duplex } from "node:stream";
+import type { Target } from "./targets.ts";
+
+/** The outcome of a request, as far as it is known. */
+export type Exchange =
+  | { outcome: "answered"; status: number; headers: Readonly<Record<string, string>>; body: string }
+  /** Nothing was sent. `isRefused`: the target is never allowed, so a retry is of no use. */
+  | { outcome: "not_sent"; reason: string; isRefused: boolean }
+  /** Something was sent but not answered: it may have had its effect. */
+  | { outcome: "unknown"; reason: string };
+
+/** A request as it is sent. */
+export interface Outgoing {
+  method: string;
+  target: Target;
+  headers: Readonly<Record<string, string>>;
+  body: Uint8Array;
+  signal: AbortSignal;
+}
+
+/** Connects to a checked address. */
+export type Connect = (target: Target, tls: readonly string[], signal: AbortSignal) => Promise<Duplex>;
+
+/** Sends requests over its own connections. */
+export type Pool = (request: Outgoing) => Promise<Exchange>;
+
+const REFUSED = "RefusedTarget";
+export const refusedTarget = (message: string): Error => Object.assign(new Error(message), { name: REFUSED });
+
+/** The outcome of a failure before anything was sent. */
+export function notSent(error: unknown): Exchange & { outcome: "not_sent" } {
+  const isRefused = error instanceof Error && error.name === REFUSED;
+  return { outcome: "not_sent", reason: reasonOf(error), isRefused };
+}
+
+/** A short reason, without addresses or other internals of a network. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "the connection failed";
+  return "code" in error && error.code ? `the connection failed (${error.code})` : error.message;
+}
