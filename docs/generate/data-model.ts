@@ -4,10 +4,10 @@ import { type DeclaredItems, declaredItems } from "./items.ts";
 
 const readable = (expression: string): string =>
   expression
-    .replace(/^String\((\w+)\)\.padStart\(\d+, "0"\)$/, "$1")
+    .replace(/^String\((\w+)\)\.padStart\(\w+, "0"\)$/, "$1")
     .replaceAll(/\b(\w+)\.toLowerCase\(\)/g, "$1")
     .replaceAll(/\bpadded\((\w+)(?:, \d+)?\)/g, "$1")
-    .replaceAll(/\b(\w+)\((\w+)\)/g, (_, rule: string, part: string) => `${ruleNames[rule] ?? rule} of ${part}`);
+    .replaceAll(/\b(\w+)\(([\w:]+)\)/g, (_, rule: string, part: string) => `${ruleNames[rule] ?? rule} of ${part}`);
 
 /** How a page calls the functions that keys are made of. */
 const ruleNames: Record<string, string> = {
@@ -15,12 +15,16 @@ const ruleNames: Record<string, string> = {
   minuteOf: "minute",
   dueShard: "shard",
   sha256: "sha256",
-  hash: "sha256",
+  hashOf: "sha256",
 };
 
 /** The text that a function makes of the parts of a key: `({ job }) => `J#${job}`` → `J#‹job›`. */
 export function shownKey(make: (parts: never) => string): string {
-  const source = String(make).replaceAll(/\s+/g, " ").trim();
+  const source = String(make)
+    .replaceAll(/\(0, ?__vite_ssr_import_\d+__\.(\w+)\)/g, "$1")
+    .replaceAll(/\((`[^`]*`)\)/g, (_, text: string) => `(${text.slice(1, -1).replaceAll(/\$\{(\w+)\}/g, "$1")})`)
+    .replaceAll(/\s+/g, " ")
+    .trim();
   const body = source
     .replace(/^(?:pk|sk)?\s*\(.*?\)\s*(?:=>)?\s*/, "")
     .replace(/^\{ return (.*?);? \}$/, "$1")

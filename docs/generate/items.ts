@@ -21,7 +21,7 @@ export interface DeclaredItems {
 const isDeclared = (value: unknown): value is AnyItem | AnyIndex =>
   typeof value === "object" && value !== null && "about" in value && "scope" in value && "pk" in value;
 
-/** All declared items and indexes, in the order of their files and of the declarations in them. */
+/** All declared items and indexes, in the order of their files and names. */
 export async function declaredItems(): Promise<DeclaredItems> {
   const files = readdirSync(STORE, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith("items.ts") || file.endsWith("-index.ts"))
@@ -30,7 +30,8 @@ export async function declaredItems(): Promise<DeclaredItems> {
   for (const path of files) {
     const exported = (await import(new URL(path, STORE).href)) as Record<string, unknown>;
     const file = `shared/store/${path}`;
-    for (const [name, item] of Object.entries(exported)) {
+    for (const name of Object.keys(exported).sort()) {
+      const item = exported[name];
       if (!isDeclared(item)) continue;
       if ("index" in item) found.indexes.push({ name, file, item });
       else found.items.push({ name, file, item });

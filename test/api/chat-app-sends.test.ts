@@ -35,7 +35,7 @@ async function setting() {
   return { world, tenant, chat_app, email, template, approve, person, filled, message, post, get };
 }
 
-it("AMB-90 an approved template goes out, filled for each recipient; without it a plain text", async () => {
+it("AMB-90 an approved template is sent, filled for each recipient; without it a plain text", async () => {
   const { world, tenant, chat_app, template, approve, person, message } = await setting();
   await person("ada", "Ada");
   await approve();

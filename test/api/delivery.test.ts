@@ -10,7 +10,7 @@ const { withTenant } = worlds();
 const everybody = { target: { type: "all" } };
 
 describe("channels", () => {
-  it("NTF-23 NTF-11 an explicit send reaches each person by every selected channel that has an address", async () => {
+  it("NTF-23 NTF-11 an explicit send reaches each subscriber by every selected channel that has an address", async () => {
     const { world, tenant } = await withTenant();
     await openChannels(world, tenant, "ios-push", "android-push", "vapid", "sms", "chat_app", "email");
     const [ada, bob] = (await addPeople(world, tenant, 2, (n) => ({
@@ -47,6 +47,17 @@ describe("channels", () => {
     await addPhone(world, tenant, ada, "ios");
     await send(world, tenant, { ...everybody, channel_ids: [ids.ios], title: "Hi {{ subscriber.first_name }}" });
     expect((await outboxOf(world)).map(({ title }) => title)).toEqual(["Hi Ada"]);
+  });
+
+  it("NTF-11 the last of 100 recipients is reached on every device", async () => {
+    const { world, tenant } = await withTenant();
+    const { ios } = await openChannels(world, tenant, "ios-push");
+    const ids = (await addPeople(world, tenant, 100)).sort();
+    const last = String(ids.at(-1));
+    for (const id of [...ids, last]) await addPhone(world, tenant, id, "ios");
+    const { job } = await send(world, tenant, { subscriberIds: ids, channel_ids: [ios] });
+    expect(job.counts).toMatchObject({ delivered: 100, failed: 0 });
+    expect((await ledgerOf(tenant, last)).map(({ state }) => state)).toEqual(["sent", "sent"]);
   });
 
   it("NTF-12 DEV-3 a push goes only to the devices that the filter means", async () => {
@@ -92,7 +103,7 @@ describe("skips", () => {
       { no_consent: 1, suppressed: 1, invalid_phone: 1, no_device: 2, unknown_subscriber: 1 },
       0,
     ]);
-    // Transactional mail heeds no opt-out, but a dead address.
+    // Transactional mail ignores an opt-out, but not a dead address.
     expect(await reasons(["email"], { category: "transactional" })).toEqual([
       { suppressed: 1, no_address: 3, unknown_subscriber: 1 },
       1,

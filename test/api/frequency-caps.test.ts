@@ -178,7 +178,7 @@ it("D-CAP across campaigns, journeys, schedules and API sends", async () => {
   expect(await reached()).toHaveLength(4);
 });
 
-it("D-CAP F16 sends that run at once do not pass the cap, each person gets exactly so many", async () => {
+it("D-CAP F16 sends that run at once do not pass the cap, each subscriber gets exactly that many", async () => {
   const { world, tenant, ids, call } = await setting([{ ...DAILY, max: 2 }]);
   const people = await addPeople(world, tenant, 25);
   const body = { title: "t", body: "b", target: { type: "all" }, channel_ids: [ids.in_app] };
@@ -196,7 +196,7 @@ it("D-CAP F16 sends that run at once do not pass the cap, each person gets exact
   for (const id of people) expect(await inboxOf(world, tenant, id)).toHaveLength(2);
 });
 
-it("D-CAP D-QUIET a message that waits is counted on the day it goes out", async () => {
+it("D-CAP D-QUIET a message that waits is counted on the day it is sent", async () => {
   const quiet_hours = { start: "10:00", end: "09:00", timezone_mode: "workspace" };
   const { world, tenant, person, push, reached } = await setting([{ ...DAILY, max: 1 }], { quiet_hours });
   const ada = await person("ada");
@@ -227,7 +227,7 @@ it("D-CAP D-QUIET experiences are shown as often as they say themselves, at any 
   expect((await push({ channel_ids: [ids.in_app] })).job.skip_reasons).toEqual({ capped: 1 });
 });
 
-it("D-CAP SUB-9 an erasure leaves no counter; without caps a send asks for nothing more", async () => {
+it("D-CAP SUB-9 an erasure leaves no counter; without caps a send makes no further requests", async () => {
   const { world, tenant, person, push, call } = await setting([DAILY]);
   const ada = await person("ada");
   await push();

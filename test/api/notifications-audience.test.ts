@@ -164,7 +164,7 @@ describe("audiences by size", () => {
     expect(world.logs.filter(({ level }) => level === "error")).toEqual([]);
   };
 
-  it("NTF-5 AMB-38 a send to all is exact up to 1,000, also with many devices a person", async () => {
+  it("NTF-5 AMB-38 a send to all is exact up to 1,000, also with many devices per subscriber", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 300);
     for (const id of ids.slice(0, 150))
@@ -199,7 +199,7 @@ describe("audiences by size", () => {
     });
   });
 
-  it("NTF-2 AMB-57 a list of 1,500 given ids reaches everyone once, with strangers and repeats among them", async () => {
+  it("NTF-2 AMB-57 a list of 1,500 given ids reaches everyone once, with unknown ids and repeats among them", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 1_450);
     const strangers = Array.from({ length: 50 }, () => world.ids.uuid());

@@ -156,7 +156,7 @@ describe("cancel", () => {
           : {};
       const { world, tenant, ids } = await withPeople(2, { hooks });
       const id = await schedule(world, tenant, SOON);
-      // The hook runs inside an advance, behind which a request would queue: the store is asked directly.
+      // The hook runs inside an advance, behind which a request would queue, so the store is called directly.
       const outcomes: string[] = [];
       act = () =>
         cancelJob(tenant.store, id).then(
@@ -215,7 +215,7 @@ describe("what changed meanwhile", () => {
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
   });
 
-  it("AMB-86 a suspended workspace's send is held and goes out on reactivation within 24 h", async () => {
+  it("AMB-86 a suspended workspace's send is held and is sent on reactivation within 24 h", async () => {
     const { world, tenant, ids } = await withPeople();
     const id = await schedule(world, tenant, SOON);
     await operate(world, tenant, { status: "suspended" });
@@ -239,7 +239,7 @@ describe("what changed meanwhile", () => {
   });
 
   it.each([
-    ["just within 24 h goes out", DAY, "completed"],
+    ["just within 24 h it is sent", DAY, "completed"],
     ["more than 24 h late expires", DAY + MINUTE, "failed"],
   ])("AMB-86 after the service stood still a send %s", async (_, lateness, status) => {
     const { world, tenant, ids } = await withPeople();

@@ -27,7 +27,7 @@ describe("create", () => {
     expect(message).toMatchObject({ notification_id: answer.body.id, content: { title: "Hello", body: "World" } });
   });
 
-  it("NTF-19 D-NTF AMB-105 the record shows everything that was asked for and how it ended", async () => {
+  it("NTF-19 D-NTF AMB-105 the record shows everything that was requested and how it ended", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const asked = {
       subscriberIds: ids,

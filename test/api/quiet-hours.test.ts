@@ -169,7 +169,7 @@ it("D-QUIET who is erased or opts out in the meantime is not reached", async () 
   expect(rest.items).toEqual([]);
 });
 
-it("D-QUIET AMB-86 while the workspace is suspended nothing goes out; a day later it has expired", async () => {
+it("D-QUIET AMB-86 while the workspace is suspended nothing is sent; a day later it has expired", async () => {
   const { world, tenant, person, push, job } = await setting();
   const ben = await person("ben", "Asia/Tokyo");
   const { job: first } = await push({});

@@ -126,7 +126,7 @@ describe("arms and control", () => {
     expect((await send(world, tenant, everybody)).job.split_percentage).toBeNull();
   });
 
-  it("ABH-2 given ids and a scheduled send draw the same control; strangers are skipped, not held out", async () => {
+  it("ABH-2 given ids and a scheduled send draw the same control; unknown ids are skipped, not held out", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 100);
     const stranger = world.ids.uuid();

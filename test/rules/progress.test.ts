@@ -1,4 +1,4 @@
-// How far a chunk has got: what is put off comes again, and what is stored with a claim is read as it was
+// How far a chunk has got: what is deferred comes again, and what is stored with a claim is read as it was
 // (docs/decisions/0013).
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -75,7 +75,7 @@ it("D-QUIET a hundred who wait for the same hour are less than a kilobyte", () =
   expect(progressText(known).length).toBeLessThan(1_024);
 });
 
-it("D-QUIET who is put off comes again at the time, once, and is neither delivered nor failed meanwhile", () => {
+it("D-QUIET a deferred recipient comes again at the time, once, and is neither delivered nor failed meanwhile", () => {
   const size = 30;
   const addressees = Array.from({ length: size }, (): Addressee => ({ targets: [{ channel: "ios" }], isSmart: false }));
   fc.assert(

@@ -68,7 +68,7 @@ describe("quiet hours", () => {
     return `${String(Math.floor(within / 60)).padStart(2, "0")}:${String(within % 60).padStart(2, "0")}`;
   };
 
-  it("D-QUIET F15 in every zone, around every change: what the clock shows within the hours is put off to their end", () => {
+  it("D-QUIET F15 in every zone, around every change: what the clock shows within the hours is deferred to their end", () => {
     const changing = zones
       .map((zone) => ({ zone, changes: changesOf(zone) }))
       .filter(({ changes }) => changes.length > 0);

@@ -20,6 +20,7 @@ export interface RecipientRows {
 }
 
 export function createRecipientRows(store: WorkerContext["store"], chunk: Chunk): RecipientRows {
+  /** By subscriber and device: a recipient whose devices are in two windows is read twice. */
   let loaded = new Set<string>();
   let profiles = new Map<string, LivingProfile | undefined>();
   let devices = new Map<string, DeviceRow | undefined>();
@@ -29,7 +30,7 @@ export function createRecipientRows(store: WorkerContext["store"], chunk: Chunk)
   return {
     load: async (units, group, needsProfile) => {
       const [start] = group;
-      if (!start || group.every((unit) => loaded.has(subscriberOf(unit)))) return;
+      if (!start || group.every((unit) => loaded.has(nameOf(unit)))) return;
       const first = units.indexOf(start);
       const window = units.slice(first, Math.max(first + group.length, first + WINDOW));
       const ids = [...new Set(window.filter(needsProfile).map(subscriberOf))];
@@ -45,7 +46,7 @@ export function createRecipientRows(store: WorkerContext["store"], chunk: Chunk)
           { eventual: true },
         ),
       ]);
-      loaded = new Set(window.map(subscriberOf));
+      loaded = new Set(window.map(nameOf));
       profiles = new Map(ids.map((id, i) => [id, foundProfiles[i]]));
       devices = new Map(withDevice.map(({ unit }, i) => [nameOf(unit), foundDevices[i]]));
     },

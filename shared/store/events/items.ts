@@ -5,7 +5,7 @@ import type { Value } from "../model.ts";
 
 export const eventSources = ["client", "server"] as const;
 
-/** Who did something: a subscriber, or an anonymous id. */
+/** The actor of an event: a subscriber, or an anonymous id. */
 export type Actor = { subscriber: string } | { anonymous: string };
 
 /** The actor and the time of an event are stored in index keys alone. */

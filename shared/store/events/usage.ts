@@ -1,4 +1,4 @@
-// The quota of events of a billing period: exact at its end, spread over shards until then (D-BILL).
+// The quota of events of a billing period: spread over shards, and exact to the last event (D-BILL).
 import { MINUTE } from "../../clock.ts";
 import { plans } from "../../plans.ts";
 import type { Store } from "../../resources.ts";

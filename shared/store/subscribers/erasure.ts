@@ -65,7 +65,7 @@ const eachPage =
 const ownRows: Find<Item> = async (store, subscriber) =>
   (await store.queryRows(ConsentItem, { subscriber }, { from: OWN_ROWS_FROM })).items;
 
-/** In this order. */
+/** The places, in the order in which they are erased. */
 export const places: readonly Place[] = [
   {
     name: "the profile, of which the tombstone stays",

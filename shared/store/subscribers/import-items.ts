@@ -24,7 +24,7 @@ export const ImportItem = entity("import", {
     bytes: v.number(),
     processed: v.optional(v.number()),
     failed: v.optional(v.number()),
-    /** Rows by what became of their consent: a status, or `unchanged`. */
+    /** Rows by the outcome of their consent: a status, or `unchanged`. */
     "consent:*": v.number(),
     /** Counted before the first row is imported. */
     total: v.optional(v.number()),
