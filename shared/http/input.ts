@@ -49,14 +49,18 @@ export async function readJson(request: { event: RequestBody }): Promise<void> {
   }
   if (!JSON_TYPE.test(event.headers["content-type"] ?? ""))
     throw new ApiError("BAD_REQUEST", "The body must be sent as application/json.");
+  // The type was checked above, with more spellings of it than the parser accepts.
+  const { body, isBase64Encoded } = event;
+  const parsed = { event: { body, isBase64Encoded, headers: { "content-type": "application/json" } } };
   try {
-    await parser.before?.(request as never);
+    await parser.before?.(parsed as never);
   } catch {
     throw new ApiError("BAD_REQUEST", "The body is not valid JSON.");
   }
+  event.body = parsed.event.body;
 }
 
-const parser = jsonBodyParser({ disableContentTypeCheck: true, reviver: refusePrototypeKeys });
+const parser = jsonBodyParser({ reviver: refusePrototypeKeys });
 
 /** A reviver for `JSON.parse`: throws at a key that could change a prototype. */
 function refusePrototypeKeys(key: string, value: unknown): unknown {
