@@ -25,7 +25,6 @@ async function start(): Promise<void> {
   const demo = await prepareDemo(running.tenancy, running.state, settings.dynamodbEndpoint ? "remote-demo" : "demo");
   const servers = await openServers(settings, running, log, address);
   const variables = writeVariables(settings, servers.url, demo);
-  console.log(welcome({ url: servers.url, aws: servers.awsUrl, folder: settings.dataFolder, variables }, demo));
   stopOnSignals(async () => {
     log.mute();
     await servers.close();
@@ -33,6 +32,8 @@ async function start(): Promise<void> {
     await running.service.close();
     folder.release();
   });
+  // Printed last: a reader may stop the service as soon as it is printed.
+  console.log(welcome({ url: servers.url, aws: servers.awsUrl, folder: settings.dataFolder, variables }, demo));
 }
 
 /** Settings come from the environment, and from a file `.env` where the environment has none. */
