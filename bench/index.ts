@@ -1,31 +1,86 @@
-// `npm run bench`: costs per item beside the budgets; `-- local` the engine itself, `-- weight` the bundles, `--json` for machines.
+// `npm run bench`: what the service asks of AWS and of the processor, beside its budgets; `--help` lists what there is.
 // Run it in a small heap (--max-old-space-size=128), so that the peak shows what the work needs, not garbage.
-import { parseArgs } from "node:util";
+import { readArguments, refuse, wholeNumber } from "../tools/arguments.ts";
 import { type Figure, tableOf } from "./measure.ts";
 
-const { positionals, values } = parseArgs({
+const USAGE = `npm run bench -- [product|costs|scale|local|weight]: scenarios beside their budgets, the cost of each unit of
+work beside its target, loads on a table of limited throughput, the engine itself, or the bundles.
+
+  costs [work…]       the rows whose names contain one of these
+  --write             makes docs/performance.md of all costs
+  scale [load…]       the loads whose names contain one of these, on a fresh and on a warm table
+  --seconds 20        of service time that a load of scale lasts: a shorter one is smaller and has less burst
+  --sizes 100,1000    of the product's scenarios
+  --items N           of the engine's table
+  --json              figures for machines (not of costs and scale)
+
+Progress goes to stderr. Ends with 1 if a budget is not kept.`;
+
+const EVERY_MS = 5_000;
+
+const { positionals, values } = readArguments(USAGE, {
   allowPositionals: true,
-  options: { json: { type: "boolean", default: false }, sizes: { type: "string" }, items: { type: "string" } },
+  options: {
+    json: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    sizes: { type: "string" },
+    items: { type: "string" },
+    seconds: { type: "string", default: "20" },
+  },
 });
-const [what = "product"] = positionals;
+const [what = "product", ...rest] = positionals;
+
+let doing = what;
+let told = "";
+const tell = (text: string) => {
+  doing = text;
+};
+const tellAgain = () => {
+  process.stderr.write(`${doing === told ? "still " : ""}${doing}\n`);
+  told = doing;
+};
+const progress = ({ scenario, items }: Figure) => tell(`${scenario}: ${items}`);
+
 /** Each is imported only when it is run. */
 const benches = {
-  product: async () => (await import("./product.ts")).benchProduct(progress, values.sizes?.split(",").map(Number)),
+  product: async () =>
+    (await import("./product.ts")).benchProduct(
+      progress,
+      values.sizes?.split(",").map((size) => wholeNumber(USAGE, "--sizes", size, 1)),
+    ),
   local: async () =>
-    (await import("./engine.ts")).benchEngine(progress, values.items === undefined ? undefined : Number(values.items)),
+    (await import("./engine.ts")).benchEngine(
+      progress,
+      values.items === undefined ? undefined : wholeNumber(USAGE, "--items", values.items, 1),
+    ),
   weight: async () => (await import("./weight.ts")).benchWeight(),
 };
 
-/** Prints the progress to a terminal. */
-function progress({ scenario, items }: Figure): void {
-  if (process.stderr.isTTY) process.stderr.write(`${scenario}: ${items}\n`);
+async function run(): Promise<boolean> {
+  if (what === "scale") {
+    const seconds = Number(values.seconds);
+    if (!(seconds > 0)) refuse("--seconds takes a number above 0.", USAGE);
+    const { lines, kept } = await (await import("./scale.ts")).benchScale({ only: rest, seconds, tell });
+    console.log(lines.join("\n"));
+    return kept;
+  }
+  if (what === "costs") {
+    const { lines, kept } = await (await import("./costs/index.ts")).benchCosts({
+      only: rest,
+      write: values.write,
+      tell,
+    });
+    console.log(lines.join("\n"));
+    return kept;
+  }
+  if (!Object.hasOwn(benches, what)) refuse(`There is no bench "${what}".`, USAGE);
+  const { figures, notes } = await benches[what as keyof typeof benches]();
+  if (values.json) console.log(JSON.stringify({ node: process.version, bench: what, figures, notes }, undefined, 2));
+  else console.log([tableOf(figures), ...notes].join("\n"));
+  return figures.every(({ kept }) => kept !== false);
 }
 
-if (!Object.hasOwn(benches, what)) {
-  console.error(`There is no bench "${what}"; there are ${Object.keys(benches).join(", ")}.`);
-  process.exit(1);
-}
-const { figures, notes } = await benches[what as keyof typeof benches]();
-if (values.json) console.log(JSON.stringify({ node: process.version, bench: what, figures, notes }, undefined, 2));
-else console.log([tableOf(figures), ...notes].join("\n"));
-process.exit(figures.some(({ kept }) => kept === false) ? 1 : 0);
+const ticking = setInterval(tellAgain, EVERY_MS);
+const kept = await run();
+clearInterval(ticking);
+process.exit(kept ? 0 : 1);

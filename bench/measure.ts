@@ -1,6 +1,7 @@
 // Measures a piece of work (DynamoDB units as billed, requests, messages, CPU, memory) and formats the figures.
 import { readFileSync, writeFileSync } from "node:fs";
 import type { TestWorld } from "../test/support/world.ts";
+import { columnsOf, short } from "./text-table.ts";
 
 /** One line of the result; all but `items`, `seconds` and `peak_mb` are per item. */
 export interface Figure {
@@ -124,22 +125,8 @@ const columns: [heading: string, show: (figure: Figure) => string][] = [
   ["budget", ({ budget, kept }) => (kept === undefined ? "" : `${kept ? "kept" : "BROKEN"}: ${budget}`)],
 ];
 
-const short = (n: number): string => (n >= 100 ? String(Math.round(n)) : String(Number(n.toPrecision(3))));
-
 /** A readable table: one row per figure, all but the first columns per item. */
 export function tableOf(figures: readonly Figure[]): string {
-  const rows = [
-    columns.map(([heading]) => heading),
-    ...figures.map((figure) => columns.map(([, show]) => show(figure))),
-  ];
-  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const isText = (column: number) => column === 0 || column === columns.length - 1;
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => (isText(column) ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  const rows = figures.map((figure) => columns.map(([, show]) => show(figure)));
+  return columnsOf([columns.map(([heading]) => heading), ...rows], ["scenario", "budget"]);
 }

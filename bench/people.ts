@@ -12,9 +12,9 @@ const BATCH = 25;
 /** An ordinary profile: about 200 bytes of attributes. */
 const attributes = { first_name: "Ada", city: "London", plan: "gold", visits: 42, tags: ["a", "b"], timezone: "UTC" };
 
-/** Fills a workspace up to `count` subscribers. @returns their ids. */
-export async function fill(world: TestWorld, tenant: Tenant, count: number): Promise<string[]> {
-  const body = { external_id: "pattern", attributes };
+/** Fills a workspace up to `count` subscribers, each with these members of an upsert. @returns their ids. */
+export async function fill(world: TestWorld, tenant: Tenant, count: number, more: object = {}): Promise<string[]> {
+  const body = { external_id: "pattern", attributes, ...more };
   const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
   await world.settle();
   const ids = [String(id)];

@@ -15,6 +15,7 @@ import { type Tenant, type TestWorld, testWorld } from "../test/support/world.ts
 import { eventScenarios } from "./events.ts";
 import { type Budget, type Figure, measure } from "./measure.ts";
 import { equip, fill } from "./people.ts";
+import { singleScenarios } from "./single-sends.ts";
 
 const UPSERTS = 2_000;
 const AUDIENCE = 10_000;
@@ -53,6 +54,7 @@ export async function benchProduct(tell: (figure: Figure) => void, sizes: readon
     for (const scenario of [upserts, audience, timersSet, inbox, idleStream])
       for (const figure of await scenario(world, tenant)) note(figure);
     for (const figure of await eventScenarios(world)) note(figure);
+    for (const figure of await singleScenarios(world)) note(figure);
     const sends: Figure[] = [];
     for (const size of sizes) sends.push(note(await send(world, size)));
     for (const size of sizes.slice(0, PUSH_SIZES)) note(await push(world, size));

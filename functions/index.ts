@@ -32,6 +32,7 @@ import { webhooks } from "./api/webhooks/index.ts";
 import { operator } from "./operator/index.ts";
 import { stream } from "./stream/index.ts";
 import { attribute } from "./workers/attribute/index.ts";
+import { completeEvents } from "./workers/complete-events/index.ts";
 import { deleteMemberships } from "./workers/delete-memberships/index.ts";
 import { deliver } from "./workers/deliver/index.ts";
 import { discardAsset } from "./workers/discard-asset/index.ts";
@@ -45,6 +46,7 @@ import { postWebhook } from "./workers/post-webhook/index.ts";
 import { purge } from "./workers/purge/index.ts";
 import { react } from "./workers/react/index.ts";
 import { recomputeSegment } from "./workers/recompute-segment/index.ts";
+import { recount } from "./workers/recount/index.ts";
 import { runCampaign } from "./workers/run-campaign/index.ts";
 import { runSchedule } from "./workers/run-schedule/index.ts";
 import { segment } from "./workers/segment/index.ts";
@@ -97,12 +99,14 @@ export const workers: readonly Worker[] = [
   runCampaign,
   stepJourney,
   verifyChannel,
+  completeEvents,
   deleteMemberships,
   erase,
   discardAsset,
   endExperiences,
   segment,
   recomputeSegment,
+  recount,
   purge,
 ];
 

@@ -1,6 +1,16 @@
 // Alarms. The description of each says what users lose while it rings.
-import { Duration, type Stack } from "aws-cdk-lib";
-import { Alarm, ComparisonOperator, type IMetric, Metric, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { Aws, CfnCondition, Duration, Fn, type Stack } from "aws-cdk-lib";
+import { CfnBudget } from "aws-cdk-lib/aws-budgets";
+import {
+  Alarm,
+  type CfnAlarm,
+  ComparisonOperator,
+  type IMetric,
+  MathExpression,
+  Metric,
+  Stats,
+  TreatMissingData,
+} from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
@@ -8,19 +18,36 @@ import type { Api } from "./api.ts";
 import { type Contents, logicalIdOf } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
 import { type Queues, STREAM_WORKER } from "./queues.ts";
+import type { Schedules } from "./schedules.ts";
 import type { Settings } from "./settings.ts";
+import type { Storage } from "./storage.ts";
 
 const PERIOD = Duration.minutes(5);
 /** More server errors than this in five minutes are not transient. */
 const FEW_ERRORS = 5;
 /** How old the oldest unhandled write may be, in milliseconds. */
 const OLDEST_REACTION_MS = 5 * 60_000;
+/** How old the oldest message of a queue may be, in seconds: twice the longest delay of a message. */
+const OLDEST_MESSAGE_SECONDS = 30 * 60;
+/** Requests that CloudFront answered with an error of the service, in percent. */
+const FAILED_PERCENT = 5;
+/** SES reviews an account at a bounce rate of 0.05 and a complaint rate of 0.001. */
+const BOUNCE_RATE = 0.04;
+const COMPLAINT_RATE = 0.0008;
+/** Of the account's Lambda concurrency. */
+const NEAR_LIMIT = 0.8;
+/** Percent of the budget at which a mail is sent, of what was spent and of what is forecast. */
+const BUDGET_SPENT = 80;
+const BUDGET_FORECAST = 100;
 
 interface Watched {
   declared: Contents;
   queues: Queues;
   lambdas: Lambdas;
   api: Api;
+  storage: Storage;
+  schedules: Schedules;
+  distributionId: string;
 }
 
 interface Warning {
@@ -29,11 +56,15 @@ interface Warning {
   above: number;
   /** What users lose, and what to do. */
   lost: string;
+  /** CloudFront reports its metrics there and nowhere else. */
+  onlyIn?: "us-east-1";
 }
 
-export function addAlarms(stack: Stack, { alarmEmail }: Settings, watched: Watched): void {
+export function addAlarms(stack: Stack, settings: Settings, watched: Watched): void {
+  const { alarmEmail, monthlyBudget } = settings;
   const actions = alarmEmail === undefined ? [] : [new SnsAction(mailTo(stack, alarmEmail))];
-  for (const { id, metric, above, lost } of warnings(watched)) {
+  const regions = new Map<string, CfnCondition>();
+  for (const { id, metric, above, lost, onlyIn } of [...warnings(watched), ...warningsOfAccount(settings, watched)]) {
     const alarm = new Alarm(stack, `${id}Alarm`, {
       alarmDescription: lost,
       metric,
@@ -43,7 +74,26 @@ export function addAlarms(stack: Stack, { alarmEmail }: Settings, watched: Watch
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
     alarm.addAlarmAction(...actions);
+    if (onlyIn === undefined) continue;
+    const expression = Fn.conditionEquals(Aws.REGION, onlyIn);
+    const condition = regions.get(onlyIn) ?? new CfnCondition(stack, `Is${onlyIn}`, { expression });
+    regions.set(onlyIn, condition);
+    (alarm.node.defaultChild as CfnAlarm).cfnOptions.condition = condition;
   }
+  if (alarmEmail !== undefined && monthlyBudget !== undefined) addBudget(stack, alarmEmail, monthlyBudget);
+}
+
+/** Mails what the whole account spends, not only this stack. */
+function addBudget(stack: Stack, address: string, amount: number): void {
+  const subscribers = [{ subscriptionType: "EMAIL", address }];
+  const above = (notificationType: string, threshold: number) => ({
+    notification: { notificationType, comparisonOperator: "GREATER_THAN", threshold, thresholdType: "PERCENTAGE" },
+    subscribers,
+  });
+  new CfnBudget(stack, "Budget", {
+    budget: { budgetType: "COST", timeUnit: "MONTHLY", budgetLimit: { amount, unit: "USD" } },
+    notificationsWithSubscribers: [above("ACTUAL", BUDGET_SPENT), above("FORECASTED", BUDGET_FORECAST)],
+  });
 }
 
 function mailTo(stack: Stack, address: string): Topic {
@@ -92,6 +142,82 @@ function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
       above: 0,
       lost: "Users who open the app now get no live stream, because all streams are in use. Their inbox still works.",
     },
+  ];
+}
+
+/** What the account's limits and the services around the functions say. */
+function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watched: Watched): Warning[] {
+  const { queues, storage, schedules, distributionId } = watched;
+  const { tableName: TableName } = storage.table;
+  const sum = { statistic: Stats.SUM, period: PERIOD };
+  const maximum = { statistic: Stats.MAXIMUM, period: PERIOD };
+  const throttled = (metricName: string) =>
+    new Metric({ namespace: "AWS/DynamoDB", metricName, dimensionsMap: { TableName }, ...sum });
+  const reputation = (metricName: string) =>
+    new Metric({ namespace: "AWS/SES", metricName: `Reputation.${metricName}`, ...maximum });
+  return [
+    ...[...queues.live].map(([name, queue]) => ({
+      id: `${logicalIdOf(name)}Late`,
+      metric: queue.metricApproximateAgeOfOldestMessage(maximum),
+      above: OLDEST_MESSAGE_SECONDS,
+      lost: `Messages for ${name} wait for more than half an hour: what they stand for is late for every workspace. Look at the errors and throttles of the function, and at workerConcurrency.`,
+    })),
+    {
+      id: "TableThrottled",
+      metric: new MathExpression({
+        expression: "reads + writes",
+        usingMetrics: { reads: throttled("ReadThrottleEvents"), writes: throttled("WriteThrottleEvents") },
+        period: PERIOD,
+      }),
+      above: FEW_ERRORS,
+      lost: "DynamoDB throttles requests: callers wait or get 503, and messages go out late. Look for one workspace with far more load than the others, and warm the table before a large send.",
+    },
+    {
+      id: "SchedulesFail",
+      metric: new Metric({
+        namespace: "AWS/Scheduler",
+        metricName: "TargetErrorCount",
+        dimensionsMap: { ScheduleGroup: schedules.group.name ?? schedules.group.ref },
+        ...sum,
+      }),
+      above: 0,
+      lost: "EventBridge Scheduler cannot reach the due queue: scheduled sends, journey delays and cron ticks wait for the sweep, which comes every five minutes, or for good if it fails as well.",
+    },
+    {
+      id: "NearConcurrency",
+      metric: new Metric({ namespace: "AWS/Lambda", metricName: "ConcurrentExecutions", ...maximum }),
+      above: Math.floor(accountConcurrency * NEAR_LIMIT),
+      lost: "The account's Lambda concurrency is nearly used up: soon requests get 503, streams end and messages go out late. Request a higher limit from AWS.",
+    },
+    {
+      id: "EdgeFails",
+      metric: new Metric({
+        namespace: "AWS/CloudFront",
+        metricName: "5xxErrorRate",
+        dimensionsMap: { DistributionId: distributionId, Region: "Global" },
+        statistic: Stats.AVERAGE,
+        period: PERIOD,
+      }),
+      above: FAILED_PERCENT,
+      lost: "CloudFront answers many requests with a server error: apps and backends cannot use the service, though its functions may be well.",
+      onlyIn: "us-east-1",
+    },
+    ...(emailIdentity === undefined
+      ? []
+      : [
+          {
+            id: "MailsBounce",
+            metric: reputation("BounceRate"),
+            above: BOUNCE_RATE,
+            lost: "Many mails bounce: above 5 % SES reviews the account and may stop all of its mails. Pause the campaign whose addresses are old.",
+          },
+          {
+            id: "MailsComplained",
+            metric: reputation("ComplaintRate"),
+            above: COMPLAINT_RATE,
+            lost: "Many recipients report mails as spam: above 0.1 % SES reviews the account and may stop all of its mails. Look at who was sent what without consent.",
+          },
+        ]),
   ];
 }
 

@@ -22,6 +22,11 @@ const ACCESS_LOG = {
   integration_error: "$context.integrationErrorMessage",
 };
 
+/** Requests per second of all callers together, and at once. Above it the gateway answers 429 by itself. */
+const STAGE_LIMIT = { throttlingRateLimit: 2_000, throttlingBurstLimit: 1_000 };
+/** Of each route that takes a password or a token in place of a credential. */
+const PUBLIC_LIMIT = { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 50 };
+
 export interface Api {
   id: string;
   /** `https://<id>.execute-api.<region>.<suffix>`, without a trailing slash. */
@@ -70,6 +75,8 @@ export function createApi(stack: Stack, settings: Settings, contents: Contents):
     apiId: api.ref,
     stageName: "$default",
     autoDeploy: true,
+    defaultRouteSettings: STAGE_LIMIT,
+    routeSettings: Object.fromEntries(publicRoutes(contents).map((route) => [route, PUBLIC_LIMIT])),
     accessLogSettings: { destinationArn: log.logGroupArn, format: JSON.stringify(ACCESS_LOG) },
   });
 
@@ -86,6 +93,13 @@ export function createApi(stack: Stack, settings: Settings, contents: Contents):
   };
   return { id: api.ref, url: `https://${domain}`, domain, allow };
 }
+
+/** The routes that any caller may use, without a credential, and that have an effect. */
+const publicRoutes = ({ groups }: Contents): string[] =>
+  groups
+    .flatMap(({ endpoints }) => endpoints)
+    .filter(({ access, route }) => access.credentials.length === 0 && !route.startsWith("GET "))
+    .map(({ route }) => routeKeyOf(route));
 
 type Operation = Record<string, unknown>;
 

@@ -56,6 +56,7 @@ export const bundle = (entries: ReadonlyMap<string, string>, outdir: string) =>
     alias: {
       "@aws-sdk/credential-provider-node": join(ROOT, "infra", "lambda-credentials.ts"),
       "@smithy/core/event-streams": join(ROOT, "infra", "no-event-streams.ts"),
+      "@aws-sdk/endpoint-cache": join(ROOT, "infra", "no-endpoint-discovery.ts"),
     },
     minify: true,
     sourcemap: "external",

@@ -80,5 +80,6 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
     own.slice(0, 2),
     own.slice(2),
   ];
-  new Dashboard(stack, "Dashboard", { dashboardName: stackName, widgets: rows });
+  // Dashboards belong to the account, not to a region.
+  new Dashboard(stack, "Dashboard", { dashboardName: `${stackName}-${stack.region}`, widgets: rows });
 }

@@ -11,11 +11,13 @@ import {
   FunctionCode,
   FunctionEventType,
   FunctionRuntime,
+  FunctionUrlOriginAccessControl,
   HttpVersion,
   OriginProtocolPolicy,
   OriginRequestPolicy,
   OriginSslPolicy,
   ResponseHeadersPolicy,
+  S3OriginAccessControl,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from "aws-cdk-lib/aws-cloudfront";
@@ -36,7 +38,7 @@ const ORIGIN_SECRET_HEADER = "x-origin-secret";
 const REMEMBERED_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
 /** How long the edge may serve an asset after its deletion. */
-const DELETED_ASSET_STAYS = Duration.hours(1);
+const DELETED_ASSET_STAYS = Duration.minutes(1);
 
 /** Longer than the time between two frames of the stream, which is at most 30 seconds (its keepalive). */
 const ORIGIN_SILENCE = Duration.seconds(60);
@@ -49,7 +51,11 @@ interface Origins {
   assets: Bucket;
 }
 
-export function createEdge(stack: Stack, { domain }: Settings, { api, lambdas, stream, secret, assets }: Origins) {
+export function createEdge(
+  stack: Stack,
+  { domain, webAclArn }: Settings,
+  { api, lambdas, stream, secret, assets }: Origins,
+) {
   const origin = {
     readTimeout: ORIGIN_SILENCE,
     keepaliveTimeout: ORIGIN_SILENCE,
@@ -93,10 +99,16 @@ export function createEdge(stack: Stack, { domain }: Settings, { api, lambdas, s
       [streamPath]: {
         ...uncached,
         allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS,
-        origin: FunctionUrlOrigin.withOriginAccessControl(streamUrl, origin),
+        origin: FunctionUrlOrigin.withOriginAccessControl(streamUrl, {
+          ...origin,
+          originAccessControl: new FunctionUrlOriginAccessControl(stack, "StreamAccess", {
+            originAccessControlName: globalName(stack, "stream"),
+          }),
+        }),
       },
       [`${ASSETS_PATH}*`]: assetBehavior(stack, assets),
     },
+    ...(webAclArn !== undefined && { webAclId: webAclArn }),
     errorResponses: REMEMBERED_STATUSES.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
     ...(domain && {
       domainNames: [domain.name],
@@ -105,10 +117,14 @@ export function createEdge(stack: Stack, { domain }: Settings, { api, lambdas, s
     }),
   });
   return {
+    distributionId: distribution.distributionId,
     domain: distribution.distributionDomainName,
     url: `https://${domain?.name ?? distribution.distributionDomainName}`,
   };
 }
+
+/** A name that is unique in the account, because it has the region: CloudFront's names are not regional. */
+const globalName = (stack: Stack, what: string): string => `${stack.stackName}-${stack.region}-${what}`;
 
 /** Headers of assets: browsers show them as images, and never run one as a document or script. */
 function assetBehavior(stack: Stack, assets: Bucket): BehaviorOptions {
@@ -118,17 +134,21 @@ function assetBehavior(stack: Stack, assets: Bucket): BehaviorOptions {
     // With the right to list, S3 answers 404 for a missing object. A request from outside cannot list.
     origin: S3BucketOrigin.withOriginAccessControl(assets as IBucket, {
       originAccessLevels: [AccessLevel.READ, AccessLevel.LIST],
+      originAccessControl: new S3OriginAccessControl(stack, "AssetAccess", {
+        originAccessControlName: globalName(stack, "assets"),
+      }),
     }),
     allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
     viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
     compress: false,
     cachePolicy: new CachePolicy(stack, "AssetCache", {
-      comment: "Assets: by path alone; checked again after an hour, because they may be deleted.",
+      comment: "Assets: by path alone; checked again after a minute, because they may be deleted.",
       minTtl: Duration.seconds(0),
       defaultTtl: DELETED_ASSET_STAYS,
       maxTtl: DELETED_ASSET_STAYS,
     }),
     responseHeadersPolicy: new ResponseHeadersPolicy(stack, "AssetHeaders", {
+      responseHeadersPolicyName: globalName(stack, "assets"),
       comment: "Assets: shown as images, never run as documents or scripts.",
       securityHeadersBehavior: {
         contentTypeOptions: { override: true },

@@ -18,8 +18,24 @@ export const contents: Contents = { groups, workers, stream, operator };
 
 /** The gateway times out after 30 seconds, so a function must end before that. */
 const API_TIMEOUT_SECONDS = 29;
-const STREAM_TIMEOUT_SECONDS = 900;
+/** A stream lives for 90 seconds. */
+const STREAM_TIMEOUT_SECONDS = 120;
 const MEMORY_MB = 512;
+/**
+ * A function's share of a CPU grows with its memory. These spend most of their time computing, so twice the memory costs
+ * the same and ends in half the time.
+ */
+const COMPUTING_MEMORY_MB = 1_024;
+const COMPUTING = new Set([
+  "deliver",
+  "due",
+  "fan-out",
+  "import-rows",
+  "react",
+  "recompute-segment",
+  "segment",
+  "step-journey",
+]);
 /** Memory is billed while a stream is open, so it decides a stream's cost (docs/decisions/0021#live-streams). */
 const STREAM_MEMORY_MB = 128;
 
@@ -67,7 +83,7 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
         name,
         kind: "worker",
         about,
-        memoryMb: MEMORY_MB,
+        memoryMb: COMPUTING.has(name) ? COMPUTING_MEMORY_MB : MEMORY_MB,
         timeoutSeconds: WORKER_TIMEOUT_SECONDS,
         ...environmentAndGrantsOf(uses),
       }),

@@ -15,7 +15,7 @@ const STATEMENT =
 
 /** Members of a declaration that no function reads. */
 const METADATA =
-  /^ {2}(?:about|writers|lifetime|personal|purge|row):(?: .*,$|(?:\n {4}.*)$|(?: .*$[\s\S]*?^ {2}[\])}].*,$))\n?/gm;
+  /^ {2}(?:about|writers|lifetime|personal|purge|row):(?: .*,$|(?:\n {4}.*)+$|(?: .*$[\s\S]*?^ {2}[\])}].*,$))\n?/gm;
 
 const DECLARATION = /^(?:item|platformItem|entity|indexOf|keyIndexOf)\(/;
 

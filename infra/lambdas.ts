@@ -7,7 +7,9 @@ import {
   type Code,
   Function as LambdaFunction,
   LoggingFormat,
+  RecursiveLoop,
   Runtime,
+  SystemLogLevel,
   Tracing,
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
@@ -69,7 +71,11 @@ export function createLambdas(
         environment: environmentOf(spec),
         tracing: Tracing.ACTIVE,
         loggingFormat: LoggingFormat.JSON,
+        // Without START and REPORT of every invocation, which are half of what is billed for logs.
+        systemLogLevelV2: SystemLogLevel.WARN,
         logGroup,
+        // AWS stops an invocation after about 16 hops through its own queue, unless this is allowed.
+        ...(sendsToItself(spec) && { recursiveLoop: RecursiveLoop.ALLOW }),
         ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
       });
       (lambda.node.defaultChild as CfnFunction).overrideLogicalId(id);
@@ -77,6 +83,9 @@ export function createLambdas(
     }),
   );
 }
+
+/** Long work continues in another message of the worker's own queue. */
+const sendsToItself = ({ name, grants }: DeployedFunction): boolean => grants.some(({ on }) => on === `queue:${name}`);
 
 /** Named here, so that the gateway can name a function without depending on it. */
 export const functionNameOf = ({ stackName }: Settings, name: string): string => `${stackName}-${name}`;

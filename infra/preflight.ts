@@ -1,5 +1,4 @@
 // Checks before `cdk deploy`: finds early what would make it fail late or deploy the wrong thing.
-import { readFileSync } from "node:fs";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
@@ -13,12 +12,22 @@ export interface Report {
   fine: string[];
   /** What the deployment does not need, and what to check by hand. */
   notes: string[];
-  /** What the deployment would fail on. */
+  /** What the deployment would fail on, or what would not work once it stands. */
   faults: string[];
+  /** Settings that the account asks for, where none was given. */
+  chosen: Record<string, string>;
 }
 
 /** Lambda keeps this much of an account's concurrency unreserved. */
 const UNRESERVED = 100;
+/** Below this, one queue must not take what the endpoints need. */
+const FEW_INVOCATIONS = 100;
+/** The least that a queue can be given. */
+const MIN_CONCURRENCY = 2;
+/** With fewer invocations at once, a few queues and open streams leave none for requests. */
+const TOO_FEW_INVOCATIONS = 11;
+/** Service Quotas: "Concurrent executions" of Lambda. */
+const CONCURRENCY_QUOTA = "L-B99A9384";
 
 /** The parameter with the version of the CDK's bootstrap, and the oldest version that accepts our assets. */
 const BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version";
@@ -34,7 +43,7 @@ interface PreflightInput {
 }
 
 export async function runPreflight({ context, region, ...services }: PreflightInput): Promise<Report> {
-  const report: Report = { fine: [], notes: [], faults: [] };
+  const report: Report = { fine: [], notes: [], faults: [], chosen: {} };
   const settings = settingsOf(context, report);
   if (settings) noteSettings(settings, report);
   if (region === undefined) {
@@ -50,7 +59,7 @@ export async function runPreflight({ context, region, ...services }: PreflightIn
   );
   if (worksAt === 0) return report;
   await checkBootstrap(services.parameters, report);
-  await checkConcurrency(services.functions, settings?.streamConcurrency, report);
+  await checkConcurrency(services.functions, settings, "workerConcurrency" in context, report);
   return report;
 }
 
@@ -79,52 +88,75 @@ async function checkBootstrap(parameters: Client, { fine, notes, faults }: Repor
   );
 }
 
+interface AccountLimit {
+  ConcurrentExecutions?: number;
+  UnreservedConcurrentExecutions?: number;
+}
+
 async function checkConcurrency(
   functions: Client,
-  streams: number | undefined,
-  { fine, notes, faults }: Report,
+  settings: Settings | undefined,
+  isChosen: boolean,
+  report: Report,
 ): Promise<void> {
   await functions.send(new GetAccountSettingsCommand({})).then(
-    ({ AccountLimit = {} }: { AccountLimit?: { UnreservedConcurrentExecutions?: number } }) => {
-      const free = AccountLimit.UnreservedConcurrentExecutions ?? 0;
-      if (streams === undefined)
-        notes.push(
-          `Live streams share ${free} invocations at once with all other functions: set streamConcurrency before going live` +
-            `${free < UNRESERVED ? ", and request more from AWS first" : ""}.`,
-        );
-      else if (streams > free - UNRESERVED)
-        faults.push(
-          `streamConcurrency ${streams} cannot be reserved: of ${free} invocations at once ${UNRESERVED} must stay free. ` +
-            "Request more from AWS, or reserve less.",
-        );
-      else fine.push(`${streams} of ${free} invocations at once can be reserved for live streams.`);
+    ({ AccountLimit = {} }: { AccountLimit?: AccountLimit }) => {
+      const { UnreservedConcurrentExecutions: free = 0, ConcurrentExecutions: all } = AccountLimit;
+      if (all !== undefined) report.chosen.accountConcurrency = String(all);
+      judgeConcurrency(free, settings?.streamConcurrency, report);
+      if (free >= FEW_INVOCATIONS || isChosen) return;
+      report.chosen.workerConcurrency = String(MIN_CONCURRENCY);
+      report.notes.push(`workerConcurrency is ${MIN_CONCURRENCY}, because of ${free} invocations at once.`);
     },
-    (error: Error) => notes.push(`The account's Lambda limit could not be read (${error.name}).`),
+    (error: Error) => report.notes.push(`The account's Lambda limit could not be read (${error.name}).`),
   );
 }
 
-function noteSettings({ domain, alarmEmail, emailIdentity, removal }: Settings, { notes, faults }: Report): void {
+function judgeConcurrency(free: number, streams: number | undefined, { fine, notes, faults }: Report): void {
+  if (free < TOO_FEW_INVOCATIONS)
+    faults.push(
+      `The account allows ${free} invocations at once, which a few live streams use up. Request more: ` +
+        `aws service-quotas request-service-quota-increase --service-code lambda --quota-code ${CONCURRENCY_QUOTA} ` +
+        "--desired-value 1000. For a trial, deploy with --anyway.",
+    );
+  if (streams === undefined)
+    notes.push(`Live streams share ${free} invocations at once with all other functions: set streamConcurrency.`);
+  else if (streams > free - UNRESERVED)
+    faults.push(
+      `streamConcurrency ${streams} cannot be reserved: of ${free} invocations at once ${UNRESERVED} must stay free. ` +
+        "Request more from AWS, or reserve less.",
+    );
+  else fine.push(`${streams} of ${free} invocations at once can be reserved for live streams.`);
+}
+
+function noteSettings(settings: Settings, { notes, faults }: Report): void {
+  const { domain, alarmEmail, emailIdentity, monthlyBudget, registration, removal } = settings;
   if (domain && !domain.certificateArn.includes(":acm:us-east-1:"))
     faults.push("The certificate of the domain must be in us-east-1, because CloudFront accepts no other region.");
   if (alarmEmail === undefined) notes.push("No alarmEmail: alarms change their state without notifying anyone.");
+  if (monthlyBudget !== undefined && alarmEmail === undefined)
+    faults.push("monthlyBudget needs alarmEmail: its warnings are mailed.");
+  notes.push(registrationNote[registration]);
+  notes.push(FIRST_DEPLOYMENT);
   if (removal === "destroy") notes.push("removal is destroy: deleting the stack deletes every workspace's data.");
   if (emailIdentity)
     notes.push(`After the deployment, put the outputs DkimRecord1 to 3 into the DNS of ${emailIdentity}.`);
 }
 
-async function main(): Promise<void> {
-  const { context } = JSON.parse(readFileSync(new URL("../cdk.json", import.meta.url), "utf8")) as {
-    context: Record<string, unknown>;
-  };
+const registrationNote: Record<Settings["registration"], string> = {
+  open: "registration is open: anyone who reaches the address gets a workspace of the plan defaultPlan.",
+  invite: "registration is by invitation: the operator function invites addresses.",
+  closed: "registration is closed: the operator function makes workspaces (docs/deploy.md).",
+};
+const FIRST_DEPLOYMENT =
+  "A new account may have to be verified by AWS Support before it may use CloudFront. If the first deployment fails, see " +
+  "docs/deploy.md.";
+
+/** The checks, with the credentials and the region of this machine. */
+export async function preflight(context: Record<string, unknown>): Promise<Report> {
   const aws = awsClients();
   const table = aws(DynamoDBClient);
   const services = { table, parameters: aws(SSMClient), functions: aws(LambdaClient) };
   const region = await table.config.region().catch(() => undefined);
-  const { fine, notes, faults } = await runPreflight({ context, region, ...services });
-  for (const line of fine) console.log(`ok    ${line}`);
-  for (const line of notes) console.log(`note  ${line}`);
-  for (const line of faults) console.error(`stop  ${line}`);
-  process.exitCode = faults.length > 0 ? 1 : 0;
+  return runPreflight({ context, region, ...services });
 }
-
-if (import.meta.main) await main();

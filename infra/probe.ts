@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { ASSETS_PATH, assetHeaders } from "../shared/asset-files.ts";
 import { openToBrowsers, preflightHeaders } from "../shared/http/fallback.ts";
+import { readArguments, refuse } from "../tools/arguments.ts";
 import { contents } from "./functions.ts";
 import { type Answer, type Ask, asker, type Check, check, demand, parsed, statusOfLargeBody } from "./probe/ask.ts";
 import { type Credentials, probeStream, registerThrowaway } from "./probe/live.ts";
@@ -20,7 +21,13 @@ interface Route {
   credentials: readonly string[];
 }
 
-const USAGE = "npm run probe -- <base_url> [--json] [--long] [--register]";
+const USAGE = `npm run probe -- <base_url>: checks the lines of docs/edge.md that are visible from outside.
+
+  --json              the checks for machines
+  --long              waits for the keepalive of the live stream as well
+  --register          makes a throwaway workspace for the checks of the live stream
+
+The environment may give PROBE_SDK_KEY and PROBE_ACCESS_TOKEN instead. Ends with 1 if a check fails.`;
 const STREAM = contents.stream.endpoint;
 const STREAM_PATH = STREAM.route.slice("GET ".length);
 
@@ -187,19 +194,24 @@ function fits(path: string, given: string): boolean {
   );
 }
 
-async function main([given = "", ...flags]: string[]): Promise<void> {
-  const unknown = flags.filter((flag) => !["--json", "--long", "--register"].includes(flag));
-  if (!/^https?:\/\/[^/]+\/?$/.test(given) || unknown.length > 0) {
-    console.error(USAGE);
-    process.exitCode = 1;
-    return;
-  }
+async function main(): Promise<void> {
+  const { positionals, values } = readArguments(USAGE, {
+    allowPositionals: true,
+    options: {
+      json: { type: "boolean", default: false },
+      long: { type: "boolean", default: false },
+      register: { type: "boolean", default: false },
+    },
+  });
+  const { json, long, register } = values;
+  const [given = "", ...more] = positionals;
+  if (!/^https?:\/\/[^/]+\/?$/.test(given) || more.length > 0)
+    return refuse("Give the base URL of a deployment, as in https://api.example.com.", USAGE);
   const { PROBE_SDK_KEY: sdkKey, PROBE_ACCESS_TOKEN: accessToken } = process.env;
   const credentials = sdkKey && accessToken ? { sdkKey, accessToken } : undefined;
-  const register = flags.includes("--register");
-  const checks = await probe(given.replace(/\/$/, ""), { credentials, register, long: flags.includes("--long") });
+  const checks = await probe(given.replace(/\/$/, ""), { credentials, register, long });
   const failed = checks.filter(({ ok }) => !ok).length;
-  if (flags.includes("--json")) console.log(JSON.stringify({ checks, failed }, null, 2));
+  if (json) console.log(JSON.stringify({ checks, failed }, null, 2));
   else {
     for (const { lines, about, ok, seen } of checks)
       console.log(`${ok ? "ok  " : "FAIL"}  ${lines.padEnd(10)}  ${about}: ${seen}`);
@@ -210,4 +222,4 @@ async function main([given = "", ...flags]: string[]): Promise<void> {
   process.exitCode = failed > 0 ? 1 : 0;
 }
 
-if (import.meta.main) await main(process.argv.slice(2));
+if (import.meta.main) await main();

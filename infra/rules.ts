@@ -43,7 +43,7 @@ function acceptedIn(stack: Stack): Accepted[] {
       reason: "Every asset has a random name; the function may access only the prefix.",
     },
     {
-      on: ({ node }) => ["ApiImportsRole", "ImportRowsRole", "PurgeRole"].includes(node.id),
+      on: ({ node }) => ["ApiImportsRole", "ImportRowsRole", "EraseRole", "PurgeRole"].includes(node.id),
       rule: `IAM5[Resource::<${logicalId("Imports")}.Arn>/*]`,
       reason: "Every import has a file of its own, named after it; the bucket holds nothing else.",
     },

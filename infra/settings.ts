@@ -1,7 +1,8 @@
-// The settings of a deployment: the context of cdk.json, or `-c name=value`.
+// The settings of a deployment: the context of cdk.json, or `-c name=value`, where an object is JSON text.
 import type { Node } from "constructs";
 import * as v from "valibot";
 import { planNames } from "../shared/plans.ts";
+import { registrations } from "../shared/registration.ts";
 
 const Whole = v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.integer(), v.minValue(1));
 
@@ -29,6 +30,14 @@ const Settings = v.object({
    * (docs/decisions/0021#live-streams).
    */
   streamConcurrency: v.optional(Whole),
+  /** Who may register: anyone, addresses that the operator invited, or only through the operator (D-AUTH). */
+  registration: v.optional(v.picklist(registrations), "closed"),
+  /** An amount in US dollars a month: alarmEmail hears when the account spends more. */
+  monthlyBudget: v.optional(v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.number(), v.minValue(1))),
+  /** A web ACL of AWS WAF, in us-east-1, for the distribution. */
+  webAclArn: v.optional(v.pipe(v.string(), v.regex(/^arn:aws[\w-]*:wafv2:us-east-1:/, "must be of us-east-1"))),
+  /** The account's limit of Lambda invocations at once, of which an alarm tells. `npm run deploy` reads it. */
+  accountConcurrency: v.optional(Whole, 1_000),
   /** How many invocations a queue may run at once, at least 2. */
   workerConcurrency: v.optional(v.pipe(Whole, v.minValue(2)), 10),
   /** `destroy` removes data with the stack, for trials; `retain` keeps it. */
@@ -40,10 +49,20 @@ export type Settings = v.InferOutput<typeof Settings>;
 /** @throws an error whose message names the setting. */
 export function readSettings(node: Node): Settings {
   const given = Object.fromEntries(
-    Object.keys(Settings.entries).map((name) => [name, node.tryGetContext(name) ?? undefined]),
+    Object.keys(Settings.entries).map((name) => [name, contextOf(name, node.tryGetContext(name) ?? undefined)]),
   );
   const settings = v.safeParse(Settings, given);
   if (settings.success) return settings.output;
   const [issue] = settings.issues;
   throw new Error(`The context ${v.getDotPath(issue)} is wrong: ${issue.message}`);
+}
+
+/** `-c name=value` gives text: that of an object is JSON. */
+function contextOf(name: string, given: unknown): unknown {
+  if (typeof given !== "string" || !given.trimStart().startsWith("{")) return given;
+  try {
+    return JSON.parse(given);
+  } catch (error) {
+    throw new Error(`The context ${name} is wrong: ${(error as Error).message}`);
+  }
 }

@@ -49,6 +49,7 @@ export class EngagementStack extends Stack {
         TOKEN_AUDIENCE: tokenIssuer?.audience ?? TOKEN_AUDIENCE,
         TOKEN_JWKS: tokenIssuer && JSON.stringify(tokenIssuer.jwks),
         DEFAULT_PLAN: settings.defaultPlan,
+        REGISTRATION: settings.registration,
         STREAM_CONCURRENCY: settings.streamConcurrency?.toString(),
         ORIGIN_SECRET: storage.originSecret,
         MAIL_SENDER: mailSender,
@@ -60,7 +61,8 @@ export class EngagementStack extends Stack {
     addEventSources(this, settings, declared, { storage, queues, lambdas });
     const { assets, originSecret: secret } = storage;
     const edge = createEdge(this, settings, { api, lambdas, stream: declared.stream, secret, assets });
-    addAlarms(this, settings, { declared, queues, lambdas, api });
+    const { distributionId } = edge;
+    addAlarms(this, settings, { declared, queues, lambdas, api, storage, schedules, distributionId });
     addDashboard(this, settings, { queues, lambdas, api, storage });
 
     new CfnOutput(this, "BaseUrl", { value: edge.url, description: "What clients call." });

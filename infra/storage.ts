@@ -26,7 +26,8 @@ export interface Storage {
 }
 
 export function createStorage(stack: Stack, { removal }: Settings): Storage {
-  const removalPolicy = removal === "destroy" ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN;
+  // A first deployment that fails leaves nothing behind that was created with it.
+  const removalPolicy = removal === "destroy" ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
   const { partitionKey, sortKey, timeToLive, stream, indexes } = tableDefinition;
   const text = (name: string) => ({ name, type: AttributeType.STRING });
 

@@ -17,7 +17,8 @@ export const SWEEP_EVERY = "rate(5 minutes)";
 const ENCRYPTION_ALIAS = "alias/engagement-encryption";
 const SIGNING_ALIAS = "alias/engagement-signing";
 
-const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
+/** The ARN of a queue of the local account. */
+export const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 const SCHEDULER_ROLE = `arn:aws:iam::${ACCOUNT}:role/engagement-scheduler`;
 
 /** Creates what is missing. @returns the environment variables that name the resources. */

@@ -1,7 +1,8 @@
 // The embedded AWS services on a loopback port, for the AWS CLI, a database browser or a conformance suite.
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { handleAwsRequest, type Services } from "./aws/protocol.ts";
+import { QUEUE_HOST } from "./aws/sqs/queues.ts";
 import type { Log } from "./mappings.ts";
 
 export interface AwsPort {
@@ -29,7 +30,7 @@ export async function startAwsPort(services: Services, port: number, log: Log): 
         headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
         body,
       });
-      response.writeHead(answer.status, answer.headers).end(answer.body);
+      response.writeHead(answer.status, answer.headers).end(withHost(answer.body, request.headers));
     } catch (error) {
       log("A request to the embedded AWS services failed.", { error: String(error) });
       response.destroy();
@@ -48,6 +49,15 @@ export async function startAwsPort(services: Services, port: number, log: Log): 
         server.closeAllConnections();
       }),
   };
+}
+
+const URL_ANSWERS = /^AmazonSQS\.(CreateQueue|GetQueueUrl|ListQueues|ListDeadLetterSourceQueues)$/;
+const HOST_FORM = /^[\w.:[\]-]+$/;
+
+/** SDKs send to the host of a queue's URL: it is the one that they asked. */
+function withHost<B>(body: B, { host = "", "x-amz-target": target }: IncomingHttpHeaders): B | string {
+  if (typeof body !== "string" || !URL_ANSWERS.test(String(target)) || !HOST_FORM.test(host)) return body;
+  return body.replaceAll(`"${QUEUE_HOST}`, `"http://${host}/`);
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {

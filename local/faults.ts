@@ -3,7 +3,7 @@ import { type ChannelType, channelTypes } from "../shared/plans.ts";
 import type { Hooks, ServiceName } from "./aws/protocol.ts";
 import { awsFailure } from "./aws/stand-in.ts";
 
-export const outcomes = ["permanent", "invalid_token", "transient", "timeout"] as const;
+export const outcomes = ["permanent", "invalid_token", "transient", "throttled", "timeout"] as const;
 
 const services: readonly ServiceName[] = ["dynamodb", "sqs", "scheduler", "kms", "s3", "ses"];
 

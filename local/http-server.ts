@@ -22,6 +22,14 @@ export interface HttpServerOptions {
 }
 
 const HOST = "127.0.0.1";
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
+
+/** A page of another site must not use the control surface, also not under a name that resolves to this machine. */
+function isOwn({ headers: { host = "", origin } }: IncomingMessage): boolean {
+  const from = origin === undefined ? host : (URL.parse(origin)?.host ?? "");
+  return LOOPBACK.test(host) && LOOPBACK.test(from);
+}
+
 const CONTROL_LIMIT = 10 * 1024 * 1024;
 const CLOSE_GRACE = 2_000;
 
@@ -32,6 +40,7 @@ export async function startHttpServer({ port, gateway, control, log }: HttpServe
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = "GET", url = "/" } = request;
     const local = control && /^\/_local(\/|$)/.test(pathOf(url)) ? control : undefined;
+    if (local && !isOwn(request)) return send(response, refusal(403, "Forbidden"));
     const { streaming, bodyLimitBytes } = local
       ? { streaming: false, bodyLimitBytes: CONTROL_LIMIT }
       : gateway.plan(method, url);

@@ -1,11 +1,17 @@
 // `npm run invoke -- <function> <event.json>`: runs one function on one event, in a fresh service in memory.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { readArguments, refuse } from "../tools/arguments.ts";
 import { createLocalService, type LocalService } from "./local-service.ts";
 import { openTenancy } from "./tenancy.ts";
 
 const STREAM_MS = 2_000;
 
-/** Credentials of a workspace, by the placeholders of the sample events, such as `{access_token}`. */
+const USAGE = `npm run invoke -- <function> <event.json>: runs one function on one event, in a fresh service in memory.
+
+Such as: npm run invoke -- due events/due.json
+The events of all functions are in events/. Placeholders as {access_token} are filled in.`;
+
+/** Credentials and a subscriber of a workspace, by the placeholders of the sample events, such as `{access_token}`. */
 export type Placeholders = Readonly<Record<string, string>>;
 
 export const fillIn = (event: string, found: Placeholders): unknown =>
@@ -39,15 +45,14 @@ export async function placeholdersFor(service: LocalService): Promise<Placeholde
   const tenancy = openTenancy(service.partsFor("invoke"));
   const { tenant_id, sdk_key, server_key, access_token } = await tenancy.createWorkspace({ name: "Demo" });
   await tenancy.changeWorkspace(tenant_id, { kind: "agency" });
-  return { tenant_id, sdk_key, server_key, access_token };
+  const { id } = await tenancy.upsertSubscriber(tenant_id, "ada", {});
+  return { tenant_id, sdk_key, server_key, access_token, subscriber_id: id };
 }
 
-async function main([name, file]: readonly string[]): Promise<void> {
-  if (!name || !file) {
-    console.error("Usage: npm run invoke -- <function> <event.json>, such as: npm run invoke -- due events/due.json");
-    process.exitCode = 1;
-    return;
-  }
+async function main(): Promise<void> {
+  const [name, file, ...more] = readArguments(USAGE, { allowPositionals: true }).positionals;
+  if (!name || !file || more.length > 0) return refuse("Name one function and one event.", USAGE);
+  if (!existsSync(file)) return refuse(`There is no file ${file}.`, USAGE);
   const service = await createLocalService({
     start: Date.now(),
     ticking: true,
@@ -60,4 +65,4 @@ async function main([name, file]: readonly string[]): Promise<void> {
   process.exit(0);
 }
 
-if (process.argv[1]?.endsWith("local/invoke.ts")) await main(process.argv.slice(2));
+if (process.argv[1]?.endsWith("local/invoke.ts")) await main();

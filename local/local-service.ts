@@ -31,6 +31,7 @@ import { mailEventsTo } from "./mail-bus.ts";
 import { createMappings, type Mappings, type StreamSource } from "./mappings.ts";
 import { openOutbox } from "./outbox.ts";
 import { createLocalNetwork, type LocalNetwork } from "./providers/network.ts";
+import { retriesOn } from "./retries.ts";
 import { openState } from "./state.ts";
 import { createTime, type Time } from "./time.ts";
 import { createWriteSignals } from "./write-signals.ts";
@@ -55,6 +56,8 @@ export interface LocalServiceOptions {
   signingKey?: string;
   log?(entry: LogEntry): void;
   faults?: DynamoDbFaults;
+  /** Retries of SDK clients wait in service time: for a table that is limited (`dynamodb.limit`). */
+  retriesInServiceTime?: boolean;
   /** A DynamoDB endpoint to use instead of the embedded one. */
   dynamodbEndpoint?: string | undefined;
   /** Called between every SDK client and the embedded services, with the function, so that a fault can target it. */
@@ -212,6 +215,7 @@ async function environmentOf(
     },
     TOKEN_AUDIENCE: "engagement-dashboard",
     DEFAULT_PLAN: plan ?? "enterprise",
+    REGISTRATION: "open",
     MAIL_SENDER: "no-reply@example.com",
     ...env,
   };
@@ -227,13 +231,14 @@ interface FunctionSettings {
 
 /** The dependencies that a function is created with, by its name. */
 function dependenciesOf(
-  { hooks, baseUrl, onRead }: LocalServiceOptions,
+  { hooks, baseUrl, onRead, retriesInServiceTime }: LocalServiceOptions,
   { clock, ids, log }: Runtime,
   { services, env, network, dynamodb, table }: FunctionSettings,
 ): (functionName: string) => Deps {
   const writeSignals = createWriteSignals(dynamodb, table);
+  const retries = retriesInServiceTime ? { retryStrategy: retriesOn(clock, ids) } : {};
   return (functionName) => ({
-    aws: localClients(services, hooks?.(functionName), baseUrl),
+    aws: localClients(services, hooks?.(functionName), baseUrl, retries),
     clock,
     ids,
     env,
@@ -309,8 +314,14 @@ function hostFunctions(
 }
 
 /** Real SDK clients whose requests reach the embedded services without a socket. */
-export function localClients(services: Services, hooks?: Hooks, baseUrl: () => string = () => HOST): Aws {
+export function localClients(
+  services: Services,
+  hooks?: Hooks,
+  baseUrl: () => string = () => HOST,
+  settings: object = {},
+): Aws {
   const clients = awsClients({
+    ...settings,
     region: REGION,
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
     requestHandler: requestHandler(services, hooks),

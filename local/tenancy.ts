@@ -128,7 +128,7 @@ export function openTenancy(deps: Deps): Tenancy {
 
     changeWorkspace: async (tenant, change) => {
       const answer = await operate({ tenant_id: tenant, ...change });
-      if ("error" in answer) throw notFound("workspace");
+      if (!("workspace" in answer)) throw notFound("workspace");
       const { id, name, plan, kind, status, monthly_send_cap } = answer.workspace;
       return { tenant_id: id, name, plan, kind, status, monthly_send_cap, usage: answer.usage };
     },

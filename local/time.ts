@@ -24,6 +24,7 @@ export interface TimeDeps {
     next(which?: Firing): number | undefined;
     /** Delivers what is due by `now`. */
     fireDue(now: number, which?: Firing): Promise<number>;
+    onSave(listener: () => void): void;
   };
   sqs: Pick<Sqs, "onSend" | "nextVisible">;
   dynamodb: Pick<DynamoDb, "onWrite" | "expire">;
@@ -67,6 +68,7 @@ export function createTime(deps: TimeDeps): Time {
   let expireAt = 0;
 
   sqs.onSend(changes.notify);
+  scheduler.onSave(changes.notify);
   dynamodb.onWrite(changes.notify);
   host.onChange((run) => {
     changes.notify();

@@ -5,8 +5,8 @@ import { type Capability, setting } from "./deps.ts";
 /** The path of assets under the base URL; without its first slash, the prefix of every object key. */
 export const ASSETS_PATH = "/assets/";
 
-/** The bytes of a key never change. */
-const CACHE_CONTROL = "public, max-age=31536000, immutable";
+/** The bytes of a key never change, but the object may be deleted: caches keep it for a minute (AMB-118). */
+const CACHE_CONTROL = "public, max-age=60, immutable";
 
 /** Headers that the edge adds to every asset. Any site may embed an asset. */
 export const assetHeaders = {
@@ -48,16 +48,20 @@ export const assetWriting: Capability<"assetFiles", AssetWriting> = {
   },
 };
 
-export const assetRemoval: Capability<"assetFiles", { remove(name: string): Promise<void> }> = {
+export interface ObjectRemoval {
+  /** Succeeds if there is no such object. */
+  remove(name: string): Promise<void>;
+}
+
+export const assetRemoval: Capability<"assetFiles", ObjectRemoval> = {
   as: "assetFiles",
   env: ["ASSETS_BUCKET"],
   grants: [{ actions: ["s3:DeleteObject"], on: "assets" }],
   open: (deps) => {
     const client = deps.aws(S3Client);
     const Bucket = setting(deps, "ASSETS_BUCKET");
-    const files = {
-      /** Succeeds if there is no such object. */
-      remove: async (name: string) => {
+    const files: ObjectRemoval = {
+      remove: async (name) => {
         await client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(name) }));
       },
     };

@@ -32,10 +32,19 @@ export function idsFrom(bytes: (length: number) => Buffer): Ids {
 
 /** A UUIDv7 made of a time and ten bytes: the same input gives the same id. */
 export function uuidV7(at: number, tail: Uint8Array): string {
+  return uuidOf(timed(at, tail), 7);
+}
+
+/** The same as a UUIDv8, of which the 12 bits after the version may have a meaning (RFC 9562). */
+export function uuidV8(at: number, tail: Uint8Array): string {
+  return uuidOf(timed(at, tail), 8);
+}
+
+function timed(at: number, tail: Uint8Array): Uint8Array {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(at, 0, 6);
   bytes.set(tail.subarray(0, 10), 6);
-  return uuidOf(bytes, 7);
+  return bytes;
 }
 
 /** A UUID of the given version made of 16 bytes (version 8 for ids derived by hash). */
@@ -47,7 +56,7 @@ export function uuidOf(source: Uint8Array, version: 4 | 7 | 8): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** The time a UUIDv7 was made of, in milliseconds. */
+/** The time that a UUID of `uuidV7` or `uuidV8` was made of, in milliseconds. */
 export const timeOfUuid = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /** A UUIDv8 that the same text always gives. */

@@ -1,5 +1,6 @@
 // Kinds of timers: the queue and the message of a due row.
-import type { Message, QueueName } from "./messages.ts";
+import type { Message, QueueName, RunTimer } from "./messages.ts";
+import { chunksOf } from "./rules/chunks.ts";
 import type { Group } from "./store/lists/items.ts";
 
 export interface DueTimer {
@@ -12,15 +13,43 @@ export interface DueTimer {
   since: number;
 }
 
-const to = <Q extends QueueName>(queue: Q, message: (timer: DueTimer) => Message<Q>) => ({ queue, message });
+interface DueKindOf<Q extends QueueName> {
+  queue: Q;
+  /** The message of one timer. */
+  message(timer: DueTimer): Message<Q>;
+  /** The message of up to `PER_MESSAGE` timers of one workspace, where the worker takes many. */
+  together?(timers: readonly DueTimer[]): Message<Q>;
+}
+
+const to = <Q extends QueueName>(
+  queue: Q,
+  message: DueKindOf<Q>["message"],
+  more: Pick<DueKindOf<Q>, "together"> = {},
+): DueKindOf<Q> => ({ queue, message, ...more });
+
+/** Timers of one message. */
+const PER_MESSAGE = 100;
+
+/** The messages of due timers of one kind and workspace. */
+export function messagesOf(kind: DueKind, timers: readonly DueTimer[]): unknown[] {
+  const { message, together } = dueKinds[kind];
+  return together && timers.length > 1 ? chunksOf(timers, PER_MESSAGE).map(together) : timers.map(message);
+}
 
 const plainStep = (tenant: string) => ({ tenant, events: [], moves: [], people: [], tries: 0 });
+
+function runTimerOf({ id, at, since }: DueTimer): RunTimer {
+  const [subscriber = "", journey = "", run = "", seq] = id.split("#");
+  return { subscriber, journey, run, seq: Number(seq), at, since };
+}
 
 export const dueKinds = {
   /** A scheduled send. */
   job: to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, due: true })),
   /** A check that the ranges and chunks of a job still progress. */
   "job-watch": to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, watch: true })),
+  /** The workspace of a job was suspended, and may be active again. */
+  "job-resume": to("fan-out", ({ tenant, id: job }) => ({ tenant, job, resume: true })),
   /** Deferred recipients of a job are due. */
   "job-release": to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, release: true })),
   /** The second pass of an erasure. */
@@ -38,8 +67,7 @@ export const dueKinds = {
   "segment-window": to("segment", ({ tenant, id: subscriber, at }) => ({
     tenant,
     people: [],
-    events: [],
-    tries: 0,
+    visitors: [],
     window: { subscriber, at },
   })),
   /** A check that the computation of a segment still progresses. */
@@ -54,10 +82,13 @@ export const dueKinds = {
     return { tenant, schedule, revision: Number(revision), tick: at };
   }),
   /** A run of a journey whose delay or wait ends: `<subscriber>#<journey>#<run>#<seq>`. */
-  "journey-run": to("step-journey", ({ tenant, id, at, since }) => {
-    const [subscriber = "", journey = "", run = "", seq] = id.split("#");
-    return { ...plainStep(tenant), run: { subscriber, journey, run, seq: Number(seq), at, since } };
+  "journey-run": to("step-journey", (timer) => ({ ...plainStep(timer.tenant), run: runTimerOf(timer) }), {
+    together: (timers) => ({ ...plainStep(timers[0]?.tenant ?? ""), runs: timers.map(runTimerOf) }),
   }),
+  /** A check that the deliveries to webhook endpoints that were created in a minute are made: `<minute>`. */
+  "webhook-watch": to("post-webhook", ({ tenant, id }) => ({ tenant, minute: Number(id), watch: true as const })),
+  /** The nightly recount of a workspace's counters: `<day>`. */
+  recount: to("recount", ({ tenant }) => ({ tenant })),
   /** The purge of a deleted workspace, or a check that it still progresses. */
   purge: to("purge", ({ tenant }) => ({ tenant })),
   /** Rows that concurrent writers added to a deleted journey. */

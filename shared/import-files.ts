@@ -1,5 +1,7 @@
-// Import files and files of rejected rows, as objects of S3 that expire after a week.
+// Uploaded import files and files of rejected rows, as objects of S3 that expire after a week. An upload is deleted when
+// its import ends.
 import {
+  DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
   HeadObjectCommand,
@@ -16,10 +18,11 @@ import type { TenantId } from "./store/model.ts";
 const UPLOAD_SECONDS = (15 * MINUTE) / SECOND;
 const LINK_SECONDS = DAY / SECOND;
 
+const EXTENSION = ".csv";
 const FOLDERS = { uploads: "imports", rejected: "rejected" };
 const folder = (tenant: TenantId, name: keyof typeof FOLDERS) => `${FOLDERS[name]}/${tenant}/`;
-const uploadKey = (tenant: TenantId, id: string) => `${folder(tenant, "uploads")}${id}.csv`;
-const rejectedKey = (tenant: TenantId, id: string) => `${folder(tenant, "rejected")}${id}.csv`;
+const uploadKey = (tenant: TenantId, id: string) => `${folder(tenant, "uploads")}${id}${EXTENSION}`;
+const rejectedKey = (tenant: TenantId, id: string) => `${folder(tenant, "rejected")}${id}${EXTENSION}`;
 
 export interface ImportUploads {
   /** Stores a file that was in the request. */
@@ -36,24 +39,59 @@ export interface ImportReading {
   /** The file from a byte on; undefined if there is no file. */
   read(id: string, from: number): Promise<AsyncIterable<Uint8Array> | undefined>;
   putRejected(id: string, csv: string): Promise<void>;
+  /** Succeeds if there is no such file. */
+  removeUpload(id: string): Promise<void>;
+  /** Succeeds if there is no such file. */
+  removeRejected(id: string): Promise<void>;
+}
+
+export interface ImportErasing extends Pick<ImportReading, "read" | "removeUpload" | "removeRejected"> {
+  /** The ids of all uploaded files. */
+  uploads(): Promise<string[]>;
 }
 
 const bucketOf = (deps: Deps) => ({ client: deps.aws(S3Client), Bucket: setting(deps, "IMPORTS_BUCKET") });
 const isMissing = (error: unknown) =>
   error instanceof Error && ["NoSuchKey", "NotFound", "NoSuchBucket"].includes(error.name);
 
-const bucketUse = {
+const bucketUse = (...actions: string[]) => ({
   env: ["IMPORTS_BUCKET"],
   grants: [
-    { actions: ["s3:PutObject", "s3:GetObject"], on: "imports" },
+    { actions, on: "imports" },
     { actions: ["s3:ListBucket"], on: "imports-bucket" },
   ],
-};
+});
+
+type Bound = ReturnType<typeof bucketOf> & { tenant: TenantId };
+
+const removal = ({ client, Bucket, tenant }: Bound) => ({
+  removeUpload: async (id: string) => {
+    await client.send(new DeleteObjectCommand({ Bucket, Key: uploadKey(tenant, id) }));
+  },
+  removeRejected: async (id: string) => {
+    await client.send(new DeleteObjectCommand({ Bucket, Key: rejectedKey(tenant, id) }));
+  },
+});
+
+const reading = ({ client, Bucket, tenant }: Bound) => ({
+  read: async (id: string, from: number): Promise<AsyncIterable<Uint8Array> | undefined> => {
+    try {
+      const Range = from > 0 ? `bytes=${from}-` : undefined;
+      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: uploadKey(tenant, id), Range }));
+      return Body as AsyncIterable<Uint8Array>;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      // Beyond the last byte: the whole file was read.
+      if (error instanceof Error && error.name === "InvalidRange") return nothing();
+      throw error;
+    }
+  },
+});
 
 /** For the endpoints of imports. */
 export const importUploads: Capability<"uploads", ImportUploads> = {
   as: "uploads",
-  ...bucketUse,
+  ...bucketUse("s3:PutObject", "s3:GetObject"),
   open: (deps) => {
     const { client, Bucket } = bucketOf(deps);
     const signingDate = () => new Date(deps.clock.now());
@@ -95,25 +133,39 @@ export const importUploads: Capability<"uploads", ImportUploads> = {
 /** For the worker that reads the files. */
 export const importReading: Capability<"files", ImportReading> = {
   as: "files",
-  ...bucketUse,
+  ...bucketUse("s3:PutObject", "s3:GetObject", "s3:DeleteObject"),
   open: (deps) => {
     const { client, Bucket } = bucketOf(deps);
     return (tenant) => ({
-      read: async (id, from) => {
-        try {
-          const Range = from > 0 ? `bytes=${from}-` : undefined;
-          const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: uploadKey(tenant, id), Range }));
-          return Body as AsyncIterable<Uint8Array>;
-        } catch (error) {
-          if (isMissing(error)) return undefined;
-          // Beyond the last byte: the whole file was read.
-          if (error instanceof Error && error.name === "InvalidRange") return nothing();
-          throw error;
-        }
-      },
+      ...reading({ client, Bucket, tenant }),
+      ...removal({ client, Bucket, tenant }),
       putRejected: async (id, csv) => {
         const object = { Bucket, Key: rejectedKey(tenant, id), Body: csv, ContentType: "text/csv; charset=utf-8" };
         await client.send(new PutObjectCommand(object));
+      },
+    });
+  },
+};
+
+/** For the erasure of a subscriber. */
+export const importErasing: Capability<"files", ImportErasing> = {
+  as: "files",
+  ...bucketUse("s3:GetObject", "s3:DeleteObject"),
+  open: (deps) => {
+    const { client, Bucket } = bucketOf(deps);
+    return (tenant) => ({
+      ...reading({ client, Bucket, tenant }),
+      ...removal({ client, Bucket, tenant }),
+      uploads: async () => {
+        const Prefix = folder(tenant, "uploads");
+        const ids: string[] = [];
+        let ContinuationToken: string | undefined;
+        do {
+          const page = await client.send(new ListObjectsV2Command({ Bucket, Prefix, ContinuationToken }));
+          for (const { Key } of page.Contents ?? []) if (Key) ids.push(Key.slice(Prefix.length, -EXTENSION.length));
+          ContinuationToken = page.NextContinuationToken;
+        } while (ContinuationToken !== undefined);
+        return ids;
       },
     });
   },

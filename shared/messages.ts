@@ -5,6 +5,17 @@ import { MailEventMessage } from "./mail-events.ts";
 const id = v.pipe(v.string(), v.maxLength(128));
 const anonymous = v.pipe(v.string(), v.maxLength(256));
 
+/** A run of a journey whose delay or wait ends. */
+const runTimer = v.object({
+  subscriber: id,
+  journey: id,
+  run: id,
+  seq: v.number(),
+  at: v.number(),
+  since: v.optional(v.number()),
+});
+export type RunTimer = v.InferOutput<typeof runTimer>;
+
 export const queues = {
   /** A job to dispatch, to continue or to check, or one of its ranges. */
   "fan-out": {
@@ -16,6 +27,8 @@ export const queues = {
       due: v.optional(v.boolean()),
       /** Set by the watchdog: check that the job still progresses. */
       watch: v.optional(v.boolean()),
+      /** A job that was held, or whose workspace was suspended, may go on. */
+      resume: v.optional(v.boolean()),
       /** Set by a timer: deferred recipients of the job, or of one of its ranges, are due. */
       release: v.optional(v.boolean()),
       /** When the timer was set: until 60 s later, a job that is not there yet may still appear. */
@@ -39,10 +52,9 @@ export const queues = {
       tenant: id,
       /** Without `segments`, all segments are evaluated. */
       people: v.optional(v.array(v.object({ id, segments: v.optional(v.array(id)) })), []),
-      events: v.optional(v.array(id), []),
+      /** Anonymous ids with events: their subscribers are evaluated. */
+      visitors: v.optional(v.array(v.object({ anonymous, segments: v.optional(v.array(id)) })), []),
       window: v.optional(v.object({ subscriber: id, at: v.number() })),
-      /** How often events were not in their history yet. */
-      tries: v.optional(v.number(), 0),
     }),
     batch: 10,
   },
@@ -58,10 +70,15 @@ export const queues = {
     }),
     batch: 10,
   },
-  /** A minute of due rows, a single row that is due soon, or the sweep for overdue ones. */
+  /** The due rows of a minute, or of one of its shards; a single row that is due soon; or the sweep for overdue ones. */
   due: {
     message: v.union([
-      v.object({ minute: v.number() }),
+      v.object({
+        minute: v.number(),
+        shard: v.optional(v.number()),
+        /** The sort key of the row that was forwarded last. */
+        after: v.optional(v.string()),
+      }),
       v.object({ row: v.object({ pk: v.string(), sk: v.string() }) }),
       v.object({ sweep: v.literal(true) }),
     ]),
@@ -72,9 +89,17 @@ export const queues = {
     message: v.object({ tenant: id, subscriber: id, pass: v.picklist([1, 2]), since: v.optional(v.number()) }),
     batch: 10,
   },
-  /** One attempt at one delivery of a webhook. */
+  /**
+   * The first attempts of deliveries to a webhook that were numbered together, by the number of the first; one attempt
+   * at one delivery; a replay from its n-th delivery on; or the watchdog of the deliveries that were created in a minute.
+   */
   "post-webhook": {
-    message: v.object({ tenant: id, webhook: id, delivery: id, attempt: v.number() }),
+    message: v.union([
+      v.object({ tenant: id, webhook: id, first: v.number(), deliveries: v.array(id) }),
+      v.object({ tenant: id, webhook: id, delivery: id, attempt: v.number() }),
+      v.object({ tenant: id, webhook: id, replay: id, next: v.number() }),
+      v.object({ tenant: id, minute: v.number(), watch: v.literal(true) }),
+    ]),
     batch: 10,
   },
   /** A deleted list or segment whose memberships must be removed. */
@@ -99,16 +124,9 @@ export const queues = {
   "step-journey": {
     message: v.object({
       tenant: id,
-      run: v.optional(
-        v.object({
-          subscriber: id,
-          journey: id,
-          run: id,
-          seq: v.number(),
-          at: v.number(),
-          since: v.optional(v.number()),
-        }),
-      ),
+      run: v.optional(runTimer),
+      /** Runs whose timers are due in the same second. */
+      runs: v.optional(v.array(runTimer)),
       events: v.optional(v.array(id), []),
       moves: v.optional(v.array(v.object({ subscriber: id, segment: id, entered: v.boolean(), at: v.string() })), []),
       people: v.optional(v.array(id), []),
@@ -120,9 +138,12 @@ export const queues = {
           after: v.optional(id),
         }),
       ),
-      /** How often events were not in their history yet. */
-      tries: v.optional(v.number(), 0),
     }),
+    batch: 10,
+  },
+  /** Blocks of events that were stored a while ago: those without a seal must be completed. */
+  "complete-events": {
+    message: v.object({ tenant: id, blocks: v.array(id) }),
     batch: 10,
   },
   /** An image that was deleted, or whose upload was not completed in time (`over`): its object must be removed. */
@@ -144,6 +165,11 @@ export const queues = {
   "mail-event": {
     message: MailEventMessage,
     batch: 10,
+  },
+  /** A workspace whose counters are to be compared with the rows they count: from the beginning, or from a place on. */
+  recount: {
+    message: v.object({ tenant: id, place: v.optional(id), after: v.optional(id) }),
+    batch: 1,
   },
   /** A deleted workspace whose 30 days may be over. */
   purge: {

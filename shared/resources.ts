@@ -9,10 +9,9 @@ import type { Message, QueueName } from "./messages.ts";
 import { chunksOf } from "./rules/chunks.ts";
 import type { TenantId } from "./store/model.ts";
 import { openSecrets, type Secrets } from "./store/secrets.ts";
-import { shardOf } from "./store/shards.ts";
-import { SubscriberCount } from "./store/subscribers/items.ts";
 import { nameLearner } from "./store/subscribers/names.ts";
-import { countSubscribers, type SubscriberCap } from "./store/subscribers/subscribers.ts";
+import type { SubscriberCap } from "./store/subscribers/profile-writes.ts";
+import { countSubscribers } from "./store/subscribers/subscribers.ts";
 import { openPlatformTable, openWorkspaceTable, type Reader, type Table } from "./store/table.ts";
 import { openTimers, type Timers } from "./store/timers.ts";
 import { getWorkspace, type WorkspaceRecord } from "./store/workspaces/workspaces.ts";
@@ -110,31 +109,6 @@ export const timers: Capability<"timers", Timers> = {
   open: openTimers,
 };
 
-export interface SubscriberCounts {
-  /** Adds to the counts of subscribers, with one write per shard. */
-  add(changes: readonly { tenant: string; id: string; n: number }[]): Promise<void>;
-}
-
-/** How many subscribers each workspace has: eventually consistent, updated from the table's stream. */
-export const subscriberCounts: Capability<"counts", SubscriberCounts> = {
-  as: "counts",
-  env: ["TABLE_NAME"],
-  grants: [{ actions: ["dynamodb:UpdateItem"], on: "table" }],
-  open: (deps) => {
-    const table = openWorkspaceTable(deps);
-    const counts: SubscriberCounts = {
-      add: async (changes) => {
-        for (const [tenant, ofTenant] of Map.groupBy(changes, (change) => change.tenant)) {
-          const bound = table(tenant as TenantId);
-          for (const [shard, group] of Map.groupBy(ofTenant, ({ id }) => shardOf(id)))
-            await bound.change(SubscriberCount, { shard }, { add: { n: group.reduce((sum, { n }) => sum + n, 0) } });
-        }
-      },
-    };
-    return () => counts;
-  },
-};
-
 /** Requests to providers and to the receivers of webhooks. One pool of connections per environment. */
 export const egress: Capability<"egress", Egress> = {
   as: "egress",
@@ -165,7 +139,7 @@ export const attributeKeys: Capability<"attributeKeys", AttributeKeys> = {
 /** How many subscribers a workspace has: read at most once a minute per environment, more often near the cap. */
 export interface AudienceSize {
   capOf(max: number): Promise<SubscriberCap>;
-  /** How many more there may be, read now; those of the last second or two are not counted yet. */
+  /** How many more there may be, read now. */
   room(max: number): Promise<number>;
 }
 
@@ -201,25 +175,47 @@ export interface Queue<M> {
 
 const variable = (queue: QueueName) => `${queue.toUpperCase().replaceAll("-", "_")}_QUEUE_URL`;
 
-function openQueue<Q extends QueueName>(deps: Deps, queue: Q): Queue<Message<Q>> {
+interface Delayed<M> {
+  message: M;
+  delaySeconds?: number | undefined;
+}
+
+/** Messages of one request, and requests in flight. */
+const PER_REQUEST = 10;
+const MAX_REQUESTS = 10;
+
+function openSender(deps: Deps, queue: QueueName): (entries: readonly Delayed<unknown>[]) => Promise<void> {
   const client = deps.aws(SQSClient);
   const QueueUrl = setting(deps, variable(queue));
+  const request = async (batch: readonly Delayed<unknown>[]) => {
+    const entries = batch.map(({ message, delaySeconds }, i) => ({
+      Id: String(i),
+      MessageBody: JSON.stringify(message),
+      ...groupOf(message),
+      ...(delaySeconds && { DelaySeconds: delaySeconds }),
+    }));
+    const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries: entries }));
+    if (Failed.length > 0)
+      throw Object.assign(new Error(`The queue ${queue} refused ${Failed.length} messages: ${Failed[0]?.Code}`), {
+        name: "ServiceUnavailable",
+      });
+  };
+  return async (entries) => {
+    for (const requests of chunksOf(chunksOf(entries, PER_REQUEST), MAX_REQUESTS))
+      await Promise.all(requests.map(request));
+  };
+}
+
+/** The fair-queue group of a message: the workspace that it names. */
+const groupOf = (message: unknown): { MessageGroupId?: string } =>
+  typeof message === "object" && message !== null && "tenant" in message
+    ? { MessageGroupId: String(message.tenant) }
+    : {};
+
+function openQueue<Q extends QueueName>(deps: Deps, queue: Q): Queue<Message<Q>> {
+  const send = openSender(deps, queue);
   return {
-    send: async (messages, { delaySeconds } = {}) => {
-      for (const batch of chunksOf(messages, 10)) {
-        const entries = batch.map((message, i) => ({
-          Id: String(i),
-          MessageBody: JSON.stringify(message),
-          ...("tenant" in message && { MessageGroupId: message.tenant }),
-          ...(delaySeconds && { DelaySeconds: delaySeconds }),
-        }));
-        const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries: entries }));
-        if (Failed.length > 0)
-          throw Object.assign(new Error(`The queue ${queue} refused ${Failed.length} messages: ${Failed[0]?.Code}`), {
-            name: "ServiceUnavailable",
-          });
-      }
-    },
+    send: (messages, { delaySeconds } = {}) => send(messages.map((message) => ({ message, delaySeconds }))),
   };
 }
 
@@ -253,11 +249,14 @@ export const stepJourneyQueue = /* @__PURE__ */ sender("step-journey", "stepJour
 
 export const importRowsQueue = /* @__PURE__ */ sender("import-rows", "importRowsQueue");
 export const mailEventQueue = /* @__PURE__ */ sender("mail-event", "mailEventQueue");
+export const completeEventsQueue = /* @__PURE__ */ sender("complete-events", "completeEventsQueue");
 export const purgeQueue = /* @__PURE__ */ sender("purge", "purgeQueue");
+export const recountQueue = /* @__PURE__ */ sender("recount", "recountQueue");
 export const attributeQueue = /* @__PURE__ */ sender("attribute", "attributeQueue");
 
 type DueTargets = {
-  send(queue: QueueName, messages: readonly unknown[], options: { delaySeconds: number }): Promise<void>;
+  /** Sends each message with its own delay. */
+  send(queue: QueueName, entries: readonly Delayed<unknown>[]): Promise<void>;
 };
 
 const timerTargets = (): Capability<"dueTargets", DueTargets> => ({
@@ -265,11 +264,11 @@ const timerTargets = (): Capability<"dueTargets", DueTargets> => ({
   env: dueQueues.map(variable),
   grants: dueQueues.map((queue) => ({ actions: ["sqs:SendMessage"], on: `queue:${queue}` })),
   open: (deps) => {
-    const opened = new Map<QueueName, Queue<unknown>>(dueQueues.map((queue) => [queue, openQueue(deps, queue)]));
-    const send: DueTargets["send"] = async (queue, messages, options) => {
+    const opened = new Map(dueQueues.map((queue) => [queue, openSender(deps, queue)]));
+    const send: DueTargets["send"] = async (queue, entries) => {
       const target = opened.get(queue);
       if (!target) throw new Error(`No timer leads to the queue ${queue}.`);
-      await target.send(messages, options);
+      await target(entries);
     };
     return () => ({ send });
   },

@@ -36,12 +36,19 @@ type Task<Q extends QueueName, U extends Uses> = (
   context: Context<U> & RuntimeContext & { tenant: TenantId },
 ) => Promise<void>;
 
+/** What a worker does with the messages of one tenant that it received together. If it throws, all of them failed. */
+interface GroupTask<Q extends QueueName, U extends Uses> {
+  takes(message: Message<Q>): boolean;
+  perform(messages: readonly Message<Q>[], context: Context<U> & RuntimeContext & { tenant: TenantId }): Promise<void>;
+}
+
 /** A worker triggered by the queue of its own name; its context is bound to the tenant that the message names. */
 export function queueWorker<const Q extends QueueName, const U extends Uses>(
   name: Q,
   about: string,
   uses: U,
   task: Task<Q, U>,
+  groups?: GroupTask<Q, U>,
 ): QueueWorker {
   return {
     name,
@@ -51,33 +58,62 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
     create: (deps) => {
       const bind = openAll(uses, deps);
       const { clock, ids, log } = deps;
-      const perform = async (body: string) => {
-        const message = v.parse(queues[name].message, JSON.parse(body)) as Message<Q>;
-        const tenant = "tenant" in message ? (message.tenant as TenantId) : NO_TENANT;
-        await task(message, { ...bind(tenant), clock, ids, log, tenant });
+      const parsed = (body: string) => v.parse(queues[name].message, JSON.parse(body)) as Message<Q>;
+      const contextOf = (tenant: TenantId) => ({ ...bind(tenant), clock, ids, log, tenant });
+      const attempt = async (messageIds: readonly string[], perform: () => Promise<void>) => {
+        try {
+          await perform();
+          return [];
+        } catch (error) {
+          for (const message_id of messageIds)
+            log({ level: "warn", message: "a message failed", worker: name, message_id, ...errorFields(error) });
+          return messageIds.map((itemIdentifier) => ({ itemIdentifier }));
+        }
       };
       return async ({ Records }) => {
-        const failed = await Promise.all(
-          Records.map(async ({ messageId, body }) => {
-            try {
-              await perform(body);
-              return [];
-            } catch (error) {
-              log({
-                level: "warn",
-                message: "a message failed",
-                worker: name,
-                message_id: messageId,
-                ...errorFields(error),
-              });
-              return [{ itemIdentifier: messageId }];
-            }
-          }),
-        );
+        const together = Map.groupBy(groups ? Records : [], ({ body }) => groupOf(body, parsed, groups));
+        const alone = groups ? (together.get(undefined) ?? []) : Records;
+        const failed = await Promise.all([
+          ...alone.map(({ messageId, body }) =>
+            attempt([messageId], () => {
+              const message = parsed(body);
+              return task(message, contextOf(tenantOf(message)));
+            }),
+          ),
+          ...[...together].map(([tenant, records]) =>
+            tenant === undefined || !groups
+              ? []
+              : attempt(
+                  records.map(({ messageId }) => messageId),
+                  () =>
+                    groups.perform(
+                      records.map(({ body }) => parsed(body)),
+                      contextOf(tenant),
+                    ),
+                ),
+          ),
+        ]);
         return { batchItemFailures: failed.flat() };
       };
     },
   };
+}
+
+const tenantOf = (message: object): TenantId => ("tenant" in message ? (message.tenant as TenantId) : NO_TENANT);
+
+/** The tenant with whose other messages a message is processed; undefined for one that is processed on its own. */
+function groupOf<M extends object>(
+  body: string,
+  parsed: (body: string) => M,
+  groups: { takes(message: M): boolean } | undefined,
+): TenantId | undefined {
+  try {
+    const message = parsed(body);
+    return groups?.takes(message) ? tenantOf(message) : undefined;
+  } catch {
+    // It fails on its own.
+    return undefined;
+  }
 }
 
 /** A worker triggered by the table's stream: it processes a batch in order; a failed batch is delivered again. */

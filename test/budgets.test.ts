@@ -10,8 +10,10 @@ import { TemplateItem } from "../shared/store/sends/template-items.ts";
 import { SHARDS } from "../shared/store/shards.ts";
 import { DeviceItem } from "../shared/store/subscribers/device-items.ts";
 import { Profile } from "../shared/store/subscribers/items.ts";
+import { noteDeliveries } from "../shared/store/webhooks/deliveries.ts";
 import { addPeople, deviceRow, quickDeps, quickStore, send } from "./support/people.ts";
 import { openChannels } from "./support/reached.ts";
+import { receiver } from "./support/receiver.ts";
 import { entranceOf, spent, spentByCall } from "./support/spending.ts";
 import { openStream } from "./support/sse.ts";
 import { START } from "./support/world.ts";
@@ -25,14 +27,14 @@ function seededIds() {
   return idsFrom((length) => Buffer.from(hash("sha512", `${drawn++}`, "buffer")).subarray(0, length));
 }
 
-it("an upsert is 1 request and 1 WCU, and one more for the index when the subscriber is new", async () => {
+it("an update of a subscriber is 1 request and 1 WCU; a creation, counted in its transaction, is 2 requests and 6 WCU", async () => {
   const { world, tenant } = await withTenant();
   const route = "POST /api/v1/subscribers/upsert";
   const body = { external_id: "ada", email: "ada@example.com", attributes: { plan: "pro", age: 36, tags: ["a", "b"] } };
   // The first one of an environment reads its secrets, and the first of a minute the number of subscribers.
   await world.call(route, { as: tenant.sdk, body: { external_id: "bob" } });
   const upsert = () => spentByCall(world, { as: tenant.sdk, route, body, refused: { route, body: {} } });
-  expect(await upsert()).toMatchObject({ requests: 1, wcu: 2, index_wcu: 1, rcu: 0 });
+  expect(await upsert()).toMatchObject({ requests: 2, wcu: 6, index_wcu: 1, rcu: 0 });
   expect(await upsert()).toMatchObject({ requests: 1, wcu: 1, index_wcu: 0, rcu: 0 });
 });
 
@@ -97,6 +99,33 @@ it("a push to 1,000, planned within its request, is at most 1.2 WCU and 0.2 requ
   expect((cost.wcu - entrance.wcu) / 1_000).toBeLessThanOrEqual(1.2);
   expect((cost.requests - entrance.requests) / 1_000).toBeLessThanOrEqual(0.2);
   expect(cost.wcu).toBeGreaterThan(1_000);
+});
+
+it("a webhook delivery is 4 WCU alone, in groups 2.3 WCU and 2.5 requests, and the watchdog of a minute is 2", async () => {
+  const { world, tenant } = await withTenant({ network: receiver(() => 0).network });
+  const hook = { target_url: "https://hooks.example.com/in", events: ["subscriber.created"] };
+  const webhook = (await world.call("POST /v1/hooks", { as: tenant.server, body: hook })).body.id;
+  await world.advance(HOUR);
+  const idle = await spent(world, () => world.advance(2 * HOUR));
+  const occurrence = { event: "subscriber.created", at: world.clock.now(), data: {} } as const;
+  const accept = async (...keys: string[]) => {
+    const wanted = keys.map((key) => ({ webhook, occurrence: { ...occurrence, key } }));
+    await noteDeliveries(quickStore(world, tenant), wanted);
+    await world.settle();
+  };
+  await accept("the first");
+  const alone = await spent(world, async () => {
+    for (let n = 0; n < 20; n++) await accept(`${n}`);
+  });
+  // One more: the block of the first twenty ends.
+  expect(alone.wcu).toBe(20 * 4 + 1);
+  const count = 200;
+  const together = await spent(world, () => accept(...Array.from({ length: count }, (_, n) => `group ${n}`)));
+  expect(together.wcu / count).toBeLessThanOrEqual(2.3);
+  expect(together.requests / count).toBeLessThanOrEqual(2.5);
+  expect(together.wcu).toBeGreaterThan(2 * count);
+  const later = await spent(world, () => world.advance(2 * HOUR));
+  expect(later.wcu - idle.wcu).toBe(1);
 });
 
 it("a template list is at most 12 RCU at 500 templates", async () => {

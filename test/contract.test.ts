@@ -177,7 +177,7 @@ describe(stream.endpoint.route, () => {
       const { status, body } = await open(presented.headers);
       const refusal = refusalOf(stream.endpoint, presented);
       answers.push({ presented: presented.name, status, code: body.code });
-      expected.push({ presented: presented.name, ...(refusal ?? { status: 200, code: undefined }) });
+      expected.push({ presented: presented.name, ...(refusal ?? { status: 404, code: "NOT_FOUND" }) });
     }
     expect(answers).toEqual(expected);
   });

@@ -32,7 +32,12 @@ export function sampleEvents({ groups, workers, stream, operator }: Contents): M
     if (first) events.set(`api-${name}`, requestEvent(first));
   }
   events.set("fallback", gatewayEvent("GET", "/nowhere", {}, "$default"));
-  events.set(stream.name, requestEvent(stream.endpoint, true));
+  const subscriber_id = "{subscriber_id}";
+  events.set(stream.name, {
+    ...requestEvent(stream.endpoint, true),
+    rawQueryString: `subscriber_id=${subscriber_id}`,
+    queryStringParameters: { subscriber_id },
+  });
   events.set(operator.name, exampleOf(schemaOf(operator.input, "input"), {}));
   for (const worker of workers)
     events.set(worker.name, worker.eventSource === "queue" ? queueEvent(worker.name) : tableEvent());

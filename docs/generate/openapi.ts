@@ -41,9 +41,11 @@ const queryFields: Record<string, string> = {
   kinds: "Only these kinds, separated by commas",
   group_by: "The dimension of the rows",
   job_id: "The id of the notification",
+  exclude_source_type: "Kinds of sources that are left out, separated by commas",
   source_type: "The kind of source that started the sends",
   source_id: "The id of the source",
   event_type: "Only this event",
+  missing: "Only deliveries without a success, in the order of their numbers",
   event_name: "The name of the event",
   outcome: "Only those with this outcome",
   force: "Also deletes its credentials",
@@ -256,7 +258,7 @@ function formOf({ shape: { form, example } }: Operation["endpoint"], { schemas }
 
 function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: DocumentParts, isStream: boolean) {
   const status = shape.status ?? (shape.returns || shape.text || isStream ? 200 : 204);
-  const description = isStream ? "The stream, open for up to 15 minutes" : "Done";
+  const description = isStream ? "The stream, open for up to 90 seconds" : "Done";
   const success: Response = { description, headers: { ...requestId, ...(shape.deprecated && announcement) } };
   if (isStream && shape.returns) {
     const frame = schemaOf(shape.returns, "output", shapes);

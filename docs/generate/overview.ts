@@ -86,7 +86,7 @@ An action that the current state does not allow gets a 409.
 The live stream \`GET /v1/in-app/stream\` is \`text/event-stream\`: one \`data:\` frame per message, its id in \`id:\`,
 a comment every 30 seconds. Send \`Last-Event-ID\` to resume after a disconnect. A message may arrive twice, with the same id.
 
-Outbound webhooks are HTTPS POSTs of \`{id, event_type, tenant_id, timestamp, data}\`, at least once and in any order;
+Outbound webhooks are HTTPS POSTs of \`{id, event_type, tenant_id, timestamp, data}\`, at least once and in any order, numbered by \`X-Service-Sequence\`;
 \`id\`, also in \`X-Service-Delivery\`, is the same on every attempt. 2xx counts as delivered; 5xx and no response are
 retried after 1, 2 and 4 seconds; other statuses are final. \`GET /v1/hooks/samples/:event\` returns a sample of each:
 

@@ -1,5 +1,6 @@
 // `npm run docs:release -- 2026-11-21`: records what the API promises from that day on. Run only for a release.
 import { writeFile } from "node:fs/promises";
+import { readArguments, refuse } from "../../tools/arguments.ts";
 import type { Release } from "./compatibility.ts";
 import { contents } from "./contents.ts";
 import { openApiOf, VERSION } from "./openapi.ts";
@@ -21,7 +22,8 @@ function releaseText({ routes, ...about }: Release): string {
   return `{${head},\n  "routes": {${lines("  ", Object.keys(routes), route)}}\n}\n`;
 }
 
-const [released = ""] = process.argv.slice(2);
-if (!/^\d{4}-\d{2}-\d{2}$/.test(released)) throw new Error("Name the day of the release, as in 2026-11-21.");
+const USAGE = "npm run docs:release -- <day>: records what the API promises from that day on. Run only for a release.";
+const [released = ""] = readArguments(USAGE, { allowPositionals: true }).positionals;
+if (!/^\d{4}-\d{2}-\d{2}$/.test(released)) refuse("Name the day of the release, as in 2026-11-21.", USAGE);
 const routes = signatureOf(await openApiOf(contents));
 await writeFile(new URL("../released-api.json", import.meta.url), releaseText({ version: VERSION, released, routes }));

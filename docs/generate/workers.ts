@@ -15,8 +15,8 @@ function sendsOf({ uses }: Worker): string[] {
 }
 
 /** Dollars a month (docs/deploy.md): keys, alarms and the sweep; then an alarm and SQS polling for each queue. */
-const AT_REST = 2.7;
-const A_QUEUE_AT_REST = 0.36;
+const AT_REST = 3.2;
+const A_QUEUE_AT_REST = 0.46;
 
 const money = (queues: number) =>
   `${queues} of them have a queue with a dead-letter queue. At rest the deployment costs about ` +

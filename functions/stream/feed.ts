@@ -1,23 +1,28 @@
 // The core of the live stream: polls the inbox past a cursor and writes frames. It does not know Lambda.
 import { HOUR, MINUTE, SECOND, timeOfUuid, timestamp } from "../../shared/clock.ts";
 import type { Capability, Deps } from "../../shared/deps.ts";
-import { ApiError } from "../../shared/http/errors.ts";
-import { isUuid } from "../../shared/http/schemas.ts";
+import { notFound } from "../../shared/http/errors.ts";
 import type { Platform, Store } from "../../shared/resources.ts";
 import { present } from "../../shared/store/conditions.ts";
 import { visibilityIn } from "../../shared/store/experiences/visibility.ts";
 import { type ConditionOf, fromJson, keyOf } from "../../shared/store/item.ts";
 import { onConditionFailed } from "../../shared/store/refusals.ts";
 import { MESSAGE_LIFETIME_MS, type MessageRow, messageIdOf, messagesSince } from "../../shared/store/sends/inbox.ts";
+import { type MessageText, readTexts } from "../../shared/store/sends/inbox-content.ts";
 import { Message } from "../../shared/store/sends/inbox-items.ts";
-import { OpenStream, SubscriberStream } from "../../shared/store/sends/stream-items.ts";
+import { SubscriberStream } from "../../shared/store/sends/stream-items.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";
+import { getProfile } from "../../shared/store/subscribers/subscribers.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
+import { countStream } from "./admission.ts";
+import { digestOf, formatPosition, positionFrom } from "./position.ts";
 
 const POLL_MS = SECOND;
+/** A small write soon after each burst: Lambda's response stream may hold one back until the next. */
+const FLUSH_MS = 5;
 const KEEPALIVE_MS = 30 * SECOND;
-/** A clean end before the platform's 15 minutes. */
-const LIFETIME_MS = 14 * MINUTE;
+/** A clean end, since a stream whose client left occupies its environment until then (AMB-122). */
+const LIFETIME_MS = 90 * SECOND;
 /** The id of a message has the time of its claim; the row may be written this much later (docs/decisions/0003). */
 const OVERLAP_MS = 60 * SECOND;
 /**
@@ -46,28 +51,35 @@ export const streamLimit: Capability<"streamLimit", number> = {
 };
 
 export interface Feed {
-  deps: Pick<Deps, "clock" | "writeSignal"> & { store: Store; platform: Platform };
+  deps: Pick<Deps, "clock" | "ids" | "writeSignal"> & { store: Store; platform: Platform };
   subscriber: string;
   connection: string;
+  /** Whether open streams are counted. */
   limited: boolean;
   endsAt: number;
   /** The time of the newest id that was sent. */
   cursor: number;
   /** Where the stream began: a message written since is new to the client, however old its id is. */
   since: number;
-  /** Ids that were sent, or that existed before a fresh stream began. */
-  seen: Set<string>;
+  /** When the last poll began: what could be seen then was sent. */
+  polledAt: number;
+  /** Messages that were sent, or that existed before a fresh stream began, by the digests of their ids. */
+  seen: Map<string, Pick<MessageRow, "sk" | "late_at">>;
 }
 
-/** Opens a stream and takes its lease. @throws 503 where the limit of open streams is near (SSE-5). */
+/**
+ * Opens a stream and takes its lease.
+ * @throws 404 for an unknown subscriber, 503 where the limit of open streams is near (SSE-5).
+ */
 export async function openFeed(
-  { streamLimit: limit, ...deps }: Feed["deps"] & Pick<Deps, "ids"> & { streamLimit: number },
+  { streamLimit: limit, ...deps }: Feed["deps"] & { streamLimit: number },
   subscriber: string,
   lastEventId: string | undefined,
 ): Promise<Feed> {
   const now = deps.clock.now();
-  const lastSeen = lastEventId && isUuid(lastEventId) ? lastEventId : undefined;
-  const resumeAt = lastSeen === undefined ? undefined : Math.min(timeOfUuid(lastSeen), now);
+  const position = positionFrom(lastEventId);
+  const resumeAt = position && Math.min(position.at, now);
+  if (!(await getProfile(deps.store, subscriber))) throw notFound("subscriber");
   const feed: Feed = {
     deps,
     subscriber,
@@ -76,16 +88,11 @@ export async function openFeed(
     endsAt: now + LIFETIME_MS,
     cursor: resumeAt ?? now,
     since: resumeAt ?? now,
-    seen: new Set(lastSeen === undefined ? [] : [lastSeen]),
+    polledAt: now,
+    seen: new Map(position?.seen.map((digest) => [digest, { sk: "" }])),
   };
-  if (feed.limited) {
-    const { items } = await deps.platform.query(OpenStream, {});
-    if (items.filter(isLive(now)).length >= limit - SPARE_STREAMS)
-      throw new ApiError("SERVICE_UNAVAILABLE", "Too many live streams are open. The inbox still works.", {
-        headers: { "retry-after": "30" },
-      });
-  }
-  if (resumeAt === undefined) for (const row of await rowsOf(feed, LATEST_MS)) feed.seen.add(messageIdOf(row));
+  if (limit > 0) await countStream(deps, limit - SPARE_STREAMS);
+  if (resumeAt === undefined) for (const row of await rowsOf(feed, LATEST_MS)) remember(feed, row);
   await renewLease(feed);
   return feed;
 }
@@ -96,49 +103,77 @@ export async function runFeed(feed: Feed, write: (text: string) => void): Promis
   const inbox = keyOf(Message, store.tenant, { subscriber: feed.subscriber, message: "" }).pk;
   let keepaliveAt = clock.now() + KEEPALIVE_MS;
   let lookBack = LATEST_MS;
+  const writePosition = () => write(`id: ${positionOf(feed)}\n\n`);
+  /** When the position is written after messages; undefined: no message was written since. */
+  let positionAt: number | undefined;
   write(`retry: ${RETRY_MS}\n\n`);
+  writePosition();
   while (clock.now() < feed.endsAt) {
     const written = writeSignal?.(inbox);
+    feed.polledAt = clock.now();
     const fresh = (await rowsOf(feed, lookBack)).filter(isNewIn(feed));
     lookBack = OVERLAP_MS;
     const visibility = visibilityIn(store);
     await visibility.look(fresh);
+    const textOf = await readTexts(store, fresh);
     for (const row of fresh) {
       const id = messageIdOf(row);
-      feed.seen.add(id);
+      remember(feed, row);
       feed.cursor = Math.max(feed.cursor, timeOfUuid(id));
       // A hidden or recalled message is not sent (D-INBOXRECALL); the inbox has it once it is shown again.
       if (!visibility.shows(row)) continue;
-      write(`id: ${id}\ndata: ${JSON.stringify(frameOf(id, row))}\n\n`);
+      write(`id: ${id}\ndata: ${JSON.stringify(frameOf(id, row.job, textOf(row)))}\n\n`);
+      positionAt ??= clock.now() + FLUSH_MS;
     }
     if (clock.now() >= keepaliveAt) {
       write(": keepalive\n\n");
+      positionAt ??= clock.now() + FLUSH_MS;
+      if (feed.limited) await countStream(feed.deps);
       keepaliveAt += KEEPALIVE_MS;
       lookBack = LATEST_MS;
       // The client reconnects, and the new request is refused with the reason (ERR-6, ERR-7).
       if (!(await isWorkspaceOpen(feed))) return;
       if ((await isDisplaced(feed)) || !(await keepLease(feed))) return void write(`retry: ${RETRY_DISPLACED_MS}\n\n`);
     }
-    await clock.sleep(Math.max(1, Math.min(POLL_MS, keepaliveAt - clock.now())), written);
+    if (positionAt !== undefined && clock.now() >= positionAt) {
+      writePosition();
+      positionAt = undefined;
+    }
+    const until = Math.min(keepaliveAt, feed.endsAt, positionAt ?? keepaliveAt);
+    await clock.sleep(Math.max(1, Math.min(POLL_MS, until - clock.now())), written);
   }
+  writePosition();
 }
 
-/** Removes the leases of a stream. If this fails, they expire. */
-export async function closeFeed({ deps: { store, platform }, subscriber, connection, limited }: Feed): Promise<void> {
+/** Removes the lease of a stream. If this fails, it expires. */
+export async function closeFeed({ deps: { store }, subscriber, connection }: Feed): Promise<void> {
   await store.remove(SubscriberStream, { subscriber, connection });
-  if (limited) await platform.remove(OpenStream, { connection });
 }
 
 /** Rows past the cursor that have not expired (INB-4): a client may resume from an id of any age. */
 const rowsOf = ({ deps: { store, clock }, subscriber, cursor }: Feed, lookBack: number) =>
   messagesSince(store, subscriber, Math.max(cursor - lookBack, clock.now() - MESSAGE_LIFETIME_MS + 1));
 
+function remember({ seen }: Feed, { sk, late_at }: MessageRow): void {
+  seen.set(digestOf(messageIdOf({ sk })), late_at === undefined ? { sk } : { sk, late_at });
+}
+
+/** Where a later stream continues: the last poll, and what it would see again of the messages that were sent. */
+function positionOf({ deps: { ids }, seen, polledAt, since }: Feed): string {
+  const from = polledAt - OVERLAP_MS;
+  // Of what the stream before sent, only the digest is known: it was sent before this one began.
+  const isSeenAgain = ({ sk, late_at = 0 }: Pick<MessageRow, "sk" | "late_at">) =>
+    sk === "" ? since >= from : timeOfUuid(messageIdOf({ sk })) >= from || late_at >= from;
+  const again = [...seen].flatMap(([digest, row]) => (isSeenAgain(row) ? [digest] : []));
+  return formatPosition(ids.uuidAt(polledAt), again);
+}
+
 /** Not sent yet, and with an id or a time of writing that the client cannot know. */
 const isNewIn =
   ({ seen, cursor, since }: Feed) =>
   ({ sk, late_at = 0 }: MessageRow): boolean => {
     const id = messageIdOf({ sk });
-    return !seen.has(id) && (timeOfUuid(id) >= cursor - OVERLAP_MS || late_at >= since - OVERLAP_MS);
+    return !seen.has(digestOf(id)) && (timeOfUuid(id) >= cursor - OVERLAP_MS || late_at >= since - OVERLAP_MS);
   };
 
 const isLive =
@@ -160,17 +195,15 @@ async function keepLease(feed: Feed): Promise<boolean> {
 
 /** @returns false if the condition failed. */
 async function renewLease(
-  { deps: { store, platform, clock }, subscriber, connection, limited }: Feed,
+  { deps: { store, clock }, subscriber, connection }: Feed,
   when?: ConditionOf<typeof SubscriberStream>,
 ): Promise<boolean> {
   const lease = clock.now() + LEASE_MS;
   const row = { lease, expires: Math.ceil(lease / SECOND) };
-  const isRenewed = await store.put(SubscriberStream, { subscriber, connection }, row, when).then(
+  return store.put(SubscriberStream, { subscriber, connection }, row, when).then(
     () => true,
     onConditionFailed(() => false),
   );
-  if (isRenewed && limited) await platform.put(OpenStream, { connection }, row);
-  return isRenewed;
 }
 
 /** Whether the subscriber has as many newer streams open as are allowed. */
@@ -182,8 +215,8 @@ async function isDisplaced({ deps: { store, clock }, subscriber, connection }: F
 }
 
 /** SSE-6. Authored actions keep `title` in the inbox and are `label` here (AMB-1); the full display is in `data`. */
-function frameOf(id: string, { job, content, data }: MessageRow) {
-  const { title, body, variant_id, format, image_url, actions = [], display } = fromJson(content);
+function frameOf(id: string, job: string, { content, data }: MessageText) {
+  const { title, body, variant_id, format, image_url, actions = [], display } = content;
   return {
     id,
     notification_id: job,

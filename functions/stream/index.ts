@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { type Deps, NO_TENANT, openAll } from "../../shared/deps.ts";
 import { authenticate } from "../../shared/http/authenticate.ts";
 import { endpoints } from "../../shared/http/endpoint.ts";
-import { ApiError, toApiError } from "../../shared/http/errors.ts";
+import { ApiError, notFound, toApiError } from "../../shared/http/errors.ts";
 import { openToBrowsers } from "../../shared/http/fallback.ts";
 import { limitRequests, requireWorkspace } from "../../shared/http/gates.ts";
 import { parseQuery } from "../../shared/http/input.ts";
@@ -47,10 +47,11 @@ const declaration = endpoint(
     summary: "Open a subscriber's live stream of in-app messages",
     description:
       "`text/event-stream`: one `data:` frame per message, a comment every 30 seconds, `id:` lines for `Last-Event-ID`. " +
-      "A message can be sent twice: deduplicate by its id. The stream ends before 15 minutes have passed: reconnect then.",
+      "The stream ends after 90 seconds: reconnect with the last `id:`, also one without a message, as `EventSource` does, " +
+      "and nothing is lost or sent twice. After a broken connection a message can be sent again: deduplicate by its id.",
     query: Query,
     returns: Frame,
-    errors: ["SERVICE_UNAVAILABLE"],
+    errors: ["NOT_FOUND", "SERVICE_UNAVAILABLE"],
   },
   () => Promise.reject(new Error("The stream is served by its own function.")),
 );
@@ -82,9 +83,15 @@ export const stream: StreamFunction = {
         ...openToBrowsers,
         "x-content-type-options": "nosniff",
       };
-      const feed = await admit(event).catch((error: unknown) => refuse(error, headers));
-      if (!feed) return;
+      const opening = await admit(event).catch((error: unknown) => refuse(error, headers));
+      if (!opening) return;
       const out = open(200, { ...headers, ...eventStream });
+      if (opening === "headers") {
+        out.write(":\n\n");
+        out.end();
+        return;
+      }
+      const feed = opening;
       try {
         await runFeed(feed, (text) => out.write(text));
       } catch (error) {
@@ -120,12 +127,15 @@ export const stream: StreamFunction = {
 
 const eventStream = { "content-type": "text/event-stream", "cache-control": "no-cache, no-transform" };
 
-/** Authenticates a request, applies the gates of the endpoint, and opens the stream. */
-function openAdmission(deps: Deps): (event: APIGatewayProxyEventV2) => Promise<Feed> {
-  const { platform, secrets, tokens } = openAll(servingUses, deps)(NO_TENANT);
+/** Authenticates a request, applies the gates of the endpoint, and opens the stream; of a HEAD, only the headers. */
+function openAdmission(deps: Deps): (event: APIGatewayProxyEventV2) => Promise<Feed | "headers"> {
+  const { platform, secrets, tokens, requestTokens } = openAll(servingUses, deps)(NO_TENANT);
   const credentials = { platform, secrets, tokens, clock: deps.clock };
   const bind = openAll(uses, deps);
-  return async ({ headers, queryStringParameters = {} }) => {
+  return async ({ headers, queryStringParameters = {}, requestContext }) => {
+    const { method } = requestContext.http;
+    // The function's URL takes any method.
+    if (method !== "GET" && method !== "HEAD") throw notFound("route");
     const authorization = headers["x-viewer-authorization"] ?? headers.authorization ?? "";
     const presented = {
       sdkKey: headers["x-sdk-key"] ?? queryStringParameters.sdk_key,
@@ -133,10 +143,11 @@ function openAdmission(deps: Deps): (event: APIGatewayProxyEventV2) => Promise<F
     };
     const caller = await authenticate(declaration.access, presented, credentials);
     if (caller.kind === "public") throw new ApiError("UNAUTHORIZED", "Valid credentials are required.");
-    await limitRequests(caller, platform);
+    await limitRequests(caller, platform, requestTokens);
     requireWorkspace(caller, declaration.access);
     requireFeature(caller.workspace.plan, "in_app");
     const { subscriber_id } = parseQuery(declaration.shape, queryStringParameters) as v.InferOutput<typeof Query>;
+    if (method === "HEAD") return "headers";
     return openFeed({ ...deps, ...bind(caller.workspace.tenant) }, subscriber_id, headers["last-event-id"]);
   };
 }

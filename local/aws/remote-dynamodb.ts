@@ -91,6 +91,8 @@ export function createRemoteDynamoDb(endpoint: string): RemoteDynamoDb {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    limit: () => undefined,
+    throughput: () => [],
     meter: () => structuredClone(meter),
     resetMeter: () => {
       meter = emptyMeter();

@@ -30,6 +30,8 @@ export interface Scheduler extends StandIn {
   next(which?: Firing): number | undefined;
   /** Fires the schedules that are due by `now`, in the order of time. @returns how many targets were reached. */
   fireDue(now: number, which?: Firing): Promise<number>;
+  /** Listens to schedules that are created or updated, which may be due before anything else. */
+  onSave(listener: () => void): void;
   meter(): { created: number; deleted: number; fired: number };
   resetMeter(): void;
 }
@@ -44,6 +46,7 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
   const schedules = openSchedules(database);
   const groups = groupOperations(schedules, clock);
   const fresh = () => ({ created: 0, deleted: 0, fired: 0 });
+  const listeners = new Set<() => void>();
   let meter = fresh();
   let firing: Promise<unknown> = Promise.resolve();
 
@@ -67,6 +70,7 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
       nextAt: input.State === "DISABLED" ? undefined : nextAt,
       recurring: timing.recurring,
     });
+    for (const listener of listeners) listener();
   };
 
   const describe = ({ group, name, input, createdAt, modifiedAt }: Schedule): Wire => {
@@ -200,6 +204,7 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
       firing = fired.catch(() => undefined);
       return fired;
     },
+    onSave: (listener) => void listeners.add(listener),
     meter: () => ({ ...meter }),
     resetMeter: () => {
       meter = fresh();

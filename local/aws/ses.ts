@@ -38,7 +38,8 @@ const MAX_TAGS = 50;
 const failures = {
   permanent: () => awsFailure("MessageRejected", "Email address is not verified."),
   invalid_token: () => awsFailure("BadRequestException", "Invalid destination address"),
-  transient: () => awsFailure("TooManyRequestsException", "Maximum sending rate exceeded.", { status: 429 }),
+  transient: () => awsFailure("ServiceUnavailable", "Service is temporarily unavailable.", { status: 503 }),
+  throttled: () => awsFailure("TooManyRequestsException", "Maximum sending rate exceeded.", { status: 429 }),
 };
 
 export function createSes(deps: SinkDeps): Ses {

@@ -4,7 +4,8 @@ import { faultOf, HANGS, record, refusedCredentials, type Sink, type SinkAnswer,
 const answers = {
   permanent: ["6", "The message was invalid"],
   invalid_token: ["33", "Number De-activated"],
-  transient: ["1", "Throughput Rate Exceeded"],
+  transient: ["5", "Internal Error"],
+  throttled: ["1", "Throughput Rate Exceeded"],
 } as const;
 
 const PART_CHARACTERS = { text: [160, 153], unicode: [70, 67] } as const;

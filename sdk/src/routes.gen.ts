@@ -73,7 +73,7 @@ export const routes: RouteTable = {
     listEventNames: {"route":"GET /api/v1/segments/event-names","credentials":["dashboard"]},
     get: {"route":"GET /api/v1/segments/:id","credentials":["dashboard"]},
     update: {"route":"PATCH /api/v1/segments/:id","credentials":["dashboard"],"body":"json"},
-    delete: {"route":"DELETE /api/v1/segments/:id","credentials":["dashboard"]},
+    delete: {"route":"DELETE /api/v1/segments/:id","credentials":["dashboard"],"query":true},
     recompute: {"route":"POST /api/v1/segments/:id/recompute","credentials":["dashboard"]},
     listMembers: {"route":"GET /api/v1/segments/:id/members","credentials":["dashboard"],"query":true},
     getMember: {"route":"GET /api/v1/segments/:id/members/:subscriberId","credentials":["dashboard"]},

@@ -56,7 +56,7 @@ export interface Asset {
   /** By its bytes, whatever was said at the upload */
   content_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
   size_bytes: number;
-  /** Public and immutable */
+  /** Public; its bytes never change */
   url: string;
   /** RFC 3339. */
   created_at: string;
@@ -126,6 +126,56 @@ export interface Campaign {
     scheduled_at?: string | undefined;
     position: number;
     job_id: string;
+    error?: {
+      code: string;
+      message: string;
+    } | undefined;
+  })[];
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  updated_at: string;
+  failed: number;
+  fail_reasons: Record<string, number>;
+}
+
+export interface CampaignsCampaign {
+  id: string;
+  name: string;
+  status: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived";
+  category: "transactional" | "marketing";
+  target: {
+    type: string;
+  };
+  content?: {
+    title: string;
+    body: string;
+  } | undefined;
+  template_id?: string | undefined;
+  chat_app_template_id?: string | undefined;
+  chat_app_parameters?: string[] | undefined;
+  channel_ids: string[];
+  /** RFC 3339. */
+  scheduled_at?: string | undefined;
+  holdout_percentage: number;
+  messages: ({
+    id: string;
+    content?: {
+      title: string;
+      body: string;
+    } | undefined;
+    template_id?: string | undefined;
+    chat_app_template_id?: string | undefined;
+    chat_app_parameters?: string[] | undefined;
+    channel_ids: string[];
+    /** RFC 3339. */
+    scheduled_at?: string | undefined;
+    position: number;
+    job_id: string;
+    error?: {
+      code: string;
+      message: string;
+    } | undefined;
   })[];
   /** RFC 3339. */
   created_at: string;
@@ -152,6 +202,7 @@ export interface ChannelReport {
   opened: number;
   opened_human: number;
   clicked: number;
+  clicked_human: number;
 }
 
 export interface ChatApp {
@@ -428,6 +479,11 @@ export interface MessageReport {
   opened: number;
   opened_human: number;
   clicked: number;
+  clicked_human: number;
+  error?: {
+    code: string;
+    message: string;
+  } | undefined;
 }
 
 export interface Notification {
@@ -513,6 +569,7 @@ export interface NotificationPreview {
     deferred_until: string | null;
     title: string | null;
     body: string | null;
+    data?: Record<string, unknown> | null | undefined;
   })[];
   skipped_samples: Record<string, string[]>;
   rendered: {
@@ -620,6 +677,12 @@ export interface Schedule {
   next_run_at: string | null;
   /** RFC 3339. */
   last_missed_at: string | null;
+  last_error?: {
+    code: string;
+    message: string;
+    /** RFC 3339. */
+    at: string;
+  } | undefined;
   /** RFC 3339. */
   created_at: string;
   /** RFC 3339. */
@@ -776,6 +839,7 @@ export interface Webhook {
 
 export interface WebhooksWebhook {
   id: string;
+  sequence: number | null;
   event_type: "subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction";
   payload: Record<string, unknown> | null;
   outcome: "pending" | "delivered" | "failed";
@@ -824,7 +888,7 @@ export interface SubscribersUpsertBody {
   consent?: {
     channel?: "email" | "sms" | "chat_app" | undefined;
     status: "opted_in" | "opted_out";
-    /** RFC 3339. */
+    /** Default: now. At most 5 minutes ahead RFC 3339. */
     consented_at?: string | undefined;
     source?: string | undefined;
     ip?: string | undefined;
@@ -937,6 +1001,7 @@ export interface NotificationsCreateBody {
   template_id?: string | undefined;
   chat_app_template_id?: string | undefined;
   chat_app_parameters?: string[] | undefined;
+  /** Custom values for the app. Its strings may hold the Liquid subset */
   data?: Record<string, unknown> | undefined;
   channel_ids?: string[] | undefined;
   category?: "marketing" | "transactional" | undefined;
@@ -961,6 +1026,10 @@ export interface NotificationsCreateBody {
 export interface NotificationsCreateAnswer {
   id: string;
   sent: number;
+  /** How many of the given ids are of no subscriber */
+  unknown?: number | undefined;
+  /** The first 100 of them */
+  unknown_ids?: string[] | undefined;
 }
 
 export interface NotificationsListQuery {
@@ -969,6 +1038,7 @@ export interface NotificationsListQuery {
   status?: "scheduled" | "queued" | "processing" | "completed" | "failed" | "canceled" | undefined;
   source_type?: string | undefined;
   source_id?: string | undefined;
+  exclude_source_type?: string | undefined;
 }
 
 export interface NotificationsListAnswer {
@@ -1008,6 +1078,7 @@ export interface RecipientsPreviewNotificationsBody {
   template_id?: string | undefined;
   chat_app_template_id?: string | undefined;
   chat_app_parameters?: string[] | undefined;
+  /** Custom values for the app. Its strings may hold the Liquid subset */
   data?: Record<string, unknown> | undefined;
   channel_ids?: string[] | undefined;
   category?: "marketing" | "transactional" | undefined;
@@ -1141,7 +1212,7 @@ export interface CampaignsListQuery {
 }
 
 export interface CampaignsListAnswer {
-  items: Campaign[];
+  items: CampaignsCampaign[];
   total: number;
   page: number;
   page_size: number;
@@ -1195,6 +1266,9 @@ export interface CampaignsGetReportAnswer {
   opened: number;
   opened_human: number;
   clicked: number;
+  clicked_human: number;
+  failed: number;
+  fail_reasons: Record<string, number>;
   converted: number;
   revenue_cents: number;
   by_channel: ChannelReport[];
@@ -1299,6 +1373,10 @@ export interface SegmentsUpdateBody {
   name: string;
   rule: Record<string, unknown>;
   is_dynamic?: boolean | undefined;
+}
+
+export interface SegmentsDeleteQuery {
+  force?: "true" | "false" | undefined;
 }
 
 export interface SegmentsRecomputeAnswer {
@@ -1575,6 +1653,7 @@ export interface InsightsGetFunnelAnswer {
   opened: number;
   opened_human: number;
   clicked: number;
+  clicked_human: number;
   converted: number;
   revenue_cents: number;
 }
@@ -1733,6 +1812,7 @@ export interface WebhooksListDeliveriesQuery {
   limit?: number | undefined;
   outcome?: "pending" | "delivered" | "failed" | undefined;
   event_type?: "subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction" | undefined;
+  missing?: "true" | "false" | undefined;
 }
 
 export interface WebhooksListDeliveriesAnswer {
@@ -2111,17 +2191,17 @@ export interface Endpoints {
   };
   campaigns: {
     /** Create a campaign as a draft. `POST /api/v1/campaigns` */
-    create(body: CampaignsCreateBody, options?: CallOptions): Promise<Campaign>;
+    create(body: CampaignsCreateBody, options?: CallOptions): Promise<CampaignsCampaign>;
     /** List campaigns, newest first. `GET /api/v1/campaigns` */
     list(query?: CampaignsListQuery, options?: CallOptions): Promise<CampaignsListAnswer>;
-    /** Get a campaign with its messages. `GET /api/v1/campaigns/:id` */
+    /** Get a campaign with its messages, and what of them failed. `GET /api/v1/campaigns/:id` */
     get(id: string, options?: CallOptions): Promise<Campaign>;
     /** Replace a draft: omitted fields get their defaults. `PUT /api/v1/campaigns/:id` */
-    replace(id: string, body: CampaignsReplaceBody, options?: CallOptions): Promise<Campaign>;
+    replace(id: string, body: CampaignsReplaceBody, options?: CallOptions): Promise<CampaignsCampaign>;
     /** Pause, resume, archive or unarchive a campaign. `PATCH /api/v1/campaigns/:id` */
-    update(id: string, body: CampaignsUpdateBody, options?: CallOptions): Promise<Campaign>;
+    update(id: string, body: CampaignsUpdateBody, options?: CallOptions): Promise<CampaignsCampaign>;
     /** Release a draft: every message becomes a notification job. `POST /api/v1/campaigns/:id/release` */
-    release(id: string, options?: CallOptions): Promise<Campaign>;
+    release(id: string, options?: CallOptions): Promise<CampaignsCampaign>;
     /** Get the report of a campaign. `GET /api/v1/campaigns/:id/report` */
     getReport(id: string, query?: CampaignsGetReportQuery, options?: CallOptions): Promise<CampaignsGetReportAnswer>;
   };
@@ -2169,7 +2249,7 @@ export interface Endpoints {
     /** Change a segment's name and rule. `PATCH /api/v1/segments/:id` */
     update(id: string, body: SegmentsUpdateBody, options?: CallOptions): Promise<Segment>;
     /** Delete a segment; its subscribers stay. `DELETE /api/v1/segments/:id` */
-    delete(id: string, options?: CallOptions): Promise<void>;
+    delete(id: string, query?: SegmentsDeleteQuery, options?: CallOptions): Promise<void>;
     /** Compute a segment's members anew. `POST /api/v1/segments/:id/recompute` */
     recompute(id: string, options?: CallOptions): Promise<SegmentsRecomputeAnswer>;
     /** List the members of a segment. `GET /api/v1/segments/:id/members` */
@@ -2240,7 +2320,7 @@ export interface Endpoints {
     create(body: FormData, options?: CallOptions): Promise<Asset>;
     /** List images, newest first. `GET /api/v1/in-app/assets` */
     list(query?: AssetsListQuery, options?: CallOptions): Promise<AssetsListAnswer>;
-    /** Delete an image: its URL stops working within an hour. `DELETE /api/v1/in-app/assets/:id` */
+    /** Delete an image. `DELETE /api/v1/in-app/assets/:id` */
     delete(id: string, options?: CallOptions): Promise<void>;
   };
   inbound: {

@@ -60,9 +60,14 @@ export function openEgress(deps: { clock: Clock; network?: Network }): Egress {
     if ("refused" in target) return { outcome: "not_sent", reason: `the URL ${target.refused}`, isRefused: true };
     const { http1, http2 } = poolOf(purpose);
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
-    return withTimeLimit(clock, timeoutMs, (signal) =>
-      (wanted.http2 ? http2 : http1)({ method, target, headers, body: bytes, signal }),
-    );
+    try {
+      return await withTimeLimit(clock, timeoutMs, (signal) =>
+        (wanted.http2 ? http2 : http1)({ method, target, headers, body: bytes, signal }),
+      );
+    } catch (error) {
+      // What a header cannot carry is refused before anything is sent, however often it is tried.
+      return { ...notSent(error), isRefused: error instanceof TypeError };
+    }
   };
 
   const connect: Egress["connect"] = async ({ purpose, host, port, tls }, signal) => {

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { Platform } from "../resources.ts";
 import { hashOf } from "../store/hash.ts";
-import { ref } from "../store/item.ts";
+import { fromJson, ref } from "../store/item.ts";
 import type { TenantId } from "../store/model.ts";
 import { noSecrets, type Secrets } from "../store/secrets.ts";
 import { MemberItem, ServerCredential } from "../store/workspaces/identity-items.ts";
@@ -22,6 +22,7 @@ export interface Workspace extends Pick<WorkspaceRow, "plan" | "status" | "kind"
   sendCap: number | null;
   /** Marketing e-mail goes to everybody who has not opted out, or only to those who have opted in (D-CONSENT). */
   emailConsent: "opt_out" | "opt_in";
+  hasCaps: boolean;
 }
 
 export type Caller =
@@ -168,6 +169,7 @@ const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
   kind: row.kind,
   sendCap: row.monthly_send_cap ?? null,
   emailConsent: row.email_consent_mode ?? "opt_out",
+  hasCaps: row.frequency_caps !== undefined && fromJson(row.frequency_caps).length > 0,
 });
 
 const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;

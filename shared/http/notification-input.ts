@@ -1,6 +1,7 @@
 // The body of a notification's creation (D-NTF), checked field by field and then as a whole.
 import * as v from "valibot";
 import { validatePredicate } from "../rules/predicates.ts";
+import { validateData } from "../rules/render-data.ts";
 import { validateDevicePredicate } from "../rules/versions.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { JsonObject, TimestampInput } from "./schemas.ts";
@@ -19,6 +20,16 @@ const SmallObject = v.pipe(
     (value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_OBJECT_BYTES,
     `must have at most ${MAX_OBJECT_BYTES} bytes as JSON`,
   ),
+);
+
+/** Custom values for the app, whose strings may be personalised. */
+const CustomData = v.pipe(
+  SmallObject,
+  v.rawCheck(({ dataset, addIssue }) => {
+    const problem = dataset.typed ? validateData(dataset.value) : undefined;
+    if (problem) addIssue({ message: problem });
+  }),
+  v.description("Custom values for the app. Its strings may hold the Liquid subset"),
 );
 
 const Filter = (judge: (value: unknown) => Verdict) =>
@@ -57,7 +68,7 @@ export const NewNotification = v.pipe(
     body: v.optional(MessageBody),
     template_id: v.optional(v.string("must be a string")),
     ...chatAppFields,
-    data: v.optional(SmallObject),
+    data: v.optional(CustomData),
     channel_ids: v.optional(ChannelIds),
     category: v.optional(v.picklist(["marketing", "transactional"], "must be marketing or transactional"), "marketing"),
     scheduled_at: v.optional(TimestampInput),

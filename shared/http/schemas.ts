@@ -33,10 +33,35 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (text: string): boolean => UUID.test(text);
 export const Uuid = v.pipe(v.string("must be a UUID"), v.regex(UUID, "must be a UUID"), v.toLowerCase());
 
-/** The name of a user or a workspace. */
+/** An id that a client repeats, of whatever kind: short enough to be a part of a key. */
+export const Id = v.pipe(
+  v.string("must be a string"),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(128, "must have at most 128 characters"),
+);
+
+/** An amount that a client sets: JSON and the table store it exactly. */
+export const Amount = v.pipe(
+  v.number("must be a number"),
+  v.integer("must be a whole number"),
+  v.minValue(0, "must not be negative"),
+  v.maxValue(1_000_000_000_000, "must be at most 1000000000000"),
+);
+
+/** The name of a user or a workspace. It is a part of mails, so it must not look like a link or a header. */
 export const OwnName = v.pipe(
   v.string("must be a string"),
   v.trim(),
   v.nonEmpty("must not be empty"),
   v.maxLength(200, "must have at most 200 characters"),
+  v.regex(/^\P{C}*$/u, "must not contain control characters"),
+  v.check((name) => !/:\/\/|\bwww\./i.test(name), "must not contain a URL"),
 );
+
+/** The query of a deletion that is refused while something depends on the resource. */
+export const Force = v.object({
+  force: v.pipe(
+    v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
+    v.transform((text) => text === "true"),
+  ),
+});

@@ -66,7 +66,7 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
   const { access, shape } = endpoint;
   const { clock, ids, log } = deps;
   const bind = open(endpoint.uses);
-  const { platform, viewer: addressOf, ...rest } = open(servingUses)(NO_TENANT);
+  const { platform, viewer: addressOf, requestTokens, ...rest } = open(servingUses)(NO_TENANT);
   const credentials = { platform, ...rest, clock };
 
   const handler = middy<RequestContext, Response>({ timeoutEarlyInMillis: 0 })
@@ -77,7 +77,7 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
         ? await cached(JSON.stringify([access.credentials, presented]), validate)
         : await validate();
     })
-    .before(({ event: { caller } }) => limitRequests(caller, platform))
+    .before(({ event: { caller } }) => limitRequests(caller, platform, requestTokens))
     .before(({ event: { caller } }) => requireWorkspace(caller, access))
     .before(({ event: { caller } }) => requireWritable(caller, access))
     .before(({ event: { caller } }) => {

@@ -1,6 +1,7 @@
 // What serving a request may touch, beside the capabilities of the endpoint.
 import type { Capability } from "../deps.ts";
 import { type Platform, platformWrite, secrets } from "../resources.ts";
+import { requestTokens } from "./request-tokens.ts";
 import { tokenVerifier } from "./tokens.ts";
 import { viewer } from "./viewer.ts";
 
@@ -15,4 +16,4 @@ const callerRows: Capability<"platform", CallerRows> = {
 };
 
 /** The caller, the rate limit, and the address of the client. */
-export const servingUses = [callerRows, secrets, tokenVerifier, viewer] as const;
+export const servingUses = [callerRows, secrets, tokenVerifier, viewer, requestTokens] as const;

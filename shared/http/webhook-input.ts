@@ -10,6 +10,7 @@ export const TargetUrl = v.pipe(
   v.startsWith("https://", "must be an https URL"),
   v.maxLength(2_048, "must be at most 2048 characters"),
   v.url("must be a valid URL"),
+  v.transform((text) => URL.parse(text)?.href ?? text),
 );
 
 export const Events = v.pipe(

@@ -10,8 +10,8 @@ import {
   type Outcome,
   type Outgoing,
   type Provider,
+  refusedForNow,
   rejected,
-  retryAfter,
   retryable,
   unverifiable,
   unverified,
@@ -156,8 +156,9 @@ const isDead = ({ code, fields }: Refusal): boolean =>
 function withoutToken(exchange: Exchange, now: number): Outcome {
   if (exchange.outcome === "not_sent" && exchange.isRefused) return rejected(exchange.reason);
   if (exchange.outcome !== "answered") return retryable(exchange.reason);
-  const { status, headers, body } = exchange;
-  if (status === 429 || status >= 500 || status === 200) return retryable("no_token", retryAfter(headers, now));
+  const { status, body } = exchange;
+  if (status === 429 || status >= 500) return refusedForNow(exchange, "no_token", now);
+  if (status === 200) return retryable("no_token");
   return rejected(String(jsonOf(body).error ?? status));
 }
 

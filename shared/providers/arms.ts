@@ -1,8 +1,7 @@
 // Renders what a send says, per arm of an A/B test. Texts that refer to nothing of the recipient are rendered once.
 import type { StoreReader } from "../resources.ts";
 import { isRenderError, type RenderScope } from "../rules/render.ts";
-import { EventItem } from "../store/events/items.ts";
-import { fromJson } from "../store/item.ts";
+import { findEvent } from "../store/events/events.ts";
 import type { Job } from "../store/sends/jobs.ts";
 import { attributesOf, type LivingProfile, subscriberOf } from "../store/subscribers/subscribers.ts";
 
@@ -52,12 +51,12 @@ export function scopeOf(profile: LivingProfile, job: Pick<Job, "data">, event: E
 /** The properties of the event that the texts of a send refer to, if they do (D-LIQUID). */
 export async function eventFor(
   store: StoreReader,
-  { event_id, title, body }: Pick<Job, "event_id" | "title" | "body">,
+  { event_id, title, body, data }: Pick<Job, "event_id" | "title" | "body" | "data">,
 ): Promise<Event> {
-  if (event_id === undefined || !/\bevent\b/.test(`${title} ${body}`)) return undefined;
-  const row = await store.get(EventItem, { id: event_id });
-  if (!row) return undefined;
-  return row.properties === undefined ? {} : fromJson(row.properties);
+  const refers = (text: string) => /\bevent\b/.test(text);
+  if (event_id === undefined || !(refers(`${title} ${body}`) || (data && refers(JSON.stringify(data)))))
+    return undefined;
+  return (await findEvent(store, event_id))?.properties;
 }
 
 /** A row of the inbox holds 400 KB: rendered values must not make one too large, as its whole batch would fail. */

@@ -12,9 +12,10 @@ import {
   type Outcome,
   type Outgoing,
   type Provider,
+  refusedForNow,
   rejected,
   retryAfter,
-  retryable,
+  throttled,
   unanswered,
   unverifiable,
   unverified,
@@ -27,6 +28,8 @@ const GRAPH = "https://graph.facebook.com/v23.0";
 const MAX_CHARACTERS = 4_096;
 /** The provider's error codes for rate limits and outages: the message was not accepted. */
 const RETRYABLE = new Set([2, 4, 80007, 130429, 131016, 131048, 131056, 133004]);
+/** Among them: the rates of the app, the account and the number. That of a pair of numbers is of one recipient. */
+const THROTTLED = new Set([4, 80007, 130429]);
 /** Codes for unspecified errors: the message may have been accepted. */
 const UNKNOWN = new Set([1, 131000]);
 
@@ -187,7 +190,7 @@ function outcomeOf(exchange: Exchange, now: number): Outcome {
   const { code } = errorOf(exchange);
   const reason = Number.isNaN(code) ? String(status) : String(code);
   if (RETRYABLE.has(code) || status === 429 || (status === 503 && !UNKNOWN.has(code)))
-    return retryable(reason, retryAfter(headers, now));
+    return THROTTLED.has(code) ? throttled(reason, retryAfter(headers, now)) : refusedForNow(exchange, reason, now);
   if (UNKNOWN.has(code) || status >= 500) return { status: "unknown", reason };
   return rejected(reason);
 }

@@ -12,6 +12,9 @@ const line = (maxLength: number) =>
     v.maxLength(maxLength, `must be at most ${maxLength} characters`),
     v.regex(LINE, "must not contain control characters"),
   );
+/** A secret that goes into a header as it is. */
+const token = (maxLength: number) =>
+  v.pipe(line(maxLength), v.regex(/^[\x21-\x7e]*$/, "must be printable ASCII without spaces"));
 const matching = (form: RegExp, message: string) => v.pipe(v.string("must be a string"), v.regex(form, message));
 
 const SHORT = 64;
@@ -68,14 +71,14 @@ export const Vapid = v.object({
 
 export const Sms = v.object({
   type: v.literal("sms"),
-  api_key: line(SHORT),
-  api_secret: line(NAME),
+  api_key: token(SHORT),
+  api_secret: token(NAME),
   sender_id: line(32),
 });
 
 export const ChatApp = v.object({
   type: v.literal("chat_app"),
-  access_token: line(SECRET),
+  access_token: token(SECRET),
   phone_number_id: accountId,
   waba_id: accountId,
   app_secret: v.optional(line(NAME)),

@@ -1,18 +1,18 @@
 // The in-app channel: its provider is our own table. A repeat writes the same rows, and no outcome is unknown.
 import type { Store } from "../resources.ts";
 import { type CompiledTemplate, compileTemplate } from "../rules/render.ts";
+import { compileData } from "../rules/render-data.ts";
 import { checkUrl } from "../rules/safe-url.ts";
 import { type ItemWrite, toJson } from "../store/item.ts";
-import { type Delivery, messageId, messageWrite, PROMPT_MS } from "../store/sends/inbox.ts";
+import { messageId, messageWrite, PROMPT_MS } from "../store/sends/inbox.ts";
+import { type MessageText, type NamedText, storedText } from "../store/sends/inbox-content.ts";
 import { Message, type MessageContent } from "../store/sends/inbox-items.ts";
 import type { Job } from "../store/sends/jobs.ts";
 import { isPseudonym, type Recipient } from "../store/sends/recipients.ts";
-import { type ChunkRef, chunkRefText } from "../store/sends/touches.ts";
+import { type ChunkRef, chunkRefText, earlierClaim, type RoundTimes } from "../store/sends/touches.ts";
 import { KNOWN_ALIVE_MS } from "../store/subscribers/ledger-erasure.ts";
 import { getProfiles } from "../store/subscribers/subscribers.ts";
 import { type ArmRenderer, armRenderer, type Event, eventFor, isTooLarge } from "./arms.ts";
-
-type Rendered = Pick<Delivery, "content" | "data">;
 
 export interface InAppResult {
   /** Subscribers whose inbox has the message. */
@@ -29,14 +29,16 @@ export async function deliverInApp(
   store: Store,
   job: Job,
   chunkRef: ChunkRef,
-  { at, repeats }: { at: number; repeats: boolean },
+  { repeats, ...times }: RoundTimes & { repeats: boolean },
   { recipients, plannedAt }: { recipients: readonly Recipient[]; plannedAt: number },
 ): Promise<InAppResult> {
+  const { at } = times;
   const renderer = contentRenderer(job, at, await eventFor(store, job));
   const now = store.clock.now();
   const origin = {
     place: chunkRefText(chunkRef),
     experience: job.source.type === "experience" ? (job.source.id ?? undefined) : undefined,
+    assigned_at: earlierClaim(times),
     late_at: now - at > PROMPT_MS ? now : undefined,
   };
   const isLate = now - plannedAt > KNOWN_ALIVE_MS;
@@ -44,6 +46,7 @@ export async function deliverInApp(
   const profiles = renderer.isStatic && !isLate ? undefined : await getProfiles(store, ids);
   const writes: [subscriber: string, write: ItemWrite<"workspace">][] = [];
   const gone: string[] = [];
+  const stored = new Map<MessageText, MessageText | NamedText>();
   for (const [i, { subscriber, arm }] of recipients.entries()) {
     const profile = profiles?.[i];
     if (isPseudonym(subscriber)) continue;
@@ -52,7 +55,10 @@ export async function deliverInApp(
       continue;
     }
     const rendered = renderer.render(arm, profile);
-    if (rendered) writes.push([subscriber, messageWrite(job.id, at, { subscriber, ...origin, ...rendered })]);
+    if (!rendered) continue;
+    const text = stored.get(rendered) ?? storedText(job, arm, rendered);
+    if (renderer.isStatic) stored.set(rendered, text);
+    writes.push([subscriber, messageWrite(job.id, at, { subscriber, ...origin, ...text })]);
   }
   const existing = repeats ? await findWritten(store, job.id, at, ids) : new Set<string>();
   const missing = writes.filter(([subscriber]) => !existing.has(subscriber));
@@ -70,17 +76,17 @@ async function findWritten(store: Store, job: string, at: number, ids: readonly 
   return new Set(ids.filter((_, i) => rows[i]));
 }
 
-/** Renders the texts and URLs of a message, per arm. */
-function contentRenderer(job: Job, now: number, event: Event): ArmRenderer<Rendered> {
+/** Renders the texts, URLs and custom data of a message, per arm. */
+function contentRenderer(job: Job, now: number, event: Event): ArmRenderer<MessageText> {
   const { in_app: look } = job;
   const a = compile(job.title ?? "", job.body ?? "", look?.image_url);
   const b = job.variant_b && compile(job.variant_b.title, job.variant_b.body, job.variant_b.image_url);
   const actions = look?.actions?.map(
     ({ id, title, url }): CompiledAction => ({ id, title: compileTemplate(title), url: compileTemplate(url) }),
   );
-  const data = job.data ? toJson(job.data) : undefined;
+  const data = job.data ? compileData(job.data) : undefined;
   const templates = [a, b].flatMap((arm) => (arm ? [arm.title, arm.body, arm.image] : []));
-  const isStatic = [...templates, ...(actions ?? []).flatMap(({ title, url }) => [title, url])].every(
+  const isStatic = [...templates, ...(actions ?? []).flatMap(({ title, url }) => [title, url]), data].every(
     (template) => template?.isStatic !== false,
   );
   return armRenderer({ job, event, isStatic }, (arm, scope) => {
@@ -97,7 +103,8 @@ function contentRenderer(job: Job, now: number, event: Event): ArmRenderer<Rende
       ...(look?.display && { display: look.display }),
       ...(arm && { variant_id: arm }),
     };
-    return isTooLarge(content, charactersOf(content)) ? undefined : { content, data };
+    if (isTooLarge(content, charactersOf(content))) return undefined;
+    return { content, data: data && toJson(data.render(scope, { now }).data) };
   });
 }
 

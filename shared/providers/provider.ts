@@ -7,8 +7,8 @@ export type Outcome =
   | { status: "accepted"; providerId?: string }
   /** Final. `addressDead`: the device or address must not be used again. */
   | { status: "rejected"; reason: string; addressDead?: boolean }
-  /** Certainly not accepted: it may be sent again. */
-  | { status: "retryable"; reason: string; retryAfterSeconds?: number }
+  /** Certainly not accepted: it may be sent again. `isThrottled`: there were too many, so it was no attempt (AMB-111). */
+  | { status: "retryable"; reason: string; retryAfterSeconds?: number; isThrottled?: true }
   /** Possibly accepted: it is never sent again. */
   | { status: "unknown"; reason: string };
 
@@ -81,10 +81,26 @@ export const accepted = (providerId?: unknown): Outcome =>
 export const rejected = (reason: string, addressDead = false): Outcome =>
   addressDead ? { status: "rejected", reason, addressDead } : { status: "rejected", reason };
 
-export const retryable = (reason: string, retryAfterSeconds?: number): Outcome =>
+export const retryable = (reason: string, retryAfterSeconds?: number): Outcome & { status: "retryable" } =>
   retryAfterSeconds === undefined
     ? { status: "retryable", reason }
     : { status: "retryable", reason, retryAfterSeconds };
+
+export const throttled = (reason: string, retryAfterSeconds?: number): Outcome => ({
+  ...retryable(reason, retryAfterSeconds),
+  isThrottled: true,
+});
+
+/** The outcome of an HTTP answer that refuses for now. */
+export function refusedForNow(
+  { status, headers }: Pick<Answered, "status" | "headers">,
+  reason: string,
+  now: number,
+): Outcome {
+  const seconds = retryAfter(headers, now);
+  const isThrottled = status === 429 || (status === 503 && seconds !== undefined);
+  return (isThrottled ? throttled : retryable)(reason, seconds);
+}
 
 /** The outcome of a message whose request was not answered. */
 export function unanswered(exchange: Unanswered): Outcome {

@@ -5,9 +5,8 @@ import {
   accepted,
   type Outcome,
   type Outgoing,
+  refusedForNow,
   rejected,
-  retryAfter,
-  retryable,
   unanswered,
 } from "./provider.ts";
 
@@ -37,10 +36,10 @@ export interface PushAnswer {
 
 export function pushOutcome(exchange: Exchange, now: number, read: (answer: Answered) => PushAnswer): Outcome {
   if (exchange.outcome !== "answered") return unanswered(exchange);
-  const { status, headers } = exchange;
+  const { status } = exchange;
   const { isAccepted, providerId, reason, isRetryable = false, addressDead } = read(exchange);
   if (isAccepted) return accepted(providerId);
-  if (isRetryable || isRetryableStatus(status)) return retryable(reason, retryAfter(headers, now));
+  if (isRetryable || isRetryableStatus(status)) return refusedForNow(exchange, reason, now);
   // Any other 5xx is from a proxy, which may have forwarded the message.
   if (status > 500) return { status: "unknown", reason };
   return rejected(reason, addressDead);

@@ -11,19 +11,15 @@ import {
   type Outgoing,
   rejected,
   retryable,
+  throttled,
   unverified,
   type Verification,
 } from "./provider.ts";
 
 type Email = CredentialsFor<"email">;
 
-const RETRYABLE = new Set([
-  "LimitExceededException",
-  "ServiceUnavailable",
-  "Throttling",
-  "ThrottlingException",
-  "TooManyRequestsException",
-]);
+/** The sending rate, and the quota of a day. */
+const THROTTLED = new Set(["LimitExceededException", "Throttling", "ThrottlingException", "TooManyRequestsException"]);
 const UNREACHED = new Set(["EAI_AGAIN", "ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND"]);
 const NO_ANSWER = Symbol("no answer");
 
@@ -89,7 +85,8 @@ const errorOf = (error: unknown) => error as SesError;
 
 function outcomeOf({ name, code, $metadata }: SesError): Outcome {
   const status = $metadata?.httpStatusCode;
-  if (RETRYABLE.has(name) || status === 429 || status === 503) return retryable(name);
+  if (THROTTLED.has(name) || status === 429) return throttled(name);
+  if (name === "ServiceUnavailable" || status === 503) return retryable(name);
   if (status !== undefined && status >= 400 && status < 500) return rejected(name);
   if (status === undefined && code !== undefined && UNREACHED.has(code)) return retryable(code);
   return { status: "unknown", reason: code ?? name };

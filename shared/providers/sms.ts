@@ -9,9 +9,11 @@ import {
   jsonOf,
   type Outcome,
   type Provider,
+  refusedForNow,
   rejected,
   retryAfter,
   retryable,
+  throttled,
   unanswered,
   unverifiable,
   unverified,
@@ -29,12 +31,13 @@ const TOO_LONG = "message_too_long";
 interface Refusal {
   reason: string;
   isTransient?: true;
+  isThrottled?: true;
   addressDead?: true;
 }
 
 /** The provider's status codes of a part, except 0. */
 const refusals: Readonly<Record<string, Refusal>> = {
-  1: { reason: "throttled", isTransient: true },
+  1: { reason: "throttled", isThrottled: true },
   2: { reason: "missing_parameters" },
   3: { reason: "invalid_parameters" },
   4: { reason: "invalid_credentials" },
@@ -105,10 +108,11 @@ function outcomeOf(exchange: Exchange, now: number): Outcome {
   if (acceptedPart) return accepted(acceptedPart["message-id"]);
   const code = parts[0]?.status;
   if (code !== undefined) {
-    const { reason, isTransient, addressDead }: Refusal = refusals[code] ?? { reason: `status_${code}` };
+    const { reason, isThrottled, isTransient, addressDead }: Refusal = refusals[code] ?? { reason: `status_${code}` };
+    if (isThrottled) return throttled(reason, retryAfter(headers, now));
     return isTransient ? retryable(reason, retryAfter(headers, now)) : rejected(reason, addressDead);
   }
-  if (status === 429 || status === 503) return retryable(String(status), retryAfter(headers, now));
+  if (status === 429 || status === 503) return refusedForNow(exchange, String(status), now);
   if (status >= 500 || status < 400) return { status: "unknown", reason: String(status) };
   return rejected(String(status));
 }

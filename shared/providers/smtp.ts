@@ -9,6 +9,7 @@ import {
   type Outcome,
   rejected,
   retryable,
+  throttled,
   unverified,
   type Verification,
 } from "./provider.ts";
@@ -121,12 +122,15 @@ async function openSession(
   return { ask: dialogue.ask, quit: () => socket.write("QUIT\r\n") };
 }
 
+/** How SES says that its sending rate or its quota of a day is exceeded. */
+const THROTTLED = /^454 .*(throttling failure|quota exceeded)/i;
+
 /** The reply, if its code is one of those expected. */
 function expect(reply: Reply, ...codes: number[]): Reply {
   if (codes.includes(reply.code)) return reply;
   const reason = `${reply.code} ${reply.text}`.slice(0, 200);
   if (reply.code >= 500) throw stop(rejected(reason, DEAD.test(`${reply.code} ${reply.text}`)));
-  throw stop(retryable(reason));
+  throw stop(THROTTLED.test(reason) ? throttled(reason) : retryable(reason));
 }
 
 async function logIn(ask: Ask, greeting: Reply, username: string, password: string): Promise<void> {

@@ -1,11 +1,14 @@
-// The texts of a send: title and body.
+// What a send says by a provider: title, body and custom data.
 import { compileTemplate } from "../rules/render.ts";
+import { compileData } from "../rules/render-data.ts";
 import type { Job } from "../store/sends/jobs.ts";
 import { type ArmRenderer, armRenderer, type Event, isTooLarge } from "./arms.ts";
 
 export interface Texts {
   title: string;
   body: string;
+  /** Absent where the send has none. */
+  data?: NonNullable<Job["data"]>;
 }
 
 export type Renderer = ArmRenderer<Texts>;
@@ -13,14 +16,16 @@ export type Renderer = ArmRenderer<Texts>;
 export function rendererOf(job: Job, now: number, event: Event): Renderer {
   const a = compile(job);
   const b = job.variant_b && compile(job.variant_b);
-  const isStatic = [a, b].every((arm) => !arm || (arm.title.isStatic && arm.body.isStatic));
+  const data = job.data ? compileData(job.data) : undefined;
+  const isStatic = data?.isStatic !== false && [a, b].every((arm) => !arm || (arm.title.isStatic && arm.body.isStatic));
   return armRenderer({ job, event, isStatic }, (arm, scope, asHtml) => {
     const { title, body, isHtml } = (arm === "b" && b) || a;
     const texts = {
       title: title.render(scope, { now, escape: "none" }).text,
       body: body.render(scope, { now, escape: asHtml && isHtml ? "html" : "none" }).text,
     };
-    return isTooLarge(texts, texts.title.length + texts.body.length) ? undefined : texts;
+    if (isTooLarge(texts, texts.title.length + texts.body.length)) return undefined;
+    return data ? { ...texts, data: data.render(scope, { now }).data } : texts;
   });
 }
 

@@ -28,7 +28,7 @@ export const MAX_NAME_CHARACTERS = 128;
 export const MAX_PROPERTIES = 50;
 export const MAX_PROPERTY_CHARACTERS = 256;
 
-/** AMB-24. */
+/** AMB-24, AMB-117. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
 /** The reason why an event of this time is refused, or undefined. Both ends of the window are accepted. */

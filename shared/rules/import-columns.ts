@@ -176,7 +176,8 @@ function typed(value: string): string | number | boolean {
   return PLAIN_NUMBER.test(value) ? Number(value) : value;
 }
 
-const compactPhone = (text: string) => text.replaceAll(/[\s().-]/g, "");
+/** A phone number without what people write between its digits. */
+export const compactPhone = (text: string): string => text.replaceAll(/[\s().-]/g, "");
 const listOf = (text: string) =>
   text
     .split(/[,;|]/)

@@ -18,10 +18,10 @@ export const platforms = ["ios", "android", "web", "email", "server"] as const;
 export type Platform = (typeof platforms)[number];
 
 /**
- * `reached`: an in-app message was seen (`unique_reach`). `clicked`: implies `opened`. `opened_human`: an open that was
- * not recognized as one by a machine (F19).
+ * `reached`: an in-app message was seen (`unique_reach`). `clicked`: implies `opened`. `opened_human`, `clicked_human`:
+ * an open and a click that were not recognized as a machine's (F19).
  */
-export const stages = ["reached", "opened", "clicked", "opened_human"] as const;
+export const stages = ["reached", "opened", "clicked", "opened_human", "clicked_human"] as const;
 export type Stage = (typeof stages)[number];
 
 const clicks: readonly Stage[] = ["opened", "clicked"];
@@ -41,7 +41,11 @@ const stagesByInteraction: Record<Interaction, readonly Stage[]> = {
 /** The stages that a recipient has reached by an interaction. */
 export function stagesOf(interaction: Interaction, isMachine: boolean): readonly Stage[] {
   const reached = stagesByInteraction[interaction];
-  return reached.includes("opened") && !isMachine ? [...reached, "opened_human"] : reached;
+  if (isMachine) return reached;
+  return reached.flatMap((stage): Stage[] => {
+    if (stage === "opened") return [stage, "opened_human"];
+    return stage === "clicked" ? [stage, "clicked_human"] : [stage];
+  });
 }
 
 /** The type of the channel of an interaction; undefined if it is not known (AMB-68). */

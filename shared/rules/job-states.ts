@@ -8,7 +8,11 @@ export const jobMoves = {
   fire: { from: ["scheduled"], to: "queued" },
   cancel: { from: ["scheduled"], to: "canceled" },
   dispatch: { from: ["queued"], to: "processing" },
+  /** A send to one recipient: it is delivered without being planned. */
+  deliver: { from: ["queued"], to: "completed" },
   complete: { from: ["processing"], to: "completed" },
+  /** Its workspace was deleted (AMB-112). */
+  abandon: { from: ["scheduled", "queued", "processing"], to: "canceled" },
   /** By a cause that concerns the whole job, or because no message was delivered. */
   fail: { from: ["scheduled", "queued", "processing"], to: "failed" },
 } as const satisfies Record<string, { from: readonly JobStatus[]; to: JobStatus }>;

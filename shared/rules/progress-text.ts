@@ -28,7 +28,10 @@ export function progressText({ work, next, pending, counted, reached, ...rest }:
 }
 
 const isEmpty = (value: unknown): boolean =>
-  value === 0 || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
+  value === undefined ||
+  value === false ||
+  value === 0 ||
+  (typeof value === "object" && value !== null && Object.keys(value).length === 0);
 
 /** @param text absent: nothing was done yet */
 export function progressOf(text = "{}"): Progress {
@@ -47,10 +50,14 @@ export function progressOf(text = "{}"): Progress {
   };
 }
 
-/** Units grouped by their time, as many wait for the same hour: `due!quiet=recipient.target~try,…;…` */
+/** Units grouped by their time, as many wait for the same hour: `due!quiet=recipient.target@since~try,…;…` */
 function unitsText(units: readonly Unit[]): string {
   const groups = Map.groupBy(units, ({ due, quiet }) => short(due) + (quiet === undefined ? "" : `!${short(quiet)}`));
-  const one = ({ recipient, target, tries }: Unit) => [`${recipient}.${target}`, ...tries.map(short)].join("~");
+  const one = ({ recipient, target, tries, throttledSince }: Unit) =>
+    [
+      `${recipient}.${target}${throttledSince === undefined ? "" : `@${short(throttledSince)}`}`,
+      ...tries.map(short),
+    ].join("~");
   return [...groups].map(([when, group]) => `${when}=${group.map(one).join(",")}`).join(";");
 }
 
@@ -68,9 +75,16 @@ function unitsIn(text: string): Unit[] {
 
 function unitIn(text: string, due: number, quiet: string | undefined): Unit {
   const [place = "", ...tries] = text.split("~");
-  const [recipient, target] = place.split(".");
-  const unit = { recipient: Number(recipient), target: Number(target), tries: tries.map(long), due };
-  return quiet === undefined ? unit : { ...unit, quiet: long(quiet) };
+  const [address = "", since] = place.split("@");
+  const [recipient, target] = address.split(".");
+  return {
+    recipient: Number(recipient),
+    target: Number(target),
+    tries: tries.map(long),
+    due,
+    ...(since !== undefined && { throttledSince: long(since) }),
+    ...(quiet !== undefined && { quiet: long(quiet) }),
+  };
 }
 
 const fromBase36 = (text: string): bigint =>

@@ -15,6 +15,11 @@ export const RETRY_AFTER_MS: readonly number[] = [1 * MINUTE_MS, 5 * MINUTE_MS, 
 export const UNCONFIRMED = "delivery_unconfirmed";
 /** The reason of a message that was deferred and could not be sent within a day of its time (AMB-86). */
 export const EXPIRED = "expired";
+/** The reason of a message that its provider throttled for a day (AMB-111). */
+export const RATE_LIMITED = "rate_limited";
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** A throttled message waits as long as it has waited, within these bounds, or as long as its provider says. */
+const THROTTLE_WAIT_MS = { min: 2_000, max: MINUTE_MS };
 
 /** `bounced`: accepted by the provider, which reported later that it came back. `skipped`: a rule of the workspace forbids it. */
 export const ledgerStates = ["sent", "failed", "retryable", "unknown", "bounced", "skipped"] as const;
@@ -27,7 +32,8 @@ export type LateSkip = (typeof lateSkips)[number];
 export type SendOutcome =
   | { status: "accepted"; providerId?: string }
   | { status: "rejected"; reason: string; addressDead?: boolean }
-  | { status: "retryable"; reason: string; retryAfterSeconds?: number }
+  /** `isThrottled`: the provider gets too many messages, so this was no attempt. */
+  | { status: "retryable"; reason: string; retryAfterSeconds?: number; isThrottled?: true }
   | { status: "unknown"; reason: string }
   /** `seen`: the cap that was reached. */
   | { status: "skipped"; reason: LateSkip; seen?: CountedCap };
@@ -40,6 +46,8 @@ export interface Unit {
   tries: number[];
   /** The earliest time of the next attempt. */
   due: number;
+  /** Since when its provider throttles it, in milliseconds. */
+  throttledSince?: number | undefined;
   /** The end of the quiet hours that deferred it. */
   quiet?: number | undefined;
 }
@@ -51,6 +59,10 @@ export interface Verdict {
 }
 
 export interface Progress {
+  /** When this round began, in milliseconds: the time of its ledger rows and inbox messages. Undefined until it begins. */
+  at: number | undefined;
+  /** The control group, and who waits since the first round, are in the ledger. */
+  recorded: boolean;
   /** What this round tries. Undefined in the first round, which tries the first targets of each recipient. */
   work: Unit[] | undefined;
   /** Units of the round that are claimed: the last group of them may be in progress. */
@@ -83,6 +95,8 @@ export interface Addressee {
 }
 
 export const newProgress = (): Progress => ({
+  at: undefined,
+  recorded: false,
   work: undefined,
   from: 0,
   to: 0,
@@ -136,6 +150,8 @@ export function note(
     completeUnit(progress, unit, addressee, !isOver(outcome.reason), at);
     return { state: "skipped", reason: outcome.reason, tries: unit.tries };
   }
+  if (outcome.status === "retryable" && outcome.isThrottled)
+    return noteThrottle(progress, unit, addressee, outcome, at);
   const reason = outcome.status === "unknown" ? UNCONFIRMED : outcome.reason;
   const wait = outcome.status === "retryable" ? RETRY_AFTER_MS[tries.length - 1] : undefined;
   if (outcome.status === "retryable" && wait !== undefined) {
@@ -149,6 +165,28 @@ export function note(
   return { state: outcome.status === "unknown" ? "unknown" : "failed", reason, tries };
 }
 
+/** A throttled message joins a later round with its tries unchanged, for a day (AMB-111). */
+function noteThrottle(
+  progress: Progress,
+  unit: Unit,
+  addressee: Addressee,
+  { reason, retryAfterSeconds = 0 }: Extract<SendOutcome, { status: "retryable" }>,
+  at: number,
+): Verdict & { tries: number[] } {
+  const { tries, throttledSince = at } = unit;
+  const waited = at - throttledSince;
+  if (waited >= DAY_MS) {
+    progress.why[unit.recipient] = RATE_LIMITED;
+    completeUnit(progress, unit, addressee, false, at);
+    return { state: "failed", reason: RATE_LIMITED, tries };
+  }
+  const { min, max } = THROTTLE_WAIT_MS;
+  const wait = Math.max(Math.min(max, Math.max(min, waited)), 1_000 * retryAfterSeconds);
+  progress.next.push({ ...unit, throttledSince, due: Math.min(at + wait, throttledSince + DAY_MS) });
+  openClass(progress, unit, addressee);
+  return { state: "retryable", reason, tries };
+}
+
 /** Reasons that hold for every address of a send. */
 const isOver = (reason: string): boolean => reason === "canceled" || reason === EXPIRED;
 
@@ -156,7 +194,7 @@ const isOver = (reason: string): boolean => reason === "canceled" || reason === 
 export function putOff(
   progress: Progress,
   addressees: readonly Addressee[],
-  until: (unit: Unit) => Pick<Unit, "due" | "quiet"> | undefined,
+  until: (unit: Unit) => Pick<Unit, "due" | "quiet" | "throttledSince"> | undefined,
 ): void {
   const units = unitsOf(progress, addressees);
   const waits = units.map((unit, i) => (i < progress.to ? undefined : until(unit)));
@@ -164,6 +202,15 @@ export function putOff(
   progress.work = units.filter((_, i) => !waits[i]);
   for (const [i, unit] of units.entries()) if (waits[i]) progress.next.push({ ...unit, ...waits[i] });
 }
+
+/** Ends a round early: what no claim holds yet is left to the next one, which may begin at once. */
+export function endRound(progress: Progress, addressees: readonly Addressee[], now: number): void {
+  putOff(progress, addressees, ({ due, quiet }) => ({ due: Math.max(due, now), quiet }));
+}
+
+/** The recipients who were not tried yet, in the first round. */
+export const untried = ({ next }: Progress): Set<number> =>
+  new Set(next.filter(({ tries }) => tries.length === 0).map(({ recipient }) => recipient));
 
 /** The recipients that wait for the end of quiet hours. */
 export const waitingFor = ({ work = [], to, next }: Progress): Set<number> =>
@@ -206,7 +253,7 @@ export function nextRound(progress: Progress, now: number): number | undefined {
   const until = Math.max(now, begins);
   progress.work = progress.next.filter(({ due }) => due <= until).sort(byPlace);
   progress.next = progress.next.filter(({ due }) => due > until);
-  Object.assign(progress, { from: 0, to: 0, noted: 0, pending: [] });
+  Object.assign(progress, { at: undefined, from: 0, to: 0, noted: 0, pending: [] });
   return begins;
 }
 

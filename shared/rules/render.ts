@@ -40,7 +40,8 @@ export const RENDERED_BYTES = 262_144;
 
 const TAGS = new Set(["if", "unless", "case"]);
 const NESTING = 20;
-const PLACEHOLDERS = 1_000;
+/** The maximum number of placeholders of a template. */
+export const PLACEHOLDERS = 1_000;
 const RENDER_MILLISECONDS = 1_000;
 const MEMORY_CHARACTERS = 1_000_000;
 const MAX_CACHED_TEMPLATES = 100;
@@ -85,10 +86,15 @@ export function validateTemplate(text: string): string | undefined {
 /** Whether an error is from `compileTemplate` or `render`: the message cannot be sent, and a retry has the same result. */
 export const isRenderError = (error: unknown): error is Error => error instanceof Error && error.name === "RenderError";
 
+export const hasPlaceholders = (text: string): boolean => text.includes("{{") || text.includes("{%");
+
+/** How many placeholders a template has, counted to one more than the maximum. */
+export const placeholdersOf = (text: string): number => text.split(/\{[{%]/, PLACEHOLDERS + 2).length - 1;
+
 function compile(text: string): CompiledTemplate {
   if (isLonger(text, TEMPLATE_BYTES)) throw renderError(`must be at most ${TEMPLATE_BYTES} bytes`);
-  if (!text.includes("{{") && !text.includes("{%")) return { isStatic: true, render: () => ({ text, unknown: [] }) };
-  if (text.split(/\{[{%]/, PLACEHOLDERS + 2).length > PLACEHOLDERS + 1) {
+  if (!hasPlaceholders(text)) return { isStatic: true, render: () => ({ text, unknown: [] }) };
+  if (placeholdersOf(text) > PLACEHOLDERS) {
     throw renderError(`must have at most ${PLACEHOLDERS} placeholders`);
   }
   const templates = orRenderError(() => {
@@ -205,7 +211,7 @@ function reasonOf(error: unknown): string {
   return line.slice(0, MAX_REASON);
 }
 
-function renderError(message: string): Error {
+export function renderError(message: string): Error {
   const error = new Error(message);
   error.name = "RenderError";
   return error;

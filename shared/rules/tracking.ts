@@ -1,7 +1,10 @@
 // Whether a machine or a person opened a mail or followed one of its links, as far as the request shows (F19, AMB-92).
 
-/** A HEAD request, a fetch ahead of the reader, a scan for threats, or a request sooner than a reader could be. */
-export const machineVerdicts = ["head", "prefetch", "scanner", "too_soon"] as const;
+/**
+ * A HEAD request, a fetch ahead of the reader, a scan for threats, a request sooner than a reader could be, or one of
+ * many links of a mail that are followed within seconds.
+ */
+export const machineVerdicts = ["head", "prefetch", "scanner", "too_soon", "burst"] as const;
 export type MachineVerdict = (typeof machineVerdicts)[number];
 
 export interface TrackedRequest {
@@ -29,4 +32,18 @@ export function machineVerdict({ method, headers, elapsedMs }: TrackedRequest): 
   if (agent === PREFETCHING_AGENT || /prefetch|preview/i.test(purpose)) return "prefetch";
   if (agent === "" || SCANNER.test(agent)) return "scanner";
   return elapsedMs < FASTEST_READER_MS ? "too_soon" : undefined;
+}
+
+/** A person does not follow all links of a mail, or so many of them, within this time. */
+export const BURST_MS = 10_000;
+const BURST_LINKS = 5;
+
+/**
+ * Whether a machine follows the links of a mail: all of them, or five of many, within seconds, whenever it comes.
+ * @param clicked when each link was followed last, in milliseconds
+ * @param links how many links the mail has; a mail of one link tells nothing
+ */
+export function isBurst(clicked: ReadonlyMap<number, number>, links: number, now: number): boolean {
+  const recent = [...clicked.values()].filter((at) => Math.abs(now - at) <= BURST_MS);
+  return links > 1 && recent.length >= Math.min(links, BURST_LINKS);
 }

@@ -66,15 +66,14 @@ export function signatureOf(secret: string, rawBody: string): string {
 }
 
 /**
- * Headers of one attempt (WHK-2 to WHK-6), with those of Standard Webhooks, so that its verifiers work with the same
+ * Headers of one attempt (WHK-2 to WHK-6, AMB-124), with those of Standard Webhooks, so that its verifiers work with the same
  * secret.
  * @param secrets the current one first; after a rotation the previous one also signs for a day (D-HOOKS)
  * @param at the time of the attempt in milliseconds
  */
 export function webhookHeaders(
   secrets: readonly string[],
-  delivery: string,
-  event: WebhookEvent,
+  { id: delivery, event_type: event, sequence }: { id: string; event_type: WebhookEvent; sequence: number },
   rawBody: string,
   at: number,
 ): Record<string, string> {
@@ -84,6 +83,7 @@ export function webhookHeaders(
     "content-type": "application/json",
     "x-service-event": event,
     "x-service-delivery": delivery,
+    "x-service-sequence": String(sequence),
     "x-service-signature": signature,
     "x-signature-256": signature,
     ...(previous !== undefined && { "x-service-signature-previous": previous }),

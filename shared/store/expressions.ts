@@ -25,6 +25,8 @@ export interface QueryRange {
   newestFirst?: boolean;
   /** Items evaluated before the page ends. */
   limit?: number;
+  /** Items that do not satisfy it are read, and left out. */
+  filter?: Condition;
   /** Continue after this key. */
   after?: Key | undefined;
   eventual?: boolean;
@@ -71,7 +73,7 @@ function updateExpression({ set = {}, initial = {}, add = {}, remove = [] }: Cha
 }
 
 export function queryInput(range: QueryRange, toWire: (key: object) => Record<string, AttributeValue>) {
-  const { pk, index, prefix, from, to, newestFirst = false, limit, after, eventual = false } = range;
+  const { pk, index, prefix, from, to, newestFirst = false, limit, after, filter, eventual = false } = range;
   const { names, placeholders } = collect();
   const [pkName, skName] = index ? [`${index}pk`, `${index}sk`] : ["pk", "sk"];
   const sk = () => names.name(skName);
@@ -81,8 +83,10 @@ export function queryInput(range: QueryRange, toWire: (key: object) => Record<st
     bounds.push(`${sk()} BETWEEN ${names.value(from)} AND ${names.value(to)}`);
   else if (from !== undefined) bounds.push(`${sk()} >= ${names.value(from)}`);
   else if (to !== undefined) bounds.push(`${sk()} <= ${names.value(to)}`);
+  const filtered = filter && { FilterExpression: filter(names) };
   return {
     KeyConditionExpression: bounds.join(" AND "),
+    ...filtered,
     ...placeholders(),
     ScanIndexForward: !newestFirst,
     ConsistentRead: !eventual && !index,

@@ -7,10 +7,10 @@ import { type Key, MINUTE_MS } from "./model.ts";
 import { WorkspaceId } from "./workspaces/items.ts";
 
 /**
- * Due rows of one minute are stored in 8 buckets, so that many delays together are not one hot partition
- * (docs/decisions/0021#timers).
+ * Due rows of one minute are stored in 16 shards, so that many delays together are not one hot partition
+ * (docs/decisions/0021#timers). An earlier release used the first 8 of them.
  */
-export const DUE_SHARDS = 8;
+export const DUE_SHARDS = 16;
 export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);
 const shardOfTimer = (timer: string): number => Number.parseInt(hashOf(timer).slice(0, 8), 16) % DUE_SHARDS;
 
@@ -51,6 +51,8 @@ export const DueItem = platformItem({
     "verify-channel",
     "segment",
     "recompute-segment",
+    "react",
+    "post-webhook",
     "purge",
     "due",
   ],
@@ -66,8 +68,16 @@ export const dueKey = (at: number, timer: string) => ({
   timer,
 });
 
-/** The same from a stored key: its sort key says everything. */
-export const dueKeyOf = ({ sk }: Key) => dueKey(Number(sk.slice(0, AT_DIGITS)), sk.slice(AT_DIGITS + 1));
+/** The same from a stored key. */
+export function dueKeyOf({ pk, sk }: Key) {
+  const [, minute, shard] = pk.split("#");
+  return {
+    minute: Number(minute),
+    shard: Number(shard),
+    at: Number(sk.slice(0, AT_DIGITS)),
+    timer: sk.slice(AT_DIGITS + 1),
+  };
+}
 
 export const SweepItem = platformItem({
   about: "The last minute that a sweep has searched for overdue timers.",

@@ -1,5 +1,6 @@
 // Requests to the one table, by raw keys and rows: retries of conflicts and of what a batch left unprocessed, and a
 // guard that says which partition keys are allowed.
+import { isDeepStrictEqual } from "node:util";
 import {
   type AttributeValue,
   BatchGetItemCommand,
@@ -17,10 +18,10 @@ import {
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Deps, setting } from "../deps.ts";
 import { chunksOf } from "../rules/chunks.ts";
-import type { Condition } from "./conditions.ts";
+import { absent, type Condition } from "./conditions.ts";
 import { type Change, changeOf, conditionOf, type QueryRange, queryInput } from "./expressions.ts";
 import type { Item, Key } from "./model.ts";
-import { isConflict, transactionErrorOf, writeErrorOf } from "./refusals.ts";
+import { isConflict, onConditionFailed, transactionErrorOf, writeErrorOf } from "./refusals.ts";
 
 export interface RawPage {
   items: Item[];
@@ -53,6 +54,7 @@ export interface Rows {
   update(key: Key, change: Change, when?: Condition): Promise<Item>;
   remove(key: Key, when?: Condition): Promise<Item | undefined>;
   writeAll(writes: readonly BatchWrite[]): Promise<void>;
+  insertAll(items: readonly Item[]): Promise<(Item | undefined)[]>;
   transact(writes: readonly RawWrite[]): Promise<void>;
 }
 
@@ -62,6 +64,8 @@ const MAX_ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 20;
 const GET_BATCH = 100;
 const WRITE_BATCH = 25;
+/** As many as the client has connections. */
+const CONCURRENT_INSERTS = 50;
 
 const returnOldItem = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" } as const;
 
@@ -167,7 +171,14 @@ function writesOf(requests: Requests): Omit<Rows, "get" | "getAll" | "query" | "
         writes.map((write) => writeRequestOf(requests, write)),
         WRITE_BATCH,
       );
-      await Promise.all(batches.map((batch) => writeBatch(requests, batch)));
+      await allEnded(batches.map((batch) => writeBatch(requests, batch)));
+    },
+
+    insertAll: async (items) => {
+      const found: (Item | undefined)[] = [];
+      for (const some of chunksOf(items, CONCURRENT_INSERTS))
+        found.push(...(await allEnded(some.map((item) => insert(requests, item)))));
+      return found;
     },
 
     transact: async (writes) => {
@@ -201,6 +212,22 @@ async function writeOne<T>({ pause }: Requests, send: () => Promise<T>): Promise
       await pause(attempt);
     }
   }
+}
+
+/** All results in order. An error is thrown only after every write has ended: nothing is stored after it. */
+async function allEnded<T>(writes: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(writes);
+  return Promise.all(writes);
+}
+
+/** @returns the row that is there already; undefined where this one was stored, also if the reply to it was lost */
+async function insert(requests: Requests, item: Item): Promise<Item | undefined> {
+  const { client, TableName, allowed } = requests;
+  const input = { TableName, ...returnOldItem, Item: toWire(allowed(item)), ...conditionOf(absent()) };
+  return writeOne(requests, () => client.send(new PutItemCommand(input))).then(
+    () => undefined,
+    onConditionFailed((old) => (old && isDeepStrictEqual(toWire(old), input.Item) ? undefined : old)),
+  );
 }
 
 async function getBatch(

@@ -36,7 +36,15 @@ export const State = item({
   pk: ({ kind }: { kind: Kind }) => `${kind}:names`,
   sk: ({ id }: { id: string }) => id,
   row: { state: v.string() },
-  writers: ["api-campaigns", "api-schedules", "api-journeys", "run-campaign", "run-schedule"],
+  writers: [
+    "api-campaigns",
+    "api-schedules",
+    "api-journeys",
+    "api-segments",
+    "api-channels",
+    "run-campaign",
+    "run-schedule",
+  ],
 });
 
 const hasStatusRow = ({ kind }: Pick<AnyEntity, "kind">) => kind === "experience" || kind === "asset";

@@ -60,6 +60,14 @@ export interface Table<W extends Scope = Scope> extends Reader<W> {
   remove<D extends AnyItem<W>>(item: D, key: KeyOf<D>, when?: ConditionOf<D>): Promise<RowOf<D> | undefined>;
   /** Unconditional puts and removals, 25 a request; nothing is left unprocessed. */
   writeAll(writes: readonly ItemWrite<W>[]): Promise<void>;
+  /**
+   * Puts rows that are not there yet, each for itself. After an error some may be stored.
+   * @returns for each the row that was there already; undefined where it was stored
+   */
+  insertAll<D extends AnyItem<W>>(
+    item: D,
+    rows: readonly { key: KeyOf<D>; row: NewRowOf<D> }[],
+  ): Promise<(RowOf<D> | undefined)[]>;
   /** Removes rows by their keys, whatever they are, 25 a request. */
   removeRows(keys: readonly Key[]): Promise<void>;
   /** All or nothing; conflicts are tried again. @throws what `onTransactionCanceled` catches. */
@@ -148,6 +156,11 @@ function writesOf(deps: Deps, rows: Rows, prefix: string) {
       read(item, await rows.remove(fullKey(item, key, prefix), when)),
     writeAll: (writes: readonly ItemWrite<Scope>[]) =>
       rows.writeAll(writes.map((write) => batchWriteOf(write, prefix))),
+    insertAll: async (item: AnyItem, given: readonly { key: unknown; row: object }[]) => {
+      const found = await rows.insertAll(given.map(({ key, row }) => ({ ...fullKey(item, key, prefix), ...row })));
+      for (const row of found) read(item, row);
+      return found;
+    },
     removeRows: (keys: readonly Key[]) => rows.writeAll(keys.map(({ pk, sk }) => ({ remove: { pk, sk } }))),
     transact: (writes: readonly ItemWrite<Scope>[]) => rows.transact(writes.map((write) => rawWriteOf(write, prefix))),
   };

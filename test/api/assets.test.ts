@@ -73,7 +73,7 @@ describe("upload", () => {
     expect(first.url).not.toBe(second.url);
     const { headers } = await ask(world, first.url);
     expect(headers).toMatchObject({
-      "cache-control": "public, max-age=31536000, immutable",
+      "cache-control": "public, max-age=60, immutable",
       "x-content-type-options": "nosniff",
       "content-security-policy": "default-src 'none'; sandbox",
       "cross-origin-resource-policy": "cross-origin",
@@ -228,6 +228,15 @@ describe("delete", () => {
     expect(await storedBytes(world, tenant)).toBe(pictures.gif.length);
   });
 
+  it("AST-4 AMB-118 the object is gone before the answer, although no worker has run", async () => {
+    const { world, tenant } = await withTenant();
+    const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
+    await world.settle();
+    expect((await remove(world, tenant, id)).status).toBe(204);
+    expect((await ask(world, url)).status).toBe(404);
+    expect(await objects(world)).toEqual([]);
+  });
+
   it("AST-4 two concurrent deletions: one 204, one 404, and the bytes are returned once", async () => {
     const { world, tenant } = await withTenant();
     const { id } = (await upload(world, tenant, { file: pictures.png })).body;
@@ -246,8 +255,8 @@ describe("delete", () => {
     expect((await ask(world, url)).status).toBe(200);
   });
 
-  it("AST-4 rule 20 after failures of S3 the object of a deleted asset is still removed", async () => {
-    let failures = 3;
+  it("AST-4 AMB-118 rule 20 while S3 fails it is not confirmed; the worker removes the object", async () => {
+    let failures = 9;
     const hooks = () => ({
       before: (service: string, operation: string) => {
         if (service === "s3" && operation === "DeleteObject" && failures-- > 0)
@@ -256,9 +265,26 @@ describe("delete", () => {
     });
     const { world, tenant } = await withTenant({ hooks });
     const { id } = (await upload(world, tenant, { file: pictures.png })).body;
-    expect((await remove(world, tenant, id)).status).toBe(204);
+    expect((await remove(world, tenant, id)).status).toBe(500);
+    expect((await list(world, tenant)).body.total).toBe(0);
     await world.advance(30 * MINUTE);
     expect(await objects(world)).toEqual([]);
+  });
+
+  it("AST-4 AMB-118 a repeated request removes the object that the first could not", async () => {
+    let failing = true;
+    const hooks = () => ({
+      before: (service: string, operation: string) => {
+        if (failing && service === "s3" && operation === "DeleteObject")
+          throw awsFailure("SlowDown", "Please reduce your request rate.", { status: 503 });
+      },
+    });
+    const { world, tenant } = await withTenant({ hooks });
+    const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
+    expect((await remove(world, tenant, id)).status).toBe(500);
+    failing = false;
+    expect((await remove(world, tenant, id)).status).toBe(404);
+    expect((await ask(world, url)).status).toBe(404);
   });
 });
 

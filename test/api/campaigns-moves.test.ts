@@ -1,5 +1,6 @@
 // Campaigns: statuses and moves, held messages, and the schedules that belong to a campaign (CMP).
 import { describe, expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
 import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
 import { campaignStatuses } from "../../shared/rules/campaign-states.ts";
 import { at, UNKNOWN, withCampaigns } from "../support/campaigns.ts";
@@ -36,6 +37,56 @@ describe("moves", () => {
     expect((await paused).status).toBe(200);
     await world.advance(2 * DAY);
     expect(await inbox()).toHaveLength(seen);
+  });
+
+  it.each(["pause", "archive"])("AMB-113 %s holds a job that is queued, and resume sends it", async (action) => {
+    const { world, several, release, act, inbox, job, get } = await setting();
+    const { id } = await several(undefined);
+    const [{ job_id }] = (await release(id)).body.messages;
+    expect((await job(job_id)).status).toBe("queued");
+    expect((await act(id, action)).status).toBe(200);
+    await world.advance(2 * DAY);
+    expect(await inbox()).toEqual([]);
+    expect((await job(job_id)).status).toBe("queued");
+    for (const back of action === "archive" ? ["unarchive", "pause"] : []) {
+      expect((await act(id, back)).status).toBe(200);
+      await world.advance(HOUR);
+      expect([back, await inbox()]).toEqual([back, []]);
+    }
+    expect((await act(id, "resume")).status).toBe(200);
+    await world.settle();
+    expect(await inbox()).toEqual(["M0"]);
+    expect((await job(job_id)).status).toBe("completed");
+    expect((await get(id)).status).toBe("completed");
+  });
+
+  it.each([
+    ["just before its dispatch", "UpdateItem", "queued"],
+    ["just after its dispatch, before its audience is planned", "SendMessageBatch", "processing"],
+  ])("AMB-113 a job is held by a pause %s, and sent once on resume", async (_, operation, status) => {
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const hooks = (name: string): Hooks => ({
+      before: async (_, requested) => {
+        if (name !== "fan-out" || requested !== operation) return;
+        const work = meanwhile;
+        meanwhile = undefined;
+        await work?.();
+      },
+    });
+    const { world, several, release, act, inbox, job } = await withCampaigns(await fresh({ hooks }));
+    const { id } = await several(undefined);
+    const [{ job_id }] = (await release(id)).body.messages;
+    let paused: number | undefined;
+    meanwhile = async () => {
+      paused = (await act(id, "pause")).status;
+    };
+    await world.settle();
+    expect(paused).toBe(200);
+    await world.advance(2 * DAY);
+    expect([(await job(job_id)).status, await inbox()]).toEqual([status, []]);
+    await act(id, "resume");
+    await world.settle();
+    expect([(await job(job_id)).status, await inbox()]).toEqual(["completed", ["M0"]]);
   });
 
   /** A campaign in each status. */

@@ -25,7 +25,7 @@ describe("create", () => {
       created_at: at(0),
       updated_at: at(0),
     });
-    expect(await get(made.body.id)).toEqual(made.body);
+    expect(await get(made.body.id)).toEqual({ ...made.body, failed: 0, fail_reasons: {} });
   });
 
   it("CMP-5 CMP-7 AMB-65 a template supplies the content", async () => {
@@ -140,7 +140,7 @@ describe("list and replace", () => {
       },
     });
     expect(put.body.scheduled_at).toBeUndefined();
-    expect(await get(id)).toEqual(put.body);
+    expect(await get(id)).toEqual({ ...put.body, failed: 0, fail_reasons: {} });
   });
 
   it("CMP-16 refuses empty messages, a bad time, an unknown campaign, and a campaign that is not a draft", async () => {

@@ -29,6 +29,9 @@ const rich = {
   display: { trigger: "event", trigger_event: "cart", frequency: "once", priority: 7, screens: ["/cart"] },
 };
 
+/** The display of an experience that does not say it. */
+const usual = { trigger: "immediate", frequency: "once" };
+
 describe("content", () => {
   it("INB-2 INX-14 the inbox has everything that was authored, rendered for the recipient", async () => {
     const ada = { first_name: "Ada", picture: "ada.png", link: "myapp://ada" };
@@ -66,11 +69,13 @@ describe("content", () => {
     expect(second.content.actions).toEqual([]);
   });
 
-  it("INB-2 fields that were not authored are absent", async () => {
+  it("INB-2 SSE-6 AMB-120 fields that were not authored are absent, but for the display, which has its defaults", async () => {
     const { world, tenant, people } = await withPeople(1);
+    const stream = await openStream(world, `?subscriber_id=${people[0]}`, tenant.sdk);
     await take(world, tenant, await draft(world, tenant), "publish");
     const [{ content }] = await inboxOf(world, tenant, people[0]!);
-    expect(content).toEqual({ title: "Sale", body: "20 % off", format: "banner" });
+    expect(content).toEqual({ title: "Sale", body: "20 % off", format: "banner", display: usual });
+    expect(stream.frames().map(({ data }) => data.display)).toEqual([usual]);
   });
 
   it("SSE-6 AMB-1 AMB-2 the frame: actions carry labels, display has two keys, all of it is in data", async () => {
@@ -114,7 +119,8 @@ describe("arms and holdout", () => {
       seen.add(fate);
       const a = { title: "A", body: "Aa", image_url: "https://example.com/a.png", variant_id: "a" };
       const b = { ...variant_b, title: `B for p${n}`, variant_id: "b" };
-      const expected = { "held out": [], a: [{ ...a, format: "banner" }], b: [{ ...b, format: "banner" }] }[fate];
+      const look = { format: "banner", display: usual };
+      const expected = { "held out": [], a: [{ ...a, ...look }], b: [{ ...b, ...look }] }[fate];
       expect(messages.map((message) => message.content)).toEqual(expected);
     }
     expect([...seen].sort()).toEqual(["a", "b", "held out"]);
@@ -129,7 +135,7 @@ describe("arms and holdout", () => {
     const unit = (await take(world, tenant, id, "publish")).notification_id;
     const reader = people.find((person) => armOf(unit, person, 50) === "b")!;
     const [{ content }] = await inboxOf(world, tenant, reader);
-    expect(content).toEqual({ title: "B", body: "b", format: "banner", variant_id: "b" });
+    expect(content).toEqual({ title: "B", body: "b", format: "banner", variant_id: "b", display: usual });
     const stream = await openStream(world, `?subscriber_id=${reader}`, { ...tenant.sdk, "last-event-id": lowest });
     expect(stream.frames()[0]!.data).toMatchObject({ title: "B", image_url: null, data: { variant_id: "b" } });
   });

@@ -45,6 +45,19 @@ async function setting(frequency_caps: object[], more: object = {}) {
   };
 }
 
+it("D-ATTRIB lift counts whom a cap stopped on both sides of its fraction", async () => {
+  const { world, tenant, call, person, push } = await setting([{ ...DAILY, max: 1 }]);
+  const subscriber_id = await person("ada");
+  await call("POST /api/v1/insights/config", { event_name: "bought" });
+  await push();
+  const { job } = await push();
+  expect(job).toMatchObject({ counts: { sent: 0 }, skip_reasons: { capped: 1 } });
+  await world.call("POST /v1/events", { as: tenant.sdk, body: { event_name: "bought", subscriber_id } });
+  await world.settle();
+  const lift = (await call(`GET /api/v1/insights/lift?job_id=${job.id}`)).body;
+  expect(lift.treated).toMatchObject({ size: 1, converters: 1, conversion_rate: 1 });
+});
+
 it("D-CAP F16 over the cap is skipped with its reason; explain shows the cap and the count seen", async () => {
   const { world, person, push, explain, reached } = await setting([DAILY]);
   const ada = await person("ada");

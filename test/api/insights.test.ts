@@ -50,6 +50,7 @@ describe("funnel and summary", () => {
       opened: 3,
       opened_human: 3,
       clicked: 1,
+      clicked_human: 1,
       converted: 2,
       revenue_cents: 1_500,
     });
@@ -59,6 +60,7 @@ describe("funnel and summary", () => {
       opened: 0,
       opened_human: 0,
       clicked: 0,
+      clicked_human: 0,
       converted: 0,
       revenue_cents: 0,
     });
@@ -216,13 +218,24 @@ describe("campaign report", () => {
       opened: 2,
       opened_human: 2,
       clicked: 1,
+      clicked_human: 1,
       converted: 1,
       revenue_cents: 500,
-      by_channel: [{ channel: "in_app", delivered: 8, opened: 2, opened_human: 2, clicked: 1 }],
+      failed: 0,
+      fail_reasons: {},
+      by_channel: [{ channel: "in_app", delivered: 8, opened: 2, opened_human: 2, clicked: 1, clicked_human: 1 }],
       by_message: [
-        { position: 0, label: "First", delivered: 4, opened: 1, opened_human: 1, clicked: 1 },
-        { position: 1, label: "From the template", delivered: 4, opened: 1, opened_human: 1, clicked: 0 },
-        { position: 2, label: "Message 3", delivered: 0, opened: 0, opened_human: 0, clicked: 0 },
+        { position: 0, label: "First", delivered: 4, opened: 1, opened_human: 1, clicked: 1, clicked_human: 1 },
+        {
+          position: 1,
+          label: "From the template",
+          delivered: 4,
+          opened: 1,
+          opened_human: 1,
+          clicked: 0,
+          clicked_human: 0,
+        },
+        { position: 2, label: "Message 3", delivered: 0, opened: 0, opened_human: 0, clicked: 0, clicked_human: 0 },
       ],
     });
     const before = timestamp(world.clock.now() - HOUR);

@@ -59,7 +59,7 @@ describe("reporting", () => {
     expect(found.interactions).toEqual(Object.fromEntries(interactions.map((one) => [one, platforms.length])));
     expect(found.channels.in_app?.interactions.inapp_click).toBe(platforms.length);
     expect(found.channels.web_push?.interactions.tapped).toBe(1);
-    expect(found.recipients).toEqual({ reached: 0, opened: 0, clicked: 0, opened_human: 0 });
+    expect(found.recipients).toEqual({ reached: 0, opened: 0, clicked: 0, opened_human: 0, clicked_human: 0 });
   });
 
   it.each([
@@ -121,7 +121,7 @@ describe("counting", () => {
     for (const interaction of ["email_opened", "email_clicked", "tapped", "dismissed"])
       await say(seen(job, { interaction, platform: "android", subscriber_id: people[0] }));
     const { recipients, channels } = await totals();
-    expect(recipients).toEqual({ reached: 0, opened: 1, clicked: 1, opened_human: 1 });
+    expect(recipients).toEqual({ reached: 0, opened: 1, clicked: 1, opened_human: 1, clicked_human: 1 });
     expect(
       Object.entries(channels)
         .map(([name, { recipients: one }]) => [name, one.opened, one.clicked])

@@ -47,6 +47,7 @@ describe("funnel and summary of a journey", () => {
       opened: 2,
       opened_human: 2,
       clicked: 1,
+      clicked_human: 1,
       converted: 1,
       revenue_cents: 900,
     });

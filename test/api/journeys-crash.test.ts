@@ -3,7 +3,8 @@
 import { expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { stepJourneyQueue } from "../../shared/resources.ts";
-import { eventWrite } from "../../shared/store/events/events.ts";
+import { actorWrites } from "../../shared/store/events/blocks.ts";
+import { actorText } from "../../shared/store/events/events.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
 import { recountRuns } from "../../shared/store/journeys/runs.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
@@ -108,21 +109,19 @@ it("JND-13 the timeout looks for the event before it takes on_timeout, also wher
   const people = [await person("ada"), await person("bob"), await person("eve")];
   for (const who of ["ada", "bob", "eve"]) await track(who, "signed_up");
   // No message names these rows: too early, at the end of the window, after it.
-  for (const [i, ms] of [-1, HOUR, HOUR + 1].entries())
-    await tenant.store.writeAll([
-      eventWrite(tenant.store, {
-        id: world.ids.uuid(),
-        event_name: "paid",
-        actor: { subscriber: people[i]! },
-        platform: null,
-        properties: {},
-        occurred_at: at(ms),
-        received_at: at(ms),
-        source: "server",
-        shard: "0",
-        isWatched: false,
-      }),
-    ]);
+  for (const [i, ms] of [-1, HOUR, HOUR + 1].entries()) {
+    const event = {
+      id: world.ids.uuid(),
+      event_name: "paid",
+      actor: actorText({ subscriber: people[i]! }),
+      platform: null,
+      properties: {},
+      occurred_at: at(ms),
+      isKeyed: false,
+    };
+    const origin = { received_at: at(ms), source: "server" as const };
+    await tenant.store.writeAll(actorWrites([event], { ...origin, key: undefined, watched: new Set() }));
+  }
   await world.advance(2 * HOUR);
   expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1, "wait:timeout": 2 });
 });

@@ -1,6 +1,6 @@
 // Runs of journeys: who enters, the steps they take, and the conditions that end them (JND, JST, D-JNY-RUN).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, timeOfUuid, timestamp } from "../../shared/clock.ts";
 import { attribute, branch, countedSetting, delayed, graphOf } from "../support/journeys.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -71,6 +71,7 @@ describe("a story of 30 days", () => {
     const ended = { status: "completed", counts: { sent: 1, delivered: 1 } };
     expect(sends).toHaveLength(6);
     for (const one of sends) expect(one).toMatchObject(ended);
+    for (const one of sends) expect(timestamp(timeOfUuid(one.id))).toBe(one.created_at);
   });
 });
 

@@ -1,8 +1,12 @@
 // Runs of journeys that wait, branch, are paused, stay on their version and end (JND-13, JNY-17 to JNY-19, D-JNY-RUN).
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
+import { putItem } from "../../shared/store/item.ts";
 import { countsOf } from "../../shared/store/journeys/counts.ts";
+import { RunEntry, runEntryKey } from "../../shared/store/journeys/run-items.ts";
 import { attribute, branch, countedSetting, delayed, graphOf } from "../support/journeys.ts";
+import { operate } from "../support/people.ts";
+import type { Tenant } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -124,6 +128,36 @@ describe("pause, versions, ends", () => {
       wait: { active: 1, outcomes: { "wait:event": 1, "wait:timeout": 1 } },
     });
     expect(await runs(id)).toHaveLength(3);
+  });
+
+  /** Entries of runs without their rows, so many that this run is neither on the first page of its shard nor at the end. */
+  const surround = (tenant: Tenant, journey: string, run: string) =>
+    tenant.store.writeAll(
+      ["00000000", "ffffffff"].flatMap((first) =>
+        Array.from({ length: 150 }, (_, n) => {
+          const other = `${first}-0000-7000-8000-${String(n).padStart(11, "0")}${run.at(-1)}`;
+          return putItem(RunEntry, runEntryKey(journey, other), { subscriber: other, status: "active" });
+        }),
+      ),
+    );
+
+  it("JNY-18 AMB-112 a suspension that meets the activation holds what became due in the pause, and reactivation sends it", async () => {
+    const { world, tenant, call, active, activate, person, track, send, inbox, runs, stats } = await setting();
+    const id = await active(graphOf({ pause: { delay: { duration: "1h", next: "hello" } }, hello: send("Hello") }));
+    const [ada, bob] = [await person("ada"), await person("bob")];
+    await track("ada", "signed_up");
+    await track("bob", "signed_up");
+    await surround(tenant, id, (await runs(id))[0].id);
+    await call(`POST /api/v1/journeys/${id}/pause`);
+    await world.advance(2 * HOUR);
+    await activate(id);
+    await operate(world, tenant, { status: "suspended" });
+    await world.advance(3 * HOUR);
+    await operate(world, tenant, { status: "active" });
+    expect((await stats(id)).steps.pause.active).toBe(2);
+    await world.advance(6 * MINUTE);
+    expect([await inbox(ada), await inbox(bob)]).toEqual([["Hello"], ["Hello"]]);
+    expect((await stats(id)).runs).toMatchObject({ active: 0, completed: 2 });
   });
 
   it("AMB-12 D-JNY-RUN runs stay on the version they entered, and still react to what it names", async () => {

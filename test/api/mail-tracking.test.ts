@@ -1,6 +1,6 @@
 // Opens and clicks of mails: targets of links, counts, and requests of machines (D-EMAIL, F19, AMB-92).
 import { describe, expect, it } from "vitest";
-import { SECOND } from "../../shared/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
 import { htmlLinks, mailParts, withoutAdditions } from "../../shared/providers/mail-parts.ts";
 import { interactionTotals, recountInteractions } from "../../shared/store/sends/interaction-totals.ts";
 import { follow, mailing, mailsOf } from "../support/mails.ts";
@@ -18,9 +18,9 @@ const BODY =
 const totalsOf = async (tenant: Tenant, job: string) => {
   const totals = await interactionTotals(tenant.store, job);
   expect(await recountInteractions(tenant.store, job)).toEqual(totals);
-  const { opened, clicked, opened_human } = totals.recipients;
+  const { opened, clicked, opened_human, clicked_human } = totals.recipients;
   const { email_opened, email_clicked } = totals.interactions;
-  return { opened, clicked, opened_human, email_opened, email_clicked };
+  return { opened, clicked, opened_human, clicked_human, email_opened, email_clicked };
 };
 
 const rowsOf = async (world: TestWorld) => {
@@ -62,14 +62,26 @@ describe("links", () => {
     }
   });
 
-  it("D-EMAIL after a change of attributes a link leads to the link at its position; after an erasure it is a 404", async () => {
+  it("D-EMAIL after a change of attributes a link leads to what was sent or to a neutral page; after an erasure it is a 404", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const body = `{% if subscriber.first_name == "Ada" %}<a href="${SHOP}/ada">A</a>{% endif %}<p><a href="${SHOP}/all">B</a>`;
-    const [, second] = (await mail({ body: `<div>${body}</div>` })).mail.clicks as [string, string];
+    const named = `<a href="${SHOP}/{{ subscriber.first_name }}">C</a>`;
+    const [first, second, third] = (await mail({ body: `<div>${body}${named}</div>` })).mail.clicks as [
+      string,
+      string,
+      string,
+    ];
     const again = { external_id: "ada", attributes: { first_name: "Bea" } };
     await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: again });
     expect((await follow(world, "GET", second)).headers.location).toBe(`${SHOP}/all`);
+    for (const path of [first, third]) {
+      const { status, headers } = await follow(world, "GET", path);
+      expect([status, headers.location]).toEqual([302, "/c"]);
+    }
+    const page = await follow(world, "GET", "/c");
+    expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(String(page.body)).toContain("This link has expired");
     await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
     await world.settle();
     expect((await follow(world, "GET", second)).status).toBe(404);
@@ -130,6 +142,7 @@ describe("counting", () => {
       opened: 1,
       clicked: 1,
       opened_human: 1,
+      clicked_human: 1,
       email_opened: 1,
       email_clicked: 1,
     });
@@ -162,6 +175,7 @@ describe("counting", () => {
       opened: 1,
       clicked: 1,
       opened_human: 0,
+      clicked_human: 0,
       email_opened: 2,
       email_clicked: 4,
     });
@@ -172,6 +186,32 @@ describe("counting", () => {
     expect(await totalsOf(tenant, job.id)).toMatchObject({ opened: 1, opened_human: 1 });
     expect((await rowsOf(world)).filter(({ machine }) => machine === undefined)).toHaveLength(1);
   });
+
+  it.each(["one after the other", "at once"])(
+    "AMB-92 F19 all links within seconds, %s, are a machine's, whenever it comes and whatever agent it names",
+    async (how) => {
+      const { world, tenant } = await withTenant();
+      const { mail } = await mailing(world, tenant);
+      const more = [1, 2].map((n) => `<a href="${SHOP}/${n}">${n}</a>`).join("");
+      const { job, mail: sent } = await mail({ body: BODY + more });
+      await world.advance(3 * HOUR);
+      const paths = [sent.pixel, ...sent.clicks];
+      if (how === "at once") await Promise.all(paths.map((path) => follow(world, "GET", path)));
+      else
+        for (const path of paths) {
+          await follow(world, "GET", path);
+          await world.advance(SECOND);
+        }
+      const machines = { opened: 1, opened_human: 0, clicked: 1, clicked_human: 0 };
+      expect(await totalsOf(tenant, job.id)).toMatchObject({ ...machines, email_clicked: 4 });
+      await world.advance(MINUTE);
+      await follow(world, "GET", sent.clicks[0]!);
+      await world.advance(5 * SECOND);
+      await follow(world, "GET", sent.clicks[2]!);
+      const people = { opened: 1, opened_human: 1, clicked: 1, clicked_human: 1 };
+      expect(await totalsOf(tenant, job.id)).toMatchObject(people);
+    },
+  );
 
   it("D-EMAIL a thousand requests of a link in a second are one report", async () => {
     const { world, tenant } = await withTenant();
@@ -200,7 +240,9 @@ describe("counting", () => {
       as: await tenant.dashboard(),
     });
     expect(report).toMatchObject({ opened: 2, opened_human: 1 });
-    expect(report.by_channel).toEqual([{ channel: "email", delivered: 2, opened: 2, opened_human: 1, clicked: 0 }]);
+    expect(report.by_channel).toEqual([
+      { channel: "email", delivered: 2, opened: 2, opened_human: 1, clicked: 0, clicked_human: 0 },
+    ]);
     const humans = report.by_message.map(({ opened_human }: { opened_human: number }) => opened_human);
     expect(humans.toSorted()).toEqual([0, 1]);
   });

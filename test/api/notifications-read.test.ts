@@ -1,10 +1,12 @@
 // Safe repetition, reading and listing of sends (AMB-94, NTF-17, D-NTF).
 import { describe, expect, it } from "vitest";
 import { DAY, SECOND } from "../../shared/clock.ts";
-import { putItem } from "../../shared/store/item.ts";
+import { fromJson, putItem, toJson } from "../../shared/store/item.ts";
+import { type JobSource, jobIdOf, laneOf } from "../../shared/store/sends/job-ids.ts";
 import { JobItem } from "../../shared/store/sends/job-items.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, quickStore } from "../support/people.ts";
+import { spentByCall } from "../support/spending.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -38,6 +40,19 @@ describe("idempotency", () => {
     await post(world, tenant, { ...body(ids), idempotency_key: "k" });
     const other = await post(world, tenant, { ...body(ids), title: "Other", idempotency_key: "k" });
     expect([other.status, other.body.code]).toEqual([409, "CONFLICT"]);
+  });
+
+  it("AMB-125 the answer says which of the given ids are of no subscriber, and a repeat says the same", async () => {
+    const { world, tenant, ids } = await withPeople(2);
+    const strangers = Array.from({ length: 101 }, () => world.ids.uuid());
+    const given = { subscriberIds: [...ids, ...strangers] };
+    for (const [n, more] of [{}, { scheduled_at: inMs(world, DAY) }].entries()) {
+      const key = { "idempotency-key": `with-strangers-${n}` };
+      const { body } = await post(world, tenant, { ...given, ...more }, key);
+      expect(body).toMatchObject({ unknown: 101, unknown_ids: strangers.slice(0, 100) });
+      expect((await post(world, tenant, { ...given, ...more }, key)).body).toEqual(body);
+    }
+    expect((await post(world, tenant, everybody)).body).not.toHaveProperty("unknown");
   });
 
   it("D-NTF racing requests of one key make one send", async () => {
@@ -139,5 +154,79 @@ describe("read", () => {
     expect(first.items[0]).toEqual(await jobOf(world, tenant, ids[0]!));
     for (const query of ["?limit=0", "?status=gone", "?cursor=x"])
       expect((await list(world, tenant, query)).status).toBe(422);
+  });
+
+  it("AMB-127 the list is newest first whatever made the jobs, and never reads thousands of a source it leaves out", async () => {
+    const { world, tenant, ids } = await withPeople(1);
+    const { id: own } = (await post(world, tenant, { subscriberIds: ids })).body;
+    await world.settle();
+    const job = await tenant.store.get(JobItem, { job: own });
+    if (!job) throw new Error("The job is not there.");
+    const { pk, sk, ...row } = job;
+    const made: { id: string; source: JobSource }[] = Array.from({ length: 4_600 }, (_, n) => {
+      const source: JobSource = n % 46 === 0 ? (n % 92 === 0 ? "campaign" : "api") : "journey";
+      const id = jobIdOf(source, START + 1_000 + n, world.ids.bytes(10));
+      return { id, source };
+    });
+    const former: (typeof made)[number] = { id: world.ids.uuidAt(START + 1_000 + 4_590), source: "journey" };
+    const copies = [...made, former].map(({ id, source }) =>
+      putItem(
+        JobItem,
+        { job: id },
+        {
+          ...row,
+          id,
+          json: toJson({ ...fromJson(row.json), source: { type: source, id: null } }),
+          source_type: source,
+        },
+      ),
+    );
+    await quickStore(world, tenant).writeAll(copies);
+    const all = [...made, former].sort((a, b) => (a.id < b.id ? 1 : -1));
+    const newest = (...sources: string[]) =>
+      all
+        .filter(({ source }) => sources.includes(source))
+        .slice(0, 20)
+        .map(({ id }) => id);
+    const idsOf = (answer: { body: { items: { id: string }[] } }) => answer.body.items.map(({ id }) => id);
+    expect(idsOf(await list(world, tenant))).toEqual(newest("api", "campaign", "journey"));
+    expect(idsOf(await list(world, tenant, "?exclude_source_type=journey"))).toEqual(newest("api", "campaign"));
+    expect(idsOf(await list(world, tenant, "?source_type=journey"))).toEqual(newest("journey"));
+    expect((await list(world, tenant, "?exclude_source_type=nonsense")).status).toBe(422);
+    const as = await tenant.dashboard();
+    const route = "GET /api/v1/notifications?source_type=api&limit=20";
+    const cost = await spentByCall(world, { as, route, refused: { route: "GET /api/v1/notifications?limit=0" } });
+    expect(idsOf(await list(world, tenant, "?source_type=api&limit=20"))).toEqual(newest("api"));
+    expect(cost.rcu).toBeLessThanOrEqual(8);
+    expect(cost.requests).toBeLessThanOrEqual(4);
+    const pages: string[] = [];
+    let cursor = "";
+    do {
+      const page = (
+        await list(world, tenant, `?source_type=campaign&limit=7&cursor=${cursor}`.replace(/&cursor=$/, ""))
+      ).body;
+      pages.push(...page.items.map(({ id }: { id: string }) => id));
+      cursor = page.next_cursor;
+    } while (cursor !== "");
+    expect(pages).toEqual(all.filter(({ source }) => source === "campaign").map(({ id }) => id));
+  });
+
+  it("AMB-127 the jobs of a busy second are spread, and the list has each once at any size of its pages", async () => {
+    const { world, tenant, ids } = await withPeople(1);
+    const made: string[] = [];
+    for (let n = 0; n < 26; n++) made.push((await post(world, tenant, { subscriberIds: ids })).body.id);
+    expect(new Set(made.map(laneOf)).size).toBeGreaterThan(2);
+    const newest = made.toSorted().reverse();
+    for (const limit of [4, 25]) {
+      const listed: string[] = [];
+      for (let cursor: string | undefined; cursor !== ""; ) {
+        const page = (await list(world, tenant, `?limit=${limit}${cursor ? `&cursor=${cursor}` : ""}`)).body;
+        listed.push(...page.items.map(({ id }: { id: string }) => id));
+        cursor = page.next_cursor;
+      }
+      expect(listed).toEqual(newest);
+    }
+    await world.settle();
+    for (const id of made) expect(await jobOf(world, tenant, id)).toMatchObject({ id, status: "completed" });
   });
 });

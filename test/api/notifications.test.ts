@@ -19,7 +19,10 @@ describe("create", () => {
   it("NTF-1 NTF-2 NTF-3 AMB-35 AMB-38 answers 201 {id, sent} and delivers to exactly the given subscribers", async () => {
     const { world, tenant, ids } = await withPeople(3);
     const answer = await post(world, tenant, { subscriberIds: ids.slice(0, 2) });
-    expect([answer.status, answer.body]).toEqual([201, { id: expect.any(String), sent: 2 }]);
+    expect([answer.status, answer.body]).toEqual([
+      201,
+      { id: expect.any(String), sent: 2, unknown: 0, unknown_ids: [] },
+    ]);
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
     await world.settle();
     expect(await reachedOf(world, tenant, ids)).toEqual(ids.slice(0, 2));

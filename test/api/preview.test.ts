@@ -142,6 +142,7 @@ it("F8 D-LIQUID samples are rendered, with arms and what waits; variables withou
     deferred_until: null,
     title: "Hi Ada",
     body: "20 %!",
+    data: { offer: "20 %" },
   });
   const waits = told.samples.filter(({ deferred_until }: { deferred_until: string | null }) => deferred_until);
   expect(waits).toMatchObject([{ deferred_until: "2026-11-20T23:00:00.000Z" }]);

@@ -21,7 +21,7 @@ const buy = { event_name: "buy" };
 const again = async (world: TestWorld, tenant: Tenant, message: Partial<Message<"segment">>) => {
   await segmentQueue
     .open(quickDeps(world))(tenant.id)
-    .send([{ tenant: tenant.id, people: [], events: [], tries: 0, ...message }]);
+    .send([{ tenant: tenant.id, people: [], visitors: [], ...message }]);
   await world.settle();
 };
 
@@ -146,11 +146,10 @@ describe("converges", () => {
     await did(world, tenant, ada, { ...buy, idempotency_key: "one" });
     await did(world, tenant, ada, { ...buy, idempotency_key: "one" });
     await upsert(world, tenant, "ada", { plan: "free" });
-    const [event] = (await wholeTable(world)).filter(({ pk }) => pk.S.includes("#E#"));
     for (let n = 0; n < 3; n++)
       await again(world, tenant, {
         people: [{ id: ada, segments: [id] }, { id: ada }],
-        events: [event!.pk.S.split("#E#")[1]],
+        visitors: [{ anonymous: "nobody" }],
       });
     expect([await membersOf(world, tenant, id), await membersOf(world, tenant, count)]).toEqual([[], []]);
   });
@@ -272,9 +271,16 @@ describe("costs", () => {
         () => did(world, tenant, ada, { event_name: "open" }),
         () => upsert(world, tenant, "ada", { age: world.clock.now() }),
       ];
-      for (const one of work) await one();
       const both = [];
-      for (const one of work) both.push(await spent(world, one));
+      for (const one of work) {
+        // The first event in one of the day's 16 partitions notes it, so of 17 tries one writes no note.
+        let least = await spent(world, one);
+        for (let tries = 1; tries < 17; tries++) {
+          const cost = await spent(world, one);
+          if (cost.wcu < least.wcu) least = cost;
+        }
+        both.push(least);
+      }
       return both;
     };
     const before = await costs();

@@ -6,6 +6,7 @@ import { MINUTE, SECOND } from "../../shared/clock.ts";
 import { Message } from "../../shared/store/sends/inbox-items.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
+import { addPhone, openChannels, outboxOf } from "../support/reached.ts";
 import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -29,7 +30,7 @@ async function fates(world: TestWorld, tenant: Tenant, ids: string[], job: strin
   return Promise.all(
     ids.map(async (id) => {
       const items = await store.queryAll(Message, { subscriber: id });
-      const mine = items.filter((row) => row.job === job).map((row) => JSON.parse(row.content));
+      const mine = items.filter((row) => row.job === job).map((row) => JSON.parse(row.content ?? ""));
       expect(mine.length).toBeLessThan(2);
       if (mine.length === 0) return "held out";
       const { title, body, variant_id } = mine[0];
@@ -50,6 +51,18 @@ it("D-AB the test vectors hold for the hashes of this file", () => {
     [2307, 8320],
     [2635, 3123],
   ]);
+});
+
+it("ABH-2 D-AB a push and a mail carry the arm of their recipient", async () => {
+  const { world, tenant } = await withTenant();
+  const { ios, email } = await openChannels(world, tenant, "ios-push", "email");
+  const [id = ""] = await addPeople(world, tenant, 1, () => ({ email: "ada@example.com" }));
+  await addPhone(world, tenant, id, "ios");
+  const { job } = await send(world, tenant, { subscriberIds: [id], channel_ids: [ios, email], variant_b });
+  const arm = fateOf(job.id, id, 0, 50);
+  const sent = new Map((await outboxOf(world)).map((item) => [item.channel, item]));
+  expect(sent.get("ios")?.payload).toMatchObject({ variant_id: arm });
+  expect(String(sent.get("email")?.payload)).toContain(`X-Variant-Id: ${arm}`);
 });
 
 describe.each([

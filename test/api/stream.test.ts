@@ -10,7 +10,7 @@ import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const LIFETIME = 14 * MINUTE;
+const LIFETIME = 90 * SECOND;
 
 async function withReader(options: Parameters<typeof fresh>[0] = {}) {
   const { world, tenant } = await withTenant(options);
@@ -156,7 +156,7 @@ describe("resumption", () => {
     const titles = (stream: typeof first) => stream.frames().map(({ data }) => data.title);
     expect(titles(first)).toEqual(["on time", "late"]);
     const second = await open({ "last-event-id": first.frames()[0]!.id });
-    await world.advance(2 * MINUTE);
+    await world.advance(MINUTE);
     expect(titles(second)).toEqual(["late"]);
     await tell("live");
     expect(titles(second)).toEqual(["late", "live"]);
@@ -188,7 +188,38 @@ describe("resumption", () => {
 });
 
 describe("lifetime", () => {
-  it("SSE-3 ARC-3 retry at once, a keepalive comment every 30 seconds, a clean end at 14 minutes", async () => {
+  it("AMB-122 a stream ends after 90 seconds; one that goes on from its last id loses nothing and sends nothing twice", async () => {
+    const { world, open, tell } = await withReader();
+    await tell("before");
+    const titles: string[] = [];
+    let position: string | undefined;
+    for (let n = 0; n < 4; n++) {
+      const stream = await open(position === undefined ? {} : { "last-event-id": position });
+      await tell(`early ${n}`);
+      await world.advance(88 * SECOND);
+      await tell(`late ${n}`);
+      await world.advance(2 * SECOND);
+      expect(stream.ended).toBe(true);
+      titles.push(...stream.frames().map(({ data }) => data.title));
+      position = /id: (\S+)\n\n$/.exec(stream.text)?.[1];
+      await tell(`between ${n}`);
+      await world.advance(2 * SECOND);
+    }
+    const told = [0, 1, 2, 3].flatMap((n) => [`between ${n - 1}`, `early ${n}`, `late ${n}`]).slice(1);
+    expect(titles).toEqual(told);
+  });
+
+  it("AMB-122 the position is written soon after messages, so that they leave the platform's buffer", async () => {
+    const { world, open, tell } = await withReader();
+    const stream = await open();
+    await tell("hello");
+    expect(stream.text.endsWith("\n\n")).toBe(true);
+    const before = stream.text.length;
+    await world.advance(10);
+    expect(stream.text.slice(before)).toMatch(/^id: [0-9a-f-]{36}\.[0-9a-f]{12}\n\n$/);
+  });
+
+  it("SSE-3 ARC-3 retry at once, a keepalive comment every 30 seconds, a clean end after 90 seconds", async () => {
     const { world, open } = await withReader();
     const stream = await open();
     expect(stream.retries()).toEqual([2_000]);
@@ -199,7 +230,7 @@ describe("lifetime", () => {
     await world.advance(30 * SECOND);
     expect(stream.comments()).toBe(2);
     await world.advance(START + LIFETIME - 2 * SECOND - world.clock.now());
-    expect([stream.ended, stream.comments()]).toEqual([false, 27]);
+    expect([stream.ended, stream.comments()]).toEqual([false, 2]);
     await world.advance(4 * SECOND);
     expect(stream.ended).toBe(true);
     expect(stream.text.endsWith("\n\n")).toBe(true);

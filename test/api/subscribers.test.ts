@@ -236,12 +236,26 @@ describe("consent", () => {
     expect((await consents(world, tenant, body.id)).body.items).toHaveLength(2);
   });
 
-  it("D-CONSENT consented_at may not be in the future: 422 and nothing is written", async () => {
+  it("D-CONSENT AMB-117 consented_at may be five minutes ahead; beyond it is 422 and nothing is written", async () => {
     const { world, tenant } = await withTenant();
-    const consent = { status: "opted_in", consented_at: new Date(START + SECOND).toISOString() };
-    const answer = await upsert(world, tenant, { external_id: "ada", consent });
+    const consentAt = (at: number) => ({ status: "opted_in", consented_at: new Date(at).toISOString() });
+    const beyond = { external_id: "ada", consent: consentAt(START + 5 * MINUTE + 1) };
+    const answer = await upsert(world, tenant, beyond);
     expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["consent.consented_at"]]);
     expect((await world.call("GET /v1/subscribers", { as: tenant.server })).body.items).toEqual([]);
+    const ahead = await upsert(world, tenant, { external_id: "ada", consent: consentAt(START + 5 * MINUTE) });
+    expect(ahead.status).toBe(200);
+  });
+
+  it("AMB-117 an opt-out after an opt-in from a clock ahead of ours counts at once", async () => {
+    const { world, tenant } = await withTenant();
+    const ahead = { status: "opted_in", consented_at: new Date(START + 4 * MINUTE).toISOString() };
+    const { id } = (await upsert(world, tenant, { external_id: "ada", consent: ahead })).body;
+    await world.advance(SECOND);
+    await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_out" } });
+    const profile = await tenant.rows.get({ pk: `T#${tenant.id}#S${id[0]}`, sk: id });
+    expect(profile?.["c:email"]).toBe("opted_out");
+    expect((await consents(world, tenant, id)).body.items[1].consented_at).toBe(ahead.consented_at);
   });
 
   it("D-CONSENT GEN-8 the history of an unknown or foreign subscriber is 404", async () => {

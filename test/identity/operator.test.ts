@@ -88,3 +88,42 @@ describe("the plan and the operator", () => {
     expect((await world.call("GET /api/v1/workspace", { as })).body.email_consent_mode).toBe("opt_out");
   });
 });
+
+describe("registration", () => {
+  const account = {
+    email: "owner@example.com",
+    password: "Correct-Horse-9-Battery",
+    name: "Owner",
+    workspace_name: "Shop",
+  };
+  const register = (of: TestWorld) => of.call("POST /api/v1/auth/register", { body: account });
+
+  it("D-AUTH where it is closed, only the operator makes a workspace, whose owner then logs in", async () => {
+    world = await testWorld({ env: { REGISTRATION: "closed" } });
+    const refused = await register(world);
+    expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
+    expect(await operate({ register: { ...account, password: "password" } })).toEqual({
+      error: "invalid",
+      fields: { password: expect.any(String) },
+    });
+    const made = await operate({ register: { ...account, plan: "growth" } });
+    expect(made).toMatchObject({ workspace: { name: "Shop", plan: "growth" }, usage: { sends: 0, events: 0 } });
+    expect(await operate({ register: account })).toMatchObject({ error: "conflict" });
+    const { email, password } = account;
+    const session = await world.call("POST /api/v1/auth/login", { body: { email, password } });
+    expect([session.status, session.body.tenant.role]).toEqual([200, "owner"]);
+  });
+
+  it("D-AUTH by invitation, an address registers that the operator invited within the last 7 days", async () => {
+    world = await testWorld({ env: { REGISTRATION: "invite" } });
+    expect((await register(world)).status).toBe(403);
+    expect(await operate({ invite: { email: "nobody" } })).toMatchObject({ error: "invalid" });
+    expect(await operate({ invite: { email: account.email.toUpperCase() } })).toMatchObject({
+      invited: { until: expect.any(String) },
+    });
+    await world.advance(8 * 86_400_000);
+    expect((await register(world)).status).toBe(403);
+    await operate({ invite: { email: account.email } });
+    expect((await register(world)).status).toBe(201);
+  });
+});

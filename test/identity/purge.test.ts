@@ -10,6 +10,7 @@ import { Usage, WorkspaceItem } from "../../shared/store/workspaces/items.ts";
 import { workspaceRows } from "../../shared/workspace-rows.ts";
 import { foreignIds } from "../support/foreign.ts";
 import { fillWorkspace, join } from "../support/full-workspace.ts";
+import { uploadFile } from "../support/imports.ts";
 import { mortal } from "../support/mortal.ts";
 import { addPeople, quickDeps, quickStore, wholeTable } from "../support/people.ts";
 import { formOf, pictures } from "../support/pictures.ts";
@@ -68,6 +69,7 @@ describe("a purge", () => {
     const world = await fresh();
     const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
     await fillWorkspace(world, tenant);
+    await uploadFile(world, tenant, "external_id\nada\n");
     for (const noun of ["in-app/assets", "templates", "segments", "journeys", "notifications", "devices"])
       await foreignIds(world, neighbour, `GET /api/v1/${noun}/:id`);
     await world.settle();

@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { permissions, roles } from "../../shared/http/roles.ts";
 import { platformWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
-import { UserItem } from "../../shared/store/workspaces/identity-items.ts";
+import { countAttempt } from "../../shared/store/workspaces/attempts.ts";
+import { InvitationItem, UserItem } from "../../shared/store/workspaces/identity-items.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 const PASSWORD = "correct horse battery";
@@ -60,6 +61,44 @@ describe("invitations", () => {
     expect((await silent.call("POST /api/v1/team/invitations", { as, body })).status).toBe(201);
     expect((await silent.call("GET /_local/outbox?channel=email")).body.items).toEqual([]);
   });
+
+  it("AMB-78 D-AUTH the password of an existing user is checked as at a login, and five wrong ones end the invitation", async () => {
+    const email = "grace@navy.example";
+    const account = { email, name: "Grace", password: PASSWORD, workspace_name: "Navy" };
+    expect((await world.call("POST /api/v1/auth/register", { body: account })).status).toBe(201);
+    const { token } = (await invite(email, "viewer")).body;
+    const guess = (password: string, sent = token) =>
+      world.call("POST /api/v1/auth/invitations/accept", { body: { token: sent, name: "Grace", password } });
+    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    await platform.change(InvitationItem, { token }, { set: { failures: 4 } });
+    expect((await guess("wrong horse battery")).status).toBe(401);
+    expect((await guess(PASSWORD)).status).toBe(404);
+    const again = (await invite(email, "viewer")).body.token;
+    const logins = { kind: "login-email", max: 10, windowMs: 900_000 };
+    for (let n = 0; n < 9; n++) await countAttempt(platform, logins, email);
+    expect((await guess(PASSWORD, again)).status).toBe(429);
+    await world.advance(900_000);
+    expect((await guess(PASSWORD, again)).status).toBe(201);
+  });
+
+  it("AMB-78 LIM-4 five an hour go to one address, from whatever workspace", async () => {
+    const other = await (await world.tenant()).dashboard();
+    const statuses: number[] = [];
+    for (const as of [owner, other, owner, other, owner, other])
+      statuses.push((await invite("grace@navy.example", "viewer", as)).status);
+    expect(statuses).toEqual([201, 201, 409, 409, 409, 429]);
+    await world.advance(3_600_000);
+    expect((await invite("grace@navy.example", "viewer", await tenant.dashboard())).status).toBe(409);
+  });
+
+  it.each(["Win at https://evil.example", "www.evil.example", "two\nlines", "hidden\u202etext"])(
+    "AMB-78 D-AUTH a workspace, whose name is in mails, is not called %j",
+    async (workspace_name) => {
+      const account = { email: "eve@evil.example", name: "Eve", password: PASSWORD, workspace_name };
+      const refused = await world.call("POST /api/v1/auth/register", { body: account });
+      expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["workspace_name"]]);
+    },
+  );
 
   it("AMB-78 ERR-11 one stands open for a person, also when two are made at once; one that ran out makes room", async () => {
     const invitations = ["Grace@navy.example", "grace@navy.example"].map((email) => invite(email, "viewer"));

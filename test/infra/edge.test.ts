@@ -195,7 +195,7 @@ const lines: Record<string, () => void | Promise<void>> = {
   },
   E16: () => {
     for (const { CustomOriginConfig } of functionOrigins()) expect(CustomOriginConfig.OriginReadTimeout).toBe(60);
-    expect(template.Resources.Stream!.Properties.Timeout).toBe(900);
+    expect(template.Resources.Stream!.Properties.Timeout).toBe(120);
   },
   E17: () => {
     expect(one("AWS::Lambda::Url").InvokeMode).toBe("RESPONSE_STREAM");
@@ -244,7 +244,7 @@ const lines: Record<string, () => void | Promise<void>> = {
   },
   E21: async () => {
     const { CachePolicyConfig } = one("AWS::CloudFront::CachePolicy");
-    expect(CachePolicyConfig).toMatchObject({ MinTTL: 0, DefaultTTL: 3_600, MaxTTL: 3_600 });
+    expect(CachePolicyConfig).toMatchObject({ MinTTL: 0, DefaultTTL: 60, MaxTTL: 60 });
     expect(CachePolicyConfig.ParametersInCacheKeyAndForwardedToOrigin).toMatchObject({
       CookiesConfig: { CookieBehavior: "none" },
       HeadersConfig: { HeaderBehavior: "none" },
@@ -260,7 +260,7 @@ const lines: Record<string, () => void | Promise<void>> = {
     expect(puts[0]!.input).toMatchObject({
       Key: "assets/x.png",
       ContentType: "image/png",
-      CacheControl: "public, max-age=31536000, immutable",
+      CacheControl: "public, max-age=60, immutable",
     });
     expect(files.urlOf("x.png")).toBe("https://api.example.com/assets/x.png");
   },

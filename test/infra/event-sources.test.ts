@@ -30,6 +30,17 @@ describe.each(queueNames)("the queue %s", (name) => {
     expect(dead.RedrivePolicy).toBeUndefined();
   });
 
+  it("is not stopped by the detection of loops where its worker continues in another message", () => {
+    const [, role] = ofType(template, "AWS::IAM::Role").find(([id]) => id.startsWith(`${logicalIdOf(name)}Role`))!;
+    const statements = role.Properties.Policies.flatMap(
+      ({ PolicyDocument }: { PolicyDocument: { Statement: object[] } }) => PolicyDocument.Statement,
+    ).map((statement: object) => JSON.stringify(statement));
+    const own = `"${queueNamed(name).id}"`;
+    const sendsToItself = statements.some((text: string) => text.includes("sqs:SendMessage") && text.includes(own));
+    const { RecursiveLoop } = template.Resources[logicalIdOf(name)]!.Properties;
+    expect(RecursiveLoop).toBe(sendsToItself ? "Allow" : undefined);
+  });
+
   it("is standard, so that the tenant of a message is its fair-queue group", () => {
     expect(queueNamed(name).FifoQueue).toBeUndefined();
   });

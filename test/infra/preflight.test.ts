@@ -1,5 +1,6 @@
 // The preflight stops a deployment that would fail late, and says why.
 import { describe, expect, it } from "vitest";
+import { argumentsOf } from "../../infra/deploy.ts";
 import { runPreflight } from "../../infra/preflight.ts";
 
 const answering = (answer: object) => ({ send: async () => answer });
@@ -35,7 +36,14 @@ describe("it stops", () => {
     ["without a bootstrap", { parameters: refusing("ParameterNotFound") }, ["bootstrap is missing"]],
     ["on a bootstrap too old", { parameters: answering({ Parameter: { Value: "5" } }) }, ["of version 5"]],
     ["where streams would use up the limit", { context: { streamConcurrency: 901 } }, ["cannot be reserved"]],
-    ["on a reservation in a new account", { context: { streamConcurrency: 1 }, functions: limitOf(10) }, ["of 10 "]],
+    [
+      "on a reservation that a small account cannot make",
+      { context: { streamConcurrency: 1 }, functions: limitOf(50) },
+      ["of 50 "],
+    ],
+    ["in a new account, with the quota to ask for", { functions: limitOf(10) }, ["L-B99A9384"]],
+    ["on settings that are not JSON", { context: { domain: "{name: a" } }, ["context domain is wrong"]],
+    ["on a budget that warns nobody", { context: { monthlyBudget: "50" } }, ["needs alarmEmail"]],
   ])("%s", async (_, change, faults) => {
     const report = await runPreflight({ ...inOrder, ...change });
     expect(report.faults).toEqual(faults.map((words) => expect.stringContaining(words)));
@@ -52,6 +60,33 @@ it("notes what it may not look at, and what to do by hand", async () => {
   expect(report.faults).toEqual([]);
   for (const words of ["bootstrap", "Lambda limit", "DkimRecord1", "removal is destroy", "alarmEmail"])
     expect(report.notes).toContainEqual(expect.stringContaining(words));
-  const fresh = await runPreflight({ ...inOrder, functions: limitOf(10) });
-  expect(fresh.notes).toContainEqual(expect.stringContaining("share 10 invocations"));
+  const small = await runPreflight({ ...inOrder, functions: limitOf(50) });
+  expect(small.notes).toContainEqual(expect.stringContaining("share 50 invocations"));
+  expect(small.chosen).toEqual({ workerConcurrency: "2" });
+});
+
+it("gives the deployment the account's limit, and lets a setting stand that was given", async () => {
+  const AccountLimit = { UnreservedConcurrentExecutions: 60, ConcurrentExecutions: 80 };
+  const report = await runPreflight({
+    ...inOrder,
+    functions: answering({ AccountLimit }),
+    context: {
+      workerConcurrency: "5",
+      domain: '{"name":"a.example","certificateArn":"arn:aws:acm:us-east-1:1:certificate/x"}',
+    },
+  });
+  expect([report.faults, report.chosen]).toEqual([[], { accountConcurrency: "80" }]);
+});
+
+it("the arguments of a deployment reach the checks and cdk deploy alike", () => {
+  expect(
+    argumentsOf(["-c", "stackName=B", "--anyway", "--context=removal=destroy", "--require-approval", "never"]),
+  ).toEqual({
+    context: { stackName: "B", removal: "destroy" },
+    anyway: true,
+    check: false,
+    help: false,
+    rest: ["--context", "stackName=B", "--context", "removal=destroy", "--require-approval", "never"],
+  });
+  expect(() => argumentsOf(["-c"])).toThrow("takes name=value");
 });

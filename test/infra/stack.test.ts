@@ -1,10 +1,11 @@
 // The stack as a whole: size, costs at rest, data protection and alarms.
+import { createRequire } from "node:module";
 import { describe, expect, it, vi } from "vitest";
 import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
 import { type Endpoint, endpoints, group } from "../../shared/http/endpoint.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
-import { deployed, ofType, synthesize, type Template, textOf } from "./support/template.ts";
+import { context, deployed, ofType, synthesize, type Template, textOf } from "./support/template.ts";
 
 const MAX_RESOURCES = 400;
 const COMING_ROUTES = 170;
@@ -12,8 +13,12 @@ const COMING_GROUPS = 26;
 
 vi.setConfig({ testTimeout: 60_000 });
 
+const recommendedFlags = createRequire(import.meta.url)("aws-cdk-lib/recommended-feature-flags.json") as object;
+
 const template: Template = deployed();
 const EVERYTHING = {
+  monthlyBudget: 50,
+  webAclArn: "arn:aws:wafv2:us-east-1:1:global/webacl/x/y",
   domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:1:certificate/x" },
   emailIdentity: "mail.example.com",
   alarmEmail: "ops@example.com",
@@ -105,6 +110,7 @@ describe("cost at rest", () => {
       "AWS::DynamoDB::Table",
     ];
     const whenAskedFor = [
+      "AWS::Budgets::Budget",
       "AWS::SES::ConfigurationSet",
       "AWS::SES::ConfigurationSetEventDestination",
       "AWS::SES::EmailIdentity",
@@ -159,7 +165,7 @@ describe("what is kept", () => {
     expect(keys.find(({ KeySpec }) => KeySpec === undefined)).toMatchObject({ EnableKeyRotation: true });
     expect(keys.find(({ KeySpec }) => KeySpec === "RSA_2048")).toMatchObject({ KeyUsage: "SIGN_VERIFY" });
     for (const type of ["AWS::DynamoDB::Table", "AWS::KMS::Key", "AWS::S3::Bucket"])
-      for (const [, { DeletionPolicy }] of ofType(template, type)) expect(DeletionPolicy).toBe("Retain");
+      for (const [, { DeletionPolicy }] of ofType(template, type)) expect(DeletionPolicy).toBe("RetainExceptOnCreate");
     const trial = synthesize({ context: { removal: "destroy" } });
     expect(ofType(trial, "AWS::DynamoDB::Table")[0]![1]).toMatchObject({
       DeletionPolicy: "Delete",
@@ -195,9 +201,10 @@ describe("functions", () => {
         Runtime: "nodejs24.x",
         Architectures: ["arm64"],
         Handler: "index.handler",
-        MemorySize: spec.kind === "stream" ? 128 : 512,
-        Timeout: { api: 29, fallback: 29, operator: 29, worker: 60, stream: 900 }[spec.kind],
+        MemorySize: spec.memoryMb,
+        Timeout: { api: 29, fallback: 29, operator: 29, worker: 60, stream: 120 }[spec.kind],
         TracingConfig: { Mode: "Active" },
+        LoggingConfig: { LogFormat: "JSON", SystemLogLevel: "WARN" },
       });
       expect(Properties.ReservedConcurrentExecutions).toBeUndefined();
     }
@@ -213,6 +220,39 @@ describe("functions", () => {
   });
 });
 
+describe("a first deployment", () => {
+  it("takes no name of the account that another region has", () => {
+    const names = [
+      ...only("AWS::CloudFront::OriginAccessControl").map((it) => it.OriginAccessControlConfig.Name),
+      ...only("AWS::CloudFront::ResponseHeadersPolicy").map((it) => it.ResponseHeadersPolicyConfig.Name),
+      ...only("AWS::CloudFront::CachePolicy").map((it) => it.CachePolicyConfig.Name),
+      ...only("AWS::CloudFront::Function").map((it) => it.Name),
+      ...only("AWS::CloudWatch::Dashboard").map((it) => it.DashboardName),
+    ];
+    expect(names.length).toBeGreaterThan(4);
+    for (const name of names) expect(textOf(name)).toContain("<AWS::Region>");
+    for (const role of only("AWS::IAM::Role")) expect(role.RoleName).toBeUndefined();
+  });
+
+  it("registers nobody but through the operator, until the settings say otherwise", () => {
+    expect(template.Resources.ApiAuth!.Properties.Environment.Variables.REGISTRATION).toBe("closed");
+    const { Resources } = synthesize({ context: { registration: "invite" } });
+    expect(Resources.ApiAuth!.Properties.Environment.Variables.REGISTRATION).toBe("invite");
+  });
+
+  it("sets every feature flag of the CDK that decides names and ids", () => {
+    const missing = Object.keys(recommendedFlags).filter((flag) => !Object.hasOwn(context, flag));
+    expect(missing).toEqual([]);
+  });
+
+  it("limits the stage, and more tightly the routes that anyone may call", () => {
+    const [{ DefaultRouteSettings, RouteSettings }] = only("AWS::ApiGatewayV2::Stage");
+    expect(DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 2_000, ThrottlingBurstLimit: 1_000 });
+    expect(RouteSettings["POST /api/v1/auth/login"]).toEqual({ ThrottlingRateLimit: 50, ThrottlingBurstLimit: 50 });
+    expect(RouteSettings["POST /api/v1/templates"]).toBeUndefined();
+  });
+});
+
 describe("alarms", () => {
   it("each say what a human loses", () => {
     for (const { AlarmDescription } of only("AWS::CloudWatch::Alarm")) {
@@ -225,7 +265,23 @@ describe("alarms", () => {
     const metrics = only("AWS::CloudWatch::Alarm").map(({ MetricName }) => MetricName);
     const dead = metrics.filter((name) => name === "ApproximateNumberOfMessagesVisible");
     expect(dead).toHaveLength(contents.workers.length);
-    for (const name of ["IteratorAge", "5xx", "Throttles", "Errors"]) expect(metrics).toContain(name);
+    for (const name of [
+      "IteratorAge",
+      "5xx",
+      "Throttles",
+      "Errors",
+      "TargetErrorCount",
+      "5xxErrorRate",
+      "ConcurrentExecutions",
+    ])
+      expect(metrics).toContain(name);
+    const late = metrics.filter((name) => name === "ApproximateAgeOfOldestMessage");
+    expect(late).toHaveLength(contents.workers.length - 1);
+    const [[, edge] = []] = ofType(template, "AWS::CloudWatch::Alarm").filter(
+      ([, { Properties }]) => Properties.MetricName === "5xxErrorRate",
+    );
+    expect(template.Conditions[edge!.Condition!]).toEqual({ "Fn::Equals": [{ Ref: "AWS::Region" }, "us-east-1"] });
+    expect(JSON.stringify(only("AWS::CloudWatch::Alarm"))).toContain("WriteThrottleEvents");
   });
 
   it("write to an address if there is one; cdk-nag has nothing against the whole", () => {

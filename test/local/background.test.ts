@@ -25,6 +25,15 @@ describe("the background pump", () => {
     await until(() => clock.now() > moved);
   });
 
+  test("fires at its time what is scheduled while nothing else is due", async () => {
+    const { time, worker, trace, scheduler, clock } = await world({ ticking: true });
+    await worker("work", (body) => trace.push(body));
+    time.start();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    scheduler.put("scheduled", clock.now() + 200, "work");
+    await until(() => trace.length === 1);
+  });
+
   test("does nothing while nothing is due", async () => {
     const { time, sqs } = await world({ ticking: true });
     let looks = 0;

@@ -60,6 +60,19 @@ describe("the server", () => {
     expect(lengths).toEqual(["70", "0"]);
   });
 
+  test("the control surface answers only requests that are addressed to this machine, and no page of another site", async () => {
+    const { server } = await served(undefined, async () => ({ status: 200, headers: {}, body: Buffer.from("ok") }));
+    const status = async (path: string, headers: Record<string, string>) =>
+      (await opened(`${server.url}${path}`, headers)).statusCode;
+    const host = new URL(server.url).host;
+    expect(await status("/_local/clock", {})).toBe(200);
+    expect(await status("/_local/clock", { origin: `http://${host}` })).toBe(200);
+    expect(await status("/_local/clock", { host: "rebound.example" })).toBe(403);
+    expect(await status("/_local/clock", { origin: "https://evil.example" })).toBe(403);
+    expect(await status("/_local/clock", { origin: "null" })).toBe(403);
+    expect(await status("/x", { host: "rebound.example", origin: "https://evil.example" })).toBe(200);
+  });
+
   test("passes method, path, headers and body on, and the answer back", async () => {
     const { server } = await served((event) => ({
       statusCode: 201,

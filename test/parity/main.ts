@@ -1,10 +1,17 @@
 // npm run parity -- [--ops N] [--seed S] [--only suite|dynamodb-local|dynalite] [--most N]: our DynamoDB beside two others.
-import { parseArgs } from "node:util";
+import { readArguments, refuse, wholeNumber } from "../../tools/arguments.ts";
 import { type Comparison, compare } from "./compare.ts";
 import { hasEngines, startDynalite, startDynamoDbLocal } from "./engines.ts";
 import { runSuite, type SuiteResult } from "./suite.ts";
 
-const { values } = parseArgs({
+const USAGE = `npm run parity -- [--ops 50000] [--seed 1]: random requests to our DynamoDB and to two others, compared.
+
+  --only NAME         suite, dynamodb-local or dynalite
+  --most N            differences that are printed, 20 by default
+
+The other engines are installed by tools/install-parity.sh. Ends with 1 if a difference is not explained.`;
+
+const { values } = readArguments(USAGE, {
   options: {
     ops: { type: "string", default: "50000" },
     seed: { type: "string", default: "1" },
@@ -12,6 +19,8 @@ const { values } = parseArgs({
     only: { type: "string" },
   },
 });
+if (values.only !== undefined && !["suite", "dynamodb-local", "dynalite"].includes(values.only))
+  refuse(`There is nothing called "${values.only}" to compare with.`, USAGE);
 if (!hasEngines()) {
   console.error("The other engines are not here. `sh tools/install-parity.sh` installs them; they need Java 17.");
   process.exit(1);
@@ -21,7 +30,11 @@ const local = await startDynamoDbLocal();
 const dynalite = await startDynalite();
 try {
   if (!values.only || values.only === "suite") tellSuite(runSuite(local.endpoint));
-  const options = { operations: Number(values.ops), seed: Number(values.seed), most: Number(values.most) };
+  const options = {
+    operations: wholeNumber(USAGE, "--ops", values.ops, 1),
+    seed: wholeNumber(USAGE, "--seed", values.seed),
+    most: wholeNumber(USAGE, "--most", values.most),
+  };
   for (const engine of [local, dynalite]) {
     if (values.only && values.only !== engine.name) continue;
     const isLocal = engine === local;

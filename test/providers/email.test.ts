@@ -171,9 +171,10 @@ describe("SES", () => {
     const asked: string[] = [];
     const world = await fresh({ hooks: () => ({ count: (service) => void asked.push(service) }) });
     const providers = openProviders(world.partsFor("test"));
-    await world.call("POST /_local/faults", { body: { channel: "email", outcome: "transient" } });
+    await world.call("POST /_local/faults", { body: { channel: "email", outcome: "throttled" } });
     asked.length = 0;
-    expect(await sendBy(providers, "email")).toEqual({ status: "retryable", reason: "TooManyRequestsException" });
+    const reason = "TooManyRequestsException";
+    expect(await sendBy(providers, "email")).toEqual({ status: "retryable", reason, isThrottled: true });
     expect(asked).toEqual(["ses"]);
   });
 });

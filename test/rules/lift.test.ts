@@ -63,8 +63,17 @@ describe("attribution", () => {
 
   it("D-ATTRIB held-out subscribers are counted as such", () => {
     const { jobs, last } = attribute([touch("a", 0, { group: "held_out", isDelivered: false })], 1_000, 10);
-    expect(jobs).toEqual([{ job: "a", group: "held_out", isDelivered: false }]);
+    expect(jobs).toEqual([{ job: "a", group: "held_out", isAssigned: true, isDelivered: false }]);
     expect(last).toBeUndefined();
+  });
+
+  it("AMB-109 AMB-110 a late round is a touch from its own time, and counts for lift from the assignment", () => {
+    const late = touch("a", 8_000, { assignedAt: 0 });
+    const assigned = touch("a", 0, { isDelivered: false });
+    const [only] = attribute([late], 12_000, 10).jobs;
+    expect(only).toEqual({ job: "a", group: "treated", isAssigned: false, isDelivered: true });
+    expect(attribute([assigned, late], 9_000, 10).jobs).toEqual([{ ...only, isAssigned: true }]);
+    expect(attribute([assigned, late], 7_000, 10)).toMatchObject({ jobs: [{ isDelivered: false }], last: undefined });
   });
 
   it("each job once, newest first, whatever the order they come in", () => {

@@ -24,6 +24,7 @@ const unit = fc.record(
     tries: fc.array(at, { maxLength: 4 }),
     due: fc.oneof(at, fc.constant(0)),
     quiet: at,
+    throttledSince: at,
   },
   { requiredKeys: ["recipient", "target", "tries", "due"] },
 );
@@ -45,6 +46,8 @@ const verdict = fc.record(
 );
 const bits = fc.bigInt({ min: 0n, max: (1n << 200n) - 1n });
 const progress = fc.record({
+  at: fc.option(at, { nil: undefined }),
+  recorded: fc.boolean(),
   work: fc.option(units, { nil: undefined }),
   from: fc.nat(200),
   to: fc.nat(200),
@@ -104,4 +107,26 @@ it("D-QUIET a deferred recipient comes again at the time, once, and is neither d
       expect(sent.toSorted((a, b) => a - b)).toEqual(Array.from({ length: size }, (_, n) => n));
     }),
   );
+});
+
+it("AMB-111 a throttle leaves the tries as they are, waits longer each time, and fails after a day", () => {
+  const start = Date.UTC(2026, 10, 20);
+  const addressee: Addressee = { targets: [{ channel: "sms" }], isSmart: false };
+  const throttle = (unit: Unit, at: number, retryAfterSeconds = 0) => {
+    const state = newProgress();
+    const outcome = { status: "retryable", reason: "429", retryAfterSeconds, isThrottled: true } as const;
+    return { verdict: note(state, unit, addressee, outcome, at), next: state.next[0], why: state.why };
+  };
+  const fresh: Unit = { recipient: 0, target: 0, tries: [start - 60_000], due: 0 };
+  const first = throttle(fresh, start);
+  expect(first.verdict).toEqual({ state: "retryable", reason: "429", tries: fresh.tries });
+  expect(first.next).toEqual({ ...fresh, throttledSince: start, due: start + 2_000 });
+  const waiting: Unit = { ...fresh, throttledSince: start };
+  const waits = [10_000, 600_000].map((ms) => (throttle(waiting, start + ms).next?.due ?? 0) - start - ms);
+  expect(waits).toEqual([10_000, 60_000]);
+  expect(throttle(waiting, start, 900).next?.due).toBe(start + 900_000);
+  const day = 24 * 3_600_000;
+  expect(throttle(waiting, start + day - 1).next?.due).toBe(start + day);
+  const last = throttle(waiting, start + day);
+  expect([last.next, last.verdict.reason, last.why]).toEqual([undefined, "rate_limited", { 0: "rate_limited" }]);
 });

@@ -13,7 +13,8 @@ const CANCEL = "POST /api/v1/notifications/{id}/cancel";
 /** A new subscriber has the same external id, so its text may be in the table again. */
 const REUSED = "reused";
 
-const isAnswered = ({ status }: Answer) => status > 0 && status < 500;
+/** A token of a clock that is ahead is refused by one that is behind, until the client asks again. */
+const isAnswered = ({ status }: Answer) => status > 0 && status < 500 && status !== 401;
 
 /** Asks again until there is an answer; a client gives up only when its patience of hours ends. */
 async function untilAnswered(world: SimWorld, ask: () => Promise<Answer>): Promise<Answer> {

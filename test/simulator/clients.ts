@@ -1,6 +1,7 @@
 // The AWS clients of a simulated process. Every call is two awaited events, and faults enter here and nowhere else.
 import { type Hooks, type ServiceName, type Services, sendThrough } from "../../local/aws/protocol.ts";
 import { awsFailure, type Wire } from "../../local/aws/stand-in.ts";
+import { SECOND } from "../../shared/clock.ts";
 import type { Aws } from "../../shared/deps.ts";
 import type { Faults } from "./faults.ts";
 import type { Fleet, Process } from "./fleet.ts";
@@ -24,6 +25,12 @@ export interface ClientDeps {
 export const MAX_ATTEMPTS = 5;
 const FIRST_BACKOFF_MS = 50;
 const MAX_TRANSIT_MS = 25;
+/** What is slow takes this long; one in ten, longer than any lease of an attempt. */
+const SLOW_MS = { from: SECOND, to: 9 * SECOND };
+const VERY_SLOW_MS = { from: 10 * SECOND, to: 50 * SECOND };
+const VERY_SLOW = 0.1;
+/** A straggler is carried out after the lease of a process that sent it last thing before its timeout. */
+const STRAGGLING_MS = { from: 11 * SECOND, to: 30 * SECOND };
 
 export function clientsFor(process: Process, deps: ClientDeps): Aws {
   const hooks = hooksOf(process, deps);
@@ -72,7 +79,7 @@ const isTransient = (error: Error & { $metadata?: { httpStatusCode?: number } })
   throttles.has(error.name) || (error.$metadata?.httpStatusCode ?? 0) >= 500;
 
 const THROTTLED_WHILE_OUT = 0.85;
-const LARGE = /^(T#[^#]+#(S.|U#|J#|JOB)|DUE#)/;
+const LARGE = /^(T#[^#]+#(S.|U#|J#|JOB|journey#|list#|segment#)|DUE#)/;
 /** Items of a page cut short. */
 const SHORT_PAGE = 8;
 /** A page of 1 MB always holds a whole subscriber, its devices included, and the beginning of the next. */
@@ -85,11 +92,17 @@ function hooksOf(process: Process, deps: ClientDeps): Hooks {
   const { random } = process;
   const applied = new Set<unknown>();
 
-  const way = () =>
+  const transitMs = () => {
+    if (!hits(profile.slow)) return random.between(1, MAX_TRANSIT_MS);
+    const { from, to } = random.chance(VERY_SLOW) ? VERY_SLOW_MS : SLOW_MS;
+    return random.between(from, to);
+  };
+  /** Nothing comes back to a process that is gone; what it sent may still arrive. */
+  const way = ({ straggles = false } = {}) =>
     new Promise<void>((resolve) => {
       if (viaSdk) kernel.outside.running--;
-      kernel.after(random.between(1, MAX_TRANSIT_MS), () => {
-        if (!process.alive) return;
+      kernel.after(straggles ? random.between(STRAGGLING_MS.from, STRAGGLING_MS.to) : transitMs(), () => {
+        if (!process.alive && !straggles) return;
         if (viaSdk) kernel.outside.running++;
         resolve();
       });
@@ -103,8 +116,9 @@ function hooksOf(process: Process, deps: ClientDeps): Hooks {
 
   return {
     before: async (service, operation, input) => {
-      await way();
-      if (hits(profile.crash / 2)) return die(`before ${operation}`);
+      if (hits(profile.clockJump)) process.jump();
+      await way({ straggles: hits(profile.straggle) });
+      if (process.alive && hits(profile.crash / 2)) return die(`before ${operation}`);
       if (hits(faults.isOut(service) ? THROTTLED_WHILE_OUT : profile.throttle))
         throw awsFailure("ThrottlingException", "Simulated: slow down.");
       if (service === "dynamodb" && hits(profile.conflict)) refuseByConflict(operation, input, applied);
@@ -116,7 +130,7 @@ function hooksOf(process: Process, deps: ClientDeps): Hooks {
     after: async (service, operation, input) => {
       if (operation === "TransactWriteItems") applied.add(input.ClientRequestToken);
       deps.carriedOut(process, service, operation);
-      if (hits(profile.crash / 2)) return die(`after ${operation}`);
+      if (process.alive && hits(profile.crash / 2)) return die(`after ${operation}`);
       await way();
       if (hits(profile.lostReply)) {
         kernel.note(`${process.label} lost the reply of ${operation}`);

@@ -1,15 +1,23 @@
 // Reads keys and items of the table the way the invariants speak of them.
 
+import { MINUTE } from "../../shared/clock.ts";
 import { rowOf } from "../../shared/store/item.ts";
 import type { Item } from "../../shared/store/model.ts";
 import { ChunkItem } from "../../shared/store/sends/audience-items.ts";
 import { chunkOf } from "../../shared/store/sends/chunks.ts";
+import { laneOf } from "../../shared/store/sends/job-ids.ts";
 import type { Mirror } from "./mirror.ts";
 
 /** `T#<tenant>#<kind>#<id>`: the tenant, and what follows. */
 export function placeOf(pk: string): { tenant: string; kind: string; id: string } | undefined {
   const [first, tenant, kind, id = ""] = pk.split("#");
   return first === "T" && tenant !== undefined && kind !== undefined ? { tenant, kind, id } : undefined;
+}
+
+/** Whether due rows are stored here whose minute is over by then. */
+export function isDueBy(pk: string, at: number): boolean {
+  const [kind, minute] = pk.split("#");
+  return kind === "DUE" && (Number(minute) + 1) * MINUTE <= at;
 }
 
 export interface Inbox {
@@ -33,13 +41,17 @@ export interface Deps {
 }
 
 /** The rows of a job's audience. */
-export function partsOf({ under }: Mirror, tenant: string, job: string): Deps {
+export function partsOf(mirror: Mirror, tenant: string, job: string): Deps {
+  const { under } = mirror;
   const deps: Deps = { chunks: [], claims: [], ranges: [] };
   for (const [sk, item] of under(`T#${tenant}#J#${job}`))
     if (sk.startsWith("C#"))
       deps.chunks.push({ ...item, ids: under(`T#${tenant}#J#${job}`).get(sk.replace("C", "X"))?.ids });
     else if (sk.startsWith("K#")) deps.claims.push(item);
     else if (sk.startsWith("R#")) deps.ranges.push(item);
+  // The only recipient of a job is on its row.
+  const row = mirror.get(`T#${tenant}#${laneOf(job)}`, job);
+  if (row?.to !== undefined) deps.chunks.push({ ...row, at: Number(row.round) });
   return deps;
 }
 

@@ -48,7 +48,7 @@ export function bookOf(world: SimWorld): Book {
 async function untilAnswered(world: SimWorld, ask: () => Promise<number>): Promise<void> {
   for (;;) {
     const status = await ask();
-    if (status > 0 && status < 500) return;
+    if (status > 0 && status < 500 && status !== 401) return;
     await world.kernel.sleep(world.random.between(SECOND, 20 * SECOND));
   }
 }

@@ -15,6 +15,8 @@ export interface Exploration {
   /** Goes on after a violation, without its story. */
   keepGoing: boolean;
   tell(text: string): void;
+  /** Called after each seed. */
+  stepped(done: number, found: number): void;
 }
 
 export interface Findings {
@@ -32,7 +34,15 @@ export interface Findings {
   trace: string;
 }
 
-export async function explore({ from, seeds, scenarios, keepGoing, tell, ...rest }: Exploration): Promise<Findings> {
+export async function explore({
+  from,
+  seeds,
+  scenarios,
+  keepGoing,
+  tell,
+  stepped,
+  ...rest
+}: Exploration): Promise<Findings> {
   const runs: Run[] = [];
   const reached = new Set<string>();
   const digest = createHash("sha256");
@@ -42,6 +52,7 @@ export async function explore({ from, seeds, scenarios, keepGoing, tell, ...rest
     for (const one of run.reached) reached.add(one);
     digest.update(run.hash);
     runs.push({ ...run, reached: new Set() });
+    stepped(1, run.violation ? 1 : 0);
     if (!run.violation) continue;
     tell(`seed ${seed} ${run.scenario} ${run.profile} breaks ${run.violation.invariant}: ${run.violation.text}`);
     if (keepGoing) continue;

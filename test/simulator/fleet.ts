@@ -9,6 +9,8 @@ export interface Process {
   name: string;
   alive: boolean;
   clock: Clock;
+  /** Its clock is set anew. */
+  jump(): void;
   ids: Ids;
   random: Random;
   /** Whose data the present invocation may touch. */
@@ -52,12 +54,15 @@ export function createFleet(
 
   const start = (name: string) => {
     const random = dice.fork();
-    const skew = random.between(-skewMs, skewMs);
+    let skew = random.between(-skewMs, skewMs);
     const process: Process = {
       label: `${name}/${++made}`,
       name,
       alive: true,
       random,
+      jump: () => {
+        skew = random.between(-skewMs, skewMs);
+      },
       ids: idsFrom(random.bytes),
       clock: {
         now: () => kernel.now() + skew,

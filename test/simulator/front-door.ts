@@ -49,7 +49,7 @@ export interface FrontDoor {
 }
 
 const STREAM = "GET /v1/in-app/stream";
-const STREAM_TIMEOUT_SECONDS = 900;
+const STREAM_TIMEOUT_SECONDS = 120;
 /** A frame just written need not have been read when the connection breaks. */
 const UNREAD_CHANCE = 0.5;
 
@@ -101,7 +101,7 @@ export function openFrontDoor({ kernel, fleet, random, base, arrives, answered }
       write: (chunk) => {
         heard.ids.push(
           ...String(chunk)
-            .matchAll(/^id: (\S+)$/gm)
+            .matchAll(/^id: (\S+)\ndata: /gm)
             .map(([, id]) => id!),
         );
         return true;

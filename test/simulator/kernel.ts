@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { nextTick } from "node:process";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { HOUR } from "../../shared/clock.ts";
 import type { Random } from "./random.ts";
 
 export interface Event {
@@ -39,6 +40,9 @@ export interface Kernel {
   outside: { running: number };
 }
 
+/** Events after this time, such as what is due tomorrow, do not keep the world busy. */
+export const HORIZON_MS = 5 * HOUR;
+
 export function createKernel(start: number, random: Random): Kernel {
   const heap: Event[] = [];
   const trace: Line[] = [];
@@ -47,8 +51,10 @@ export function createKernel(start: number, random: Random): Kernel {
   let made = 0;
   let pending = 0;
 
-  const after: Kernel["after"] = (ms, action, { background = false } = {}) => {
-    const event: Event = { at: now + Math.max(0, Math.round(ms)), order: made++, action, background, dropped: false };
+  const after: Kernel["after"] = (ms, action, options = {}) => {
+    const at = now + Math.max(0, Math.round(ms));
+    const background = options.background === true || at > start + HORIZON_MS;
+    const event: Event = { at, order: made++, action, background, dropped: false };
     push(heap, event);
     if (!background) pending++;
     return () => {
@@ -83,9 +89,8 @@ export function createKernel(start: number, random: Random): Kernel {
       }
     },
     hash: () => {
-      const digest = createHash("sha256");
-      for (const { at, text } of trace) digest.update(`${at} ${text}\n`);
-      return digest.digest("hex").slice(0, 16);
+      const text = trace.map((line) => `${line.at} ${line.text}\n`).join("");
+      return createHash("sha256").update(text).digest("hex").slice(0, 16);
     },
   };
 }

@@ -1,5 +1,6 @@
 // Requests of clients and their responses: the promises that the invariants check.
 import type { QuietHours } from "../../shared/rules/quiet-hours.ts";
+import type { Tenant } from "./tenants.ts";
 
 export interface Person {
   tenant: string;
@@ -71,6 +72,31 @@ export interface Listener {
   has: Set<string>;
 }
 
+/** A released campaign, as its owner knows it. */
+export interface Campaign {
+  tenant: string;
+  id: string;
+  jobs: string[];
+  /** Since when nothing of it may be sent: a pause was answered, and no resumption was asked for since. */
+  heldSince?: number;
+}
+
+/** What counts as a conversion in a workspace, unchanged from before the story. */
+export interface Definition {
+  event: string;
+  windowMs: number;
+}
+
+/** An event that a client was told is stored. */
+export interface Purchase {
+  tenant: string;
+  person: string;
+  event: string;
+  /** Its own time. */
+  at: number;
+  cents: number;
+}
+
 /** A server key, and when its revocation was acknowledged. */
 export interface ServerKey {
   tenant: string;
@@ -86,6 +112,7 @@ export interface Manners {
 }
 
 export interface Ledger {
+  tenants: Map<string, Tenant>;
   people: Map<string, Person>;
   sends: Map<string, Send>;
   /** By the id of the job. */
@@ -98,6 +125,12 @@ export interface Ledger {
   keys: ServerKey[];
   /** Uses of a server key: when they set out, and how they ended. */
   uses: { key: ServerKey; at: number; status: number }[];
+  campaigns: Map<string, Campaign>;
+  /** By workspace. */
+  definitions: Map<string, Definition>;
+  purchases: Purchase[];
+  /** By workspace, when its deletion was acknowledged. */
+  deleted: Map<string, number>;
   /** By workspace, from when on it is suspended; absent while it is not. */
   suspended: Map<string, number>;
   everSuspended: Set<string>;
@@ -111,11 +144,14 @@ export interface Ledger {
   writtenAt: Map<string, number>;
   /** Inbox rows ever written: by job, by subscriber, the id of the message. */
   delivered: Map<string, Map<string, string>>;
+  /** Jobs with a recipient that a provider refused for now. */
+  putOff: Set<string>;
   /** Subscribers that a provider may have reached, by job. */
   pushed: Map<string, Set<string>>;
 }
 
 export const openLedger = (): Ledger => ({
+  tenants: new Map(),
   people: new Map(),
   sends: new Map(),
   byJob: new Map(),
@@ -125,6 +161,10 @@ export const openLedger = (): Ledger => ({
   listeners: [],
   keys: [],
   uses: [],
+  campaigns: new Map(),
+  definitions: new Map(),
+  purchases: [],
+  deleted: new Map(),
   suspended: new Map(),
   everSuspended: new Set(),
   caps: new Map(),
@@ -132,6 +172,7 @@ export const openLedger = (): Ledger => ({
   zones: new Map(),
   writtenAt: new Map(),
   delivered: new Map(),
+  putOff: new Set(),
   pushed: new Map(),
 });
 

@@ -1,16 +1,35 @@
-// npm run simulate -- --seeds N --from S [--scenario X] [--profile P] [--sdk] [--keep-going] [--ignore invariant,…] [--jobs N] [--reached]
-// npm run simulate -- --planted [--seeds N] [--only "part of a name"] [--story]: bugs put in on purpose, and what finds each
+// `npm run simulate`: see USAGE.
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { readArguments, refuse, wholeNumber } from "../../tools/arguments.ts";
 import { type Exploration, explore, type Findings, together } from "./exploration.ts";
+import { huntBugs, storyOfBug } from "./hunt.ts";
 import { planted } from "./planted/index.ts";
-import { findBug, storyOfBug } from "./planting.ts";
 import { type ProfileName, profiles } from "./profiles.ts";
+import { openProgress } from "./progress.ts";
 import { type FoundRow, reportOf, tableOf } from "./report.ts";
 import { scenarios } from "./scenarios/index.ts";
-import { answerShare, inShare, isShare, sharesOf } from "./shares.ts";
+import { answerShare, inShare, isShare, reportStep, sharesOf } from "./shares.ts";
 
-const { values } = parseArgs({
+const names = [...new Set(scenarios.map(({ name }) => name))];
+const USAGE = `npm run simulate -- [--seeds 100] [--from 1]: runs the service under faults, once for each seed.
+
+  --scenario NAME     only this one: ${names.join(", ")}
+  --profile NAME      only this one: ${Object.keys(profiles).join(", ")}
+  --sdk               real SDK clients over the protocols of AWS in process
+  --keep-going        goes on after a violation, without its story
+  --ignore A,B        leaves invariants out
+  --reached           lists what was reached
+  --jobs N            processes; by default one per core
+
+npm run simulate -- --planted [--seeds 1000] [--from 1]: looks for the bugs of test/simulator/planted.
+
+  --only TEXT         only those with this text in their names; may be repeated
+  --area NAME         only those of this area; may be repeated
+  --story             prints the shrunk story of each
+
+Progress goes to stderr, the report to stdout. Ends with 1 if there is a violation, or a planted bug was not found.`;
+
+const { values } = readArguments(USAGE, {
   options: {
     seeds: { type: "string" },
     from: { type: "string", default: "1" },
@@ -20,6 +39,7 @@ const { values } = parseArgs({
     ignore: { type: "string", default: "" },
     planted: { type: "boolean", default: false },
     only: { type: "string", multiple: true },
+    area: { type: "string", multiple: true },
     story: { type: "boolean", default: false },
     jobs: { type: "string" },
     reached: { type: "boolean", default: false },
@@ -29,19 +49,23 @@ const { values } = parseArgs({
 
 /** Fewer seeds or bugs than this are not worth another process. */
 const MIN_SEEDS = 50;
-const MIN_BUGS = 3;
+const MIN_BUGS = 8;
 
 const script = fileURLToPath(import.meta.url);
-const from = Number(values.from);
+const from = wholeNumber(USAGE, "--from", values.from);
+const seeds = wholeNumber(USAGE, "--seeds", values.seeds ?? (values.planted ? "1000" : "100"), 1);
+const wantedJobs = values.jobs === undefined ? undefined : wholeNumber(USAGE, "--jobs", values.jobs, 1);
 const startedAt = performance.now();
 await (values.planted ? findPlanted() : exploreSeeds());
 if (isShare()) process.disconnect();
 
 async function exploreSeeds(): Promise<void> {
-  const seeds = Number(values.seeds ?? 100);
   const chosen = scenarios.filter(({ name }) => values.scenario === undefined || name === values.scenario);
-  if (chosen.length === 0) throw new Error(`No scenario ${values.scenario}: ${scenarios.map(({ name }) => name)}`);
-  if (values.profile !== undefined && !(values.profile in profiles)) throw new Error(`No profile ${values.profile}.`);
+  if (chosen.length === 0) refuse(`There is no scenario "${values.scenario}".`, USAGE);
+  if (values.profile !== undefined && !Object.hasOwn(profiles, values.profile))
+    refuse(`There is no profile "${values.profile}".`, USAGE);
+  const jobs = sharesOf(wantedJobs, seeds, MIN_SEEDS);
+  const progress = isShare() ? undefined : openProgress("seeds", seeds);
   const exploration: Omit<Exploration, "from" | "seeds"> = {
     scenarios: chosen,
     profile: values.profile as ProfileName | undefined,
@@ -49,8 +73,8 @@ async function exploreSeeds(): Promise<void> {
     ignore: values.ignore.split(","),
     keepGoing: values["keep-going"],
     tell: (text) => console.log(text),
+    stepped: progress?.add ?? reportStep,
   };
-  const jobs = sharesOf(values.jobs, seeds, MIN_SEEDS);
   const share = Math.ceil(seeds / jobs);
   const starts = Array.from({ length: jobs }, (_, n) => from + n * share);
   const findings =
@@ -58,14 +82,13 @@ async function exploreSeeds(): Promise<void> {
       ? await explore({ ...exploration, from, seeds })
       : together(
           await Promise.all(
-            starts.map((at) =>
-              inShare<Findings>(script, [
-                ...without("from", "seeds"),
-                ...["--from", String(at), "--seeds", String(Math.min(share, from + seeds - at))],
-              ]),
-            ),
+            starts.map((at) => {
+              const range = ["--from", String(at), "--seeds", String(Math.min(share, from + seeds - at))];
+              return inShare<Findings>(script, [...without("from", "seeds"), ...range], exploration.stepped);
+            }),
           ),
         );
+  progress?.end();
   if (isShare()) return answerShare(findings);
   if (values.reached) console.log(findings.reached.join("\n"));
   console.log(reportOf(findings, (performance.now() - startedAt) / 1_000));
@@ -73,41 +96,50 @@ async function exploreSeeds(): Promise<void> {
 }
 
 async function findPlanted(): Promise<void> {
-  const range = { from, seeds: Number(values.seeds ?? 1_000) };
-  const chosen = planted.filter(({ name }) => !values.only || values.only.some((part) => name.includes(part)));
-  const jobs = sharesOf(values.jobs, chosen.length, MIN_BUGS);
+  const { only, area: areas } = values;
+  const chosen = planted.filter(
+    ({ name, area }) => (!only || only.some((part) => name.includes(part))) && (!areas || areas.includes(area)),
+  );
+  if (chosen.length === 0) refuse("No planted bug is called so.", USAGE);
+  const jobs = sharesOf(wantedJobs, chosen.length, MIN_BUGS);
+  const progress = isShare() ? undefined : openProgress("seeds", seeds * chosen.length);
+  const stepped = progress?.add ?? reportStep;
   const rows: FoundRow[] = [];
-  if (jobs === 1)
-    for (const bug of chosen) {
-      const { run, seeds } = await findBug(bug, range);
-      const where = run && `${run.scenario} ${run.profile}`;
-      rows.push({
-        name: bug.name,
-        area: bug.area,
-        tried: seeds,
-        seed: run?.seed,
-        where,
-        invariant: run?.violation?.invariant,
-      });
-      if (isShare()) console.error(`${bug.name}: ${run ? `seed ${run.seed}` : "not found"}`);
-      if (run && values.story) console.log(`${bug.name}\n${await storyOfBug(bug, run)}\n`);
-    }
-  else {
+  if (jobs === 1) {
+    const ended = (row: FoundRow) =>
+      console.error(`${row.name}: ${row.seed === undefined ? "not found" : `seed ${row.seed}`}`);
+    const found = await huntBugs(chosen, { from, seeds, stepped, ended: (state) => ended(rowOf(state)) });
+    rows.push(...found.map(rowOf));
+    if (values.story)
+      for (const { bug, run } of found) if (run) console.log(`${bug.name}\n${await storyOfBug(bug, run)}\n`);
+  } else {
     const parts = Array.from({ length: jobs }, (_, part) => chosen.filter((_, n) => n % jobs === part));
     const found = await Promise.all(
-      parts.map((part) =>
-        inShare<{ rows: FoundRow[] }>(script, [...without("only"), ...part.flatMap(({ name }) => ["--only", name])]),
-      ),
+      parts.map((part) => {
+        const args = [...without("only", "area"), ...part.flatMap(({ name }) => ["--only", name])];
+        return inShare<{ rows: FoundRow[] }>(script, args, stepped);
+      }),
     );
     for (const { name } of chosen) rows.push(...found.flatMap((part) => part.rows.filter((row) => row.name === name)));
   }
+  progress?.end();
   if (isShare()) return answerShare({ rows });
   console.log(tableOf(rows));
   if (rows.some(({ seed }) => seed === undefined)) process.exitCode = 1;
 }
 
+function rowOf({
+  bug: { name, area },
+  run,
+  seeds: tried,
+  reached,
+}: Awaited<ReturnType<typeof huntBugs>>[number]): FoundRow {
+  const where = run && `${run.scenario} ${run.profile}`;
+  return { name, area, tried, reached, seed: run?.seed, where, invariant: run?.violation?.invariant };
+}
+
 /** The arguments of this process without some that take a value. */
-function without(...names: string[]): string[] {
-  const isName = (word = "") => names.some((name) => word === `--${name}`);
+function without(...given: string[]): string[] {
+  const isName = (word = "") => given.some((name) => word === `--${name}`);
   return process.argv.slice(2).filter((word, i, all) => !isName(word) && !isName(all[i - 1]));
 }

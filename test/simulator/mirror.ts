@@ -70,5 +70,6 @@ function plainValue(value: Wire): unknown {
   if ("NULL" in value) return null;
   if ("L" in value) return (value.L as Wire[]).map(plainValue);
   if ("M" in value) return plain(value.M as object);
+  if ("B" in value) return new Uint8Array(Buffer.from(String(value.B), "base64"));
   return value;
 }

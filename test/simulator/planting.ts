@@ -1,21 +1,41 @@
 // Loads the simulator over a copy of the product with a bug in it: the patched text exists only in memory.
-import { registerHooks } from "node:module";
-import type { Exploration } from "./exploration.ts";
+import { readFileSync } from "node:fs";
+import { registerHooks, stripTypeScriptTypes } from "node:module";
+import { fileURLToPath } from "node:url";
 import type { Bug } from "./planted/bug.ts";
 import { planted } from "./planted/index.ts";
-import type { Run } from "./simulate.ts";
 
 const ROOT = new URL("../../", import.meta.url).href;
 const MARK = "planted";
 
-/** The text with the bug in it. @throws if what it replaces does not stand there exactly once. */
-export function plant({ name, file, find, replace }: Bug, text: string): string {
-  const [before, after, ...more] = text.split(find);
-  if (after === undefined || more.length > 0)
-    throw new Error(
-      `The planted bug "${name}" must apply once to ${file}; its text occurs ${more.length + (after === undefined ? 0 : 1)} times.`,
-    );
-  return before + replace + after;
+/** The text of a file with the bug in it. @throws if what it replaces does not stand there exactly once. */
+export function plant({ name, also = [], ...first }: Bug, file: string, text: string): string {
+  return [first, ...also]
+    .filter((patch) => patch.file === file)
+    .reduce((patched, { find, replace }) => {
+      const [before, after, ...more] = patched.split(find);
+      if (after === undefined || more.length > 0)
+        throw new Error(
+          `The planted bug "${name}" must apply once to ${file}; its text occurs ${more.length + (after === undefined ? 0 : 1)} times.`,
+        );
+      return before + replace + after;
+    }, text);
+}
+
+/** The files that a bug changes. */
+export const filesOf = ({ file, also = [] }: Bug): string[] => [...new Set([file, ...also.map((patch) => patch.file)])];
+
+/** A file of the project. */
+export const sourceOf = (file: string): string => readFileSync(fileURLToPath(new URL(file, ROOT)), "utf8");
+
+/** Plain JavaScript of files that every copy shares, so that their types are removed once. */
+const stripped = new Map<string, string>();
+
+function strippedSourceOf(file: string, bug: Bug): string {
+  if (filesOf(bug).includes(file)) return stripTypeScriptTypes(plant(bug, file, sourceOf(file)));
+  const found = stripped.get(file) ?? stripTypeScriptTypes(sourceOf(file));
+  stripped.set(file, found);
+  return found;
 }
 
 let hooked = false;
@@ -33,46 +53,20 @@ function hook(): void {
       return { ...found, url: `${found.url}?${MARK}=${mark}` };
     },
     load: (url, context, next) => {
-      const loaded = next(url, context);
-      const { pathname, searchParams } = new URL(url, ROOT);
-      const bug = planted[Number(searchParams.get(MARK) ?? -1)];
-      if (!bug || pathname !== new URL(bug.file, ROOT).pathname) return loaded;
-      return { ...loaded, source: plant(bug, String(loaded.source)) };
+      const bug = planted[Number(new URL(url, ROOT).searchParams.get(MARK) ?? -1)];
+      const file = url.replace(/\?.*$/, "").slice(ROOT.length);
+      if (!bug || !file.endsWith(".ts")) return next(url, context);
+      return { format: "module", source: strippedSourceOf(file, bug), shortCircuit: true };
     },
   });
 }
 
-async function simulatorWith(bug: Bug) {
+/** The simulator over a copy of the product that has the bug. */
+export async function simulatorWith(bug: Bug) {
   hook();
   const mark = `?${MARK}=${planted.indexOf(bug)}`;
   const { simulate }: typeof import("./simulate.ts") = await import(`./simulate.ts${mark}`);
   const { scenarios }: typeof import("./scenarios/index.ts") = await import(`./scenarios/index.ts${mark}`);
   const { shrunkStory }: typeof import("./exploration.ts") = await import(`./exploration.ts${mark}`);
   return { simulate, scenarios, shrunkStory };
-}
-
-export interface Found {
-  bug: Bug;
-  /** Absent if no seed found it. */
-  run: Run | undefined;
-  seeds: number;
-}
-
-/** The first seed that finds a bug, of `most` from `from`. */
-export async function findBug(bug: Bug, { from, seeds }: Pick<Exploration, "from" | "seeds">): Promise<Found> {
-  const { simulate, scenarios } = await simulatorWith(bug);
-  const chosen = scenarios.filter(({ name }) => bug.scenario === undefined || bug.scenario === name);
-  for (let n = 0; n < seeds; n++) {
-    const seed = from + n;
-    const run = await simulate({ seed, scenario: chosen[seed % chosen.length]!, profile: bug.profile });
-    if (run.violation) return { bug, run, seeds: n + 1 };
-  }
-  return { bug, run: undefined, seeds };
-}
-
-/** The shrunk story of a run that found a bug. */
-export async function storyOfBug(bug: Bug, run: Run): Promise<string> {
-  const { scenarios, shrunkStory } = await simulatorWith(bug);
-  const scenario = scenarios.find(({ name }) => name === run.scenario)!;
-  return shrunkStory({ seed: run.seed, scenario, profile: run.profile }, run);
 }

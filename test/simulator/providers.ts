@@ -1,16 +1,27 @@
-// The push provider of a simulated world: it answers on virtual time, refuses, hangs, and loses replies.
-import type { Outcome, Providers } from "../../shared/providers/provider.ts";
+// The providers of a simulated world: they answer on virtual time, refuse, hang, and lose replies.
+
+import { SECOND } from "../../shared/clock.ts";
+import type { Outcome, Outgoing, ProvidedChannel, Providers } from "../../shared/providers/provider.ts";
 import type { Faults } from "./faults.ts";
 import type { Fleet, Process } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";
 
-/** What a provider was asked to send, and whether it may have sent it. */
+/** What a provider was asked to send, and what became of it. */
 export interface Call {
+  channel: ProvidedChannel;
+  message: Outgoing;
   job: string;
   subscriber: string;
   target: string;
-  /** It certainly did not: the service may ask again. */
+  at: number;
+  /** The process that asked. */
+  by: Process;
+  /** It certainly did not send it: the service may ask again. */
   isRefusedForNow: boolean;
+  /** It takes no more at present, and says when it will: no attempt. */
+  isThrottled: boolean;
+  /** What the service was told. Absent until then, and if its process died. */
+  told?: Outcome;
 }
 
 interface ProviderDeps {
@@ -21,9 +32,11 @@ interface ProviderDeps {
 }
 
 const MAX_TRANSIT_MS = 200;
-const HANG_MS = 10_000;
+const HANG_MS = 10 * SECOND;
+const SLOW_MS = 8 * SECOND;
+export const THROTTLED = "throttled";
 
-/** Only push is simulated: to the service all providers are alike. */
+/** To the service all providers are alike. */
 export function providersFor(process: Process, { kernel, fleet, faults, told }: ProviderDeps): Providers {
   const { random } = process;
   const way = () =>
@@ -36,28 +49,45 @@ export function providersFor(process: Process, { kernel, fleet, faults, told }: 
     fleet().crash(process, why);
     return new Promise<never>(() => undefined);
   };
-  /** In calm weather providers take everything. */
-  const fault = profile.crash > 0 ? 0.05 : 0;
   const answer = (): Outcome => {
-    if (hits(fault)) return { status: "retryable", reason: "busy" };
-    if (hits(fault)) return { status: "rejected", reason: "no such topic" };
-    if (hits(fault)) return { status: "rejected", reason: "unregistered", addressDead: true };
+    if (hits(profile.providerTransient)) return { status: "retryable", reason: "busy" };
+    if (hits(profile.providerThrottle))
+      return { status: "retryable", reason: THROTTLED, retryAfterSeconds: random.between(1, 90) };
+    if (hits(profile.providerPermanent)) return { status: "rejected", reason: "no such topic" };
+    if (hits(profile.providerPermanent)) return { status: "rejected", reason: "unregistered", addressDead: true };
     return { status: "accepted", providerId: `p${random.between(1, 1_000_000)}` };
   };
-  const send: Providers["ios"]["send"] = async (_, { job, subscriber, target }) => {
-    await way();
-    if (hits(profile.crash)) return die("before a push");
-    const outcome = answer();
-    told({ job, subscriber, target, isRefusedForNow: outcome.status === "retryable" });
-    kernel.note(`${process.label} push ${job} ${subscriber} ${target} ${outcome.status}`);
-    if (hits(profile.crash)) return die("after a push");
-    if (outcome.status === "accepted" && hits(fault)) {
-      await process.clock.sleep(HANG_MS);
-      return { status: "unknown", reason: "no answer" };
-    }
-    await way();
-    return outcome;
+  const sendBy =
+    (channel: ProvidedChannel) =>
+    async (_: unknown, message: Outgoing): Promise<Outcome> => {
+      const { job, subscriber, target } = message;
+      await way();
+      if (hits(profile.crash)) return die("before a call of a provider");
+      const outcome = answer();
+      const isRefusedForNow = outcome.status === "retryable";
+      const call: Call = {
+        ...{ channel, message, job, subscriber, target, by: process, isRefusedForNow },
+        isThrottled: "reason" in outcome && outcome.reason === THROTTLED,
+        at: kernel.now(),
+      };
+      told(call);
+      kernel.note(`${process.label} ${channel} ${job} ${subscriber} ${target} ${outcome.status}`);
+      if (hits(profile.crash)) return die("after a call of a provider");
+      const isLost = outcome.status === "accepted" && hits(profile.providerSilent);
+      if (isLost) await process.clock.sleep(HANG_MS);
+      else if (hits(profile.providerSlow)) await process.clock.sleep(random.between(SECOND, SLOW_MS));
+      else await way();
+      call.told = isLost ? { status: "unknown", reason: "no answer" } : outcome;
+      return call.told;
+    };
+  const verify = async () => ({ ok: true as const });
+  const of = (channel: ProvidedChannel) => ({ send: sendBy(channel), verify });
+  return {
+    ios: of("ios"),
+    android: of("android"),
+    web_push: of("web_push"),
+    email: of("email"),
+    sms: of("sms"),
+    chat_app: of("chat_app"),
   };
-  const push = { send, verify: async () => ({ ok: true as const }) };
-  return { ios: push } as unknown as Providers;
 }

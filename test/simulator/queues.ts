@@ -1,7 +1,9 @@
 // Drives the embedded queues as Lambda's pollers do: at least once, in any order, sometimes late.
+
+import { queueArn } from "../../local/account.ts";
 import type { Sqs } from "../../local/aws/sqs.ts";
-import { SECOND } from "../../shared/clock.ts";
-import { type QueueName, queueNames, WORKER_TIMEOUT_SECONDS } from "../../shared/messages.ts";
+import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MAX_RECEIVES, type QueueName, queueNames, WORKER_TIMEOUT_SECONDS } from "../../shared/messages.ts";
 import type { Faults } from "./faults.ts";
 import type { Fleet, Outcome } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";
@@ -21,9 +23,15 @@ export interface QueueDeps {
   starts(queue: QueueName, messages: Received[]): void;
 }
 
+/** Of a timer. What the table's stream leads to is no repair, though it may be worded alike. */
+export const isWatchdog = ({ watch, since, minute }: Received["body"]): boolean =>
+  watch === true && (since !== undefined || minute !== undefined);
+
 const MAX_CONCURRENT = 3;
 const SOON_MS = 120;
 const LATE_MS = 90 * SECOND;
+/** An operator sends the messages of a dead-letter queue again so long after one arrived there. */
+const REPAIRED_MS = 8 * MINUTE;
 
 interface Message {
   MessageId: string;
@@ -37,6 +45,9 @@ export function driveQueues({ kernel, sqs, fleet, faults, ...deps }: QueueDeps) 
   const active = new Map<string, number>();
   let armed: { at: number; callOff(): void } | undefined;
   const isWorked = new Set<string>(queueNames);
+  /** How often each poisoned message still fails. */
+  const poisoned = new Map<string, number>();
+  const known = new Set<string>();
 
   const pollSoon = (queue: QueueName) => {
     const isLate = faults.strikes(random, profile.late);
@@ -57,10 +68,36 @@ export function driveQueues({ kernel, sqs, fleet, faults, ...deps }: QueueDeps) 
   };
 
   sqs.onSend((queue) => {
-    if (!isWorked.has(queue)) return;
+    if (!isWorked.has(queue)) return void redriveLater(queue);
     if (sqs.ready(queue) > 0) pollSoon(queue as QueueName);
     else arm();
   });
+
+  let isRepairing = false;
+  const redriveLater = (dead: string) => {
+    if (isRepairing) return;
+    isRepairing = true;
+    kernel.after(random.between(MINUTE, REPAIRED_MS), async () => {
+      isRepairing = false;
+      poisoned.clear();
+      kernel.note(`operator sends the messages of ${dead} again`);
+      for (const queue of queueNames) {
+        const { visible } = sqs.depth(`${queue}-dead`);
+        if (visible > 0) await sqs.operate("StartMessageMoveTask", { SourceArn: queueArn(`${queue}-dead`) });
+      }
+    });
+  };
+  const isPoisoned = ({ MessageId }: Message) => {
+    if (!known.has(MessageId)) {
+      known.add(MessageId);
+      // Most recover; the others come to the dead-letter queue.
+      if (faults.strikes(random, profile.poison))
+        poisoned.set(MessageId, random.chance(0.7) ? random.between(1, 2) : MAX_RECEIVES);
+    }
+    const left = poisoned.get(MessageId) ?? 0;
+    if (left > 0) poisoned.set(MessageId, left - 1);
+    return left > 0;
+  };
 
   const poll = async (queue: QueueName) => {
     if ((active.get(queue) ?? 0) >= MAX_CONCURRENT) return;
@@ -82,12 +119,17 @@ export function driveQueues({ kernel, sqs, fleet, faults, ...deps }: QueueDeps) 
   const work = async (queue: QueueName, messages: Message[]): Promise<Message[]> => {
     const received = messages.map(({ MessageId, Body }) => ({ id: MessageId, body: JSON.parse(Body) }));
     deps.starts(queue, received);
-    const wanted = profile.watchdog ? messages : messages.filter((_, at) => received[at]?.body.watch !== true);
-    if (wanted.length === 0) return messages;
+    const sick = messages.filter(isPoisoned);
+    const wanted = messages.filter(
+      (message, at) => !sick.includes(message) && (profile.watchdog || !isWatchdog(received[at]!.body)),
+    );
+    if (sick.length > 0) kernel.note(`${queue} fails ${sick.map(({ Body }) => Body).join(", ")}`);
+    if (wanted.length === 0) return messages.filter((message) => !sick.includes(message));
     const tenants = received.flatMap(({ body }) => (typeof body.tenant === "string" ? [body.tenant] : []));
     const Records = wanted.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
     const outcome = await fleet.invoke(queue, { Records }, { tenants, timeoutSeconds: WORKER_TIMEOUT_SECONDS });
-    return messages.filter(({ MessageId }) => !failedIn(outcome).includes(MessageId));
+    const failed = failedIn(outcome);
+    return messages.filter((message) => !sick.includes(message) && !failed.includes(message.MessageId));
 
     function failedIn(result: Outcome): string[] {
       if ("failed" in result) return messages.map(({ MessageId }) => MessageId);

@@ -20,6 +20,8 @@ export interface FoundRow {
   name: string;
   area: string;
   tried: number;
+  /** Those that executed the changed code. */
+  reached: number;
   /** Absent if no seed found it. */
   seed?: number | undefined;
   where?: string | undefined;
@@ -29,11 +31,11 @@ export interface FoundRow {
 export function tableOf(rows: readonly FoundRow[]): string {
   const found = rows.filter(({ seed }) => seed !== undefined);
   const width = Math.max(...rows.map(({ name }) => name.length));
-  const lines = rows.map(({ name, area, tried, seed, where, invariant }) =>
+  const lines = rows.map(({ name, area, tried, reached, seed, where, invariant }) =>
     [
       name.padEnd(width),
-      area.padEnd(9),
-      seed === undefined ? `NOT FOUND in ${tried} seeds` : `seed ${seed}`.padEnd(10),
+      area.padEnd(11),
+      seed === undefined ? `NOT FOUND in ${tried} seeds, of which ${reached} executed it` : `seed ${seed}`.padEnd(10),
       ...(seed === undefined ? [] : [`${tried} tried`.padEnd(11), String(where).padEnd(20), String(invariant)]),
     ].join("  "),
   );

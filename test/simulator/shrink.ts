@@ -26,7 +26,9 @@ const RATES = [
     "reorder",
     "late",
   ],
-  ...["scheduleTwice", "scheduleLost", "skewMs", "indexLagMs"],
+  ...["scheduleTwice", "scheduleLost", "clockJump", "skewMs", "indexLagMs", "slow", "straggle", "inFlightMs"],
+  ...["writeUnits", "poison", "splits", "providerTransient", "providerThrottle", "providerPermanent"],
+  ...["providerSilent", "providerSlow"],
 ] as (keyof Profile)[];
 
 /** The shortest story found that breaks the same invariant; always the same one for the same run. */

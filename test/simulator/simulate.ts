@@ -1,18 +1,30 @@
 // Runs one seed to its end; the same seed gives the same run.
 import { generateKeyPairSync } from "node:crypto";
-import { HOUR } from "../../shared/clock.ts";
+import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { isDueBy } from "./entities.ts";
 import type { Scenario, Violation, Watch } from "./invariant.ts";
 import { invariants } from "./invariants/index.ts";
-import { createKernel } from "./kernel.ts";
+import { createKernel, HORIZON_MS } from "./kernel.ts";
 import { drawProfile, type Profile, type ProfileName, profiles } from "./profiles.ts";
-import { randomFrom } from "./random.ts";
+import { type Random, randomFrom } from "./random.ts";
 import { watchReached } from "./reached.ts";
 import { storyOf } from "./story.ts";
 import { createSimWorld, type Omission, type SimWorld } from "./world.ts";
 
-const START = Date.parse("2026-11-20T12:00:00.000Z");
-/** Whatever is under way when faults end must have come to rest by then. */
-const LIMIT_MS = 5 * HOUR;
+const USUAL_START = Date.parse("2026-11-20T12:00:00.000Z");
+/** Shortly before a month, a year, a leap day or an hour of a time zone ends; each within the time of faults. */
+const TURNS = [
+  "2026-12-31T23:30:00.000Z",
+  "2027-01-31T23:20:00.000Z",
+  "2027-02-28T23:40:00.000Z",
+  "2028-02-28T23:30:00.000Z",
+  "2028-02-29T23:30:00.000Z",
+  "2026-03-08T06:40:00.000Z",
+  "2026-11-01T05:40:00.000Z",
+  "2026-03-29T00:40:00.000Z",
+  "2026-10-25T00:40:00.000Z",
+].map((at) => Date.parse(at));
+const TURN = 0.3;
 
 const signingKey = String(
   generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey.export({ format: "pem", type: "pkcs8" }),
@@ -53,7 +65,7 @@ export interface RunOptions {
 export async function simulate({ seed, scenario, viaSdk = false, ...options }: RunOptions): Promise<Run> {
   const random = randomFrom(seed);
   const profile = options.profile ?? drawProfile(random);
-  const kernel = createKernel(START + random.between(0, HOUR), random);
+  const kernel = createKernel(startOf(random), random);
   const world = await createSimWorld({
     kernel,
     signingKey,
@@ -70,7 +82,7 @@ export async function simulate({ seed, scenario, viaSdk = false, ...options }: R
     await scenario.start(world);
     world.mirror.sync("setup");
     await kernel.run(() => violation !== undefined || world.errors.length > 0 || isAtRest(world));
-    if (world.errors.length > 0) throw world.errors[0];
+    if (world.errors.length > 0) violation ??= violationOf(world.errors[0], kernel.now());
     if (!violation) for (const { end } of watches) await end?.();
     return {
       seed,
@@ -93,12 +105,24 @@ export async function simulate({ seed, scenario, viaSdk = false, ...options }: R
   }
 }
 
+const startOf = (random: Random): number =>
+  random.chance(TURN) ? random.pick(TURNS) + random.between(0, 25 * MINUTE) : USUAL_START + random.between(0, HOUR);
+
+/** What a client of the scenario did not expect. */
+const violationOf = (error: unknown, at: number): Violation => ({
+  invariant: "the scenario goes on",
+  text: String((error as Error).stack ?? error),
+  entities: [],
+  at,
+});
+
 /** No work is pending, and none is left that the sweep could find. */
 function isAtRest({ kernel, start, profile, mirror }: SimWorld): boolean {
-  if (kernel.now() > start + LIMIT_MS) return true;
+  if (kernel.now() > start + HORIZON_MS) return true;
   if (kernel.pending() > 0) return false;
   if (!profile.sweep) return true;
-  for (const pk of mirror.partitions()) if (pk.startsWith("DUE#") && mirror.under(pk).size > 0) return false;
+  const horizon = start + HORIZON_MS;
+  for (const pk of mirror.partitions()) if (isDueBy(pk, horizon) && mirror.under(pk).size > 0) return false;
   return true;
 }
 

@@ -3,6 +3,7 @@
 import { MINUTE, timestamp } from "../../shared/clock.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { sdkKeyOf } from "../../shared/http/authenticate.ts";
+import type { CredentialTypes, ProvidedChannel } from "../../shared/providers/provider.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
 import { ChannelItem, CredentialsItem } from "../../shared/store/channels/items.ts";
@@ -19,8 +20,8 @@ export interface Tenant {
   id: TenantId;
   /** Access without faults, to set up what the run needs. */
   store: Store;
-  /** A push channel that is ready to send, from before the story. */
-  addPushChannel(): Promise<void>;
+  /** A channel that is ready to send, from before the story. @returns its id. */
+  addChannel(type: ProvidedChannel): Promise<string>;
   /** Its settings, from before the story. */
   configure(settings: Parameters<typeof changeWorkspace>[2]): Promise<void>;
   headers(credential: "sdk" | "dashboard"): Promise<Record<string, string>>;
@@ -30,6 +31,15 @@ export interface Tenant {
     platform?: Device["platform"],
   ): Promise<string>;
 }
+
+const credentialTypes: CredentialTypes = {
+  ios: "ios_push",
+  android: "android_push",
+  web_push: "vapid",
+  email: "email",
+  sms: "sms",
+  chat_app: "chat_app",
+};
 
 /** Tokens live 15 minutes. */
 const TOKEN_KEPT_MS = 10 * MINUTE;
@@ -67,20 +77,21 @@ export function openTenants(deps: Deps) {
       id,
       store,
       headers: async (credential) => (credential === "sdk" ? sdk : { authorization: await authorization() }),
-      addPushChannel: async () => {
+      addChannel: async (type) => {
         const channel = store.ids.uuidAt(deps.clock.now());
-        const type = "ios_push";
-        const sealed = await vaultSealing.open(deps)(id).seal({ channel, type }, { type });
+        const credentialType = credentialTypes[type];
+        const secret = { type: credentialType };
+        const sealed = await vaultSealing.open(deps)(id).seal({ channel, type: credentialType }, secret);
         const created_at = timestamp(deps.clock.now());
-        const credentials = { id: channel, type, sealed, created_at, updated_at: created_at } as const;
-        await store.put(CredentialsItem, { channel }, credentials);
+        const times = { created_at, updated_at: created_at };
+        await store.put(CredentialsItem, { channel }, { id: channel, type: credentialType, sealed, ...times });
         await store.put(
           ChannelItem,
           { id: channel },
           {
             id: channel,
-            type: "ios",
-            name: "Push",
+            type,
+            name: type,
             active: true,
             status: "active",
             credentials: "first",
@@ -89,6 +100,7 @@ export function openTenants(deps: Deps) {
             created_at,
           },
         );
+        return channel;
       },
       configure: async (settings) => {
         await changeWorkspace(platform, id, settings);

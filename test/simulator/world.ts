@@ -5,14 +5,15 @@ import { operator } from "../../functions/operator/index.ts";
 import { stream } from "../../functions/stream/index.ts";
 import { makeResources } from "../../local/account.ts";
 import { openDatabase } from "../../local/aws/database.ts";
-import { createDynamoDb, type StreamRecord } from "../../local/aws/dynamodb/index.ts";
+import { createDynamoDb, type DynamoDb, type StreamRecord } from "../../local/aws/dynamodb/index.ts";
 import { createKms } from "../../local/aws/kms.ts";
 import { type ServiceName, type Services, sendThrough } from "../../local/aws/protocol.ts";
+import { createS3 } from "../../local/aws/s3.ts";
 import { createScheduler } from "../../local/aws/scheduler.ts";
 import { createSqs } from "../../local/aws/sqs.ts";
 import type { Wire } from "../../local/aws/stand-in.ts";
-import { idsFrom } from "../../shared/clock.ts";
-import type { Deps } from "../../shared/deps.ts";
+import { idsFrom, MINUTE } from "../../shared/clock.ts";
+import type { Deps, LogEntry } from "../../shared/deps.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { queueVariable } from "../../shared/resources.ts";
 import { clientsFor } from "./clients.ts";
@@ -24,7 +25,7 @@ import { type Ledger, openLedger } from "./ledger.ts";
 import { type Commit, createMirror, type Mirror } from "./mirror.ts";
 import { FAULTS_END_MS, type Profile } from "./profiles.ts";
 import { type Call, providersFor } from "./providers.ts";
-import { driveQueues, type Received } from "./queues.ts";
+import { driveQueues, isWatchdog, type Received } from "./queues.ts";
 import type { Random } from "./random.ts";
 import { driveSchedules, lateDelivery } from "./schedules.ts";
 import { driveStream } from "./streams.ts";
@@ -56,6 +57,8 @@ export interface SimWorld extends FrontDoor {
   onCommit(listener: (commit: Commit) => void): void;
   /** An AWS request of a process, before it is carried out. */
   onRequest(listener: (process: Process, service: ServiceName, operation: string, input: Wire) => void): void;
+  /** A process logged a warning or an error. */
+  onLog(listener: (process: Process, entry: LogEntry) => void): void;
   /** A provider was asked to send something. */
   onProviderCall(listener: (call: Call) => void): void;
   /** An answer of the service to a client. */
@@ -74,6 +77,11 @@ export interface SimWorld extends FrontDoor {
   taking(): number;
   close(): void;
 }
+
+const READS_PER_WRITE = 3;
+const EXPIRY_MS = 10 * MINUTE;
+const PATIENCE_MS = 50;
+const PASSING = /Throttling|TransactionConflict|ProvisionedThroughput/;
 
 export interface WorldOptions {
   kernel: Kernel;
@@ -97,7 +105,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   const clock = { now: kernel.now, sleep: kernel.sleep };
   const database = openDatabase(":memory:");
   const base = { clock, ids: idsFrom(kernel.random.fork().bytes), database };
-  const dynamodb = createDynamoDb({ ...base, faults: faultsOfTables(kernel, faults) });
+  const dynamodb = createDynamoDb({ ...base, faults: faultsOfTables(kernel, faults, viaSdk) });
   const dice = kernel.random.fork();
   const sqs = createSqs({
     ...base,
@@ -108,12 +116,13 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   });
   const kms = createKms({ ...base, rsaKey: () => signingKey });
   const scheduler = createScheduler({ ...base, deliver: lateDelivery(kernel, sqs, faults) });
-  const services: Services = { dynamodb, sqs, scheduler, kms };
+  const services: Services = { dynamodb, sqs, scheduler, kms, s3: createS3(base) };
   const env: Record<string, string> = {
     ...(await makeResources(services)),
     TOKEN_ISSUER: "http://127.0.0.1",
     TOKEN_AUDIENCE: "engagement-dashboard",
     DEFAULT_PLAN: "enterprise",
+    REGISTRATION: "open",
   };
 
   const starts: ((queue: string, messages: Received[]) => void)[] = [];
@@ -121,6 +130,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   const requests: ((process: Process, service: ServiceName, operation: string, input: Wire) => void)[] = [];
   const arrivals: ((route: string, tenant: Tenant) => void)[] = [];
   const providerCalls: ((call: Call) => void)[] = [];
+  const logs: ((process: Process, entry: LogEntry) => void)[] = [];
   const answers: ((route: string, answer: Answer, tenant: Tenant) => void)[] = [];
   const names = new Map<string, string>();
   const errors: unknown[] = [];
@@ -130,10 +140,12 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   let actors = 0;
   let taking = 0;
 
-  const log: Deps["log"] = ({ level, message, ...fields }) => {
+  const logOf = (process: Process) => (entry: LogEntry) => {
+    const { level, message, ...fields } = entry;
     if (level === "info") return;
     if (typeof fields.rescued === "number") rescues.sweep += fields.rescued;
     kernel.note(`log ${message} ${fields.error ?? ""} ${fields.stack ?? ""}`);
+    for (const listener of logs) listener(process, entry);
   };
   const create = (process: Process): Handler => {
     const aws = clientsFor(process, {
@@ -159,7 +171,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
         for (const listener of providerCalls) listener(call);
       },
     });
-    const deps: Deps = { aws, clock: process.clock, ids: process.ids, env, log, providers };
+    const deps: Deps = { aws, clock: process.clock, ids: process.ids, env, log: logOf(process), providers };
     const worker = workers.find(({ name }) => name === process.name);
     if (process.name === stream.name) return streaming(deps);
     if (worker) return worker.create(deps) as Handler;
@@ -182,12 +194,13 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     faults,
     urlOf: (queue) => env[queueVariable(queue)]!,
     starts: (queue, messages) => {
-      for (const { body } of messages) if (body.watch) rescues.watchdog++;
+      for (const { body } of messages) if (isWatchdog(body)) rescues.watchdog++;
       for (const listener of starts) listener(queue, messages);
     },
   });
 
-  const setupSend = sendThrough(services);
+  limitTable(kernel, dynamodb, faults);
+  const setupSend = patiently(kernel, sendThrough(services));
   const setupDeps: Deps = {
     // One stub stands for every client class: what differs is in the command.
     aws: (() => ({ send: setupSend })) as unknown as Deps["aws"],
@@ -211,6 +224,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     },
   });
 
+  const ledger = openLedger();
   return {
     kernel,
     random,
@@ -225,11 +239,12 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     ...door,
     names,
     rescues,
-    ledger: openLedger(),
+    ledger,
     tenant: async () => {
       const made = await tenants.make();
       mirror.sync("setup");
       names.set(made.id, `workspace-${++workspaces}`);
+      ledger.tenants.set(made.id, made);
       return made;
     },
     operate: async ({ id }, change) => {
@@ -248,6 +263,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     onCommit: (listener) => void commits.push(listener),
     onRequest: (listener) => void requests.push(listener),
     onArrival: (listener) => void arrivals.push(listener),
+    onLog: (listener) => void logs.push(listener),
     onProviderCall: (listener) => void providerCalls.push(listener),
     onAnswer: (listener) => void answers.push(listener),
     name: (id, name) => void names.set(id, name),
@@ -258,13 +274,47 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   };
 }
 
-function faultsOfTables(kernel: Kernel, faults: Faults) {
+/** The kernel waits for an SDK client that is in the middle of a call, so a transaction of one takes no time. */
+function faultsOfTables(kernel: Kernel, faults: Faults, viaSdk: boolean) {
   const random = kernel.random.fork();
-  const { unprocessed, indexLagMs } = faults.profile;
+  const { unprocessed, indexLagMs, inFlightMs } = faults.profile;
   return {
     unprocessed: (_: string, count: number) => (faults.strikes(random, unprocessed) ? random.between(1, count) : 0),
     indexLag: () => (faults.on() ? random.between(0, indexLagMs) : 0),
+    inFlightMs: () => (faults.on() && !viaSdk ? random.between(1, inFlightMs) : 0),
   };
+}
+
+/** While faults last the table has few partitions, which refuse what is too much; and it deletes what has expired. */
+function limitTable(kernel: Kernel, dynamodb: DynamoDb, { profile: { writeUnits } }: Faults): void {
+  if (writeUnits > 0) {
+    const limits = { write: writeUnits, read: READS_PER_WRITE * writeUnits };
+    const whole = { tableWrite: 4 * writeUnits, tableRead: 4 * READS_PER_WRITE * writeUnits };
+    kernel.after(1, () => dynamodb.limit({ ...limits, ...whole, transactionMs: 0 }));
+    kernel.after(FAULTS_END_MS, () => dynamodb.limit(undefined));
+  }
+  const expire = () => {
+    dynamodb.expire();
+    kernel.after(EXPIRY_MS, expire, { background: true });
+  };
+  kernel.after(EXPIRY_MS, expire, { background: true });
+}
+
+type Send = ReturnType<typeof sendThrough>;
+
+/** What the scenario itself does meets the writes of the others, but has no faults of its own. */
+function patiently(kernel: Kernel, send: Send): Send {
+  const sendPatiently = async (command: Parameters<Send>[0]): Promise<unknown> => {
+    try {
+      return await send(command);
+    } catch (error) {
+      if (!PASSING.test(`${(error as Error).name} ${(error as Error).message}`)) throw error;
+      await kernel.sleep(PATIENCE_MS);
+      return sendPatiently(command);
+    }
+  };
+  // What a command is answered with does not depend on how often it was sent.
+  return sendPatiently as Send;
 }
 
 /** A streaming function takes a response beside its event. */

@@ -140,7 +140,7 @@ describe("conflicts and lost replies", () => {
   });
 
   it.each([
-    ["SUB-6 an upsert", "UpdateItem", "POST /api/v1/subscribers/upsert", { external_id: "new" }, 200],
+    ["SUB-6 an upsert", "TransactWriteItems", "POST /api/v1/subscribers/upsert", { external_id: "new" }, 200],
     [
       "TPL-2 a new template",
       "TransactWriteItems",
@@ -155,8 +155,14 @@ describe("conflicts and lost replies", () => {
       { target: { type: "all" }, title: "t", body: "b" },
       201,
     ],
-    ["SUB-8 an erasure", "UpdateItem", "DELETE /api/v1/subscribers/:id", undefined, 204],
-    ["SUB-12 a bulk erasure", "UpdateItem", "POST /api/v1/subscribers/bulk-delete", { subscriber_ids: [":id"] }, 200],
+    ["SUB-8 an erasure", "TransactWriteItems", "DELETE /api/v1/subscribers/:id", undefined, 204],
+    [
+      "SUB-12 a bulk erasure",
+      "TransactWriteItems",
+      "POST /api/v1/subscribers/bulk-delete",
+      { subscriber_ids: [":id"] },
+      200,
+    ],
   ])("%s whose reply is lost answers as if nothing had been", async (_, operation, route, body, status) => {
     let armed = false;
     const hooks = (): Hooks => ({

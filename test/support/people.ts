@@ -1,5 +1,7 @@
 // Subscribers for tests: many at once without HTTP, with devices, and reads of their inboxes.
+
 import { createHash } from "node:crypto";
+import { inflateRawSync } from "node:zlib";
 import { sendThrough } from "../../local/aws/protocol.ts";
 import { timestamp } from "../../shared/clock.ts";
 import type { Client, ClientClass, Deps } from "../../shared/deps.ts";
@@ -8,7 +10,8 @@ import type { NewRowOf } from "../../shared/store/item.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { Message } from "../../shared/store/sends/inbox-items.ts";
 import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
-import { type SubscriberInput, upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
+import type { SubscriberInput } from "../../shared/store/subscribers/profile-writes.ts";
+import { upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 
@@ -126,7 +129,7 @@ export async function send(world: TestWorld, tenant: Tenant, body: object): Prom
   return { answer: created.body, job };
 }
 
-/** Every item of the table, as the service stores it. */
+/** Every item of the table, as the service stores it; of packed events also the text. */
 export async function wholeTable(world: TestWorld): Promise<Record<string, Json>[]> {
   const items: Record<string, Json>[] = [];
   let ExclusiveStartKey: unknown;
@@ -138,5 +141,9 @@ export async function wholeTable(world: TestWorld): Promise<Record<string, Json>
     items.push(...(page.Items as Record<string, Json>[]));
     ExclusiveStartKey = page.LastEvaluatedKey;
   } while (ExclusiveStartKey);
-  return items;
+  return items.map((item) =>
+    item.events?.B === undefined
+      ? item
+      : { ...item, text: inflateRawSync(Buffer.from(item.events.B, "base64")).toString() },
+  );
 }

@@ -14,10 +14,15 @@ type Send = (queue: string, body: string, delaySeconds?: number) => Promise<unkn
 
 /** One-time schedules, and one recurring every five minutes when asked for. */
 function toyScheduler(send: Send, every?: number) {
+  const listeners: (() => void)[] = [];
   const oneTime = new Map<string, { at: number; queue: string }>();
   let recurringAt = every === undefined ? undefined : start + every;
   return {
-    put: (name: string, at: number, queue: string) => oneTime.set(name, { at, queue }),
+    put: (name: string, at: number, queue: string) => {
+      oneTime.set(name, { at, queue });
+      for (const listener of listeners) listener();
+    },
+    onSave: (listener: () => void) => void listeners.push(listener),
     next: ({ recurring = true } = {}) => {
       const times = [...oneTime.values()].map(({ at }) => at);
       if (recurring && recurringAt !== undefined) times.push(recurringAt);

@@ -1,6 +1,6 @@
 // Images for in-app content: uploaded here, and public under a URL whose bytes never change.
 import * as v from "valibot";
-import { assetWriting } from "../../../shared/asset-files.ts";
+import { assetRemoval, assetWriting } from "../../../shared/asset-files.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError } from "../../../shared/http/errors.ts";
@@ -61,9 +61,9 @@ export const assets = group("assets", "Images for in-app content.", [
 
   endpoint(
     "DELETE /api/v1/in-app/assets/:id",
-    { permission: "content:write", uses: [storeWrite] },
-    { summary: "Delete an image: its URL stops working within an hour", errors: ["NOT_FOUND"] },
-    ({ store, params }) => removeAsset(store, params.id),
+    { permission: "content:write", uses: [storeWrite, assetRemoval] },
+    { summary: "Delete an image", description: "Caches may keep it for a minute.", errors: ["NOT_FOUND"] },
+    ({ store, assetFiles, params }) => removeAsset(store, assetFiles, params.id),
   ),
 ]);
 

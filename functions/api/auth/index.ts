@@ -4,25 +4,24 @@ import { DAY, HOUR, MINUTE } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { ApiError, invalid, notFound, unauthorized } from "../../../shared/http/errors.ts";
-import { OwnName } from "../../../shared/http/schemas.ts";
+import { ApiError, notFound, unauthorized } from "../../../shared/http/errors.ts";
+import { Id, OwnName } from "../../../shared/http/schemas.ts";
 import { ACCESS_TOKEN_SECONDS } from "../../../shared/http/tokens.ts";
+import {
+  admitRegistration,
+  createAccount,
+  NewAccount,
+  Password,
+  refuseWeak,
+  registrationMode,
+} from "../../../shared/registration.ts";
 import { platformRead, platformWrite } from "../../../shared/resources.ts";
-import { isEmailAddress } from "../../../shared/rules/contacts.ts";
-import { weaknessOf } from "../../../shared/rules/passwords.ts";
 import { anyStore, defaultPlan, secretsMaker, tokenSigner } from "../../../shared/signing.ts";
 import { ref } from "../../../shared/store/item.ts";
 import { SigningKeyItem } from "../../../shared/store/platform-items.ts";
 import { clientStatus } from "../../../shared/store/workspaces/agencies.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
-import {
-  findUser,
-  hashPassword,
-  type Membership,
-  membershipsOf,
-  register,
-  User,
-} from "../../../shared/store/workspaces/identity.ts";
+import { findUser, type Membership, membershipsOf, User } from "../../../shared/store/workspaces/identity.ts";
 import { MemberItem } from "../../../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { acceptInvitation } from "../../../shared/store/workspaces/members.ts";
@@ -35,10 +34,7 @@ const REGISTRATIONS_PER_DOMAIN: AttemptLimit = { kind: "register-domain", max: 1
 /** docs/decisions/0021#login. */
 const LOGINS_PER_EMAIL: AttemptLimit = { kind: "login-email", max: 10, windowMs: 15 * MINUTE };
 const LOGINS_PER_ADDRESS: AttemptLimit = { kind: "login-ip", max: 100, windowMs: 15 * MINUTE };
-const SALT_BYTES = 16;
 
-const Email = v.pipe(v.string("must be a string"), v.trim(), v.check(isEmailAddress, "must be an e-mail address"));
-const Password = v.pipe(v.string("must be a string"), v.maxLength(1_024, "must have at most 1,024 characters"));
 const RefreshToken = v.strictObject({ refresh_token: v.pipe(v.string("must be a string"), v.maxLength(256)) });
 
 const AccessToken = v.object({ access_token: v.string(), token_type: v.literal("Bearer"), expires_in: v.number() });
@@ -59,21 +55,22 @@ const endpoint = endpoints({ credentials: [], effect: "session", uses: [] });
 export const auth = group("auth", "Registration, sessions and invitations.", [
   endpoint(
     "POST /api/v1/auth/register",
-    { uses: [...issuing, anyStore, secretsMaker, defaultPlan] },
+    { uses: [...issuing, anyStore, secretsMaker, defaultPlan, registrationMode] },
     {
       summary: "Register a user with a workspace of their own",
-      body: v.strictObject({ email: Email, password: Password, name: OwnName, workspace_name: OwnName }),
+      description: "Refused where the operator has closed registration, or takes invited addresses only.",
+      body: NewAccount,
       returns: Session,
       status: 201,
-      errors: ["CONFLICT", "RATE_LIMITED"],
+      errors: ["CONFLICT", "FORBIDDEN", "RATE_LIMITED"],
     },
-    async ({ platform, storeOf, signer, secretsMaker, defaultPlan: plan, body, ids, sourceIp }) => {
+    async ({ defaultPlan: plan, registration, body, sourceIp, ...context }) => {
+      const { platform, signer } = context;
       refuseWeak(body.password, [body.email, body.workspace_name]);
       await countAttempt(platform, REGISTRATIONS_PER_ADDRESS, sourceIp);
       await countAttempt(platform, REGISTRATIONS_PER_DOMAIN, body.email.slice(body.email.lastIndexOf("@") + 1));
-      await secretsMaker.ensure();
-      const secret = await hashPassword(body.password, ids.bytes(SALT_BYTES));
-      const { user, tenant } = await register(platform, storeOf, { ...body, secret, plan });
+      await admitRegistration(platform, registration, body.email);
+      const { user, tenant } = await createAccount(context, body, plan);
       return begin({ platform, signer }, user, { tenant, role: "owner" });
     },
   ),
@@ -86,7 +83,7 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
       body: v.strictObject({
         email: v.pipe(v.string("must be a string"), v.trim(), v.maxLength(320)),
         password: Password,
-        tenant_id: v.optional(v.string("must be a string")),
+        tenant_id: v.optional(Id),
       }),
       returns: Session,
       status: 200,
@@ -199,6 +196,8 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
     { uses: issuing },
     {
       summary: "Accept an invitation as a new user, or as an existing one with the right password",
+      description:
+        "The password of an existing user is checked like that of a login. Five wrong ones end the invitation.",
       body: v.strictObject({
         token: v.pipe(v.string("must be a string"), v.maxLength(128)),
         name: OwnName,
@@ -211,7 +210,9 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
     async ({ platform, signer, body, sourceIp }) => {
       refuseWeak(body.password, []);
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
-      const { user, ...membership } = await acceptInvitation(platform, body);
+      const { user, ...membership } = await acceptInvitation(platform, body, (email) =>
+        countAttempt(platform, LOGINS_PER_EMAIL, email),
+      );
       return begin({ platform, signer }, user, membership);
     },
   ),
@@ -229,11 +230,6 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
     },
   ),
 ]);
-
-function refuseWeak(password: string, personal: readonly string[]): void {
-  const weakness = weaknessOf(password, personal);
-  if (weakness) throw invalid({ password: weakness });
-}
 
 const ENDED = "The refresh token is not good any more.";
 

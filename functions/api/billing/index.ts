@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { timestamp } from "../../../shared/clock.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
-import { Timestamp } from "../../../shared/http/schemas.ts";
+import { Amount, Timestamp } from "../../../shared/http/schemas.ts";
 import { type PlanName, planNames, plans } from "../../../shared/plans.ts";
 import {
   type PlatformReader,
@@ -45,9 +45,7 @@ const Billing = v.object({
   forecast: v.object({ sends_at_period_end: v.number() }),
 });
 
-const SendCap = v.nullable(
-  v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(0, "must not be negative")),
-);
+const SendCap = v.nullable(Amount);
 
 const endpoint = endpoints({ credentials: ["dashboard"], openWhileSuspended: true, uses: [] });
 

@@ -16,9 +16,9 @@ import {
   releaseCampaign,
   replaceCampaign,
 } from "../../../shared/store/campaigns/campaigns.ts";
-import { CampaignMessage, campaignFields, messageFields } from "../../../shared/store/campaigns/items.ts";
+import { CampaignMessage, campaignFields, MessageError, messageFields } from "../../../shared/store/campaigns/items.ts";
 import { applyState, makeJobs } from "../../../shared/store/campaigns/jobs.ts";
-import { reportOf } from "../../../shared/store/campaigns/report.ts";
+import { campaignFailures, reportOf } from "../../../shared/store/campaigns/report.ts";
 import { fieldsOf } from "../../../shared/store/item.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
 
@@ -30,12 +30,21 @@ const CampaignShape = v.object({
   target: v.looseObject({ type: v.string() }),
   ...messageFields,
   holdout_percentage: campaignFields.holdout_percentage,
-  messages: v.array(CampaignMessage),
+  messages: v.array(v.object({ ...CampaignMessage.entries, error: v.optional(MessageError) })),
   created_at: campaignFields.created_at,
   updated_at: campaignFields.updated_at,
 });
 
-const reached = { delivered: v.number(), opened: v.number(), opened_human: v.number(), clicked: v.number() };
+/** AMB-126. */
+const failures = { failed: v.number(), fail_reasons: v.record(v.string(), v.number()) };
+
+const reached = {
+  delivered: v.number(),
+  opened: v.number(),
+  opened_human: v.number(),
+  clicked: v.number(),
+  clicked_human: v.number(),
+};
 
 const message = {
   content: { title: "Hello {{ subscriber.first_name }}", body: "It is spring." },
@@ -93,8 +102,15 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
   endpoint(
     "GET /api/v1/campaigns/:id",
     { uses: [storeRead] },
-    { summary: "Get a campaign with its messages", returns: CampaignShape, errors: ["NOT_FOUND"] },
-    async ({ store, params }) => shown(await getCampaign(store, params.id)),
+    {
+      summary: "Get a campaign with its messages, and what of them failed",
+      returns: v.object({ ...CampaignShape.entries, ...failures }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params }) => {
+      const campaign = await getCampaign(store, params.id);
+      return { ...shown(campaign), ...(await campaignFailures(store, campaign)) };
+    },
   ),
 
   endpoint(
@@ -158,15 +174,16 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       query: v.object(windowFields),
       returns: v.object({
         sent: v.number(),
-        delivered: v.number(),
-        opened: v.number(),
-        opened_human: v.number(),
-        clicked: v.number(),
+        ...reached,
+        ...failures,
         converted: v.number(),
         revenue_cents: v.number(),
         by_channel: v.array(v.pipe(v.object({ channel: v.string(), ...reached }), v.title("ChannelReport"))),
         by_message: v.array(
-          v.pipe(v.object({ position: v.number(), label: v.string(), ...reached }), v.title("MessageReport")),
+          v.pipe(
+            v.object({ position: v.number(), label: v.string(), ...reached, error: v.optional(MessageError) }),
+            v.title("MessageReport"),
+          ),
         ),
       }),
       errors: ["NOT_FOUND"],

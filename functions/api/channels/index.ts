@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { callbacks } from "../../../shared/callbacks.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { maxCharacters } from "../../../shared/http/schemas.ts";
+import { Force, maxCharacters } from "../../../shared/http/schemas.ts";
 import { channelTypes } from "../../../shared/plans.ts";
 import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import {
@@ -35,13 +35,6 @@ const NewChannel = v.strictObject({
 const ChannelChange = v.strictObject({
   name: v.optional(Name),
   active: v.optional(v.boolean("must be true or false")),
-});
-
-const Force = v.object({
-  force: v.pipe(
-    v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
-    v.transform((text) => text === "true"),
-  ),
 });
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
@@ -94,7 +87,9 @@ export const channels = group("channels", "The ways a workspace sends.", [
     { permission: "channels:write", uses: [storeWrite, callbacks] },
     {
       summary: "Delete a channel",
-      description: "One with credentials only if `force` is true. A send that names it continues without it.",
+      description:
+        "One with credentials, or that a scheduled or live campaign uses, only if `force` is true: the campaign is then " +
+        "paused, with an annotation. A send that names the channel continues without it.",
       query: Force,
       errors: ["NOT_FOUND", "CONFLICT"],
     },

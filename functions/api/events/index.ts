@@ -8,6 +8,7 @@ import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { SERVER_BODY_BYTES, tiers } from "../../../shared/rules/event-limits.ts";
 import { ExportedEvent } from "../../../shared/store/events/events.ts";
 import { exportEvents } from "../../../shared/store/events/export.ts";
+import { countEvents } from "../../../shared/store/events/history.ts";
 import { eventIntake, ingest } from "../../../shared/store/events/intake.ts";
 import { linkAlias } from "../../../shared/store/subscribers/aliases.ts";
 import { AnonymousId, EventsBody, readEvents } from "./input.ts";
@@ -66,7 +67,7 @@ export const events = group("events", "What subscribers do: ingestion, identity,
 
   endpoint(
     "POST /v1/events/identify",
-    { scope: "events:write", uses: [storeWrite] },
+    { scope: "events:write", uses: [storeWrite, eventIntake] },
     {
       summary: "Link an anonymous id, with its past and future events, to a subscriber",
       description: "The first link wins: `linked` is false if the id belongs to another subscriber already.",
@@ -75,8 +76,10 @@ export const events = group("events", "What subscribers do: ingestion, identity,
       status: 200,
       example: { body: { anonymous_id: "device-7", subscriber_id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60" } },
     },
-    async ({ store, body }) => {
-      const link = await linkAlias(store, body.anonymous_id, body.subscriber_id);
+    async ({ store, intake, body }) => {
+      const { anonymous_id: anonymous, subscriber_id } = body;
+      const count = async () => countEvents(store, { anonymous }, await intake.hasFirstFormat(store));
+      const link = await linkAlias(store, anonymous, subscriber_id, count);
       if (!link) throw invalid({ subscriber_id: "names no subscriber" });
       return link;
     },

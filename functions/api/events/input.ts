@@ -25,7 +25,8 @@ export const AnonymousId = v.pipe(
   v.maxLength(MAX_ID_CHARACTERS, `must have at most ${MAX_ID_CHARACTERS} characters`),
 );
 
-const Event = v.strictObject({
+/** AMB-115: other fields are ignored, as an SDK of a later version may send. */
+const Event = v.object({
   event_name: v.pipe(
     text(MAX_NAME_CHARACTERS),
     v.check((name) => !name.startsWith("$"), "must not begin with $: such names are the service's own"),

@@ -1,7 +1,7 @@
 // Insights: results of sends, the lift they caused, and the definitions of conversions.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { maxCharacters, Uuid } from "../../../shared/http/schemas.ts";
+import { Id, maxCharacters, Uuid } from "../../../shared/http/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/http/window.ts";
 import { storeRead, storeWrite } from "../../../shared/resources.ts";
 import {
@@ -42,6 +42,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
         opened: Count,
         opened_human: Count,
         clicked: Count,
+        clicked_human: Count,
         converted: Count,
         revenue_cents: Count,
       }),
@@ -100,7 +101,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
     {
       summary: "Get the lift of a send against its control group",
       description: "With the 95 % interval of the difference (Newcombe-Wilson) and the smallest detectable lift.",
-      query: v.object({ job_id: v.string("is required") }),
+      query: v.object({ job_id: Id }),
       returns: v.object({
         job_id: v.string(),
         treated: Arm,
@@ -160,7 +161,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
     { permission: "insights:write", uses: [storeWrite] },
     {
       summary: "Remove a conversion definition",
-      query: v.object({ event_name: v.string("is required") }),
+      query: v.object({ event_name: EventName }),
       errors: ["NOT_FOUND"],
     },
     ({ store, query: { event_name } }) => removeDefinition(store, event_name),

@@ -2,7 +2,7 @@
 // AMB-61).
 import * as v from "valibot";
 import { invalid } from "../../../shared/http/errors.ts";
-import { JsonObject } from "../../../shared/http/schemas.ts";
+import { Id, JsonObject } from "../../../shared/http/schemas.ts";
 import type { PlanName } from "../../../shared/plans.ts";
 import type { StoreReader } from "../../../shared/resources.ts";
 import { type Graph, type Severity, triggerTypes } from "../../../shared/rules/journey-graph.ts";
@@ -31,7 +31,7 @@ export const JourneyInput = v.strictObject({
   ),
   trigger: v.strictObject({
     type: v.picklist(triggerTypes, `must be one of ${triggerTypes.join(", ")}`),
-    segment_id: v.optional(Text),
+    segment_id: v.optional(Id),
     event_name: v.optional(v.pipe(Text, v.maxLength(256, "must have at most 256 characters"))),
   }),
   entry_rules: v.nullish(

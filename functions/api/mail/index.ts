@@ -4,7 +4,7 @@ import { notFound } from "../../../shared/http/errors.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/mail-links.ts";
 import { unsubscribe } from "../../../shared/store/subscribers/mail-consents.ts";
 import { getSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
-import { confirmationPage, pageHeaders, unsubscribePage } from "./page.ts";
+import { confirmationPage, pageHeaders, staleLinkPage, unsubscribePage } from "./page.ts";
 import { trackClick, trackOpen } from "./tracking.ts";
 
 const endpoint = endpoints({ credentials: [], uses: [openedMailLink] });
@@ -77,27 +77,42 @@ export const mail = group("mail", "The links of e-mails.", [
   ),
 
   endpoint(
+    "GET /c",
+    {},
+    {
+      summary: "Show that a link has expired",
+      description: "Links lead here whose target is not as it was sent.",
+      text: asPage,
+    },
+    async () => staleLinkPage,
+  ),
+
+  endpoint(
     "GET /c/:token",
     {},
     {
       summary: "Count a click, and redirect to the target of the link",
       description:
-        "The token names a link of a message. The target is taken from the message, never from the request. Counts as " +
-        "`email_clicked`, with a verdict if a machine requested it.",
+        "The token names a link of a message. The target is taken from the message, never from the request; if changed " +
+        "attributes of the subscriber have changed it, the link leads to a page that says so. Counts as `email_clicked`, with a verdict if a " +
+        "machine requested it.",
       status: 302,
       text: asNothing,
       errors: ["NOT_FOUND"],
     },
-    async (call) => redirect(await trackClick(call, "GET")),
+    async (call) => followed(await trackClick(call, "GET")),
   ),
 
   endpoint(
     "HEAD /c/:token",
     {},
     { summary: "Get the target of a link", status: 302, text: asNothing, errors: ["NOT_FOUND"] },
-    async (call) => redirect(await trackClick(call, "HEAD")),
+    async (call) => followed(await trackClick(call, "HEAD")),
   ),
 ]);
+
+/** A redirect to the target as it was sent, or a page that leads nowhere. */
+const followed = (target: string | undefined) => redirect(target ?? "/c");
 
 /** @throws 404 for an invalid token, and for a subscriber that was erased. */
 async function requireSubscriber(openLink: MailLinkOpener, token: string) {

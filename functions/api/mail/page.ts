@@ -1,4 +1,4 @@
-// The two pages to unsubscribe. They load no resources, run no scripts, and contain nothing about the reader.
+// The pages of links in mails. They load no resources, run no scripts, and contain nothing about the reader.
 
 /** Allows only a form to the same origin, and keeps the token out of referrers and search engines. */
 export const pageHeaders = {
@@ -34,6 +34,9 @@ export const unsubscribePage = page(
   `<p>You will get no more marketing e-mail from this sender.</p>
 <form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>`,
 );
+
+/** For a link whose target no longer exists as it was sent. It leads nowhere. */
+export const staleLinkPage = page("This link has expired", "<p>The page that it led to is no longer known.</p>");
 
 export const confirmationPage = page(
   "You are unsubscribed",

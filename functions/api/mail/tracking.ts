@@ -10,6 +10,7 @@ import { rendererOf } from "../../../shared/providers/texts.ts";
 import type { Store } from "../../../shared/resources.ts";
 import { machineVerdict } from "../../../shared/rules/tracking.ts";
 import { countInteraction } from "../../../shared/store/sends/interactions.ts";
+import { withContent } from "../../../shared/store/sends/job-content.ts";
 import { findJob, type Job } from "../../../shared/store/sends/jobs.ts";
 import { getProfiles, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 
@@ -30,52 +31,51 @@ export async function trackOpen(context: TrackingContext, method: string): Promi
   await countLink(store, link, context, method);
 }
 
-/** @returns the target of the link, taken from the message. @throws 404 as above, and if the message has no such link. */
-export async function trackClick(context: TrackingContext, method: string): Promise<string> {
+/**
+ * @returns the target of the link as it was sent; undefined where the message, rendered for the subscriber of today, has
+ *   no such target: nothing is counted. @throws 404 as above.
+ */
+export async function trackClick(context: TrackingContext, method: string): Promise<string | undefined> {
   const opened = await context.openLink("click", context.params.token);
   if (!opened) throw notFound("link");
   const { store, link } = opened;
   const { profile, job } = await findSent(store, link);
-  const target = profile && job && (await targetOf(store, job, profile, link));
-  if (target === undefined) throw notFound("link");
-  await countLink(store, link, context, method, target);
+  if (!profile || !job) throw notFound("link");
+  const targets = await targetsOf(store, job, profile, link);
+  const { link: position, mark } = link;
+  const isSent = (target: string) => markOfTarget(target) === mark;
+  const target = targets.slice(position, position + 1).find(isSent) ?? targets.find(isSent);
+  if (target !== undefined) await countLink(store, link, context, method, { url: target, count: targets.length });
   return target;
 }
 
 async function findSent(store: Store, { job: id, subscriber }: Opening | Clicking) {
   const [[profile], job] = await Promise.all([getProfiles(store, [subscriber]), findJob(store, id)]);
-  return { profile, job };
+  return { profile, job: job && (await withContent(store, job)) };
 }
 
-/** The target as it was sent. If the subscriber's attributes changed it since, the link at the same position. */
-async function targetOf(
-  store: Store,
-  job: Job,
-  profile: LivingProfile,
-  { arm, sentAt, link, mark }: Clicking,
-): Promise<string | undefined> {
+/** The targets of all links of the message, as it would be rendered today. */
+async function targetsOf(store: Store, job: Job, profile: LivingProfile, { arm, sentAt }: Clicking): Promise<string[]> {
   const texts = rendererOf(job, sentAt * SECOND, await eventFor(store, job)).render(arm, profile, { asHtml: true });
-  if (!texts) return undefined;
-  const { targets } = htmlLinks(mailBodies(texts.body).html);
-  const atPosition = targets[link];
-  if (atPosition !== undefined && markOfTarget(atPosition) === mark) return atPosition;
-  return targets.find((target) => markOfTarget(target) === mark) ?? atPosition;
+  return texts ? htmlLinks(mailBodies(texts.body).html).targets : [];
 }
 
 /** The time is cut to the second, so that repeated requests cost at most one report a second. */
 function countLink(
   store: Store,
-  { kind, job, subscriber, arm, sentAt }: Opening | Clicking,
+  link: Opening | Clicking,
   { headers, clock }: TrackingContext,
   method: string,
-  url?: string,
+  target?: { url: string; count: number },
 ) {
+  const { kind, job, subscriber, arm, sentAt } = link;
   const now = clock.now();
   return countInteraction(store, {
     job_id: job,
     subscriber_id: subscriber,
     platform: "email",
-    url,
+    url: target?.url,
+    link: target && link.kind === "click" ? { position: link.link, count: target.count } : undefined,
     interaction: kind === "open" ? "email_opened" : "email_clicked",
     occurred_at: timestamp(Math.floor(now / SECOND) * SECOND),
     variant_id: arm,

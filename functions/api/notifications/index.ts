@@ -10,8 +10,12 @@ import { type StoreReader, secrets, storeRead, storeWrite, timers } from "../../
 import { isTerminal, jobStatuses } from "../../../shared/rules/job-states.ts";
 import { chatAppInputOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { soFar } from "../../../shared/store/sends/deferred.ts";
+import { withContent } from "../../../shared/store/sends/job-content.ts";
+import { jobSources } from "../../../shared/store/sends/job-ids.ts";
 import { jobFields } from "../../../shared/store/sends/job-items.ts";
-import { cancelJob, getJob, type Job, listJobs } from "../../../shared/store/sends/jobs.ts";
+import { listJobs } from "../../../shared/store/sends/job-list.ts";
+import { jobWidths } from "../../../shared/store/sends/job-width.ts";
+import { cancelJob, getJob, type Job } from "../../../shared/store/sends/jobs.ts";
 import { ArbitrationReport, arbitrationReport, tallyFields } from "../../../shared/store/sends/tallies.ts";
 import { createNotification } from "./create.ts";
 import { reportInteraction } from "./interactions.ts";
@@ -35,7 +39,13 @@ const {
 } = jobFields;
 
 /** Where a page of the list begins. */
-const Position = v.object({ pk: v.string(), sk: v.string() });
+const Position = v.object({ sk: v.string() });
+
+const ExcludedSources = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(",")),
+  v.array(v.picklist(jobSources, `must be some of ${jobSources.join(", ")}`)),
+);
 
 const JsonRecord = v.record(v.string(), v.any());
 
@@ -94,14 +104,19 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 export const notifications = group("notifications", "One-off sends with audience targeting.", [
   endpoint(
     "POST /api/v1/notifications",
-    { permission: "send", uses: [storeWrite, timers] },
+    { permission: "send", uses: [storeWrite, timers, jobWidths] },
     {
       summary: "Send a notification now or at a future time",
       description:
         "An `Idempotency-Key` header (or `idempotency_key`) makes the call safe to repeat for 24 hours: the same body " +
         "gets the first answer again with `Idempotent-Replayed: true`, another body 409.",
       body: NewNotification,
-      returns: v.object({ id: v.string(), sent: v.number() }),
+      returns: v.object({
+        id: v.string(),
+        sent: v.number(),
+        unknown: v.optional(v.pipe(v.number(), v.description("How many of the given ids are of no subscriber"))),
+        unknown_ids: v.optional(v.pipe(v.array(v.string()), v.description("The first 100 of them"))),
+      }),
       status: 201,
       idempotent: true,
       example: {
@@ -110,16 +125,16 @@ export const notifications = group("notifications", "One-off sends with audience
       },
       errors: ["CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "PAYMENT_REQUIRED", "SEND_CAP_REACHED"],
     },
-    async ({ store, timers, caller, body, headers }) => {
-      const { plan, sendCap, emailConsent } = workspaceOf(caller);
+    async ({ store, timers, jobWidths, caller, body, headers }) => {
+      const { plan, sendCap, emailConsent, hasCaps } = workspaceOf(caller);
       const header = headers["idempotency-key"];
       if (header !== undefined && !v.is(IdempotencyKey, header))
         throw invalid({ "Idempotency-Key": "must have 1 to 255 characters" });
       const key = header ?? body.idempotency_key;
       const { replayed, ...answer } = await createNotification(
         store,
-        timers,
-        { plan, sendCap, emailConsent },
+        { timers, jobWidths },
+        { plan, sendCap, emailConsent, hasCaps },
         body,
         key,
       );
@@ -138,16 +153,17 @@ export const notifications = group("notifications", "One-off sends with audience
         status: v.optional(v.picklist(jobStatuses)),
         source_type: v.optional(v.string()),
         source_id: v.optional(v.string()),
+        exclude_source_type: v.optional(ExcludedSources),
       }),
       returns: v.object({ items: v.array(Notification), next_cursor: v.string() }),
     },
     async ({ store, secrets, query: { cursor, ...filter } }) => {
       const root = await secrets.root();
       const scope = `notifications:${store.tenant}`;
-      const after = cursor === undefined ? undefined : v.parse(Position, openCursor(root, scope, cursor));
+      const after = cursor === undefined ? undefined : v.parse(Position, openCursor(root, scope, cursor)).sk;
       const { jobs, next } = await listJobs(store, { ...filter, after });
       const items = await Promise.all(jobs.map((job) => shown(store, job)));
-      return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };
+      return { items, next_cursor: next ? sealCursor(root, scope, { sk: next }) : "" };
     },
   ),
 
@@ -155,7 +171,7 @@ export const notifications = group("notifications", "One-off sends with audience
     "GET /api/v1/notifications/:id",
     { uses: [storeRead] },
     { summary: "Get a notification", returns: Notification, errors: ["NOT_FOUND"] },
-    async ({ store, params }) => shown(store, await getJob(store, params.id)),
+    async ({ store, params }) => shown(store, await withContent(store, await getJob(store, params.id))),
   ),
 
   endpoint(
@@ -167,7 +183,7 @@ export const notifications = group("notifications", "One-off sends with audience
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],
     },
-    async ({ store, params }) => shown(store, await cancelJob(store, params.id)),
+    async ({ store, params }) => shown(store, await withContent(store, await cancelJob(store, params.id))),
   ),
 
   reportInteraction,

@@ -4,7 +4,7 @@ import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
 import { MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { JsonObject, Uuid } from "../../../shared/http/schemas.ts";
+import { Force, JsonObject, Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-rules.ts";
 import { listMembers, memberList } from "../../../shared/store/lists/membership-list.ts";
@@ -148,8 +148,14 @@ export const segments = group("segments", "Subscribers that match a rule over at
   endpoint(
     "DELETE /api/v1/segments/:id",
     { permission: "content:write", uses: [storeWrite, timers] },
-    { summary: "Delete a segment; its subscribers stay", errors: ["NOT_FOUND"] },
-    ({ store, timers, params }) => removeSegment(store, timers, params.id),
+    {
+      summary: "Delete a segment; its subscribers stay",
+      description:
+        "Refused while it triggers an active journey. With `force` the journey is paused, with an annotation.",
+      query: Force,
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    ({ store, timers, params, query }) => removeSegment(store, timers, params.id, query),
   ),
 
   endpoint(

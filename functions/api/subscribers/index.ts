@@ -1,5 +1,6 @@
 // Subscribers: upsert from the client, listing for integrations, erasure from the dashboard.
 import * as v from "valibot";
+import { MINUTE, timestamp } from "../../../shared/clock.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid, notFound } from "../../../shared/http/errors.ts";
@@ -23,6 +24,8 @@ const MAX_KEY_CHARACTERS = 128;
 const MAX_EXTERNAL_ID_CHARACTERS = 512;
 export const MAX_BULK = 1_000;
 const MAX_CONCURRENT_ERASURES = 25;
+/** AMB-117. */
+const MAX_AHEAD_MS = 5 * MINUTE;
 
 const ExternalId = v.pipe(
   v.string("must be a string"),
@@ -43,7 +46,7 @@ const Attributes = v.pipe(
 const ConsentInput = v.strictObject({
   channel: v.optional(v.picklist(["email", "sms", "chat_app"], "must be email, sms or chat_app"), "email"),
   status: v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out"),
-  consented_at: v.optional(TimestampInput),
+  consented_at: v.pipe(v.optional(TimestampInput), v.description("Default: now. At most 5 minutes ahead")),
   source: v.optional(v.pipe(v.string(), v.maxLength(256))),
   ip: v.optional(v.pipe(v.string(), v.maxLength(64))),
   text: v.optional(v.pipe(v.string(), v.maxLength(2_000))),
@@ -82,9 +85,9 @@ export const subscribers = group("subscribers", "The users that a workspace send
     },
     async ({ store, secrets, audienceSize, caller, body, clock }) => {
       const { external_id, email, attributes = {}, consent, ...reserved } = body;
-      const now = new Date(clock.now()).toISOString();
-      if (consent?.consented_at !== undefined && consent.consented_at > now)
-        throw invalid({ "consent.consented_at": "must not be in the future" });
+      const now = timestamp(clock.now());
+      if (consent?.consented_at !== undefined && consent.consented_at > timestamp(clock.now() + MAX_AHEAD_MS))
+        throw invalid({ "consent.consented_at": "must not be more than 5 minutes in the future" });
       const given = Object.fromEntries(Object.entries(reserved).filter(([, value]) => value !== undefined));
       const input = {
         external_id,

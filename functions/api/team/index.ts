@@ -1,5 +1,6 @@
 // Who belongs to a workspace, in which role, and who is invited.
 import * as v from "valibot";
+import { HOUR } from "../../../shared/clock.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError } from "../../../shared/http/errors.ts";
@@ -7,6 +8,7 @@ import { roles } from "../../../shared/http/roles.ts";
 import { mailer } from "../../../shared/mailer.ts";
 import { platformRead, platformWrite } from "../../../shared/resources.ts";
 import { isEmailAddress } from "../../../shared/rules/contacts.ts";
+import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import {
   changeRole,
   Invitation,
@@ -16,6 +18,10 @@ import {
   Member,
   removeMember,
 } from "../../../shared/store/workspaces/members.ts";
+
+/** Mails to strangers: what one workspace may send, and what one address may get. */
+const INVITATIONS_PER_WORKSPACE: AttemptLimit = { kind: "invite-workspace", max: 100, windowMs: HOUR };
+const INVITATIONS_PER_EMAIL: AttemptLimit = { kind: "invite-email", max: 5, windowMs: HOUR };
 
 const Role = v.picklist(roles, `must be one of ${roles.join(", ")}`);
 
@@ -69,12 +75,14 @@ export const team = group("team", "Members, roles and invitations.", [
       }),
       returns: v.object({ ...Invitation.entries, token: v.string() }),
       status: 201,
-      errors: ["CONFLICT", "QUOTA_EXCEEDED"],
+      errors: ["CONFLICT", "QUOTA_EXCEEDED", "RATE_LIMITED"],
     },
     async ({ platform, mail, caller, body }) => {
       if (body.role === "owner" && roleOf(caller) !== "owner")
         throw new ApiError("FORBIDDEN", "Only an owner may invite an owner.");
       const { tenant, name, plan } = workspaceOf(caller);
+      await countAttempt(platform, INVITATIONS_PER_WORKSPACE, tenant);
+      await countAttempt(platform, INVITATIONS_PER_EMAIL, body.email);
       const invitation = await invite(platform, { tenant, plan }, body);
       const { id, email, role, expires_at, token } = invitation;
       // Only the hash of the token is stored, so no other function could mail it; the response has it too (AMB-78).

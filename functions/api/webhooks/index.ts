@@ -9,8 +9,9 @@ import { egress, secrets, storeRead, storeWrite } from "../../../shared/resource
 import { webhookSamples } from "../../../shared/rules/webhook-events.ts";
 import { findDelivery, noteDeliveries, reopenDelivery } from "../../../shared/store/webhooks/deliveries.ts";
 import { Delivery, Event, Outcome } from "../../../shared/store/webhooks/delivery-items.ts";
-import { listLog, replayDeliveries } from "../../../shared/store/webhooks/delivery-log.ts";
+import { listLog, listMissing } from "../../../shared/store/webhooks/delivery-log.ts";
 import { Webhook } from "../../../shared/store/webhooks/items.ts";
+import { replayDeliveries } from "../../../shared/store/webhooks/replays.ts";
 import {
   changeWebhook,
   createWebhook,
@@ -121,23 +122,29 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
     { uses: [storeRead, secrets] },
     {
       summary: "List deliveries of the last 30 days, newest first",
+      description:
+        "`sequence` counts the deliveries to the endpoint from 1 without gaps. `missing=true` lists those without a success, by ascending `sequence`.",
       query: v.object({
         cursor: v.optional(v.string()),
         limit: limit(20, 100),
         outcome: v.optional(Outcome),
         event_type: v.optional(Event),
+        missing: v.optional(v.picklist(["true", "false"], "must be true or false")),
       }),
       returns: v.object({ items: v.array(Delivery), next_cursor: v.string() }),
       errors: ["NOT_FOUND"],
     },
-    async ({ store, secrets, params, query: { cursor, ...filter } }) => {
+    async ({ store, secrets, params, query: { cursor, missing, ...filter } }) => {
       const { id } = await getWebhook(store, params.id);
       const root = await secrets.root();
-      const scope = `deliveries:${store.tenant}:${id}`;
-      const after = cursor === undefined ? undefined : v.parse(Position, openCursor(root, scope, cursor));
-      const { log, next } = await listLog(store, id, { ...filter, after });
+      const scope = `deliveries:${store.tenant}:${id}${missing === "true" ? ":missing" : ""}`;
+      const opened = cursor === undefined ? undefined : openCursor(root, scope, cursor);
+      const { log, next } =
+        missing === "true"
+          ? await listMissing(store, id, { ...filter, after: v.parse(v.optional(v.number()), opened) })
+          : await listLog(store, id, { ...filter, after: v.parse(v.optional(Position), opened) });
       const items = log.map(({ delivery, payload }) => ({ ...delivery, payload }));
-      return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };
+      return { items, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
     },
   ),
 
@@ -165,7 +172,8 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
     { permission: "credentials:manage", uses: [storeWrite] },
     {
       summary: "Send the deliveries of a time range again",
-      description: "Oldest first, at most 1,000 a call. If there are more, `next_from` is the `from` of the next call.",
+      description:
+        "One after the other by `sequence`, at most 1,000 a call. One that fails is attempted again while the next are sent. If there are more, `next_from` is the `from` of the next call.",
       body: v.strictObject({
         from: TimestampInput,
         to: TimestampInput,

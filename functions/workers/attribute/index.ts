@@ -1,24 +1,28 @@
 // Conversions: an event that a definition names is counted for the sends that touched its subscriber (D-ATTRIB).
-import { type Store, storeWrite } from "../../../shared/resources.ts";
-import { eventOf } from "../../../shared/store/events/events.ts";
+import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { attributeQueue, type Store, storeWrite } from "../../../shared/resources.ts";
+import { findEvent } from "../../../shared/store/events/events.ts";
 import { eventsOfActor } from "../../../shared/store/events/history.ts";
-import { EventItem } from "../../../shared/store/events/items.ts";
 import { recordConversion } from "../../../shared/store/insights/attribution.ts";
 import { conversionDefinitions, definitionFor } from "../../../shared/store/insights/conversions.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
+/**
+ * A chunk writes the outcomes of a round within this time after it began. An event that came before them is looked at
+ * again; later ones as long as a worker that stopped has left outcomes to be found.
+ */
+const ROUND_MS = 2 * MINUTE;
 /** For each definition, the newest events of an anonymous id that become conversions when it is identified. */
 const MAX_EVENTS = 200;
 
 export const attribute = queueWorker(
   "attribute",
   "Counts conversions for the sends before them.",
-  [storeWrite],
-  async (message, { store, tenant, log }) => {
+  [storeWrite, attributeQueue],
+  async (message, { store, tenant, clock, log, attributeQueue: queue }) => {
     if ("anonymous" in message) return attributeAlias(store, message.anonymous);
-    const row = await store.get(EventItem, { id: message.event });
-    const event = row && eventOf(row);
+    const event = await findEvent(store, message.event);
     if (!event?.actor)
       return log({ level: "info", message: "a missing or erased event was dropped", tenant, event: message.event });
     const definition = await definitionFor(store, event.event_name);
@@ -26,7 +30,10 @@ export const attribute = queueWorker(
     const { actor } = event;
     const subscriber =
       "subscriber" in actor ? actor.subscriber : (await ownersOf(store, [actor.anonymous])).get(actor.anonymous);
-    if (subscriber !== undefined) await recordConversion(store, subscriber, event, definition);
+    if (subscriber === undefined) return;
+    const isOpen = await recordConversion(store, subscriber, event, definition);
+    const isFresh = clock.now() - Date.parse(event.occurred_at) < ROUND_MS;
+    if (isOpen || isFresh) await queue.send([message], { delaySeconds: ROUND_MS / SECOND });
   },
 );
 

@@ -7,7 +7,8 @@ import { countedIn, countWrites } from "../../../shared/store/sends/caps.ts";
 import { advance, type Lease } from "../../../shared/store/sends/claims.ts";
 import { SendCounter } from "../../../shared/store/sends/ledger-items.ts";
 import type { Prepared } from "./prepare.ts";
-import type { LeasedProgress, Work } from "./rounds.ts";
+import type { LeasedProgress } from "./round-start.ts";
+import type { Work } from "./rounds.ts";
 
 /** The first messages of one recipient in a group. They are counted once, however many addresses they go to. */
 interface FirstMessages {

@@ -5,7 +5,7 @@ import type { SendOutcome } from "../../../shared/rules/progress.ts";
 import type { Chunk } from "../../../shared/store/sends/chunks.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
 import type { Recipient } from "../../../shared/store/sends/recipients.ts";
-import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
+import type { ChunkRef, RoundTimes } from "../../../shared/store/sends/touches.ts";
 import type { WorkerContext } from "./rounds.ts";
 
 /** The outcome of a subscriber's inbox message. */
@@ -13,12 +13,11 @@ export type Inbox = (subscriber: string) => Promise<SendOutcome>;
 
 const NOT_WRITTEN: SendOutcome = { status: "retryable", reason: "inbox_unavailable" };
 
-/** A chunk that is delivered. `at`: when it was first claimed. */
-export interface Delivering {
+/** A round of a chunk. */
+export interface Delivering extends RoundTimes {
   job: Job;
   chunkRef: ChunkRef;
   chunk: Chunk;
-  at: number;
 }
 
 const inboxOf =
@@ -29,11 +28,12 @@ const inboxOf =
 /** Writes the messages of these recipients now: a repeat writes the same rows. */
 export async function writeInbox(
   { store }: WorkerContext,
-  { job, chunkRef, chunk: { plannedAt }, at }: Delivering,
+  { job, chunkRef, chunk: { plannedAt }, at, assignedAt }: Delivering,
   recipients: readonly Recipient[],
 ): Promise<Inbox> {
   if (recipients.length === 0) return inboxOf(new Set());
-  const { delivered } = await deliverInApp(store, job, chunkRef, { at, repeats: true }, { recipients, plannedAt });
+  const times = { at, assignedAt, repeats: true };
+  const { delivered } = await deliverInApp(store, job, chunkRef, times, { recipients, plannedAt });
   return inboxOf(delivered);
 }
 

@@ -1,28 +1,38 @@
 // Delivers one chunk of recipients through the providers: claims it, sends, and closes it with its totals
 // (docs/decisions/0013).
-import { SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { mailLinks } from "../../../shared/mail-links.ts";
 import type { Message } from "../../../shared/messages.ts";
 import { deliverInApp } from "../../../shared/providers/in-app.ts";
 import { providers } from "../../../shared/providers/providers.ts";
 import { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+import { progressOf } from "../../../shared/rules/progress-text.ts";
 import { getChunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
 import { claimChunk, closeChunk, type Lease } from "../../../shared/store/sends/claims.ts";
-import { finishJob } from "../../../shared/store/sends/jobs.ts";
+import { abandonJob, finishJob } from "../../../shared/store/sends/jobs.ts";
 import { closeRange } from "../../../shared/store/sends/ranges.ts";
 import { isInAppOnly } from "../../../shared/store/sends/recipients.ts";
+import { isSingleMessage } from "../../../shared/store/sends/single.ts";
+import { resumeTimer, type Standing } from "../../../shared/store/sends/standing.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
-import { type ChunkRef, heldOutWrite } from "../../../shared/store/sends/touches.ts";
-import { forgetInChunk, namesNow } from "../../../shared/store/subscribers/ledger-erasure.ts";
+import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
+import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { vaultOpening } from "../../../shared/vault.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 import { openedCredentials } from "./channel-credentials.ts";
+import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
+import { recordHeldOut } from "./round-start.ts";
 import { type ChunkState, MAX_DELAY_MS, processChunk, type WorkerContext } from "./rounds.ts";
+import { askGate, sendGates } from "./send-gates.ts";
+import { deliverSingles } from "./solo.ts";
+
+/** By then its job is held. */
+const PAUSED_RETRY_MS = MINUTE;
 
 export const deliver = queueWorker(
   "deliver",
   "Delivers one chunk of recipients.",
-  [storeWrite, deliverQueue, timers, workspaceRead, providers, vaultOpening, mailLinks, openedCredentials],
+  [storeWrite, deliverQueue, timers, workspaceRead, providers, vaultOpening, mailLinks, openedCredentials, sendGates],
   async (message, context) => {
     const { store, log } = context;
     const chunkRef: ChunkRef = { job: message.job, range: message.range, n: message.chunk };
@@ -30,21 +40,38 @@ export const deliver = queueWorker(
     if (found?.job.status !== "processing")
       return log({ level: "info", message: "a chunk was dropped", status: found?.job.status, ...chunkRef });
     if (found.claim?.closed) return completeRange(context, chunkRef);
-    const { recipients } = found.chunk;
-    const isInbox =
-      recipients.length === 0 ||
-      (!found.job.deliverySettings?.caps && recipients.every(({ targets }) => isInAppOnly(targets)));
-    const end = isInbox ? await deliverInbox(context, chunkRef, found) : await processChunk(context, chunkRef, found);
-    if ("retryInMs" in end) return requeue(context, message, { delayMs: end.retryInMs });
-    if (end.tally && !(await close(context, chunkRef, found, end.tally))) return;
-    return completeRange(context, chunkRef);
+    const standing = await askGate(context, message.job, found.job);
+    if (standing !== "open" && !waitsForMorning(standing, found)) return stop(context, message, found, standing);
+    const deadAddresses = createDeadAddresses(context, chunkRef);
+    try {
+      const end = await deliverChunk(context, chunkRef, found, deadAddresses);
+      if ("standing" in end) return await stop(context, message, found, end.standing);
+      if ("retryInMs" in end) return await requeue(context, message, { delayMs: end.retryInMs });
+      if (end.tally && !(await close(context, chunkRef, found, end.tally))) return;
+      await completeRange(context, chunkRef);
+    } finally {
+      await deadAddresses.mark();
+    }
   },
+  { takes: isSingleMessage, perform: deliverSingles },
 );
 
-type End = { retryInMs: number } | { tally?: Closing };
+function deliverChunk(
+  context: WorkerContext,
+  chunkRef: ChunkRef,
+  found: ChunkState,
+  deadAddresses: DeadAddresses,
+): Promise<End> {
+  const { recipients } = found.chunk;
+  const isInbox =
+    recipients.length === 0 ||
+    (!found.job.deliverySettings?.caps && recipients.every(({ targets }) => isInAppOnly(targets)));
+  return isInbox ? deliverInbox(context, chunkRef, found) : processChunk(context, chunkRef, found, deadAddresses);
+}
+
+type End = { retryInMs: number } | { standing: Standing } | { tally?: Closing };
 
 interface Closing extends Partial<Pick<Lease, "deferred" | "reported">> {
-  at: number;
   owner: string;
   tally: Tally;
 }
@@ -59,7 +86,9 @@ async function deliverInbox(
   if ("busyUntil" in claiming) return { retryInMs: claiming.busyUntil - clock.now() };
   if ("closed" in claiming) return {};
   const { claim } = claiming;
-  const { delivered, gone } = await deliverInApp(store, job, chunkRef, claim, chunk);
+  await recordHeldOut(store, chunkRef, claim.at, chunk);
+  const { at, repeats } = claim;
+  const { delivered, gone } = await deliverInApp(store, job, chunkRef, { at, assignedAt: at, repeats }, chunk);
   for (const subscriber of gone) await forgetInChunk(store, chunkRef, subscriber);
   const plain = tallyOfChunk(chunk);
   const failed = chunk.recipients.length - delivered.size;
@@ -70,23 +99,45 @@ async function deliverInbox(
     delivered_by_channel: { in_app: delivered.size },
     fail_reasons: { erased, template_error: failed - erased },
   };
-  return { tally: { at: claim.at, owner: claim.owner, tally } };
+  return { tally: { owner: claim.owner, tally } };
 }
 
-/** Adds the control group to the ledger and closes the chunk. @returns whether its range may be complete. */
-async function close(
+/** @returns whether the chunk's range may be complete. */
+function close(
   { store }: WorkerContext,
   chunkRef: ChunkRef,
   { chunk }: ChunkState,
-  { at, owner, tally, deferred = 0, reported = {} }: Closing,
+  { owner, tally, deferred = 0, reported = {} }: Closing,
 ): Promise<boolean> {
-  const names = await namesNow(store, chunkRef, chunk.plannedAt, chunk.heldOut);
-  await store.writeAll([...names.values()].map((id) => heldOutWrite(at, chunkRef, id)));
   return closeChunk(store, chunkRef, { owner, isFinal: chunk.next === undefined, deferred, reported }, tally);
 }
 
 async function completeRange({ store }: WorkerContext, { job, range }: ChunkRef): Promise<void> {
   if (await closeRange(store, job, range)) await finishJob(store, job);
+}
+
+/** What a suspension holds until the end of quiet hours expires a day after it, in a round that sends nothing (AMB-86). */
+function waitsForMorning(standing: Standing, { claim }: ChunkState): boolean {
+  const { to, work = [], next } = progressOf(claim?.progress);
+  return standing === "suspended" && to === 0 && [...work, ...next].some(({ quiet }) => quiet !== undefined);
+}
+
+/**
+ * The send may not go on. When it may again, all open chunks of its job are sent again: at the release of the job, or at
+ * a timer. A job whose campaign is paused is about to be held.
+ */
+async function stop(
+  context: WorkerContext,
+  message: Message<"deliver">,
+  { job: whole }: ChunkState,
+  standing: Standing,
+): Promise<void> {
+  const { job, range, chunk } = message;
+  const { store, clock, timers } = context;
+  context.log({ level: "info", message: "a chunk was stopped", job, range, chunk, standing });
+  if (standing === "deleted") return abandonJob(store, job);
+  if (standing === "suspended") await timers.set([resumeTimer(whole, clock.now())]);
+  if (standing === "paused") await requeue(context, message, { delayMs: PAUSED_RETRY_MS });
 }
 
 /** Requeues the message. A wait longer than a queue's longest delay has a timer instead. */

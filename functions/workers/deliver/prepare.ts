@@ -10,9 +10,8 @@ import { fromJson } from "../../../shared/store/item.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
 import type { DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
-import { deviceOf, markInvalid } from "../../../shared/store/subscribers/devices.ts";
+import { deviceOf } from "../../../shared/store/subscribers/devices.ts";
 import { forgetInChunk, KNOWN_ALIVE_MS } from "../../../shared/store/subscribers/ledger-erasure.ts";
-import { suppressEmail } from "../../../shared/store/subscribers/mail-consents.ts";
 import { attributesOf, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import { credentialsFor } from "./channel-credentials.ts";
@@ -28,6 +27,8 @@ export interface Prepared {
   subscriber: string;
   channel: ReachChannel;
   device?: DeviceRow | undefined;
+  /** The address of an e-mail. */
+  email?: string | undefined;
   /** Known before the claim: it cannot be sent. */
   isRefused?: true;
   /** A frequency cap is reached. */
@@ -82,15 +83,6 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
       for (const unit of group) prepared.push(await prepareMessage(sources, unit, inbox, refusal(unit)));
       return prepared;
     },
-
-    /** Marks addresses that their provider reported dead, so that they are not used again. */
-    markDeadAddresses: async (sent: readonly { message: Prepared; outcome: SendOutcome }[]): Promise<void> => {
-      for (const { message, outcome } of sent) {
-        if (outcome.status !== "rejected" || !outcome.addressDead) continue;
-        if (message.device) await markInvalid(store, message.device);
-        else if (message.channel === "email") await suppressEmail(store, message.subscriber);
-      }
-    },
   };
 }
 
@@ -119,7 +111,9 @@ async function prepareMessage(
   const device = deviceId === undefined ? undefined : rows.deviceOf(unit);
   if (deviceId !== undefined && !(device && isReachableDevice(deviceOf(device)))) return decided(rejected("no_device"));
   const message = await messageTo(sources, unit, channel, device);
-  return "status" in message ? decided(message) : { unit, channel, subscriber, device, send: message.send };
+  if ("status" in message) return decided(message);
+  const email = channel === "email" ? rows.profileOf(subscriber)?.email : undefined;
+  return { unit, channel, subscriber, device, email, send: message.send };
 }
 
 /** What is sent by a provider; else the outcome that is known before. */
@@ -154,7 +148,6 @@ async function messageTo(
     category: job.category,
     ...words,
     ...filled,
-    ...(job.data && { data: job.data }),
     ...(arm && { variant: arm }),
     ...(channel === "email" && mailFor(await mailLinks(), job, { ...recipient, arm }, words.body, clock.now())),
   };

@@ -20,7 +20,8 @@ import { type ChunkRef, recorded, touchKey, touchWrite } from "../../../shared/s
 import { namesNow } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import type { Delivering } from "./inboxes.ts";
-import type { ChunkState, LeasedProgress, WorkerContext } from "./rounds.ts";
+import { type LeasedProgress, timesOf } from "./round-start.ts";
+import type { ChunkState, WorkerContext } from "./rounds.ts";
 
 type LedgerRow = RowOf<typeof Message> | RowOf<typeof TouchItem> | undefined;
 
@@ -32,6 +33,8 @@ export async function recover(
   { lease, progress }: LeasedProgress,
   addressees: readonly Addressee[],
 ): Promise<void> {
+  const times = timesOf({ lease, progress });
+  const { at } = times;
   const units = unitsOf(progress, addressees).slice(progress.noted, progress.to);
   const isCapped = (i: number) => progress.capped.includes(progress.noted + i);
   const rows: LedgerRow[] = await store.getEach(
@@ -39,8 +42,8 @@ export async function recover(
       const { subscriber } = recipientOf(chunk, unit);
       const target = targetOf(chunk, unit);
       return target.channel === "in_app"
-        ? ref(Message, { subscriber, message: messageId(lease.at, chunkRef.job, subscriber) })
-        : ref(TouchItem, touchKey(subscriber, lease.at, chunkRef.job, target));
+        ? ref(Message, { subscriber, message: messageId(at, chunkRef.job, subscriber) })
+        : ref(TouchItem, touchKey(subscriber, at, chunkRef.job, target));
     }),
   );
   // Where caps count, inbox rows follow the claim: a recipient that was counted gets its row now.
@@ -48,7 +51,7 @@ export async function recover(
     const isInProgress = progress.noted + i >= progress.from;
     return isInProgress && targetOf(chunk, unit).channel === "in_app" && !rows[i] && !isCapped(i);
   });
-  const delivering = { job, chunkRef, chunk, at: lease.at };
+  const delivering = { job, chunkRef, chunk, ...times };
   const inbox = job.deliverySettings?.caps ? await writeLateInbox(store, delivering, late) : new Set<string>();
   const ids = units.map((unit) => recipientOf(chunk, unit).subscriber);
   const names = await namesNow(store, chunkRef, chunk.plannedAt, [...new Set(ids)]);
@@ -63,10 +66,10 @@ export async function recover(
     const touch = { subscriber: names.get(subscriber) ?? subscriber, target, arm };
     if (progress.noted + i < progress.from) {
       const verdict = elementAt(progress.pending, i);
-      const tries = verdict.state === "skipped" ? unit.tries : [...unit.tries, lease.at];
+      const tries = verdict.state === "skipped" ? unit.tries : [...unit.tries, at];
       // The inbox is its own ledger.
       const isNoted = isInbox ? verdict.state === "sent" : found !== undefined;
-      if (!isNoted) missing.push(touchWrite(lease.at, chunkRef, { ...touch, verdict, tries }));
+      if (!isNoted) missing.push(touchWrite(times, chunkRef, { ...touch, verdict, tries }));
       continue;
     }
     const outcome = isCapped(i) ? CAPPED : found ? outcomeOf(found, unit) : UNKNOWN;
@@ -74,7 +77,7 @@ export async function recover(
     const isFallback = addressee.isSmart && unit.due > 0 && unit.tries.length === 0;
     if (outcome.status === "unknown" && isFallback) progress.fallbackConflicts++;
     const { tries, ...verdict } = note(progress, unit, addressee, outcome, clock.now());
-    if (!found || isCapped(i)) missing.push(touchWrite(lease.at, chunkRef, { ...touch, verdict, tries }));
+    if (!found || isCapped(i)) missing.push(touchWrite(times, chunkRef, { ...touch, verdict, tries }));
   }
   await store.writeAll(missing);
   Object.assign(progress, { from: progress.to, noted: progress.to, pending: [], capped: [] });
@@ -83,12 +86,13 @@ export async function recover(
 /** @returns the subscribers whose inbox has the message. */
 async function writeLateInbox(
   store: WorkerContext["store"],
-  { job, chunkRef, chunk, at }: Delivering,
+  { job, chunkRef, chunk, at, assignedAt }: Delivering,
   units: readonly Unit[],
 ): Promise<Set<string>> {
   const recipients = units.map((unit) => recipientOf(chunk, unit));
   const { plannedAt } = chunk;
-  return (await deliverInApp(store, job, chunkRef, { at, repeats: true }, { recipients, plannedAt })).delivered;
+  const times = { at, assignedAt, repeats: true };
+  return (await deliverInApp(store, job, chunkRef, times, { recipients, plannedAt })).delivered;
 }
 
 const touchIn = (row: LedgerRow): RowOf<typeof TouchItem> | undefined => (row && "state" in row ? row : undefined);

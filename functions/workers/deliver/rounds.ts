@@ -1,12 +1,14 @@
 // Works through a chunk in rounds of groups: rendered first, claimed, sent with nothing in between, then recorded.
 import { type Clock, type Ids, MINUTE, SECOND } from "../../../shared/clock.ts";
 import type { Context, Deps } from "../../../shared/deps.ts";
+import { errorFields } from "../../../shared/log.ts";
 import type { mailLinks } from "../../../shared/mail-links.ts";
 import type { providers } from "../../../shared/providers/providers.ts";
 import type { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import {
   type Addressee,
+  endRound,
   groupEnd,
   newProgress,
   nextRound,
@@ -23,15 +25,20 @@ import type { ClaimItem } from "../../../shared/store/sends/audience-items.ts";
 import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
 import { advance, type Lease, leaseOf, release, takeOver } from "../../../shared/store/sends/claims.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
+import type { Standing } from "../../../shared/store/sends/standing.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
 import { type ChunkRef, touchWrite } from "../../../shared/store/sends/touches.ts";
 import type { vaultOpening } from "../../../shared/vault.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import { claimCapped } from "./caps.ts";
 import type { openedCredentials } from "./channel-credentials.ts";
+import type { DeadAddresses } from "./dead-addresses.ts";
 import { createMessageBuilder, type Prepared } from "./prepare.ts";
 import { recover } from "./recovery.ts";
-import { createWaitQueue, isParked } from "./wait-queue.ts";
+import { beginRound, type LeasedProgress, timesOf } from "./round-start.ts";
+import { askGate, type sendGates } from "./send-gates.ts";
+import { holdBack, isThrottle } from "./throttles.ts";
+import { createWaitQueue } from "./wait-queue.ts";
 
 type Uses = readonly [
   typeof storeWrite,
@@ -42,6 +49,7 @@ type Uses = readonly [
   typeof vaultOpening,
   typeof mailLinks,
   typeof openedCredentials,
+  typeof sendGates,
 ];
 export type WorkerContext = Context<Uses> & { clock: Clock; ids: Ids; log: Deps["log"] };
 
@@ -54,6 +62,8 @@ export interface ChunkState {
 
 /** No group begins after this much of a worker's minute. */
 const WORKING_MS = 35 * SECOND;
+/** How long a chunk whose send was stopped waits at least. */
+const STOPPED_MS = SECOND;
 /** The longest delay of a queue. */
 export const MAX_DELAY_MS = 15 * MINUTE;
 /** Ledger rows of one request. */
@@ -61,17 +71,13 @@ const BATCH = 25;
 
 const NOTHING_REPORTED = { deferred: 0, reported: {} };
 
-export interface LeasedProgress {
-  lease: Lease;
-  progress: Progress;
-}
-
 /** @returns the tally of a finished chunk, or when to continue; beyond a queue's longest delay a timer is set. */
 export async function processChunk(
   context: WorkerContext,
   chunkRef: ChunkRef,
   found: ChunkState,
-): Promise<{ retryInMs: number } | { tally: Lease & { tally: Tally } }> {
+  deadAddresses: DeadAddresses,
+): Promise<Interrupted | { tally: Lease & { tally: Tally } }> {
   const { clock } = context;
   const addressees = found.chunk.recipients.map(
     ({ targets, source }): Addressee => ({ targets, isSmart: source !== undefined }),
@@ -79,10 +85,10 @@ export async function processChunk(
   const taken = await takeChunk(context, chunkRef, found, addressees);
   if ("retryInMs" in taken) return taken;
   let held: LeasedProgress = taken;
-  const work: Work = { ...context, chunkRef, found, addressees, until: clock.now() + WORKING_MS };
+  const work: Work = { ...context, chunkRef, found, addressees, deadAddresses, until: clock.now() + WORKING_MS };
   for (;;) {
     const worked = await workRound(work, held);
-    if ("retryInMs" in worked) return worked;
+    if (!("lease" in worked)) return worked;
     held = worked;
     const begins = nextRound(held.progress, clock.now());
     if (begins === undefined) return { tally: { ...held.lease, tally: talliedBy(found, held.progress) } };
@@ -90,10 +96,14 @@ export async function processChunk(
   }
 }
 
+/** The chunk is not done: another message continues it, or what ends the send's stop. */
+type Interrupted = { retryInMs: number } | { standing: Standing };
+
 export interface Work extends WorkerContext {
   chunkRef: ChunkRef;
   found: ChunkState;
   addressees: readonly Addressee[];
+  deadAddresses: DeadAddresses;
   until: number;
 }
 
@@ -106,14 +116,12 @@ async function takeChunk(
 ): Promise<LeasedProgress | { retryInMs: number }> {
   const { store, clock, ids } = context;
   const owner = ids.uuid();
-  if (!claim)
-    return beginChunk(context, chunkRef, { job, chunk }, { owner, step: 0, at: clock.now(), ...NOTHING_REPORTED });
+  if (!claim) return { lease: { owner, step: 0, at: clock.now(), ...NOTHING_REPORTED }, progress: newProgress() };
   const now = clock.now();
   if (claim.lease >= now) return { retryInMs: claim.lease + 1 - now };
   const waiting = progressOf(claim.progress);
   const due = waiting.to === 0 && waiting.work ? Math.min(...waiting.work.map((unit) => unit.due)) : 0;
   if (due > now) return { retryInMs: due - now };
-  if (isParked(job, waiting)) return { retryInMs: Number.POSITIVE_INFINITY };
   const row = await takeOver(store, chunkRef, owner);
   if (!row) return { retryInMs: SECOND };
   const lease = leaseOf(row);
@@ -122,60 +130,69 @@ async function takeChunk(
   return { lease, progress };
 }
 
-/** The first lease of a chunk. Inbox rows are made of its time, so a chunk with in-app targets is claimed at once. */
-async function beginChunk(
-  { store }: WorkerContext,
-  chunkRef: ChunkRef,
-  { job, chunk: { recipients } }: Pick<ChunkState, "job" | "chunk">,
-  lease: Lease,
-): Promise<LeasedProgress | { retryInMs: number }> {
-  const progress = newProgress();
-  const writesInbox = recipients.some(({ targets }) => targets.some(({ channel }) => channel === "in_app"));
-  // Where caps count, the inbox is written after the claim of a group, which knows the time.
-  if (!writesInbox || job.deliverySettings?.caps) return { lease, progress };
-  const claimed = await advance(store, chunkRef, lease, progressText(progress));
-  return claimed && "owner" in claimed ? { lease: claimed, progress } : { retryInMs: SECOND };
+/** Works through a round. When a request fails, the outcomes that are known by then are written first. */
+async function workRound(work: Work, begun: LeasedProgress): Promise<LeasedProgress | Interrupted> {
+  const held = { ...begun };
+  const ledger = createLedger(work, held);
+  try {
+    return await workGroups(work, held, ledger);
+  } catch (error) {
+    await ledger.write();
+    throw error;
+  }
 }
 
-/** Sends one group after the other, until the round or the worker's time is over. */
-async function workRound(
-  work: Work,
-  { lease: begun, progress }: LeasedProgress,
-): Promise<LeasedProgress | { retryInMs: number }> {
-  const { chunkRef, found, addressees, clock } = work;
+/** Sends one group after the other, until the round or the worker's time is over. `held` has the newest lease. */
+async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Promise<LeasedProgress | Interrupted> {
+  const { chunkRef, found, addressees, clock, deadAddresses } = work;
+  const { progress } = held;
   const { job, chunk } = found;
-  const builder = createMessageBuilder(work, { job, chunkRef, chunk, at: begun.at });
   const waiting = await createWaitQueue(work, progress);
-  const ledger = createLedger(work, progress);
-  let lease = begun;
+  const assignments = await beginRound(work, held, waiting);
+  if (!assignments) return { retryInMs: SECOND };
+  const builder = createMessageBuilder(work, { job, chunkRef, chunk, ...timesOf(held) });
   for (;;) {
     waiting.putOff(progress);
+    await assignments.record();
     const units = unitsOf(progress, addressees);
     if (progress.to >= units.length) break;
     if (clock.now() >= work.until) {
       await ledger.write();
-      return releaseChunk(work, { lease, progress }, 0);
+      return releaseChunk(work, held, 0);
     }
-    const from = progress.to;
+    const { from: before, to: from } = progress;
     const group = units.slice(from, groupEnd(units, from));
+    // A group that is refused anyway is handed to no provider.
+    const standing = group.every(waiting.refusal) ? "open" : await askGate(work, chunkRef.job);
+    if (standing !== "open") {
+      await ledger.write();
+      endRound(progress, addressees, clock.now());
+      await assignments.record();
+      nextRound(progress, clock.now());
+      await releaseChunk(work, held, STOPPED_MS);
+      return { standing };
+    }
     const prepared = await builder.prepare(units, group, waiting.refusal);
     Object.assign(progress, { from, to: from + group.length });
-    const claimed = await claimGroup(work, { lease, progress }, prepared).catch(async (error) => {
-      // Outcomes that are known must not become unconfirmed because the table is too busy for the next claim.
-      await ledger.write();
+    const claimed = await claimGroup(work, held, prepared).catch((error) => {
+      // No message of the group was sent.
+      Object.assign(progress, { from: before, to: from, capped: [] });
       throw error;
     });
     if (!claimed) return { retryInMs: SECOND };
+    held.lease = claimed;
     // Nothing may come between the claim and the calls.
     const sent = await Promise.all(prepared.map(async (message) => ({ message, outcome: await message.send() })));
-    lease = claimed;
-    for (const { message, outcome } of sent) ledger.note(lease, message, outcome);
+    for (const { message, outcome } of sent) {
+      ledger.note(message, outcome);
+      deadAddresses.note(message, outcome);
+    }
     progress.capped = [];
-    await builder.markDeadAddresses(sent);
+    holdBack(work, progress, sent);
     await ledger.writeFullBatches();
   }
   await ledger.write();
-  return { lease, progress };
+  return held;
 }
 
 /** @returns the lease after the claim; undefined if another worker has the chunk. */
@@ -185,19 +202,38 @@ async function claimGroup(work: Work, held: LeasedProgress, prepared: Prepared[]
   return claimed && "owner" in claimed ? claimed : undefined;
 }
 
+type Ledger = ReturnType<typeof createLedger>;
+
 /** The ledger rows of a round, written in batches after the outcomes they record. */
-function createLedger({ store, chunkRef, found, addressees, clock }: Work, progress: Progress) {
+function createLedger(work: Work, held: LeasedProgress) {
+  const { store, chunkRef, found, addressees, clock, log } = work;
+  const { progress } = held;
   /** One place for each unit; undefined for one that has no row. */
   let rows: (ItemWrite<"workspace"> | undefined)[] = [];
+  /** The claim carries the outcomes without their rows, and the worker that continues writes these. */
+  const keepInClaim = async () => {
+    const isGroupInProgress = progress.noted + progress.pending.length < progress.to;
+    if (isGroupInProgress) return;
+    await releaseChunk(work, held, 0).then(
+      () => {
+        rows = [];
+      },
+      (error) => log({ level: "warn", message: "outcomes were not stored", ...chunkRef, ...errorFields(error) }),
+    );
+  };
   const write = async (count: number) => {
-    await store.writeAll(rows.slice(0, count).filter((row) => row !== undefined));
+    const written = rows.slice(0, count).filter((row) => row !== undefined);
+    await store.writeAll(written).catch(async (error) => {
+      await keepInClaim();
+      throw error;
+    });
     rows = rows.slice(count);
     progress.noted += count;
     progress.pending.splice(0, count);
   };
 
   return {
-    note: ({ at }: Lease, { unit, subscriber }: Prepared, outcome: SendOutcome): void => {
+    note: ({ unit, subscriber }: Prepared, outcome: SendOutcome): void => {
       const { arm } = recipientOf(found.chunk, unit);
       const target = targetOf(found.chunk, unit);
       const addressee = elementAt(addressees, unit.recipient);
@@ -207,8 +243,9 @@ function createLedger({ store, chunkRef, found, addressees, clock }: Work, progr
       const isInInbox = target.channel === "in_app" && verdict.state === "sent";
       const providerId = outcome.status === "accepted" ? outcome.providerId : undefined;
       const seen = outcome.status === "skipped" ? outcome.seen : undefined;
+      if (isThrottle(outcome) && verdict.state === "retryable") return void rows.push(undefined);
       const touch = { subscriber, target, arm, verdict, tries, providerId, seen };
-      rows.push(isInInbox ? undefined : touchWrite(at, chunkRef, touch));
+      rows.push(isInInbox ? undefined : touchWrite(timesOf(held), chunkRef, touch));
     },
     write: () => write(rows.length),
     writeFullBatches: async () => {

@@ -11,7 +11,6 @@ import {
 import { disturbs, quietUntil } from "../../../shared/rules/quiet-hours.ts";
 import { statusOf } from "../../../shared/store/journeys/journeys.ts";
 import { zoneFor } from "../../../shared/store/sends/deferred.ts";
-import type { Job } from "../../../shared/store/sends/jobs.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
@@ -30,10 +29,6 @@ export interface WaitQueue {
 }
 
 const NOTHING_WAITS: WaitQueue = { putOff: () => undefined, refusal: () => undefined };
-
-/** All that is left of the chunk was deferred, and its campaign is held: the chunk waits until the job is released. */
-export const isParked = ({ held }: Job, { work, to }: Progress): boolean =>
-  held && to === 0 && (work ?? [{ quiet: undefined }]).every(({ quiet }) => quiet !== undefined);
 
 export async function createWaitQueue(work: Work, progress: Progress): Promise<WaitQueue> {
   const { store, clock, addressees } = work;
@@ -83,7 +78,7 @@ interface Gate {
   over?: SendOutcome;
 }
 
-/** Whether messages that waited since `ended` may be sent now: the workspace is active, the campaign or journey not held. */
+/** Whether messages that waited since `ended` may be sent now: the workspace is active, the journey not paused. */
 async function gateOf({ store, workspace, clock, found: { job } }: Work, ended: number): Promise<Gate> {
   const now = clock.now();
   const { min, max, share } = CHECK_AGAIN_MS;
@@ -91,7 +86,6 @@ async function gateOf({ store, workspace, clock, found: { job } }: Work, ended: 
   const checkAt = Math.ceil((now + wait) / min) * min;
   if ((await workspace())?.status !== "active")
     return now - ended > TOO_LATE_MS ? { over: { status: "rejected", reason: EXPIRED } } : { checkAt };
-  if (job.held) return { checkAt };
   if (job.source.type !== "journey" || job.source.id === null) return {};
   const status = await statusOf(store, job.source.id);
   if (status === "active") return {};

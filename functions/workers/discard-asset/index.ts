@@ -1,4 +1,4 @@
-// Removes deleted images and those whose upload was abandoned: first the object, then the row.
+// Removes images whose upload was abandoned, and what the deletion of one left: first the object, then the row.
 import { assetRemoval } from "../../../shared/asset-files.ts";
 import { storeWrite } from "../../../shared/resources.ts";
 import { deleteUnusedAsset } from "../../../shared/store/experiences/assets.ts";
@@ -10,7 +10,7 @@ export const discardAsset = queueWorker(
   [storeWrite, assetRemoval],
   async (message, { store, assetFiles, log }) => {
     const { asset, over: isUploadOver = false } = message;
-    if (!(await deleteUnusedAsset(store, asset, assetFiles.remove, { isUploadOver })))
+    if (!(await deleteUnusedAsset(store, asset, assetFiles, { isUploadOver })))
       log({ level: "info", message: "an asset was not removed: it is in use or gone", ...message });
   },
 );

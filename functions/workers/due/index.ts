@@ -1,10 +1,11 @@
-// Timers: at the start of a minute each of its due rows becomes one message, delayed to the second it is due.
+// Timers: at the start of a minute its due rows become messages, each delayed to the second it is due.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
-import { dueKinds } from "../../../shared/due-kinds.ts";
-import { dueTargets, platformWrite } from "../../../shared/resources.ts";
+import { dueKinds, messagesOf } from "../../../shared/due-kinds.ts";
+import type { Message } from "../../../shared/messages.ts";
+import { dueQueue, dueTargets, platformWrite } from "../../../shared/resources.ts";
 import { absent, any, atMost } from "../../../shared/store/conditions.ts";
-import type { RowOf } from "../../../shared/store/item.ts";
+import { fullKey, type RowOf } from "../../../shared/store/item.ts";
 import type { Key } from "../../../shared/store/model.ts";
 import { DUE_SHARDS, DueItem, dueKeyOf, minuteOf, SweepItem } from "../../../shared/store/platform-items.ts";
 import { onConditionFailed } from "../../../shared/store/refusals.ts";
@@ -16,16 +17,22 @@ const OVERDUE_MINUTES = 3;
 const MAX_MINUTES = 7 * 24 * 60;
 /** Minutes of one sweep message; the next message continues there. */
 const MINUTES_PER_SWEEP = 60;
+/** Rows that are forwarded and removed together. */
+const PAGE = 250;
+/** A shard that takes longer continues in another message, before the invocation times out. */
+const WORKING_MS = 40 * SECOND;
 
-const uses = [platformWrite, dueTargets] as const;
+const uses = [platformWrite, dueTargets, dueQueue] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;
 type DueRow = RowOf<typeof DueItem>;
+type ShardOfMinute = Extract<Message<"due">, { minute: number }> & { shard: number };
 
 export const due = queueWorker("due", "Forwards due rows at their time.", uses, async (message, context) => {
   if ("row" in message) return forwardOne(context, message.row);
-  if ("minute" in message) return forwardMinute(context, message.minute).then(() => undefined);
-  const rescued = await sweep(context);
-  if (rescued > 0) context.log({ level: "warn", message: "the sweep found overdue rows", rescued });
+  if ("sweep" in message) return sweep(context);
+  const { minute, shard, after } = message;
+  if (shard === undefined) return forwardMinute(context, minute);
+  return forwardShard(context, { minute, shard, after });
 });
 
 async function forwardOne(context: WorkerContext, key: Key): Promise<void> {
@@ -34,55 +41,74 @@ async function forwardOne(context: WorkerContext, key: Key): Promise<void> {
   context.log({ level: "info", message: "a due row was forwarded before", key: key.sk });
 }
 
-async function forwardMinute(context: WorkerContext, minute: number): Promise<number> {
-  const forwarded = await Promise.all(
-    Array.from({ length: DUE_SHARDS }, (_, shard) => forwardBucket(context, { minute, shard })),
-  );
-  return forwarded.reduce((sum, n) => sum + n, 0);
-}
+const shardsOf = (minute: number) => Array.from({ length: DUE_SHARDS }, (_, shard) => ({ minute, shard }));
 
-async function forwardBucket(context: WorkerContext, bucket: { minute: number; shard: number }): Promise<number> {
-  let forwarded = 0;
-  let after: Key | undefined;
-  do {
-    const page = await context.platform.query(DueItem, bucket, { after });
-    if (page.items.length > 0) await forward(context, page.items);
-    forwarded += page.items.length;
-    after = page.next;
-  } while (after);
-  return forwarded;
-}
+const pageOf = ({ platform }: WorkerContext, { minute, shard, after }: ShardOfMinute) => {
+  const key =
+    after === undefined ? undefined : { pk: fullKey(DueItem, { minute, shard, at: 0, timer: "" }, "").pk, sk: after };
+  return platform.query(DueItem, { minute, shard }, { limit: PAGE, after: key });
+};
 
-/** Sends first, then removes the rows: a crash between the two repeats a message, and its handlers are idempotent. */
-async function forward({ platform, dueTargets, clock }: WorkerContext, rows: readonly DueRow[]): Promise<void> {
-  const delayOf = ({ at }: DueRow) => Math.max(0, Math.ceil((at - clock.now()) / SECOND));
-  const byQueue = Map.groupBy(rows, ({ kind }) => dueKinds[kind].queue);
-  const batches = [...byQueue].flatMap(([queue, group]) =>
-    [...Map.groupBy(group, delayOf)].map(([delaySeconds, batch]) => ({ queue, delaySeconds, batch })),
-  );
-  await Promise.all(
-    batches.map(({ queue, delaySeconds, batch }) => {
-      const messages = batch.map((row) => dueKinds[row.kind].message(row));
-      return dueTargets.send(queue, messages, { delaySeconds });
+/** Forwards the first page of each shard; a shard with more rows continues in a message of its own. */
+async function forwardMinute(context: WorkerContext, minute: number): Promise<void> {
+  const remaining = await Promise.all(
+    shardsOf(minute).map(async (shard) => {
+      const page = await pageOf(context, shard);
+      await forward(context, page.items);
+      return page.next ? [{ ...shard, after: page.next.sk }] : [];
     }),
   );
+  await context.dueQueue.send(remaining.flat());
+}
+
+async function forwardShard(context: WorkerContext, { after, ...shard }: ShardOfMinute): Promise<void> {
+  const until = context.clock.now() + WORKING_MS;
+  for (let position = after; ; ) {
+    const page = await pageOf(context, { ...shard, after: position });
+    await forward(context, page.items);
+    if (!page.next) return;
+    position = page.next.sk;
+    if (context.clock.now() >= until) return context.dueQueue.send([{ ...shard, after: position }]);
+  }
+}
+
+/** Sends first, then removes the rows: a crash between the two repeats messages, and their handlers are idempotent. */
+async function forward({ platform, dueTargets, clock }: WorkerContext, rows: readonly DueRow[]): Promise<void> {
+  const delayOf = ({ at }: DueRow) => Math.max(0, Math.ceil((at - clock.now()) / SECOND));
+  const groups = Map.groupBy(rows, (row) => `${row.kind} ${row.tenant} ${delayOf(row)}`);
+  const entries = [...groups.values()].flatMap((group) => {
+    const [{ kind }, delaySeconds] = [group[0]!, delayOf(group[0]!)];
+    return messagesOf(kind, group).map((message) => ({ queue: dueKinds[kind].queue, message, delaySeconds }));
+  });
+  for (const [queue, some] of Map.groupBy(entries, (entry) => entry.queue)) await dueTargets.send(queue, some);
   await platform.removeRows(rows);
 }
 
-/** Reads each past minute once, from where the last sweep ended. @returns how many rows it forwarded. */
-async function sweep(context: WorkerContext): Promise<number> {
-  const { platform, clock } = context;
+/**
+ * Looks at each past minute once, from where the last sweep ended: a shard that still has rows gets a message. The
+ * position is stored after each minute that had some, and at the end, so that a sweep that fails goes on where it was.
+ */
+async function sweep(context: WorkerContext): Promise<void> {
+  const { platform, clock, log, dueQueue } = context;
   const last = minuteOf(clock.now()) - OVERDUE_MINUTES;
   const swept = (await platform.get(SweepItem, {}))?.minute ?? last - MINUTES_PER_SWEEP;
   const first = Math.max(swept + 1, last - MAX_MINUTES);
   const until = Math.min(last, first + MINUTES_PER_SWEEP - 1);
-  if (until < first) return 0;
-  let rescued = 0;
-  for (let minute = first; minute <= until; minute++) rescued += await forwardMinute(context, minute);
-  await platform
-    .change(SweepItem, {}, { set: { minute: until } }, any(absent("minute"), atMost("minute", until)))
-    .catch(onConditionFailed(() => undefined));
-  return rescued;
+  for (let minute = first; minute <= until; minute++) {
+    const pages = await Promise.all(
+      shardsOf(minute).map(async (shard) => ({ shard, page: await pageOf(context, shard) })),
+    );
+    const overdue = pages.filter(({ page }) => page.items.length > 0);
+    const rescued = overdue.reduce((sum, { page }) => sum + page.items.length, 0);
+    if (rescued > 0) log({ level: "warn", message: "the sweep found overdue rows", minute, rescued });
+    await dueQueue.send(overdue.map(({ shard }) => shard));
+    if (rescued > 0 || minute === until) await storePosition(context, minute);
+  }
 }
+
+const storePosition = ({ platform }: WorkerContext, minute: number): Promise<unknown> =>
+  platform
+    .change(SweepItem, {}, { set: { minute } }, any(absent("minute"), atMost("minute", minute)))
+    .catch(onConditionFailed(() => undefined));
 
 export const SWEEP_EVERY_MS = 5 * MINUTE;

@@ -1,6 +1,7 @@
 // Erases the traces of a subscriber that is a tombstone already. A second pass, two minutes later, finds the rows that
-// were being written at the time of the tombstone.
+// were being written at the time of the tombstone; while an import that began before is under way, it is repeated.
 import { SECOND } from "../../../shared/clock.ts";
+import { importErasing } from "../../../shared/import-files.ts";
 import { eraseQueue, storeWrite } from "../../../shared/resources.ts";
 import { eraseTraces, SECOND_PASS_MS } from "../../../shared/store/subscribers/erasure.ts";
 import { queueWorker } from "../../../shared/worker.ts";
@@ -8,11 +9,12 @@ import { queueWorker } from "../../../shared/worker.ts";
 export const erase = queueWorker(
   "erase",
   "Erases the traces of a deleted subscriber.",
-  [storeWrite, eraseQueue],
-  async ({ tenant, subscriber, pass }, { store, eraseQueue: queue, clock, log }) => {
+  [storeWrite, importErasing, eraseQueue],
+  async ({ tenant, subscriber, pass }, { store, files, eraseQueue: queue, clock, log }) => {
     const startedAt = clock.now();
-    const removed = await eraseTraces(store, subscriber, pass);
-    if (pass === 1) await queue.send([{ tenant, subscriber, pass: 2 }], { delaySeconds: SECOND_PASS_MS / SECOND });
+    const { removed, isImporting } = await eraseTraces(store, files, subscriber, pass);
+    if (pass === 1 || isImporting)
+      await queue.send([{ tenant, subscriber, pass: 2 }], { delaySeconds: SECOND_PASS_MS / SECOND });
     const seconds = (clock.now() - startedAt) / SECOND;
     log({ level: "info", message: "erased", tenant, pass, removed, seconds });
   },

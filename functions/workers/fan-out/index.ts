@@ -5,16 +5,27 @@ import { changeItem, toJson } from "../../../shared/store/item.ts";
 import { countTarget, targetExists } from "../../../shared/store/lists/targets.ts";
 import { oldRow, onTransactionCanceled } from "../../../shared/store/refusals.ts";
 import { planRange } from "../../../shared/store/sends/audiences.ts";
+import { storeContent, withContent } from "../../../shared/store/sends/job-content.ts";
 import { JobItem } from "../../../shared/store/sends/job-items.ts";
-import { findJob, finishJob, type Job, moveJob } from "../../../shared/store/sends/jobs.ts";
+import {
+  abandonJob,
+  failJob,
+  findJob,
+  finishJob,
+  type JobFailure,
+  type JobRecord,
+  moveJob,
+} from "../../../shared/store/sends/jobs.ts";
 import { deliverySettingsOf, planningRules, selectedChannels } from "../../../shared/store/sends/planning.ts";
 import { PLANNED_RANGE, rangesOf } from "../../../shared/store/sends/range-names.ts";
 import { closeRange, getRange, isComplete } from "../../../shared/store/sends/ranges.ts";
+import { singleMessage } from "../../../shared/store/sends/single.ts";
+import { resumeTimer, standingOf } from "../../../shared/store/sends/standing.ts";
 import { TemplateItem } from "../../../shared/store/sends/template-items.ts";
 import { Usage } from "../../../shared/store/workspaces/items.ts";
 import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
 import { queueWorker } from "../../../shared/worker.ts";
-import { chunkMessages, release, uses, WATCH_AFTER_MS, type WorkerContext, watch } from "./watch.ts";
+import { chunkMessages, release, resume, uses, WATCH_AFTER_MS, type WorkerContext, watch } from "./watch.ts";
 
 /** A one-off send that is later than this is not sent any more (docs/decisions/0021#late-work). */
 const TOO_LATE_MS = 24 * HOUR;
@@ -23,6 +34,7 @@ const HELD_RETRY_MS = 5 * MINUTE;
 /** How long after its timer was set a job may still appear. */
 const APPEARING_MS = 60 * SECOND;
 const APPEARING_RETRY_SECONDS = 10;
+const PAUSED_RETRY_SECONDS = 60;
 /** The longest delay of a queue. */
 const MAX_DELAY_SECONDS = 900;
 /** Planning stops after this time and continues with another message. */
@@ -40,6 +52,7 @@ export const fanOut = queueWorker(
       if (mayAppear) return queue.send([message], { delaySeconds: APPEARING_RETRY_SECONDS });
       return log({ level: "info", message: "a job does not exist", ...message });
     }
+    if (message.resume) return resume(context, job, () => dispatch(context, job));
     if (message.release) return release(context, job, message.range);
     if (message.range !== undefined) return plan(context, job, message.range);
     if (message.due) return fire(context, job);
@@ -49,16 +62,17 @@ export const fanOut = queueWorker(
 );
 
 /** Queues a scheduled job whose time has come. The table's stream then leads to its dispatch. */
-async function fire(context: WorkerContext, job: Job): Promise<void> {
+async function fire(context: WorkerContext, job: JobRecord): Promise<void> {
   const { store, clock, timers, log } = context;
   if (job.status !== "scheduled" || job.scheduled_at === null || job.held)
     return log({ level: "info", message: "a job is not to be fired", job: job.id, status: job.status, held: job.held });
   const now = clock.now();
   const at = Math.max(Date.parse(job.scheduled_at), job.releasedAt ?? 0);
   if (now < at) return waitFor(context, job.id, at - now);
-  if (now - at > TOO_LATE_MS) return fail(store, job.id, "expired");
+  if (now - at > TOO_LATE_MS) return failJob(store, job, { code: "EXPIRED", message: "expired" });
   const workspace = await context.workspace();
-  if (workspace?.status !== "active") return timers.set([{ kind: "job", id: job.id, at: now + HELD_RETRY_MS }]);
+  if (workspace?.status === "suspended") return timers.set([{ kind: "job", id: job.id, at: now + HELD_RETRY_MS }]);
+  if (workspace?.status !== "active") return abandonJob(store, job.id);
   await timers.set([{ kind: "job-watch", id: job.id, at: now + WATCH_AFTER_MS }]);
   await moveJob(store, job.id, "fire", { when: absent("held") });
 }
@@ -73,24 +87,36 @@ const waitFor = ({ store, fanOutQueue: queue }: WorkerContext, job: string, ms: 
   });
 
 /** Fixes content, channels and ranges, then announces the ranges to be planned. */
-async function dispatch(context: WorkerContext, job: Job): Promise<void> {
-  const { store, clock, workspace } = context;
+async function dispatch(context: WorkerContext, job: JobRecord): Promise<void> {
+  const { store, clock, workspace, log } = context;
+  const standing = await standingOf(store, workspace, job);
+  if (standing === "deleted") return abandonJob(store, job.id);
+  // Its campaign was paused while the job was made, so the job is about to be held.
+  if (standing === "paused")
+    return context.fanOutQueue.send([{ tenant: store.tenant, job: job.id }], { delaySeconds: PAUSED_RETRY_SECONDS });
+  if (standing === "suspended") await context.timers.set([resumeTimer(job, clock.now())]);
+  if (standing !== "open")
+    return log({ level: "info", message: "a job is not dispatched now", job: job.id, status: job.status, standing });
   if (job.status !== "queued") return announce(context, job);
+  if (job.single) return context.deliverQueue.send([singleMessage(store.tenant, job.id)]);
   const via = (await selectedChannels(store, job)).map(({ id, type, credentials }) => ({ id, type, credentials }));
-  if (via.length === 0) return fail(store, job.id, "no usable channel");
+  if (via.length === 0) return failJob(store, job, { code: "NO_USABLE_CHANNEL", message: "no usable channel" });
   const template = job.template_id === null ? undefined : await store.get(TemplateItem, { id: job.template_id });
-  if (job.template_id !== null && !template) return fail(store, job.id, "the template no longer exists");
-  if (!(await targetExists(store, job.target))) return fail(store, job.id, `the ${job.target?.type} no longer exists`);
+  if (job.template_id !== null && !template)
+    return failJob(store, job, { code: "TEMPLATE_NOT_FOUND", message: "the template no longer exists" });
+  if (!(await targetExists(store, job.target)))
+    return failJob(store, job, { code: "TARGET_NOT_FOUND", message: `the ${job.target?.type} no longer exists` });
   const refusal = await reserveSends(context, job);
-  if (refusal) return fail(store, job.id, refusal);
+  if (refusal) return failJob(store, job, refusal);
+  const content = template && (await storeTexts(store, job, template));
   const moved = await moveJob(store, job.id, "dispatch", {
+    when: absent("held"),
     change: {
       set: {
         dispatched_at: timestamp(clock.now()),
         ranges: job.ranges ?? rangesOf(job),
         means: toJson(deliverySettingsOf(job, via, await workspace())),
-        title: template?.title,
-        body: template?.body,
+        ...content,
       },
     },
   });
@@ -98,11 +124,21 @@ async function dispatch(context: WorkerContext, job: Job): Promise<void> {
   if (dispatched) await announce(context, dispatched);
 }
 
+/** Stores what a job says with the texts of its template. @returns the attributes of the job that lead to it */
+async function storeTexts(
+  store: WorkerContext["store"],
+  job: JobRecord,
+  { title, body }: { title: string; body: string },
+): Promise<{ content: string; is_split?: boolean | undefined } | { title: string; body: string }> {
+  const content = await storeContent(store, { ...(await withContent(store, job)), title, body });
+  return content === undefined ? { title, body } : { content, is_split: job.isSplit || undefined };
+}
+
 /** Reserves the sends of a scheduled job in the quota, once. @returns why they are refused. */
-async function reserveSends({ store, workspace }: WorkerContext, job: Job): Promise<string | undefined> {
+async function reserveSends({ store, workspace }: WorkerContext, job: JobRecord): Promise<JobFailure | undefined> {
   if (job.reserved !== undefined) return undefined;
   const workspaceRecord = await workspace();
-  if (!workspaceRecord) return "the workspace no longer exists";
+  if (!workspaceRecord) return { code: "NOT_FOUND", message: "the workspace no longer exists" };
   const allowance = { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap };
   const audience = job.subscriber_ids_count ?? (await countTarget(store, job.target));
   const sends = Math.round(audience * (1 - job.holdout_percentage / 100));
@@ -112,7 +148,7 @@ async function reserveSends({ store, workspace }: WorkerContext, job: Job): Prom
     .then(
       () => undefined,
       onTransactionCanceled(([done, usage]) =>
-        done ? undefined : usageRefusal("sends", sends, oldRow(Usage, usage), allowance).message,
+        done ? undefined : usageRefusal("sends", sends, oldRow(Usage, usage), allowance),
       ),
     );
   if (refusal === undefined) await warnOfUsage(store, "sends", allowance);
@@ -122,7 +158,7 @@ async function reserveSends({ store, workspace }: WorkerContext, job: Job): Prom
 /** Sends a message for each range: for each of its chunks if they are planned, else to plan it. */
 async function announce(
   { store, log, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,
-  job: Job,
+  job: JobRecord,
 ): Promise<void> {
   if (job.status !== "processing" || !job.ranges)
     return log({ level: "info", message: "a job is not to be announced", job: job.id, status: job.status });
@@ -138,14 +174,18 @@ async function announce(
 }
 
 async function plan(
-  { store, clock, log, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,
-  job: Job,
+  { store, clock, log, timers, workspace, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,
+  job: JobRecord,
   range: string,
 ): Promise<void> {
-  if (job.status !== "processing" || !job.deliverySettings)
-    return log({ level: "info", message: "a range is not to be planned", job: job.id, range, status: job.status });
+  const { status } = job;
+  const standing = await standingOf(store, workspace, job);
+  if (standing === "deleted") return abandonJob(store, job.id);
+  if (standing === "suspended") await timers.set([resumeTimer(job, clock.now())]);
+  if (status !== "processing" || !job.deliverySettings || standing !== "open")
+    return log({ level: "info", message: "a range is not to be planned", job: job.id, range, status, standing });
   const until = clock.now() + PLANNING_MS;
-  const rules = await planningRules(store, job.id, job, job.deliverySettings);
+  const rules = await planningRules(store, job.id, await withContent(store, job), job.deliverySettings);
   const state = await planRange(store, job.id, range, rules, {
     announce: (chunks) => deliver.send(chunks.map((chunk) => ({ tenant: store.tenant, job: job.id, range, chunk }))),
     isTimeUp: () => clock.now() >= until,
@@ -157,8 +197,4 @@ async function plan(
 
 async function completeRange(store: WorkerContext["store"], job: string, range: string): Promise<void> {
   if (await closeRange(store, job, range)) await finishJob(store, job);
-}
-
-async function fail(store: WorkerContext["store"], job: string, error: string): Promise<void> {
-  await moveJob(store, job, "fail", { change: { set: { error, completed_at: timestamp(store.clock.now()) } } });
 }

@@ -6,8 +6,9 @@ import { deliverQueue, fanOutQueue, storeWrite, timers, workspaceRead } from "..
 import type { RowOf } from "../../../shared/store/item.ts";
 import type { Key } from "../../../shared/store/model.ts";
 import { ClaimItem, chunkNumberOf, claimsOf } from "../../../shared/store/sends/audience-items.ts";
-import { finishJob, type Job } from "../../../shared/store/sends/jobs.ts";
+import { abandonJob, finishJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
 import { closeRange, getRange } from "../../../shared/store/sends/ranges.ts";
+import { resumeTimer, type Standing, standingOf } from "../../../shared/store/sends/standing.ts";
 
 export const uses = [storeWrite, timers, workspaceRead, fanOutQueue, deliverQueue] as const;
 export type WorkerContext = Context<typeof uses> & { clock: Clock; log: Deps["log"] };
@@ -18,45 +19,61 @@ const HELD_WATCH_AFTER_MS = 6 * HOUR;
 /** How much earlier than its chunk a timer may be: the queue then delays the chunk. */
 const EARLY_MS = 2 * MINUTE;
 
-/** Sends again the messages of a job that were lost. Claims prevent that a recipient is reached twice. */
-export async function watch(context: WorkerContext, job: Job, dispatch: () => Promise<void>): Promise<void> {
+/**
+ * Sends again the messages of a job that were lost, or that were dropped while it was held. Claims prevent that a
+ * recipient is reached twice.
+ */
+export async function watch(context: WorkerContext, job: JobRecord, dispatch: () => Promise<void>): Promise<void> {
   const { store, clock, timers } = context;
   if (job.status !== "queued" && job.status !== "processing") return;
-  const after = job.held ? HELD_WATCH_AFTER_MS : WATCH_AFTER_MS;
-  await timers.set([{ kind: "job-watch", id: job.id, at: clock.now() + after }]);
+  const standing = await standingOf(store, context.workspace, job);
+  if (standing === "deleted") return abandonJob(store, job.id);
+  await timers.set([
+    { kind: "job-watch", id: job.id, at: clock.now() + (standing === "open" ? WATCH_AFTER_MS : HELD_WATCH_AFTER_MS) },
+  ]);
   if (job.status === "queued") return dispatch();
-  for (const range of job.ranges ?? []) await rescue(context, job, range);
+  for (const range of job.ranges ?? []) await rescue(context, job, range, standing);
   await finishJob(store, job.id);
+}
+
+/** Continues a job that was held, or whose workspace was suspended: all that was dropped meanwhile is sent again. */
+export async function resume(context: WorkerContext, job: JobRecord, dispatch: () => Promise<void>): Promise<void> {
+  const { store, clock, timers, log } = context;
+  const { id, status } = job;
+  const standing = await standingOf(store, context.workspace, job);
+  if (standing === "deleted") return abandonJob(store, id);
+  if (standing === "suspended") await timers.set([resumeTimer(job, clock.now())]);
+  if (standing !== "open") return log({ level: "info", message: "a job does not go on", job: id, status, standing });
+  if (status === "queued") return dispatch();
+  for (const range of job.ranges ?? []) await rescue(context, job, range, standing);
 }
 
 async function rescue(
   { store, clock, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,
-  job: Job,
+  job: JobRecord,
   range: string,
+  standing: Standing,
 ): Promise<void> {
   const { chunks, planned, closed } = await getRange(store, job.id, range);
   if (closed) return;
-  if (!planned) return queue.send([{ tenant: store.tenant, job: job.id, range }]);
-  const { items } = await store.query(ClaimItem, { job: job.id }, claimsOf(range));
+  const items = await store.queryAll(ClaimItem, { job: job.id }, claimsOf(range));
   const done = new Set(items.filter((claim) => !isOpen(claim)).map(chunkNumberOf));
-  const waiting = new Set(items.filter(({ waits = 0 }) => waits > clock.now()).map(chunkNumberOf));
+  const waiting = new Set(items.filter(({ waits = 0 }) => waits > clock.now() + EARLY_MS).map(chunkNumberOf));
   const open = chunkMessages(store.tenant, job.id, range, 0, chunks).filter(({ chunk }) => !done.has(chunk));
-  await deliver.send(open.filter(({ chunk }) => !waiting.has(chunk)));
-  if (open.length === 0) await closeRange(store, job.id, range);
+  if (standing === "open") {
+    if (!planned) await queue.send([{ tenant: store.tenant, job: job.id, range }]);
+    await deliver.send(open.filter(({ chunk }) => !waiting.has(chunk)));
+  }
+  if (planned && open.length === 0) await closeRange(store, job.id, range);
 }
 
 /** Continues the chunks that waited until now, range by range. */
-export async function release(context: WorkerContext, job: Job, range: string | undefined): Promise<void> {
+export async function release(context: WorkerContext, job: JobRecord, range: string | undefined): Promise<void> {
   const { store, clock, log, fanOutQueue: queue, deliverQueue: deliver } = context;
   const { tenant } = store;
-  if (job.status !== "processing" || job.held)
-    return log({
-      level: "info",
-      message: "a job is not to be released",
-      job: job.id,
-      status: job.status,
-      held: job.held,
-    });
+  const { id, status, held } = job;
+  if (status !== "processing" || held)
+    return log({ level: "info", message: "a job is not to be released", job: id, status, held });
   const [first, ...others] = range === undefined ? (job.ranges ?? []) : [range];
   await queue.send(others.map((other) => ({ tenant, job: job.id, range: other, release: true })));
   if (first === undefined) return;

@@ -3,6 +3,7 @@
 import { type Clock, SECOND, timestamp } from "../../../shared/clock.ts";
 import type { Context, LogEntry } from "../../../shared/deps.ts";
 import { importReading } from "../../../shared/import-files.ts";
+import { isUnreadable, type Record, readRecords } from "../../../shared/import-records.ts";
 import { type PlanName, plans } from "../../../shared/plans.ts";
 import {
   audienceSize,
@@ -18,6 +19,7 @@ import { listExists } from "../../../shared/store/lists/lists.ts";
 import {
   completeImport,
   findImport,
+  hasEnded,
   IMPORT_WATCH_MS,
   type ImportJob,
   moveImport,
@@ -26,7 +28,6 @@ import {
 } from "../../../shared/store/subscribers/imports.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 import { csvOf } from "./csv.ts";
-import { isUnreadable, type Record, readRecords } from "./records.ts";
 import { takeRows } from "./take-rows.ts";
 
 const BATCH_ROWS = 100;
@@ -45,10 +46,12 @@ export const importRows = queueWorker(
   "Reads import files into lists.",
   uses,
   async (message, context) => {
-    const { store, timers, clock, log, importRowsQueue: queue } = context;
+    const { store, files, timers, clock, log, importRowsQueue: queue } = context;
     const found = await findImport(store, message.import);
-    if (!found || found.status === "completed" || found.status === "failed") {
+    if (!found || hasEnded(found)) {
       const { tenant } = store;
+      // The reader that ended the import may have stopped before it deleted the file.
+      if (found) await files.removeUpload(found.id);
       return log({ level: "info", message: "import has ended already", tenant, import: message.import });
     }
     if (message.watch) await timers.set([{ kind: "import-watch", id: found.id, at: clock.now() + IMPORT_WATCH_MS }]);
@@ -63,9 +66,11 @@ export const importRows = queueWorker(
   },
 );
 
-async function failImport({ store, clock, log }: WorkerContext, { id }: ImportJob, error: string): Promise<undefined> {
+async function failImport(context: WorkerContext, { id }: ImportJob, error: string): Promise<undefined> {
+  const { store, files, clock, log } = context;
   log({ level: "warn", message: "import failed", tenant: store.tenant, import: id, reason: error });
   await moveImport(store, id, "fail", { error, completed_at: timestamp(clock.now()) });
+  await files.removeUpload(id);
 }
 
 /** Reads the header and counts the rows, so that the progress has a total. @returns undefined if the import failed. */
@@ -153,5 +158,8 @@ async function finishImport({ store, files }: WorkerContext, id: string): Promis
   if (!job) return;
   const rejected = (job.failed ?? 0) > 0 ? await rejectedRows(store, id, MAX_REJECTED_ROWS) : [];
   if (rejected.length > 0) await files.putRejected(id, csvOf(headerOf(job), rejected));
-  await completeImport(store, job, rejected.length > 0);
+  const isDone = await completeImport(store, job, rejected.length > 0);
+  // Another reader was first, and an erasure may have deleted its file since.
+  if (!isDone && !(await findImport(store, id))?.rejected_file) await files.removeRejected(id);
+  await files.removeUpload(id);
 }

@@ -1,20 +1,18 @@
 // Imports a batch of rows as subscribers, members and consents. Rejected rows are counted with their reasons.
 import { ApiError } from "../../../shared/http/errors.ts";
+import type { Record } from "../../../shared/import-records.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { type Columns, type ImportedRow, readRow } from "../../../shared/rules/import-columns.ts";
 import { addMembers } from "../../../shared/store/lists/lists.ts";
 import type { RootSecrets } from "../../../shared/store/secrets.ts";
-import type { Rejected } from "../../../shared/store/subscribers/import-items.ts";
+import { MAX_CELL_CHARACTERS, type Rejected } from "../../../shared/store/subscribers/import-items.ts";
 import { recordImportedConsent } from "../../../shared/store/subscribers/imported-consents.ts";
 import { type ConsentSummary, type ImportJob, NO_CONSENTS } from "../../../shared/store/subscribers/imports.ts";
 import { getProfiles, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./index.ts";
-import type { Record } from "./records.ts";
 
 /** Upserts that run at once. */
 const MAX_CONCURRENT = 25;
-/** Characters that are kept of a cell of a rejected row. */
-const MAX_CELL_CHARACTERS = 200;
 
 interface Taken {
   failed: number;

@@ -2,8 +2,8 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { DynamoDBRecord } from "aws-lambda";
-import type { EventItem } from "../../../shared/store/events/items.ts";
-import { type AnyItem, type RowOf, rowOf } from "../../../shared/store/item.ts";
+import { ActorEvents } from "../../../shared/store/events/items.ts";
+import { type AnyItem, fromJson, type RowOf, rowOf } from "../../../shared/store/item.ts";
 import type { Item } from "../../../shared/store/model.ts";
 
 export interface Change<D extends AnyItem = AnyItem> {
@@ -11,6 +11,9 @@ export interface Change<D extends AnyItem = AnyItem> {
   /** Undefined for a new row. */
   before: RowOf<D> | undefined;
   after: RowOf<D>;
+  /** The label of the stream, and the place in it. The changes of a partition are in the order of their places. */
+  stream: string;
+  position: string;
 }
 
 type ReactOf<D> = RowOf<D> extends { react?: infer R } ? Exclude<R, undefined> : never;
@@ -27,8 +30,8 @@ export function changesOf(records: readonly DynamoDBRecord[]): Changes {
     of: (item, react) =>
       changes
         .filter(({ after }) => after.react === react)
-        .map(({ tenant, before, after }) => ({
-          tenant,
+        .map(({ before, after, ...change }) => ({
+          ...change,
           before: before && rowOf(item, before),
           after: rowOf(item, after),
         })),
@@ -48,14 +51,30 @@ export const becomes =
 export const ofTenants = <D extends AnyItem>(changes: readonly Change<D>[]): Map<string, Change<D>[]> =>
   Map.groupBy(changes, ({ tenant }) => tenant);
 
-/** The id of the event that a row stores. */
-export const eventIdOf = ({ after: { pk } }: Change<typeof EventItem>): string => pk.slice(pk.lastIndexOf("#") + 1);
+export interface ReactingEvent {
+  tenant: string;
+  id: string;
+  event_name: string;
+}
 
-function changeOf({ dynamodb }: DynamoDBRecord): { tenant: string; before: Item | undefined; after: Item }[] {
+/** The new events that something reacts to. */
+export const newEvents = (changes: Changes): ReactingEvent[] =>
+  changes
+    .of(ActorEvents, "events")
+    .filter(isNew)
+    .flatMap(({ tenant, after: { watched } }) =>
+      watched === undefined ? [] : fromJson(watched).map(([event_name, id]) => ({ tenant, id, event_name })),
+    );
+
+type RawChange = Omit<Change, "before" | "after"> & { before: Item | undefined; after: Item };
+
+function changeOf({ dynamodb, eventSourceARN = "" }: DynamoDBRecord): RawChange[] {
   if (!dynamodb?.NewImage) return [];
   const after = imageOf(dynamodb.NewImage);
   const before = dynamodb.OldImage && imageOf(dynamodb.OldImage);
-  return [{ tenant: after.pk.split("#")[1] ?? "", before, after }];
+  const stream = eventSourceARN.slice(eventSourceARN.lastIndexOf("/") + 1);
+  const position = dynamodb.SequenceNumber ?? "";
+  return [{ tenant: after.pk.split("#")[1] ?? "", before, after, stream, position }];
 }
 
 /** The stream's wire format is that of the client, under another type. */

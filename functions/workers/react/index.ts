@@ -1,17 +1,20 @@
 // What must follow from a write follows from the table's stream: small messages with ids, and nothing else.
+import { throwFailures } from "../../../shared/failures.ts";
 import { streamWorker } from "../../../shared/worker.ts";
 import { assetUses, queueAssetDeletion } from "./assets.ts";
 import { campaignUses, queueCampaigns } from "./campaigns.ts";
 import { changesOf } from "./change.ts";
 import { channelUses, queueVerifications } from "./channels.ts";
 import { conversionUses, queueConversions } from "./conversions.ts";
+import { eventUses, queueCompletions } from "./events.ts";
 import { groupUses, queueMembershipDeletion } from "./groups.ts";
 import { importUses, queueImports } from "./imports.ts";
 import { journeyUses, queueJourneys } from "./journeys.ts";
 import { learnAttributeKeys, nameUses } from "./names.ts";
+import { planRecounts, recountUses } from "./recounts.ts";
 import { queueComputations, queueSegments, segmentUses } from "./segments.ts";
 import { queueSends, sendUses } from "./sends.ts";
-import { countSubscribers, queueErasures, subscriberUses } from "./subscribers.ts";
+import { queueErasures, subscriberUses } from "./subscribers.ts";
 import { scheduleTimers, timerUses } from "./timers.ts";
 import { queueWebhooks, webhookUses } from "./webhooks.ts";
 
@@ -23,6 +26,7 @@ const steps = [
   queueCampaigns,
   queueImports,
   queueConversions,
+  queueCompletions,
   queueMembershipDeletion,
   queueComputations,
   queueSegments,
@@ -31,6 +35,7 @@ const steps = [
   queueVerifications,
   learnAttributeKeys,
   queueAssetDeletion,
+  planRecounts,
 ] as const;
 
 export const react = streamWorker(
@@ -43,6 +48,7 @@ export const react = streamWorker(
     ...campaignUses,
     ...importUses,
     ...conversionUses,
+    ...eventUses,
     ...groupUses,
     ...segmentUses,
     ...journeyUses,
@@ -50,13 +56,10 @@ export const react = streamWorker(
     ...webhookUses,
     ...channelUses,
     ...assetUses,
+    ...recountUses,
   ],
   async (records, context) => {
     const changes = changesOf(records);
-    const outcomes = await Promise.allSettled(steps.map((step) => step(changes, context)));
-    const failures = outcomes.filter((outcome) => outcome.status === "rejected").map(({ reason }) => reason);
-    if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures);
-    // Not idempotent: it comes last, so that a step that failed does not count a subscriber twice.
-    await countSubscribers(changes, context);
+    throwFailures(await Promise.allSettled(steps.map((step) => step(changes, context))));
   },
 );

@@ -4,13 +4,12 @@ import type { Context } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
 import { stepJourneyQueue } from "../../../shared/resources.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
-import { EventItem } from "../../../shared/store/events/items.ts";
 import { activeJourneys, type JourneyIndex, segmentTrigger } from "../../../shared/store/journeys/active.ts";
 import { DeletedJourney, JourneyItem } from "../../../shared/store/journeys/items.ts";
 import { SegmentMembership } from "../../../shared/store/lists/items.ts";
 import { changedKeys } from "../../../shared/store/segments/facts.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
-import { becomes, type Change, type Changes, eventIdOf, isNew, ofTenants } from "./change.ts";
+import { becomes, type Change, type Changes, isNew, newEvents, ofTenants } from "./change.ts";
 
 export const journeyUses = [stepJourneyQueue, activeJourneys] as const;
 type WorkerContext = Context<typeof journeyUses>;
@@ -30,12 +29,13 @@ export async function queueJourneys(
     ...changes.of(DeletedJourney, "journey-gone").filter(isNew).map(sweeping("delete")),
   ]);
   const memberships = ofTenants(changes.of(SegmentMembership, "membership"));
-  const newEvents = ofTenants(changes.of(EventItem, "event").filter(isNew));
+  const reacting = Map.groupBy(newEvents(changes), ({ tenant }) => tenant);
   const profiles = ofTenants(changes.of(Profile, "subscriber"));
-  for (const tenant of new Set([...memberships.keys(), ...newEvents.keys(), ...profiles.keys()])) {
+  for (const tenant of new Set([...memberships.keys(), ...reacting.keys(), ...profiles.keys()])) {
     const index = await activeJourneys.of(tenant);
     if (index.journeys.size === 0) continue;
-    const events = (newEvents.get(tenant) ?? []).filter((change) => isAwaited(change, index)).map(eventIdOf);
+    const awaited = (reacting.get(tenant) ?? []).filter(({ event_name }) => isAwaited(event_name, index));
+    const events = awaited.map(({ id }) => id);
     const moves = (memberships.get(tenant) ?? []).flatMap((change) => moveOf(change, index));
     const moved = (profiles.get(tenant) ?? []).filter((change) => changesRun(change, index));
     const people = [...new Set(moved.map(({ after }) => after.id))];
@@ -52,7 +52,6 @@ const step = (tenant: string, more: Partial<StepMessage>): StepMessage => ({
   events: [],
   moves: [],
   people: [],
-  tries: 0,
   ...more,
 });
 
@@ -61,8 +60,8 @@ const sweeping =
   ({ tenant, after }: { tenant: string; after: { id: string } }): StepMessage =>
     step(tenant, { sweep: { journey: after.id, mode } });
 
-const isAwaited = ({ after }: Change<typeof EventItem>, { byTrigger, byEvent }: JourneyIndex): boolean =>
-  byTrigger.has(`event#${after.event_name}`) || byEvent.has(after.event_name);
+const isAwaited = (eventName: string, { byTrigger, byEvent }: JourneyIndex): boolean =>
+  byTrigger.has(`event#${eventName}`) || byEvent.has(eventName);
 
 /** Only a subscriber that existed before can have a run. */
 const changesRun = ({ before, after }: Change<typeof Profile>, { byAttribute }: JourneyIndex): boolean =>

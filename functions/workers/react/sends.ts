@@ -1,29 +1,35 @@
-// Jobs that are to be dispatched, and held ones that were let go after their time or after they had begun.
+// Jobs that are to be dispatched, and held ones that were released after their time or after they had begun.
 import type { Clock } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
-import { fanOutQueue } from "../../../shared/resources.ts";
+import { deliverQueue, fanOutQueue } from "../../../shared/resources.ts";
 import type { JobStatus } from "../../../shared/rules/job-states.ts";
 import { JobItem } from "../../../shared/store/sends/job-items.ts";
+import { singleMessage } from "../../../shared/store/sends/single.ts";
 import { becomes, type Change, type Changes } from "./change.ts";
 
-export const sendUses = [fanOutQueue] as const;
+export const sendUses = [fanOutQueue, deliverQueue] as const;
 
 export async function queueSends(
   changes: Changes,
-  { fanOutQueue, clock }: Context<typeof sendUses> & { clock: Clock },
+  { fanOutQueue, deliverQueue, clock }: Context<typeof sendUses> & { clock: Clock },
 ): Promise<void> {
   const jobs = changes.of(JobItem, "job");
+  const queued = jobs.filter(becomes("queued"));
+  const isSingle = ({ after }: Change<typeof JobItem>) => after.to !== undefined;
+  await deliverQueue.send(queued.filter(isSingle).map(({ tenant, after }) => singleMessage(tenant, after.id)));
   await fanOutQueue.send([
-    ...jobs.filter(becomes("queued")).map(({ tenant, after }) => ({ tenant, job: after.id })),
+    ...queued.filter((change) => !isSingle(change)).map(({ tenant, after }) => ({ tenant, job: after.id })),
     ...jobs.filter(isOverdue(clock.now())).map(({ tenant, after }) => ({ tenant, job: after.id, due: true })),
-    ...jobs.filter(isReleased("processing")).map(({ tenant, after }) => ({ tenant, job: after.id, release: true })),
+    ...jobs
+      .filter(isReleased("queued", "processing"))
+      .map(({ tenant, after }) => ({ tenant, job: after.id, resume: true })),
   ]);
 }
 
 const isReleased =
-  (status: JobStatus) =>
+  (...statuses: JobStatus[]) =>
   ({ before, after }: Change<typeof JobItem>): boolean =>
-    before?.held === true && after.held === undefined && after.status === status;
+    before?.held === true && after.held === undefined && statuses.includes(after.status);
 
 /** Its timer has come and gone while it was held. */
 const isOverdue = (now: number) => (change: Change<typeof JobItem>) =>

@@ -1,4 +1,5 @@
-// What the outside is told: each occurrence becomes a delivery per endpoint that asks for it, each delivery a message.
+// What the outside is told: each occurrence becomes a delivery per endpoint that asks for it. Deliveries of one batch
+// are numbered together and share messages (AMB-124).
 import type { Context } from "../../../shared/deps.ts";
 import type { Store } from "../../../shared/resources.ts";
 import { postWebhookQueue } from "../../../shared/resources.ts";
@@ -15,11 +16,13 @@ import {
   type LivingProfile,
 } from "../../../shared/store/subscribers/subscribers.ts";
 import { noteDeliveries, type Occurrence } from "../../../shared/store/webhooks/deliveries.ts";
-import { DeliveryItem } from "../../../shared/store/webhooks/delivery-items.ts";
+import { DeliveryItem, ReplayItem } from "../../../shared/store/webhooks/delivery-items.ts";
+import { acceptedAt, numberAccepted } from "../../../shared/store/webhooks/sequences.ts";
 import { listWebhooks } from "../../../shared/store/webhooks/webhooks.ts";
+import { webhookWatch } from "../../../shared/webhook-watch.ts";
 import { becomes, type Change, type Changes, isNew } from "./change.ts";
 
-export const webhookUses = [anyStore, postWebhookQueue] as const;
+export const webhookUses = [anyStore, postWebhookQueue, webhookWatch] as const;
 type WorkerContext = Context<typeof webhookUses>;
 
 type WebhookSource = { tenant: string; occurrence(store: Store): Occurrence | Promise<Occurrence> };
@@ -27,7 +30,7 @@ type WebhookSource = { tenant: string; occurrence(store: Store): Occurrence | Pr
 /** Occurrences become rows of the delivery log; those rows come back through the stream and are sent out. */
 export async function queueWebhooks(
   changes: Changes,
-  { storeOf, postWebhookQueue: queue }: WorkerContext,
+  { storeOf, postWebhookQueue: queue, webhookWatch: watch }: WorkerContext,
 ): Promise<void> {
   const jobs = changes.of(JobItem, "job");
   const sources: WebhookSource[] = [
@@ -53,20 +56,46 @@ export async function queueWebhooks(
       ),
     );
   }
-  const due = changes.of(DeliveryItem, "delivery").filter(isToBeSent);
-  await queue.send(
-    due.map(({ tenant, after }) => ({
-      tenant,
-      webhook: after.webhook,
-      delivery: after.id,
-      attempt: after.attempt_count + 1,
-    })),
-  );
+  await queueDeliveries(changes, { storeOf, postWebhookQueue: queue, webhookWatch: watch });
 }
 
-/** New, or opened again: its attempts are not under way yet. */
-const isToBeSent = ({ before, after }: Change<typeof DeliveryItem>): boolean =>
-  after.outcome === "pending" && (before === undefined || before.outcome !== "pending");
+/** New deliveries are numbered and queued in groups, reopened ones alone or with their replay. */
+async function queueDeliveries(
+  changes: Changes,
+  { storeOf, postWebhookQueue: queue, webhookWatch: watch }: WorkerContext,
+): Promise<void> {
+  const pending = changes.of(DeliveryItem, "delivery").filter(({ after }) => after.outcome === "pending");
+  const accepted = pending.filter(isNew);
+  const reopened = pending.filter(({ before, after }) => before && before.reopened !== after.reopened);
+  await watch.cover([...accepted, ...reopened].map(({ tenant, after }) => ({ tenant, delivery: after.id })));
+  for (const [first, ...others] of Map.groupBy(accepted, ({ after }) => after.pk).values()) {
+    if (!first) continue;
+    const { tenant, stream, after } = first;
+    const positions = [first, ...others].map(({ after: row, position }) => ({
+      id: row.id,
+      acceptedAt: acceptedAt(row),
+      position,
+    }));
+    const groups = await numberAccepted(storeOf(tenant as TenantId), after.webhook, stream, positions);
+    await queue.send(groups.map(({ first, ids }) => ({ tenant, webhook: after.webhook, first, deliveries: [...ids] })));
+  }
+  await queue.send(
+    reopened
+      .filter(({ after }) => after.replay === undefined)
+      .map(({ tenant, after }) => ({
+        tenant,
+        webhook: after.webhook,
+        delivery: after.id,
+        attempt: after.attempt_count + 1,
+      })),
+  );
+  await queue.send(
+    changes
+      .of(ReplayItem, "replay")
+      .filter(isNew)
+      .map(({ tenant, after }) => ({ tenant, webhook: after.webhook, replay: after.id, next: 0 })),
+  );
+}
 
 /** WEV-1, WEV-6. */
 const subscriberCreated = (tenant: string, profile: LivingProfile): WebhookSource => ({
@@ -74,7 +103,7 @@ const subscriberCreated = (tenant: string, profile: LivingProfile): WebhookSourc
   occurrence: () => {
     const { id, external_id, email = null, created_at } = profile;
     const data = { subscriber_id: id, external_id, email, attributes: attributesOf(profile), created: true };
-    return { event: "subscriber.created", key: id, at: Date.parse(created_at), data, subscriber: id };
+    return { event: "subscriber.created", key: id, at: Date.parse(created_at), data };
   },
 });
 
@@ -82,8 +111,8 @@ const subscriberCreated = (tenant: string, profile: LivingProfile): WebhookSourc
 const dispatched = ({ tenant, after }: Change<typeof JobItem>): WebhookSource => ({
   tenant,
   occurrence: async (store) => {
-    const { id, ranges, sent, subscriber_ids_count, scheduled_at, created_at } = jobOf(after);
-    const target_size_estimate = ranges ? sent : (subscriber_ids_count ?? (await countSubscribers(store)));
+    const { id, ranges, single, sent, subscriber_ids_count, scheduled_at, created_at } = jobOf(after);
+    const target_size_estimate = ranges || single ? sent : (subscriber_ids_count ?? (await countSubscribers(store)));
     const data = { job_id: id, target_size_estimate, scheduled_at };
     return { event: "notification.dispatched", key: id, at: Date.parse(scheduled_at ?? created_at), data };
   },

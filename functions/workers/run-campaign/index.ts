@@ -1,6 +1,7 @@
 // Makes the jobs of a released campaign, holds or releases them by its status, and moves the campaign by their statuses.
 // Every step can be repeated: a request that stopped half-way is finished here.
 import { storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+import { isHeld } from "../../../shared/rules/campaign-states.ts";
 import { findCampaign } from "../../../shared/store/campaigns/campaigns.ts";
 import { applyState, makeJobs, moveByJobs } from "../../../shared/store/campaigns/jobs.ts";
 import { queueWorker } from "../../../shared/worker.ts";
@@ -20,6 +21,9 @@ export const runCampaign = queueWorker(
       });
     await makeJobs(store, timers, { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap }, campaign);
     await applyState(store, timers, campaign);
+    // It may have been paused or resumed since it was read, and the message of that may have been handled before this one.
+    const now = await findCampaign(store, id);
+    if (now && isHeld(now.status) !== isHeld(campaign.status)) await applyState(store, timers, now);
     await moveByJobs(store, campaign);
   },
 );

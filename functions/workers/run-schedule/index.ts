@@ -1,11 +1,13 @@
 // One tick of a schedule becomes one job. The timer of the next tick is set first, so that it does not depend on the job
 // (SCH-12).
 import { HOUR, timestamp } from "../../../shared/clock.ts";
-import { planHas } from "../../../shared/plans.ts";
+import { type PlanName, planHas } from "../../../shared/plans.ts";
 import { storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { nextRun } from "../../../shared/rules/cron.ts";
 import { onTransactionCanceled } from "../../../shared/store/refusals.ts";
+import { noteFailedTick } from "../../../shared/store/sends/job-outcomes.ts";
 import type { JobSpec } from "../../../shared/store/sends/job-spec.ts";
+import type { JobFailure } from "../../../shared/store/sends/jobs.ts";
 import {
   findSchedule,
   readCron,
@@ -19,6 +21,12 @@ import { queueWorker } from "../../../shared/worker.ts";
 
 /** A tick later than this is recorded as missed and not sent (docs/decisions/0021#late-work). */
 const TOO_LATE_MS = HOUR;
+
+const MISSED: JobFailure = { code: "MISSED", message: "it was more than an hour late" };
+const NOT_IN_PLAN: JobFailure = {
+  code: "PLAN_FEATURE_UNAVAILABLE",
+  message: "the workspace's plan does not include schedules",
+};
 
 export const runSchedule = queueWorker(
   "run-schedule",
@@ -37,22 +45,25 @@ export const runSchedule = queueWorker(
     const workspaceRecord = await workspace();
     const missed = isLate ? timestamp(tick) : undefined;
     const advance = tickWrite(schedule, tick, next, missed);
-    if (
-      isLate ||
-      !workspaceRecord ||
-      workspaceRecord.status === "deleted" ||
-      !planHas(workspaceRecord.plan, "schedules")
-    ) {
+    const isOpen = workspaceRecord !== undefined && workspaceRecord.status !== "deleted";
+    const failure = isOpen ? whySkipped(workspaceRecord.plan, isLate) : undefined;
+    if (failure || !isOpen) {
       log({ ...dropped, message: "a tick was skipped: too late, or its workspace may not send", is_late: isLate });
+      if (failure) await noteFailedTick(store, id, tick, failure);
       return store.transact([advance]).catch(onTransactionCanceled(() => undefined));
     }
     // A suspended workspace's send waits, as every scheduled one does (AMB-86).
     const at = workspaceRecord.status === "suspended" ? timestamp(tick) : null;
     const allowance = { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap };
-    const job = { id: tickJobId(store.tenant, id, tick), isRepeatable: true, spec: specOf(schedule, at) };
+    const job = { id: tickJobId(store, id, tick), isRepeatable: true, spec: specOf(schedule, at) };
     await startSend(store, timers, allowance, job, [advance]);
   },
 );
+
+function whySkipped(plan: PlanName, isLate: boolean): JobFailure | undefined {
+  if (isLate) return MISSED;
+  return planHas(plan, "schedules") ? undefined : NOT_IN_PLAN;
+}
 
 const specOf = ({ id, template_id, channel_ids }: ScheduleRow, scheduled_at: string | null): JobSpec => ({
   name: null,

@@ -1,10 +1,11 @@
 // Moves runs of journeys: when a timer fires, when something happens that starts or concerns them, and all at once.
 import { SECOND } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
-import type { Message } from "../../../shared/messages.ts";
+import { throwFailures } from "../../../shared/failures.ts";
+import type { Message, RunTimer } from "../../../shared/messages.ts";
 import { stepJourneyQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
-import { eventOf, type StoredEvent } from "../../../shared/store/events/events.ts";
-import { EventItem } from "../../../shared/store/events/items.ts";
+import { chunksOf } from "../../../shared/rules/chunks.ts";
+import { findEvent, type StoredEvent } from "../../../shared/store/events/events.ts";
 import { activeJourneys, eventTrigger, segmentTrigger } from "../../../shared/store/journeys/active.ts";
 import { activeRuns, findRun } from "../../../shared/store/journeys/runs.ts";
 import { clearJourney, sweepRuns } from "../../../shared/store/journeys/sweeps.ts";
@@ -23,9 +24,8 @@ const APPEARING_RETRY_SECONDS = 10;
 const MAX_DELAY_SECONDS = 900;
 /** The sends of a suspended workspace are held, and tried again this much later (AMB-86). */
 const HELD_SECONDS = 300;
-/** An event that is not in its history yet is tried again this much later, up to `MAX_ATTEMPTS` times. */
-const LATE_SECONDS = 3;
-const MAX_ATTEMPTS = 20;
+/** Runs of one message that move at once. */
+const MAX_CONCURRENT = 10;
 /** Work on a whole journey stops after this time and continues in another message. */
 const WORKING_MS = 40 * SECOND;
 
@@ -36,6 +36,7 @@ export const stepJourney = queueWorker(
   async (message, context) => {
     if (message.sweep) return sweepJourney(context, message, message.sweep);
     if (message.run) return tickRun(context, message.run);
+    if (message.runs) return tickRuns(context, message.runs);
     for (const move of message.moves) await enterBySegment(context, move);
     for (const subscriber of message.people) await driveByAttributes(context, subscriber);
     await takeEvents(context, message);
@@ -47,12 +48,19 @@ const messageOf = ({ store }: WorkerContext, more: Partial<StepMessage>): StepMe
   events: [],
   moves: [],
   people: [],
-  tries: 0,
   ...more,
 });
 
+/** The time of many runs has come. A failed one repeats the message, and the others have moved by then. */
+async function tickRuns(context: WorkerContext, runs: readonly RunTimer[]): Promise<void> {
+  const outcomes: PromiseSettledResult<void>[] = [];
+  for (const some of chunksOf(runs, MAX_CONCURRENT))
+    outcomes.push(...(await Promise.allSettled(some.map((timer) => tickRun(context, timer)))));
+  throwFailures(outcomes);
+}
+
 /** The time of a run has come. */
-async function tickRun(context: WorkerContext, timer: NonNullable<StepMessage["run"]>): Promise<void> {
+async function tickRun(context: WorkerContext, timer: RunTimer): Promise<void> {
   const { stepJourneyQueue: queue, store, clock, log } = context;
   const retry = (delaySeconds: number) => queue.send([messageOf(context, { run: timer })], { delaySeconds });
   const { subscriber, journey, run: id, seq, at, since = 0 } = timer;
@@ -88,45 +96,32 @@ async function driveByAttributes(context: WorkerContext, subscriber: string): Pr
   for (const run of runs) await drive(context, run);
 }
 
-async function takeEvents(context: WorkerContext, { events, tries }: StepMessage): Promise<void> {
-  const { stepJourneyQueue: queue, store, log } = context;
-  const isPatient = tries < MAX_ATTEMPTS;
-  if (events.length > 0 && !isPatient)
-    log({ level: "info", message: "events are not in their histories", tenant: store.tenant, events });
-  const results = await Promise.all(
-    events.map(async (id) => ({ id, result: await takeEvent(context, id, isPatient) })),
-  );
-  const idsOf = (wanted: DriveResult) => results.flatMap(({ id, result }) => (result === wanted ? [id] : []));
-  const [held, late] = [idsOf("held"), idsOf("late")];
-  if (held.length > 0) await queue.send([messageOf(context, { events: held })], { delaySeconds: HELD_SECONDS });
-  if (late.length > 0)
-    await queue.send([messageOf(context, { events: late, tries: tries + 1 })], { delaySeconds: LATE_SECONDS });
+async function takeEvents(context: WorkerContext, { events }: StepMessage): Promise<void> {
+  const results = await Promise.all(events.map(async (id) => ({ id, result: await takeEvent(context, id) })));
+  const held = results.flatMap(({ id, result }) => (result === "held" ? [id] : []));
+  if (held.length > 0)
+    await context.stepJourneyQueue.send([messageOf(context, { events: held })], { delaySeconds: HELD_SECONDS });
 }
 
-/**
- * Moves the runs that wait for an event or are ended by it, then starts the runs that it triggers.
- * @param isPatient whether to try again while rules need the event and its history does not show it yet
- */
-async function takeEvent(context: WorkerContext, id: string, isPatient: boolean): Promise<DriveResult> {
+/** Moves the runs that wait for an event or are ended by it, then starts the runs that it triggers. */
+async function takeEvent(context: WorkerContext, id: string): Promise<DriveResult> {
   const { store, log } = context;
-  const row = await store.get(EventItem, { id });
-  if (!row) {
+  const event = await findEvent(store, id);
+  if (!event) {
     log({ level: "info", message: "an event does not exist", tenant: store.tenant, event: id });
     return "done";
   }
-  const event = eventOf(row);
   const subscriber = await subscriberOf(context, event);
   if (subscriber === undefined) return "done";
   const { byEvent, byTrigger } = await context.activeJourneys.of(store.tenant);
-  const seen = isPatient ? event : undefined;
   const results: DriveResult[] = [];
   for (const run of await activeRuns(store, subscriber, byEvent.get(event.event_name) ?? []))
-    results.push(await drive(context, run, seen));
+    results.push(await drive(context, run, event));
   const { event_name, received_at: at } = event;
   const cause = { event_id: id, event_name, at, key: `event#${id}` };
   for (const journey of byTrigger.get(eventTrigger(event_name)) ?? [])
-    results.push(await enter(context, journey, subscriber, cause, seen));
-  return results.find((one) => one !== "done") ?? "done";
+    results.push(await enter(context, journey, subscriber, cause, event));
+  return results.includes("held") ? "held" : "done";
 }
 
 async function subscriberOf({ store }: WorkerContext, { actor }: StoredEvent): Promise<string | undefined> {
@@ -149,5 +144,7 @@ async function sweepJourney(
   }
   const until = clock.now() + WORKING_MS;
   const next = await sweepRuns(context, { journey, mode, shard, after }, () => clock.now() >= until);
-  if (next !== undefined) await queue.send([{ ...message, sweep: { journey, mode, shard, after: next } }]);
+  if (!next) return;
+  const rest = { ...message, sweep: { journey, mode, shard, after: next.after } };
+  await queue.send([rest], next.isHeld ? { delaySeconds: HELD_SECONDS } : {});
 }

@@ -1,11 +1,12 @@
 // BatchGetItem and BatchWriteItem.
 import type { Wire } from "../stand-in.ts";
+import { admitRead, isRefusal } from "./admission.ts";
 import { consumedByTable, readUnits } from "./capacity.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { inOlderWords, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
 import { collectionMetricsByTable, commit, shownItem } from "./items.ts";
-import { checkKey, checkScalarKeys, schemaMismatch, storedKey } from "./keys.ts";
+import { checkKey, checkScalarKeys, schemaMismatch, storedKey, targetText } from "./keys.ts";
 import { ATTRIBUTES_TO_GET } from "./legacy-shapes.ts";
 import {
   COLLECTION_METRICS,
@@ -99,19 +100,22 @@ export function batchOperations(engine: Engine): Operations {
         }
         const wanted = found.flatMap((lookup) => lookup.keys.map((key, at) => ({ ...lookup, key, at })));
         const skipped = engine.faults.unprocessed?.("BatchGetItem", wanted.length) ?? 0;
+        const refusals = refusalsOf(wanted.length);
         const responses: Record<string, Item[]> = Object.fromEntries(found.map(({ name }) => [name, []]));
         const unprocessed: Record<string, KeysInput> = {};
         let bytes = 0;
         for (const [position, { name, table, input: asked, key, at, paths }] of wanted.entries()) {
-          const stored =
-            bytes > MAX_RESPONSE_BYTES ? undefined : engine.storage.read(table, storedKey(key, table.keys));
+          const own = storedKey(key, table.keys);
+          const stored = bytes > MAX_RESPONSE_BYTES ? undefined : engine.storage.read(table, own);
           bytes += stored?.size ?? 0;
-          if (position >= wanted.length - skipped || bytes > MAX_RESPONSE_BYTES) {
+          const units = readUnits(stored?.size ?? 0, asked.ConsistentRead === true);
+          const isLeft = position >= wanted.length - skipped || bytes > MAX_RESPONSE_BYTES;
+          if (isLeft || refusals.meets(() => admitRead(engine, call, { table, key: own }, units))) {
             unprocessed[name] ??= { ...asked, Keys: [] };
             unprocessed[name].Keys.push(asked.Keys[at]!);
             continue;
           }
-          call.bill.spend(table, "read", readUnits(stored?.size ?? 0, asked.ConsistentRead === true));
+          call.bill.spend(table, "read", units);
           if (stored) responses[name]!.push(shownItem(stored, paths));
         }
         return {
@@ -132,16 +136,19 @@ export function batchOperations(engine: Engine): Operations {
         const writes = readWrites(engine, input.RequestItems as Record<string, WriteRequest[]>);
         const skipped = engine.faults.unprocessed?.("BatchWriteItem", writes.length) ?? 0;
         const unprocessed: Record<string, WriteRequest[]> = {};
-        for (const [position, { name, request, write }] of writes.entries()) {
-          if (position >= writes.length - skipped) {
+        const refusals = refusalsOf(writes.length);
+        const done: NamedWrite[] = [];
+        for (const [position, named] of writes.entries()) {
+          const { name, request, write } = named;
+          const put = () => {
+            const before = engine.storage.read(write.table, write.key);
+            commit(engine, call, write, before, write.after(before));
+          };
+          if (position >= writes.length - skipped || engine.flights.meets(write) || refusals.meets(put)) {
             unprocessed[name] ??= [];
             unprocessed[name].push(request);
-            continue;
-          }
-          const before = engine.storage.read(write.table, write.key);
-          commit(engine, call, write, before, write.after(before));
+          } else done.push(named);
         }
-        const done = writes.slice(0, writes.length - skipped);
         return {
           UnprocessedItems: unprocessed,
           ...collectionMetricsByTable(
@@ -151,6 +158,22 @@ export function batchOperations(engine: Engine): Operations {
           ...consumedByTable(call.bill, input.ReturnConsumedCapacity),
         };
       },
+    },
+  };
+}
+
+/** Collects what the capacity model refuses of a batch, and throws if that is all of it. */
+function refusalsOf(count: number) {
+  let refused = 0;
+  return {
+    meets: (work: () => void): boolean => {
+      try {
+        work();
+        return false;
+      } catch (error) {
+        if (!isRefusal(error) || ++refused === count) throw error;
+        return true;
+      }
     },
   };
 }
@@ -209,9 +232,6 @@ function onTable(prepared: PreparedWrite, table: Table): Write {
   }
   return prepared.on(table);
 }
-
-export const targetText = (table: Table, { pk, sk }: Write["key"]): string =>
-  JSON.stringify([table.id, typeof pk === "string" ? pk : [...pk], typeof sk === "string" ? sk : [...sk]]);
 
 function prepareRequest(name: string, request: WriteRequest) {
   const kinds = Object.keys(request);

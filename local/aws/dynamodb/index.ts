@@ -1,14 +1,16 @@
 // The embedded DynamoDB: the real service's operations, errors, billing and streams, over one SQLite file.
 import { SECOND } from "../../../shared/clock.ts";
 import { isRecord } from "../members.ts";
-import { awsFailure, type Deps, isAwsFailure, type StandIn, unknownOperation, type Wire } from "../stand-in.ts";
+import { type Deps, isAwsFailure, type StandIn, unknownOperation, type Wire } from "../stand-in.ts";
 import { batchOperations } from "./batch.ts";
 import { type DynamoDbMeter, openBill, openMeter } from "./capacity.ts";
 import type { Call, DynamoDbFaults, Engine, Operation, Operations } from "./engine.ts";
 import { serialization } from "./errors.ts";
+import { openFlights } from "./flights.ts";
 import { itemOperations } from "./items.ts";
 import { checkConstraints, checkMembers } from "./parameters.ts";
 import { queryOperations } from "./query.ts";
+import { statementOperations } from "./statements.ts";
 import { openStorage } from "./storage.ts";
 import { itemOf } from "./stored.ts";
 import { streamOf, streamOperations } from "./stream-operations.ts";
@@ -16,6 +18,7 @@ import { openStreams, type StreamRecord } from "./streams.ts";
 import { tableOperations } from "./table-operations.ts";
 import { settingsOperations } from "./table-settings.ts";
 import { openTables, partitionOf } from "./tables.ts";
+import { type CapacitySettings, openThroughput, type ThroughputFigures } from "./throughput.ts";
 import { transactionOperations } from "./transactions.ts";
 import { checkShapes } from "./values.ts";
 
@@ -36,11 +39,21 @@ export interface DynamoDb extends StandIn {
   /** Deletes expired items and trims streams. @returns how many items were deleted. */
   expire(): number;
   meter(): DynamoDbMeter;
+  /** Turns the capacity model on, with new partitions, or off (`throughput.ts`). */
+  limit(capacity: Partial<CapacitySettings> | undefined): void;
+  /** The figures of the capacity model by table and index, if it is on. */
+  throughput(): ThroughputFigures[];
   resetMeter(): void;
 }
 
-export function createDynamoDb(deps: Deps & { faults?: DynamoDbFaults }): DynamoDb {
-  const { database, faults = {} } = deps;
+interface Options {
+  faults?: DynamoDbFaults;
+  /** Turns the capacity model on (`throughput.ts`). */
+  capacity?: Partial<CapacitySettings> | undefined;
+}
+
+export function createDynamoDb(deps: Deps & Options): DynamoDb {
+  const { database, clock, faults = {} } = deps;
   const engine = database.transaction(() => openEngine(deps, faults));
   const { tables, storage, streams } = engine;
   const operations = new Map<string, Operation>(Object.entries(allOperations(engine)));
@@ -59,26 +72,34 @@ export function createDynamoDb(deps: Deps & { faults?: DynamoDbFaults }): Dynamo
   };
 
   /** Runs one call: metered, in one transaction if it writes, and reported to the listeners. */
-  const run = (operation: string, writes: boolean, work: (call: Call) => Wire): Wire => {
+  const run = (operation: string, writes: boolean, call: Call, work: () => Wire): Wire => {
     if (faults.indexLag) storage.indexing.remember();
-    const written: [table: string, partitionKey: string][] = [];
-    const call: Call = { bill: openBill(), touched: (table, key) => written.push([table, key]) };
     let output: Wire;
     try {
-      output = writes ? commit(() => work(call)) : work(call);
+      output = writes ? commit(work) : work();
     } finally {
       meter.count(operation, call.bill);
     }
-    for (const [table, key] of written) for (const listener of listeners) listener(table, key);
+    for (const [table, key] of call.written) for (const listener of listeners) listener(table, key);
     return output;
+  };
+
+  /** A transaction is answered when it is no longer in flight. */
+  const land = async (targets: readonly string[]) => {
+    const ms = faults.inFlightMs?.() ?? engine.throughput?.settings.transactionMs ?? 0;
+    if (ms <= 0) return;
+    engine.flights.begin(targets);
+    await clock.sleep(ms);
+    engine.flights.end(targets);
   };
 
   return {
     operate: async (name, input) => {
       const operation = operations.get(name);
-      if (!operation) throw PARTIQL.has(name) ? partiqlRefused(name) : unknownOperation(name);
+      if (!operation) throw unknownOperation(name);
       const given = withoutNulls(input);
-      return run(name, operation.writes, (call) => {
+      const call = openCall();
+      const output = run(name, operation.writes, call, () => {
         try {
           checkMembers(given, operation.shape, name);
           operation.before?.(given);
@@ -89,6 +110,8 @@ export function createDynamoDb(deps: Deps & { faults?: DynamoDbFaults }): Dynamo
           throw error;
         }
       });
+      if (call.flight) await land(call.flight);
+      return output;
     },
     records: (table, after, limit) => {
       const found = tables.find(table);
@@ -111,7 +134,14 @@ export function createDynamoDb(deps: Deps & { faults?: DynamoDbFaults }): Dynamo
       return gone;
     },
     meter: meter.read,
-    resetMeter: meter.reset,
+    resetMeter: () => {
+      meter.reset();
+      engine.throughput?.resetFigures();
+    },
+    limit: (capacity) => {
+      engine.throughput = throughputOf(deps, capacity);
+    },
+    throughput: () => engine.throughput?.figures() ?? [],
   };
 }
 
@@ -137,10 +167,6 @@ function refuseMisshapen(input: Wire): void {
 
 const member = (held: unknown, name: string): unknown => (isRecord(held) ? held[name] : undefined);
 
-const PARTIQL = new Set(["ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"]);
-const partiqlRefused = (name: string) =>
-  awsFailure("UnknownOperationException", `The embedded DynamoDB does not speak PartiQL: ${name} is not built.`);
-
 /** JSON may have null for an omitted parameter. */
 function withoutNulls(input: Wire): Wire {
   for (const name in input)
@@ -148,12 +174,19 @@ function withoutNulls(input: Wire): Wire {
   return input;
 }
 
-function openEngine(deps: Deps, faults: DynamoDbFaults): Engine {
-  const { database, clock } = deps;
+/** The records of one call, empty. */
+const openCall = (): Call => ({ bill: openBill(), written: [], charges: [] });
+
+const throughputOf = ({ clock, ids }: Deps, capacity: Partial<CapacitySettings> | undefined) =>
+  capacity && openThroughput(capacity, { now: clock.now, draw: () => ids.bytes(2).readUInt16BE() / 65_536 });
+
+function openEngine(deps: Deps & Options, faults: DynamoDbFaults): Engine {
+  const { database, clock, capacity } = deps;
   const tables = openTables(database);
   const streams = openStreams(database, clock.now);
   const storage = openStorage(database, streams, clock.now);
-  return { ...deps, faults, tables, streams, storage };
+  const throughput = throughputOf(deps, capacity);
+  return { ...deps, faults, tables, streams, storage, throughput, flights: openFlights() };
 }
 
 const allOperations = (engine: Engine): Operations => ({
@@ -162,6 +195,7 @@ const allOperations = (engine: Engine): Operations => ({
   ...itemOperations(engine),
   ...batchOperations(engine),
   ...transactionOperations(engine),
+  ...statementOperations(engine),
   ...queryOperations(engine),
   ...streamOperations(engine),
 });

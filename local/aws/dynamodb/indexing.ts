@@ -12,6 +12,18 @@ export interface IndexUnits {
   units: number;
 }
 
+/** Units on one entry of an index. */
+interface EntryUnits {
+  key: StoredKey;
+  units: number;
+}
+
+/** What a change of an item does to one index. */
+export interface IndexChange extends IndexUnits {
+  entries: EntryUnits[];
+  apply(base: StoredKey): void;
+}
+
 interface Entry {
   key: StoredKey;
   stored: Stored;
@@ -29,7 +41,8 @@ export interface Indexing {
   /** Fills a new index from the existing items. */
   fill(table: Table, index: Index): void;
   drop(index: Index): void;
-  update(table: Table, key: StoredKey, before: Stored | undefined, after: Stored | undefined): IndexUnits[];
+  /** What a change of an item does to each index that it concerns. */
+  plan(table: Table, before: Stored | undefined, after: Stored | undefined): IndexChange[];
   /** Records what `asOf` needs from now on. */
   remember(): void;
   /** Runs `work` on the indexes as they were at that time. */
@@ -81,16 +94,26 @@ export function openIndexing(database: Database, rows: Rows, now: () => number):
     rows.remove(index.storage, whole);
   };
 
-  const updateOne = (index: Index, base: StoredKey, old: Entry | undefined, fresh: Entry | undefined): number => {
-    if (!old && !fresh) return 0;
+  const planOne = (index: Index, old: Entry | undefined, fresh: Entry | undefined): IndexChange | undefined => {
+    if (!old && !fresh) return undefined;
     if (old && fresh && sameKey(old.key, fresh.key)) {
-      if (equalItems(itemOf(old.stored), itemOf(fresh.stored))) return 0;
-      put(index, fresh, base);
-      return writeUnits(old.stored.size, fresh.stored.size);
+      if (equalItems(itemOf(old.stored), itemOf(fresh.stored))) return undefined;
+      const units = writeUnits(old.stored.size, fresh.stored.size);
+      const entries = [{ key: fresh.key, units }];
+      return { index: index.name, units, entries, apply: (base) => put(index, fresh, base) };
     }
-    if (old) remove(index, old, base);
-    if (fresh) put(index, fresh, base);
-    return (old ? writeUnits(old.stored.size) : 0) + (fresh ? writeUnits(fresh.stored.size) : 0);
+    const entries = [old, fresh].flatMap((entry) =>
+      entry ? { key: entry.key, units: writeUnits(entry.stored.size) } : [],
+    );
+    return {
+      index: index.name,
+      units: entries.reduce((sum, { units }) => sum + units, 0),
+      entries,
+      apply: (base) => {
+        if (old) remove(index, old, base);
+        if (fresh) put(index, fresh, base);
+      },
+    };
   };
 
   const restore = ({ index, key, before }: Undo) => {
@@ -110,13 +133,13 @@ export function openIndexing(database: Database, rows: Rows, now: () => number):
       undo = undo?.filter((step) => step.index.storage !== index.storage);
       rows.drop(index.storage);
     },
-    update: (table, key, before, after) => {
-      const spent: IndexUnits[] = [];
+    plan: (table, before, after) => {
+      const changes: IndexChange[] = [];
       for (const index of table.indexes) {
-        const units = updateOne(index, key, entryOf(index, before), entryOf(index, after));
-        if (units > 0) spent.push({ index: index.name, units });
+        const change = planOne(index, entryOf(index, before), entryOf(index, after));
+        if (change) changes.push(change);
       }
-      return spent;
+      return changes;
     },
     remember: () => {
       undo ??= [];

@@ -1,9 +1,11 @@
 // PutItem, GetItem, UpdateItem and DeleteItem.
 import type { Wire } from "../stand-in.ts";
+import { admitRead, admitWrite } from "./admission.ts";
 import { consumed, readUnits, writeUnits } from "./capacity.ts";
 import type { Call, Engine, Operation, Operations } from "./engine.ts";
 import { conditionFailed, enveloped, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
+import { transactionConflict } from "./flights.ts";
 import { checkKey, checkScalarKeys, type StoredKey, storedKey } from "./keys.ts";
 import { ATTRIBUTE_UPDATES, ATTRIBUTES_TO_GET, CONDITIONAL_OPERATOR, EXPECTED } from "./legacy-shapes.ts";
 import {
@@ -60,25 +62,37 @@ export function commit(
   after: Stored | undefined,
   factor = 1,
 ): void {
-  const { table, partition } = write;
+  const { table, key, partition } = write;
   if (write.checkOnly) {
-    call.bill.spend(table, "write", writeUnits(before?.size) * factor);
-    call.bill.heat(partition, writeUnits(before?.size) * factor);
+    bill(engine, call, write, writeUnits(before?.size) * factor);
     return;
   }
-  const { tableUnits, indexUnits } = engine.storage.write({ table, key: write.key, before, after });
+  const bytes = (after?.size ?? 0) - (before?.size ?? 0);
+  const { tableUnits, indexUnits } = engine.storage.write({ table, key, before, after }, (written) =>
+    admitWrite(engine, call, write, { ...written, units: written.tableUnits * factor, bytes }),
+  );
   call.bill.spend(table, "write", tableUnits * factor);
   call.bill.heat(partition, tableUnits * factor);
   call.bill.spendOnIndexes(table, "write", indexUnits);
-  if (before || after) call.touched(table.name, partition);
+  if (before || after) call.written.push([table.name, partition]);
 }
 
-function perform(engine: Engine, call: Call, write: Write): { before: Stored | undefined; after: Stored | undefined } {
+/** Bills a write that stores nothing. */
+export function bill(engine: Engine, call: Call, write: Write, units: number): void {
+  admitWrite(engine, call, write, { units });
+  call.bill.spend(write.table, "write", units);
+  call.bill.heat(write.partition, units);
+}
+
+export function perform(
+  engine: Engine,
+  call: Call,
+  write: Write,
+): { before: Stored | undefined; after: Stored | undefined } {
+  if (engine.flights.meets(write)) throw transactionConflict();
   const before = engine.storage.read(write.table, write.key);
   if (!holds(write, before)) {
-    const units = writeUnits(before?.size);
-    call.bill.spend(write.table, "write", units);
-    call.bill.heat(write.partition, units);
+    bill(engine, call, write, writeUnits(before?.size));
     throw conditionFailed(write.showsOld && before ? itemOf(before) : undefined);
   }
   const after = write.after(before);
@@ -192,9 +206,11 @@ export function itemOperations(engine: Engine): Operations {
       run: (input, call) => {
         const prepared = prepareGet(input as GetInput);
         const table = tables.need(String(input.TableName));
-        const { read, paths } = prepared(table);
+        const { key, read, paths } = prepared(table);
         const stored = read(engine);
-        call.bill.spend(table, "read", readUnits(stored?.size ?? 0, input.ConsistentRead === true));
+        const units = readUnits(stored?.size ?? 0, input.ConsistentRead === true);
+        admitRead(engine, call, { table, key }, units);
+        call.bill.spend(table, "read", units);
         return {
           ...(stored && { Item: shownItem(stored, paths) }),
           ...consumed(call.bill, input.ReturnConsumedCapacity),

@@ -36,6 +36,10 @@ export function indexKey(item: Item, { hash, range }: Keys): StoredKey | undefin
   return { pk: sortable(pk), sk: sk ? sortable(sk) : "" };
 }
 
+/** The item of a key among those of all tables, as text. */
+export const targetText = (table: Table, { pk, sk }: StoredKey): string =>
+  JSON.stringify([table.id, typeof pk === "string" ? pk : [...pk], typeof sk === "string" ? sk : [...sk]]);
+
 export const schemaMismatch = (): AwsFailure => validation("The provided key element does not match the schema");
 
 const keyTypeMismatch = (part: KeyPart, actual: string): AwsFailure =>

@@ -68,7 +68,7 @@ export function queryOperations(engine: Engine): Operations {
         checkAsked(source, asked);
         const page = queryPage(source, hash, range, asked.startKey, wire.ScanIndexForward !== false);
         return {
-          ...readPage(engine, call.bill, source, page, asked, input),
+          ...readPage(engine, call, source, page, asked, input),
           ...consumed(call.bill, input.ReturnConsumedCapacity),
         };
       },
@@ -90,7 +90,7 @@ export function queryOperations(engine: Engine): Operations {
         checkAsked(source, asked);
         const page = scanPage(source, asked.startKey, wire);
         return {
-          ...readPage(engine, call.bill, source, page, asked, input),
+          ...readPage(engine, call, source, page, asked, input),
           ...consumed(call.bill, input.ReturnConsumedCapacity),
         };
       },

@@ -1,11 +1,12 @@
 // Shared by Query and Scan: table or index, start position, projection, and reading one page.
 import type { Wire } from "../stand-in.ts";
+import { admitRead } from "./admission.ts";
 import { type Bill, readUnits } from "./capacity.ts";
-import type { Engine } from "./engine.ts";
+import type { Call, Engine } from "./engine.ts";
 import { inOlderWords, invalidParameter, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
 import { inHashOrder } from "./hash-order.ts";
-import { checkScalarKeys, type Sortable, storedKey } from "./keys.ts";
+import { checkScalarKeys, type Sortable, type StoredKey, storedKey } from "./keys.ts";
 import { type Comparisons, readAttributesToGet, readFilter } from "./legacy.ts";
 import { ATTRIBUTES_TO_GET, CONDITIONAL_OPERATOR } from "./legacy-shapes.ts";
 import { CONSUMED, choice, count, flag, ITEM_TABLE, map, NAMES, type Shape, text } from "./parameters.ts";
@@ -205,13 +206,14 @@ export const PARTITIONS = 4;
 /** Reads one page, at most 1 MB before the filter, and returns it in the form of Query and Scan. */
 export function readPage(
   engine: Engine,
-  bill: Bill,
+  call: Call,
   source: Source,
   page: Page,
   asked: ReadRequest,
   input: ReadInput,
 ): Wire {
   const { table, index } = source;
+  const { bill } = call;
   const lag = index && !index.local ? (engine.faults.indexLag?.() ?? 0) : 0;
   const read = () => collect(engine, bill, source, page, asked, input);
   const result = lag > 0 ? engine.storage.indexing.asOf(engine.clock.now() - lag, read) : read();
@@ -220,6 +222,7 @@ export function readPage(
     page.partitionOf && !result.last
       ? result.partitions.reduce((sum, bytes) => sum + readUnits(bytes, consistent), 0)
       : readUnits(result.bytes, consistent);
+  admitRead(engine, call, { table, key: startOf(page) }, units, index?.name);
   bill.spend(table, "read", index ? 0 : units);
   if (index) bill.spendOnIndexes(table, "read", [{ index: index.name, units }]);
   return {
@@ -229,6 +232,12 @@ export function readPage(
     ...(result.last && { LastEvaluatedKey: lastKey(itemOf(result.last), source) }),
   };
 }
+
+/** Where a page begins: all of it is charged to that partition. */
+const startOf = ({ pk, bounds = {}, beyond = [] }: Page): StoredKey =>
+  pk === undefined
+    ? { pk: beyond[0] ?? "", sk: beyond[1] ?? "" }
+    : { pk, sk: beyond[0] ?? bounds.min ?? bounds.above ?? "" };
 
 function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: ReadRequest, input: ReadInput) {
   const limit = input.Limit ?? Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 // Stores items as rows in the order of their keys, and updates indexes and stream with every write.
 import type { Database } from "../database.ts";
 import { writeUnits } from "./capacity.ts";
-import { type Indexing, type IndexUnits, openIndexing } from "./indexing.ts";
+import { type IndexChange, type Indexing, openIndexing } from "./indexing.ts";
 import type { StoredKey } from "./keys.ts";
 import { openRows, type Reach, type RowKey, TABLE_COLUMNS } from "./rows.ts";
 import { itemOf, type Stored, textOf } from "./stored.ts";
@@ -11,7 +11,7 @@ import { attributeOf, equalItems } from "./values.ts";
 
 interface Written {
   tableUnits: number;
-  indexUnits: IndexUnits[];
+  indexUnits: IndexChange[];
 }
 
 /** One item's change: an absent old item means an insert, an absent new item a delete. */
@@ -31,7 +31,8 @@ export interface Storage {
   read(table: Table, key: StoredKey): Stored | undefined;
   /** Rows of a table or an index, in order. */
   stretch(storage: string, reach: Reach): Iterable<Stored>;
-  write(change: Change): Written;
+  /** `admit` is told what the change costs before anything is stored, and may refuse it by throwing. */
+  write(change: Change, admit?: (written: Written) => void): Written;
   /** Number of items and their bytes. */
   measure(storage: string): { items: number; bytes: number };
   /** Items that are expired at `second`. */
@@ -41,7 +42,7 @@ export interface Storage {
 }
 
 const FIVE_YEARS = 5 * 365 * 24 * 3600;
-const NO_INDEXES: IndexUnits[] = [];
+const NO_INDEXES: IndexChange[] = [];
 
 export function openStorage(database: Database, streams: Streams, now: () => number): Storage {
   const rows = openRows(database);
@@ -60,20 +61,24 @@ export function openStorage(database: Database, streams: Streams, now: () => num
     },
     read: (table, { pk, sk }) => rows.find(table.storage, [pk, sk]),
     stretch: rows.read,
-    write: ({ table, key, before, after, expired }) => {
+    write: ({ table, key, before, after, expired }, admit) => {
       const tableUnits = writeUnits(before?.size, after?.size);
       // Items from the database have their text, and comparing texts is fastest.
       const isSame = before && after && (before === after || (before.text && before.text === textOf(after)));
-      if (isSame) return { tableUnits, indexUnits: NO_INDEXES };
+      const isObserved =
+        !isSame &&
+        table.observed &&
+        (before || after) &&
+        !(before && after && equalItems(itemOf(before), itemOf(after)));
+      const indexUnits = isObserved && table.indexes.length > 0 ? indexing.plan(table, before, after) : NO_INDEXES;
+      const written = { tableUnits, indexUnits };
+      admit?.(written);
+      if (isSame) return written;
       if (after) put(table, key, after);
       else if (before) rows.remove(table.storage, [key.pk, key.sk]);
-      if (!table.observed || (!before && !after)) return { tableUnits, indexUnits: NO_INDEXES };
-
-      const [old, fresh] = [before && itemOf(before), after && itemOf(after)];
-      if (old && fresh && equalItems(old, fresh)) return { tableUnits, indexUnits: NO_INDEXES };
-      const indexUnits = table.indexes.length > 0 ? indexing.update(table, key, before, after) : NO_INDEXES;
-      streams.append(table, before, after, expired === true);
-      return { tableUnits, indexUnits };
+      for (const { apply } of indexUnits) apply(key);
+      if (isObserved) streams.append(table, before, after, expired === true);
+      return written;
     },
     measure: rows.measure,
     expired: (table, second) =>

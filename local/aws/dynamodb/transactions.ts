@@ -1,13 +1,11 @@
 // TransactWriteItems and TransactGetItems: all or nothing, and once per client token.
-import { createHash } from "node:crypto";
-import { MINUTE } from "../../../shared/clock.ts";
 import { awsFailure, isAwsFailure, type Wire } from "../stand-in.ts";
-import { targetText } from "./batch.ts";
+import { admitRead, giveBack, isRefusal } from "./admission.ts";
 import { consumedByTable, readUnits, TRANSACTION_FACTOR, writeUnits } from "./capacity.ts";
 import type { Call, Engine, Operations } from "./engine.ts";
 import { inOlderWords, validation } from "./errors.ts";
-import { collectionMetricsByTable, commit, type GetInput, holds, prepareGet, shownItem } from "./items.ts";
-import { refusesAll } from "./keys.ts";
+import { bill, collectionMetricsByTable, commit, type GetInput, holds, prepareGet, shownItem } from "./items.ts";
+import { refusesAll, targetText } from "./keys.ts";
 import {
   COLLECTION_METRICS,
   CONSUMED,
@@ -22,6 +20,7 @@ import {
   text,
 } from "./parameters.ts";
 import { itemOf, type Stored } from "./stored.ts";
+import { clientTokens } from "./transaction-tokens.ts";
 import { type Item, sizeOfItem } from "./values.ts";
 import {
   type PreparedWrite,
@@ -35,7 +34,6 @@ import {
 
 const MAX_ACTIONS = 100;
 const MAX_BYTES = 4 * 1024 * 1024;
-const TOKEN_LIFE = 10 * MINUTE;
 
 const ACTIONS: Rule = { type: "List", required: true, ahead: { min: 1, max: MAX_ACTIONS } };
 const TOKEN: Rule = { type: "String", min: 1, ahead: { max: 36 } };
@@ -80,6 +78,7 @@ interface Reason {
 }
 
 const NONE: Reason = { Code: "None" };
+const CONFLICT = "Transaction is ongoing for the item";
 
 const cancelled = (reasons: Reason[]) =>
   awsFailure(
@@ -181,6 +180,9 @@ function writeAll(engine: Engine, call: Call, prepared: PreparedWrite[]): { tabl
     targets.add(target);
   }
   if (writes.includes(undefined)) throw cancelled(reasons);
+  for (const [at, write] of writes.entries())
+    if (engine.flights.meets(write!)) reasons[at] = { Code: "TransactionConflict", Message: CONFLICT };
+  if (reasons.some(({ Code }) => Code === "TransactionConflict")) throw cancelled(reasons);
   for (const [at, write] of writes.entries()) {
     if (!write) continue;
     const before = engine.storage.read(write.table, write.key);
@@ -195,15 +197,17 @@ function writeAll(engine: Engine, call: Call, prepared: PreparedWrite[]): { tabl
       };
   }
   if (reasons.some(({ Code }) => Code !== "None")) {
-    for (const write of writes) {
-      if (!write) continue;
-      const units = writeUnits(engine.storage.read(write.table, write.key)?.size);
-      call.bill.spend(write.table, "write", units);
-      call.bill.heat(write.partition, units);
-    }
+    for (const [at, write] of writes.entries())
+      if (write)
+        admitted(reasons, at, () =>
+          bill(engine, call, write, writeUnits(engine.storage.read(write.table, write.key)?.size)),
+        );
     throw cancelled(reasons);
   }
-  for (const { write, before, after } of ready) commit(engine, call, write, before, after, TRANSACTION_FACTOR);
+  for (const [at, { write, before, after }] of ready.entries())
+    admitted(reasons, at, () => commit(engine, call, write, before, after, TRANSACTION_FACTOR));
+  refuseThrottled(engine, call, reasons);
+  call.flight = [...targets];
   return ready.map(({ write, before, after }) => ({
     table: write.table.name,
     bytes: Math.max(before?.size ?? 0, after?.size ?? 0),
@@ -223,6 +227,22 @@ function reasoned<T>(reasons: Reason[], at: number, work: () => T): T | undefine
   }
 }
 
+/** Runs one action's consumption. A refusal becomes the cancellation reason at its index. */
+function admitted(reasons: Reason[], at: number, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    reasons[at] = { Code: "ThrottlingError", Message: error.message };
+  }
+}
+
+function refuseThrottled(engine: Engine, call: Call, reasons: Reason[]): void {
+  if (!reasons.some(({ Code }) => Code === "ThrottlingError")) return;
+  giveBack(engine, call);
+  throw cancelled(reasons);
+}
+
 function readAll(engine: Engine, call: Call, gets: Wire[]): Wire[] {
   const prepared = gets.map((entry, at) => {
     if (entry === null) throw noMember(`transactItems.${at + 1}.member`);
@@ -236,45 +256,18 @@ function readAll(engine: Engine, call: Call, gets: Wire[]): Wire[] {
   const reads = prepared.map(({ on }, at) => reasoned(reasons, at, () => on(tables[at]!)));
   const targets = reads.flatMap((read, at) => (read ? targetText(tables[at]!, read.key) : []));
   if (new Set(targets).size < targets.length) throw severalOnOne();
+  for (const [at, read] of reads.entries())
+    if (read && engine.flights.meets({ table: tables[at]!, key: read.key }))
+      reasons[at] = { Code: "TransactionConflict", Message: CONFLICT };
   if (reasons.some(({ Code }) => Code !== "None")) throw cancelled(reasons);
-  return reads.map((read, at) => {
+  const answers = reads.map((read, at) => {
+    const table = tables[at]!;
     const stored = read!.read(engine);
-    call.bill.spend(tables[at]!, "read", readUnits(stored?.size ?? 0, true) * TRANSACTION_FACTOR);
+    const units = readUnits(stored?.size ?? 0, true) * TRANSACTION_FACTOR;
+    admitted(reasons, at, () => admitRead(engine, call, { table, key: read!.key }, units));
+    call.bill.spend(table, "read", units);
     return stored ? { Item: shownItem(stored, read!.paths) } : {};
   });
-}
-
-/** Client tokens of the last ten minutes, with the transaction of each and the cost of reading it again. */
-function clientTokens({ database, clock, tables }: Engine) {
-  database.exec(
-    "CREATE TABLE IF NOT EXISTS dynamodb_tokens (token TEXT PRIMARY KEY, at INTEGER, request TEXT, sizes TEXT)",
-  );
-  const digest = ({ TransactItems }: Wire) =>
-    createHash("sha256").update(JSON.stringify(TransactItems)).digest("base64");
-
-  return {
-    /** Whether the transaction was done before. If so, a repeat is billed as a read. */
-    replay: (token: string, input: Wire, call: Call): boolean => {
-      const row = database.first("SELECT at, request, sizes FROM dynamodb_tokens WHERE token = ?", token);
-      if (!row || Number(row.at) <= clock.now() - TOKEN_LIFE) return false;
-      if (row.request !== digest(input))
-        throw awsFailure(
-          "IdempotentParameterMismatchException",
-          "The parameters of this request do not match the parameters of an earlier request with the same client request token",
-        );
-      for (const { table, bytes } of JSON.parse(String(row.sizes)) as { table: string; bytes: number }[])
-        call.bill.spend(tables.need(table), "read", readUnits(bytes, true) * TRANSACTION_FACTOR);
-      return true;
-    },
-    keep: (token: string, input: Wire, sizes: { table: string; bytes: number }[]): void => {
-      database.run("DELETE FROM dynamodb_tokens WHERE at <= ?", clock.now() - TOKEN_LIFE);
-      database.run(
-        "INSERT OR REPLACE INTO dynamodb_tokens (token, at, request, sizes) VALUES (?, ?, ?, ?)",
-        token,
-        clock.now(),
-        digest(input),
-        JSON.stringify(sizes),
-      );
-    },
-  };
+  refuseThrottled(engine, call, reasons);
+  return answers;
 }

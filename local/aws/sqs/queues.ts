@@ -6,7 +6,9 @@ import { read } from "./contents.ts";
 
 export const account = "000000000000";
 const arnPrefix = `arn:aws:sqs:us-east-1:${account}:`;
-export const urlOf = (name: string): string => `http://sqs.local/${account}/${name}`;
+/** The host of queue URLs within this process; the AWS port answers with the host that was asked. */
+export const QUEUE_HOST = "http://sqs.local/";
+export const urlOf = (name: string): string => `${QUEUE_HOST}${account}/${name}`;
 export const arnOf = (name: string): string => arnPrefix + name;
 
 export interface Queue {

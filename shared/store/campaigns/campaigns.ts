@@ -1,6 +1,7 @@
 // Campaigns (CMP): an ordered list of messages, each of which becomes one job when the campaign is released.
 import { createHash } from "node:crypto";
-import { timestamp, uuidV7 } from "../../clock.ts";
+import type * as v from "valibot";
+import { timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
 import type { PageQuery } from "../../http/paging.ts";
 import type { Target } from "../../http/send-input.ts";
@@ -10,8 +11,9 @@ import { all, is, oneOf } from "../conditions.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, fieldsOf, fromJson, type NewRowOf, toJson } from "../item.ts";
 import type { TenantId } from "../model.ts";
+import { jobIdOf } from "../sends/job-ids.ts";
 import { changeListed, createListed, type ListedOptions, listPage } from "../status-index.ts";
-import { CampaignItem, type CampaignMessage, campaignFields } from "./items.ts";
+import { CampaignItem, type CampaignMessage, campaignFields, type MessageError } from "./items.ts";
 
 type CampaignRow = NewRowOf<typeof CampaignItem>;
 type CampaignChange = ChangeOf<typeof CampaignItem>;
@@ -25,7 +27,12 @@ export interface CampaignSpec extends Pick<CampaignRow, "name" | "category" | "h
 
 type ServiceField = "id" | "status" | "created_at" | "updated_at" | "released_at" | "archived_from" | "restored";
 
-export interface Campaign extends CampaignSpec, Pick<CampaignRow, ServiceField> {}
+export interface Campaign extends CampaignSpec, Pick<CampaignRow, ServiceField> {
+  messages: readonly ReleasedMessage[];
+}
+
+/** A message, with the error of its job where that failed as a whole. */
+export type ReleasedMessage = CampaignMessage & { error?: v.InferOutput<typeof MessageError> };
 
 /** What is authored, as it is stored. */
 const stored = ({ name, category, target, holdout_percentage, scheduled_at, messages }: CampaignSpec) => ({
@@ -143,7 +150,7 @@ async function changed(
 
 /** The job of a message: the same for every attempt at a release (CMP-20). */
 export const messageJobId = (tenant: TenantId, campaign: string, message: string, releasedAt: number): string =>
-  uuidV7(releasedAt, createHash("sha256").update(`campaign:${tenant}:${campaign}:${message}`).digest());
+  jobIdOf("campaign", releasedAt, createHash("sha256").update(`campaign:${tenant}:${campaign}:${message}`).digest());
 
 /** The time of a message: its own, else the campaign's; undefined if it is sent at the release. */
 export function timeOf(
@@ -172,6 +179,13 @@ export async function releaseCampaign(store: Store, id: string): Promise<Campaig
   return moveCampaign(store, id, isNow ? "release_now" : "release_later", change, { when: unchanged, extraItems });
 }
 
+/** Pauses a campaign because of what the service found, if its status allows it still. */
+export async function pauseCampaign(store: Store, { id, name }: Pick<Campaign, "id" | "name">, reason: string) {
+  const note = { kind: "campaign_paused", text: `The campaign ${name} was paused: ${reason}.`, ref_id: id } as const;
+  const options = { ...conditionsOf("pause"), extraItems: [annotationWrite(store, note)] };
+  await changeListed(store, CampaignItem, id, movedBy(store, "pause", {}), options);
+}
+
 export const campaignActions = ["pause", "resume", "archive", "unarchive"] as const;
 
 /** CMP-21 to CMP-25. @throws 404, 409 naming the status. */
@@ -196,7 +210,10 @@ const campaignOf = (row: CampaignRow): Campaign => ({
   ...fieldsOf(campaignFields, row),
   target: fromJson(row.target),
   scheduled_at: row.scheduled_at,
-  messages: fromJson(row.messages),
+  messages: fromJson(row.messages).map((message): ReleasedMessage => {
+    const error = row[`error:${message.job_id}`];
+    return error ? { ...message, error } : message;
+  }),
   released_at: row.released_at,
   archived_from: row.archived_from,
   restored: row.restored,

@@ -25,6 +25,9 @@ export const CampaignMessage = v.object({
 });
 export type CampaignMessage = v.InferOutput<typeof CampaignMessage>;
 
+/** Why the job of a message as a whole failed (AMB-126). */
+export const MessageError = v.object({ code: v.string(), message: v.string() });
+
 /** What the API returns of a campaign as it is stored. */
 export const campaignFields = {
   id: v.string(),
@@ -50,6 +53,8 @@ export const CampaignItem = entity("campaign", {
     archived_from: v.optional(v.picklist(campaignMoves.archive.from)),
     /** It was unarchived and has not been resumed since. */
     restored: v.optional(v.boolean()),
+    /** By job. */
+    "error:*": MessageError,
   },
-  writers: ["api-campaigns", "run-campaign"],
+  writers: ["api-campaigns", "api-channels", "run-campaign", "fan-out", "deliver"],
 });

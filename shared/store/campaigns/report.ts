@@ -1,9 +1,9 @@
 // The report of a campaign (CRP): its funnel, and the same by channel and by message.
 import type { StoreReader } from "../../resources.ts";
-import { dispatchedJobs, type Funnel, funnelOf, type Window } from "../insights/insights.ts";
-import { interactionTotals } from "../sends/interaction-totals.ts";
-import type { Job } from "../sends/jobs.ts";
-import type { Campaign } from "./campaigns.ts";
+import { campaignJobs, campaignSends, type Funnel, funnelOf, type Window } from "../insights/insights.ts";
+import { withContents } from "../sends/job-content.ts";
+import type { Job, JobRecord } from "../sends/jobs.ts";
+import type { Campaign, ReleasedMessage } from "./campaigns.ts";
 import type { CampaignMessage } from "./items.ts";
 
 interface Reached {
@@ -12,22 +12,38 @@ interface Reached {
   /** F19. */
   opened_human: number;
   clicked: number;
+  clicked_human: number;
 }
 
-export interface CampaignReport extends Funnel {
+/** What of a campaign failed (AMB-126). */
+export interface CampaignFailures {
+  /** Recipients to whom a message could not be sent. */
+  failed: number;
+  /** The same by reason. A message that failed before its audience was known counts once, by the code of its error. */
+  fail_reasons: Record<string, number>;
+}
+
+export interface CampaignReport extends Funnel, CampaignFailures {
   by_channel: ({ channel: string } & Reached)[];
   /** Empty for a campaign of one message (CRP-5). */
-  by_message: ({ position: number; label: string } & Reached)[];
+  by_message: ({ position: number; label: string } & Reached & Pick<ReleasedMessage, "error">)[];
 }
 
 /** @param window when its messages were dispatched, and when conversions happened */
 export async function reportOf(store: StoreReader, campaign: Campaign, window: Window): Promise<CampaignReport> {
   const source = { type: "campaign", id: campaign.id } as const;
-  const [funnel, jobs] = await Promise.all([funnelOf(store, source, window), dispatchedJobs(store, campaign, window)]);
-  const sends = await Promise.all(jobs.map(async (job) => ({ job, totals: await interactionTotals(store, job.id) })));
+  const found = await campaignJobs(store, campaign);
+  const reading = campaignSends(store, found, window);
+  const [funnel, sent] = await Promise.all([funnelOf(store, source, window, reading), reading]);
+  const failures = failuresWithin(campaign, found, window);
+  const jobs = await withContents(
+    store,
+    sent.map(({ job }) => job),
+  );
+  const sends = jobs.map((job, n) => ({ job, totals: sent[n]!.totals }));
   const channels = new Map<string, Reached>();
   const reachedBy = (channel: string): Reached => {
-    const found = channels.get(channel) ?? { delivered: 0, opened: 0, opened_human: 0, clicked: 0 };
+    const found = channels.get(channel) ?? { delivered: 0, opened: 0, opened_human: 0, clicked: 0, clicked_human: 0 };
     channels.set(channel, found);
     return found;
   };
@@ -38,6 +54,7 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
       reached.opened += recipients.opened;
       reached.opened_human += recipients.opened_human;
       reached.clicked += recipients.clicked;
+      reached.clicked_human += recipients.clicked_human;
     }
   }
   const byJob = new Map(sends.map(({ job, totals }) => [job.id, { job, recipients: totals.recipients }]));
@@ -50,15 +67,51 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
       opened: recipients?.opened ?? 0,
       opened_human: recipients?.opened_human ?? 0,
       clicked: recipients?.clicked ?? 0,
+      clicked_human: recipients?.clicked_human ?? 0,
+      ...(message.error && { error: message.error }),
     };
   });
   return {
     ...funnel,
+    ...failures,
     by_channel: [...channels]
       .map(([channel, reached]) => ({ channel, ...reached }))
       .sort((a, b) => (a.channel < b.channel ? -1 : 1)),
     by_message: campaign.messages.length > 1 ? by_message : [],
   };
+}
+
+/** What failed of all messages. */
+export async function campaignFailures(store: StoreReader, campaign: Campaign): Promise<CampaignFailures> {
+  return failuresWithin(campaign, await campaignJobs(store, campaign), { start: 0, end: Number.POSITIVE_INFINITY });
+}
+
+/** What failed of the messages that were dispatched, or failed before, within a window. */
+function failuresWithin(campaign: Campaign, jobs: readonly JobRecord[], { start, end }: Window): CampaignFailures {
+  const isWithin = (at: number) => at >= start && at <= end;
+  return failuresOf(
+    campaign,
+    jobs.flatMap((job) => {
+      const at = job.dispatched_at ?? job.completed_at;
+      return at && isWithin(Date.parse(at)) ? [job] : [];
+    }),
+  );
+}
+
+function failuresOf({ messages }: Campaign, jobs: readonly JobRecord[]): CampaignFailures {
+  const fail_reasons: Record<string, number> = {};
+  const errors = new Map(messages.map(({ job_id, error }) => [job_id, error]));
+  let failed = 0;
+  const count = (reason: string, n: number) => {
+    failed += n;
+    if (n > 0) fail_reasons[reason] = (fail_reasons[reason] ?? 0) + n;
+  };
+  for (const job of jobs) {
+    for (const [reason, n] of Object.entries(job.fail_reasons)) count(reason, n);
+    const isRefused = job.status === "failed" && job.counts.total === 0;
+    if (isRefused) count(errors.get(job.id)?.code ?? "failed", Math.max(1, job.sent));
+  }
+  return { failed, fail_reasons };
 }
 
 /** CRP-4, AMB-68: its title, a template's as it was sent, else its number. */

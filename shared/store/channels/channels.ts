@@ -4,6 +4,7 @@ import { ApiError, conflict, invalid, notFound } from "../../http/errors.ts";
 import { type ChannelType, type PlanName, plans } from "../../plans.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, present } from "../conditions.ts";
+import { releaseChannel } from "../dependents.ts";
 import { removeItem } from "../item.ts";
 import { changeNamed, createNamed, removeNamed } from "../name-index.ts";
 import type { Timers } from "../timers.ts";
@@ -106,7 +107,8 @@ export async function updateChannel(
 /**
  * Removes a channel and its credentials in one transaction, then its other rows. A repeated request finishes an
  * interrupted removal.
- * @throws 404, 409 for a channel with stored credentials unless `force` (CHN-17).
+ * @throws 404, 409 for a channel with stored credentials or that a released campaign uses, unless `force` (CHN-17,
+ * AMB-119).
  */
 export async function removeChannel(store: Store, id: string, { force }: { force: boolean }): Promise<void> {
   const permit = (channel: ChannelRow) => {
@@ -114,6 +116,11 @@ export async function removeChannel(store: Store, id: string, { force }: { force
     if (channel.credentials !== undefined) throw conflict("Credentials are stored for this channel. Use force=true.");
     return absent("credentials");
   };
+  const channel = await store.get(ChannelItem, { id });
+  if (channel) {
+    permit(channel);
+    await releaseChannel(store, channel, { force });
+  }
   const extraItems = [removeItem(CredentialsItem, { channel: id })];
   const isRemoved = await removeNamed(store, ChannelItem, id, { permit, extraItems });
   await removeParts(store, id);

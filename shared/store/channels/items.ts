@@ -32,7 +32,7 @@ export const ChannelItem = entity("channel", {
     verification: v.optional(v.string()),
     queued_at: v.optional(v.string()),
   },
-  writers: ["api-channels", "verify-channel", "api-auth", "api-agency"],
+  writers: ["api-channels", "verify-channel", "api-auth", "api-agency", "operator"],
 });
 export type ChannelRow = RowOf<typeof ChannelItem>;
 

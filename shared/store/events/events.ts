@@ -1,14 +1,16 @@
-// Events as they are stored: one immutable row each. The actor and the time are in the index keys.
+// Events as they are stored: alone in a row of their own, or packed in blocks.
 import { createHmac } from "node:crypto";
 import * as v from "valibot";
 import { uuidOf } from "../../clock.ts";
 import { Timestamp } from "../../http/schemas.ts";
-import type { Store } from "../../resources.ts";
-import { fromJson, type ItemWrite, indexKey, putItem, type RowOf, toJson } from "../item.ts";
+import type { Store, StoreReader } from "../../resources.ts";
+import { fromJson, type ItemWrite, indexKey, type NewRowOf, putItem, type RowOf, toJson } from "../item.ts";
 import type { TenantId, Value } from "../model.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
-import { type Actor, EventItem, EventsByActor, EventsByTime, eventSources } from "./items.ts";
+import { blockKey } from "./block-keys.ts";
+import { type Actor, EventBlock, EventItem, EventsByTime, eventSources } from "./items.ts";
+import { type PackedEvent, unpackEvents } from "./packing.ts";
 
 /** An event as it is exported. */
 export const ExportedEvent = v.object({
@@ -40,47 +42,60 @@ export function eventId({ idKey }: Pick<RootSecrets, "idKey">, tenant: TenantId,
 /** The length of a time in `<occurred_at>#<id>`, the order of exports (EXP-7). */
 const TIME_CHARACTERS = "2026-11-20T12:00:00.000Z".length;
 
-/** Where a time begins among the events of one name in a history: before the events of that very time. */
+/** Where a time begins among the events of one name of the first format: before the events of that very time. */
 export const inHistory = (name: string, occurredAt: string): string => `${name}#${occurredAt}`;
 
 export const dayOf = (occurredAt: string): string => occurredAt.slice(0, 10);
+
+/** An actor in one text: `S` and the id of a subscriber, or `A` and an anonymous id. */
+export const actorText = (actor: Actor): string =>
+  "subscriber" in actor ? `S${actor.subscriber}` : `A${actor.anonymous}`;
+export const actorIn = (text: string): Actor =>
+  text.startsWith("S") ? { subscriber: text.slice(1) } : { anonymous: text.slice(1) };
 
 export interface NewEventRow extends StoredEvent {
   actor: Actor;
   /** The partition of its day in the export index. */
   shard: string;
-  /** Whether anything of the workspace reacts to it. */
-  isWatched: boolean;
 }
 
-export function eventWrite({ tenant }: Pick<Store, "tenant">, event: NewEventRow): ItemWrite<"workspace"> {
-  const { id, event_name, actor, platform, properties, occurred_at, received_at, source, shard, isWatched } = event;
-  return putItem(
-    EventItem,
-    { id },
-    {
-      ...indexKey(EventsByTime, tenant, { day: dayOf(occurred_at), shard, occurred_at, id }),
-      ...indexKey(EventsByActor, tenant, { ...actor, event_name, occurred_at }),
-      event_name,
-      received_at,
-      source,
-      platform: platform ?? undefined,
-      properties: Object.keys(properties).length > 0 ? toJson(properties) : undefined,
-      react: isWatched ? "event" : undefined,
-    },
-  );
+/** The key and the row of a new event that is stored alone. */
+export function eventRow({ tenant }: Pick<Store, "tenant">, event: NewEventRow) {
+  const { id, event_name, actor, platform, properties, occurred_at, received_at, source, shard } = event;
+  const row: NewRowOf<typeof EventItem> = {
+    ...indexKey(EventsByTime, tenant, { day: dayOf(occurred_at), shard, occurred_at, id }),
+    event_name,
+    actor: actorText(actor),
+    received_at,
+    source,
+    platform: platform ?? undefined,
+    properties: Object.keys(properties).length > 0 ? toJson(properties) : undefined,
+  };
+  return { key: { id }, row };
 }
 
 /** Writes an event without its actor: it stays in exports, and is in no history any more. */
 export const anonymousWrite = (event: EventRow, eraseProperties: boolean): ItemWrite<"workspace"> => {
-  const { pk: _, sk: __, i2pk: ___, i2sk: ____, react: _____, properties, ...row } = event;
+  const {
+    pk: _,
+    sk: __,
+    actor: ___,
+    i2pk: ____,
+    i2sk: _____,
+    react: ______,
+    properties,
+    ...row
+  } = event as EventRow & {
+    react?: string;
+  };
   return putItem(EventItem, { id: idOf(event) }, { ...row, properties: eraseProperties ? undefined : properties });
 };
 
-const idOf = ({ i1sk }: EventRow): string => i1sk.slice(TIME_CHARACTERS + 1);
+const idOf = ({ i1sk = "" }: Pick<EventRow, "i1sk">): string => i1sk.slice(TIME_CHARACTERS + 1);
 
+/** An event that was stored alone. */
 export function eventOf(row: EventRow): StoredEvent {
-  const { i1sk, event_name, platform = null, properties, received_at, source } = row;
+  const { i1sk = "", event_name = "", platform = null, properties, received_at = "", source = "server" } = row;
   return {
     id: idOf(row),
     event_name,
@@ -93,19 +108,41 @@ export function eventOf(row: EventRow): StoredEvent {
   };
 }
 
-/** The actor in `T#<tenant>#H#S#<subscriber>` or `T#<tenant>#H#A#<anonymous id>`. */
-function actorOf({ i2pk }: EventRow): Actor | undefined {
+/** In the first format, the actor is in `T#<tenant>#H#S#<subscriber>` or `T#<tenant>#H#A#<anonymous id>`. */
+function actorOf({ actor, i2pk }: EventRow): Actor | undefined {
+  if (actor !== undefined) return actorIn(actor);
   if (i2pk === undefined) return undefined;
   const [, , , kind, ...id] = i2pk.split("#");
   return kind === "S" ? { subscriber: id.join("#") } : { anonymous: id.join("#") };
+}
+
+/** An event of a block. */
+export function packedEventOf(
+  { id, event_name, actor, platform, properties, occurred_at }: PackedEvent,
+  { received_at, source }: Pick<StoredEvent, "received_at" | "source">,
+): StoredEvent {
+  const whose = actor === null ? undefined : actorIn(actor);
+  return { id, event_name, actor: whose, platform, properties, occurred_at, received_at, source };
+}
+
+/**
+ * An event by its id: of one that was sent in a batch, only if it has an idempotency key or if a journey or conversion
+ * reacted to it when it came.
+ */
+export async function findEvent(store: StoreReader, id: string): Promise<StoredEvent | undefined> {
+  const row = await store.get(EventItem, { id });
+  if (row?.block === undefined) return row && eventOf(row);
+  const block = await store.get(EventBlock, blockKey(row.block));
+  const event = block && unpackEvents(block.events).find((one) => one.id === id);
+  return event && packedEventOf(event, block);
 }
 
 /** Events of one day and request that share a partition of the export index. */
 const EVENTS_PER_SHARD = 64;
 
 /**
- * Spreads the events of a request over the partitions of their days. A few events share a partition, so that exports
- * of quiet days are cheap; many are spread, so that no partition is hot.
+ * Spreads the events of a request that are stored alone over the partitions of their days. A few events share a
+ * partition, so that exports of quiet days are cheap; many are spread, so that no partition is hot.
  * @param days the day of each event
  * @param draw a random byte
  * @returns the shard of each event, in the order of the calls.

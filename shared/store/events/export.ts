@@ -8,8 +8,8 @@ import { SHARDS } from "../shards.ts";
 import { ownersOf } from "../subscribers/aliases.ts";
 import { Profile } from "../subscribers/items.ts";
 import { type DayShard, noted } from "./days.ts";
-import { dayOf, type EventRow, type ExportedEvent, eventOf, type StoredEvent } from "./events.ts";
-import { EventsByTime } from "./items.ts";
+import { dayOf, type ExportedEvent, type StoredEvent } from "./events.ts";
+import { AFTER, openSource, placeOf, type Source } from "./export-sources.ts";
 
 export interface ExportQuery {
   /** Included. */
@@ -27,11 +27,9 @@ const Cursor = v.object({
   last: v.string(),
 });
 
-type Window = Pick<v.InferOutput<typeof Cursor>, "from" | "to"> & { last?: string };
+type Pass = Pick<v.InferOutput<typeof Cursor>, "from" | "to"> & { last?: string };
 
 const BEGINNING = "0000-01-01T00:00:00.000Z";
-/** Appended to the sort key of a row, it sorts directly after that row: ids are of one length. */
-const AFTER = "!";
 
 /**
  * One page of a pass. A row that exists at the first page is on exactly one page, whatever is stored meanwhile. An event
@@ -49,14 +47,13 @@ export async function exportEvents(
   const takes = pageRoom();
   const page: StoredEvent[] = [];
   let last: string | undefined;
-  for await (const row of merged) {
-    const event = eventOf(row);
+  for await (const event of merged) {
     if (page.length === query.limit || !takes(event)) {
       const { from, to } = window;
       return { items: await resolve(store, page), next_cursor: sealCursor(root, scope, { from, to, last }) };
     }
     page.push(event);
-    last = row.i1sk;
+    last = placeOf(event);
   }
   return { items: await resolve(store, page), next_cursor: "" };
 }
@@ -66,7 +63,7 @@ function windowOf(
   root: Pick<RootSecrets, "cursorKey">,
   scope: string,
   { from, to, cursor }: ExportQuery,
-): Window {
+): Pass {
   if (cursor !== undefined) {
     const window = v.parse(Cursor, openCursor(root, scope, cursor));
     if ((from ?? window.from) !== window.from || (to ?? window.to) !== window.to)
@@ -78,51 +75,34 @@ function windowOf(
   return window;
 }
 
-/** Rows read from each partition beyond its even share of a page. */
+/** Events read from each partition beyond its even share of a page. */
 const SPARE = 4;
 const MIN_LIMIT = 16;
 
-interface Partition extends DayShard {
-  rows: EventRow[];
-  /** Where its next read begins. */
-  from: string;
-  ended: boolean;
-}
-
-/** The rows of a window in order. Quiet days are read together, so that each does not cost a request of its own. */
-async function* merge(store: StoreReader, { from, to, last }: Window, limit: number): AsyncGenerator<EventRow> {
+/** The events of a window in order. Quiet days are read together, so that each does not cost a request of its own. */
+async function* merge(store: StoreReader, { from, to, last }: Pass, limit: number): AsyncGenerator<StoredEvent> {
   const start = last === undefined ? from : last + AFTER;
   let left = limit + 1;
   for await (const dayShards of grouped(noted(store, dayOf(start), dayOf(to)))) {
-    const partitions = dayShards.map((one): Partition => ({ ...one, rows: [], from: start, ended: false }));
-    const first = Math.ceil(left / partitions.length) + SPARE;
-    const refill = async (partition: Partition, count: number) => {
-      while (partition.rows.length === 0 && !partition.ended) {
-        const range = { from: partition.from, to, limit: count, eventual: true };
-        const page = await store.query(EventsByTime, partition, range);
-        partition.rows.push(...page.items);
-        const end = page.items.at(-1);
-        if (end) partition.from = end.i1sk + AFTER;
-        partition.ended = page.next === undefined;
-      }
-    };
-    await Promise.all(partitions.map((partition) => refill(partition, first)));
-    for (let next = lowest(partitions); next; next = lowest(partitions)) {
-      const row = next.rows.shift();
-      if (!row) break;
+    const sources = dayShards.map((one) => openSource(store, one, { from: start, to }));
+    const first = Math.ceil(left / sources.length) + SPARE;
+    await Promise.all(sources.map((source) => source.refill(first)));
+    for (let next = earliest(sources); next; next = earliest(sources)) {
+      const event = next.first();
+      if (!event) break;
+      next.shift();
       left--;
-      yield row;
-      await refill(next, Math.min(first, Math.max(MIN_LIMIT, Math.ceil(left / partitions.length))));
+      yield event;
+      await next.refill(Math.min(first, Math.max(MIN_LIMIT, Math.ceil(left / sources.length))));
     }
   }
 }
 
-/** The partition whose first row is the earliest; undefined if none has a row left. */
-const lowest = (partitions: readonly Partition[]): Partition | undefined =>
-  partitions.reduce<Partition | undefined>((best, one) => {
-    const [row] = one.rows;
-    const [bestRow] = best?.rows ?? [];
-    return row && (!bestRow || row.i1sk < bestRow.i1sk) ? one : best;
+/** The source whose first event is the earliest; undefined if none has an event left. */
+const earliest = (sources: readonly Source[]): Source | undefined =>
+  sources.reduce<Source | undefined>((best, one) => {
+    const [event, bestEvent] = [one.first(), best?.first()];
+    return event && (!bestEvent || placeOf(event) < placeOf(bestEvent)) ? one : best;
   }, undefined);
 
 /** Groups whole days, up to as many partitions as a busy day has. */

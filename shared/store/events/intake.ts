@@ -12,10 +12,12 @@ import { Profile, type ProfileRow } from "../subscribers/items.ts";
 import { nameLearner } from "../subscribers/names.ts";
 import { findByExternalId, isLiving, subscriberId } from "../subscribers/subscribers.ts";
 import type { Allowance } from "../workspaces/usage.ts";
-import { dayRegister } from "./days.ts";
-import { dayOf, eventId, eventWrite, type NewEventRow, shardChooser } from "./events.ts";
+import type { NewEvent as NewBlockEvent } from "./blocks.ts";
+import { dayRegister, firstFormatCheck } from "./days.ts";
+import { actorText, type EventRow, eventId } from "./events.ts";
 import { type Actor, EventItem } from "./items.ts";
-import { releaseQuota, takeEvents, usageWatch } from "./usage.ts";
+import { completeRepeats, storeEvents } from "./storing.ts";
+import { takeEvents, usageWatch } from "./usage.ts";
 import { WatchVersion } from "./watcher-items.ts";
 import { watchedNames } from "./watchers.ts";
 
@@ -39,6 +41,7 @@ interface Intake {
   noteDays: ReturnType<typeof dayRegister>;
   watched: ReturnType<typeof watchedNames>;
   watchUsage: ReturnType<typeof usageWatch>;
+  hasFirstFormat: ReturnType<typeof firstFormatCheck>;
 }
 
 /** What an environment that ingests events caches from one request to the next. */
@@ -52,6 +55,7 @@ export const eventIntake: Capability<"intake", Intake> = {
       noteDays: dayRegister(),
       watched: watchedNames(),
       watchUsage: usageWatch(),
+      hasFirstFormat: firstFormatCheck(),
     };
     return () => intake;
   },
@@ -76,7 +80,7 @@ interface IdentifiedEvent {
 
 /**
  * Stores the events that are not stored yet; when it returns, all of them are durable. A repeat of an idempotency key
- * stores nothing, even if its actor was erased since.
+ * stores nothing and changes nothing (AMB-114), even if its actor was erased since.
  * @throws 422 naming each actor that is unknown or erased, and nothing is stored. @throws 402 beyond the quota.
  */
 export async function ingest(store: Store, root: RootSecrets, intake: Intake, given: IngestInput): Promise<void> {
@@ -93,32 +97,21 @@ export async function ingest(store: Store, root: RootSecrets, intake: Intake, gi
     return true;
   });
   const attributed = await findActors(store, root, found.profiles, fresh, given.name);
+  const watched = await intake.watched(store, found.watchVersion);
+  await completeRepeats(store, [...found.stored.values()], watched);
   if (fresh.length === 0) return;
 
   const received_at = timestamp(receivedAt);
-  const days = fresh.map(({ event }) => dayOf(event.occurred_at ?? received_at));
-  const [draw = 0] = store.ids.bytes(1);
-  const shardOf = shardChooser(days, draw);
-  const rows = attributed.map(({ id, event, actor }): Omit<NewEventRow, "isWatched"> => {
+  const rows = attributed.map(({ id, event, actor }): NewBlockEvent => {
     const { event_name, properties = {}, occurred_at = received_at } = event;
     const platform = event.platform ?? (source === "server" ? "server" : null);
-    const shard = shardOf(dayOf(occurred_at));
-    return { id, event_name, actor, platform, properties, occurred_at, received_at, source, shard };
+    const isKeyed = event.idempotency_key !== undefined;
+    return { id, event_name, actor: actorText(actor), platform, properties, occurred_at, isKeyed };
   });
   const names = rows.map(({ event_name }) => event_name).filter((name) => !name.startsWith("$"));
-  const [watched] = await Promise.all([
-    intake.watched(store, found.watchVersion),
-    intake.learnNames(store, "events", names),
-    intake.noteDays(
-      store,
-      rows.map(({ occurred_at, shard }) => ({ day: dayOf(occurred_at), shard })),
-    ),
-  ]);
+  await intake.learnNames(store, "events", names);
   await takeEvents(store, rows.length, allowance);
-  await write(
-    store,
-    rows.map((row) => ({ ...row, isWatched: watched.has(row.event_name) })),
-  );
+  await storeEvents(store, rows, { origin: { received_at, source }, watched, noteDays: intake.noteDays });
   await intake.watchUsage(store, allowance);
 }
 
@@ -135,8 +128,9 @@ async function read(store: Store, root: RootSecrets, identified: readonly Identi
     ...keyed.map(({ id }) => ref(EventItem, { id })),
     ...[...subscribers].map((id) => ref(Profile, { id })),
   ]);
-  const stored = new Set(keyed.flatMap(({ id }, i) => (rows[i] ? [id] : [])));
-  const profiles = rows.filter((row) => row !== undefined).filter((row) => "id" in row);
+  const events = rows.slice(0, keyed.length) as (EventRow | undefined)[];
+  const stored = new Map(keyed.flatMap(({ id }, i) => (events[i] ? [[id, events[i]] as const] : [])));
+  const profiles = rows.slice(keyed.length).filter((row) => row !== undefined) as ProfileRow[];
   return { stored, profiles: new Map(profiles.map((row) => [row.id, row])), watchVersion };
 }
 
@@ -171,18 +165,4 @@ async function findActors(
   const named = Object.entries(problems).slice(0, MAX_FIELDS);
   if (named.length > 0) throw invalid(Object.fromEntries(named));
   return attributed;
-}
-
-/** Stores the events. After an error, the quota of those that were not stored is released. */
-async function write(store: Store, rows: readonly NewEventRow[]): Promise<void> {
-  try {
-    await store.writeAll(rows.map((row) => eventWrite(store, row)));
-  } catch (error) {
-    const stored = await store.getAll(
-      EventItem,
-      rows.map(({ id }) => ({ id })),
-    );
-    await releaseQuota(store, stored.filter((row) => row === undefined).length);
-    throw error;
-  }
 }

@@ -1,4 +1,4 @@
-// The stored form of events (EVT): immutable rows, found by time for exports and by actor for histories.
+// The stored form of events (EVT). See docs/decisions/0025 for how the items of one batch belong together.
 import * as v from "valibot";
 import { indexAttributes, indexOf, item, json } from "../item.ts";
 import type { Value } from "../model.ts";
@@ -8,31 +8,36 @@ export const eventSources = ["client", "server"] as const;
 /** The actor of an event: a subscriber, or an anonymous id. */
 export type Actor = { subscriber: string } | { anonymous: string };
 
-/** The actor and the time of an event are stored in index keys alone. */
+/** Packed events, see `packEvents`. */
+const packed = () => v.custom<Uint8Array>((value) => value instanceof Uint8Array);
+
 export const EventItem = item({
-  about: "An event. The id is derived from the idempotency key, if there is one.",
+  about:
+    "An event that was sent alone; or the id of an event in a block, if it has an idempotency key or if a journey or " +
+    "conversion reacts to it. The id is derived from the key, if there is one.",
   pk: ({ id }: { id: string }) => `E#${id}`,
   sk: () => "e",
   row: {
-    /** Only where something of the workspace reacts to the event. */
-    react: v.optional(v.literal("event")),
-    event_name: v.string(),
+    /** The block that has the event; then it is not stored here. */
+    block: v.optional(v.string()),
+    event_name: v.optional(v.string()),
+    /** See `actorText`. Removed by an erasure. */
+    actor: v.optional(v.string()),
     platform: v.optional(v.string()),
     properties: v.optional(json<{ [name: string]: Value }>()),
-    received_at: v.string(),
-    source: v.picklist(eventSources),
-    i1pk: v.string(),
-    i1sk: v.string(),
-    /** Removed by an erasure. */
+    received_at: v.optional(v.string()),
+    source: v.optional(v.picklist(eventSources)),
+    ...indexAttributes("i1"),
+    /** Of events of the first format only, which have no rows in their actor's history. */
     ...indexAttributes("i2"),
   },
-  writers: ["api-events", "erase"],
+  writers: ["api-events", "complete-events", "erase"],
   personal: "anonymized",
 });
 
 export const EventsByTime = indexOf(EventItem, {
   index: "i1",
-  about: "Events of a day, in up to 16 partitions, in the order of (occurred_at, id).",
+  about: "Events that were sent alone, of a day, in up to 16 partitions, in the order of (occurred_at, id).",
   pk: ({ day, shard }: { day: string; shard: string }) => `D#${day}#${shard}`,
   sk: ({ occurred_at, id }: { occurred_at: string; id: string }) => `${occurred_at}#${id}`,
 });
@@ -40,15 +45,73 @@ export const EventsByTime = indexOf(EventItem, {
 /** A prefix of the kind: an anonymous id can never be read as the id of a subscriber. */
 export const EventsByActor = indexOf(EventItem, {
   index: "i2",
-  about: "Events of a subscriber or an anonymous id, by name and time.",
+  about: "Events of the first format, of a subscriber or an anonymous id, by name and time.",
   pk: (actor: Actor) => ("subscriber" in actor ? `H#S#${actor.subscriber}` : `H#A#${actor.anonymous}`),
   sk: ({ event_name, occurred_at }: { event_name: string; occurred_at: string }) => `${event_name}#${occurred_at}#`,
 });
 
 export const EventDay = item({
-  about: "A partition of the export index that holds events of a day: exports read only these.",
+  about: "A partition of the export index that holds events of the first format of a day.",
   pk: () => "DAYS",
   sk: ({ day, shard }: { day: string; shard: string }) => `${day}#${shard}`,
   row: {},
+  writers: [],
+});
+
+export const EventShard = item({
+  about: "A partition that holds events of a day, alone or in blocks: exports read only these.",
+  pk: () => "EVENTDAYS",
+  sk: ({ day, shard }: { day: string; shard: string }) => `${day}#${shard}`,
+  row: {},
   writers: ["api-events"],
+});
+
+const partition = ({ day, shard }: { day: string; shard: string }) => `EB#${day}#${shard}`;
+
+export const EventBlock = item({
+  about:
+    "Events of one request, day and period, packed, with their actors. It counts once it has a seal. `at` begins with " +
+    "the time of its first event.",
+  pk: partition,
+  sk: ({ at }: { at: string }) => at,
+  row: {
+    react: v.literal("block"),
+    received_at: v.string(),
+    source: v.picklist(eventSources),
+    /** Raised by each change: an erasure removes actors, and repeats are taken out. */
+    rev: v.number(),
+    events: packed(),
+  },
+  writers: ["api-events", "complete-events", "erase"],
+  personal: "anonymized",
+});
+
+export const EventSeal = item({
+  about: "The mark of a block whose events are stored everywhere: it counts from then on.",
+  pk: partition,
+  sk: ({ at }: { at: string }) => `${at}#s`,
+  row: {},
+  writers: ["api-events", "complete-events"],
+});
+
+export const ActorEvents = item({
+  about: "Events of one actor and block, packed: its history, in the order of the last event of each row.",
+  pk: (actor: Actor) => ("subscriber" in actor ? `U#${actor.subscriber}` : `EH#${actor.anonymous}`),
+  sk: ({ until, batch }: { until: string; batch: string }) => `0E#${until}#${batch}`,
+  prefix: "0E#",
+  row: {
+    /** Only where something of the workspace reacts to one of the events. */
+    react: v.optional(v.literal("events")),
+    actor: v.string(),
+    /** Names and ids of the events that something reacts to. */
+    watched: v.optional(json<[name: string, id: string][]>()),
+    /** The block; absent where the event has a row of its own. */
+    block: v.optional(v.string()),
+    received_at: v.string(),
+    source: v.picklist(eventSources),
+    n: v.number(),
+    events: packed(),
+  },
+  writers: ["api-events", "complete-events", "erase"],
+  personal: "removed",
 });

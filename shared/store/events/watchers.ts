@@ -50,14 +50,30 @@ export function watchedIndex<I extends Versioned>(
   return async (store) => indexOf(store, await store.get(WatchVersion, {}));
 }
 
-/** The names of all watched events, one cache for each environment. */
-export function watchedNames(): (store: StoreReader, current: Versioned | undefined) => Promise<ReadonlySet<string>> {
-  const indexOf = cachedByVersion({ version: 0, names: new Set<string>() }, async (store, version) => {
-    const rows = await store.queryAll(Watcher, {});
-    return { version, names: new Set(rows.flatMap(({ names }) => names)) };
-  });
-  return async (store, current) => (await indexOf(store, current)).names;
+export interface WatchedNames {
+  /** Of events that anything reacts to. */
+  names: ReadonlySet<string>;
+  /** Those that a journey or conversion reacts to: it asks for events by their ids. */
+  tracked: ReadonlySet<string>;
 }
+
+async function readNames(store: StoreReader): Promise<WatchedNames> {
+  const rows = await store.queryAll(Watcher, {});
+  const tracked = rows.filter(({ sk }) => !sk.startsWith("segment#"));
+  return {
+    names: new Set(rows.flatMap(({ names }) => names)),
+    tracked: new Set(tracked.flatMap(({ names }) => names)),
+  };
+}
+
+/** The names of all watched events, one cache for each environment. */
+export function watchedNames(): (store: StoreReader, current: Versioned | undefined) => Promise<WatchedNames> {
+  const empty = { version: 0, names: new Set<string>(), tracked: new Set<string>() };
+  return cachedByVersion(empty, async (store, version) => ({ version, ...(await readNames(store)) }));
+}
+
+/** The same as it is stored now. */
+export const watchedNow = readNames;
 
 /** Ids by each of the names that belong to them. */
 export function idsByName(entries: Iterable<readonly [id: string, names: Iterable<string>]>): Map<string, string[]> {

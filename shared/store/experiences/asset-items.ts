@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
 import { assetStatuses } from "../../rules/asset-states.ts";
 import { imageTypes } from "../../rules/image-types.ts";
+import { counterRow } from "../counters.ts";
 import { entity, item, type RowOf } from "../item.ts";
 
 /** An uploaded image as the API returns it. */
@@ -11,7 +12,7 @@ export const Asset = v.object({
   filename: v.pipe(v.string(), v.description("As it was sent, without folders")),
   content_type: v.pipe(v.picklist(imageTypes), v.description("By its bytes, whatever was said at the upload")),
   size_bytes: v.number(),
-  url: v.pipe(v.string(), v.description("Public and immutable")),
+  url: v.pipe(v.string(), v.description("Public; its bytes never change")),
   created_at: Timestamp,
 });
 export type Asset = v.InferOutput<typeof Asset>;
@@ -37,6 +38,6 @@ export const AssetTotals = item({
   about:
     "The number of assets and their bytes, reserved before an object is written and returned when it is discarded.",
   pk: () => "STORED",
-  row: { bytes: v.number(), assets: v.number() },
-  writers: ["api-assets", "discard-asset"],
+  row: { bytes: v.number(), assets: v.number(), changes: counterRow.changes },
+  writers: ["api-assets", "discard-asset", "recount"],
 });

@@ -1,6 +1,6 @@
 // Uploaded images (AST): a row and an S3 object each. The row is written first and removed last, so that an interrupted
 // request leaves no object without a row.
-import type { AssetWriting } from "../../asset-files.ts";
+import type { AssetWriting, ObjectRemoval } from "../../asset-files.ts";
 import { MINUTE, timestamp } from "../../clock.ts";
 import { ApiError, notFound } from "../../http/errors.ts";
 import type { PageQuery } from "../../http/paging.ts";
@@ -9,6 +9,7 @@ import type { Store, StoreReader } from "../../resources.ts";
 import { assetMoves } from "../../rules/asset-states.ts";
 import type { ImageType } from "../../rules/image-types.ts";
 import { absent, all, any, atMost, below } from "../conditions.ts";
+import { countChange } from "../counters.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf, putItem, type RowOf, removeItem } from "../item.ts";
 import { moveWrite } from "../lifecycle.ts";
 import { MAX_ENTITIES } from "../name-index.ts";
@@ -67,19 +68,25 @@ export async function listAssets(
   return { items: rows.map((row) => assetOf(row, files)), total };
 }
 
-/** AST-4: removed from every list at once; its object is removed a moment later. @throws 404. */
-export async function removeAsset(store: Store, id: string): Promise<void> {
+/**
+ * AST-4 AMB-118: removes an asset from every list, then its object. If the object could not be removed, a repeated
+ * request or the worker removes it. @throws 404.
+ */
+export async function removeAsset(store: Store, files: ObjectRemoval, id: string): Promise<void> {
   const asset = await store.get(AssetItem, { id });
-  if (asset?.status !== "stored" || !(await discard(store, asset))) throw notFound("asset");
+  if (!asset || asset.status === "storing") throw notFound("asset");
+  const isDiscarded = asset.status === "stored" && (await discard(store, asset));
+  await files.remove(asset.name);
+  if (!isDiscarded) throw notFound("asset");
 }
 
 /** Moves an asset to `removed` and returns its bytes to the quota, once. @returns false if it was moved before. */
 async function discard(store: Store, { id, size_bytes }: AssetRow): Promise<boolean> {
   const writes: ItemWrite<"workspace">[] = [
-    // The attribute triggers the removal of the object.
+    // The attribute triggers the removal of the row, and of the object where the request could not remove it.
     moveWrite(AssetItem, { id }, assetMoves, "discard", { change: { set: { react: "asset" } } }),
     removeItem(Status, { kind: "asset", id }),
-    changeItem(AssetTotals, {}, { add: { bytes: -size_bytes, assets: -1 } }),
+    changeItem(AssetTotals, {}, countChange({ bytes: -size_bytes, assets: -1 })),
   ];
   return store.transact(writes).then(
     () => true,
@@ -95,13 +102,13 @@ async function discard(store: Store, { id, size_bytes }: AssetRow): Promise<bool
 export async function deleteUnusedAsset(
   store: Store,
   id: string,
-  removeObject: (name: string) => Promise<void>,
+  files: ObjectRemoval,
   { isUploadOver }: { isUploadOver: boolean },
 ): Promise<boolean> {
   const asset = await store.get(AssetItem, { id });
   if (asset?.status === "storing" && isUploadOver) return discard(store, asset);
   if (asset?.status !== "removed") return false;
-  await removeObject(asset.name);
+  await files.remove(asset.name);
   await store.remove(AssetItem, { id });
   return true;
 }
@@ -115,7 +122,7 @@ const reservation = (plan: PlanName, size: number): ItemWrite<"workspace"> =>
   changeItem(
     AssetTotals,
     {},
-    { add: { bytes: size, assets: 1 } },
+    countChange({ bytes: size, assets: 1 }),
     all(
       any(absent("bytes"), atMost("bytes", plans[plan].assetBytes - size)),
       any(absent("assets"), below("assets", MAX_ENTITIES)),

@@ -60,11 +60,14 @@ export const Content = v.strictObject({
   actions: v.optional(Actions),
 });
 
+/** How an experience is shown that does not say it (AMB-120). */
+export const DEFAULT_DISPLAY = { trigger: "immediate", frequency: "once" } as const;
+
 export const Display = v.pipe(
   v.strictObject({
-    trigger: v.optional(pick(["immediate", "session_start", "event"]), "immediate"),
+    trigger: v.optional(pick(["immediate", "session_start", "event"]), DEFAULT_DISPLAY.trigger),
     trigger_event: v.optional(v.pipe(text, v.nonEmpty("must not be empty"), maxCharacters(MAX_EVENT_NAME))),
-    frequency: v.optional(pick(["once", "once_per_session"]), "once"),
+    frequency: v.optional(pick(["once", "once_per_session"]), DEFAULT_DISPLAY.frequency),
     priority: v.optional(
       v.pipe(
         v.number("must be a number"),

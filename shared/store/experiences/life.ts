@@ -11,6 +11,7 @@ import { annotationWrite } from "../insights/annotations.ts";
 import type { ChangeOf, ItemWrite } from "../item.ts";
 import { moveWrite } from "../lifecycle.ts";
 import { onTransactionCanceled } from "../refusals.ts";
+import { jobIdOf } from "../sends/job-ids.ts";
 import { JobItem } from "../sends/job-items.ts";
 import type { JobSpec } from "../sends/job-spec.ts";
 import { findJob } from "../sends/jobs.ts";
@@ -19,6 +20,7 @@ import { statusWrite } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import { endUseWrites, useWrites } from "../uses.ts";
 import type { Allowance } from "../workspaces/usage.ts";
+import { DEFAULT_DISPLAY } from "./blocks.ts";
 import { busy, type ExperienceRecord, getExperience, malformed, missingAudience } from "./experiences.ts";
 import { ExperienceItem } from "./items.ts";
 
@@ -136,7 +138,7 @@ async function send(
   action: "publish" | "resume",
   extraItems: readonly ItemWrite<"workspace">[] = [],
 ): Promise<boolean> {
-  const notification_id = store.ids.uuidAt(store.clock.now());
+  const notification_id = jobIdOf("experience", store.clock.now(), store.ids.bytes(10));
   const change: Change = { set: { notification_id }, remove: ["canceled_send"] };
   const spec = await specOf(store, experience);
   const started = await startSend(store, timers, allowance, { id: notification_id, spec }, [
@@ -172,7 +174,7 @@ async function specOf(store: StoreReader, experience: ExperienceRecord): Promise
     data: null,
     template_id: null,
     category: "marketing",
-    in_app: { format, image_url, actions, display },
+    in_app: { format, image_url, actions, display: display ?? DEFAULT_DISPLAY },
     channel_ids: [channel.id],
     target: audience,
     subscriber_ids_count: null,

@@ -13,6 +13,7 @@ import { AnnotationItem, annotationFields } from "./annotation-items.ts";
 export const autoKinds = [
   "plan_change",
   "campaign_released",
+  "campaign_paused",
   "journey_activated",
   "journey_paused",
   "experience_published",

@@ -2,21 +2,24 @@
 import { SECOND, timeOfUuid } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { type Attribution, attribute, type Touch } from "../../rules/attribution.ts";
+import { progressOf } from "../../rules/progress-text.ts";
 import { listChannels } from "../channels/channels.ts";
 import type { Channel } from "../channels/items.ts";
-import { absent } from "../conditions.ts";
+import { absent, is } from "../conditions.ts";
 import { dayOf, type StoredEvent } from "../events/events.ts";
-import { changeItem, type ItemWrite, putItem } from "../item.ts";
+import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
+import { ClaimItem } from "../sends/audience-items.ts";
 import { messageIdOf, messagesSince } from "../sends/inbox.ts";
-import { findJobs, type Job } from "../sends/jobs.ts";
-import { touchesSince } from "../sends/touches.ts";
+import { findJobs, type JobRecord } from "../sends/jobs.ts";
+import { type ChunkRef, chunkRefOf, touchesSince } from "../sends/touches.ts";
 import { shardOf } from "../shards.ts";
 import type { ConversionDefinition } from "./conversions.ts";
 import {
   Conversion,
   type ConversionGroup,
   Converted,
+  conversionGroups,
   conversionShard,
   DayTotals,
   JobConversionCount,
@@ -24,47 +27,59 @@ import {
 
 const MAX_ATTEMPTS = 8;
 
-/** Counts an event for what touched its subscriber; the same event again changes nothing. */
+/**
+ * Counts an event for what touched its subscriber. The same event again adds what was not known before, and changes
+ * nothing otherwise.
+ * @returns whether the outcome of a touch before the event is still to come.
+ */
 export async function recordConversion(
   store: Store,
   subscriber: string,
   event: StoredEvent,
   { value_property, window_seconds }: ConversionDefinition,
-): Promise<void> {
+): Promise<boolean> {
   const occurredAt = Date.parse(event.occurred_at);
-  const touches = await touchesOf(store, subscriber, occurredAt - window_seconds * SECOND, occurredAt);
+  const { touches, open } = await touchesOf(store, subscriber, occurredAt - window_seconds * SECOND, occurredAt);
   const attribution = attribute(touches, occurredAt, window_seconds);
-  if (attribution.jobs.length === 0) return;
-  const [jobs, channels] = await Promise.all([
+  if (attribution.jobs.length === 0) return false;
+  const [jobs, channels, isOpen] = await Promise.all([
     findJobs(
       store,
       attribution.jobs.map(({ job }) => job),
     ),
     listChannels(store),
+    isBeingDelivered(store, open, occurredAt),
   ]);
   const facts = { subscriber, event, revenue: revenueOf(event, value_property), attribution, jobs, channels };
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const writes = await writesOf(store, facts);
-    const outcome = await store.transact(writes).then(
-      () => "counted" as const,
-      onTransactionCanceled(([existing]) => (existing ? ("existing" as const) : ("changed" as const))),
+    const writes = await conversionWrites(store, facts);
+    if (writes.length === 0) return isOpen;
+    const isCounted = await store.transact(writes).then(
+      () => true,
+      onTransactionCanceled(() => false),
     );
-    if (outcome !== "changed") return;
+    if (isCounted) return isOpen;
   }
   throw Object.assign(new Error("Too many conversions of one subscriber at once."), { name: "ThrottlingException" });
 }
 
-/** The touches of all sends that a subscriber was assigned in, from one time to another. */
-async function touchesOf(store: StoreReader, subscriber: string, from: number, to: number): Promise<Touch[]> {
+/** The touches of all sends that a subscriber was assigned in, from one time to another, and those without an outcome. */
+async function touchesOf(
+  store: StoreReader,
+  subscriber: string,
+  from: number,
+  to: number,
+): Promise<{ touches: Touch[]; open: ChunkRef[] }> {
   const [rows, messages] = await Promise.all([
     touchesSince(store, subscriber, from),
     messagesSince(store, subscriber, from),
   ]);
-  const sent = rows.map(({ sk, job, state, channel }): Touch => {
+  const sent = rows.map(({ sk, job, state, channel, assigned_at }): Touch => {
     const [, at = ""] = sk.split("#");
     return {
       job,
       at: Date.parse(at),
+      assignedAt: assigned_at,
       group: state === "held_out" ? "held_out" : "treated",
       isDelivered: state === "sent",
       channel,
@@ -74,12 +89,23 @@ async function touchesOf(store: StoreReader, subscriber: string, from: number, t
     (row): Touch => ({
       job: row.job,
       at: timeOfUuid(messageIdOf(row)),
+      assignedAt: row.assigned_at,
       group: "treated",
       isDelivered: true,
       channel: "in_app",
     }),
   );
-  return [...sent, ...shown].filter(({ at }) => at >= from && at <= to);
+  const open = rows.filter(({ state }) => state === "assigned" || state === "retryable").map(chunkRefOf);
+  return { touches: [...sent, ...shown].filter(({ at }) => at >= from && at <= to), open };
+}
+
+/** Whether one of these chunks is in a round that began before a time: its outcomes may still be touches before it. */
+async function isBeingDelivered(store: StoreReader, chunkRefs: readonly ChunkRef[], time: number): Promise<boolean> {
+  const distinct = new Map(chunkRefs.map((chunkRef) => [JSON.stringify(chunkRef), chunkRef]));
+  const claims = await store.getAll(ClaimItem, [...distinct.values()]);
+  return claims.some(
+    (claim) => claim && !claim.closed && (progressOf(claim.progress).at ?? Number.POSITIVE_INFINITY) <= time,
+  );
 }
 
 /** In whole cents; a value that is not a number counts as 0. */
@@ -93,7 +119,7 @@ interface Facts {
   event: StoredEvent;
   revenue: number;
   attribution: Attribution;
-  jobs: readonly (Job | undefined)[];
+  jobs: readonly (JobRecord | undefined)[];
   channels: readonly Channel[];
 }
 
@@ -105,30 +131,47 @@ interface Credit {
 
 const nameOf = ({ group, id }: Credit) => `${group}#${id}`;
 
-async function writesOf(store: Store, facts: Facts): Promise<ItemWrite<"workspace">[]> {
+/** The writes that make a conversion count for what it did not count for yet; none if there is nothing. */
+async function conversionWrites(store: Store, facts: Facts): Promise<ItemWrite<"workspace">[]> {
   const { subscriber, event, revenue, attribution } = facts;
-  const sources = sourcesOf(facts);
-  const counted = [...attribution.jobs.map(({ job }) => `job#${job}`), ...sources.map(nameOf)];
-  const existing = await store.getAll(
-    Converted,
-    counted.map((source) => ({ subscriber, source })),
-  );
-  const first = new Set(counted.filter((_, i) => !existing[i]));
-  const last = lastOf(facts);
-  const lastIn = (group: ConversionGroup) => last.find((credit) => credit.group === group)?.id;
   const day = dayOf(event.occurred_at);
+  const key = { day, at: event.occurred_at, event: event.id };
+  const sources = sourcesOf(facts);
+  const assigned = attribution.jobs.filter(({ isAssigned }) => isAssigned);
+  const converting = [...assigned.map(({ job }) => `job#${job}`), ...sources.map(nameOf)];
+  const [old, ...converted] = await store.getEach([
+    ref(Conversion, key),
+    ...converting.map((source) => ref(Converted, { subscriber, source })),
+  ]);
+  if (old && !old.jobs) return [];
+  const before = countedIn(old);
+  const added = {
+    jobs: assigned.filter((one) => !before.jobs.includes(jobName(one))),
+    sources: sources.filter((one) => !before.sources.has(nameOf(one))),
+  };
+  const last = lastOf(facts);
+  const isMoved = last.map(nameOf).sort().join() !== before.last.map(nameOf).sort().join();
+  if (old && !isMoved && added.jobs.length + added.sources.length === 0) return [];
+  const counted = new Set([...added.jobs.map(({ job }) => `job#${job}`), ...added.sources.map(nameOf)]);
+  const first = new Set(converting.filter((name, i) => counted.has(name) && !converted[i]));
+  const lastIn = (group: ConversionGroup) => last.find((credit) => credit.group === group)?.id;
   const row = {
     revenue,
     last_campaign: lastIn("campaign"),
     last_journey: lastIn("journey"),
     last_channel: lastIn("channel"),
-    sources: sources.map(nameOf).map((name) => `${name}${first.has(name) ? "#first" : ""}`),
+    sources: [
+      ...(old?.sources ?? []),
+      ...added.sources.map(nameOf).map((name) => `${name}${first.has(name) ? "#first" : ""}`),
+    ],
+    jobs: [...before.jobs, ...added.jobs.map(jobName)],
+    looks: (old?.looks ?? 0) + 1,
   };
   const shard = conversionShard(shardOf(event.id));
   return [
-    putItem(Conversion, { day, at: event.occurred_at, event: event.id }, row, absent()),
+    putItem(Conversion, key, row, old ? is("looks", old.looks ?? 0) : absent()),
     ...[...first].map((source) => putItem(Converted, { subscriber, source }, {}, absent())),
-    ...attribution.jobs.map(({ job, group }) => {
+    ...added.jobs.map(({ job, group }) => {
       const isFirst = first.has(`job#${job}`);
       const add =
         group === "treated"
@@ -136,8 +179,20 @@ async function writesOf(store: Store, facts: Facts): Promise<ItemWrite<"workspac
           : { h_n: 1, h_revenue: revenue, ...(isFirst && { h: 1 }) };
       return changeItem(JobConversionCount, { job, shard }, { add });
     }),
-    ...dayWrites({ day, shard, revenue }, { sources, first, last }),
+    ...dayWrites({ day, shard, revenue }, { sources: added.sources, first, last, lastBefore: before.last }),
   ];
+}
+
+const jobName = ({ job, group }: Pick<Touch, "job" | "group">): string => `${group}#${job}`;
+
+/** What a stored conversion counts for. */
+function countedIn(row: RowOf<typeof Conversion> | undefined) {
+  const sources = new Set(row?.sources.map((source) => source.split("#", 2).join("#")));
+  const last = conversionGroups.flatMap((group): Credit[] => {
+    const id = row?.[`last_${group}`];
+    return id === undefined ? [] : [{ group, id }];
+  });
+  return { jobs: row?.jobs ?? [], sources, last };
 }
 
 /** The sources of the sends that reached the subscriber, each once. */
@@ -150,7 +205,7 @@ function sourcesOf({ attribution, jobs }: Facts): Credit[] {
   return [...sources.values()];
 }
 
-const creditOf = (job: Job | undefined): Credit | undefined => {
+const creditOf = (job: JobRecord | undefined): Credit | undefined => {
   const { type, id } = job?.source ?? {};
   return id && (type === "campaign" || type === "journey") ? { group: type, id } : undefined;
 };
@@ -167,17 +222,26 @@ function lastOf({ attribution: { jobs: assigned, last }, jobs, channels }: Facts
 /** One write for each source or channel, as a transaction cannot change an item twice. */
 function dayWrites(
   { day, shard, revenue }: { day: string; shard: string; revenue: number },
-  { sources, first, last }: { sources: readonly Credit[]; first: ReadonlySet<string>; last: readonly Credit[] },
+  credits: {
+    sources: readonly Credit[];
+    first: ReadonlySet<string>;
+    last: readonly Credit[];
+    lastBefore: readonly Credit[];
+  },
 ): ItemWrite<"workspace">[] {
-  const isSource = new Set(sources.map(nameOf));
-  const isLast = new Set(last.map(nameOf));
-  const credits = new Map([...sources, ...last].map((credit) => [nameOf(credit), credit]));
-  return [...credits].map(([name, credit]) => {
+  const isIn = (list: readonly Credit[]) => {
+    const names = new Set(list.map(nameOf));
+    return (credit: Credit) => (names.has(nameOf(credit)) ? 1 : 0);
+  };
+  const [isSource, isLast, wasLast] = [isIn(credits.sources), isIn(credits.last), isIn(credits.lastBefore)];
+  const all = [...credits.sources, ...credits.last, ...credits.lastBefore];
+  return [...new Map(all.map((credit) => [nameOf(credit), credit]))].flatMap(([name, credit]) => {
+    const moved = isLast(credit) - wasLast(credit);
     const add = {
-      ...(isSource.has(name) && { n: 1, revenue }),
-      ...(first.has(name) && { converters: 1 }),
-      ...(isLast.has(name) && { last_n: 1, last_revenue: revenue }),
+      ...(isSource(credit) === 1 && { n: 1, revenue }),
+      ...(credits.first.has(name) && { converters: 1 }),
+      ...(moved !== 0 && { last_n: moved, last_revenue: moved * revenue }),
     };
-    return changeItem(DayTotals, { ...credit, day, shard }, { add });
+    return Object.keys(add).length === 0 ? [] : [changeItem(DayTotals, { ...credit, day, shard }, { add })];
   });
 }

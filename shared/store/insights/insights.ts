@@ -2,11 +2,14 @@
 import { DAY, SECOND, timestamp } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
 import { liftOf, rateOf } from "../../rules/lift.ts";
+import { lateSkips } from "../../rules/progress.ts";
 import { type Campaign, findCampaign } from "../campaigns/campaigns.ts";
 import { familyOf } from "../families.ts";
 import { type JourneyTotals, journeyTotals } from "../journeys/totals.ts";
-import { interactionTotals } from "../sends/interaction-totals.ts";
-import { findJobs, getJob, type Job } from "../sends/jobs.ts";
+import { soFar } from "../sends/deferred.ts";
+import { type InteractionTotals, interactionTotals } from "../sends/interaction-totals.ts";
+import { findJobs, getJob, type JobRecord } from "../sends/jobs.ts";
+import type { Tally } from "../sends/tallies.ts";
 import { CONVERSION_SHARDS, SHARDS } from "../shards.ts";
 import { conversionDefinitions, DEFAULT_WINDOW_SECONDS } from "./conversions.ts";
 import { Conversion, type ConversionGroup, DayTotals, HourCount, JobConversionCount } from "./items.ts";
@@ -90,6 +93,8 @@ export interface Funnel {
   /** Without messages that only machines opened (F19). */
   opened_human: number;
   clicked: number;
+  /** Without links that only machines followed (F19). */
+  clicked_human: number;
   converted: number;
   revenue_cents: number;
 }
@@ -97,44 +102,63 @@ export interface Funnel {
 const isWithin = ({ start, end }: Window, at: string | null) =>
   at !== null && Date.parse(at) >= start && Date.parse(at) <= end;
 
-/** The jobs of a campaign's messages that were dispatched within a window. */
-export async function dispatchedJobs(store: StoreReader, { messages }: Campaign, window: Window): Promise<Job[]> {
-  const released = messages.filter(({ job_id }) => job_id !== "");
-  const jobs = await findJobs(
-    store,
-    released.map(({ job_id }) => job_id),
-  );
-  return jobs.flatMap((job) => (job && isWithin(window, job.dispatched_at) ? [job] : []));
+/** A job with what its recipients did. */
+export interface CampaignSend {
+  job: JobRecord;
+  totals: InteractionTotals;
+}
+
+/** The jobs of a campaign's messages. */
+export async function campaignJobs(store: StoreReader, { messages }: Campaign): Promise<JobRecord[]> {
+  const ids = messages.flatMap(({ job_id }) => (job_id === "" ? [] : [job_id]));
+  return (await findJobs(store, ids)).flatMap((job) => job ?? []);
+}
+
+/** Those that were dispatched within a window. */
+export async function campaignSends(
+  store: StoreReader,
+  jobs: readonly JobRecord[],
+  window: Window,
+): Promise<CampaignSend[]> {
+  const dispatched = jobs.filter((job) => isWithin(window, job.dispatched_at));
+  return Promise.all(dispatched.map(async (job) => ({ job, totals: await interactionTotals(store, job.id) })));
 }
 
 /**
  * ISG-1: sends dispatched within the window, and conversions within it. A journey's sends are counted by whole days in
  * UTC: the days in which the window begins and ends belong to it.
+ * @param sends of a campaign, if they are read already
  */
 export async function funnelOf(
   store: StoreReader,
   { type, id }: { type: "campaign" | "journey"; id: string },
   window: Window,
+  sends?: Promise<CampaignSend[]>,
 ): Promise<Funnel> {
   const [reached, conversions] = await Promise.all([
-    type === "campaign" ? campaignTotals(store, id, window) : journeyTotals(await daysOf(store, type, window), id),
+    type === "campaign"
+      ? campaignTotals(await (sends ?? sendsOf(store, id, window)))
+      : journeyTotals(await daysOf(store, type, window), id),
     conversionsOf(store, type, window),
   ]);
   const { converters = 0, revenue = 0 } = conversions.get(id) ?? {};
   return { ...reached, converted: converters, revenue_cents: revenue };
 }
 
-async function campaignTotals(store: StoreReader, id: string, window: Window): Promise<JourneyTotals> {
+async function sendsOf(store: StoreReader, id: string, window: Window): Promise<CampaignSend[]> {
   const campaign = await findCampaign(store, id);
-  const jobs = campaign ? await dispatchedJobs(store, campaign, window) : [];
-  const totals = await Promise.all(jobs.map((job) => interactionTotals(store, job.id)));
-  const sum = (numbers: readonly number[]) => numbers.reduce((total, n) => total + n, 0);
+  return campaign ? campaignSends(store, await campaignJobs(store, campaign), window) : [];
+}
+
+function campaignTotals(sends: readonly CampaignSend[]): JourneyTotals {
+  const sum = (count: (send: CampaignSend) => number) => sends.reduce((total, send) => total + count(send), 0);
   return {
-    sent: sum(jobs.map(({ counts }) => counts.sent)),
-    delivered: sum(jobs.map(({ counts }) => counts.delivered)),
-    opened: sum(totals.map(({ recipients }) => recipients.opened)),
-    opened_human: sum(totals.map(({ recipients }) => recipients.opened_human)),
-    clicked: sum(totals.map(({ recipients }) => recipients.clicked)),
+    sent: sum(({ job }) => job.counts.sent),
+    delivered: sum(({ job }) => job.counts.delivered),
+    opened: sum(({ totals }) => totals.recipients.opened),
+    opened_human: sum(({ totals }) => totals.recipients.opened_human),
+    clicked: sum(({ totals }) => totals.recipients.clicked),
+    clicked_human: sum(({ totals }) => totals.recipients.clicked_human),
   };
 }
 
@@ -169,9 +193,16 @@ export async function conversionsOfJob(
   };
 }
 
+/** Everyone whom a job was to reach at its dispatch: a recipient skipped only later can convert as well (D-ATTRIB). */
+const assignedTo = ({ counts, skip_reasons }: Tally): number =>
+  lateSkips.reduce((size, reason) => size + (skip_reasons[reason] ?? 0), counts.sent);
+
 /** ISG-6 to ISG-9, with the interval of F9. @throws 404 for an unknown job. */
 export async function liftOfJob(store: StoreReader, id: string) {
-  const [job, definitions] = await Promise.all([getJob(store, id), conversionDefinitions(store)]);
+  const [job, definitions] = await Promise.all([
+    getJob(store, id).then((found) => soFar(store, found)),
+    conversionDefinitions(store),
+  ]);
   const conversions = await conversionsOfJob(store, id);
   const arm = (size: number, { converters, revenue }: JobConversions) => ({
     size,
@@ -179,7 +210,7 @@ export async function liftOfJob(store: StoreReader, id: string) {
     conversion_rate: rateOf({ size, converters }),
     revenue_cents: revenue,
   });
-  const treated = arm(job.counts.sent, conversions.treated);
+  const treated = arm(assignedTo(job), conversions.treated);
   const holdout = arm(job.counts.held_out, conversions.holdout);
   const { points, low, high, pValue, significant, detectable } = liftOf(treated, holdout);
   const longest = Math.max(0, ...definitions.map(({ window_seconds }) => window_seconds));

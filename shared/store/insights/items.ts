@@ -24,6 +24,10 @@ export const Conversion = item({
     last_channel: v.optional(v.string()),
     /** `campaign#<id>` or `journey#<id>`; `#first` follows where it is the subscriber's first conversion of it. */
     sources: v.array(v.string()),
+    /** Jobs that it counts for in lift: `treated#<id>` or `held_out#<id>`. Absent: it does not change any more. */
+    jobs: v.optional(v.array(v.string())),
+    /** How often it was written. */
+    looks: v.optional(v.number()),
   },
   writers: ["attribute"],
 });
@@ -43,6 +47,7 @@ export const DayTotals = item({
     opened: count,
     opened_human: count,
     clicked: count,
+    clicked_human: count,
   },
   writers: ["attribute", "fan-out", "deliver", "api-notifications", "api-mail"],
 });

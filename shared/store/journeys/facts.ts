@@ -4,9 +4,9 @@ import type { ExitCondition, Graph } from "../../rules/journey-graph.ts";
 import { type Knowledge, withTriggerValues } from "../../rules/journey-run.ts";
 import { compilePredicate, validatePredicate } from "../../rules/predicates.ts";
 import { compileRule } from "../../rules/segment-evaluation.ts";
-import { eventOf, type StoredEvent } from "../events/events.ts";
+import { findEvent, type StoredEvent } from "../events/events.ts";
 import { eventsOf } from "../events/history.ts";
-import { type Actor, EventItem } from "../events/items.ts";
+import type { Actor } from "../events/items.ts";
 import { readHistory } from "../segments/facts.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
 import { Profile } from "../subscribers/items.ts";
@@ -16,21 +16,18 @@ import type { RunState } from "./runs.ts";
 export interface JourneyFacts extends Knowledge {
   /** The profile of the subscriber; undefined once it is erased. */
   profile(): Promise<LivingProfile | undefined>;
-  /** A condition asked for an event that was just stored and is not in its history yet. */
-  isLate(): boolean;
 }
 
 type Subject = Pick<RunState, "subscriber_id" | "context" | "entered_at">;
 
-/** @param seen an event that was just stored: the history is an index and may not show it yet */
+/** @param seen an event that was just stored */
 export function factsOf(store: StoreReader, graph: Graph, run: Subject, seen?: StoredEvent): JourneyFacts {
   const { subscriber_id: subscriber, context, entered_at } = run;
   const now = store.clock.now();
-  let late = false;
   const profile = once(async () => living(await store.get(Profile, { id: subscriber })));
   const triggerProperties = once(async () => {
-    const row = context.event_id === undefined ? undefined : await store.get(EventItem, { id: context.event_id });
-    return row ? eventOf(row).properties : {};
+    const event = context.event_id === undefined ? undefined : await findEvent(store, context.event_id);
+    return event?.properties ?? {};
   });
   const filled = async <T>(condition: T): Promise<T> =>
     JSON.stringify(condition).includes("{{") ? withTriggerValues(condition, await triggerProperties()) : condition;
@@ -47,7 +44,6 @@ export function factsOf(store: StoreReader, graph: Graph, run: Subject, seen?: S
     const aliases = await aliasesOf(store, subscriber);
     const actors: Actor[] = [{ subscriber }, ...aliases.map((anonymous) => ({ anonymous }))];
     const history = await readHistory(store, actors, rule.events);
-    if (seen && !history.shows(seen)) late = true;
     return rule.judge({ attributes: attributeValues, times: history.times, now }).matches;
   };
 
@@ -86,7 +82,6 @@ export function factsOf(store: StoreReader, graph: Graph, run: Subject, seen?: S
     now,
     holds,
     profile,
-    isLate: () => late,
     exit: async () => {
       for (const [index, condition] of (graph.exit_conditions ?? []).entries())
         if (await meets(condition)) return index;

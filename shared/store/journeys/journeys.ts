@@ -152,9 +152,10 @@ export async function activateJourney(store: Store, journey: Journey, graph: Gra
 }
 
 /** JNY-17, JNY-18: changes only the status; timers that fire meanwhile have no effect. @throws 404, 409. */
-export async function pauseJourney(store: Store, id: string): Promise<Journey> {
+export async function pauseJourney(store: Store, id: string, reason?: string): Promise<Journey> {
   const journey = await getJourney(store, id);
-  const extraItems = [...deactivationWrites(id), annotationOf(store, "journey_paused", journey, "paused")];
+  const text = reason === undefined ? "paused" : `paused: ${reason}`;
+  const extraItems = [...deactivationWrites(id), annotationOf(store, "journey_paused", journey, text)];
   const { from, to: status } = journeyMoves.pause;
   return changeJourney(store, journey, { status }, { from, verb: "paused", extraItems });
 }

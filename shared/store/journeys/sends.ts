@@ -1,10 +1,10 @@
 // The sends of journeys: one job for one subscriber, started in the transaction that moves the run (JND-15).
 import { createHash } from "node:crypto";
-import { HOUR, uuidV7 } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import type { JourneyNode } from "../../rules/journey-graph.ts";
 import type { ItemWrite } from "../item.ts";
 import { planSmall } from "../sends/audiences.ts";
+import { jobIdOf } from "../sends/job-ids.ts";
 import type { JobSpec } from "../sends/job-spec.ts";
 import { planningRules, selectedChannels } from "../sends/planning.ts";
 import { startSend } from "../sends/sends.ts";
@@ -34,7 +34,7 @@ export async function prepareSend(
 ): Promise<Sending | { outcome: string }> {
   if (send.template_id !== undefined && !(await store.get(TemplateItem, { id: send.template_id })))
     return { outcome: "failed" };
-  const id = jobIdOf(store, run, step);
+  const id = newJobId(store, run, step);
   const spec = specOf(run, send, event);
   const via = await selectedChannels(store, spec);
   if (via.length === 0) return { outcome: "failed" };
@@ -58,10 +58,10 @@ export async function beginSend(
   return !("refused" in (await startSend(store, timers, { plan, sendCap }, send, extraItems)));
 }
 
-/** The same id for all attempts at this visit of the step within an hour; the move of the run decides which one counts. */
-function jobIdOf({ clock, tenant }: Store, { journey_id, id, seq }: Sender, step: string): string {
-  const hour = Math.floor(clock.now() / HOUR) * HOUR;
-  return uuidV7(hour, createHash("sha256").update(`journey:${tenant}:${journey_id}:${id}:${seq}:${step}`).digest());
+/** The move of the run, in the same transaction, decides which attempt at this visit of the step counts. */
+function newJobId({ clock, tenant }: Store, { journey_id, id, seq }: Sender, step: string): string {
+  const tail = createHash("sha256").update(`journey:${tenant}:${journey_id}:${id}:${seq}:${step}`).digest();
+  return jobIdOf("journey", clock.now(), tail);
 }
 
 const specOf = (

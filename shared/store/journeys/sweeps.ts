@@ -7,7 +7,7 @@ import { DeletedJourney, JourneyVersion } from "./items.ts";
 import { SECOND_PASS_MS } from "./journeys.ts";
 import { JourneyCount, RunEntry, type RunEntryRow, RunHead, RunItem, runEntryKey } from "./run-items.ts";
 import { endRun, type RunState, readActive } from "./runs.ts";
-import { drive, type JourneyDeps } from "./ticks.ts";
+import { type DriveResult, drive, type JourneyDeps } from "./ticks.ts";
 
 const ROWS_PER_PAGE = 100;
 const CONCURRENT_RUNS = 10;
@@ -19,22 +19,33 @@ interface Sweep {
   after?: string | undefined;
 }
 
-/** Works through a shard until its end or `isTimeUp`. @returns the id to continue after; undefined at the end */
+/** Where a sweep continues. */
+interface SweepPosition {
+  /** The id to continue after; undefined for the start of the shard. */
+  after: string | undefined;
+  /** A run of the next page cannot move while the workspace is suspended (AMB-112). */
+  isHeld: boolean;
+}
+
+/** Works through a shard until its end, `isTimeUp`, or a page with a held run. @returns undefined at the end */
 export async function sweepRuns(
   deps: JourneyDeps,
   { journey, mode, shard, after }: Sweep,
   isTimeUp: () => boolean,
-): Promise<string | undefined> {
+): Promise<SweepPosition | undefined> {
   const { store } = deps;
   let position = after === undefined ? undefined : keyOf(RunEntry, store.tenant, { journey, shard, run: after });
   do {
     const page = await store.query(RunEntry, { journey, shard }, { limit: ROWS_PER_PAGE, after: position });
     if (mode === "delete") await removeRuns(store, journey, page.items);
-    else
+    else {
+      const results: DriveResult[] = [];
       for (const batch of chunksOf(await activeRunsOf(store, journey, page.items), CONCURRENT_RUNS))
-        await Promise.all(batch.map((run) => (mode === "cancel" ? cancel(deps, run) : resume(deps, run))));
+        results.push(...(await Promise.all(batch.map((run) => (mode === "cancel" ? cancel : drive)(deps, run)))));
+      if (results.includes("held")) return { after: position?.sk, isHeld: true };
+    }
     position = page.next;
-    if (position && isTimeUp()) return position.sk;
+    if (position && isTimeUp()) return { after: position.sk, isHeld: false };
   } while (position);
   return undefined;
 }
@@ -52,16 +63,12 @@ const activeRunsOf = (store: Store, journey: string, entries: readonly RunEntryR
     ),
   );
 
-async function cancel({ store }: JourneyDeps, run: RunState): Promise<void> {
+async function cancel({ store }: JourneyDeps, run: RunState): Promise<DriveResult> {
   const isCanceled = await endRun(store, run, "the journey was archived");
   // Another worker moved the run: the message is delivered again.
   if (!isCanceled)
     throw Object.assign(new Error("A run moved while it was canceled."), { name: "TransactionConflictException" });
-}
-
-/** Takes what became due, or happened, during a pause. A delay that has not ended has its timer. */
-async function resume(deps: JourneyDeps, run: RunState): Promise<void> {
-  await drive(deps, run);
+  return "done";
 }
 
 async function removeRuns(store: Store, journey: string, entries: readonly RunEntryRow[]): Promise<void> {

@@ -24,8 +24,8 @@ export interface JourneyDeps {
   activeJourneys: ActiveJourneys;
 }
 
-/** `held`: the workspace is suspended, try again later. `late`: an event is not in its history yet. */
-export type DriveResult = "done" | "held" | "late";
+/** `held`: the workspace is suspended, try again later. */
+export type DriveResult = "done" | "held";
 
 /** A wait is evaluated once more this much later, for an event that was stored while the wait began. */
 const SECOND_LOOK_MS = 5 * SECOND;
@@ -68,13 +68,13 @@ export async function enter(
   };
   const facts = factsOf(store, version.graph, run, seen);
   if (!(await facts.profile())) return "done";
-  if (eligibility && !(await facts.holds(eligibility))) return facts.isLate() ? "late" : "done";
-  return facts.isLate() ? "late" : moveOn(deps, version.graph, run, { seen, reentryAfter });
+  if (eligibility && !(await facts.holds(eligibility))) return "done";
+  return moveOn(deps, version.graph, run, { seen, reentryAfter });
 }
 
 /**
  * Moves a run from its position. It may be called at any time: what is not due stays where it is.
- * @param seen an event that was just stored; nothing moves while a rule needs it and its history does not show it
+ * @param seen an event that was just stored: a wait for it needs no history
  */
 export async function drive(deps: JourneyDeps, run: RunState, seen?: StoredEvent): Promise<DriveResult> {
   const { store, activeJourneys } = deps;
@@ -101,7 +101,6 @@ async function moveOn(
   for (let run = from; ; ) {
     const facts = factsOf(store, graph, run, seen);
     const advanced = await advance(graph, run.position, facts);
-    if (facts.isLate()) return "late";
     if (isUnmoved(run, advanced)) return "done";
     const writesTo = (to: Destination, outcomes: readonly Outcome[]) =>
       run.seq === 0 ? entryWrites(store, run, to, outcomes, { reentryAfter }) : moveWrites(store, run, to, outcomes);

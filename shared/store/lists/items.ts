@@ -1,6 +1,7 @@
 // The stored form of lists, and of memberships in lists and segments (D-LIST).
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
+import { counterRow } from "../counters.ts";
 import { entity, item } from "../item.ts";
 import { shardOf } from "../shards.ts";
 
@@ -80,8 +81,12 @@ export const MemberCount = item({
   about: "The number of members in a shard of a list or segment, changed in the transactions that change the members.",
   pk: ({ kind }: { kind: Group["kind"] }) => `${kind}:counts`,
   sk: ({ id, shard }: { id: string; shard: string }) => `${id}#${shard}`,
-  row: { n: v.number() },
-  writers: groupWriters,
+  row: {
+    ...counterRow,
+    /** What `changes` was when a recount last compared the counter with the members. */
+    recounted: v.optional(v.number()),
+  },
+  writers: [...groupWriters, "recount"],
 });
 
 export const DeletedMemberships = item({

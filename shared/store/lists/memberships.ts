@@ -4,6 +4,7 @@ import { DAY, SECOND, timestamp } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent, any, is, present } from "../conditions.ts";
+import { countChange } from "../counters.ts";
 import { changeItem, type ItemWrite, keyOf, putItem, removeItem } from "../item.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
@@ -97,7 +98,7 @@ async function changeBatch(
 }
 
 const countWrite = ({ kind, id }: Group, shard: string, n: number): ItemWrite<"workspace"> =>
-  changeItem(MemberCount, { kind, id, shard }, { add: { n } });
+  changeItem(MemberCount, { kind, id, shard }, countChange({ n }));
 
 /** Whether a row is a membership, present or past. */
 export const isMembership = ({ pk, sk }: Key): boolean => pk.includes("#U#") && /^[LG]#/.test(sk);

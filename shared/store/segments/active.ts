@@ -2,6 +2,7 @@
 import type { Capability } from "../../deps.ts";
 import { type StoreReader, storeRead } from "../../resources.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
+import { firstFormatCheck } from "../events/days.ts";
 import { idsByName, watchedIndex } from "../events/watchers.ts";
 import { fromJson } from "../item.ts";
 import type { TenantId } from "../model.ts";
@@ -21,6 +22,8 @@ export interface SegmentIndex {
 export interface DynamicSegments {
   /** The current rules, including every rule that was stored before the call. */
   of(tenant: string): Promise<SegmentIndex>;
+  /** Whether a workspace has events of the first format. */
+  hasFirstFormat(tenant: string): Promise<boolean>;
 }
 
 const EMPTY: SegmentIndex = { version: 0, rules: new Map(), byAttribute: new Map(), byEvent: new Map(), windowed: [] };
@@ -33,7 +36,11 @@ export const dynamicSegments: Capability<"dynamicSegments", DynamicSegments> = {
   open: (deps) => {
     const bind = storeRead.open(deps);
     const indexOfNow = watchedIndex(EMPTY, readIndex);
-    const segments: DynamicSegments = { of: (tenant) => indexOfNow(bind(tenant as TenantId)) };
+    const checkFormat = firstFormatCheck();
+    const segments: DynamicSegments = {
+      of: (tenant) => indexOfNow(bind(tenant as TenantId)),
+      hasFirstFormat: (tenant) => checkFormat(bind(tenant as TenantId)),
+    };
     return () => segments;
   },
 };

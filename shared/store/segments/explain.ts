@@ -1,10 +1,11 @@
 // Why a subscriber is in a segment or not (F2): the membership as stored, and each clause of the rule as of now.
 import type { StoreReader } from "../../resources.ts";
 import { compileRule, type Reason } from "../../rules/segment-evaluation.ts";
+import { hasFirstFormat } from "../events/days.ts";
 import { fromJson, ref } from "../item.ts";
 import { Profile } from "../subscribers/items.ts";
 import { attributesForRules, isLiving } from "../subscribers/subscribers.ts";
-import { readHistory, readSubscriberFacts } from "./facts.ts";
+import { readSubscriberFacts } from "./facts.ts";
 import { SegmentItem } from "./items.ts";
 
 /** @returns undefined if there is no such segment or no such subscriber. */
@@ -16,8 +17,8 @@ export async function explainMembership(
   const [row, profile] = await store.getEach([ref(SegmentItem, { id: segment }), ref(Profile, { id: subscriber })]);
   if (!row || !profile || !isLiving(profile)) return undefined;
   const rule = compileRule(fromJson(row.rule));
-  const { actors, memberOf } = await readSubscriberFacts(store, subscriber);
-  const { times } = await readHistory(store, actors, rule.events);
+  const isMixed = await hasFirstFormat(store);
+  const { memberOf, times } = await readSubscriberFacts(store, subscriber, rule.events, isMixed);
   const facts = { attributes: attributesForRules(profile), times, now: store.clock.now() };
   return { member: memberOf.has(segment), reasons: rule.explain(facts) };
 }

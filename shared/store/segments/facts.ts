@@ -1,15 +1,16 @@
 // What rules read of a subscriber: the attributes of its profile, and as much of its event history as decides them.
 import type { StoreReader } from "../../resources.ts";
-import { compilePredicate } from "../../rules/predicates.ts";
-import { type Facts, occurrencesNeeded, type Rule, type Verdict } from "../../rules/segment-evaluation.ts";
+import type { Facts, Rule, Verdict } from "../../rules/segment-evaluation.ts";
 import type { EventNode } from "../../rules/segment-rules.ts";
-import { eventOf, inHistory, type StoredEvent } from "../events/events.ts";
-import { type Actor, EventsByActor } from "../events/items.ts";
+import { hasFirstFormat } from "../events/days.ts";
+import { HISTORY } from "../events/history.ts";
+import { type Actor, ActorEvents } from "../events/items.ts";
 import { rowOf } from "../item.ts";
 import { SegmentMembership } from "../lists/items.ts";
 import type { Item, Key } from "../model.ts";
 import { SubscriberAlias } from "../subscribers/items.ts";
 import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
+import { addFirstFormat, type History, openHistory } from "./event-history.ts";
 import { SegmentCheck } from "./items.ts";
 
 const ATTRIBUTE = "a:";
@@ -27,126 +28,81 @@ export function changedKeys(before: Image, after: Image): string[] {
 
 /** What segments need of the rows that are stored with a subscriber. */
 export interface SubscriberFacts {
-  /** The subscriber and its anonymous ids. */
-  actors: Actor[];
   /** Ids of the segments that it is in. */
   memberOf: Set<string>;
   /** The time of its timer for the next end of a window, if one is set. */
   checkAt: number | undefined;
+  /** Of the events that the conditions ask for. */
+  times: Facts["times"];
 }
 
-/** Sort keys of the rows of a subscriber: the aliases are first, the timer is last. */
+/** Sort keys of the rows of a subscriber: its history is first, then its aliases, and the timer is last. */
 const ALIAS = "A#";
 const MEMBERSHIP = "G#";
 const CHECK = "GC";
 
-/** Reads the rows of a subscriber from its aliases to its timer, which are one range. */
-export async function readSubscriberFacts(store: StoreReader, subscriber: string): Promise<SubscriberFacts> {
-  const facts: SubscriberFacts = { actors: [{ subscriber }], memberOf: new Set(), checkAt: undefined };
+/** Rows of a request: most subscribers need one. */
+const PAGE_ROWS = 200;
+
+/**
+ * Reads memberships, aliases and as much of the history as decides these conditions: one range, newest first. The
+ * history is strongly consistent.
+ * @param isMixed whether there may be events of the first format
+ */
+export async function readSubscriberFacts(
+  store: StoreReader,
+  subscriber: string,
+  conditions: readonly EventNode[],
+  isMixed: boolean,
+): Promise<SubscriberFacts> {
+  const facts: Omit<SubscriberFacts, "times"> = { memberOf: new Set(), checkAt: undefined };
+  const actors: Actor[] = [{ subscriber }];
+  const history = openHistory(conditions, store.clock.now());
+  const from = conditions.length > 0 ? HISTORY + history.from : MEMBERSHIP;
   let after: Key | undefined;
   do {
-    const page = await store.queryRows(SegmentCheck, { subscriber }, { from: ALIAS, to: CHECK, after });
-    for (const row of page.items) noteFact(facts, row);
-    after = page.next;
+    const range = { from, to: CHECK, newestFirst: true, limit: PAGE_ROWS, after };
+    const page = await store.queryRows(SegmentCheck, { subscriber }, range);
+    for (const row of page.items)
+      if (row.sk.startsWith(ALIAS)) actors.push({ anonymous: rowOf(SubscriberAlias, row).anonymous });
+      else noteFact(facts, row);
+    after = history.take(page.items) ? undefined : page.next;
   } while (after);
-  return facts;
+  const [, ...anonymous] = actors;
+  for (const actor of anonymous) await readActor(store, actor, history);
+  if (isMixed) for (const actor of actors) await addFirstFormat(store, actor, history, conditions);
+  return { ...facts, times: history.times };
 }
 
-function noteFact(facts: SubscriberFacts, row: Item): void {
-  if (row.sk.startsWith(ALIAS)) facts.actors.push({ anonymous: rowOf(SubscriberAlias, row).anonymous });
-  else if (row.sk.startsWith(MEMBERSHIP)) {
+function noteFact(facts: Omit<SubscriberFacts, "times">, row: Item): void {
+  if (row.sk.startsWith(MEMBERSHIP)) {
     const { segment_id, member } = rowOf(SegmentMembership, row);
     if (member) facts.memberOf.add(segment_id);
   } else if (row.sk === CHECK) facts.checkAt = rowOf(SegmentCheck, row).at;
 }
 
-export interface History {
-  times: Facts["times"];
-  /** Whether an event is in what was read, or is older than that. */
-  shows(event: Pick<StoredEvent, "id" | "event_name" | "occurred_at">): boolean;
-}
-
-/** The most events that are read of one name and actor where `where` rejects most of them. */
-const MAX_EXAMINED = 10_000;
-const PAGE_ROWS = 100;
-
-/**
- * Reads the events that these conditions ask for, by one query for each name and actor. The index is eventually
- * consistent: an event of a moment ago can be missing, which `shows` reports.
- */
+/** As much of the histories of these actors as decides the conditions. */
 export async function readHistory(
   store: StoreReader,
   actors: readonly Actor[],
   conditions: readonly EventNode[],
-): Promise<History> {
-  const byName = [...Map.groupBy(conditions, ({ name }) => name)];
-  const histories = new Map(
-    await Promise.all(
-      byName.map(async ([name, group]) => {
-        const parts = await Promise.all(actors.map((actor) => readNewest(store, actor, name, group)));
-        return [name, parts] as const;
-      }),
-    ),
-  );
-  const tests = new Map(conditions.map((node) => [node, compilePredicate(node.where ?? {})]));
-  return {
-    times: (node) => {
-      const satisfies = tests.get(node) ?? compilePredicate(node.where ?? {});
-      return (histories.get(node.name) ?? [])
-        .flatMap(({ events }) => events)
-        .filter(({ properties }) => satisfies(properties))
-        .map(({ occurred_at }) => Date.parse(occurred_at))
-        .sort((a, b) => b - a);
-    },
-    shows: ({ id, event_name, occurred_at }) => {
-      const parts = histories.get(event_name);
-      return !parts || parts.some(({ events, from }) => occurred_at < from || events.some((one) => one.id === id));
-    },
-  };
+): Promise<Pick<SubscriberFacts, "times">> {
+  const isMixed = await hasFirstFormat(store);
+  const history = openHistory(conditions, store.clock.now());
+  for (const actor of actors) {
+    await readActor(store, actor, history);
+    if (isMixed) await addFirstFormat(store, actor, history, conditions);
+  }
+  return { times: history.times };
 }
 
-interface Newest {
-  events: StoredEvent[];
-  /** Older events were not read. */
-  from: string;
-}
-
-/** Newest first, until every condition is decided or the longest window ends. */
-async function readNewest(
-  store: StoreReader,
-  actor: Actor,
-  name: string,
-  conditions: readonly EventNode[],
-): Promise<Newest> {
-  const now = store.clock.now();
-  const longest = Math.max(...conditions.map(({ within = Number.POSITIVE_INFINITY }) => within));
-  const from = Number.isFinite(longest) ? new Date(now - longest).toISOString() : "";
-  const open = conditions.map((node) => ({
-    satisfies: compilePredicate(node.where ?? {}),
-    needed: Math.max(1, occurrencesNeeded(node)),
-  }));
-  const isDecided = () => open.every(({ needed }) => needed <= 0);
-  const firstLimit = Math.min(PAGE_ROWS, Math.max(...open.map(({ needed }) => needed)) + 1);
-  const events: StoredEvent[] = [];
+async function readActor(store: StoreReader, actor: Actor, history: History): Promise<void> {
   let after: Key | undefined;
-  let examined = 0;
   do {
-    const page = await store.query(EventsByActor, actor, {
-      from: inHistory(name, from),
-      to: inHistory(name, "~"),
-      newestFirst: true,
-      limit: examined === 0 ? firstLimit : PAGE_ROWS,
-      after,
-    });
-    examined += page.items.length;
-    // A name may contain the separator: the event `a#2026…` is in the range of the event `a`.
-    for (const event of page.items.map(eventOf).filter(({ event_name }) => event_name === name)) {
-      events.push(event);
-      for (const one of open) if (one.satisfies(event.properties)) one.needed--;
-    }
-    after = page.next;
-  } while (after && !isDecided() && examined < MAX_EXAMINED);
-  return { events, from: after ? (events.at(-1)?.occurred_at ?? from) : from };
+    const range = { from: HISTORY + history.from, to: `${HISTORY}~`, newestFirst: true, limit: PAGE_ROWS, after };
+    const page = await store.queryRows(ActorEvents, actor, range);
+    after = history.take(page.items) ? undefined : page.next;
+  } while (after);
 }
 
 /**
@@ -157,11 +113,11 @@ export async function judgeProfile(
   store: StoreReader,
   rule: Rule,
   profile: LivingProfile,
+  isMixed: boolean,
 ): Promise<Verdict & { facts: SubscriberFacts | undefined }> {
   const attributes = attributesForRules(profile);
   const decided = rule.decidedBy(attributes);
   if (decided !== undefined) return { matches: decided, nextChangeAt: undefined, facts: undefined };
-  const facts = await readSubscriberFacts(store, profile.id);
-  const { times } = await readHistory(store, facts.actors, rule.events);
-  return { ...rule.judge({ attributes, times, now: store.clock.now() }), facts };
+  const facts = await readSubscriberFacts(store, profile.id, rule.events, isMixed);
+  return { ...rule.judge({ attributes, times: facts.times, now: store.clock.now() }), facts };
 }

@@ -3,6 +3,7 @@ import type { Store, StoreReader } from "../../resources.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
+import { hasFirstFormat } from "../events/days.ts";
 import { changeItem, fromJson, putItem } from "../item.ts";
 import { Member } from "../lists/items.ts";
 import { changeMembers } from "../lists/memberships.ts";
@@ -113,15 +114,13 @@ async function fillPage(
   const leave = [...members].filter((subscriber) => !matching.has(subscriber));
   await changeMembers(store, { kind: "segment", id }, { enter, leave });
   const unsure = await lookAgain(store, timers, segment, [...enter, ...leave], verdicts);
-  for (const batch of chunksOf(unsure, CONCURRENT_HISTORIES))
-    await Promise.all(
-      batch.map((subscriber) =>
-        reevaluate(store, segment.is_dynamic ? timers : undefined, () => currentRule(store, id), {
-          subscriber,
-          events: [],
-        }),
-      ),
-    );
+  const rules = { now: () => currentRule(store, id), isMixed: unsure.length > 0 && (await hasFirstFormat(store)) };
+  await reevaluate(
+    store,
+    segment.is_dynamic ? timers : undefined,
+    rules,
+    unsure.map((subscriber) => ({ subscriber })),
+  );
   return last;
 }
 
@@ -184,7 +183,8 @@ interface SubscriberVerdict {
 
 async function judgeAll(store: Store, rule: Rule, profiles: readonly LivingProfile[]): Promise<SubscriberVerdict[]> {
   const verdicts: SubscriberVerdict[] = [];
-  const judge = async (profile: LivingProfile) => ({ profile, ...(await judgeProfile(store, rule, profile)) });
+  const isMixed = rule.events.length > 0 && (await hasFirstFormat(store));
+  const judge = async (profile: LivingProfile) => ({ profile, ...(await judgeProfile(store, rule, profile, isMixed)) });
   for (const batch of chunksOf(profiles, CONCURRENT_HISTORIES)) verdicts.push(...(await Promise.all(batch.map(judge))));
   return verdicts;
 }

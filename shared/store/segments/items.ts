@@ -1,6 +1,7 @@
 // The stored form of segments (SEG) and of their computation.
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
+import { counterRow } from "../counters.ts";
 import { entity, item, json, type RowOf } from "../item.ts";
 
 /** The fields of a segment that are stored as the API returns them. */
@@ -51,8 +52,8 @@ export const Fill = item({
 export const DynamicSegmentCount = item({
   about: "The number of dynamic segments, for the limit of the plan.",
   pk: () => "DYNAMIC",
-  row: { n: v.number() },
-  writers: ["api-segments"],
+  row: counterRow,
+  writers: ["api-segments", "recount"],
 });
 
 export const SegmentCheck = item({

@@ -3,6 +3,7 @@
 import type { StoreReader } from "../../resources.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Rule } from "../../rules/segment-evaluation.ts";
+import { hasFirstFormat } from "../events/days.ts";
 import { SHARDS } from "../shards.ts";
 import { type AudiencePage, audiencePage, isProfileRow } from "../subscribers/audience-pages.ts";
 import { attributesForRules, countSubscribers, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";
@@ -89,10 +90,11 @@ async function idsMatching(store: StoreReader, rule: Rule, profiles: readonly Li
   const candidates = profiles.map((profile) => ({ profile, decided: rule.decidedBy(attributesForRules(profile)) }));
   const byHistory = new Set<string>();
   const open = candidates.filter(({ decided }) => decided === undefined);
+  const isMixed = open.length > 0 && (await hasFirstFormat(store));
   for (const batch of chunksOf(open, CONCURRENT_HISTORIES))
     await Promise.all(
       batch.map(async ({ profile }) => {
-        if ((await judgeProfile(store, rule, profile)).matches) byHistory.add(profile.id);
+        if ((await judgeProfile(store, rule, profile, isMixed)).matches) byHistory.add(profile.id);
       }),
     );
   return candidates.flatMap(({ profile: { id }, decided }) => ((decided ?? byHistory.has(id)) ? [id] : []));

@@ -1,83 +1,156 @@
-// Brings a subscriber's memberships in line with the current rules. It always evaluates what is stored now, never what
+// Brings memberships of subscribers in line with the current rules. It always evaluates what is stored now, never what
 // a message says: late, repeated and reordered messages have the same result.
 import { MINUTE } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import type { Rule } from "../../rules/segment-evaluation.ts";
 import { absent, is } from "../conditions.ts";
-import type { StoredEvent } from "../events/events.ts";
 import { changeMembers } from "../lists/memberships.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { Profile, type ProfileRow } from "../subscribers/items.ts";
 import { attributesForRules, isLiving } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
-import { readHistory, readSubscriberFacts } from "./facts.ts";
+import { readSubscriberFacts } from "./facts.ts";
 import { SegmentCheck } from "./items.ts";
 
 /** After so many concurrent changes in a row the message fails and is delivered again. */
 const MAX_ROUNDS = 10;
+const CONCURRENT_SUBSCRIBERS = 25;
 
 export interface Subject {
   subscriber: string;
-  /** The profile, if it was just read. */
-  profile?: ProfileRow | undefined;
-  /** Events of this subscriber that its history must show. */
-  events: readonly StoredEvent[];
+  /** The segments to evaluate; all, if undefined. */
+  segments?: ReadonlySet<string> | undefined;
+}
+
+/** The rules that are evaluated, read anew in each round. */
+export interface Rules {
+  now(): Promise<ReadonlyMap<string, Rule>>;
+  /** Whether there may be events of the first format. */
+  isMixed: boolean;
+}
+
+interface Evaluation {
+  subject: Subject;
+  enter: string[];
+  leave: string[];
+  /** When a window ends next, in milliseconds; infinite if none does. */
+  next: number;
+  checkAt: number | undefined;
 }
 
 /**
- * Evaluates these rules for a subscriber until nothing is left to change. The rules are read anew in each round, and
- * every later change of attributes, events or rules sees what was written here. Without `timers` no timer is set for
+ * Evaluates rules for subscribers until nothing is left to change: rows of all of them are read and written together.
+ * Every later change of attributes, events or rules sees what was written here. Without `timers` no timer is set for
  * the end of a window: a static segment stays as it was computed.
- * @returns events that are not in their history yet: to be evaluated again later
  */
 export async function reevaluate(
   store: Store,
   timers: Timers | undefined,
-  rulesNow: () => Promise<ReadonlyMap<string, Rule>>,
-  { subscriber, events, profile: justRead }: Subject,
-): Promise<StoredEvent[]> {
-  let current = justRead;
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const rules = await rulesNow();
-    const [profile, facts] = await Promise.all([
-      current ?? store.get(Profile, { id: subscriber }),
-      readSubscriberFacts(store, subscriber),
-    ]);
-    current = undefined;
-    if (!profile || !isLiving(profile)) return [];
-    const attributes = attributesForRules(profile);
-    // The history must show a new event even where the event does not decide at the moment.
-    const decide = (rule: Rule) => (events.length > 0 ? undefined : rule.decidedBy(attributes));
-    const open = [...rules.values()].filter((rule) => decide(rule) === undefined);
-    const now = store.clock.now();
-    const history = await readHistory(
-      store,
-      facts.actors,
-      open.flatMap((rule) => rule.events),
-    );
-    const verdicts = [...rules].map(([id, rule]) => {
-      const decided = decide(rule);
-      if (decided !== undefined) return { id, matches: decided, nextChangeAt: undefined };
-      return { id, ...rule.judge({ attributes, times: history.times, now }) };
-    });
-    const wrong = verdicts.filter(({ id, matches }) => matches !== facts.memberOf.has(id));
-    await Promise.all(
-      wrong.map(({ id, matches }) =>
-        changeMembers(store, { kind: "segment", id }, matches ? { enter: [subscriber] } : { leave: [subscriber] }),
-      ),
-    );
-    const next = Math.min(...verdicts.map(({ nextChangeAt = Number.POSITIVE_INFINITY }) => nextChangeAt));
-    const isSet = !timers || (await scheduleRecheck(store, timers, subscriber, next, facts.checkAt));
-    if (wrong.length === 0 && isSet) return events.filter((event) => !history.shows(event));
+  rules: Rules,
+  subjects: readonly Subject[],
+): Promise<void> {
+  let pending = subjects;
+  for (let round = 0; pending.length > 0; round++) {
+    if (round === MAX_ROUNDS)
+      throw new Error(`Segments of ${pending.length} subscribers still changed after ${MAX_ROUNDS} rounds.`);
+    const evaluations = await evaluateAll(store, rules, pending);
+    await writeChanges(store, evaluations);
+    const unset = timers ? await scheduleRechecks(store, timers, evaluations) : new Set();
+    pending = evaluations
+      .filter(({ subject, enter, leave }) => enter.length + leave.length > 0 || unset.has(subject.subscriber))
+      .map(({ subject }) => subject);
   }
-  throw new Error(`The segments of the subscriber ${subscriber} still changed after ${MAX_ROUNDS} rounds.`);
+}
+
+async function evaluateAll(store: Store, rules: Rules, subjects: readonly Subject[]): Promise<Evaluation[]> {
+  const current = await rules.now();
+  const profiles = await store.getAll(
+    Profile,
+    subjects.map(({ subscriber }) => ({ id: subscriber })),
+  );
+  const found = subjects.map((subject, i) => ({ subject, profile: profiles[i] }));
+  const evaluations: Evaluation[] = [];
+  for (const batch of chunksOf(found, CONCURRENT_SUBSCRIBERS)) {
+    const some = await Promise.all(
+      batch.map(({ subject, profile }) => evaluate(store, current, subject, profile, rules.isMixed)),
+    );
+    evaluations.push(...some.filter((one) => one !== undefined));
+  }
+  return evaluations;
+}
+
+async function evaluate(
+  store: Store,
+  all: ReadonlyMap<string, Rule>,
+  subject: Subject,
+  profile: ProfileRow | undefined,
+  isMixed: boolean,
+): Promise<Evaluation | undefined> {
+  if (!profile || !isLiving(profile)) return undefined;
+  const attributes = attributesForRules(profile);
+  const rules = [...all].filter(([id]) => subject.segments?.has(id) ?? true);
+  const settled = rules.map(([id, rule]) => ({ id, rule, decided: rule.decidedBy(attributes) }));
+  const conditions = settled.flatMap(({ rule, decided }) => (decided === undefined ? rule.events : []));
+  const facts = await readSubscriberFacts(store, subject.subscriber, conditions, isMixed);
+  const now = store.clock.now();
+  const verdicts = settled.map(({ id, rule, decided }) => {
+    if (decided !== undefined) return { id, matches: decided, nextChangeAt: undefined };
+    return { id, ...rule.judge({ attributes, times: facts.times, now }) };
+  });
+  const wrong = verdicts.filter(({ id, matches }) => matches !== facts.memberOf.has(id));
+  return {
+    subject,
+    enter: wrong.flatMap(({ id, matches }) => (matches ? [id] : [])),
+    leave: wrong.flatMap(({ id, matches }) => (matches ? [] : [id])),
+    next: Math.min(...verdicts.map(({ nextChangeAt = Number.POSITIVE_INFINITY }) => nextChangeAt)),
+    checkAt: facts.checkAt,
+  };
+}
+
+/** Segment by segment, so that subscribers who enter or leave the same one share transactions. */
+async function writeChanges(store: Store, evaluations: readonly Evaluation[]): Promise<void> {
+  const changing = (which: "enter" | "leave", id: string) =>
+    evaluations.filter((one) => one[which].includes(id)).map(({ subject }) => subject.subscriber);
+  const segments = new Set(evaluations.flatMap(({ enter, leave }) => [...enter, ...leave]));
+  await Promise.all(
+    [...segments].map((id) =>
+      changeMembers(store, { kind: "segment", id }, { enter: changing("enter", id), leave: changing("leave", id) }),
+    ),
+  );
 }
 
 /**
  * One timer for each subscriber, for the window that ends first. An earlier timer that is set already is enough: its
  * evaluation sets the next one.
- * @returns false if another timer was set in the meantime
+ * @returns the subscribers of whom another timer was set in the meantime
  */
+async function scheduleRechecks(
+  store: Store,
+  timers: Timers,
+  evaluations: readonly Evaluation[],
+): Promise<ReadonlySet<string>> {
+  const unset = new Set<string>();
+  const now = store.clock.now();
+  const needed = evaluations.flatMap(({ subject: { subscriber }, next, checkAt }) => {
+    if (!Number.isFinite(next)) return [];
+    // Whole minutes, well within AMB-71: windows that end together need one timer.
+    const at = Math.ceil(next / MINUTE) * MINUTE;
+    return checkAt !== undefined && checkAt > now && checkAt <= at ? [] : [{ subscriber, at, checkAt }];
+  });
+  if (needed.length === 0) return unset;
+  await timers.set(needed.map(({ subscriber, at }) => ({ kind: "segment-window", id: subscriber, at })));
+  await Promise.all(
+    needed.map(({ subscriber, at, checkAt }) =>
+      store
+        .change(SegmentCheck, { subscriber }, { set: { at } }, checkAt === undefined ? absent("at") : is("at", checkAt))
+        .catch(onConditionFailed(() => void unset.add(subscriber))),
+    ),
+  );
+  return unset;
+}
+
+/** @returns false if another timer was set in the meantime */
 export async function scheduleRecheck(
   store: Store,
   timers: Timers,
@@ -85,15 +158,6 @@ export async function scheduleRecheck(
   next: number,
   checkAt: number | undefined,
 ): Promise<boolean> {
-  if (!Number.isFinite(next)) return true;
-  // Whole minutes, well within AMB-71: windows that end together need one timer.
-  const at = Math.ceil(next / MINUTE) * MINUTE;
-  if (checkAt !== undefined && checkAt > store.clock.now() && checkAt <= at) return true;
-  await timers.set([{ kind: "segment-window", id: subscriber, at }]);
-  return store
-    .change(SegmentCheck, { subscriber }, { set: { at } }, checkAt === undefined ? absent("at") : is("at", checkAt))
-    .then(
-      () => true,
-      onConditionFailed(() => false),
-    );
+  const evaluation = { subject: { subscriber }, enter: [], leave: [], next, checkAt };
+  return (await scheduleRechecks(store, timers, [evaluation])).size === 0;
 }

@@ -7,6 +7,8 @@ import type { Store, StoreReader } from "../../resources.ts";
 import { capProblem, compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { isProblem, parseRule, type RuleProblem } from "../../rules/segment-rules.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
+import { countChange } from "../counters.ts";
+import { releaseSegment } from "../dependents.ts";
 import { type EntityRange, entityPage } from "../entity-pages.ts";
 import { watchWrites } from "../events/watchers.ts";
 import { changeItem, fieldsOf, fromJson, type ItemWrite, type NewRowOf, putItem, removeItem, toJson } from "../item.ts";
@@ -98,7 +100,7 @@ export async function createSegment(
   ];
   if (is_dynamic)
     writes.push(
-      changeItem(DynamicSegmentCount, {}, { add: { n: 1 } }, any(absent("n"), below("n", max))),
+      changeItem(DynamicSegmentCount, {}, countChange({ n: 1 }), any(absent("n"), below("n", max))),
       ...watchWrites("segment", id, eventNames(compiled)),
     );
   await watchRun(store, timers, id);
@@ -206,13 +208,22 @@ export async function recomputeSegment(store: Store, timers: Timers, id: string)
   throw busy();
 }
 
-/** SEG-9: deletes a segment at once, and its memberships in the background. @throws 404. */
-export async function removeSegment(store: Store, timers: Timers, id: string): Promise<void> {
-  const { is_dynamic } = await requireRow(store, id);
+/**
+ * SEG-9: deletes a segment at once, and its memberships in the background.
+ * @throws 404, 409 while it triggers an active journey, unless `force` (AMB-119).
+ */
+export async function removeSegment(
+  store: Store,
+  timers: Timers,
+  id: string,
+  options: { force: boolean },
+): Promise<void> {
+  const { name, is_dynamic } = await requireRow(store, id);
+  await releaseSegment(store, { id, name }, options);
   await planSecondPass(store, timers, groupOf(id));
   const extraItems = [membershipDeletionWrite(store, groupOf(id))];
   if (is_dynamic)
-    extraItems.push(changeItem(DynamicSegmentCount, {}, { add: { n: -1 } }), ...watchWrites("segment", id, []));
+    extraItems.push(changeItem(DynamicSegmentCount, {}, countChange({ n: -1 })), ...watchWrites("segment", id, []));
   if (!(await removeNamed(store, SegmentItem, id, { extraItems }))) throw notFound("segment");
 }
 

@@ -9,6 +9,7 @@ import { absent } from "../conditions.ts";
 import { fromJson, type ItemWrite, type NewRowOf, putItem, type RowOf, ref, toJson } from "../item.ts";
 import { oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { ChunkItem, ClaimItem, SkippedIds } from "./audience-items.ts";
+import { withContent } from "./job-content.ts";
 import { JobItem } from "./job-items.ts";
 import { type Job, jobOf } from "./jobs.ts";
 import { packId, packRecipient, type Recipient, unpackId, unpackRecipient } from "./recipients.ts";
@@ -115,7 +116,7 @@ export async function getChunk(
   key: ChunkRef,
 ): Promise<{ job: Job; chunk: Chunk; claim: RowOf<typeof ClaimItem> | undefined } | undefined> {
   const [whole, part, claim] = await store.getEach([ref(JobItem, key), ref(ChunkItem, key), ref(ClaimItem, key)]);
-  return whole && part && { job: jobOf(whole), chunk: chunkOf(part), claim };
+  return whole && part && { job: await withContent(store, jobOf(whole)), chunk: chunkOf(part), claim };
 }
 
 /** The tally of a chunk before anything was sent. */

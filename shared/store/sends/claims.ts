@@ -87,7 +87,8 @@ export async function advance(
 
 /**
  * Releases a chunk with its progress: from `waits` on, any worker may continue. `deferred` recipients wait for the end of
- * quiet hours: the range counts them, and the outcomes of the others, whose deliveries count in this hour.
+ * quiet hours. The range counts them at once, and before a wait also the outcomes of the others, whose deliveries count in
+ * this hour.
  * @returns false if another worker has the chunk.
  */
 export async function release(
@@ -98,7 +99,8 @@ export async function release(
   { waits, deferred, tally }: { waits: number; deferred: number; tally: Tally },
 ): Promise<boolean> {
   const { owner, step, at } = lease;
-  const reported = deferred > 0 ? addends(tally) : lease.reported;
+  const isWait = waits > store.clock.now();
+  const reported = isWait ? addends(tally) : lease.reported;
   const set = { owner, lease: 0, step: step + 1, progress, waits, deferred, told: toJson(reported) };
   const change = { set, initial: { at } };
   const when: ConditionOf<typeof ClaimItem> = step === 0 ? absent("owner") : isMine(lease);

@@ -10,7 +10,7 @@ import { attributesOf, type LivingProfile } from "../subscribers/subscribers.ts"
 import type { QuietSettings } from "../workspaces/settings.ts";
 import { ChunkItem, ClaimItem, chunkNumberOf, claimsOf, RangeItem } from "./audience-items.ts";
 import { chunkOf } from "./chunks.ts";
-import type { Job } from "./jobs.ts";
+import type { JobRecord } from "./jobs.ts";
 import { mayHold } from "./range-names.ts";
 import { sumOf, type Tally, tallyOf } from "./tallies.ts";
 
@@ -32,25 +32,33 @@ export function quietNow(quiet: QuietSettings, workspaceZone: string, profile: L
   return { ...quiet, timezone, local_time, until: until === undefined ? null : timestamp(until) };
 }
 
-const mayDefer = ({ status, deliverySettings }: Job): boolean =>
+const mayDefer = ({ status, deliverySettings }: JobRecord): boolean =>
   status === "processing" && deliverySettings?.quiet !== undefined;
 
-/** The totals of a job that may have deferred recipients: those of the job and of its open ranges. */
-export async function soFar(store: StoreReader, job: Job): Promise<Tally & { deferred: number }> {
-  if (!mayDefer(job)) return { ...job, deferred: 0 };
+/**
+ * The totals of a job. Those of one in progress, or stopped in progress, are the totals of its ranges: each adds its own
+ * to the job when it closes.
+ */
+export async function soFar(store: StoreReader, job: JobRecord): Promise<Tally & { deferred: number }> {
+  const isStopped = job.status === "canceled" && job.dispatched_at !== null;
+  if (job.status !== "processing" && !isStopped) return { ...job, deferred: 0 };
   const ranges = await store.getAll(
     RangeItem,
     (job.ranges ?? []).map((range) => ({ job: job.id, range })),
   );
-  const open = ranges.filter((range) => range !== undefined).filter(({ closed }) => closed !== true);
+  const begun = ranges.filter((range) => range !== undefined);
   return {
-    ...sumOf([job, ...open.map(tallyOf)]),
-    deferred: open.reduce((sum, { deferred = 0 }) => sum + deferred, 0),
+    ...sumOf(begun.map(tallyOf)),
+    deferred: isStopped ? 0 : begun.reduce((sum, { deferred = 0 }) => sum + deferred, 0),
   };
 }
 
 /** The end of the quiet hours that deferred a job's messages to a subscriber; undefined where none waits. */
-export async function deferredUntil(store: StoreReader, job: Job, subscriber: string): Promise<number | undefined> {
+export async function deferredUntil(
+  store: StoreReader,
+  job: JobRecord,
+  subscriber: string,
+): Promise<number | undefined> {
   if (!mayDefer(job)) return undefined;
   const shard = shardOf(subscriber);
   for (const range of job.ranges?.filter((one) => mayHold(one, shard)) ?? []) {

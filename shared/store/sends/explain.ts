@@ -22,6 +22,7 @@ import { countsOf } from "./caps.ts";
 import { deferredUntil, quietNow } from "./deferred.ts";
 import type { Attempt, Clause, Decision, Explanation, RecipientState, RulesNow } from "./explanation.ts";
 import { messagesSince } from "./inbox.ts";
+import { withContent } from "./job-content.ts";
 import type { DeliverySettings } from "./job-spec.ts";
 import { getJob, type Job } from "./jobs.ts";
 import { deliverySettingsOf, selectedChannels } from "./planning.ts";
@@ -35,7 +36,7 @@ export async function explainRecipient(
   id: string,
   subscriber: string,
 ): Promise<Explanation> {
-  const job = await getJob(store, id);
+  const job = await withContent(store, await getJob(store, id));
   const [[profile], rows, messages, skip, deferred] = await Promise.all([
     getProfiles(store, [subscriber]),
     ledgerOf(store, job, subscriber),
@@ -43,7 +44,7 @@ export async function explainRecipient(
     skipOf(store, job, subscriber),
     deferredUntil(store, job, subscriber),
   ]);
-  const attempts = [...rows.flatMap(attemptsOf), ...inboxOf(job, messages)];
+  const attempts = [...newestByAddress(rows).flatMap(attemptsOf), ...inboxOf(job, messages)];
   if (!profile && rows.length === 0 && attempts.length === 0 && skip === undefined) throw notFound("recipient");
   const isHeld = rows.some(({ state }) => state === "held_out");
   const isSent = attempts.some(({ state }) => state !== "skipped");
@@ -108,9 +109,15 @@ const states: Record<TouchRow["state"], RecipientState> = {
   bounced: "bounced",
   skipped: "skipped",
   held_out: "held_out",
+  assigned: "pending",
 };
 
-/** The attempt that a row of the ledger stands for; none for the row of the control group. */
+/** Each round has rows of its own, and the newest of an address knows the tries of all. */
+const newestByAddress = (rows: readonly TouchRow[]): TouchRow[] => [
+  ...new Map(rows.map((row) => [`${row.channel} ${row.device}`, row])).values(),
+];
+
+/** The attempt that a row of the ledger stands for; none for the row of one to whom nothing was sent yet. */
 function attemptsOf({ channel, device, state, reason, provider_id, tries, seen }: TouchRow): Attempt[] {
   if (channel === undefined) return [];
   return [

@@ -22,14 +22,19 @@ export const Message = item({
   prefix: "I#",
   row: {
     job: v.string(),
-    content: json<MessageContent>(),
+    content: v.optional(json<MessageContent>()),
+    /** The hash of the job's content that its text is in, and the arm. Absent: the text is in `content`. */
+    text: v.optional(v.string()),
+    arm: v.optional(v.picklist(["a", "b"])),
     /** Custom values of the send, for the live stream. */
     data: v.optional(json<{ [name: string]: Value }>()),
     /** The experience that it belongs to, which may be hidden or recalled. */
     experience: v.optional(v.string()),
     /** The chunk of the recipient, which an erasure visits. */
     place: v.optional(v.string()),
-    /** When it was written, in milliseconds, if that was long after the claim. */
+    /** When its chunk was first claimed, in milliseconds, if that was before this round. */
+    assigned_at: v.optional(v.number()),
+    /** When it was written, in milliseconds, if that was long after its round began. */
     late_at: v.optional(v.number()),
     expires: v.number(),
   },

@@ -6,14 +6,15 @@ import { notFound } from "../../http/errors.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { type Visibility, visibilityIn } from "../experiences/visibility.ts";
-import { fromJson, type ItemWrite, type JsonText, putItem, type RowOf, ref, rowOf, toJson } from "../item.ts";
-import type { Key, Value } from "../model.ts";
-import { Message, type MessageContent, MessageState, ReadAll } from "./inbox-items.ts";
+import { type ItemWrite, putItem, type RowOf, ref, rowOf, toJson } from "../item.ts";
+import type { Key } from "../model.ts";
+import { type MessageText, type NamedText, readTexts } from "./inbox-content.ts";
+import { Message, MessageState, ReadAll } from "./inbox-items.ts";
 
 /** INB-4. */
 export const MESSAGE_LIFETIME_MS = 30 * DAY;
 
-/** A row that is written later than this after its claim says when: its id alone would hide it from live streams. */
+/** A row that is written later than this after its round began says when: its id alone would hide it from live streams. */
 export const PROMPT_MS = 30 * SECOND;
 
 export const inboxStatuses = ["unread", "read", "dismissed"] as const;
@@ -32,30 +33,32 @@ export type InboxMessage = v.InferOutput<typeof InboxMessage>;
 
 export type MessageRow = RowOf<typeof Message>;
 
-/** The id of a send to one inbox: the time of the claim and a hash of (job, subscriber), so a repeat has the same id. */
+/** The id of a send to one inbox: the time of the round and a hash of (job, subscriber), so a repeat has the same id. */
 export function messageId(at: number, job: string, subscriber: string): string {
   return uuidV7(at, createHash("sha256").update(`${job}:${subscriber}`).digest());
 }
 
-export interface Delivery {
+export interface Origin {
   subscriber: string;
-  content: MessageContent;
-  /** Custom values of the send, for the live stream. */
-  data?: JsonText<{ [name: string]: Value }> | undefined;
   /** The experience that it belongs to, which may be hidden or recalled. */
   experience?: string | undefined;
   /** The chunk that it comes from, for an erasure. */
   place?: string | undefined;
-  /** When it is written, in milliseconds, if that is long after the claim. */
+  /** When its chunk was first claimed, in milliseconds, if that was before this round. */
+  assigned_at?: number | undefined;
+  /** When it is written, in milliseconds, if that is long after its round began. */
   late_at?: number | undefined;
 }
 
-/** The write of one delivery, which is also its ledger entry (docs/decisions/0013). `at` is the time of the claim. */
+export type Delivery = Origin & (MessageText | NamedText);
+
+/** The write of one delivery, which is also its ledger entry (docs/decisions/0013). `at` is the time of the round. */
 export function messageWrite(job: string, at: number, delivery: Delivery): ItemWrite<"workspace"> {
-  const { subscriber, content, ...whence } = delivery;
+  const { subscriber, ...whence } = delivery;
+  const content = "content" in delivery ? toJson(delivery.content) : undefined;
   const expires = Math.ceil((at + MESSAGE_LIFETIME_MS) / SECOND);
   const key = { subscriber, message: messageId(at, job, subscriber) };
-  return putItem(Message, key, { job, content: toJson(content), ...whence, expires });
+  return putItem(Message, key, { job, ...whence, content, expires });
 }
 
 interface ReaderState {
@@ -96,8 +99,9 @@ export async function listMessages(
       },
     );
     await visibility.look(page.items);
+    const textOf = await readTexts(store, page.items);
     for (const row of page.items.filter(visibility.shows)) {
-      const message = messageOf(store, row, reader);
+      const message = messageOf(store, row, textOf, reader);
       if (!message || (status !== undefined && message.status !== status)) continue;
       if (!takes(message)) return found;
       found.push(message);
@@ -154,14 +158,15 @@ export async function markMessage(
   const visibility = visibilityIn(store);
   if (row) await visibility.look([row]);
   const states = new Map(state && [[id, state]]);
-  const current = row && visibility.shows(row) ? messageOf(store, row, { states, readAlls }) : undefined;
+  const textOf = await readTexts(store, row ? [row] : []);
+  const current = row && visibility.shows(row) ? messageOf(store, row, textOf, { states, readAlls }) : undefined;
   if (!row || !current) throw notFound("message");
   const isDone = action === "read" ? current.read_at !== undefined : current.status === "dismissed";
   if (isDone) return current;
   const now = timestamp(store.clock.now());
   const initial = { ...(action === "read" ? { read_at: now } : { dismissed_at: now }), expires: expiryOf(id) };
   const changed = await store.change(MessageState, key, { initial });
-  return messageOf(store, row, { states: new Map([[id, changed]]), readAlls }) ?? current;
+  return messageOf(store, row, textOf, { states: new Map([[id, changed]]), readAlls }) ?? current;
 }
 
 const STATE = "IS#";
@@ -184,7 +189,12 @@ async function readerState(store: StoreReader, subscriber: string, oldest: strin
   return { states, readAlls };
 }
 
-function messageOf(store: StoreReader, row: MessageRow, { states, readAlls }: ReaderState): InboxMessage | undefined {
+function messageOf(
+  store: StoreReader,
+  row: MessageRow,
+  textOf: Awaited<ReturnType<typeof readTexts>>,
+  { states, readAlls }: ReaderState,
+): InboxMessage | undefined {
   const id = messageIdOf(row);
   const created = timeOfUuid(id);
   const expires = created + MESSAGE_LIFETIME_MS;
@@ -196,7 +206,7 @@ function messageOf(store: StoreReader, row: MessageRow, { states, readAlls }: Re
   return {
     id,
     notification_id: row.job,
-    content: fromJson(row.content),
+    content: textOf(row).content,
     status: dismissed_at !== undefined ? "dismissed" : readAt !== undefined ? "read" : "unread",
     created_at: timestamp(created),
     expires_at: timestamp(expires),

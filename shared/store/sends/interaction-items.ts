@@ -18,6 +18,8 @@ export const ReportedInteraction = item({
     received_at: v.string(),
     /** Stages that its recipient reached first by it: `opened`, `opened@in_app`. */
     firsts: v.array(v.string()),
+    /** Stages that were counted for a person shortly before, and were a machine's as this report shows. */
+    retracted: v.optional(v.array(v.string())),
     channel: v.optional(v.string()),
     variant_id: v.optional(v.string()),
     action_id: v.optional(v.string()),
@@ -55,6 +57,8 @@ export const Engagement = item({
     "reached*": v.string(),
     "opened*": v.string(),
     "clicked*": v.string(),
+    /** When each link of the mail was followed last, in milliseconds. */
+    "l:*": v.number(),
     /** The classes of channels in which the job was answered. */
     "answered@*": v.string(),
   },

@@ -20,26 +20,33 @@ export interface InteractionTotals extends Tally {
   variants: Record<string, Tally>;
 }
 
-type Counted = Pick<NewRowOf<typeof ReportedInteraction>, "interaction" | "channel" | "variant_id" | "firsts">;
+type Counted = Pick<
+  NewRowOf<typeof ReportedInteraction>,
+  "interaction" | "channel" | "variant_id" | "firsts" | "retracted"
+>;
 
 const REPORTS = "i";
 const RECIPIENTS = "r";
 
 /** What a row adds to the counters: `i|tapped`, `r|opened`, and the same under `c|<channel>` and `v|<variant>`. */
-export function countersOf({ interaction, channel, variant_id, firsts }: Counted): Record<string, number> {
+export function countersOf({ interaction, channel, variant_id, firsts, retracted = [] }: Counted) {
   const names = [`${REPORTS}|${interaction}`];
   if (channel !== undefined) names.push(`c|${channel}|${REPORTS}|${interaction}`);
   if (variant_id !== undefined) names.push(`v|${variant_id}|${REPORTS}|${interaction}`);
-  for (const first of firsts) {
-    const [stage, by] = first.split("@");
-    if (by !== undefined) names.push(`c|${by}|${RECIPIENTS}|${stage}`);
-    else {
-      names.push(`${RECIPIENTS}|${stage}`);
-      if (variant_id !== undefined) names.push(`v|${variant_id}|${RECIPIENTS}|${stage}`);
-    }
-  }
-  return Object.fromEntries(names.map((name) => [name, 1]));
+  const counters = Object.fromEntries(names.map((name) => [name, 1]));
+  for (const name of recipientCounters(firsts, variant_id)) counters[name] = (counters[name] ?? 0) + 1;
+  for (const name of recipientCounters(retracted, variant_id)) counters[name] = (counters[name] ?? 0) - 1;
+  return counters;
 }
+
+/** The counters of recipients who reached these stages. */
+export const recipientCounters = (stagesReached: readonly string[], variant: string | undefined): string[] =>
+  stagesReached.flatMap((reached) => {
+    const [stage, by] = reached.split("@");
+    if (by !== undefined) return [`c|${by}|${RECIPIENTS}|${stage}`];
+    const name = `${RECIPIENTS}|${stage}`;
+    return variant === undefined ? [name] : [name, `v|${variant}|${name}`];
+  });
 
 /** The totals of a job: one request, half an RCU for each of 16 rows. */
 export async function interactionTotals(store: StoreReader, job: string): Promise<InteractionTotals> {

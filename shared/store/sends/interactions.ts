@@ -7,7 +7,7 @@ import type { Store } from "../../resources.ts";
 import { channelOf, type Interaction, type Platform, type Stage, stagesOf } from "../../rules/interactions.ts";
 import type { ChannelClass } from "../../rules/reach.ts";
 import type { MachineVerdict } from "../../rules/tracking.ts";
-import { absent, all } from "../conditions.ts";
+import { absent, all, is } from "../conditions.ts";
 import { hourWrite } from "../insights/hours.ts";
 import { changeItem, type ItemWrite, type NewRowOf, putItem, type RowOf, ref } from "../item.ts";
 import { reachedWrites } from "../journeys/totals.ts";
@@ -16,10 +16,11 @@ import { DevicePointer } from "../subscribers/device-items.ts";
 import { answeredClass, noteEngagement } from "../subscribers/engagement.ts";
 import { Profile } from "../subscribers/items.ts";
 import { isLiving } from "../subscribers/subscribers.ts";
+import { burstVerdict, linkFollowed, retractable, retractBurst, stagesAmong } from "./interaction-bursts.ts";
 import { Engagement, InteractionCount, interactionKey, ReportedInteraction } from "./interaction-items.ts";
 import { countersOf } from "./interaction-totals.ts";
 import { JobItem } from "./job-items.ts";
-import { type Job, jobOf } from "./jobs.ts";
+import { type JobRecord, jobOf } from "./jobs.ts";
 
 export interface Report {
   job_id: string;
@@ -33,6 +34,8 @@ export interface Report {
   variant_id?: string | undefined;
   /** Set if a machine did it: stored, but not a part of what makes two reports equal (AMB-92). */
   machine?: MachineVerdict | undefined;
+  /** Of a link in a mail: its position, and how many links the mail has. */
+  link?: { position: number; count: number } | undefined;
 }
 
 const MAX_ATTEMPTS = 8;
@@ -48,11 +51,15 @@ export async function countInteraction(store: Store, report: Report): Promise<{ 
     const { job, isCounted, ...recipient } = await readContext(store, report, digest);
     if (!job) throw invalid({ job_id: "names no notification" });
     if (isCounted) return { subscriber: undefined };
-    const outcome = await store.transact(writesOf(store, report, digest, { job: jobOf(job), ...recipient })).then(
+    const judged = { ...report, machine: report.machine ?? burstVerdict(store, report, recipient.engagement) };
+    const outcome = await store.transact(writesOf(store, judged, digest, { job: jobOf(job), ...recipient })).then(
       () => "counted" as const,
       onTransactionCanceled(([existing]) => (existing ? ("existing" as const) : ("changed" as const))),
     );
-    if (outcome === "counted") return { subscriber: recipient.subscriber };
+    if (outcome === "counted") {
+      if (judged.machine === undefined) await retractBurst(store, report, digest, { job: jobOf(job), ...recipient });
+      return { subscriber: recipient.subscriber };
+    }
     if (outcome === "existing") return { subscriber: undefined };
   }
   throw Object.assign(new Error("Too many reports of one recipient at once."), { name: "ThrottlingException" });
@@ -102,7 +109,7 @@ function writesOf(
   store: Store,
   report: Report,
   digest: string,
-  { job, subscriber, engagement }: Recipient & { job: Job },
+  { job, subscriber, engagement }: Recipient & { job: JobRecord },
 ): ItemWrite<"workspace">[] {
   const { job_id, interaction, platform, occurred_at, action_id, machine } = report;
   const receivedAt = store.clock.now();
@@ -113,6 +120,7 @@ function writesOf(
   const firsts = stages
     .flatMap((stage): Mark[] => (channel ? [stage, `${stage}@${channel}`] : [stage]))
     .filter(isFirst);
+  const retracted = machine === "burst" ? retractable(engagement, receivedAt) : [];
   const row: NewRowOf<typeof ReportedInteraction> = {
     react: "interaction",
     job: job_id,
@@ -121,8 +129,9 @@ function writesOf(
     occurred_at,
     received_at,
     firsts,
+    retracted: retracted.length > 0 ? retracted : undefined,
     channel,
-    variant_id: job.variant_b && isArm(report.variant_id) ? report.variant_id : undefined,
+    variant_id: job.isSplit && isArm(report.variant_id) ? report.variant_id : undefined,
     action_id,
     machine,
   };
@@ -136,15 +145,18 @@ function writesOf(
   // However often a job is tapped, it is one answer by each class, as it is one delivery (D-ARB).
   const isFirstAnswer = answer !== undefined && isFirst(answer);
   const marks = isFirstAnswer ? [...firsts, answer] : firsts;
-  if (subscriber !== undefined && marks.length > 0) {
-    const set = Object.fromEntries(marks.map((mark) => [mark, received_at]));
+  const followed = linkFollowed(report, receivedAt);
+  if (subscriber !== undefined && (marks.length > 0 || followed || retracted.length > 0)) {
+    const set = { ...Object.fromEntries(marks.map((mark) => [mark, received_at])), ...followed };
+    const when = [...marks.map((mark) => absent(mark)), ...retracted.map((mark) => is(mark, engagement?.[mark] ?? ""))];
+    const change = { set, remove: retracted };
     writes.push(
-      changeItem(Engagement, { subscriber, job: job_id }, { set }, all(...marks.map((mark) => absent(mark)))),
+      changeItem(Engagement, { subscriber, job: job_id }, change, when.length > 0 ? all(...when) : undefined),
     );
   }
   if (subscriber !== undefined && isFirstAnswer) writes.push(...noteEngagement(store, subscriber, report));
   const reached = stages.filter((stage) => firsts.includes(stage));
-  writes.push(...reachedWrites(job, reached));
+  writes.push(...reachedWrites(job, reached), ...reachedWrites(job, stagesAmong(retracted), -1));
   if (reached.includes("opened"))
     writes.push(hourWrite("opened", hourOf(occurred_at, receivedAt), { shard: digest.slice(1, 2), n: 1 }));
   return writes;

@@ -4,7 +4,8 @@ import { Timestamp } from "../../http/schemas.ts";
 import { jobStatuses } from "../../rules/job-states.ts";
 import { hashOf } from "../hash.ts";
 import { item, json } from "../item.ts";
-import type { DeliverySettings, JobDetails } from "./job-spec.ts";
+import { type JobLane, jobSources, laneOf } from "./job-ids.ts";
+import type { DeliverySettings, JobContent, JobDetails } from "./job-spec.ts";
 import { tallyAttributes } from "./tallies.ts";
 
 /** Attributes of a job that are fields of the API as well. */
@@ -27,25 +28,48 @@ export const jobFields = {
   created_at: Timestamp,
 };
 
+/** Without what is null, and without defaults. */
+const storedFields = {
+  ...jobFields,
+  name: v.optional(jobFields.name),
+  title: v.optional(jobFields.title),
+  body: v.optional(jobFields.body),
+  template_id: v.optional(jobFields.template_id),
+  subscriber_ids_count: v.optional(jobFields.subscriber_ids_count),
+  scheduled_at: v.optional(jobFields.scheduled_at),
+  channel_arbitration_mode: v.optional(jobFields.channel_arbitration_mode),
+  holdout_percentage: v.optional(jobFields.holdout_percentage),
+  split_percentage: v.optional(jobFields.split_percentage),
+  bypass_quiet_hours: v.optional(jobFields.bypass_quiet_hours),
+};
+
 export const JobItem = item({
   about: "A notification job: content, audience, state and totals. Its insertion starts the send.",
-  pk: () => "JOB",
+  pk: (of: { job: string } | { lane: JobLane }) => ("lane" in of ? of.lane : laneOf(of.job)),
   sk: ({ job }: { job: string }) => job,
   row: {
     react: v.literal("job"),
-    ...jobFields,
+    ...storedFields,
     ...tallyAttributes,
     json: json<JobDetails>(),
+    /** The hash under which its content is stored. Absent: it is in `title`, `body` and `json`. */
+    content: v.optional(v.string()),
+    /** It has two arms; of a job whose content is stored by its hash. */
+    is_split: v.optional(v.boolean()),
     error: v.optional(v.string()),
     dispatched_at: v.optional(Timestamp),
     completed_at: v.optional(Timestamp),
     /** Those of the source, for the filters of a list. */
-    source_type: v.string(),
+    source_type: v.picklist(jobSources),
     source_id: v.optional(v.string()),
+    /** Its only recipient, packed, of a send that is delivered without ranges and chunks. */
+    to: v.optional(v.string()),
+    /** When the round of that recipient began, in milliseconds. */
+    round: v.optional(v.number()),
     /** The ranges of the audience: set at creation for a small one, else at dispatch. */
     ranges: v.optional(v.array(v.string())),
     ranges_closed: v.optional(v.number()),
-    /** Its campaign is paused or archived: it does not fire, and what it has deferred waits. */
+    /** Its campaign is paused or archived: it is neither fired, dispatched nor planned, and what it has deferred waits. */
     held: v.optional(v.boolean()),
     /** When it was last released, in milliseconds. */
     let_go_at: v.optional(v.number()),
@@ -64,7 +88,23 @@ export const JobItem = item({
     "end-experience",
     "fan-out",
     "deliver",
+    "erase",
   ],
+  personal: "anonymized",
+});
+
+export const ContentItem = item({
+  about: "What jobs say, if it is long, under its hash: jobs with the same content share it. Written before them.",
+  pk: ({ hash }: { hash: string }) => `S#${hash}`,
+  row: { content: json<JobContent>() },
+  writers: ["api-notifications", "api-experiences", "run-campaign", "run-schedule", "step-journey", "fan-out"],
+});
+
+export const JobWidth = item({
+  about: "The kinds of jobs that are spread over 16 partitions, because a workspace makes many of them.",
+  pk: () => "JOBWIDTH",
+  row: { api: v.optional(v.boolean()), journey: v.optional(v.boolean()), authored: v.optional(v.boolean()) },
+  writers: ["api-notifications"],
 });
 
 export const IdempotencyRecord = item({
@@ -73,6 +113,9 @@ export const IdempotencyRecord = item({
   row: {
     id: v.string(),
     sent: v.number(),
+    /** Given ids of no subscriber, and the first of them. */
+    unknown: v.optional(v.number()),
+    unknown_ids: v.optional(v.array(v.string())),
     /** Of the request's body. */
     digest: v.string(),
     /** Until when the key is remembered, in milliseconds. */

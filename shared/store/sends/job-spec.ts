@@ -6,6 +6,7 @@ import type { ReachChannel } from "../../rules/reach.ts";
 import type { ChatAppContent } from "../channels/chat-app-content.ts";
 import type { Value } from "../model.ts";
 import type { QuietSettings } from "../workspaces/settings.ts";
+import type { JobSource } from "./job-ids.ts";
 import type { jobFields } from "./job-items.ts";
 
 type Json = { [name: string]: Value };
@@ -26,10 +27,10 @@ export interface InAppContent {
     | undefined;
 }
 
-/** What is stored as one JSON text. */
-export interface JobDetails {
-  target: Target | null;
-  source: { type: "api" | "campaign" | "journey" | "schedule" | "experience"; id: string | null };
+/** What a send says, and the filters of its audience: what may be long. */
+export interface JobContent {
+  title: string | null;
+  body: string | null;
   data: Json | null;
   device_filters: Json | null;
   subscriber_filters: Json | null;
@@ -38,6 +39,11 @@ export interface JobDetails {
   in_app?: InAppContent | undefined;
   /** By the chat app in place of title and body (AMB-90). */
   chat_app?: ChatAppContent | undefined;
+}
+
+/** What is stored as one JSON text, without what is null. Content is in it if it is short. */
+export interface JobDetails extends Partial<Omit<JobContent, "title" | "body">> {
+  target?: Target | null;
   /** Only of journeys: the event that its texts may refer to (D-LIQUID). */
   event_id?: string | undefined;
 }
@@ -46,7 +52,11 @@ type SetByTheService = "id" | "status" | "sent" | "created_at";
 type JobFields = v.InferOutput<v.ObjectSchema<typeof jobFields, undefined>>;
 
 /** The specification of a send. It does not change after creation, except that a template's content is copied in at dispatch. */
-export interface JobSpec extends Omit<JobFields, SetByTheService>, JobDetails {}
+export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "body">, JobContent {
+  target: Target | null;
+  source: { type: JobSource; id: string | null };
+  event_id?: string | undefined;
+}
 
 /** The channel of each type by which a send goes, whose consent it needs, and its limits: fixed when it is dispatched. */
 export interface DeliverySettings {

@@ -1,40 +1,41 @@
 // Notification jobs: the record a client sees (D-NTF), its moves, and its totals.
 import { timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
-import { pageRoom } from "../../http/paging.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { jobMoves, outcomeOf } from "../../rules/job-states.ts";
 import { absent, all, oneOf, present } from "../conditions.ts";
-import {
-  type ChangeOf,
-  type ConditionOf,
-  changeItem,
-  fieldsOf,
-  fromJson,
-  type ItemWrite,
-  putItem,
-  type RowOf,
-  toJson,
-} from "../item.ts";
+import { type ChangeOf, type ConditionOf, fromJson, type ItemWrite, putItem, type RowOf, toJson } from "../item.ts";
 import { endedWrites } from "../journeys/totals.ts";
-import { move } from "../lifecycle.ts";
-import type { Key } from "../model.ts";
+import { move, moveWrite } from "../lifecycle.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { deliveredWrite } from "../subscribers/engagement.ts";
-import { JobItem, jobFields } from "./job-items.ts";
-import type { DeliverySettings, JobDetails, JobSpec } from "./job-spec.ts";
+import { contentOf, inlineContent, withoutNulls } from "./job-content.ts";
+import { JobItem } from "./job-items.ts";
+import { outcomeWrites } from "./job-outcomes.ts";
+import type { DeliverySettings, JobContent, JobDetails, JobSpec } from "./job-spec.ts";
+import { type Recipient, unpackRecipient } from "./recipients.ts";
 import { type Tally, tallyOf } from "./tallies.ts";
 
 type JobRow = RowOf<typeof JobItem>;
 
-export interface Job extends JobSpec, Tally, Pick<JobRow, "id" | "status" | "sent" | "created_at"> {
+/** A job as its row says it. `withContent` adds what it says. */
+export interface JobRecord
+  extends Omit<JobSpec, keyof JobContent>,
+    Tally,
+    Pick<JobRow, "id" | "status" | "sent" | "created_at"> {
+  /** Or the hash under which it is stored. */
+  content: JobContent | string;
+  /** Its recipients are in two arms. */
+  isSplit: boolean;
   error: string | null;
   dispatched_at: string | null;
   completed_at: string | null;
+  /** Its only recipient, and when its round began, of a send that is delivered without ranges and chunks. */
+  single: { recipient: Recipient; round: number } | undefined;
   /** The ranges of the audience: set at creation for a small one, else at dispatch. */
   ranges: string[] | undefined;
   ranges_closed: number;
-  /** Its campaign is paused or archived: it does not fire, and what it has deferred waits. */
+  /** Its campaign is paused or archived: it is neither fired, dispatched nor planned, and what it has deferred waits. */
   held: boolean;
   /** When it was last released, in milliseconds: it counts as late only after that. */
   releasedAt: number | undefined;
@@ -44,64 +45,113 @@ export interface Job extends JobSpec, Tally, Pick<JobRow, "id" | "status" | "sen
   reserved: number | undefined;
 }
 
-/** The write that puts a new job: its insertion starts the send. */
+export type Job = JobRecord & JobContent;
+
+/** Why a job as a whole failed. */
+export interface JobFailure {
+  code: string;
+  message: string;
+}
+
+export const NOTHING_DELIVERED: JobFailure = { code: "NOTHING_DELIVERED", message: "no delivery succeeded" };
+
+interface NewJob {
+  sent: number;
+  reserved?: number | undefined;
+  ranges?: string[] | undefined;
+  /** The hash under which its content was stored, if it was. */
+  content?: string | undefined;
+  single?: Pick<JobRow, "to" | "means"> | undefined;
+}
+
+/**
+ * The write that puts a new job: its insertion starts the send. The round of a single recipient begins with it
+ * (AMB-109).
+ */
 export function newJobWrite(
   { clock }: Pick<Store, "clock">,
   id: string,
-  spec: JobSpec,
-  { sent, reserved, ranges }: { sent: number; reserved?: number | undefined; ranges?: string[] | undefined },
+  { source, target, event_id, ...spec }: JobSpec,
+  { sent, content, single, ...planned }: NewJob,
 ): ItemWrite<"workspace"> {
-  const { target, source, data, device_filters, subscriber_filters, variant_b, in_app, chat_app, event_id, ...plain } =
-    spec;
-  const details: JobDetails = {
-    target,
-    source,
-    data,
-    device_filters,
-    subscriber_filters,
-    variant_b,
-    in_app,
-    chat_app,
-    event_id,
-  };
+  const { title, body, ...long } = contentOf(spec);
+  const { category, channel_ids, channel_arbitration_mode: mode, holdout_percentage } = spec;
+  const details: JobDetails = { target, event_id, ...(content === undefined && long) };
   const row = {
-    ...plain,
     react: "job" as const,
     id,
-    json: toJson(details),
+    status: spec.scheduled_at === null ? ("queued" as const) : ("scheduled" as const),
+    name: spec.name ?? undefined,
+    category,
+    template_id: spec.template_id ?? undefined,
+    channel_ids,
+    subscriber_ids_count: spec.subscriber_ids_count ?? undefined,
+    scheduled_at: spec.scheduled_at ?? undefined,
+    channel_arbitration_mode: mode === "explicit" ? undefined : mode,
+    holdout_percentage: holdout_percentage || undefined,
+    split_percentage: spec.split_percentage ?? undefined,
+    bypass_quiet_hours: spec.bypass_quiet_hours || undefined,
+    json: toJson(withoutNulls(details)),
+    ...(content === undefined
+      ? { title: title ?? undefined, body: body ?? undefined }
+      : { content, is_split: spec.variant_b !== null || undefined }),
     source_type: source.type,
     source_id: source.id ?? undefined,
-    status: spec.scheduled_at === null ? ("queued" as const) : ("scheduled" as const),
     sent,
-    reserved,
-    ranges,
+    ...planned,
+    ...(single && { ...single, round: clock.now(), dispatched_at: timestamp(clock.now()) }),
     created_at: timestamp(clock.now()),
   };
   return putItem(JobItem, { job: id }, row, absent());
 }
 
-export const jobOf = (row: JobRow): Job => ({
-  ...fieldsOf(jobFields, row),
-  ...fromJson(row.json),
-  ...tallyOf(row),
-  error: row.error ?? null,
-  dispatched_at: row.dispatched_at ?? null,
-  completed_at: row.completed_at ?? null,
-  ranges: row.ranges,
-  ranges_closed: row.ranges_closed ?? 0,
-  held: row.held === true,
-  releasedAt: row.let_go_at,
-  deliverySettings: row.means && fromJson(row.means),
-  reserved: row.reserved,
-});
+export function jobOf(row: JobRow): JobRecord {
+  const details = fromJson(row.json);
+  const content = row.content ?? inlineContent(row, details);
+  return {
+    id: row.id,
+    status: row.status,
+    name: row.name ?? null,
+    category: row.category,
+    template_id: row.template_id ?? null,
+    channel_ids: row.channel_ids,
+    target: details.target ?? null,
+    subscriber_ids_count: row.subscriber_ids_count ?? null,
+    scheduled_at: row.scheduled_at ?? null,
+    channel_arbitration_mode: row.channel_arbitration_mode ?? "explicit",
+    holdout_percentage: row.holdout_percentage ?? 0,
+    split_percentage: row.split_percentage ?? null,
+    bypass_quiet_hours: row.bypass_quiet_hours ?? false,
+    source: { type: row.source_type, id: row.source_id ?? null },
+    ...(details.event_id !== undefined && { event_id: details.event_id }),
+    content,
+    isSplit: typeof content === "string" ? row.is_split === true : content.variant_b !== null,
+    sent: row.sent,
+    created_at: row.created_at,
+    ...tallyOf(row),
+    error: row.error ?? null,
+    dispatched_at: row.dispatched_at ?? null,
+    completed_at: row.completed_at ?? null,
+    single:
+      row.to === undefined
+        ? undefined
+        : { recipient: unpackRecipient(row.to), round: row.round ?? Date.parse(row.created_at) },
+    ranges: row.ranges,
+    ranges_closed: row.ranges_closed ?? 0,
+    held: row.held === true,
+    releasedAt: row.let_go_at,
+    deliverySettings: row.means && fromJson(row.means),
+    reserved: row.reserved,
+  };
+}
 
-export async function findJob(store: StoreReader, id: string): Promise<Job | undefined> {
+export async function findJob(store: StoreReader, id: string): Promise<JobRecord | undefined> {
   const row = await store.get(JobItem, { job: id });
   return row && jobOf(row);
 }
 
 /** Jobs by their ids, in their order. */
-export async function findJobs(store: StoreReader, ids: readonly string[]): Promise<(Job | undefined)[]> {
+export async function findJobs(store: StoreReader, ids: readonly string[]): Promise<(JobRecord | undefined)[]> {
   const rows = await store.getAll(
     JobItem,
     ids.map((job) => ({ job })),
@@ -109,13 +159,13 @@ export async function findJobs(store: StoreReader, ids: readonly string[]): Prom
   return rows.map((row) => row && jobOf(row));
 }
 
-/** Keeps a scheduled job from firing, and a dispatched one from sending what it has deferred, until it is released. */
+/** Stops a job that has not ended, until it is released (AMB-113). */
 export async function holdJob(store: Store, id: string): Promise<void> {
-  const when = all(oneOf("status", ["scheduled", "processing"]), absent("held"));
+  const when = all(oneOf("status", ["scheduled", "queued", "processing"]), absent("held"));
   await store.change(JobItem, { job: id }, { set: { held: true } }, when).catch(onConditionFailed(() => undefined));
 }
 
-/** Releases a held job: what came due meanwhile fires at once. */
+/** Releases a held job: what came due meanwhile fires at once, and what had begun continues. */
 export async function releaseJob(store: Store, id: string): Promise<void> {
   await store
     .change(JobItem, { job: id }, { set: { let_go_at: store.clock.now() }, remove: ["held"] }, present("held"))
@@ -123,7 +173,7 @@ export async function releaseJob(store: Store, id: string): Promise<void> {
 }
 
 /** @throws 404, also for another workspace's job. */
-export async function getJob(store: StoreReader, id: string): Promise<Job> {
+export async function getJob(store: StoreReader, id: string): Promise<JobRecord> {
   const job = await findJob(store, id);
   if (!job) throw notFound("notification");
   return job;
@@ -135,13 +185,13 @@ export async function moveJob(
   id: string,
   action: keyof typeof jobMoves,
   options?: { change?: ChangeOf<typeof JobItem>; when?: ConditionOf<typeof JobItem> },
-): Promise<Job | undefined> {
+): Promise<JobRecord | undefined> {
   const moved = await move(store, JobItem, { job: id }, jobMoves, action, options);
   return "row" in moved ? jobOf(moved.row) : undefined;
 }
 
 /** NTF-10, NTF-18: after this no recipient is ever reached. @throws 404, 409 once dispatched. */
-export async function cancelJob(store: Store, id: string): Promise<Job> {
+export async function cancelJob(store: Store, id: string): Promise<JobRecord> {
   const canceled = await moveJob(store, id, "cancel", {
     change: { set: { completed_at: timestamp(store.clock.now()) } },
   });
@@ -151,6 +201,12 @@ export async function cancelJob(store: Store, id: string): Promise<Job> {
   return job;
 }
 
+/** Ends a job of a deleted workspace: nothing more of it is sent (AMB-112). */
+export async function abandonJob(store: Store, id: string): Promise<void> {
+  const set = { completed_at: timestamp(store.clock.now()), error: "the workspace was deleted" };
+  await moveJob(store, id, "abandon", { change: { set } });
+}
+
 /**
  * Ends a job whose ranges are all closed, once, and adds its deliveries to the workspace's counters. It may be called
  * at any time.
@@ -158,56 +214,33 @@ export async function cancelJob(store: Store, id: string): Promise<Job> {
 export async function finishJob(store: Store, id: string): Promise<void> {
   const job = await findJob(store, id);
   if (job?.status !== "processing" || !job.ranges || job.ranges_closed < job.ranges.length) return;
-  const outcome = outcomeOf(job.counts);
-  const { from, to } = jobMoves[outcome === "completed" ? "complete" : "fail"];
-  const set = {
-    status: to,
-    completed_at: timestamp(store.clock.now()),
-    ...(outcome === "failed" && { error: "no delivery succeeded" }),
-  };
-  const end = changeItem(JobItem, { job: id }, { set }, oneOf("status", from));
+  const failure = outcomeOf(job.counts) === "failed" ? NOTHING_DELIVERED : undefined;
   const delivered = deliveredWrite(store, job.delivered_by_channel, id);
-  await store
-    .transact([end, ...(delivered ? [delivered] : []), ...endedWrites(job)])
-    .catch(onTransactionCanceled(() => undefined));
+  await endJob(store, job, failure, [...(delivered ? [delivered] : []), ...endedWrites(job)]);
 }
 
-export interface JobFilter {
-  status?: string | undefined;
-  source_type?: string | undefined;
-  source_id?: string | undefined;
-}
+/** Ends a job by a cause that concerns the whole of it, unless it has ended. */
+export const failJob = (store: Store, job: JobRecord, { code, message }: JobFailure): Promise<void> =>
+  endJob(store, job, { code, message });
 
-const MAX_EXAMINED = 2_000;
-
-/**
- * Newest first. `next` is absent on the last page; a page may be short when jobs are large or a filter leaves most out.
- */
-export async function listJobs(
-  store: StoreReader,
-  { limit, after, ...filter }: JobFilter & { limit: number; after?: Key | undefined },
-): Promise<{ jobs: Job[]; next?: Key }> {
-  const jobs: Job[] = [];
-  const matches = (row: JobRow) =>
-    (filter.status === undefined || row.status === filter.status) &&
-    (filter.source_type === undefined || row.source_type === filter.source_type) &&
-    (filter.source_id === undefined || row.source_id === filter.source_id);
-  const takes = pageRoom();
-  let position = after;
-  for (let examined = 0; examined < MAX_EXAMINED; ) {
-    const page = await store.query(JobItem, {}, { newestFirst: true, limit: limit - jobs.length, after: position });
-    examined += page.items.length;
-    for (const row of page.items) {
-      if (matches(row)) {
-        const job = jobOf(row);
-        if (!takes(job)) return { jobs, ...(position && { next: position }) };
-        jobs.push(job);
-      }
-      position = { pk: row.pk, sk: row.sk };
-    }
-    position = page.next;
-    if (!position) return { jobs };
-    if (jobs.length >= limit) break;
+/** Once: the end of a job and `others` are one transaction. */
+async function endJob(
+  store: Store,
+  job: JobRecord,
+  failure: JobFailure | undefined,
+  others: readonly ItemWrite<"workspace">[] = [],
+): Promise<void> {
+  const set = {
+    completed_at: timestamp(store.clock.now()),
+    ...(failure && { error: failure.message }),
+  };
+  const end = moveWrite(JobItem, { job: job.id }, jobMoves, failure ? "fail" : "complete", { change: { set } });
+  for (;;) {
+    const outcome = await outcomeWrites(store, job, failure);
+    const hasEnded = await store.transact([end, ...others, ...outcome]).then(
+      () => true,
+      onTransactionCanceled(([ended]) => ended !== undefined),
+    );
+    if (hasEnded) return;
   }
-  return { jobs, ...(position && { next: position }) };
 }

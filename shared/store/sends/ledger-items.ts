@@ -8,16 +8,20 @@ import { item, json } from "../item.ts";
 const partition = ({ subscriber }: { subscriber: string }) => `U#${subscriber}`;
 
 export const TouchItem = item({
-  about: "One address of a send and what became of it: the row of the ledger, and the touch of attribution.",
+  about:
+    "One address of a send and what became of it in one round: the row of the ledger, and the touch of attribution.",
   pk: partition,
-  /** `target`: the device, or the channel that has one address. */
+  /** `at`: when the round began. `target`: the device, or the channel that has one address. */
   sk: ({ at, job, target }: { at: string; job: string; target: string }) => `R#${at}#${job}#${target}`,
   prefix: "R#",
   row: {
     job: v.string(),
     /** The chunk of the job: `<range>#<n>`. */
     place: v.string(),
-    state: v.picklist([...ledgerStates, "held_out"]),
+    /** `held_out`: of the control group. `assigned`: of one that waits since the chunk was first claimed. */
+    state: v.picklist([...ledgerStates, "held_out", "assigned"]),
+    /** When the chunk was first claimed, in milliseconds, if that was before this round. */
+    assigned_at: v.optional(v.number()),
     channel: v.optional(v.picklist(reachChannels)),
     device: v.optional(v.string()),
     reason: v.optional(v.string()),

@@ -11,6 +11,7 @@ import type { LateSkip } from "../../rules/progress.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
 import { classOf, type Target } from "../../rules/reach.ts";
 import { type CompiledTemplate, compileTemplate, isRenderError, type RenderScope } from "../../rules/render.ts";
+import { type CompiledData, compileData } from "../../rules/render-data.ts";
 import { ChatAppTemplateItem } from "../channels/items.ts";
 import { countTarget } from "../lists/targets.ts";
 import type { LivingProfile } from "../subscribers/subscribers.ts";
@@ -57,6 +58,8 @@ export const SendPreview = v.object({
       deferred_until: v.nullable(Timestamp),
       title: v.nullable(v.string()),
       body: v.nullable(v.string()),
+      /** Of a send with custom data. */
+      data: v.optional(v.nullable(v.record(v.string(), v.any()))),
     }),
   ),
   /** Some of the ones that would be skipped, by reason. */
@@ -174,9 +177,10 @@ function addTexts(
 ): void {
   const compiled = ({ title, body }: Texts) => ({ title: compileTemplate(title), body: compileTemplate(body) });
   const arms = { a: compiled(texts), b: spec.variant_b ? compiled(spec.variant_b) : undefined };
+  const data = spec.data ? compileData(spec.data) : undefined;
   for (const { id: subscriber_id, profile, judgement } of subscribers) {
     const { arm, targets } = judgement;
-    const words = renderOne((arm === "b" && arms.b) || arms.a, scopeOf(profile, spec, undefined), at);
+    const words = renderOne({ ...((arm === "b" && arms.b) || arms.a), data }, scopeOf(profile, spec, undefined), at);
     rendered.recipients++;
     if (!words) rendered.failed++;
     for (const name of new Set(words?.unknown))
@@ -192,19 +196,21 @@ function addTexts(
       deferred_until: later.length > 0 && until !== undefined ? timestamp(until) : null,
       title: words?.title ?? null,
       body: words?.body ?? null,
+      ...(data && { data: words?.data ?? null }),
     });
   }
 }
 
 function renderOne(
-  { title, body }: { title: CompiledTemplate; body: CompiledTemplate },
+  { title, body, data }: { title: CompiledTemplate; body: CompiledTemplate; data: CompiledData<object> | undefined },
   scope: RenderScope,
   now: number,
 ) {
   const render = (template: CompiledTemplate) => template.render(scope, { now, escape: "none" });
   try {
-    const [first, second] = [render(title), render(body)] as const;
-    return { title: first.text, body: second.text, unknown: [...first.unknown, ...second.unknown] };
+    const [first, second, third] = [render(title), render(body), data?.render(scope, { now })] as const;
+    const unknown = [...first.unknown, ...second.unknown, ...(third?.unknown ?? [])];
+    return { title: first.text, body: second.text, data: third?.data, unknown };
   } catch (error) {
     if (isRenderError(error)) return undefined;
     throw error;

@@ -12,6 +12,9 @@ export const GIVEN_PER_ROW = 1_000;
 /** The range of an audience that was planned within the request. */
 export const PLANNED_RANGE = "p";
 
+/** The place of the only recipient of a job without ranges: it is on the job's row. */
+export const SINGLE_RANGE = "solo";
+
 export const shardRange = (shard: string) => `s${shard}`;
 const givenRange = (n: number) => `g${n}`;
 const memberRange = ({ kind, id }: Group, shard: string) => `${kind}:${id}:${shard}`;

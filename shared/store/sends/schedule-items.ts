@@ -1,6 +1,10 @@
 // The stored form of cron schedules (SCH).
 import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
 import { entity, item } from "../item.ts";
+
+/** Why its last tick failed (AMB-123). */
+export const LastError = v.object({ code: v.string(), message: v.string(), at: Timestamp });
 
 /** What the API returns of a schedule as it is stored. */
 export const scheduleFields = {
@@ -24,12 +28,16 @@ export const ScheduleItem = entity("schedule", {
     revision: v.number(),
     /** The last tick that was too late to be sent. */
     last_missed_at: v.optional(v.string()),
+    /** Of the last tick that ended, if it failed. */
+    last_error: v.optional(LastError),
+    /** The day of the last tick whose failure was annotated, in its time zone. */
+    annotated_on: v.optional(v.string()),
     /** The action on its campaign that switched it off. */
     held_by: v.optional(v.picklist(["pause", "archive"])),
     created_at: v.string(),
     updated_at: v.string(),
   },
-  writers: ["api-schedules", "api-campaigns", "run-schedule", "run-campaign"],
+  writers: ["api-schedules", "api-campaigns", "run-schedule", "run-campaign", "fan-out", "deliver"],
 });
 
 export const CampaignSchedule = item({

@@ -1,7 +1,7 @@
 // Cron schedules (SCH): what they send, whether they are active, and their next tick.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import { timestamp, uuidV7 } from "../../clock.ts";
+import { timestamp } from "../../clock.ts";
 import { invalid, notFound } from "../../http/errors.ts";
 import type { PageQuery } from "../../http/paging.ts";
 import { Timestamp } from "../../http/schemas.ts";
@@ -11,10 +11,10 @@ import { type Cron, nextRun, parseCron } from "../../rules/cron.ts";
 import { isTimeZone } from "../../rules/time-zones.ts";
 import { all, atMost, is } from "../conditions.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf } from "../item.ts";
-import type { TenantId } from "../model.ts";
 import { changeListed, createListed, listPage, removeListed } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
-import { CampaignSchedule, ScheduleItem, scheduleFields } from "./schedule-items.ts";
+import { jobIdOf } from "./job-ids.ts";
+import { CampaignSchedule, LastError, ScheduleItem, scheduleFields } from "./schedule-items.ts";
 
 export const Schedule = v.object({
   ...scheduleFields,
@@ -26,6 +26,8 @@ export const Schedule = v.object({
   next_run_at: v.nullable(Timestamp),
   /** The last tick that was too late to be sent. */
   last_missed_at: v.nullable(Timestamp),
+  /** Why the last tick that ended failed; absent after a success (AMB-123). */
+  last_error: v.optional(LastError),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -162,9 +164,10 @@ export async function switchOwned(
   }
 }
 
-/** The job of a tick: its id is derived, so that a repeated tick finds its own job. */
-export function tickJobId(tenant: TenantId, schedule: string, tick: number): string {
-  return uuidV7(tick, createHash("sha256").update(`schedule:${tenant}:${schedule}:${tick}`).digest());
+/** The job of a tick. The write that advances the schedule decides which attempt at the tick counts. */
+export function tickJobId({ tenant, clock }: Pick<Store, "tenant" | "clock">, schedule: string, tick: number): string {
+  const tail = createHash("sha256").update(`schedule:${tenant}:${schedule}:${tick}`).digest();
+  return jobIdOf("schedule", clock.now(), tail);
 }
 
 /** The write that advances a schedule from a tick to the next one, if the tick belongs to its current revision. */
@@ -193,6 +196,7 @@ const scheduleOf = (row: ScheduleRow): Schedule => ({
   active: row.active,
   next_run_at: row.next === undefined ? null : timestamp(row.next),
   last_missed_at: row.last_missed_at ?? null,
+  ...(row.last_error && { last_error: row.last_error }),
   created_at: row.created_at,
   updated_at: row.updated_at,
 });

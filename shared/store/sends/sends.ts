@@ -3,7 +3,8 @@
 import { MINUTE } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { isHeldOut } from "../../rules/split.ts";
-import type { ItemWrite } from "../item.ts";
+import type { ChannelRow } from "../channels/items.ts";
+import { type ItemWrite, toJson } from "../item.ts";
 import { countTarget } from "../lists/targets.ts";
 import { type Failure, oldRow, onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
@@ -12,12 +13,14 @@ import { Usage } from "../workspaces/items.ts";
 import { type Allowance, reservation, usageRefusal, warnOfUsage } from "../workspaces/usage.ts";
 import { givenWrites, planSmall, SMALL_AUDIENCE } from "./audiences.ts";
 import { chunkWrites, type PlannedChunk } from "./chunks.ts";
+import { storeContent } from "./job-content.ts";
 import { JobItem } from "./job-items.ts";
 import type { JobSpec } from "./job-spec.ts";
 import { newJobWrite } from "./jobs.ts";
-import { planningRules, selectedChannels } from "./planning.ts";
+import { deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
 import { PLANNED_RANGE } from "./range-names.ts";
 import { plannedRangeWrite } from "./ranges.ts";
+import { isInAppOnly, packRecipient, type Recipient } from "./recipients.ts";
 
 const WATCH_AFTER_MS = 15 * MINUTE;
 
@@ -31,7 +34,14 @@ export interface Send {
   given?: readonly string[] | undefined;
 }
 
-export type Started = { id: string; sent: number } | { refused: readonly Failure[] };
+/** `unknown`: given ids of no subscriber, where they were looked up. */
+export interface StartedSend {
+  id: string;
+  sent: number;
+  unknown?: readonly string[] | undefined;
+}
+
+export type Started = StartedSend | { refused: readonly Failure[] };
 
 /**
  * Starts a send, now or at its `scheduled_at`. The job row, its share of the quota and `extraItems` (what refers to the
@@ -45,23 +55,21 @@ export async function startSend(
   timers: Timers,
   allowance: Allowance,
   { id, spec, given, isRepeatable = false }: Send,
-  extraItems:
-    | readonly ItemWrite<"workspace">[]
-    | ((answer: { id: string; sent: number }) => readonly ItemWrite<"workspace">[]) = [],
+  extraItems: readonly ItemWrite<"workspace">[] | ((answer: StartedSend) => readonly ItemWrite<"workspace">[]) = [],
 ): Promise<Started> {
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
   const audience: Audience =
     spec.scheduled_at !== null || isRepeatable
       ? { writes: given ? givenWrites(id, given, at) : [], sent: 0 }
-      : await prepareAudience(store, id, spec, given, allowance.emailConsent ?? "opt_out");
+      : await prepareAudience(store, id, spec, given, allowance);
   await store.writeAll(audience.writes);
   await timers.set([
     spec.scheduled_at === null
       ? { kind: "job-watch", id, at: store.clock.now() + WATCH_AFTER_MS }
       : { kind: "job", id, at: Date.parse(spec.scheduled_at) },
   ]);
-  const answer = { id, sent: audience.sent };
-  const job = newJobWrite(store, id, spec, audience);
+  const answer: StartedSend = { id, sent: audience.sent, unknown: audience.unknown };
+  const job = newJobWrite(store, id, spec, { ...planOf(audience), content: await storeContent(store, spec) });
   const reserved = audience.sent > 0 ? [reservation(store, "sends", audience.sent, allowance)] : [];
   const others = typeof extraItems === "function" ? extraItems(answer) : extraItems;
   const uses = spec.scheduled_at ? useWrites(spec.target, { kind: "notification", id, until: spec.scheduled_at }) : [];
@@ -81,12 +89,17 @@ export async function startSend(
   return started;
 }
 
+const planOf = ({ sent, reserved, ranges, single }: Audience) => ({ sent, reserved, ranges, single });
+
 interface Audience {
   writes: ItemWrite<"workspace">[];
   sent: number;
   /** Taken from the quota now; else the job takes it when it is dispatched. */
   reserved?: number;
   ranges?: string[];
+  /** Its only recipient, on the job's row instead of a chunk. */
+  single?: Parameters<typeof newJobWrite>[3]["single"];
+  unknown?: readonly string[];
 }
 
 /** A small audience is planned now, so `sent` is exact (AMB-38). Else workers plan it, and `sent` is from the counters. */
@@ -95,14 +108,19 @@ async function prepareAudience(
   job: string,
   spec: JobSpec,
   given: readonly string[] | undefined,
-  emailConsent: "opt_out" | "opt_in",
+  { emailConsent = "opt_out", hasCaps = true }: Allowance,
 ): Promise<Audience> {
   const estimate = given ? given.length : await countTarget(store, spec.target);
-  const chunks =
-    estimate <= SMALL_AUDIENCE
-      ? await planSmall(store, spec, await rulesNow(store, job, spec, emailConsent), given)
-      : undefined;
-  if (chunks) return planned(job, chunks);
+  if (estimate <= SMALL_AUDIENCE) {
+    const via = await selectedChannels(store, spec);
+    const rules = await planningRules(store, job, spec, { via, emailConsent });
+    const chunks = await planSmall(store, spec, rules, given);
+    const only = chunks && !hasCaps ? onlyInbox(spec, chunks) : undefined;
+    const means = only && deliverySettingsOf(spec, via.map(settingsOf), undefined);
+    if (only && means)
+      return { writes: [], sent: 1, reserved: 1, single: { to: packRecipient(only), means: toJson(means) } };
+    if (chunks) return planned(job, chunks);
+  }
   const size = given ? given.length : Math.max(estimate, SMALL_AUDIENCE);
   const treated = given
     ? given.filter((id) => !isHeldOut(job, id, spec.holdout_percentage)).length
@@ -110,8 +128,17 @@ async function prepareAudience(
   return { writes: given ? givenWrites(job, given, store.clock.now()) : [], sent: treated, reserved: treated };
 }
 
-const rulesNow = async (store: Store, job: string, spec: JobSpec, emailConsent: "opt_out" | "opt_in") =>
-  planningRules(store, job, spec, { via: await selectedChannels(store, spec), emailConsent });
+const settingsOf = ({ id, type, credentials }: ChannelRow) => ({ id, type, credentials });
+
+/** The recipient of a one-off send that goes to one inbox and nowhere else: its row is its own ledger. */
+function onlyInbox({ source, template_id }: JobSpec, chunks: readonly PlannedChunk[]): Recipient | undefined {
+  const [first, ...others] = chunks;
+  if (source.type !== "api" || template_id !== null || !first || others.length > 0) return undefined;
+  const { recipients, heldOut, skipped } = first.chunk;
+  const [only, ...more] = recipients;
+  const isAlone = more.length === 0 && heldOut.length === 0 && Object.keys(skipped).length === 0;
+  return only && isAlone && !only.source && isInAppOnly(only.targets) ? only : undefined;
+}
 
 function planned(job: string, chunks: readonly PlannedChunk[]): Audience {
   const sent = chunks.reduce((sum, { chunk }) => sum + chunk.recipients.length, 0);
@@ -121,5 +148,6 @@ function planned(job: string, chunks: readonly PlannedChunk[]): Audience {
     sent,
     reserved: sent,
     ranges: [PLANNED_RANGE],
+    unknown: chunks.flatMap(({ skippedIds }) => skippedIds.unknown_subscriber ?? []),
   };
 }

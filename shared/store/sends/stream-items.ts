@@ -1,4 +1,4 @@
-// The stored form of open live streams. Each row is a lease that the stream renews.
+// The stored form of open live streams: a lease for each of a subscriber's streams, and counters of all streams.
 import * as v from "valibot";
 import { item, platformItem } from "../item.ts";
 
@@ -16,12 +16,16 @@ export const SubscriberStream = item({
   personal: "removed",
 });
 
-export const OpenStream = platformItem({
-  about: "An open live stream, counted against the concurrency limit of the service.",
-  pk: () => "STREAMS",
-  sk: ({ connection }: { connection: string }) => connection,
+/** Live streams count themselves once in each slot. */
+export const STREAM_SLOT_MS = 30_000;
+/** Counters of one slot, so that thousands of openings a second are not one hot item. */
+export const STREAM_COUNTERS = 16;
+
+export const OpenStreams = platformItem({
+  about: "The number of live streams that were open in a slot of 30 seconds, for the limit of open streams.",
+  pk: ({ slot, counter }: { slot: number; counter: number }) => `STREAMS#${slot}#${counter}`,
   purge: "kept",
-  row: { lease, expires: v.number() },
+  row: { n: v.number(), expires: v.optional(v.number()) },
   writers: ["stream"],
-  lifetime: "65 seconds",
+  lifetime: "5 minutes",
 });

@@ -36,10 +36,21 @@ export interface Touch {
   seen?: CountedCap | undefined;
 }
 
-/** The control group is in the ledger too: lift compares with it. */
-const HELD_OUT = "held_out";
+/** The control group is in the ledger too: lift compares with it. So is who waits, from the same moment (AMB-110). */
+type Assignment = "held_out" | "assigned";
+const isAssignment = (state: TouchRow["state"]): state is Assignment => state === "held_out" || state === "assigned";
 
-/** @param at the time of the chunk's first claim, so that every attempt writes the same row */
+/** The times of a round, in milliseconds: when it began, and when its chunk was first claimed (AMB-109). */
+export interface RoundTimes {
+  at: number;
+  assignedAt: number;
+}
+
+/** When the chunk was first claimed, where that was not with this round. */
+export const earlierClaim = ({ at, assignedAt }: RoundTimes): number | undefined =>
+  assignedAt === at ? undefined : assignedAt;
+
+/** @param at the time of the round, so that every repeat of it writes the same row */
 export const touchKey = (subscriber: string, at: number, job: string, target: Target): KeyOf<typeof TouchItem> => ({
   subscriber,
   at: timestamp(at),
@@ -48,14 +59,15 @@ export const touchKey = (subscriber: string, at: number, job: string, target: Ta
 });
 
 /** The write of the row of one address. */
-export function touchWrite(at: number, chunkRef: ChunkRef, touch: Touch): ItemWrite<"workspace"> {
+export function touchWrite(times: RoundTimes, chunkRef: ChunkRef, touch: Touch): ItemWrite<"workspace"> {
   const { subscriber, target, verdict, tries, arm, providerId, seen } = touch;
-  return putItem(TouchItem, touchKey(subscriber, at, chunkRef.job, target), {
+  return putItem(TouchItem, touchKey(subscriber, times.at, chunkRef.job, target), {
     job: chunkRef.job,
     place: chunkRefText(chunkRef),
     channel: target.channel,
     device: target.device,
     state: verdict.state,
+    assigned_at: earlierClaim(times),
     reason: verdict.reason?.slice(0, MAX_REASON_CHARACTERS),
     provider_id: providerId,
     arm,
@@ -67,16 +79,22 @@ export function touchWrite(at: number, chunkRef: ChunkRef, touch: Touch): ItemWr
 /** A row fits one write unit. */
 const MAX_REASON_CHARACTERS = 200;
 
-export const heldOutWrite = (at: number, chunkRef: ChunkRef, subscriber: string): ItemWrite<"workspace"> =>
+/** The write of the row of a subscriber to whom nothing is sent, or nothing yet. @param at when the chunk was first claimed */
+export const assignmentWrite = (
+  at: number,
+  chunkRef: ChunkRef,
+  subscriber: string,
+  state: Assignment,
+): ItemWrite<"workspace"> =>
   putItem(
     TouchItem,
-    { subscriber, at: timestamp(at), job: chunkRef.job, target: HELD_OUT },
-    { job: chunkRef.job, place: chunkRefText(chunkRef), state: HELD_OUT },
+    { subscriber, at: timestamp(at), job: chunkRef.job, target: state },
+    { job: chunkRef.job, place: chunkRefText(chunkRef), state },
   );
 
 /** The outcome for an address that was tried `tries` times before; undefined if the next attempt left no row. */
 export function recorded(row: TouchRow | undefined, tries: number): Verdict | undefined {
-  if (!row || row.state === HELD_OUT) return undefined;
+  if (!row || isAssignment(row.state)) return undefined;
   const { state, reason } = row;
   return state === "skipped" || (row.tries?.length ?? 0) > tries ? { state, reason } : undefined;
 }

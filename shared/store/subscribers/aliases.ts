@@ -1,7 +1,6 @@
 // Anonymous ids that belong to subscribers: two rows each. Histories are read under all ids of a subscriber.
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent } from "../conditions.ts";
-import { EventsByActor } from "../events/items.ts";
 import { checkItem, putItem } from "../item.ts";
 import { oldRow, onTransactionCanceled } from "../refusals.ts";
 import { Alias, isAlive, Profile, SubscriberAlias } from "./items.ts";
@@ -15,9 +14,15 @@ export interface Link {
 
 /**
  * IDN-2: gives an anonymous id to a subscriber, with all its past and future events; the first link wins.
+ * @param countEvents counts the stored events of the anonymous id
  * @returns undefined if there is no such subscriber.
  */
-export async function linkAlias(store: Store, anonymous: string, subscriber: string): Promise<Link | undefined> {
+export async function linkAlias(
+  store: Store,
+  anonymous: string,
+  subscriber: string,
+  countEvents: () => Promise<number>,
+): Promise<Link | undefined> {
   const row = { subscriber, anonymous };
   return store
     .transact([
@@ -26,7 +31,7 @@ export async function linkAlias(store: Store, anonymous: string, subscriber: str
       putItem(SubscriberAlias, row, { ...row, react: "alias" }),
     ])
     .then(
-      async () => ({ linked: true, backfilled: await store.count(EventsByActor, { anonymous }) }),
+      async () => ({ linked: true, backfilled: await countEvents() }),
       onTransactionCanceled(([unknown, taken]) => {
         if (unknown) return undefined;
         return { linked: oldRow(Alias, taken)?.subscriber === subscriber, backfilled: 0 };

@@ -6,7 +6,6 @@ import { Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreContext, StoreReader } from "../../resources.ts";
 import { absent, all, any, atMost, is } from "../conditions.ts";
 import {
-  type ChangeOf,
   type ConditionOf,
   changeItem,
   checkItem,
@@ -17,7 +16,7 @@ import {
   toJson,
 } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import { ConsentItem, consentFields, isAlive, Profile } from "./items.ts";
+import { ConsentItem, consentFields, isAlive, Profile, type ProfileRow } from "./items.ts";
 
 export const Consent = v.object({
   ...consentFields,
@@ -72,7 +71,7 @@ export const consentWrite = (
 
 /** What the profile keeps of the newest assertion of a channel (docs/decisions/0021#subscriber-shards). */
 export function foldedConsent({ channel, status, consented_at }: ConsentAssertion) {
-  const set: NonNullable<ChangeOf<typeof Profile>["set"]> = {};
+  const set: Partial<ProfileRow> = {};
   set[`c:${channel}`] = status;
   set[`ct:${channel}`] = consented_at;
   return set;

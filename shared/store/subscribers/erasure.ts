@@ -1,10 +1,11 @@
 // Erasure of a subscriber: the places where its traces are stored. A test checks that they cover every declared item
 // with personal data.
 import { SECOND } from "../../clock.ts";
+import type { ImportErasing } from "../../import-files.ts";
 import type { Store } from "../../resources.ts";
 import { present } from "../conditions.ts";
 import { eraseEvents } from "../events/erasure.ts";
-import { EventItem } from "../events/items.ts";
+import { ActorEvents, EventBlock, EventItem } from "../events/items.ts";
 import type { AnyItem, ChangeOf } from "../item.ts";
 import { RunEntry } from "../journeys/run-items.ts";
 import { forgetRuns, isRun } from "../journeys/runs.ts";
@@ -13,10 +14,13 @@ import { forgetMemberships, isMembership } from "../lists/memberships.ts";
 import type { Item, Key } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { ChunkItem } from "../sends/audience-items.ts";
-import { payloadKeysOf } from "../webhooks/deliveries.ts";
-import { DeliveryPayload } from "../webhooks/delivery-items.ts";
+import { JobItem } from "../sends/job-items.ts";
+import { DeliveryItem, DeliveryPayload } from "../webhooks/delivery-items.ts";
+import { erasePayloads, payloadKeysOf } from "../webhooks/payload-erasure.ts";
 import { DeviceItem, DevicePointer } from "./device-items.ts";
 import { deviceTraces } from "./devices.ts";
+import { eraseFromImports, IDENTIFIERS, type ImportTraces, importTraces } from "./import-erasure.ts";
+import { RejectedRows } from "./import-items.ts";
 import { Alias, ConsentItem, Profile, type ProfileRow, SubscriberAlias } from "./items.ts";
 import { anonymizeLedger, forgetPseudonym, isLedgerRow, pseudonymOf } from "./ledger-erasure.ts";
 
@@ -32,6 +36,7 @@ export const OWN_ROWS_FROM = "B";
 interface Erasure {
   /** The profile, once it is a tombstone. */
   tombstone: ProfileRow | undefined;
+  imports: ImportTraces;
   /** The first pass follows the tombstone at once, the second one after `SECOND_PASS_MS`. */
   pass: 1 | 2;
 }
@@ -68,16 +73,8 @@ const ownRows: Find<Item> = async (store, subscriber) =>
 /** The places, in the order in which they are erased. */
 export const places: readonly Place[] = [
   {
-    name: "the profile, of which the tombstone stays",
-    covers: [Profile],
-    erase: async (store, subscriber, { tombstone }) => {
-      if (tombstone) await scrubProfile(store, subscriber, tombstone);
-      return 0;
-    },
-  },
-  {
     name: "events and anonymous ids",
-    covers: [EventItem, Alias, SubscriberAlias],
+    covers: [EventItem, EventBlock, ActorEvents, Alias, SubscriberAlias],
     erase: async (store, subscriber, { tombstone, pass }) => {
       if (!tombstone?.erased_at) return 0;
       const erasedAt = Date.parse(tombstone.erased_at);
@@ -92,13 +89,32 @@ export const places: readonly Place[] = [
   },
   {
     name: "webhook payloads",
+    covers: [DeliveryItem],
+    erase: async (store, subscriber, { tombstone }) =>
+      tombstone?.created_at === undefined ? 0 : erasePayloads(store, subscriber, tombstone.created_at),
+  },
+  {
+    name: "webhook payloads that earlier versions stored apart",
     covers: [DeliveryPayload],
     erase: eachPage(payloadKeysOf),
   },
   {
     name: "the subscriber's own partition, and the rows that its memberships, runs and sends have elsewhere",
-    covers: [Member, RunEntry, ChunkItem],
+    covers: [Member, RunEntry, ChunkItem, JobItem],
     erase: eachPage(ownRows, removeOwnRows),
+  },
+  {
+    name: "files of imports, which are searched for the identifiers that the profile has until then",
+    covers: [RejectedRows],
+    erase: (store, _, { imports }) => eraseFromImports(store, imports),
+  },
+  {
+    name: "the profile, of which the tombstone stays",
+    covers: [Profile],
+    erase: async (store, subscriber, { tombstone, imports, pass }) => {
+      if (tombstone) await scrubProfile(store, subscriber, tombstone, { imports, pass });
+      return 0;
+    },
   },
 ];
 
@@ -113,14 +129,27 @@ async function removeOwnRows(store: Store, subscriber: string, rows: readonly It
   await store.removeRows(rows.filter((row) => !memberships.includes(row) && !runs.includes(row)));
 }
 
-/** Erases every trace. @returns how many rows were removed or anonymized. */
-export async function eraseTraces(store: Store, subscriber: string, pass: 1 | 2): Promise<number> {
+interface Erased {
+  /** How many rows and files were removed or anonymized. */
+  removed: number;
+  /** An import that began before the erasure is under way: another pass must follow. */
+  isImporting: boolean;
+}
+
+/** Erases every trace. */
+export async function eraseTraces(
+  store: Store,
+  files: ImportErasing,
+  subscriber: string,
+  pass: 1 | 2,
+): Promise<Erased> {
   const profile = await store.get(Profile, { id: subscriber });
   const tombstone = profile?.erased_at ? profile : undefined;
-  let erased = 0;
-  for (const { erase } of places) erased += await erase(store, subscriber, { tombstone, pass });
+  const imports = await importTraces(store, files, tombstone);
+  let removed = 0;
+  for (const { erase } of places) removed += await erase(store, subscriber, { tombstone, imports, pass });
   if (pass === 2) await forgetPseudonym(store, subscriber);
-  return erased;
+  return { removed, isImporting: imports.isImporting };
 }
 
 type Removable = NonNullable<ChangeOf<typeof Profile>["remove"]>[number];
@@ -129,8 +158,18 @@ type Removable = NonNullable<ChangeOf<typeof Profile>["remove"]>[number];
 const KEPT = new Set(["pk", "sk", "id", "erased_at", "erased_by", "erase_properties", "react", "next", "mark"]);
 const isRemovable = (name: string): name is Removable => !KEPT.has(name);
 
-async function scrubProfile(store: Store, subscriber: string, tombstone: ProfileRow): Promise<void> {
-  const remove = Object.keys(tombstone).filter(isRemovable);
+async function scrubProfile(
+  store: Store,
+  subscriber: string,
+  tombstone: ProfileRow,
+  { imports: { isImporting }, pass }: Pick<Erasure, "imports" | "pass">,
+): Promise<void> {
+  // The second pass finds webhook payloads by the time of creation.
+  const isNeeded = (name: Removable) =>
+    (isImporting && IDENTIFIERS.includes(name)) || (pass === 1 && name === "created_at");
+  const remove = Object.keys(tombstone)
+    .filter(isRemovable)
+    .filter((name) => !isNeeded(name));
   if (remove.length > 0)
     await store
       .change(Profile, { id: subscriber }, { remove }, present("erased_at"))

@@ -4,6 +4,9 @@ import { importSources } from "../../rules/import-columns.ts";
 import { importStatuses } from "../../rules/import-states.ts";
 import { entity, item, json } from "../item.ts";
 
+/** Characters that are kept of a cell of a rejected row. */
+export const MAX_CELL_CHARACTERS = 200;
+
 /** A row of the file that was not imported. */
 export interface Rejected {
   line: number;
@@ -34,12 +37,13 @@ export const ImportItem = entity("import", {
     line: v.number(),
     header: v.optional(json<string[]>()),
     delimiter: v.optional(v.string()),
+    /** Whether there is a file of the rejected rows: an erasure deletes one that names its subscriber. */
     rejected_file: v.optional(v.boolean()),
     created_at: v.string(),
     completed_at: v.optional(v.string()),
     expires: v.number(),
   },
-  writers: ["api-imports", "import-rows"],
+  writers: ["api-imports", "import-rows", "erase"],
   lifetime: "30 days",
 });
 
@@ -49,6 +53,7 @@ export const RejectedRows = item({
   sk: ({ offset }: { offset: number }) => `X#${String(offset).padStart(12, "0")}`,
   prefix: "X#",
   row: { rows: json<readonly Rejected[]>(), expires: v.number() },
-  writers: ["import-rows"],
+  writers: ["import-rows", "erase"],
   lifetime: "30 days",
+  personal: "removed",
 });

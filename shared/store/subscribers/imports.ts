@@ -65,6 +65,9 @@ export async function getImport(store: StoreReader, id: string): Promise<ImportJ
 export const findImport = (store: StoreReader, id: string): Promise<ImportJob | undefined> =>
   store.get(ImportItem, { id });
 
+/** IMP-2: nothing changes it any more but an erasure. */
+export const hasEnded = ({ status }: ImportJob): boolean => status === "completed" || status === "failed";
+
 /** IMP-2. @returns the job after the move; undefined if its status does not allow the move. */
 export async function moveImport(
   store: Store,
@@ -107,13 +110,15 @@ export function noteProgress(store: Store, { id, offset }: ImportJob, progress: 
     );
 }
 
-/** Every row is accounted for (D-ANNAUTO). */
-export async function completeImport(store: Store, job: ImportJob, rejected_file: boolean): Promise<void> {
+/** Every row is accounted for (D-ANNAUTO). @returns false if the import had ended before. */
+export async function completeImport(store: Store, job: ImportJob, rejected_file: boolean): Promise<boolean> {
   const { id, processed = 0, failed = 0 } = job;
   const text = `An import ended: ${processed - failed} of ${processed} rows were taken.`;
   const completed_at = timestamp(store.clock.now());
   const isDone = await moveImport(store, id, "complete", { rejected_file, completed_at });
-  if (isDone) await annotate(store, { kind: "import_completed", text, ref_id: id });
+  if (!isDone) return false;
+  await annotate(store, { kind: "import_completed", text, ref_id: id });
+  return true;
 }
 
 /** The rejected rows in the order of the file, at most `max`. */

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
 import { absent, all, present } from "../conditions.ts";
+import { counterRow } from "../counters.ts";
 import { hashOf } from "../hash.ts";
 import { indexAttributes, item, json, keyIndexOf, type RowOf } from "../item.ts";
 import type { Value } from "../model.ts";
@@ -73,11 +74,13 @@ export const SubscribersByPhone = keyIndexOf(Profile, {
 });
 
 export const SubscriberCount = item({
-  about: "The number of subscribers of a shard; it follows the table's stream.",
+  about:
+    "The number of subscribers whose ids begin with two digits, changed in the transactions that create and erase " +
+    "them. Rows of one digit are of an earlier release, and the recount removes them.",
   pk: () => "COUNT#subscribers",
   sk: ({ shard }: { shard: string }) => shard,
-  row: { n: v.number() },
-  writers: ["react"],
+  row: counterRow,
+  writers: ["api-subscribers", "api-devices", "import-rows", "recount"],
 });
 
 /** Evidence of a consent. */

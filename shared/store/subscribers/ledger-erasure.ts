@@ -9,7 +9,9 @@ import type { Item } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { ChunkItem } from "../sends/audience-items.ts";
 import { Message } from "../sends/inbox-items.ts";
+import { JobItem } from "../sends/job-items.ts";
 import { TouchItem } from "../sends/ledger-items.ts";
+import { SINGLE_RANGE } from "../sends/range-names.ts";
 import { isPseudonym, PSEUDONYM_PREFIX, packId } from "../sends/recipients.ts";
 import { type ChunkRef, chunkRefOf } from "../sends/touches.ts";
 import { Profile } from "./items.ts";
@@ -37,6 +39,7 @@ export async function forgetInChunk(
   pseudonym = newPseudonym(store),
 ) {
   if (isPseudonym(subscriber)) return subscriber;
+  if (chunkRef.range === SINGLE_RANGE) return forgetOnly(store, chunkRef.job, subscriber, pseudonym);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const row = await store.get(ChunkItem, chunkRef);
     const [name, ...others] = (["to", "held"] as const).filter((list) => includes(row?.[list], subscriber));
@@ -51,6 +54,16 @@ export async function forgetInChunk(
     if (isDone && others.length === 0) return pseudonym;
   }
   throw new Error("A chunk changed too often for a recipient to be replaced in it.");
+}
+
+/** Replaces the only recipient of a job. */
+async function forgetOnly(store: Store, job: string, subscriber: string, pseudonym: string): Promise<string> {
+  const { to } = (await store.get(JobItem, { job })) ?? {};
+  if (to === undefined || !includes(to, subscriber)) return pseudonym;
+  await store
+    .change(JobItem, { job }, { set: { to: replaced(to, subscriber, pseudonym) } }, is("to", to))
+    .catch(onConditionFailed(() => undefined));
+  return pseudonym;
 }
 
 /**

@@ -18,22 +18,17 @@ export const unsubscribe = (store: Store, subscriber: string): Promise<void> =>
   assertNow(store, subscriber, { status: "opted_out", source: "unsubscribe" }, [statusIs("opted_in", "unknown")]);
 
 /**
- * D-CONSENT: no mail at all to an address that bounces permanently, or whose owner complained. Another address of the
- * subscriber is not affected.
+ * D-CONSENT: no mail at all to an address that bounces permanently, that the provider rejects as dead, or whose owner
+ * complained. Another address of the subscriber is not affected.
  */
 export const suppress = (
   store: Store,
   subscriber: string,
-  { email, source }: { email: string; source: "bounce" | "complaint" },
+  { email, source }: { email: string; source: "bounce" | "complaint" | "provider" },
 ): Promise<void> => {
   const conditions = [statusIs("opted_in", "opted_out", "unknown"), is("email", email)];
   return assertNow(store, subscriber, { status: "suppressed", source }, conditions);
 };
-
-/** D-CONSENT: no mail at all to a mailbox that the provider rejected as dead. */
-export async function suppressEmail(store: Store, subscriber: string): Promise<void> {
-  await assertNow(store, subscriber, { status: "suppressed", source: "provider" });
-}
 
 const statusIs = (...statuses: string[]): Condition => any(absent("c:email"), oneOf("c:email", statuses));
 
@@ -41,7 +36,7 @@ async function assertNow(
   store: Store,
   subscriber: string,
   { status, source }: Assertion,
-  conditions: readonly Condition[] = [],
+  conditions: readonly Condition[],
 ): Promise<void> {
   const now = store.clock.now();
   const consent: ConsentAssertion = { channel: "email", status, consented_at: timestamp(now), source };

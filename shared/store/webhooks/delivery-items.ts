@@ -13,6 +13,8 @@ export const Event = v.picklist(webhookEvents, `must be one of ${webhookEvents.j
 /** A delivery as the API returns it; `payload` is null after an erasure. */
 export const Delivery = v.object({
   id: v.string(),
+  /** Its number among the deliveries to the endpoint, from 1 without gaps; null until it is numbered (AMB-124). */
+  sequence: v.nullable(v.number()),
   event_type: Event,
   payload: v.nullable(v.record(v.string(), v.any())),
   outcome: Outcome,
@@ -42,7 +44,7 @@ export interface RecordedAttempt {
 const lifetime = "30 days";
 
 export const DeliveryItem = item({
-  about: "The state of a delivery to a webhook endpoint, with its attempts.",
+  about: "A delivery to a webhook endpoint: its body, its state and its attempts.",
   pk: ({ webhook }: { webhook: string }) => `webhook#${webhook}`,
   sk: ({ id }: { id: string }) => `D#${id}`,
   prefix: "D#",
@@ -51,12 +53,20 @@ export const DeliveryItem = item({
     id: v.string(),
     webhook: v.string(),
     event_type: Event,
+    /** The same bytes at each attempt; removed by an erasure. Rows of earlier versions have it in `DeliveryPayload`. */
+    body: v.optional(json<Envelope>()),
+    /** Written with the first claim or result; until then it is in `SequenceBlock` only. */
+    sequence: v.optional(v.number()),
     outcome: Outcome,
     /** The newest attempt that was claimed, from 1; 0 before the first. */
     attempt_count: v.number(),
     /** Attempts before the newest redelivery: its retries are counted from there (AMB-104). */
     earlier: v.number(),
-    /** Who claimed the newest attempt, and until when, in milliseconds. */
+    /** How often it was reopened: each time starts another series of attempts. */
+    reopened: v.optional(v.number()),
+    /** The replay that sends it; absent if it was reopened alone. */
+    replay: v.optional(v.string()),
+    /** Who claimed the newest attempt, and until when, in milliseconds. A new row is held for its first attempt. */
     owner: v.optional(v.string()),
     lease: v.optional(v.number()),
     last_status_code: v.optional(v.number()),
@@ -64,29 +74,84 @@ export const DeliveryItem = item({
     "t:*": json<RecordedAttempt>(),
     expires: v.number(),
   },
-  writers: ["react", "api-webhooks", "post-webhook"],
+  writers: ["react", "api-webhooks", "post-webhook", "erase"],
   lifetime,
+  personal: "scrubbed",
 });
 export type DeliveryRow = RowOf<typeof DeliveryItem>;
 
+/** A sequence number as a part of a key, in the order of the numbers. */
+const padded = (sequence: number) => String(sequence).padStart(12, "0");
+
+export const SequenceBlock = item({
+  about: "Deliveries to a webhook endpoint in the order of their sequence numbers; the newest block is appended to.",
+  pk: ({ webhook }: { webhook: string }) => `webhook#${webhook}`,
+  sk: ({ first }: { first: number }) => `N#${padded(first)}`,
+  prefix: "N#",
+  row: {
+    /** The sequence number of the first delivery. */
+    first: v.number(),
+    /** Ids of deliveries, in order. */
+    ids: v.array(v.string()),
+    /** Where each group begins in `ids`: deliveries that were numbered together share a queue message. */
+    starts: v.array(v.number()),
+    n: v.number(),
+    /** When the newest group was added, in milliseconds. */
+    at: v.number(),
+    /** The label of the table's stream, and the place in it up to which deliveries are numbered. */
+    stream: v.string(),
+    position: v.string(),
+    expires: v.optional(v.number()),
+  },
+  writers: ["react", "post-webhook"],
+  lifetime: "30 days after the next block begins",
+});
+export type SequenceBlockRow = RowOf<typeof SequenceBlock>;
+
+export const GroupClaim = item({
+  about: "The claim of the first attempts of deliveries that share a queue message.",
+  pk: ({ webhook }: { webhook: string }) => `webhook#${webhook}`,
+  sk: ({ first }: { first: number }) => `K#${padded(first)}`,
+  prefix: "K#",
+  row: { owner: v.string(), lease: v.number(), expires: v.number() },
+  writers: ["post-webhook"],
+  lifetime: "2 days",
+});
+
+export const ReplayItem = item({
+  about: "The deliveries of a replay, in the order in which they are sent.",
+  pk: ({ webhook }: { webhook: string }) => `webhook#${webhook}`,
+  sk: ({ id }: { id: string }) => `R#${id}`,
+  prefix: "R#",
+  row: {
+    react: v.literal("replay"),
+    id: v.string(),
+    webhook: v.string(),
+    deliveries: v.array(v.string()),
+    expires: v.number(),
+  },
+  writers: ["api-webhooks"],
+  lifetime: "2 days",
+});
+
 export const DeliveryPayload = item({
-  about: "The body of a delivery, the same bytes at each attempt.",
+  about: "The body of a delivery that an earlier version accepted.",
   pk: ({ webhook }: { webhook: string }) => `webhook#${webhook}`,
   sk: ({ delivery }: { delivery: string }) => `P#${delivery}`,
   prefix: "P#",
   row: { body: json<Envelope>(), expires: v.number() },
-  writers: ["react", "api-webhooks", "erase"],
+  writers: ["erase"],
   lifetime,
   personal: "removed",
 });
 
 export const PayloadReference = item({
-  about: "Names a delivery whose payload holds data of this subscriber, so that an erasure finds it.",
+  about: "Names a delivery of an earlier version whose payload holds data of this subscriber.",
   pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
   sk: ({ webhook, delivery }: { webhook: string; delivery: string }) => `V#${webhook}#${delivery}`,
   prefix: "V#",
   row: { expires: v.number() },
-  writers: ["react", "erase"],
+  writers: ["erase"],
   lifetime,
   personal: "removed",
 });

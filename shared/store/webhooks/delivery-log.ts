@@ -1,12 +1,13 @@
 // The delivery log of a webhook endpoint, by page.
 import { uuidV7 } from "../../clock.ts";
 import { pageRoom } from "../../http/paging.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import type { StoreReader } from "../../resources.ts";
 import type { Envelope } from "../../rules/webhook-events.ts";
 import { fromJson, keyOf } from "../item.ts";
 import type { Key } from "../model.ts";
-import { type DeliveryRecord, deliveryOf, isKept, reopenDelivery } from "./deliveries.ts";
-import { DeliveryItem, type DeliveryOutcome, DeliveryPayload, type DeliveryRow } from "./delivery-items.ts";
+import { bodiesOf, type DeliveryRecord, deliveryOf, isKept } from "./deliveries.ts";
+import { DeliveryItem, type DeliveryOutcome, type DeliveryRow, SequenceBlock } from "./delivery-items.ts";
+import { acceptedAt, MAX_GROUP, sequencesOf } from "./sequences.ts";
 
 export interface DeliveryFilter {
   outcome?: DeliveryOutcome | undefined;
@@ -25,33 +26,54 @@ interface LogPage extends DeliveryFilter {
 const MAX_EXAMINED = 2_000;
 const FIRST = Buffer.alloc(10);
 const LAST = Buffer.alloc(10, 0xff);
+const BLOCK_PAGE = 10;
+const LAST_BLOCK = "N#~";
 
 /** A page of the log; `next` is absent on the last one. */
 export async function listDeliveries(
   store: StoreReader,
   webhook: string,
-  { limit, after, newestFirst = true, from = 0, to, outcome, event_type }: LogPage,
-): Promise<{ deliveries: DeliveryRecord[]; next?: Key }> {
+  { limit, after, newestFirst = true, from = 0, to, ...filter }: LogPage,
+): Promise<{ rows: DeliveryRow[]; next?: Key }> {
   const range = {
     from: `D#${uuidV7(from, FIRST)}`,
     to: to === undefined ? "D#~" : `D#${uuidV7(to, LAST)}`,
     newestFirst,
   };
-  const isWanted = (row: DeliveryRow) =>
-    isKept(store, row) &&
-    (outcome === undefined || row.outcome === outcome) &&
-    (event_type === undefined || row.event_type === event_type);
-  const deliveries: DeliveryRecord[] = [];
+  const rows: DeliveryRow[] = [];
   let position = after;
   for (let examined = 0; examined < MAX_EXAMINED; ) {
-    const options = { ...range, limit: limit - deliveries.length, after: position };
-    const page = await store.query(DeliveryItem, { webhook }, options);
+    const page = await store.query(
+      DeliveryItem,
+      { webhook },
+      { ...range, limit: limit - rows.length, after: position },
+    );
     examined += page.items.length;
-    deliveries.push(...page.items.filter(isWanted).map(deliveryOf));
+    rows.push(...page.items.filter((row) => isKept(store, row) && isWanted(row, filter)));
     position = page.next;
-    if (!position || deliveries.length >= limit) break;
+    if (!position || rows.length >= limit) break;
   }
-  return { deliveries, ...(position && { next: position }) };
+  return { rows, ...(position && { next: position }) };
+}
+
+const isWanted = (row: DeliveryRow, { outcome, event_type }: Pick<DeliveryFilter, "outcome" | "event_type">): boolean =>
+  (outcome === undefined || row.outcome === outcome) && (event_type === undefined || row.event_type === event_type);
+
+/** Deliveries as the product works with them, with their numbers. */
+export async function numberedDeliveries(
+  store: StoreReader,
+  webhook: string,
+  rows: readonly DeliveryRow[],
+): Promise<DeliveryRecord[]> {
+  const unclaimed = rows.filter(({ sequence }) => sequence === undefined);
+  const waiting = unclaimed.map((row) => ({ id: row.id, acceptedAt: acceptedAt(row) }));
+  const numbers = await sequencesOf(store, webhook, waiting);
+  return rows.map((row) => ({ ...deliveryOf(row), sequence: row.sequence ?? numbers.get(row.id) ?? null }));
+}
+
+interface LogEntry {
+  delivery: DeliveryRecord;
+  payload: Envelope | null;
 }
 
 /**
@@ -62,50 +84,76 @@ export async function listLog(
   store: StoreReader,
   webhook: string,
   filter: LogPage,
-): Promise<{ log: { delivery: DeliveryRecord; payload: Envelope | null }[]; next?: Key }> {
-  const { deliveries, next } = await listDeliveries(store, webhook, filter);
-  const payloads = await store.getAll(
-    DeliveryPayload,
-    deliveries.map(({ id }) => ({ webhook, delivery: id })),
-  );
-  const takes = pageRoom();
-  const log: { delivery: DeliveryRecord; payload: Envelope | null }[] = [];
-  for (const [i, delivery] of deliveries.entries()) {
-    const body = payloads[i]?.body;
-    const payload = body === undefined ? null : fromJson(body);
-    const last = log.at(-1);
-    if (!takes(payload) && last)
-      return { log, next: keyOf(DeliveryItem, store.tenant, { webhook, id: last.delivery.id }) };
-    log.push({ delivery, payload });
-  }
+): Promise<{ log: LogEntry[]; next?: Key }> {
+  const { rows, next } = await listDeliveries(store, webhook, filter);
+  const log = await fittingEntries(store, webhook, rows);
+  const last = log.at(-1);
+  if (last && log.length < rows.length)
+    return { log, next: keyOf(DeliveryItem, store.tenant, { webhook, id: last.delivery.id }) };
   return next ? { log, next } : { log };
 }
 
-/** Deliveries that one replay reopens at most. */
-const MAX_REPLAYED = 1_000;
-const REPLAY_PAGE = 100;
-
 /**
- * Reopens the deliveries of a time range, oldest first. `next_from` is where the next replay starts; absent if there is
- * nothing left.
+ * Deliveries without a success in the order of their numbers, whether they are pending or failed (AMB-124).
+ * @param after the number of the last delivery of the page before
  */
-export async function replayDeliveries(
-  store: Store,
+export async function listMissing(
+  store: StoreReader,
   webhook: string,
-  range: Pick<DeliveryFilter, "from" | "to" | "outcome">,
-): Promise<{ queued: number; next_from?: string }> {
-  let queued = 0;
-  let examined = 0;
-  let after: Key | undefined;
-  do {
-    const page = await listDeliveries(store, webhook, { ...range, newestFirst: false, limit: REPLAY_PAGE, after });
-    const finished = page.deliveries.filter(({ outcome }) => outcome !== "pending");
-    const reopened = await Promise.all(finished.map((delivery) => reopenDelivery(store, webhook, delivery)));
-    queued += reopened.filter(Boolean).length;
-    examined += page.deliveries.length;
-    after = page.next;
-    const last = page.deliveries.at(-1);
-    if (after && last && examined >= MAX_REPLAYED) return { queued, next_from: last.created_at };
-  } while (after);
-  return { queued };
+  { limit, after = 0, ...filter }: Omit<DeliveryFilter, "from" | "to"> & { limit: number; after?: number | undefined },
+): Promise<{ log: LogEntry[]; next?: number }> {
+  const missing: DeliveryRow[] = [];
+  const isMissing = (row: DeliveryRow) => row.outcome !== "delivered" && isKept(store, row) && isWanted(row, filter);
+  // A block that begins before the wanted number may hold it.
+  let from = SequenceBlock.sk?.({ first: Math.max(1, after + 2 - MAX_GROUP) }) ?? "";
+  let reached = after;
+  for (let examined = 0; examined < MAX_EXAMINED && missing.length < limit; ) {
+    const { items, next } = await store.query(SequenceBlock, { webhook }, { from, to: LAST_BLOCK, limit: BLOCK_PAGE });
+    const numbered = items
+      .flatMap(({ first, ids }) => ids.map((id, i) => ({ id, sequence: first + i })))
+      .filter(({ sequence }) => sequence > reached);
+    const keys = numbered.map(({ id }) => ({ webhook, id }));
+    const rows = await store.getAll(DeliveryItem, keys);
+    const found = numbered.flatMap(({ sequence }, i) => {
+      const row = rows[i];
+      return row && isMissing(row) ? [{ ...row, sequence }] : [];
+    });
+    const taken = found.slice(0, limit - missing.length);
+    missing.push(...taken);
+    examined += numbered.length;
+    const isFull = missing.length === limit;
+    reached = (isFull ? taken.at(-1) : numbered.at(-1))?.sequence ?? reached;
+    if (!(next || (isFull && found.length > taken.length))) return entriesUpTo(store, webhook, missing);
+    from = next?.sk ?? from;
+  }
+  return entriesUpTo(store, webhook, missing, reached);
+}
+
+/** The entries that a page has room for, and the number where the next page begins. */
+async function entriesUpTo(
+  store: StoreReader,
+  webhook: string,
+  rows: readonly DeliveryRow[],
+  reached?: number,
+): Promise<{ log: LogEntry[]; next?: number }> {
+  const log = await fittingEntries(store, webhook, rows);
+  const next = log.length < rows.length ? (log.at(-1)?.delivery.sequence ?? undefined) : reached;
+  return next === undefined ? { log } : { log, next };
+}
+
+/** As many deliveries with their payloads as a page has room for. */
+async function fittingEntries(store: StoreReader, webhook: string, rows: readonly DeliveryRow[]): Promise<LogEntry[]> {
+  const [deliveries, bodies] = await Promise.all([
+    numberedDeliveries(store, webhook, rows),
+    bodiesOf(store, webhook, rows),
+  ]);
+  const takes = pageRoom();
+  const log: LogEntry[] = [];
+  for (const [i, delivery] of deliveries.entries()) {
+    const body = bodies[i];
+    const payload = body === undefined ? null : fromJson(body);
+    if (!takes(payload) && log.length > 0) return log;
+    log.push({ delivery, payload });
+  }
+  return log;
 }

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
 import { Events } from "../../http/webhook-input.ts";
+import { counterRow } from "../counters.ts";
 import { entity, item, type RowOf } from "../item.ts";
 
 /** A webhook endpoint as the dashboard's API returns it. */
@@ -38,6 +39,15 @@ export const WebhookCount = item({
   about: "The number of webhook endpoints, changed in the transactions that create and delete them.",
   pk: () => "COUNT#webhooks",
   sk: () => "0",
-  row: { n: v.number() },
+  row: counterRow,
+  writers: ["api-hooks", "api-webhooks", "recount"],
+});
+
+export const DeletedWebhook = item({
+  about: "A deleted webhook endpoint whose log has not expired, so that an erasure finds the payloads in it.",
+  pk: () => "webhook-deleted",
+  sk: ({ id }: { id: string }) => id,
+  row: { id: v.string(), expires: v.number() },
   writers: ["api-hooks", "api-webhooks"],
+  lifetime: "31 days",
 });

@@ -1,16 +1,17 @@
 // Webhook endpoints of a workspace: at most ten, managed by two groups of endpoints. Their secrets are derived, not stored.
 import { createHmac } from "node:crypto";
-import { DAY, timestamp } from "../../clock.ts";
+import { DAY, SECOND, timestamp } from "../../clock.ts";
 import { invalid, notFound } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { SECRET_PREFIX, type WebhookEvent } from "../../rules/webhook-events.ts";
 import { absent, all, any, atMost, is, present } from "../conditions.ts";
+import { countChange } from "../counters.ts";
 import { annotate } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
 import type { TenantId } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import type { RootSecrets, Secrets } from "../secrets.ts";
-import { Webhook, WebhookCount, WebhookItem, type WebhookRow } from "./items.ts";
+import { DeletedWebhook, Webhook, WebhookCount, WebhookItem, type WebhookRow } from "./items.ts";
 
 /** HOK-5, LIM-5. */
 export const MAX_WEBHOOKS = 10;
@@ -19,6 +20,8 @@ const PREVIOUS_SECRET_MS = DAY;
 /** An endpoint is disabled after this many consecutive failures, if the first is at least a day old (AMB-103). */
 const MAX_FAILURES = 20;
 const FAILING_MS = DAY;
+/** Longer than the log of a deleted endpoint. */
+const DELETED_KEPT_MS = 31 * DAY;
 
 type SecretRoot = Pick<RootSecrets, "cursorKey">;
 
@@ -71,7 +74,7 @@ export async function createWebhook(
   };
   await store
     .transact([
-      changeItem(WebhookCount, {}, { add: { n: 1 } }, any(absent("n"), atMost("n", MAX_WEBHOOKS - 1))),
+      changeItem(WebhookCount, {}, countChange({ n: 1 }), any(absent("n"), atMost("n", MAX_WEBHOOKS - 1))),
       putItem(WebhookItem, { id: row.id }, row, absent()),
     ])
     .catch(
@@ -141,10 +144,21 @@ const change = (store: Store, id: string, changes: ChangeOf<typeof WebhookItem>)
     }),
   );
 
+/** Endpoints whose logs exist: the present ones, and those deleted of late. */
+export async function webhooksWithLogs(store: StoreReader): Promise<string[]> {
+  const [present, deleted] = await Promise.all([listWebhooks(store), store.queryAll(DeletedWebhook, {})]);
+  return [...present, ...deleted].map(({ id }) => id);
+}
+
 /** HOK-7: nothing more is delivered to it. Its log expires. @throws 404. */
 export async function deleteWebhook(store: Store, id: string): Promise<void> {
+  const expires = Math.ceil((store.clock.now() + DELETED_KEPT_MS) / SECOND);
   await store
-    .transact([removeItem(WebhookItem, { id }, present()), changeItem(WebhookCount, {}, { add: { n: -1 } })])
+    .transact([
+      removeItem(WebhookItem, { id }, present()),
+      changeItem(WebhookCount, {}, countChange({ n: -1 })),
+      putItem(DeletedWebhook, { id }, { id, expires }),
+    ])
     .catch(
       onTransactionCanceled(() => {
         throw notFound("webhook");

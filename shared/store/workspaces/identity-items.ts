@@ -18,7 +18,7 @@ export const UserItem = platformItem({
     /** How often the user joined a workspace by an invitation. */
     joined: v.optional(v.number()),
   },
-  writers: ["api-auth", "purge"],
+  writers: ["api-auth", "operator", "purge"],
   purge: "with-members",
 });
 
@@ -36,7 +36,7 @@ export const MemberItem = platformItem({
   sk: ({ user }: { user: string }) => `MEMBER#${user}`,
   prefix: "MEMBER#",
   row: { ...memberFields, tenant: WorkspaceId },
-  writers: ["api-auth", "api-team", "purge"],
+  writers: ["api-auth", "api-team", "operator", "purge"],
   purge: "by-key",
 });
 
@@ -45,7 +45,7 @@ export const MembershipItem = platformItem({
   pk: ({ user }: { user: string }) => `MEMBER#${user}`,
   sk: ({ tenant }: { tenant: string }) => `TENANT#${tenant}`,
   row: { ...memberFields, tenant: WorkspaceId },
-  writers: ["api-auth", "api-team", "purge"],
+  writers: ["api-auth", "api-team", "operator", "purge"],
   purge: "by-tenant-attribute",
 });
 
@@ -54,7 +54,13 @@ export const invitationFields = { id: v.string(), email: v.string(), role: v.pic
 export const InvitationItem = platformItem({
   about: "An invitation, found by its token: single use.",
   pk: ({ token }: { token: string }) => `INVITE#${hashOf(token)}`,
-  row: { ...invitationFields, tenant: WorkspaceId, expires: v.number() },
+  row: {
+    ...invitationFields,
+    tenant: WorkspaceId,
+    /** Wrong passwords of an existing user. */
+    failures: v.optional(v.number()),
+    expires: v.number(),
+  },
   writers: ["api-auth", "api-team"],
   lifetime: "7 days",
   purge: "by-tenant-attribute",
@@ -69,6 +75,15 @@ export const InvitedItem = platformItem({
   writers: ["api-auth", "api-team"],
   lifetime: "7 days",
   purge: "by-key",
+});
+
+export const RegistrationInvite = platformItem({
+  about: "An address that the operator lets register, on a deployment that takes invited ones only.",
+  pk: ({ email }: { email: string }) => `REGISTER#${hashOf(email.toLowerCase())}`,
+  row: { email: v.string(), expires: v.number() },
+  writers: ["operator"],
+  lifetime: "7 days",
+  purge: "kept",
 });
 
 export const RefreshFamily = platformItem({
@@ -145,7 +160,7 @@ export const AttemptCount = platformItem({
   about: "Attempts to register, log in or accept an invitation in a window, by address, domain or e-mail.",
   pk: ({ kind, who, window }: { kind: string; who: string; window: number }) => `LIMIT#${kind}#${who}#${window}`,
   row: counter,
-  writers: ["api-auth"],
+  writers: ["api-team", "api-auth"],
   lifetime: "60 seconds after its window",
   purge: "kept",
 });

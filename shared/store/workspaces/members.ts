@@ -8,7 +8,7 @@ import type { Platform, PlatformReader } from "../../resources.ts";
 import { above, absent, all, any, atMost, is, present } from "../conditions.ts";
 import { changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
 import type { TenantId } from "../model.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { findUser, hashPassword, type User } from "./identity.ts";
 import {
   InvitationItem,
@@ -88,10 +88,18 @@ async function putInvitation(
     );
 }
 
-/** Makes an invited person a member: a new user, or an existing one with the right password. @throws 401, 403, 404, 429. */
+/** Wrong passwords that end an invitation. */
+const MAX_WRONG_PASSWORDS = 5;
+
+/**
+ * Makes an invited person a member: a new user, or an existing one with the right password.
+ * @param admit counts the attempt for the invited address, before the password of an existing user is checked
+ * @throws 401, 403, 404, 429.
+ */
 export async function acceptInvitation(
   platform: Platform,
   { token, name, password }: { token: string; name: string; password: string },
+  admit: (email: string) => Promise<void>,
 ): Promise<{ user: User; tenant: TenantId; role: Role }> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const row = await platform.get(InvitationItem, { token });
@@ -101,7 +109,9 @@ export async function acceptInvitation(
     if (team.isClosed) throw new ApiError("TENANT_DELETED", "This workspace is closed.");
     if (team.members.length >= plans[team.plan].teamMembers)
       throw beyondPlan(team.plan, `${team.members.length} are in`);
-    const { user, write } = await invitedUser(platform, { email, name, password });
+    const invited = await invitedUser(platform, { email, name, password }, admit);
+    if (!invited) return refusePassword(platform, { token, tenant, email });
+    const { user, write } = invited;
     const created_at = timestamp(platform.clock.now());
     const member = { user_id: user.id, tenant, role, email, name: user.name, created_at };
     const isIn = await platform
@@ -125,14 +135,33 @@ export async function acceptInvitation(
   throw conflict("The team is changing at the moment. Try again.");
 }
 
-/** The user an invitation is for, and the write that creates the user or counts that an existing one joins. */
+/** Counts a wrong password; the last one that is allowed ends the invitation. @throws 401. */
+async function refusePassword(
+  platform: Platform,
+  { token, tenant, email }: { token: string; tenant: TenantId; email: string },
+): Promise<never> {
+  const failures = await platform.change(InvitationItem, { token }, { add: { failures: 1 } }, present()).then(
+    (row) => row.failures ?? 0,
+    onConditionFailed(() => 0),
+  );
+  if (failures >= MAX_WRONG_PASSWORDS)
+    await platform.transact([removeItem(InvitationItem, { token }), removeItem(InvitedItem, { tenant, email })]);
+  throw unauthorized("The password of this user is wrong.");
+}
+
+/**
+ * The user an invitation is for, and the write that creates the user or counts that an existing one joins; undefined
+ * for an existing user with another password.
+ */
 async function invitedUser(
   platform: Platform,
   { email, name, password }: { email: string; name: string; password: string },
-): Promise<{ user: User; write: ItemWrite<"platform"> }> {
+  admit: (email: string) => Promise<void>,
+): Promise<{ user: User; write: ItemWrite<"platform"> } | undefined> {
   if (await platform.get(UserItem, { email })) {
+    await admit(email);
     const user = await findUser(platform, email, password);
-    if (!user) throw unauthorized("The password of this user is wrong.");
+    if (!user) return undefined;
     return { user, write: changeItem(UserItem, { email }, { add: { joined: 1 } }, present()) };
   }
   const user = { id: platform.ids.uuid(), email, name };

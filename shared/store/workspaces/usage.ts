@@ -17,6 +17,8 @@ export interface Allowance {
   sendCap: number | null;
   /** The workspace's rule for marketing e-mail (D-CONSENT); default: everybody who has not opted out. */
   emailConsent?: "opt_out" | "opt_in" | undefined;
+  /** Whether the workspace has frequency caps. Default: it may have. */
+  hasCaps?: boolean | undefined;
 }
 
 export interface Period {

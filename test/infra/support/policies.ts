@@ -86,6 +86,7 @@ export function neededRights(places: Record<string, string>, service: string, op
     return [`sqs:${operation.replace(/Batch$/, "")} on ${places[`queue:${queue}`]}`];
   }
   if (service === "s3") {
+    if (operation === "ListObjectsV2") return [`s3:ListBucket on ${places["imports-bucket"]}`];
     const place = { assets: places.assets, imports: places.imports, rejected: places.imports };
     const folder = String(input.Key).split("/", 1)[0] as keyof typeof place;
     const action = operation === "HeadObject" ? "GetObject" : operation;

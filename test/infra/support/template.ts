@@ -12,15 +12,17 @@ export interface Resource {
   Properties: any;
   DeletionPolicy?: string;
   DependsOn?: string[];
+  Condition?: string;
 }
 
 export interface Template {
   Resources: Record<string, Resource>;
+  Conditions: Record<string, unknown>;
   Outputs: Record<string, { Value: unknown }>;
 }
 
 const root = new URL("../../../", import.meta.url);
-const { context } = JSON.parse(readFileSync(new URL("cdk.json", root), "utf8")) as { context: object };
+export const { context } = JSON.parse(readFileSync(new URL("cdk.json", root), "utf8")) as { context: object };
 
 interface Variation extends StackOptions {
   context?: Record<string, unknown>;

@@ -183,8 +183,8 @@ test("what the embedded service does not know is refused loudly", async () => {
   expect(await refused("PutItem", { Item: key("a"), Surprise: 1 })).toBe(
     invalid("The embedded service does not support the parameter Surprise of PutItem."),
   );
-  expect(await refused("ExecuteStatement", { Statement: "SELECT * FROM things" })).toBe(
-    "UnknownOperation: The embedded DynamoDB does not speak PartiQL: ExecuteStatement is not built.",
+  expect(await refused("ExecuteTransaction", {})).toBe(
+    "UnknownOperation: The embedded service does not know the operation ExecuteTransaction.",
   );
 });
 

@@ -1,6 +1,7 @@
 // A DynamoDB of its own for each test: empty, in memory, on a frozen clock.
 import { type Database, openDatabase } from "../../../local/aws/database.ts";
 import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "../../../local/aws/dynamodb/index.ts";
+import type { CapacitySettings } from "../../../local/aws/dynamodb/throughput.ts";
 import { isAwsFailure, type Wire } from "../../../local/aws/stand-in.ts";
 import { createClock } from "../../../local/clock.ts";
 import { systemIds } from "../../../shared/clock.ts";
@@ -58,11 +59,14 @@ export interface WorldOptions {
   table?: TableOptions | false;
   faults?: DynamoDbFaults;
   database?: Database;
+  /** Turns the capacity model on. */
+  capacity?: Partial<CapacitySettings>;
 }
 
 export async function world({
   table = {},
   faults,
+  capacity,
   // Items lie elsewhere in a file than in memory: `EMBEDDED_FILE=` (an empty name) tests a file that passes.
   database = openDatabase(process.env.EMBEDDED_FILE ?? ":memory:"),
 }: WorldOptions = {}) {
@@ -70,7 +74,7 @@ export async function world({
   const endpoint = process.env.PARITY_ENDPOINT;
   const db = endpoint
     ? await elsewhere(endpoint)
-    : createDynamoDb({ clock, ids: systemIds, database, ...(faults && { faults }) });
+    : createDynamoDb({ clock, ids: systemIds, database, capacity, ...(faults && { faults }) });
 
   const call = async (operation: string, input: Wire = {}): Promise<Answer> => {
     const named = table !== false && ITEM_OPERATIONS.has(operation) ? { TableName: table.name ?? "things" } : {};
@@ -119,7 +123,7 @@ async function elsewhere(endpoint: string): Promise<DynamoDb> {
     throw new Error(ONLY_OURS);
   };
   const absent = { records: onlyOurs, keepRecords: onlyOurs, onWrite: onlyOurs, expire: onlyOurs };
-  return { operate, ...absent, meter: onlyOurs, resetMeter: onlyOurs };
+  return { operate, ...absent, limit: onlyOurs, throughput: onlyOurs, meter: onlyOurs, resetMeter: onlyOurs };
 }
 
 const ITEM_OPERATIONS = new Set(["PutItem", "GetItem", "UpdateItem", "DeleteItem", "Query", "Scan"]);

@@ -1,5 +1,9 @@
 // Every accepted event is in the export exactly once, under the id of its owner, or without one after erasure.
 import type { ExportedEvent } from "../../../shared/store/events/events.ts";
+import { EventBlock } from "../../../shared/store/events/items.ts";
+import { unpackEvents } from "../../../shared/store/events/packing.ts";
+import { rowOf } from "../../../shared/store/item.ts";
+import type { Item } from "../../../shared/store/model.ts";
 import { itemsOf } from "../entities.ts";
 import { type Book, bookOf, type Pass, type Sent } from "../event-book.ts";
 import type { Invariant } from "../invariant.ts";
@@ -65,6 +69,8 @@ function judgeActor({ links }: Book, event: Sent, row: ExportedEvent, broken: Br
     if (subscriber_id !== owner.person.id) broken(`${key} is ${owner.person.id}'s and shows ${subscriber_id}`, id);
 }
 
+const eventIdsIn = (item: Item): string[] => unpackEvents(rowOf(EventBlock, item).events).map(({ id }) => id);
+
 /** Under faults, or sent twice at once, an event may be paid for twice; never be stored for nothing. */
 function judgeUsage(
   { mirror, profile }: SimWorld,
@@ -74,7 +80,9 @@ function judgeUsage(
   broken: Broken,
 ): void {
   const rowsOf = (kind: string) => [...itemsOf(mirror, kind)].filter((row) => row.tenant === tenant);
-  const stored = rowsOf("E").length;
+  const alone = rowsOf("E").filter(({ item }) => item.block === undefined);
+  const inBlocks = rowsOf("EB").flatMap(({ item }) => (item.events === undefined ? [] : eventIdsIn(item)));
+  const stored = alone.length + inBlocks.length;
   const used = rowsOf("USAGE").reduce((sum, { item }) => sum + Number(item.events ?? 0), 0);
   const max = profile.name === "calm" ? stored + sent.filter(({ isRaced }) => isRaced).length : used;
   if (stored !== exported) broken(`${stored} events are stored and ${exported} exported`);

@@ -1,8 +1,10 @@
 // Every invariant, one line each; those that keep account of what happened come first.
 import type { Invariant } from "../invariant.ts";
 import { answers } from "./answers.ts";
+import { campaigns } from "./campaigns.ts";
 import { canceledReachesNobody } from "./canceled-reaches-nobody.ts";
 import { closedBeforeComplete } from "./closed-before-complete.ts";
+import { conversions } from "./conversions.ts";
 import { countsRecount } from "./counts-recount.ts";
 import { deliveredOnce } from "./delivered-once.ts";
 import { erasure } from "./erasure.ts";
@@ -19,6 +21,8 @@ import { quota } from "./quota.ts";
 import { readsStay } from "./reads-stay.ts";
 import { recipients } from "./recipients.ts";
 import { revocation } from "./revocation.ts";
+import { sendsAccounted } from "./sends-accounted.ts";
+import { stops } from "./stops.ts";
 import { suspension } from "./suspension.ts";
 import { tenantWalls } from "./tenant-walls.ts";
 import { timers } from "./timers.ts";
@@ -29,7 +33,11 @@ export const invariants: readonly Invariant[] = [
   canceledReachesNobody,
   closedBeforeComplete,
   countsRecount,
+  sendsAccounted,
   jobsEnd,
+  stops,
+  campaigns,
+  conversions,
   oneJob,
   recipients,
   timers,

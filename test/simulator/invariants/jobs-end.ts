@@ -1,13 +1,14 @@
 // Every accepted job ends, and fails only for a cause of its own.
 import { isTerminal, type JobStatus } from "../../../shared/rules/job-states.ts";
-import { itemsOf } from "../entities.ts";
+import { laneOf } from "../../../shared/store/sends/job-ids.ts";
+import { isJob, itemsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
 export const jobsEnd: Invariant = {
   name: "jobs-end",
   watch: ({ ledger, mirror }, broken) => ({
     commit: ({ before, after, pk }) => {
-      if (!pk.endsWith("#JOB") || !before || !after || before.status === after.status) return;
+      if (!isJob(pk) || !before || !after || before.status === after.status) return;
       if (isTerminal(before.status as JobStatus))
         broken(`job ${after.id} went from ${before.status} to ${after.status}`, String(after.id));
     },
@@ -15,7 +16,7 @@ export const jobsEnd: Invariant = {
       for (const { item } of itemsOf(mirror, "JOB"))
         if (!isTerminal(item.status as JobStatus)) broken(`job ${item.id} is still ${item.status}`, String(item.id));
       for (const [job, send] of ledger.byJob) {
-        const item = mirror.get(`T#${send.tenant}#JOB`, job);
+        const item = mirror.get(`T#${send.tenant}#${laneOf(job)}`, job);
         if (!item) broken(`job ${job} was accepted and is nowhere`, job);
         else if (send.mustComplete && item.status === "failed" && !ledger.canceled.has(job))
           if (Number(item["n:sent"] ?? 0) === 0 || item.error !== "no delivery succeeded")

@@ -1,5 +1,5 @@
 // No send in quiet hours or beyond a cap. Waiting recipients are counted, and at the end there are none.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { DAY, MINUTE, SECOND } from "../../../shared/clock.ts";
 import { isTerminal, type JobStatus } from "../../../shared/rules/job-states.ts";
 import { quietUntil } from "../../../shared/rules/quiet-hours.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
@@ -21,13 +21,15 @@ export const manners: Invariant = {
       const quiet = ledger.manners.get(tenant)?.quiet;
       if (!quiet) return;
       const zone = ledger.zones.get(subscriber) ?? "UTC";
-      const ends = [-UNDER_WAY_MS, AHEAD_MS].map((ms) => quietUntil(quiet, zone, kernel.now() + ms));
+      const ends = [-UNDER_WAY_MS, AHEAD_MS]
+        .map((ms) => ms + Math.sign(ms) * profile.skewMs)
+        .map((ms) => quietUntil(quiet, zone, kernel.now() + ms));
       if (ends.every((end) => end !== undefined))
         broken(`${subscriber} was disturbed by job ${job} in quiet hours`, job, subscriber);
       const send = ledger.byJob.get(job);
       const asked = send && Math.max(send.startedAt, send.scheduledAt ?? 0);
       const due = asked === undefined ? undefined : (quietUntil(quiet, zone, asked) ?? asked);
-      const isPrompt = profile.name === "calm" && !ledger.everSuspended.has(tenant);
+      const isPrompt = profile.name === "calm" && !ledger.everSuspended.has(tenant) && !ledger.putOff.has(job);
       if (isPrompt && due !== undefined && kernel.now() > due + RELEASED_WITHIN_MS)
         broken(`${subscriber} waited ${kernel.now() - due} ms too long for job ${job}`, job, subscriber);
     });
@@ -43,8 +45,9 @@ export const manners: Invariant = {
         for (const [person, jobs] of reached) {
           const { tenant = "" } = ledger.people.get(person) ?? {};
           const cap = ledger.manners.get(tenant)?.cap;
-          if (cap !== undefined && jobs.size > cap)
-            broken(`${person} got ${jobs.size} messages, the cap is ${cap}`, person, ...jobs);
+          const days = Math.floor(kernel.now() / DAY) - Math.floor(world.start / DAY) + 1;
+          if (cap !== undefined && jobs.size > cap * days)
+            broken(`${person} got ${jobs.size} messages in ${days} days, the cap is ${cap}`, person, ...jobs);
         }
         for (const { tenant, item: job } of itemsOf(mirror, "JOB")) {
           const { ranges, chunks } = partsOf(mirror, tenant, String(job.id));
@@ -63,15 +66,16 @@ export const manners: Invariant = {
           const cap = ledger.manners.get(tenant)?.cap;
           if (kind !== "U" || cap === undefined || isPseudonym(person)) continue;
           const rows = [...mirror.under(pk)];
-          const count = rows.find(([sk]) => sk.startsWith("F#"))?.[1].marketing ?? 0;
+          const counts = rows.filter(([sk]) => sk.startsWith("F#")).map(([, row]) => Number(row.marketing ?? 0));
+          const count = counts.reduce((sum, n) => sum + n, 0);
           const touches = rows.filter(([sk]) => sk.startsWith("R#")).map(([, row]) => row);
-          if (touches.some(({ reason }) => reason === "capped") && Number(count) !== cap)
-            broken(`${person} was capped after ${count} of ${cap} messages`, person);
+          if (touches.some(({ reason }) => reason === "capped") && !counts.includes(cap))
+            broken(`${person} was capped after ${counts} of ${cap} messages`, person);
           const inbox = rows.filter(([sk]) => sk.startsWith("I#")).map(([, row]) => row.job);
           const tried = touches
-            .filter(({ state }) => state !== "skipped" && state !== "held_out")
+            .filter(({ state }) => state !== "skipped" && state !== "held_out" && state !== "assigned")
             .map(({ job }) => job);
-          if (Number(count) > new Set([...inbox, ...tried]).size)
+          if (count > new Set([...inbox, ...tried]).size)
             broken(`${person} counts ${count} messages and was sent ${new Set([...inbox, ...tried]).size}`, person);
         }
       },

@@ -1,11 +1,11 @@
 // At rest, the members of a dynamic segment are the subscribers that match its rule, and every count is that of the rows.
 import { matches } from "../../../shared/rules/predicates.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
-import { type EventRow, eventOf } from "../../../shared/store/events/events.ts";
-import { type Actor, EventItem, EventsByActor } from "../../../shared/store/events/items.ts";
-import { fromJson, indexKey, rowOf } from "../../../shared/store/item.ts";
+import { actorText, type StoredEvent } from "../../../shared/store/events/events.ts";
+import { eventsIn, HISTORY } from "../../../shared/store/events/history.ts";
+import { ActorEvents } from "../../../shared/store/events/items.ts";
+import { fromJson, rowOf } from "../../../shared/store/item.ts";
 import { MemberCount, SegmentMembership } from "../../../shared/store/lists/items.ts";
-import type { TenantId } from "../../../shared/store/model.ts";
 import { SegmentItem, type SegmentRow } from "../../../shared/store/segments/items.ts";
 import { Profile, SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
 import { attributesForRules, isLiving, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
@@ -16,7 +16,8 @@ import type { Mirror } from "../mirror.ts";
 interface Tenancy {
   profiles: LivingProfile[];
   segments: SegmentRow[];
-  events: EventRow[];
+  /** By actor, see `actorText`. */
+  events: Map<string, StoredEvent[]>;
   /** By `<kind>#<id>`: the members in the shards of the group. */
   listed: Map<string, Set<string>>;
   /** The same by the rows of the subscribers. */
@@ -30,7 +31,7 @@ export const memberships: Invariant = {
   name: "memberships",
   watch: ({ mirror, kernel }, broken) => ({
     end: () => {
-      for (const [tenant, rows] of tenanciesOf(mirror)) {
+      for (const [, rows] of tenanciesOf(mirror)) {
         const { listed, owned, counted, segments } = rows;
         for (const group of new Set([...listed.keys(), ...owned.keys(), ...counted.keys()])) {
           const [first, second] = [listed.get(group) ?? new Set<string>(), owned.get(group) ?? new Set<string>()];
@@ -50,7 +51,7 @@ export const memberships: Invariant = {
           const rule = compileRule(fromJson(segment.rule));
           for (const profile of rows.profiles) {
             const subscriber = profile.id;
-            const history = historyOf(rows, tenant, subscriber);
+            const history = historyOf(rows, subscriber);
             const chosen = rule.judge({
               attributes: attributesForRules(profile),
               now: kernel.now(),
@@ -72,13 +73,9 @@ export const memberships: Invariant = {
   }),
 };
 
-const partitionOf = (tenant: TenantId, actor: Actor): string =>
-  indexKey(EventsByActor, tenant, { ...actor, event_name: "", occurred_at: "" }).i2pk;
-
-function historyOf({ events, aliases }: Tenancy, tenant: string, subscriber: string) {
+function historyOf({ events, aliases }: Tenancy, subscriber: string): StoredEvent[] {
   const actors = [{ subscriber }, ...(aliases.get(subscriber) ?? []).map((anonymous) => ({ anonymous }))];
-  const partitions = new Set(actors.map((actor) => partitionOf(tenant as TenantId, actor)));
-  return events.filter(({ i2pk }) => i2pk !== undefined && partitions.has(i2pk)).map(eventOf);
+  return actors.flatMap((actor) => events.get(actorText(actor)) ?? []);
 }
 
 function tenanciesOf(mirror: Mirror): Map<string, Tenancy> {
@@ -93,8 +90,10 @@ function tenanciesOf(mirror: Mirror): Map<string, Tenancy> {
       if (/^S[0-9a-f]$/.test(kind) && sk.length === 36) {
         const profile = rowOf(Profile, item);
         if (isLiving(profile)) rows.profiles.push(profile);
-      } else if (kind === "E") rows.events.push(rowOf(EventItem, item));
-      else if (pk.endsWith("#segment")) rows.segments.push(rowOf(SegmentItem, item));
+      } else if ((kind === "U" || kind === "EH") && sk.startsWith(HISTORY)) {
+        const row = rowOf(ActorEvents, item);
+        rows.events.set(row.actor, [...(rows.events.get(row.actor) ?? []), ...eventsIn(row)]);
+      } else if (pk.endsWith("#segment")) rows.segments.push(rowOf(SegmentItem, item));
       else if ((kind === "list" || kind === "segment") && pk.split("#").length === 5)
         add(rows.listed, `${kind}#${id}`, sk);
       else if (kind === "list:counts" || kind === "segment:counts") {
@@ -112,7 +111,7 @@ function tenanciesOf(mirror: Mirror): Map<string, Tenancy> {
 const empty = (): Tenancy => ({
   profiles: [],
   segments: [],
-  events: [],
+  events: new Map(),
   listed: new Map(),
   owned: new Map(),
   counted: new Map(),

@@ -8,8 +8,8 @@ export const oneJob: Invariant = {
     const byLabel = new Map<string, string>();
     return {
       commit: ({ pk, before, after }) => {
-        // A journey's jobs have no label, because no request created them.
-        if (!isJob(pk) || before || !after || after.name === null) return;
+        // Only one-off sends are named by their request.
+        if (!isJob(pk) || before || !after || !ledger.sends.has(String(after.name))) return;
         const label = String(after.name);
         const known = byLabel.get(label);
         if (known !== undefined)

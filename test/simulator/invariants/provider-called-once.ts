@@ -8,7 +8,7 @@ export const providerCalledOnce: Invariant = {
     world.onProviderCall(({ job, subscriber, target, isRefusedForNow }) => {
       const send = `${job} ${subscriber} ${target}`;
       if (taken.has(send)) broken(`the provider was called again for ${subscriber} of job ${job}`, job, subscriber);
-      if (isRefusedForNow) return;
+      if (isRefusedForNow) return void world.ledger.putOff.add(job);
       taken.add(send);
       world.ledger.pushed.set(job, (world.ledger.pushed.get(job) ?? new Set()).add(subscriber));
     });

@@ -1,10 +1,13 @@
 // No send beyond the cap: usage never exceeds it, and a rejected request leaves no job and had a reason.
+import { timestamp } from "../../../shared/clock.ts";
 import { itemsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
+const monthOf = (at: number): string => timestamp(at).slice(0, 7);
+
 export const quota: Invariant = {
   name: "quota",
-  watch: ({ ledger, mirror }, broken) => {
+  watch: ({ ledger, mirror, kernel, start }, broken) => {
     const used = new Map<string, number>();
     return {
       commit: ({ pk, after }) => {
@@ -16,6 +19,8 @@ export const quota: Invariant = {
           broken(`workspace ${place.tenant} has used ${after.sends} of ${cap} sends`, place.tenant);
       },
       end: () => {
+        // What is left of a month is not left of the next one.
+        const isOneMonth = monthOf(start) === monthOf(kernel.now());
         const labels = new Map([...itemsOf(mirror, "JOB")].map(({ item }) => [String(item.name), String(item.id)]));
         for (const { label, refused, jobs, tenant, ids, holdout } of ledger.sends.values()) {
           // A repeat draws its holdout again, so it may fit where the previous attempt did not.
@@ -26,7 +31,7 @@ export const quota: Invariant = {
           const max = ids
             ? new Set(ids).size
             : [...ledger.people.values()].filter((one) => one.tenant === tenant).length;
-          if (holdout === 0 && (used.get(tenant) ?? 0) + max <= cap)
+          if (holdout === 0 && isOneMonth && (used.get(tenant) ?? 0) + max <= cap)
             broken(`${label} was refused though ${max} more would fit into ${cap}`, tenant);
         }
         for (const { tenant, item } of itemsOf(mirror, "JOB")) {

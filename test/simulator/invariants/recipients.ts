@@ -1,5 +1,6 @@
 // Every recipient of a send is in its audience once, in the right arm, with the right text in the inbox.
 import { armOf, isHeldOut } from "../../../shared/rules/split.ts";
+import { laneOf } from "../../../shared/store/sends/job-ids.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { audienceOf, partsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
@@ -10,7 +11,7 @@ export const recipients: Invariant = {
   watch: ({ ledger, mirror }, broken) => ({
     end: () => {
       for (const [job, send] of ledger.byJob) {
-        const item = mirror.get(`T#${send.tenant}#JOB`, job);
+        const item = mirror.get(`T#${send.tenant}#${laneOf(job)}`, job);
         if (item?.status !== "completed") continue;
         const { sent, heldOut, skipped, twice } = audienceOf(partsOf(mirror, send.tenant, job).chunks);
         const delivered = ledger.delivered.get(job) ?? new Map();
@@ -36,7 +37,8 @@ export const recipients: Invariant = {
           if (isPseudonym(id)) continue;
           const expected = send.splitShare === undefined ? undefined : armOf(job, id, send.splitShare);
           if (arm !== expected) broken(`job ${job}: ${id} is in arm ${arm}, not ${expected}`, job, id);
-          if (!delivered.has(id) && Number(item["n:failed"] ?? 0) + Number(item["skip:capped"] ?? 0) === 0)
+          const isReached = delivered.has(id) || ledger.pushed.get(job)?.has(id);
+          if (!isReached && Number(item["n:failed"] ?? 0) + Number(item["skip:capped"] ?? 0) === 0)
             broken(`job ${job} never reached ${id}`, job, id);
         }
         for (const id of send.ids ?? [])

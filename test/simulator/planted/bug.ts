@@ -1,24 +1,43 @@
 // A planted bug: a part of one file's text, replaced when the file is loaded.
-import type { ProfileName } from "../profiles.ts";
 
-export interface Bug {
-  name: string;
-  area:
-    | "ledger"
-    | "claims"
-    | "cancel"
-    | "timers"
-    | "reactions"
-    | "counters"
-    | "tenancy"
-    | "erasure"
-    | "events"
-    | "inbox";
+/** The areas of the product. */
+export const areas = [
+  "cancel",
+  "campaigns",
+  "claims",
+  "conversions",
+  "counters",
+  "erasure",
+  "events",
+  "experiences",
+  "imports",
+  "inbox",
+  "journeys",
+  "ledger",
+  "lists",
+  "quotas",
+  "reactions",
+  "retries",
+  "revocation",
+  "segments",
+  "sending",
+  "suspension",
+  "tenancy",
+  "timers",
+  "webhooks",
+] as const;
+
+/** A part of a file's text. */
+export interface Patch {
   file: string;
   /** Occurs exactly once in the file. */
   find: string;
   replace: string;
-  /** Where to look for it: every scenario and profile in turn unless said. */
-  scenario?: string;
-  profile?: ProfileName;
+}
+
+export interface Bug extends Patch {
+  name: string;
+  area: (typeof areas)[number];
+  /** Other parts that the bug needs. */
+  also?: readonly Patch[];
 }

@@ -8,12 +8,10 @@ const worker = "shared/worker.ts";
 export const followingBugs: readonly Bug[] = [
   {
     name: "due rows are dropped before they are sent on",
-    scenario: "timers",
-    profile: "storm",
     area: "timers",
     file: due,
-    find: "  await Promise.all(\n    batches.map(",
-    replace: "  await platform.removeRows(rows);\n  await Promise.all(\n    batches.map(",
+    find: "  for (const [queue, some] of Map.groupBy(entries",
+    replace: "  await platform.removeRows(rows);\n  for (const [queue, some] of Map.groupBy(entries",
   },
   {
     name: "a send held by a suspension is not looked at again",
@@ -21,7 +19,6 @@ export const followingBugs: readonly Bug[] = [
     file: fanOut,
     find: 'return timers.set([{ kind: "job", id: job.id, at: now + HELD_RETRY_MS }]);',
     replace: "return;",
-    scenario: "suspension",
   },
   {
     name: "a suspension holds nothing",
@@ -29,7 +26,6 @@ export const followingBugs: readonly Bug[] = [
     file: fanOut,
     find: 'if (workspace?.status !== "active")',
     replace: "if (workspace === undefined)",
-    scenario: "suspension",
   },
   {
     name: "only the first minute of a batch gets its schedule",
@@ -37,7 +33,6 @@ export const followingBugs: readonly Bug[] = [
     file: "functions/workers/react/timers.ts",
     find: "for (const minute of minutes) await",
     replace: "for (const minute of [...minutes].slice(0, 1)) await",
-    scenario: "timers",
   },
   {
     name: "a job that is fired is not dispatched",
@@ -48,7 +43,6 @@ export const followingBugs: readonly Bug[] = [
   },
   {
     name: "a batch of the stream that failed is taken for done",
-    profile: "firstLine",
     area: "reactions",
     file: worker,
     find: "          throw error;\n",
@@ -56,26 +50,25 @@ export const followingBugs: readonly Bug[] = [
   },
   {
     name: "a message that failed is taken for done",
-    profile: "firstLine",
     area: "reactions",
     file: worker,
-    find: "return [{ itemIdentifier: messageId }];",
+    find: "return messageIds.map((itemIdentifier) => ({ itemIdentifier }));",
     replace: "return [];",
   },
   {
     name: "erasure has no second pass",
     area: "erasure",
     file: "functions/workers/erase/index.ts",
-    find: "if (pass === 1) await queue.send(",
-    replace: "if (pass === 2) await queue.send(",
-    scenario: "events",
+    find: "if (pass === 1 || isImporting)",
+    replace: "if (isImporting)",
   },
   {
     name: "an upsert revives the erased",
     area: "erasure",
-    file: "shared/store/subscribers/subscribers.ts",
-    find: 'const when = mayCreate ? absent("erased_at") : ',
-    replace: "const when = mayCreate ? undefined : ",
+    file: "shared/store/subscribers/profile-writes.ts",
+    find: ".change(Profile, { id }, profileChange(store, input, id), isAlive())",
+    replace:
+      '.change(Profile, { id }, profileChange(store, input, id), (n) => "attribute_exists(" + n.name("id") + ")")',
   },
   {
     name: "the profile of the erased keeps its attributes",
@@ -88,18 +81,16 @@ export const followingBugs: readonly Bug[] = [
     name: "a worker stays bound to the first workspace it worked for",
     area: "tenancy",
     file: worker,
-    find: "await task(message, { ...bind(tenant), clock, ids, log, tenant });",
+    find: "const contextOf = (tenant: TenantId) => ({ ...bind(tenant), clock, ids, log, tenant });",
     replace:
-      "deps.bound ??= new Map(); if (!deps.bound.has(bind)) deps.bound.set(bind, bind(tenant)); await task(message, { ...deps.bound.get(bind), clock, ids, log, tenant });",
+      "let bound; const contextOf = (tenant: TenantId) => ({ ...(bound ??= bind(tenant)), clock, ids, log, tenant });",
   },
   {
     name: "a batch of the stream belongs to the workspace of its first record",
     area: "tenancy",
     file: "functions/workers/react/sends.ts",
-    find: '.filter(becomes("queued")).map(({ tenant, after }) => ({ tenant, job',
-    replace: '.filter(becomes("queued")).map(({ after }) => ({ tenant: jobs[0].tenant, job',
-    scenario: "neighbours",
-    profile: "firstLine",
+    find: "queued.filter(isSingle).map(({ tenant, after }) => singleMessage(tenant, after.id))",
+    replace: "queued.filter(isSingle).map(({ after }) => singleMessage(queued[0].tenant, after.id))",
   },
   {
     name: "a read is taken back by the next one",
@@ -107,7 +98,6 @@ export const followingBugs: readonly Bug[] = [
     file: "shared/store/sends/inbox.ts",
     find: "store.change(MessageState, key, { initial });",
     replace: "store.change(MessageState, key, { set: initial });",
-    scenario: "inbox",
   },
   {
     name: "the live stream looks back no further than its last message",
@@ -115,7 +105,6 @@ export const followingBugs: readonly Bug[] = [
     file: "functions/stream/feed.ts",
     find: "timeOfUuid(id) >= cursor - OVERLAP_MS || late_at >= since - OVERLAP_MS",
     replace: "timeOfUuid(id) >= cursor || late_at === since",
-    scenario: "live",
   },
   {
     name: "the live stream sends nothing that was there when it resumed",
@@ -123,15 +112,27 @@ export const followingBugs: readonly Bug[] = [
     file: "functions/stream/feed.ts",
     find: "if (resumeAt === undefined) for",
     replace: "for",
-    scenario: "live",
   },
   {
     name: "a batch of events loses its last one",
     area: "events",
-    file: "shared/store/events/intake.ts",
-    find: "await store.writeAll(rows.map((row) => eventWrite(store, row)));",
-    replace: "await store.writeAll(rows.slice(0, Math.max(1, rows.length - 1)).map((row) => eventWrite(store, row)));",
-    scenario: "events",
+    file: "shared/store/events/storing.ts",
+    find: "const { blocks, alone } = planBlocks(events, { batch, draw });",
+    replace: "const { blocks, alone } = planBlocks(events.slice(0, Math.max(1, events.length - 1)), { batch, draw });",
+  },
+  {
+    name: "a keyed event is stored again by a request that races",
+    area: "events",
+    file: "shared/store/events/completion.ts",
+    find: "found[i] && found[i].block !== text",
+    replace: "found[i] && text === undefined",
+  },
+  {
+    name: "a batch of events that ended early is not completed",
+    area: "events",
+    file: "functions/workers/react/events.ts",
+    find: "await queue.send(messages, { delaySeconds: ENDED_SECONDS });",
+    replace: "await queue.send(messages.slice(messages.length), { delaySeconds: ENDED_SECONDS });",
   },
   {
     name: "the first link of an anonymous id does not win",
@@ -139,6 +140,5 @@ export const followingBugs: readonly Bug[] = [
     file: "shared/store/subscribers/aliases.ts",
     find: "putItem(Alias, { anonymous }, row, absent()),",
     replace: "putItem(Alias, { anonymous }, row),",
-    scenario: "events",
   },
 ];

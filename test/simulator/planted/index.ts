@@ -1,7 +1,18 @@
 // Every planted bug.
+import { audiencesBugs } from "./audiences.ts";
 import type { Bug } from "./bug.ts";
 import { followingBugs } from "./following.ts";
 import { mannersBugs } from "./manners.ts";
+import { outcomesBugs } from "./outcomes.ts";
+import { promisesBugs } from "./promises.ts";
 import { sendingBugs } from "./sending.ts";
 
-export const planted: readonly Bug[] = [...sendingBugs, ...followingBugs, ...mannersBugs];
+/** Looked for in this order. */
+export const planted: readonly Bug[] = [
+  ...sendingBugs,
+  ...followingBugs,
+  ...mannersBugs,
+  ...outcomesBugs,
+  ...audiencesBugs,
+  ...promisesBugs,
+];

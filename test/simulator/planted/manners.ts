@@ -3,7 +3,6 @@ import type { Bug } from "./bug.ts";
 
 const caps = "shared/store/sends/caps.ts";
 const rounds = "functions/workers/deliver/rounds.ts";
-const scenario = "nights";
 
 export const mannersBugs: readonly Bug[] = [
   {
@@ -12,7 +11,6 @@ export const mannersBugs: readonly Bug[] = [
     file: caps,
     find: "all(...together.map((cap) => any(absent(counterOf(cap)), below(counterOf(cap), cap.max)))),",
     replace: "",
-    scenario,
   },
   {
     name: "a wait longer than a queue's maximum delay never ends",
@@ -20,8 +18,6 @@ export const mannersBugs: readonly Bug[] = [
     file: rounds,
     find: 'if (ms > MAX_DELAY_MS) await timers.set([{ kind: "job-release", id: chunkRef.job, at: waits }]);',
     replace: "",
-    scenario,
-    profile: "firstLine",
   },
   {
     name: "quiet hours are not checked when a round begins",
@@ -29,7 +25,6 @@ export const mannersBugs: readonly Bug[] = [
     file: rounds,
     find: "waiting.putOff(progress);",
     replace: "",
-    scenario,
   },
   {
     name: "a recovery run writes to the inbox of recipients that a cap stopped",
@@ -37,8 +32,6 @@ export const mannersBugs: readonly Bug[] = [
     file: "functions/workers/deliver/recovery.ts",
     find: "&& !rows[i] && !isCapped(i);",
     replace: "&& !rows[i];",
-    scenario,
-    profile: "storm",
   },
   {
     name: "waiting recipients are counted again at every release",
@@ -46,7 +39,6 @@ export const mannersBugs: readonly Bug[] = [
     file: "shared/store/sends/claims.ts",
     find: "{ ...lease.reported, deferred: lease.deferred }",
     replace: "{}",
-    scenario,
   },
   {
     name: "counts that a range already has are added once more at the end",
@@ -54,6 +46,5 @@ export const mannersBugs: readonly Bug[] = [
     file: "shared/store/sends/claims.ts",
     find: "...beyond(added, reported),",
     replace: "...added,",
-    scenario,
   },
 ];

@@ -40,7 +40,6 @@ export const sendingBugs: readonly Bug[] = [
     file: "shared/store/sends/chunks.ts",
     find: "onConditionFailed(ChunkItem, (old) => (old ? chunkOf(old) : chunk)),",
     replace: "onConditionFailed(() => chunk),",
-    scenario: "sends",
   },
   {
     name: "a canceled job can be fired",
@@ -76,7 +75,6 @@ export const sendingBugs: readonly Bug[] = [
     file: "shared/store/workspaces/usage.ts",
     find: "{ add: { [metered]: n } }, fits);",
     replace: "{ add: { [metered]: n } });",
-    scenario: "quota",
   },
   {
     name: "an idempotency key may be remembered twice",
@@ -84,8 +82,6 @@ export const sendingBugs: readonly Bug[] = [
     file: "functions/api/notifications/create.ts",
     find: 'any(absent(), below("until", store.clock.now())),',
     replace: "",
-    scenario: "sends",
-    profile: "storm",
   },
   {
     name: "a large audience has no holdout",

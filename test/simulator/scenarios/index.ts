@@ -1,5 +1,6 @@
 // Every scenario, one line each.
 import type { Scenario } from "../invariant.ts";
+import { campaigns } from "./campaigns.ts";
 import { events } from "./events.ts";
 import { inbox } from "./inbox.ts";
 import { journeys } from "./journeys.ts";
@@ -31,6 +32,7 @@ export const scenarios: readonly Scenario[] = [
   pushes,
   nights,
   journeys,
+  campaigns,
 ];
 
 /** Short ones that make every kind of request to AWS: for runs through the SDK, which cost twice as much. */

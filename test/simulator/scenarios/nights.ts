@@ -4,6 +4,7 @@ import { toJson } from "../../../shared/store/item.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
+import { withPurchases } from "../marketers.ts";
 import type { Tenant } from "../tenants.ts";
 import type { SimWorld } from "../world.ts";
 import { equip } from "./pushes.ts";
@@ -19,7 +20,7 @@ export const nights: Scenario = {
   start: async (world) => {
     const { random, kernel } = world;
     const tenant = await world.tenant();
-    await tenant.addPushChannel();
+    await tenant.addChannel("ios");
     await setManners(world, tenant);
     const people = await populate(world, tenant, random.between(3, 15));
     for (const { id } of people) {
@@ -27,6 +28,7 @@ export const nights: Scenario = {
       if (random.chance(0.2)) await settleIn(world, tenant, id);
     }
     const sometime = () => random.between(0, BUSY_MS);
+    withPurchases(world, tenant, people, BUSY_MS);
     for (let n = random.between(2, 5); n > 0; n--)
       world.act(sometime(), async () => {
         await send(world, tenant, {

@@ -4,6 +4,7 @@ import { DeviceItem } from "../../../shared/store/subscribers/device-items.ts";
 import { deviceRow } from "../../support/people.ts";
 import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
+import { withPurchases } from "../marketers.ts";
 import type { Tenant } from "../tenants.ts";
 import type { SimWorld } from "../world.ts";
 
@@ -14,10 +15,11 @@ export const pushes: Scenario = {
   start: async (world) => {
     const { random } = world;
     const tenant = await world.tenant();
-    await tenant.addPushChannel();
+    await tenant.addChannel("ios");
     const people = await populate(world, tenant, random.between(3, 40));
     for (const { id } of people) for (let n = random.between(0, 2); n > 0; n--) await equip(world, tenant, id);
     const sometime = () => random.between(0, BUSY_MS);
+    withPurchases(world, tenant, people, BUSY_MS);
     for (let n = random.between(1, 3); n > 0; n--)
       world.act(sometime(), async () => {
         const toSome = random.chance(0.5);

@@ -1,7 +1,7 @@
 // Reads a stream of bytes as records of a CSV file (RFC 4180), each with the byte where it ends: reading can continue
 // there.
 import { Readable } from "node:stream";
-import { parse } from "csv-parse";
+import { CsvError, parse } from "csv-parse";
 
 export interface Record {
   cells: string[];
@@ -65,12 +65,14 @@ export async function* readRecords(
     }>)
       yield { cells: record, end: info.bytes, line: info.lines, delimiter };
   } catch (error) {
-    const { code, message } = error as Error & { code?: string };
-    throw code?.startsWith("CSV_") ? unreadable(`the file is not well-formed CSV: ${message}`) : error;
+    throw error instanceof CsvError ? unreadable(`the file is not well-formed CSV: ${withoutValue(error)}`) : error;
   } finally {
     feed.destroy();
   }
 }
+
+/** The reason is stored and logged: it must not quote the file. */
+const withoutValue = ({ message }: CsvError): string => message.split(/, value is /, 1)[0] ?? "";
 
 function check(chunk: Buffer, decoder: InstanceType<typeof TextDecoder>): Buffer {
   try {

@@ -1,0 +1,126 @@
+// What events cost: in batches, with segments that listen, exported.
+import { SECOND } from "../../shared/clock.ts";
+import { segmentOf } from "../../test/support/segments.ts";
+import type { Tenant, TestWorld } from "../../test/support/world.ts";
+import { fill } from "../people.ts";
+import { type Cost, costOf, inWorld, most, type Row, type Target, taken } from "./cost.ts";
+
+const BATCH = 1_000;
+const PEOPLE = 100;
+const route = "POST /v1/events";
+
+const post = (world: TestWorld, tenant: Tenant, events: object[]) =>
+  world.call(route, { as: tenant.server, body: { events } }).then(taken);
+
+const eventsOf = (ids: readonly string[], count: number, more: (n: number) => object = () => ({})) =>
+  Array.from({ length: count }, (_, n) => ({
+    event_name: n % 3 ? "product_viewed" : "order_completed",
+    subscriber_id: ids[n % ids.length],
+    properties: { sku: `sku-${n % 50}`, price: 1_999, currency: "EUR" },
+    ...more(n),
+  }));
+
+const entranceFor = (tenant: Tenant) => ({ as: tenant.server, route, body: { events: [] } });
+
+async function batch(size: string, hasKeys: boolean, targets: Target[]): Promise<Cost> {
+  return inWorld(async (world) => {
+    const tenant = await world.tenant();
+    const ids = await fill(world, tenant, PEOPLE);
+    const send = (key: string) =>
+      post(
+        world,
+        tenant,
+        eventsOf(ids, BATCH, (n) => (hasKeys ? { idempotency_key: `${key}-${n}` } : {})),
+      );
+    await send("first");
+    await world.settle();
+    const asked = {
+      work: `batch of ${BATCH} events`,
+      size,
+      per: "batch",
+      count: 1,
+      targets,
+      entrance: entranceFor(tenant),
+    };
+    return costOf(world, asked, async () => {
+      await send("second");
+      await world.settle();
+    });
+  });
+}
+
+/** One event of each of 100 people in a batch, with live segments of which the event changes none, or all. */
+async function listened(segments: number): Promise<Cost> {
+  return inWorld(async (world) => {
+    const tenant = await world.tenant();
+    const ids = await fill(world, tenant, PEOPLE);
+    for (let n = 0; n < segments; n++)
+      await segmentOf(world, tenant, { event: { name: "order_completed", count: n + 2 } });
+    await post(
+      world,
+      tenant,
+      eventsOf(ids, PEOPLE, () => ({ event_name: "order_completed" })),
+    );
+    await world.settle();
+    const targets: Target[] = segments === 0 ? [] : [most("cpu", 100, "echo"), most("requests", 1.2)];
+    const asked = {
+      work: "event with live segments",
+      size: `${segments} segments`,
+      per: "event of another person",
+      count: PEOPLE,
+      targets,
+      entrance: entranceFor(tenant),
+    };
+    return costOf(world, asked, async () => {
+      await post(
+        world,
+        tenant,
+        eventsOf(ids, PEOPLE, () => ({ event_name: "order_completed" })),
+      );
+      await world.settle();
+    });
+  });
+}
+
+async function listenedBy(): Promise<Cost[]> {
+  const none = await listened(0);
+  const three = await listened(3);
+  const ten = await listened(10);
+  return [none, three, { ...ten, targets: [...ten.targets, most("wcu", none.wcu * 1.5)] }];
+}
+
+async function exported(): Promise<Cost[]> {
+  return inWorld(async (world) => {
+    const tenant = await world.tenant();
+    const ids = await fill(world, tenant, PEOPLE);
+    for (let second = 0; second < 10; second++) {
+      await post(world, tenant, eventsOf(ids, BATCH / 10));
+      await world.advance(SECOND);
+    }
+    const as = tenant.server;
+    const entrance = { as, route: "GET /v1/events/export?limit=none" };
+    const page = async () => taken(await world.call(`GET /v1/events/export?limit=${BATCH}`, { as }));
+    const { items } = (await page()).body;
+    const asked = {
+      work: "export of events",
+      size: `${items.length} rows of 10 seconds`,
+      per: "1,000 rows",
+      count: items.length / BATCH,
+      targets: [most("rcu", 60), most("requests", 10)],
+      entrance,
+    };
+    return [await costOf(world, asked, page)];
+  });
+}
+
+export const eventRows: Row[] = [
+  {
+    name: "batch of events",
+    measure: async () => [
+      await batch("with keys", true, [most("wcu", 60 + PEOPLE + BATCH)]),
+      await batch("without keys", false, [most("wcu", 60 + PEOPLE), most("requests", 40)]),
+    ],
+  },
+  { name: "event with live segments", measure: listenedBy },
+  { name: "export of events", measure: exported },
+];

@@ -1,0 +1,70 @@
+// What a run of a journey costs, by how many people move together.
+import { HOUR } from "../../shared/clock.ts";
+import { journeySetting } from "../../test/support/journeys.ts";
+import { fill } from "../people.ts";
+import { type Cost, costOf, inWorld, most, type Row, taken } from "./cost.ts";
+
+/** People who move together, and the most write units of entry, send and delay, and of the delay's end. */
+const PACKS: [people: number, entry: number | undefined, end: number | undefined][] = [
+  [1, undefined, undefined],
+  [4, 8.8, 2.8],
+  [10, 5.3, 1.7],
+  [100, 3.4, 1.2],
+];
+
+async function pack(people: number, entry: number | undefined, end: number | undefined): Promise<Cost[]> {
+  return inWorld(async (world) => {
+    const { tenant, active, send } = await journeySetting(world);
+    const ids = await fill(world, tenant, people);
+    await active({
+      start: "hello",
+      steps: {
+        hello: { id: "hello", type: "send", ...send("Hello", "pause") },
+        pause: { id: "pause", type: "delay", delay: { duration: "1h", next: "end" } },
+        end: { id: "end", type: "exit" },
+      },
+    });
+    const as = tenant.server;
+    const enter = async (event_name: string) => {
+      const events = ids.map((subscriber_id) => ({ event_name, subscriber_id }));
+      taken(await world.call("POST /v1/events", { as, body: { events } }));
+      await world.settle();
+    };
+    await enter("seen");
+    const entrance = { as, route: "POST /v1/events", body: { events: [] } };
+    const ask = { size: `${people} together`, per: "run", count: people };
+    const targets = (limit: number | undefined) => (limit === undefined ? [] : [most("wcu", limit)]);
+    const events = await costOf(world, { ...ask, work: "event of the journey", entrance }, () => enter("seen"));
+    const entered = await costOf(
+      world,
+      { ...ask, work: "journey: entry, send, delay", entrance, targets: targets(entry) },
+      () => enter("signed_up"),
+    );
+    await world.advance(HOUR / 2);
+    const idle = await costOf(world, { ...ask, work: "idle" }, () => world.advance(HOUR / 4));
+    const ended = await costOf(world, { ...ask, work: "journey: end of the delay", targets: targets(end) }, () =>
+      world.advance(HOUR / 4),
+    );
+    return [less(entered, events), less(ended, idle)];
+  });
+}
+
+/** Without what happens in the same time anyway; of the processor that is too little and too uneven. */
+const less = (cost: Cost, other: Cost): Cost => ({
+  ...cost,
+  wcu: cost.wcu - other.wcu,
+  rcu: cost.rcu - other.rcu,
+  requests: cost.requests - other.requests,
+  messages: cost.messages - other.messages,
+});
+
+export const journeyRows: Row[] = [
+  {
+    name: "journey",
+    measure: async () => {
+      const costs: Cost[] = [];
+      for (const [people, entry, end] of PACKS) costs.push(...(await pack(people, entry, end)));
+      return costs.toSorted((a, b) => (a.work < b.work ? -1 : a.work > b.work ? 1 : 0));
+    },
+  },
+];

@@ -1,0 +1,94 @@
+// What sends cost: to one person by each channel, and to many.
+import { SES } from "../../test/support/mails.ts";
+import { openChannels } from "../../test/support/reached.ts";
+import type { Headers, Tenant, TestWorld } from "../../test/support/world.ts";
+import { equip, fill } from "../people.ts";
+import { type Cost, costOf, inWorld, most, type Row, taken } from "./cost.ts";
+
+const BURST = 100;
+const route = "POST /api/v1/notifications";
+const text = (bytes: number) => "x".repeat(bytes);
+
+const sendTo = (world: TestWorld, as: Headers, more: object) =>
+  world.call(route, { as, body: { title: "Hello", body: "World", ...more } });
+
+/** Alone and in a burst, by one channel. */
+async function single(work: string, channel: "ios-push" | undefined, bytes: number, extra: number): Promise<Cost[]> {
+  return inWorld(async (world) => {
+    const tenant = await world.tenant();
+    const ids = await fill(world, tenant, BURST * 2);
+    const channels = channel && Object.values(await openChannels(world, tenant, channel));
+    if (channels) await equip(world, tenant, ids);
+    const as = await tenant.dashboard();
+    const body = { body: text(bytes), ...(channels && { channel_ids: channels }) };
+    const one = async (n: number) => taken(await sendTo(world, as, { ...body, subscriberIds: [ids[n]] }));
+    const entrance = { as, route, body: {} };
+    // The first ones of an environment read more.
+    for (let n = 0; n < 3; n++) await one(n);
+    await world.settle();
+    const ask = { work, per: "send", entrance };
+    const alone = await costOf(
+      world,
+      { ...ask, size: "alone", count: 1, targets: [most("wcu", 6.1 + extra), most("requests", 8 + extra)] },
+      async () => {
+        await one(4);
+        await world.settle();
+      },
+    );
+    const burst = await costOf(
+      world,
+      { ...ask, size: `burst of ${BURST}`, count: BURST, entrances: BURST, targets: [most("wcu", 4.5 + extra)] },
+      async () => {
+        await Promise.all(Array.from({ length: BURST }, (_, n) => one(n + 5)));
+        await world.settle();
+      },
+    );
+    return [alone, burst];
+  });
+}
+
+type Channel = "in-app" | "push" | "e-mail";
+
+async function channelOf(world: TestWorld, tenant: Tenant, channel: Channel): Promise<unknown[] | undefined> {
+  if (channel === "in-app") return undefined;
+  if (channel === "push") return Object.values(await openChannels(world, tenant, "ios-push"));
+  const { email } = await openChannels(world, tenant, "email");
+  const as = await tenant.dashboard();
+  taken(await world.call(`POST /api/v1/channels/${email}/credentials/email`, { as, body: SES }));
+  await world.settle();
+  return [email];
+}
+
+/** One send to everyone. */
+async function wide(channel: Channel, count: number): Promise<Cost[]> {
+  return inWorld(async (world) => {
+    const tenant = await world.tenant();
+    const channel_ids = await channelOf(world, tenant, channel);
+    const ids = await fill(world, tenant, count, channel === "e-mail" ? { email: "ada@example.com" } : {});
+    if (channel === "push") await equip(world, tenant, ids);
+    const as = await tenant.dashboard();
+    const targets =
+      channel === "e-mail"
+        ? [most("wcu", 2.1), most("requests", 0.4), most("hottest", 0.048), most("cpu", 9, "post")]
+        : [most("wcu", 1.2), most("requests", 0.2), most("hottest", 0.048)];
+    const ask = { work: channel === "e-mail" ? "e-mail with receipts" : `${channel} send to many`, per: "recipient" };
+    return [
+      await costOf(world, { ...ask, size: `${count} recipients`, count, isWide: true, targets }, async () => {
+        taken(await sendTo(world, as, { target: { type: "all" }, ...(channel_ids && { channel_ids }) }));
+        await world.settle();
+      }),
+    ];
+  });
+}
+
+export const sendRows: Row[] = [
+  { name: "single in-app send", measure: () => single("single in-app send", undefined, 20, 0) },
+  { name: "single in-app send of 9 KB", measure: () => single("single in-app send of 9 KB", undefined, 9_000, 0) },
+  { name: "single push send", measure: () => single("single push send", "ios-push", 20, 1) },
+  {
+    name: "in-app send to many",
+    measure: async () => [...(await wide("in-app", 1_000)), ...(await wide("in-app", 4_000))],
+  },
+  { name: "push send to many", measure: () => wide("push", 2_000) },
+  { name: "e-mail with receipts", measure: () => wide("e-mail", 400) },
+];

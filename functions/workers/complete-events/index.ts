@@ -1,0 +1,18 @@
+// Completes batches of events whose request ended early: crashed, or refused by a service after the events were stored.
+import { storeWrite } from "../../../shared/resources.ts";
+import { unsealed } from "../../../shared/store/events/blocks.ts";
+import { completeBlocks } from "../../../shared/store/events/completion.ts";
+import { watchedNow } from "../../../shared/store/events/watchers.ts";
+import { queueWorker } from "../../../shared/worker.ts";
+
+export const completeEvents = queueWorker(
+  "complete-events",
+  "Completes events that a request stored only in part.",
+  [storeWrite],
+  async (message, { store, tenant, log }) => {
+    const open = await unsealed(store, message.blocks);
+    if (open.length === 0) return;
+    await completeBlocks(store, open, await watchedNow(store));
+    log({ level: "info", message: "blocks of events were completed", tenant, blocks: open.length });
+  },
+);

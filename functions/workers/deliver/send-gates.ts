@@ -1,0 +1,49 @@
+// Whether a send may go on, asked before a chunk and before each of its groups. All chunks of an environment share an
+// answer for a moment, so that a pause, suspension or deletion takes hold within a group of calls and costs next to
+// nothing otherwise (AMB-112, AMB-113).
+import type { Capability } from "../../../shared/deps.ts";
+import { recent } from "../../../shared/store/recent.ts";
+import { findJob, type Job } from "../../../shared/store/sends/jobs.ts";
+import { type Standing, standingOf } from "../../../shared/store/sends/standing.ts";
+import type { WorkerContext } from "./rounds.ts";
+
+/** How long an answer is used. */
+const FRESH_MS = 250;
+const MAX_JOBS = 100;
+
+interface Answer {
+  at: number;
+  standing: Promise<Standing>;
+}
+
+/** The newest answers of an environment, by workspace and job. */
+export const sendGates: Capability<"gates", ReturnType<typeof recent<Answer>>> = {
+  as: "gates",
+  env: [],
+  grants: [],
+  open: () => {
+    const gates = recent<Answer>(MAX_JOBS);
+    return () => gates;
+  },
+};
+
+/** @param known the job as it was read a moment ago; else it is read with the rest */
+export async function askGate(
+  { store, workspace, clock, gates }: WorkerContext,
+  id: string,
+  known?: Job,
+): Promise<Standing> {
+  const name = `${store.tenant} ${id}`;
+  const cached = gates.get(name);
+  if (cached && clock.now() - cached.at < FRESH_MS) return cached.standing;
+  const ask = async (): Promise<Standing> => {
+    const job = known ?? (await findJob(store, id));
+    return job ? standingOf(store, workspace, job) : "ended";
+  };
+  const standing = ask();
+  gates.set(name, { at: clock.now(), standing });
+  return standing.catch((error) => {
+    gates.delete(name);
+    throw error;
+  });
+}

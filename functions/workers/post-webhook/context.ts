@@ -1,0 +1,43 @@
+// What the tasks of this worker share: their context, their messages and what must hold before anything is posted.
+import { type Clock, type Ids, SECOND } from "../../../shared/clock.ts";
+import type { Context, LogEntry } from "../../../shared/deps.ts";
+import type { Message } from "../../../shared/messages.ts";
+import { planHas } from "../../../shared/plans.ts";
+import { egress, postWebhookQueue, secrets, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+import type { DeliveryRecord } from "../../../shared/store/webhooks/deliveries.ts";
+import { acceptedAt, numberLate, STREAM_MS, sequencesOf } from "../../../shared/store/webhooks/sequences.ts";
+
+export const uses = [storeWrite, secrets, workspaceRead, egress, timers, postWebhookQueue] as const;
+export type WorkerContext = Context<typeof uses> & { clock: Clock; ids: Ids; log(entry: LogEntry): void };
+
+export type QueueMessage = Message<"post-webhook">;
+export type AttemptMessage = Extract<QueueMessage, { attempt: number }>;
+export type GroupMessage = Extract<QueueMessage, { first: number }>;
+export type ReplayMessage = Extract<QueueMessage, { replay: string }>;
+export type WatchMessage = Extract<QueueMessage, { watch: true }>;
+
+/** Nothing is sent for a workspace that is closed or suspended, or whose plan has no webhooks. */
+export async function mayPost({ workspace }: WorkerContext): Promise<boolean> {
+  const workspaceRecord = await workspace();
+  return workspaceRecord?.status === "active" && planHas(workspaceRecord.plan, "webhooks");
+}
+
+/** The number of a delivery; undefined if it was accepted a moment ago and the stream is still to number it. */
+export async function sequenceOf(
+  { store, clock }: WorkerContext,
+  webhook: string,
+  { id, sequence, lease, attempt_count }: DeliveryRecord,
+): Promise<number | undefined> {
+  if (sequence !== null) return sequence;
+  const row = { id, lease: attempt_count === 0 && lease > 0 ? lease : undefined };
+  const since = acceptedAt(row);
+  const found = (await sequencesOf(store, webhook, [{ id, acceptedAt: since }])).get(id);
+  if (found !== undefined || clock.now() - since < STREAM_MS) return found;
+  return numberLate(store, webhook, row);
+}
+
+export const requeue = (
+  { postWebhookQueue: queue }: WorkerContext,
+  messages: readonly QueueMessage[],
+  milliseconds: number,
+): Promise<void> => queue.send(messages, { delaySeconds: Math.ceil(milliseconds / SECOND) });

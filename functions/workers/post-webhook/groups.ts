@@ -1,0 +1,123 @@
+// The first attempts of deliveries that were numbered together: one claim for all, one result for each.
+import {
+  ATTEMPT_LEASE_MS,
+  abandonDelivery,
+  bodiesOf,
+  claimGroup,
+  type DeliveryRecord,
+  deliveryOf,
+  isKept,
+  UNKNOWN_RESULT,
+} from "../../../shared/store/webhooks/deliveries.ts";
+import { DeliveryItem, type DeliveryRow } from "../../../shared/store/webhooks/delivery-items.ts";
+import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
+import { findWebhook, signingSecrets } from "../../../shared/store/webhooks/webhooks.ts";
+import { perform } from "./attempts.ts";
+import { type GroupMessage, mayPost, requeue, type WorkerContext } from "./context.ts";
+import { followUp, type Posted, post, record } from "./posting.ts";
+
+/** A delivery whose first attempt is due. */
+interface Due {
+  delivery: DeliveryRecord;
+  sequence: number;
+  body: string | undefined;
+}
+
+export async function performGroup(context: WorkerContext, message: GroupMessage): Promise<void> {
+  const { store, ids, secrets, clock } = context;
+  const [only, ...others] = message.deliveries;
+  if (only !== undefined && others.length === 0) {
+    const { tenant, webhook, first } = message;
+    return perform(context, { tenant, webhook, delivery: only, attempt: 1 }, first);
+  }
+  const [webhook, due] = await Promise.all([findWebhook(store, message.webhook), dueOf(context, message)]);
+  if (due.length === 0) return;
+  if (!webhook?.active || !(await mayPost(context))) return abandon(context, message.webhook, due);
+  const erased = due.filter(({ body }) => body === undefined);
+  if (erased.length > 0) await abandon(context, message.webhook, erased);
+  const posted = due.filter(({ body }) => body !== undefined);
+  // A delivery that is no longer held for its first attempt can be reopened: each such attempt is claimed alone.
+  if (posted.some(({ delivery }) => delivery.lease < clock.now() + ATTEMPT_LEASE_MS))
+    return takeApart(context, webhook, message, posted);
+  // Before the claim: if the secrets cannot be read, no attempt is lost.
+  const signing = signingSecrets(await secrets.root(), store, webhook);
+  const heldUntil = await claimGroup(store, webhook.id, message.first, ids.uuid());
+  if (heldUntil !== undefined) return resumeGroup(context, { message, webhook, heldUntil });
+  await postAll(context, webhook, posted, signing);
+}
+
+/** Deliveries of a group that no attempt was made at, and that were not reopened. */
+async function dueOf({ store }: WorkerContext, { webhook, first, deliveries }: GroupMessage): Promise<Due[]> {
+  const keys = deliveries.map((id) => ({ webhook, id }));
+  const found = await store.getAll(DeliveryItem, keys);
+  const isDue = (row: DeliveryRow) =>
+    row.outcome === "pending" && row.attempt_count === 0 && row.reopened === undefined && isKept(store, row);
+  const rows = found.flatMap((row, i) => (row && isDue(row) ? [{ row, sequence: first + i }] : []));
+  const bodies = await bodiesOf(
+    store,
+    webhook,
+    rows.map(({ row }) => row),
+  );
+  return rows.map(({ row, sequence }, i) => ({ delivery: deliveryOf(row), sequence, body: bodies[i] }));
+}
+
+async function postAll(
+  context: WorkerContext,
+  webhook: WebhookRow,
+  due: readonly Due[],
+  signing: readonly string[],
+): Promise<void> {
+  const outcomes = await Promise.allSettled(
+    due.map(async ({ delivery, sequence, body = "" }) => {
+      const attempt = { webhook, delivery, n: 1, sequence };
+      return record(context, attempt, await post(context, attempt, { body, signing, sequence }));
+    }),
+  );
+  await followUp(
+    context,
+    webhook,
+    outcomes.map((outcome) => (outcome.status === "fulfilled" ? outcome.value : undefined)),
+  );
+  const failure = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failure) throw failure.reason;
+}
+
+/** Continues after a worker that claimed the group: what it did not record may have been sent. */
+async function resumeGroup(
+  context: WorkerContext,
+  { message, webhook, heldUntil }: { message: GroupMessage; webhook: WebhookRow; heldUntil: number },
+): Promise<void> {
+  const { clock } = context;
+  const left = heldUntil - clock.now();
+  if (left > 0) return requeue(context, [message], left);
+  const posted: Posted = { at: clock.now(), result: UNKNOWN_RESULT, isFinal: false };
+  const due = await dueOf(context, message);
+  const results = await Promise.all(
+    due.map(({ delivery, sequence }) => record(context, { webhook, delivery, n: 1, sequence }, posted)),
+  );
+  await followUp(context, webhook, results);
+}
+
+/** Claims the group, so that no other message makes its first attempts, and queues each delivery alone. */
+async function takeApart(
+  context: WorkerContext,
+  webhook: WebhookRow,
+  message: GroupMessage,
+  due: readonly Due[],
+): Promise<void> {
+  const heldUntil = await claimGroup(context.store, webhook.id, message.first, context.ids.uuid());
+  if (heldUntil !== undefined) return resumeGroup(context, { message, webhook, heldUntil });
+  const { tenant } = message;
+  await requeue(
+    context,
+    due.map(({ delivery }) => ({ tenant, webhook: webhook.id, delivery: delivery.id, attempt: 1 })),
+    0,
+  );
+}
+
+async function abandon({ store, log }: WorkerContext, webhook: string, due: readonly Due[]): Promise<void> {
+  const deliveries = due.map(({ delivery }) => delivery.id);
+  const reason = "their endpoint is gone or disabled, their payload was erased, or their workspace may not send";
+  log({ level: "info", message: "deliveries were dropped", reason, tenant: store.tenant, webhook, deliveries });
+  await Promise.all(deliveries.map((id) => abandonDelivery(store, webhook, id)));
+}

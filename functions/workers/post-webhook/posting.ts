@@ -1,0 +1,84 @@
+// One request to an endpoint, and what follows from its result (WHK-7 to WHK-11).
+import { SECOND } from "../../../shared/clock.ts";
+import {
+  ATTEMPT_TIMEOUT_MS,
+  type AttemptResult,
+  verdictOf,
+  webhookHeaders,
+} from "../../../shared/rules/webhook-events.ts";
+import { type DeliveryRecord, recordAttempt } from "../../../shared/store/webhooks/deliveries.ts";
+import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
+import { disableFailing, failureWrite, noteSuccess } from "../../../shared/store/webhooks/webhooks.ts";
+import { type AttemptMessage, requeue, type WorkerContext } from "./context.ts";
+
+/** A claimed attempt. */
+export interface Attempt {
+  webhook: WebhookRow;
+  delivery: DeliveryRecord;
+  n: number;
+  /** For a first attempt that was claimed with its group. */
+  sequence?: number | undefined;
+}
+
+/** The result of an attempt. `isFinal`: the target is never allowed. */
+export interface Posted {
+  at: number;
+  result: AttemptResult;
+  isFinal: boolean;
+}
+
+/** Sends one attempt. */
+export async function post(
+  { clock, egress }: WorkerContext,
+  { webhook, delivery: { id, event_type } }: Attempt,
+  { body, signing, sequence }: { body: string; signing: readonly string[]; sequence: number },
+): Promise<Posted> {
+  const at = clock.now();
+  const answer = await egress.request({
+    purpose: "webhook",
+    url: webhook.target_url,
+    headers: webhookHeaders(signing, { id, event_type, sequence }, body, at),
+    body,
+    timeoutMs: ATTEMPT_TIMEOUT_MS,
+  });
+  const result: AttemptResult = answer.outcome === "answered" ? { status: answer.status } : { error: answer.reason };
+  return { at, result, isFinal: answer.outcome === "not_sent" && answer.isRefused };
+}
+
+/** What is left to do once a result is recorded. */
+type FollowUp = "delivered" | "failed" | { retry: AttemptMessage; afterSeconds: number };
+
+/** Records the result of an attempt. @returns undefined if it was recorded before. */
+export async function record(
+  { store, log }: WorkerContext,
+  { webhook, delivery, n, sequence }: Attempt,
+  { at, result, isFinal }: Posted,
+): Promise<FollowUp | undefined> {
+  const verdict = isFinal ? ({ outcome: "failed" } as const) : verdictOf(result, n - delivery.earlier);
+  const outcome = "outcome" in verdict ? verdict.outcome : "pending";
+  const extraItems = outcome === "failed" ? [failureWrite(store, webhook.id)] : [];
+  const message = { tenant: store.tenant, webhook: webhook.id, delivery: delivery.id, attempt: n };
+  if (!(await recordAttempt(store, webhook.id, delivery.id, { n, at, result, outcome, sequence }, extraItems))) {
+    log({ level: "info", message: "an attempt was recorded before", ...message });
+    return undefined;
+  }
+  if ("outcome" in verdict) return verdict.outcome;
+  return { retry: { ...message, attempt: n + 1 }, afterSeconds: verdict.retryAfterSeconds };
+}
+
+/** Queues the next attempts, and counts consecutive failures. */
+export async function followUp(
+  context: WorkerContext,
+  webhook: WebhookRow,
+  results: readonly (FollowUp | undefined)[],
+): Promise<void> {
+  const retries = results.flatMap((result) => (typeof result === "object" ? [result] : []));
+  for (const [seconds, group] of Map.groupBy(retries, ({ afterSeconds }) => afterSeconds))
+    await requeue(
+      context,
+      group.map(({ retry }) => retry),
+      seconds * SECOND,
+    );
+  if (results.includes("delivered")) await noteSuccess(context.store, webhook);
+  if (results.includes("failed")) await disableFailing(context.store, webhook.id);
+}

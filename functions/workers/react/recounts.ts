@@ -1,0 +1,23 @@
+// Workspaces whose subscribers or memberships changed: their counters are recounted in the following night.
+import type { Clock } from "../../../shared/clock.ts";
+import type { Context } from "../../../shared/deps.ts";
+import { nightlyRecounts } from "../../../shared/recounts.ts";
+import { SegmentMembership } from "../../../shared/store/lists/items.ts";
+import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
+import { Profile } from "../../../shared/store/subscribers/items.ts";
+import { type Changes, isNew } from "./change.ts";
+
+export const recountUses = [nightlyRecounts] as const;
+
+export async function planRecounts(
+  changes: Changes,
+  { nightlyRecounts: recounts }: Context<typeof recountUses> & { clock: Clock },
+): Promise<void> {
+  const counted = [
+    ...changes.of(Profile, "subscriber").filter(isNew),
+    ...changes.of(Profile, "erasure"),
+    ...changes.of(SegmentMembership, "membership"),
+    ...changes.of(ImportItem, "import"),
+  ];
+  await recounts.plan(counted.map(({ tenant }) => tenant));
+}

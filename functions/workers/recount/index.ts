@@ -1,0 +1,23 @@
+// Every night: the counters of a workspace, compared with the rows they count.
+import { SECOND } from "../../../shared/clock.ts";
+import { recountQueue, storeWrite } from "../../../shared/resources.ts";
+import { recountPart } from "../../../shared/store/recount.ts";
+import { queueWorker } from "../../../shared/worker.ts";
+
+/** After this the work continues in another message. */
+const WORKING_MS = 40 * SECOND;
+
+export const recount = queueWorker(
+  "recount",
+  "Compares the counters of a workspace with the rows they count, and repairs them.",
+  [storeWrite, recountQueue],
+  async ({ place, after }, { store, tenant, recountQueue: queue, clock, log }) => {
+    const until = clock.now() + WORKING_MS;
+    let repaired = 0;
+    let part = await recountPart(store, { place, after });
+    for (; part.next && clock.now() < until; part = await recountPart(store, part.next)) repaired += part.repaired;
+    repaired += part.repaired;
+    log({ level: repaired > 0 ? "warn" : "info", message: "counters were recounted", tenant, repaired });
+    if (part.next) await queue.send([{ tenant, ...part.next }]);
+  },
+);

@@ -1,0 +1,68 @@
+// npm run deploy -- [--anyway] [-c name=value …] [arguments of cdk deploy]: the preflight, then `cdk deploy`, both with
+// the same settings.
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { preflight } from "./preflight.ts";
+
+const HELP = `npm run deploy -- [--anyway] [-c name=value …] [arguments of cdk deploy]
+
+Checks the account and the settings, then runs cdk deploy with the same settings.
+
+  -c, --context name=value  a setting, as in docs/deploy.md; an object is JSON text
+  --anyway                  deploy in spite of what the checks found
+  --check                   only check
+`;
+
+export interface Arguments {
+  context: Record<string, string>;
+  anyway: boolean;
+  check: boolean;
+  help: boolean;
+  /** For `cdk deploy`. */
+  rest: string[];
+}
+
+/** @throws an error that names the argument. */
+export function argumentsOf(given: readonly string[]): Arguments {
+  const read: Arguments = { context: {}, anyway: false, check: false, help: false, rest: [] };
+  const words = [...given];
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (word === "--anyway") read.anyway = true;
+    else if (word === "--check") read.check = true;
+    else if (word === "--help" || word === "-h") read.help = true;
+    else if (word === "-c" || word === "--context") note(read, words.shift() ?? "");
+    else if (word.startsWith("--context=")) note(read, word.slice("--context=".length));
+    else read.rest.push(word);
+  }
+  return read;
+}
+
+function note({ context, rest }: Arguments, pair: string): void {
+  const at = pair.indexOf("=");
+  if (at < 1) throw new Error(`--context takes name=value, and was given "${pair}".`);
+  context[pair.slice(0, at)] = pair.slice(at + 1);
+  rest.push("--context", pair);
+}
+
+async function main(): Promise<number> {
+  const { context, anyway, check, help, rest } = argumentsOf(process.argv.slice(2));
+  if (help) {
+    console.log(HELP);
+    return 0;
+  }
+  const file = JSON.parse(readFileSync(new URL("../cdk.json", import.meta.url), "utf8")) as { context: object };
+  const { fine, notes, faults, chosen } = await preflight({ ...file.context, ...context });
+  for (const line of fine) console.log(`ok    ${line}`);
+  for (const line of notes) console.log(`note  ${line}`);
+  for (const line of faults) console.error(`stop  ${line}`);
+  if (check || (faults.length > 0 && !anyway)) return faults.length > 0 ? 1 : 0;
+  const more = Object.entries(chosen).flatMap(([name, value]) => ["--context", `${name}=${value}`]);
+  const { status } = spawnSync("npx", ["cdk", "deploy", ...rest, ...more], { stdio: "inherit" });
+  return status ?? 1;
+}
+
+if (import.meta.main)
+  process.exitCode = await main().catch((error: Error) => {
+    console.error(error.message);
+    return 1;
+  });

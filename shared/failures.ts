@@ -1,0 +1,8 @@
+// Failures of steps that run side by side.
+
+/** Throws what failed, after every step has ended: one failure as it is, several together. */
+export function throwFailures(outcomes: readonly PromiseSettledResult<unknown>[]): void {
+  const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+  if (failures.length === 1) throw failures[0];
+  if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join("; "));
+}

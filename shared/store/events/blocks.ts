@@ -1,0 +1,193 @@
+// How the events of a request are put together into blocks, and what is written for them (docs/decisions/0025).
+import type { Store, StoreReader } from "../../resources.ts";
+import { is } from "../conditions.ts";
+import { type ItemWrite, putItem, toJson } from "../item.ts";
+import type { Key } from "../model.ts";
+import { onConditionFailed } from "../refusals.ts";
+import { type BlockKey, batchOf, blockKey, blockShard, blockText, MAX_SPAN_MS } from "./block-keys.ts";
+import { actorIn, dayOf, type StoredEvent } from "./events.ts";
+import { ActorEvents, EventBlock, EventItem, EventSeal } from "./items.ts";
+import { type PackedEvent, packEvents, unpackEvents } from "./packing.ts";
+
+/** An event to be stored, with its actor. */
+export type NewEvent = PackedEvent & { actor: string };
+
+export interface NewBlock {
+  key: BlockKey;
+  events: NewEvent[];
+}
+
+const MAX_EVENTS = 300;
+/** Of JSON, before it is packed: a row holds 400 KB even if nothing of it can be deflated. */
+const MAX_BYTES = 160 * 1_024;
+/** A shorter period is chosen if it holds so many events. */
+const ENOUGH_EVENTS = 8;
+const PERIODS_MS = [10_000, 600_000, MAX_SPAN_MS];
+
+/**
+ * Splits the events of a request into blocks of one day and a short period. All events of an actor in a period are in
+ * one block where they fit, so that its history gets one row. An event with no other near it is stored alone.
+ * @param batch a name that no other request has
+ * @param draw a random byte, which chooses the partition
+ */
+export function planBlocks(
+  events: readonly NewEvent[],
+  { batch, draw }: { batch: string; draw: number },
+): { blocks: NewBlock[]; alone: NewEvent[] } {
+  const blocks: NewBlock[] = [];
+  const alone: NewEvent[] = [];
+  const sorted = [...events].sort((a, b) => (a.occurred_at < b.occurred_at ? -1 : 1));
+  for (const ofDay of Map.groupBy(sorted, ({ occurred_at }) => dayOf(occurred_at)).values())
+    for (let from = 0; from < ofDay.length; ) {
+      const period = ofDay.slice(from, endOfPeriod(ofDay, from));
+      from += period.length;
+      const [only, ...others] = period;
+      if (only && others.length === 0) alone.push(only);
+      else for (const some of byActor(period)) blocks.push(blockOf(some, `${batch}-${blocks.length}`, draw));
+    }
+  return { blocks, alone };
+}
+
+const timeOf = ({ occurred_at }: { occurred_at: string }): number => Date.parse(occurred_at);
+
+/** The shortest period that holds enough events from this one on, else the longest. */
+function endOfPeriod(sorted: readonly NewEvent[], from: number): number {
+  const first = sorted[from];
+  const start = first ? timeOf(first) : 0;
+  let end = from;
+  for (const ms of PERIODS_MS) {
+    for (let next = sorted[end]; next && timeOf(next) <= start + ms; next = sorted[end]) end++;
+    if (end - from >= ENOUGH_EVENTS) break;
+  }
+  return end;
+}
+
+function byActor(events: readonly NewEvent[]): NewEvent[][] {
+  const groups: NewEvent[][] = [];
+  let current: NewEvent[] = [];
+  let bytes = 0;
+  const close = () => {
+    if (current.length > 0) groups.push(current);
+    current = [];
+    bytes = 0;
+  };
+  for (const ofActor of Map.groupBy(events, ({ actor }) => actor).values()) {
+    const sizes = ofActor.map((event) => Buffer.byteLength(JSON.stringify(event)));
+    const size = sizes.reduce((sum, one) => sum + one, 0);
+    if (current.length + ofActor.length > MAX_EVENTS || bytes + size > MAX_BYTES) close();
+    for (const [i, event] of ofActor.entries()) {
+      const own = sizes[i] ?? 0;
+      if (current.length === MAX_EVENTS || bytes + own > MAX_BYTES) close();
+      current.push(event);
+      bytes += own;
+    }
+  }
+  close();
+  return groups;
+}
+
+function blockOf(events: NewEvent[], batch: string, draw: number): NewBlock {
+  const sorted = events.map(({ occurred_at }) => occurred_at).sort();
+  const [first = "", last = first] = [sorted[0], sorted.at(-1)];
+  const shard = blockShard(Date.parse(last) - Date.parse(first), draw);
+  return { key: { day: dayOf(first), shard, at: `${first}#${batch}` }, events };
+}
+
+type Origin = Pick<StoredEvent, "received_at" | "source">;
+
+export const blockWrite = ({ key, events }: NewBlock, { received_at, source }: Origin): ItemWrite<"workspace"> =>
+  putItem(EventBlock, key, { react: "block", received_at, source, rev: 1, events: packEvents(events) });
+
+export const sealWrite = (key: BlockKey): ItemWrite<"workspace"> => putItem(EventSeal, key, {});
+
+/** The row of an event of a block by its id. */
+export const pointerRow = (key: BlockKey, { id }: Pick<PackedEvent, "id">) => ({
+  key: { id },
+  row: { block: blockText(key) },
+});
+
+/** What the histories of their actors get. @param batch of the block, or the id of an event that is stored alone */
+export function actorWrites(
+  events: readonly NewEvent[],
+  { received_at, source, key, watched }: Origin & { key: BlockKey | undefined; watched: ReadonlySet<string> },
+): ItemWrite<"workspace">[] {
+  return [...Map.groupBy(events, ({ actor }) => actor)].map(([actor, own]) => {
+    const until =
+      own
+        .map(({ occurred_at }) => occurred_at)
+        .sort()
+        .at(-1) ?? "";
+    const batch = key ? batchOf(key) : (own[0]?.id ?? "");
+    const reacting = own.filter(({ event_name }) => watched.has(event_name));
+    return putItem(
+      ActorEvents,
+      { ...actorIn(actor), until, batch },
+      {
+        react: reacting.length > 0 ? "events" : undefined,
+        actor,
+        watched: reacting.length > 0 ? toJson(reacting.map(({ event_name, id }) => [event_name, id])) : undefined,
+        block: key && blockText(key),
+        received_at,
+        source,
+        n: own.length,
+        events: packEvents(own),
+      },
+    );
+  });
+}
+
+/** The key of a block by its row. */
+export function blockKeyOf({ pk, sk }: Key): BlockKey {
+  const [shard = "", day = ""] = pk.split("#").reverse();
+  return { day, shard, at: sk };
+}
+
+/** The blocks of these names that have no seal: their request is under way, or ended early. */
+export async function unsealed(store: StoreReader, blocks: Iterable<string>): Promise<BlockKey[]> {
+  const keys = [...new Set(blocks)].map(blockKey);
+  const seals = await store.getAll(EventSeal, keys);
+  return keys.filter((_, i) => !seals[i]);
+}
+
+/** Removes an actor from the events of a block (EXP-11). */
+export const maskActor = (store: Store, key: BlockKey, actor: string, eraseProperties: boolean): Promise<void> =>
+  changeBlock(store, key, (event) => {
+    if (event.actor !== actor) return event;
+    return { ...event, actor: null, ...(eraseProperties && { properties: {} }) };
+  });
+
+/** Takes events out of a block whose idempotency keys came first in another request. */
+export const takeOut = (store: Store, key: BlockKey, repeated: ReadonlySet<string>): Promise<void> =>
+  changeBlock(store, key, (event) => (repeated.has(event.id) ? undefined : event));
+
+/** Writes a block anew, or removes it where no event is left; other changes at the same time are kept. */
+async function changeBlock(
+  store: Store,
+  key: BlockKey,
+  change: (event: PackedEvent) => PackedEvent | undefined,
+): Promise<void> {
+  for (let isDone = false; !isDone; ) {
+    const block = await store.get(EventBlock, key);
+    if (!block) return;
+    const before = unpackEvents(block.events);
+    const events = before.map(change).filter((event) => event !== undefined);
+    if (events.length === before.length && events.every((event, i) => event === before[i])) return;
+    const { received_at, source, rev } = block;
+    const row = { react: "block" as const, received_at, source, rev: rev + 1, events: packEvents(events) };
+    const write =
+      events.length > 0
+        ? store.put(EventBlock, key, row, is("rev", rev))
+        : store.remove(EventBlock, key, is("rev", rev)).then(() => undefined);
+    isDone = await write.then(
+      () => true,
+      onConditionFailed(() => false),
+    );
+  }
+}
+
+/** The rows by which events of a block can be found by their ids. */
+export const pointerWrites = (key: BlockKey, events: readonly PackedEvent[]): ItemWrite<"workspace">[] =>
+  events.map((event) => {
+    const { key: id, row } = pointerRow(key, event);
+    return putItem(EventItem, id, row);
+  });

@@ -1,0 +1,76 @@
+// Completes blocks of events whose request ended before they had their seal: what a request does after it stored the
+// blocks, once more. Each step has the same result however often and by whom it is done.
+import type { Store } from "../../resources.ts";
+import { ownersOf } from "../subscribers/aliases.ts";
+import { Profile } from "../subscribers/items.ts";
+import { type BlockKey, blockText } from "./block-keys.ts";
+import { actorWrites, maskActor, type NewEvent, pointerRow, pointerWrites, sealWrite, takeOut } from "./blocks.ts";
+import { actorIn } from "./events.ts";
+import { EventBlock, EventItem } from "./items.ts";
+import { unpackEvents } from "./packing.ts";
+import type { WatchedNames } from "./watchers.ts";
+
+/** Stores the events of blocks, which are there, everywhere else, and seals them. */
+export async function completeBlocks(store: Store, keys: readonly BlockKey[], watched: WatchedNames): Promise<void> {
+  for (const key of keys) await completeBlock(store, key, watched);
+}
+
+async function completeBlock(store: Store, key: BlockKey, { names, tracked }: WatchedNames): Promise<void> {
+  const block = await store.get(EventBlock, key);
+  if (!block) return;
+  const events = unpackEvents(block.events);
+  const repeated = await claimKeys(store, key, events);
+  const own = events.filter((event): event is NewEvent => event.actor !== null && !repeated.has(event.id));
+  const erased = await erasedActors(store, own);
+  for (const [actor, eraseProperties] of erased) await maskActor(store, key, actor, eraseProperties);
+  const living = own.filter(({ actor }) => !erased.has(actor));
+  const { received_at, source } = block;
+  await store.writeAll([
+    ...pointerWrites(
+      key,
+      living.filter(({ event_name, isKeyed }) => !isKeyed && tracked.has(event_name)),
+    ),
+    ...actorWrites(living, { received_at, source, key, watched: names }),
+  ]);
+  if (repeated.size < events.length) await store.writeAll([sealWrite(key)]);
+}
+
+/**
+ * AMB-114: each key goes to the first block that asks for it. Events whose keys others have are taken out of the block.
+ * @returns the ids of those
+ */
+export async function claimKeys(
+  store: Store,
+  key: BlockKey,
+  events: readonly Pick<NewEvent, "id" | "isKeyed">[],
+): Promise<ReadonlySet<string>> {
+  const keyed = events.filter(({ isKeyed }) => isKeyed);
+  const found = await store.insertAll(
+    EventItem,
+    keyed.map((event) => pointerRow(key, event)),
+  );
+  const text = blockText(key);
+  const repeated = new Set(keyed.filter((_, i) => found[i] && found[i].block !== text).map(({ id }) => id));
+  if (repeated.size > 0) await takeOut(store, key, repeated);
+  return repeated;
+}
+
+/** Actors whose subscriber was erased, with whether their properties go too. */
+async function erasedActors(store: Store, events: readonly NewEvent[]): Promise<Map<string, boolean>> {
+  const actors = new Map(events.map(({ actor }) => [actor, actorIn(actor)]));
+  const anonymous = [...actors.values()].flatMap((actor) => ("anonymous" in actor ? [actor.anonymous] : []));
+  const owners = await ownersOf(store, anonymous);
+  const subscribers = [...actors].flatMap(([text, actor]) => {
+    const id = "subscriber" in actor ? actor.subscriber : owners.get(actor.anonymous);
+    return id === undefined ? [] : [{ text, id }];
+  });
+  const profiles = await store.getAll(
+    Profile,
+    subscribers.map(({ id }) => ({ id })),
+  );
+  return new Map(
+    subscribers.flatMap(({ text }, i) =>
+      profiles[i]?.erased_at ? [[text, profiles[i].erase_properties === true] as const] : [],
+    ),
+  );
+}

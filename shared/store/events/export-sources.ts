@@ -1,0 +1,109 @@
+// The partitions of an export, each read in the order of (occurred_at, id): events that are stored alone, and blocks,
+// whose periods overlap.
+import { timestamp } from "../../clock.ts";
+import type { StoreReader } from "../../resources.ts";
+import { rowOf } from "../item.ts";
+import { spanOf } from "./block-keys.ts";
+import type { DayShard } from "./days.ts";
+import { eventOf, packedEventOf, type StoredEvent } from "./events.ts";
+import { EventBlock, EventsByTime } from "./items.ts";
+import { unpackEvents } from "./packing.ts";
+
+export interface Source {
+  /** Its first event, once `refill` has read it; undefined at its end. */
+  first(): StoredEvent | undefined;
+  shift(): void;
+  /** Reads on until the first event is known. @param count how many events are likely to be needed */
+  refill(count: number): Promise<void>;
+}
+
+export interface Window {
+  /** Places, as `placeOf` gives them: included, and not included. */
+  from: string;
+  to: string;
+}
+
+/** The place of an event in the order of exports (EXP-7). */
+export const placeOf = ({ occurred_at, id }: StoredEvent): string => `${occurred_at}#${id}`;
+
+/** Appended to a place, it sorts directly after that place: ids are of one length. */
+export const AFTER = "!";
+
+const TIME_CHARACTERS = "2026-11-20T12:00:00.000Z".length;
+
+export function openSource(store: StoreReader, partition: DayShard, window: Window): Source {
+  const span = spanOf(partition.shard);
+  return span === undefined ? openAlone(store, partition, window) : openBlocks(store, partition, window, span);
+}
+
+function openAlone(store: StoreReader, partition: DayShard, { from, to }: Window): Source {
+  let [events, next, isAtEnd]: [StoredEvent[], string, boolean] = [[], from, false];
+  return {
+    first: () => events[0],
+    shift: () => void events.shift(),
+    refill: async (count) => {
+      while (events.length === 0 && !isAtEnd) {
+        const page = await store.query(EventsByTime, partition, { from: next, to, limit: count, eventual: true });
+        events = page.items.map(eventOf);
+        const last = events.at(-1);
+        if (last) next = placeOf(last) + AFTER;
+        isAtEnd = page.next === undefined;
+      }
+    },
+  };
+}
+
+const FIRST_BLOCKS = 8;
+const MAX_BLOCKS = 64;
+const SEAL = "#s";
+
+/** An event may come once no block that is not read yet can begin before it. A block counts once its seal is there. */
+function openBlocks(store: StoreReader, partition: DayShard, { from, to }: Window, span: number): Source {
+  const fromTime = from.slice(0, TIME_CHARACTERS);
+  const start = Date.parse(fromTime) - span;
+  let next = Number.isNaN(start) || start < 0 ? "0" : timestamp(start);
+  const events: StoredEvent[] = [];
+  /** No block that is not read yet begins before this time. */
+  let horizon = "";
+  let isAtEnd = false;
+  let blocks = 0;
+  let found = 0;
+  let waiting: ReturnType<typeof rowOf<typeof EventBlock>> | undefined;
+  const isFirstKnown = () => {
+    const [first] = events;
+    return first !== undefined && (isAtEnd || first.occurred_at < horizon);
+  };
+  const add = (block: NonNullable<typeof waiting>) => {
+    const own = unpackEvents(block.events).map((event) => packedEventOf(event, block));
+    blocks++;
+    found += own.length;
+    for (const event of own) {
+      const place = placeOf(event);
+      if (place >= from && place < to) events.push(event);
+    }
+  };
+  return {
+    first: () => events[0],
+    shift: () => void events.shift(),
+    refill: async (count) => {
+      while (!isFirstKnown() && !isAtEnd) {
+        const perBlock = blocks > 0 ? Math.max(1, found / blocks) : count / FIRST_BLOCKS;
+        const wanted = Math.min(MAX_BLOCKS, Math.ceil(count / perBlock) + 1);
+        const page = await store.queryRows(EventBlock, partition, {
+          from: next,
+          to,
+          limit: 2 * wanted,
+          eventual: true,
+        });
+        for (const row of page.items) {
+          if (!row.sk.endsWith(SEAL)) waiting = rowOf(EventBlock, row);
+          else if (waiting && row.sk === waiting.sk + SEAL) add(waiting);
+          horizon = row.sk.slice(0, TIME_CHARACTERS);
+          next = row.sk + AFTER;
+        }
+        isAtEnd = page.next === undefined;
+        events.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+      }
+    },
+  };
+}

@@ -1,0 +1,164 @@
+// The recount: counters compared with the rows they count, and repaired (docs/decisions/0024).
+import { DAY, HOUR, MINUTE } from "../clock.ts";
+import type { Store } from "../resources.ts";
+import { absent, all, type Condition, is, present } from "./conditions.ts";
+import { AssetItem, AssetTotals } from "./experiences/asset-items.ts";
+import { hashOf } from "./hash.ts";
+import { type AnyItem, type ChangeOf, type ConditionOf, type KeyOf, keyOf } from "./item.ts";
+import { type Group, Member, MemberCount } from "./lists/items.ts";
+import { onConditionFailed } from "./refusals.ts";
+import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
+import { SHARDS } from "./shards.ts";
+import { isAlive, Profile, SubscriberCount } from "./subscribers/items.ts";
+import type { Timer } from "./timers.ts";
+import { WebhookCount, WebhookItem } from "./webhooks/items.ts";
+
+/** Attempts at a counter that changes while its rows are counted. */
+const MAX_ATTEMPTS = 5;
+/** Counters of lists and segments that are read at once. */
+const PAGE = 160;
+/** The workspaces of a night are spread over this time. */
+const NIGHT = { begins: 2 * HOUR, minutes: 120 };
+
+/** The timer of the first recount that begins after a time. @param now service time in milliseconds. */
+export function recountTimer(now: number, tenant: string): Timer {
+  const ofNight = NIGHT.begins + (Number.parseInt(hashOf(tenant).slice(0, 8), 16) % NIGHT.minutes) * MINUTE;
+  const today = Math.floor(now / DAY) * DAY + ofNight;
+  const at = today > now ? today : today + DAY;
+  return { kind: "recount", id: String(Math.floor(at / DAY)), at };
+}
+
+interface Position {
+  /** The name of a place; undefined: the first one. */
+  place?: string | undefined;
+  /** The part of the place that was recounted last. */
+  after?: string | undefined;
+}
+
+interface Part {
+  /** How many counters were wrong. */
+  repaired: number;
+  /** Where the recount continues; undefined at the end. */
+  next?: Position | undefined;
+}
+
+type Place = (store: Store, after: string | undefined) => Promise<{ repaired: number; after?: string | undefined }>;
+
+/** Where counters are that a customer sees or a limit reads. */
+const places: Record<string, Place> = {
+  subscribers: recountSubscribers,
+  lists: (store, after) => recountMembers(store, "list", after),
+  segments: (store, after) => recountMembers(store, "segment", after),
+  webhooks: async (store) => ({
+    repaired: await repair(store, WebhookCount, {}, async () => ({ n: await store.count(WebhookItem, {}) })),
+  }),
+  "dynamic-segments": async (store) => ({
+    repaired: await repair(store, DynamicSegmentCount, {}, async () => ({
+      n: await store.count(SegmentItem, {}, { filter: is("is_dynamic", true) }),
+    })),
+  }),
+  assets: async (store) => ({ repaired: await repair(store, AssetTotals, {}, () => assetTotals(store)) }),
+};
+
+/** Recounts one part of a workspace's counters: of seconds, where there are millions of rows. */
+export async function recountPart(store: Store, { place, after }: Position): Promise<Part> {
+  const names = Object.keys(places);
+  const name = place ?? names[0]!;
+  const recount = places[name];
+  if (!recount) throw new Error(`Nothing is counted at ${name}.`);
+  const { repaired, after: last } = await recount(store, after);
+  const following = names[names.indexOf(name) + 1];
+  const next = last === undefined ? following && { place: following } : { place: name, after: last };
+  return { repaired, next: next || undefined };
+}
+
+/** The counters of one first digit. They are looked at one by one only where their sum is not the number of rows. */
+async function recountSubscribers(store: Store, after: string | undefined) {
+  const digit = SHARDS[after === undefined ? 0 : SHARDS.indexOf(after) + 1]!;
+  const count = (prefix: string) => store.count(Profile, { id: digit }, { prefix, filter: isAlive() });
+  const { items } = await store.query(SubscriberCount, {}, { prefix: digit });
+  const isExact = items.reduce((sum, { n }) => sum + n, 0) === (await count(digit));
+  let repaired = 0;
+  if (!isExact || items.some(({ sk }) => sk === digit)) {
+    await store.remove(SubscriberCount, { shard: digit });
+    for (const second of SHARDS) {
+      const shard = digit + second;
+      repaired += await repair(store, SubscriberCount, { shard }, async () => ({ n: await count(shard) }));
+    }
+  }
+  return { repaired, after: digit === SHARDS.at(-1) ? undefined : digit };
+}
+
+/** Counters that changed since they were last recounted. */
+async function recountMembers(store: Store, kind: Group["kind"], after: string | undefined) {
+  const last = after === undefined ? undefined : keyOf(MemberCount, store.tenant, memberCountKey(kind, after));
+  const page = await store.query(MemberCount, { kind }, { limit: PAGE, after: last });
+  let repaired = 0;
+  for (const { sk, changes, recounted } of page.items) {
+    if (changes !== undefined && changes === recounted) continue;
+    const key = memberCountKey(kind, sk);
+    const count = async () => ({ n: await store.count(Member, key) });
+    repaired += await repair(store, MemberCount, key, count);
+    const isSame = all(present(), changes === undefined ? absent("changes") : is("changes", changes));
+    await store
+      .change(MemberCount, key, { set: { recounted: changes ?? 0 }, initial: { changes: 0 } }, isSame)
+      .catch(onConditionFailed(() => undefined));
+  }
+  return { repaired, after: page.next?.sk };
+}
+
+function memberCountKey(kind: Group["kind"], sk: string) {
+  const [id = "", shard = ""] = sk.split("#");
+  return { kind, id, shard };
+}
+
+async function assetTotals(store: Store): Promise<{ bytes: number; assets: number }> {
+  const rows = (await store.queryAll(AssetItem, {})).filter(({ status }) => status !== "removed");
+  return { bytes: rows.reduce((sum, { size_bytes }) => sum + size_bytes, 0), assets: rows.length };
+}
+
+type Numbers = Record<string, number>;
+
+/**
+ * Sets a counter to what its rows say, unless it changes meanwhile: rows and counters change in one transaction, so a
+ * counter that is the same before and after had the rows that were read.
+ * @returns 1 if the counter was wrong.
+ */
+async function repair<D extends AnyItem<"workspace">>(
+  store: Store,
+  item: D,
+  key: KeyOf<D>,
+  count: () => Promise<Numbers>,
+): Promise<0 | 1> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const row = (await store.get(item, key)) as Partial<Numbers> | undefined;
+    const counted = await count();
+    const names = Object.keys(counted);
+    if (names.every((name) => (row?.[name] ?? 0) === counted[name])) return 0;
+    const seen = Object.fromEntries([...names, "changes"].map((name) => [name, row?.[name]]));
+    const change: object = { set: counted, add: { changes: 1 } };
+    const isRepaired = await store
+      .change(item, key, change as ChangeOf<D>, all(...unchanged(seen)) as ConditionOf<D>)
+      .then(
+        () => true,
+        onConditionFailed(() => false),
+      );
+    if (!isRepaired) continue;
+    const { tenant } = store;
+    store.log({ level: "warn", message: "a counter was repaired", tenant, counter: item.about, key, seen, counted });
+    return 1;
+  }
+  const { tenant } = store;
+  store.log({
+    level: "info",
+    message: "a counter changed too often to be recounted",
+    tenant,
+    counter: item.about,
+    key,
+  });
+  return 0;
+}
+
+/** The attributes have these values; undefined: the attribute is not there. */
+const unchanged = (seen: Record<string, number | undefined>): Condition[] =>
+  Object.entries(seen).map(([name, n]) => (n === undefined ? absent(name) : is(name, n)));

@@ -1,0 +1,100 @@
+// The events of a subscriber that decide conditions of rules, gathered row by row, newest first.
+import type { StoreReader } from "../../resources.ts";
+import { compilePredicate } from "../../rules/predicates.ts";
+import { type Facts, occurrencesNeeded } from "../../rules/segment-evaluation.ts";
+import type { EventNode } from "../../rules/segment-rules.ts";
+import { eventOf, inHistory, type StoredEvent } from "../events/events.ts";
+import { eventsIn, HISTORY, untilOf } from "../events/history.ts";
+import { type Actor, ActorEvents, EventsByActor } from "../events/items.ts";
+import { rowOf } from "../item.ts";
+import type { Item, Key } from "../model.ts";
+
+export interface History {
+  /** The earliest time that a condition looks back to; empty if one has no window. */
+  from: string;
+  /** Takes rows in the order of the table, newest first. @returns whether older rows cannot change a result */
+  take(rows: readonly Item[]): boolean;
+  add(events: readonly StoredEvent[]): void;
+  /** Whether events before this time cannot change a result. */
+  isDecided(bound: string): boolean;
+  times: Facts["times"];
+}
+
+/** The most events that are read of an actor where `where` rejects most of them. */
+const MAX_EXAMINED = 10_000;
+
+/** Conditions live as long as the rules that an environment caches. */
+const compiled = new WeakMap<EventNode, ReturnType<typeof compilePredicate>>();
+
+function testOf(node: EventNode): ReturnType<typeof compilePredicate> {
+  const test = compiled.get(node) ?? compilePredicate(node.where ?? {});
+  compiled.set(node, test);
+  return test;
+}
+
+export function openHistory(conditions: readonly EventNode[], now: number): History {
+  const longest = Math.max(...conditions.map(({ within = Number.POSITIVE_INFINITY }) => within));
+  const byName = new Map<string, Map<string, StoredEvent>>(conditions.map(({ name }) => [name, new Map()]));
+  const satisfying = (node: EventNode): StoredEvent[] => {
+    const satisfies = testOf(node);
+    return [...(byName.get(node.name)?.values() ?? [])].filter(({ properties }) => satisfies(properties));
+  };
+  const add = (events: readonly StoredEvent[]) => {
+    for (const event of events) byName.get(event.event_name)?.set(event.id, event);
+  };
+  const isDecided = (bound: string) =>
+    conditions.every((node) => {
+      const newer = satisfying(node).filter(({ occurred_at }) => occurred_at >= bound);
+      return newer.length >= Math.max(1, occurrencesNeeded(node));
+    });
+  let examined = 0;
+  return {
+    from: Number.isFinite(longest) ? new Date(now - longest).toISOString() : "",
+    add,
+    isDecided,
+    take: (rows) => {
+      const own = rows.filter(({ sk }) => sk.startsWith(HISTORY));
+      for (const row of own) {
+        const events = eventsIn(rowOf(ActorEvents, row));
+        examined += events.length;
+        add(events);
+      }
+      const last = own.at(-1);
+      return last !== undefined && (examined >= MAX_EXAMINED || isDecided(untilOf(last.sk)));
+    },
+    times: (node) =>
+      satisfying(node)
+        .map(({ occurred_at }) => Date.parse(occurred_at))
+        .sort((a, b) => b - a),
+  };
+}
+
+const PAGE_ROWS = 100;
+
+/** Adds the events of an actor that were stored before there were histories. */
+export async function addFirstFormat(
+  store: StoreReader,
+  actor: Actor,
+  history: History,
+  conditions: readonly EventNode[],
+): Promise<void> {
+  for (const name of new Set(conditions.map((node) => node.name))) {
+    let after: Key | undefined;
+    let examined = 0;
+    do {
+      const page = await store.query(EventsByActor, actor, {
+        from: inHistory(name, history.from),
+        to: inHistory(name, "~"),
+        newestFirst: true,
+        limit: PAGE_ROWS,
+        after,
+      });
+      examined += page.items.length;
+      // A name may contain the separator: the event `a#2026…` is in the range of the event `a`.
+      const events = page.items.map(eventOf).filter(({ event_name }) => event_name === name);
+      history.add(events);
+      const bound = events.at(-1)?.occurred_at;
+      after = bound !== undefined && history.isDecided(bound) ? undefined : page.next;
+    } while (after && examined < MAX_EXAMINED);
+  }
+}

@@ -1,0 +1,69 @@
+// What a job says: short content is on the job's row; long content is stored once, under its hash
+// (docs/decisions/0023).
+import { Buffer } from "node:buffer";
+import type { Store, StoreReader } from "../../resources.ts";
+import { hashOf } from "../hash.ts";
+import { fromJson, type RowOf, toJson } from "../item.ts";
+import { ContentItem, type JobItem } from "./job-items.ts";
+import type { JobContent, JobDetails } from "./job-spec.ts";
+import type { Job, JobRecord } from "./jobs.ts";
+
+/** Content up to this size stays on the job, which is then about 1 KB: one write unit. */
+const MAX_INLINE_BYTES = 300;
+const HASH_CHARACTERS = 40;
+
+/** The content of a specification, in an order of its own, so that the same content has the same hash. */
+export const contentOf = (spec: JobContent): JobContent => ({
+  title: spec.title,
+  body: spec.body,
+  data: spec.data,
+  device_filters: spec.device_filters,
+  subscriber_filters: spec.subscriber_filters,
+  variant_b: spec.variant_b,
+  ...(spec.in_app && { in_app: spec.in_app }),
+  ...(spec.chat_app && { chat_app: spec.chat_app }),
+});
+
+/** The content that is on the job's row. */
+export const inlineContent = (
+  { title = null, body = null }: Pick<RowOf<typeof JobItem>, "title" | "body">,
+  { data = null, device_filters = null, subscriber_filters = null, variant_b = null, in_app, chat_app }: JobDetails,
+): JobContent => contentOf({ title, body, data, device_filters, subscriber_filters, variant_b, in_app, chat_app });
+
+export const withoutNulls = <T extends object>(values: T): T =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as T;
+
+/**
+ * Stores content that is too long for a job's row, unless it is stored already. Call it before the job is written.
+ * @returns its hash; undefined for content that belongs on the job's row
+ */
+export async function storeContent(store: Store, content: JobContent): Promise<string | undefined> {
+  const text = toJson(contentOf(content));
+  if (Buffer.byteLength(JSON.stringify(withoutNulls(content))) <= MAX_INLINE_BYTES) return undefined;
+  const hash = hashOf(text).slice(0, HASH_CHARACTERS);
+  const existing = await store.get(ContentItem, { hash }, { eventual: true });
+  if (!existing) await store.put(ContentItem, { hash }, { content: text });
+  return hash;
+}
+
+export async function withContent(store: StoreReader, job: JobRecord): Promise<Job> {
+  const [whole] = await withContents(store, [job]);
+  if (!whole) throw new Error("A job without its content.");
+  return whole;
+}
+
+/** The same for several jobs: each content is read once. @throws if one is not stored. */
+export async function withContents(store: StoreReader, jobs: readonly JobRecord[]): Promise<Job[]> {
+  const hashes = [...new Set(jobs.flatMap(({ content }) => (typeof content === "string" ? [content] : [])))];
+  const rows = await store.getAll(
+    ContentItem,
+    hashes.map((hash) => ({ hash })),
+  );
+  const stored = new Map(hashes.map((hash, i) => [hash, rows[i]]));
+  return jobs.map((job) => {
+    if (typeof job.content !== "string") return { ...job, ...job.content };
+    const row = stored.get(job.content);
+    if (!row) throw new Error(`The content ${job.content} of job ${job.id} is not stored.`);
+    return { ...job, ...fromJson(row.content) };
+  });
+}

@@ -1,0 +1,95 @@
+// Erasure in the files of imports: rejected rows and uploads that hold an identifier of the subscriber are deleted. The
+// upload of an import under way is deleted at its end; until then the tombstone keeps the identifiers.
+import type { ImportErasing } from "../../import-files.ts";
+import { isUnreadable, readRecords } from "../../import-records.ts";
+import type { Store } from "../../resources.ts";
+import { compactPhone } from "../../rules/import-columns.ts";
+import { present } from "../conditions.ts";
+import { fromJson } from "../item.ts";
+import { onConditionFailed } from "../refusals.ts";
+import { ImportItem, MAX_CELL_CHARACTERS, RejectedRows } from "./import-items.ts";
+import { hasEnded, type ImportJob } from "./imports.ts";
+import type { ProfileRow } from "./items.ts";
+import { attributesOf } from "./subscribers.ts";
+
+/** The attributes of a profile by which rows of a file are recognized. */
+export const IDENTIFIERS: readonly string[] = ["external_id", "email", "a:phone"];
+
+export interface ImportTraces {
+  files: ImportErasing;
+  /** As cells may hold them. None if the subscriber has none, or they were searched for before. */
+  identifiers: ReadonlySet<string>;
+  jobs: readonly ImportJob[];
+  /** An import that began before the erasure is under way. */
+  isImporting: boolean;
+}
+
+const normal = (text: string): string => text.trim().toLowerCase();
+
+function identifiersOf(profile: ProfileRow): Set<string> {
+  const { external_id = "", email = "" } = profile;
+  const { phone = "" } = attributesOf(profile);
+  const found = [external_id, email, String(phone), compactPhone(String(phone))].map(normal).filter(Boolean);
+  return new Set(found.flatMap((text) => [text, text.slice(0, MAX_CELL_CHARACTERS)]));
+}
+
+/** What an erasure must know of the imports: read once, before anything is erased. */
+export async function importTraces(
+  store: Store,
+  files: ImportErasing,
+  tombstone: ProfileRow | undefined,
+): Promise<ImportTraces> {
+  const identifiers: ReadonlySet<string> = tombstone ? identifiersOf(tombstone) : new Set();
+  const jobs = identifiers.size > 0 ? await store.queryAll(ImportItem, {}) : [];
+  const isBefore = ({ created_at }: ImportJob) => created_at <= (tombstone?.erased_at ?? "");
+  const isImporting = jobs.some((job) => !hasEnded(job) && isBefore(job));
+  return { files, identifiers, jobs, isImporting };
+}
+
+/** @returns how many rows and files were deleted. */
+export async function eraseFromImports(store: Store, traces: ImportTraces): Promise<number> {
+  const { files, identifiers, jobs } = traces;
+  if (identifiers.size === 0) return 0;
+  let deleted = 0;
+  for (const job of jobs)
+    if (hasEnded(job) && (job.failed ?? 0) > 0) deleted += await eraseRejected(store, traces, job);
+  const jobOf = new Map(jobs.map((job) => [job.id, job]));
+  for (const id of await files.uploads()) {
+    const job = jobOf.get(id);
+    const isUnneeded = job ? hasEnded(job) : await isNamedInUpload(traces, id);
+    if (!isUnneeded) continue;
+    await files.removeUpload(id);
+    deleted++;
+  }
+  return deleted;
+}
+
+const isNamedIn = ({ identifiers }: ImportTraces, cells: readonly string[]): boolean =>
+  cells.some((cell) => identifiers.has(normal(cell)) || identifiers.has(compactPhone(normal(cell))));
+
+/** Deletes the rejected rows of an import, all of them, if they name the subscriber. */
+async function eraseRejected(store: Store, traces: ImportTraces, { id }: ImportJob): Promise<number> {
+  const stored = await store.queryAll(RejectedRows, { job: id });
+  if (!stored.some(({ rows }) => fromJson(rows).some(({ cells }) => isNamedIn(traces, cells)))) return 0;
+  // The rows are deleted last: a repeated erasure finds them again. A reader that writes the file late sees that it
+  // must not be there.
+  await store
+    .change(ImportItem, { id }, { set: { rejected_file: false } }, present())
+    .catch(onConditionFailed(() => undefined));
+  await traces.files.removeRejected(id);
+  await store.removeRows(stored);
+  return stored.length;
+}
+
+/** Whether a file that no import has taken names the subscriber. One that cannot be read counts as if it did. */
+async function isNamedInUpload(traces: ImportTraces, id: string): Promise<boolean> {
+  const bytes = await traces.files.read(id, 0);
+  if (!bytes) return false;
+  try {
+    for await (const { cells } of readRecords(bytes, {})) if (isNamedIn(traces, cells)) return true;
+    return false;
+  } catch (error) {
+    if (isUnreadable(error)) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,153 @@
+// The writes of a profile: an update is conditional on it, a creation is a transaction with the counter of subscribers.
+import { timestamp } from "../../clock.ts";
+import { ApiError } from "../../http/errors.ts";
+import type { Store } from "../../resources.ts";
+import { absent, all } from "../conditions.ts";
+import { countChange } from "../counters.ts";
+import { changeItem, type ItemWrite, indexKey, keyOf, putItem, toJson } from "../item.ts";
+import type { Value } from "../model.ts";
+import { oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { counterShardOf, shardOf } from "../shards.ts";
+import { type ConsentAssertion, consentWrite, foldedConsent, isNewestConsent } from "./consents.ts";
+import { isAlive, Profile, type ProfileRow, SubscriberCount, SubscribersByAge } from "./items.ts";
+import { phoneIndexKey } from "./phones.ts";
+
+/** Attempts of an upsert that meets creations of the same subscriber. */
+const MAX_ATTEMPTS = 10;
+
+export interface SubscriberInput {
+  external_id: string;
+  email?: string | null | undefined;
+  /** Shallow merge; null deletes the key (AMB-44). */
+  attributes?: Record<string, Value>;
+  consent?: ConsentAssertion | undefined;
+}
+
+/** How many subscribers a plan allows and how many there are, as last counted; hence whether one may be added. */
+export interface SubscriberCap {
+  mayCreate: boolean;
+  used: number;
+  limit: number;
+}
+
+/**
+ * Updates the subscriber where there is one, else creates it.
+ * @returns the profile after the write, or the tombstone that prevented it.
+ */
+export async function writeProfile(
+  store: Store,
+  id: string,
+  input: SubscriberInput,
+  cap: Partial<SubscriberCap>,
+): Promise<ProfileRow> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const found = await (input.consent ? updateWithConsent(store, id, input, input.consent) : update(store, id, input));
+    if (found) return found;
+    const created = await create(store, id, input, cap);
+    if (created) return created;
+  }
+  throw new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now.");
+}
+
+const update = (store: Store, id: string, input: SubscriberInput): Promise<ProfileRow | undefined> =>
+  store
+    .change(Profile, { id }, profileChange(store, input, id), isAlive())
+    .catch(onConditionFailed(Profile, (old) => (old?.erased_at ? old : undefined)));
+
+/** A client's clock may be ahead of ours (AMB-117): what follows a moment later must still count as newer. */
+function asOfNow({ clock }: Store, consent: ConsentAssertion): ConsentAssertion {
+  const now = timestamp(clock.now());
+  return consent.consented_at > now ? { ...consent, consented_at: now } : consent;
+}
+
+async function updateWithConsent(
+  store: Store,
+  id: string,
+  input: SubscriberInput,
+  consent: ConsentAssertion,
+): Promise<ProfileRow | undefined> {
+  const history = consentWrite(store, id, store.ids.uuidAt(store.clock.now()), consent);
+  const current = asOfNow(store, consent);
+  const plain = profileChange(store, input, id);
+  const folded = { ...plain, set: { ...plain.set, ...foldedConsent(current) } };
+
+  const attempt = (isNewest: boolean): Promise<"written" | "older" | ProfileRow | undefined> =>
+    store
+      .transact([
+        isNewest
+          ? changeItem(Profile, { id }, folded, all(isAlive(), isNewestConsent(current)))
+          : changeItem(Profile, { id }, plain, isAlive()),
+        history,
+      ])
+      .then(
+        () => "written" as const,
+        onTransactionCanceled(([failure]) => {
+          const old = oldRow(Profile, failure);
+          return old && !old.erased_at ? "older" : old;
+        }),
+      );
+  let outcome = await attempt(true);
+  if (outcome === "older") outcome = await attempt(false);
+  if (typeof outcome !== "string") return outcome;
+  return store.get(Profile, { id });
+}
+
+/**
+ * Creates a subscriber and counts it, in one transaction.
+ * @returns the profile, or the tombstone that prevented it; undefined if the subscriber was created by another request.
+ */
+async function create(
+  store: Store,
+  id: string,
+  input: SubscriberInput,
+  { mayCreate = true, used, limit }: Partial<SubscriberCap>,
+): Promise<ProfileRow | undefined> {
+  if (!mayCreate) {
+    const numbers = limit === undefined ? "" : ` (${used} of ${limit})`;
+    throw new ApiError("QUOTA_EXCEEDED", `The plan's number of subscribers is reached${numbers}: none can be added.`);
+  }
+  const profile = newProfile(store, id, input);
+  const { pk: _, sk: __, ...row } = profile;
+  const { consent } = input;
+  const writes = [putItem(Profile, { id }, row, absent()), countWrite(id, 1)];
+  if (consent) writes.push(consentWrite(store, id, store.ids.uuidAt(store.clock.now()), consent));
+  return store.transact(writes).then(
+    () => profile,
+    onTransactionCanceled(([failure]) => {
+      const old = oldRow(Profile, failure);
+      return old?.erased_at ? old : undefined;
+    }),
+  );
+}
+
+function profileChange(store: Store, { external_id, email, attributes = {} }: SubscriberInput, id: string) {
+  const set: Partial<ProfileRow> = { external_id, updated_at: timestamp(store.clock.now()), react: "subscriber" };
+  const remove: ("email" | "i4pk" | "i4sk" | `a:${string}`)[] = [];
+  if (email === null) remove.push("email");
+  else if (email !== undefined) set.email = email;
+  for (const [name, value] of Object.entries(attributes))
+    if (value === null) remove.push(`a:${name}`);
+    else set[`a:${name}`] = toJson(value);
+  if (Object.hasOwn(attributes, "phone")) {
+    const phone = phoneIndexKey(store, id, attributes.phone);
+    if (phone) Object.assign(set, phone);
+    else remove.push("i4pk", "i4sk");
+  }
+  return { set, remove };
+}
+
+function newProfile(store: Store, id: string, input: SubscriberInput): ProfileRow {
+  const created_at = timestamp(store.clock.now());
+  return {
+    ...profileChange(store, input, id).set,
+    ...keyOf(Profile, store.tenant, { id }),
+    id,
+    created_at,
+    ...(input.consent && foldedConsent(asOfNow(store, input.consent))),
+    ...indexKey(SubscribersByAge, store.tenant, { shard: shardOf(id), created_at, id }),
+  };
+}
+
+/** Counts a subscriber that is created or erased, in the transaction that does it. */
+export const countWrite = (id: string, n: 1 | -1): ItemWrite<"workspace"> =>
+  changeItem(SubscriberCount, { shard: counterShardOf(id) }, countChange({ n }));

@@ -1,0 +1,49 @@
+// A replay: the deliveries of a time range are opened again and sent in the order of their numbers (F11, AMB-124).
+import { DAY, SECOND } from "../../clock.ts";
+import type { Store } from "../../resources.ts";
+import { absent } from "../conditions.ts";
+import type { Key } from "../model.ts";
+import { type DeliveryRecord, isUnderWay, reopenDelivery } from "./deliveries.ts";
+import { ReplayItem } from "./delivery-items.ts";
+import { type DeliveryFilter, listDeliveries, numberedDeliveries } from "./delivery-log.ts";
+
+/** Deliveries that one replay reopens at most. */
+const MAX_REPLAYED = 1_000;
+const PAGE = 100;
+const KEPT_MS = 2 * DAY;
+
+/**
+ * Reopens the deliveries of a time range, except those that are under way; the insertion of the replay's row starts it.
+ * `next_from` is where the next replay starts; absent if there is nothing left.
+ */
+export async function replayDeliveries(
+  store: Store,
+  webhook: string,
+  range: Pick<DeliveryFilter, "from" | "to" | "outcome">,
+): Promise<{ queued: number; next_from?: string }> {
+  const id = store.ids.uuid();
+  const reopened: DeliveryRecord[] = [];
+  let examined = 0;
+  let after: Key | undefined;
+  let nextFrom: string | undefined;
+  do {
+    const page = await listDeliveries(store, webhook, { ...range, newestFirst: false, limit: PAGE, after });
+    const deliveries = await numberedDeliveries(store, webhook, page.rows);
+    const free = deliveries.filter((delivery) => !isUnderWay(store, delivery));
+    const isOpen = await Promise.all(free.map((delivery) => reopenDelivery(store, webhook, delivery, id)));
+    reopened.push(...free.filter((_, i) => isOpen[i]));
+    examined += deliveries.length;
+    after = page.next;
+    const last = deliveries.at(-1);
+    if (after && last && examined >= MAX_REPLAYED) nextFrom = last.created_at;
+  } while (after && nextFrom === undefined);
+  if (reopened.length > 0) {
+    const deliveries = reopened.sort((a, b) => orderOf(a) - orderOf(b)).map((delivery) => delivery.id);
+    const expires = Math.ceil((store.clock.now() + KEPT_MS) / SECOND);
+    await store.put(ReplayItem, { webhook, id }, { react: "replay", id, webhook, deliveries, expires }, absent());
+  }
+  return nextFrom === undefined ? { queued: reopened.length } : { queued: reopened.length, next_from: nextFrom };
+}
+
+/** A delivery that has no number yet is newer than those that have one. */
+const orderOf = ({ sequence }: DeliveryRecord): number => sequence ?? Number.MAX_SAFE_INTEGER;

@@ -1,0 +1,203 @@
+// The sequence numbers of deliveries (AMB-124): from 1 for each endpoint, without gaps, in the order in which the rows of
+// deliveries were written. The table's stream reports the rows of an endpoint in that order
+// (docs/decisions/0026).
+import { DAY, MINUTE, SECOND, timeOfUuid } from "../../clock.ts";
+import type { Store, StoreReader } from "../../resources.ts";
+import { chunksOf } from "../../rules/chunks.ts";
+import { absent, is } from "../conditions.ts";
+import { onConditionFailed } from "../refusals.ts";
+import { SequenceBlock, type SequenceBlockRow } from "./delivery-items.ts";
+
+/** Deliveries of one queue message at most, and of one block. */
+export const MAX_GROUP = 20;
+const KEPT_MS = 31 * DAY;
+/** A new delivery is held so long for its first attempt. */
+export const FIRST_LEASE_MS = 5 * MINUTE;
+/** After it, a delivery without a number may have been numbered by the watchdog's message instead of the stream's. */
+export const STREAM_MS = 10 * MINUTE;
+const CLOCK_TOLERANCE_MS = MINUTE;
+const SCAN_PAGE = 100;
+const MAX_ATTEMPTS = 10;
+
+/** Deliveries that share a queue message: the number of the first, and all in order. */
+export interface Group {
+  first: number;
+  ids: readonly string[];
+}
+
+/** A delivery that the stream reports, and its place in the stream. */
+export interface Accepted {
+  id: string;
+  acceptedAt: number;
+  position: string;
+}
+
+interface DeliveryTime {
+  id: string;
+  lease?: number | undefined;
+}
+
+/** When a delivery was accepted, as far as its row tells: until the first claim the lease was set then. */
+export const acceptedAt = ({ id, lease }: DeliveryTime): number =>
+  lease === undefined ? timeOfUuid(id) : lease - FIRST_LEASE_MS;
+
+/**
+ * Numbers deliveries that the stream reports, in its order.
+ * @returns the groups that they belong to. A group that was made before is returned as it was made.
+ */
+export async function numberAccepted(
+  store: Store,
+  webhook: string,
+  stream: string,
+  accepted: readonly Accepted[],
+): Promise<Group[]> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const tail = await newestBlock(store, webhook);
+    const now = store.clock.now();
+    const mayBeNumbered = accepted.filter(
+      (one) => isBehind(tail, stream, one.position) || one.acceptedAt < now - STREAM_MS,
+    );
+    const groups = await groupsOf(store, webhook, mayBeNumbered);
+    const numbered = new Set(groups.flatMap(({ ids }) => ids));
+    const fresh = accepted.filter(({ id }) => !numbered.has(id));
+    const made = await append(store, webhook, { tail, stream, fresh });
+    if (made) return [...groups, ...made];
+  }
+  throw new Error("The deliveries of a webhook endpoint could not be numbered.");
+}
+
+/** Numbers a delivery that the stream did not report in time. @returns its number. */
+export async function numberLate(store: Store, webhook: string, row: DeliveryTime) {
+  const one = { id: row.id, acceptedAt: acceptedAt(row), position: "" };
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const tail = await newestBlock(store, webhook);
+    const found = (await sequencesOf(store, webhook, [one])).get(row.id);
+    if (found !== undefined) return found;
+    const made = await append(store, webhook, { tail, stream: tail?.stream ?? "", fresh: [one] });
+    const group = made?.[0];
+    if (group) return group.first;
+  }
+  throw new Error("A delivery to a webhook endpoint could not be numbered.");
+}
+
+/** The numbers of deliveries, as far as they are numbered, read from the blocks. */
+export async function sequencesOf(
+  store: StoreReader,
+  webhook: string,
+  deliveries: readonly Pick<Accepted, "id" | "acceptedAt">[],
+): Promise<Map<string, number>> {
+  const numbers = new Map<string, number>();
+  for await (const block of blocksSince(store, webhook, deliveries)) {
+    const wanted = new Set(deliveries.map(({ id }) => id));
+    for (const [i, id] of block.ids.entries()) if (wanted.has(id)) numbers.set(id, block.first + i);
+    if (numbers.size === wanted.size) break;
+  }
+  return numbers;
+}
+
+/** The groups that hold some deliveries. */
+async function groupsOf(
+  store: StoreReader,
+  webhook: string,
+  deliveries: readonly Pick<Accepted, "id" | "acceptedAt">[],
+): Promise<Group[]> {
+  const missing = new Set(deliveries.map(({ id }) => id));
+  const groups: Group[] = [];
+  for await (const block of blocksSince(store, webhook, deliveries)) {
+    for (const group of groupsIn(block)) {
+      if (!group.ids.some((id) => missing.delete(id))) continue;
+      for (const id of group.ids) missing.delete(id);
+      groups.unshift(group);
+    }
+    if (missing.size === 0) break;
+  }
+  return groups;
+}
+
+/** Blocks that may hold some deliveries, newest first. */
+async function* blocksSince(
+  store: StoreReader,
+  webhook: string,
+  deliveries: readonly Pick<Accepted, "acceptedAt">[],
+): AsyncGenerator<SequenceBlockRow> {
+  if (deliveries.length === 0) return;
+  const since = Math.min(...deliveries.map((one) => one.acceptedAt)) - CLOCK_TOLERANCE_MS;
+  let after: Awaited<ReturnType<typeof blockPage>>["next"];
+  do {
+    const page = await blockPage(store, webhook, after);
+    for (const block of page.items) {
+      if (block.at < since) return;
+      yield block;
+    }
+    after = page.next;
+  } while (after);
+}
+
+const blockPage = (store: StoreReader, webhook: string, after: { pk: string; sk: string } | undefined) =>
+  store.query(SequenceBlock, { webhook }, { newestFirst: true, limit: SCAN_PAGE, after });
+
+const newestBlock = async (store: StoreReader, webhook: string): Promise<SequenceBlockRow | undefined> =>
+  (await store.query(SequenceBlock, { webhook }, { newestFirst: true, limit: 1 })).items[0];
+
+const groupsIn = ({ first, ids, starts }: SequenceBlockRow): Group[] =>
+  starts.map((start, i) => ({ first: first + start, ids: ids.slice(start, starts[i + 1]) }));
+
+const isBehind = (tail: SequenceBlockRow | undefined, stream: string, position: string): boolean =>
+  tail !== undefined && tail.stream === stream && tail.position !== "" && BigInt(position) <= BigInt(tail.position);
+
+/** The place up to which deliveries are numbered after an addition. */
+const furthest = (tail: SequenceBlockRow | undefined, stream: string, position: string): string =>
+  tail && (position === "" || isBehind(tail, stream, position)) ? tail.position : position;
+
+interface Addition {
+  tail: SequenceBlockRow | undefined;
+  stream: string;
+  fresh: readonly Accepted[];
+}
+
+/** Adds deliveries after the newest block. @returns undefined if another writer added some since it was read. */
+async function append(store: Store, webhook: string, { tail, stream, fresh }: Addition): Promise<Group[] | undefined> {
+  const groups: Group[] = [];
+  let newest = tail;
+  for (const some of chunksOf(fresh, MAX_GROUP)) {
+    const written = await appendGroup(store, webhook, { tail: newest, stream, fresh: some });
+    if (!written) return undefined;
+    newest = written;
+    groups.push({ first: written.first + (written.starts.at(-1) ?? 0), ids: some.map(({ id }) => id) });
+  }
+  return groups;
+}
+
+async function appendGroup(
+  store: Store,
+  webhook: string,
+  { tail, stream, fresh }: Addition,
+): Promise<SequenceBlockRow | undefined> {
+  const now = store.clock.now();
+  const ids = fresh.map(({ id }) => id);
+  const place = { at: now, stream, position: furthest(tail, stream, fresh.at(-1)?.position ?? "") };
+  const isFull = tail !== undefined && tail.n + ids.length > MAX_GROUP;
+  if (tail && !isFull) {
+    const set = { ...place, ids: [...tail.ids, ...ids], starts: [...tail.starts, tail.n], n: tail.n + ids.length };
+    return store
+      .change(SequenceBlock, { webhook, first: tail.first }, { set, remove: ["expires"] }, is("n", tail.n))
+      .catch(onConditionFailed(() => undefined));
+  }
+  const first = tail ? tail.first + tail.n : 1;
+  const row = { ...place, first, ids, starts: [0], n: ids.length };
+  if (tail) {
+    const expires = Math.ceil((now + KEPT_MS) / SECOND);
+    const isStillNewest = await store
+      .change(SequenceBlock, { webhook, first: tail.first }, { set: { expires } }, is("n", tail.n))
+      .then(
+        () => true,
+        onConditionFailed(() => false),
+      );
+    if (!isStillNewest) return undefined;
+  }
+  const key = { webhook, first };
+  return store.put(SequenceBlock, key, row, absent()).then(
+    () => ({ ...row, pk: "", sk: "" }),
+    onConditionFailed(() => undefined),
+  );
+}

@@ -1,0 +1,107 @@
+// The strings of a send's `data` are personalised as its texts are, on every channel that carries them (D-LIQUID).
+import { describe, expect, it } from "vitest";
+import { post } from "../support/notify.ts";
+import { addPeople, send } from "../support/people.ts";
+import { addPhone, openChannels, outboxOf } from "../support/reached.ts";
+import { addReader } from "../support/sse.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const data = {
+  url: "https://shop.example.com/u/{{ subscriber.external_id }}",
+  order: { lines: ["{{ subscriber.first_name | upcase }}", 7, true, null] },
+  plain: "as it is",
+};
+const filled = {
+  url: "https://shop.example.com/u/p0",
+  order: { lines: ["ADA", 7, true, null] },
+  plain: "as it is",
+};
+const named = () => ({ attributes: { first_name: "Ada" } });
+
+// biome-ignore lint/suspicious/noExplicitAny: the request of a provider, as it is
+type Payload = any;
+
+describe("data strings", () => {
+  it("D-LIQUID D-PUSH a push carries them rendered, though its texts are the same for everyone", async () => {
+    const { world, tenant } = await withTenant();
+    const { ios, android, web_push } = await openChannels(world, tenant, "ios-push", "android-push", "vapid");
+    const [ada] = (await addPeople(world, tenant, 1, named)) as [string];
+    for (const platform of ["ios", "android", "web"] as const) await addPhone(world, tenant, ada, platform);
+    await send(world, tenant, { subscriberIds: [ada], channel_ids: [ios, android, web_push], data });
+    const sent = await outboxOf(world);
+    const payloadOf = (channel: string): Payload => sent.find((one) => one.channel === channel)!.payload;
+    expect(payloadOf("ios")).toMatchObject({ ...filled, subscriber_id: ada });
+    expect(payloadOf("android").data).toMatchObject({
+      url: filled.url,
+      order: JSON.stringify(filled.order),
+      plain: filled.plain,
+    });
+    expect(payloadOf("web_push").data).toMatchObject(filled);
+  });
+
+  it("D-LIQUID SSE-6 the live stream carries them rendered for its reader", async () => {
+    const { world, tenant } = await withTenant();
+    const { id, open, tell } = await addReader(world, tenant);
+    const stream = await open();
+    await tell("Hello", { data: { own: "{{ subscriber.id }}", order: 7 } });
+    await world.advance(2_000);
+    expect(stream.frames().map((frame) => frame.data.data)).toEqual([{ own: id, order: 7 }]);
+    stream.disconnect();
+  });
+
+  it("D-LIQUID a string is rendered once: what it inserts stays text, in data and in texts", async () => {
+    const { world, tenant } = await withTenant();
+    const { ios } = await openChannels(world, tenant, "ios-push");
+    const sly = "{{ subscriber.email }}";
+    const [ada] = (await addPeople(world, tenant, 1, () => ({ attributes: { sly } }))) as [string];
+    await addPhone(world, tenant, ada, "ios");
+    await send(world, tenant, {
+      subscriberIds: [ada],
+      channel_ids: [ios],
+      title: "{{ data.sly }}",
+      data: { sly: "{{ subscriber.sly }}" },
+    });
+    expect(await outboxOf(world)).toMatchObject([{ title: "{{ subscriber.sly }}", payload: { sly } }]);
+  });
+
+  it("D-LIQUID D-NTF-STATE one recipient whose data grows too large fails alone", async () => {
+    const { world, tenant } = await withTenant();
+    const ids = await addPeople(world, tenant, 3, (n) => ({
+      attributes: { text: n === 1 ? "x".repeat(70_000) : "s" },
+    }));
+    const { job } = await send(world, tenant, {
+      subscriberIds: ids,
+      data: { a: "{{ subscriber.text }}", b: ["{{ subscriber.text }}"] },
+    });
+    expect(job).toMatchObject({ status: "completed", counts: { sent: 3, delivered: 2, failed: 1 } });
+  });
+
+  it("D-LIQUID D-NTF what is not valid in them is refused with its place, as in a text", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada] = await addPeople(world, tenant, 1);
+    const refusal = async (bad: object) => {
+      const refused = await post(world, tenant, { subscriberIds: [ada], data: bad });
+      expect(refused).toMatchObject({ status: 422, body: { code: "VALIDATION_ERROR" } });
+      return refused.body.fields.data as string;
+    };
+    expect(await refusal({ order: { lines: ["ok", "{{ subscriber.id"] } })).toMatch(/^order\.lines\[1\]: /);
+    expect(await refusal({ code: "{% include 'x' %}" })).toMatch(/^code: /);
+    const many = Array.from({ length: 1_001 }, () => "{{ subscriber.id }}");
+    expect(await refusal({ many })).toMatch(/at most 1000 placeholders/);
+    expect((await post(world, tenant, { subscriberIds: [ada], data: { css: "a { b: c }" } })).status).toBe(201);
+  });
+
+  it("D-LIQUID F8 a preview renders them and counts their variables without a value", async () => {
+    const { world, tenant } = await withTenant();
+    const [ada] = await addPeople(world, tenant, 2, (n) => (n === 0 ? named() : {}));
+    const told = await world.call("POST /api/v1/notifications/preview", {
+      as: await tenant.dashboard(),
+      body: { target: { type: "all" }, title: "Hello", body: "World", data },
+    });
+    expect(told.body.rendered).toMatchObject({ failed: 0, unknown_variables: { "subscriber.first_name": 1 } });
+    const sample = told.body.samples.find(({ subscriber_id }: { subscriber_id: string }) => subscriber_id === ada);
+    expect(sample).toMatchObject({ title: "Hello", data: filled });
+  });
+});

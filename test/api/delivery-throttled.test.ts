@@ -1,0 +1,181 @@
+// Requests of the delivery worker are throttled after the provider answered: no outcome that is known is lost.
+import { expect, it } from "vitest";
+import { awsFailure, type Wire } from "../../local/aws/stand-in.ts";
+import { MINUTE } from "../../shared/clock.ts";
+import { jobOf } from "../support/notify.ts";
+import { addDevice, addPeople, send } from "../support/people.ts";
+import { addPhone, ledgerOf, openChannels, outboxOf, spoil } from "../support/reached.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+/** A workspace whose delivery worker is throttled at the DynamoDB requests that `isThrottled` names, while `on` is set. */
+async function throttledWorkspace(isThrottled: (operation: string, input: string) => boolean) {
+  const throttle = { on: false, hits: 0 };
+  const { world, tenant } = await withTenant({
+    hooks: (name) => ({
+      before: (service, operation, input: Wire) => {
+        if (name !== "deliver" || service !== "dynamodb" || !throttle.on) return;
+        if (!isThrottled(operation, JSON.stringify(input))) return;
+        throttle.hits++;
+        // As it is when the SDK's own retries are used up.
+        throw awsFailure("ServiceUnavailable", "throttled", { status: 400 });
+      },
+    }),
+  });
+  return { world, tenant, throttle };
+}
+
+/** Ten subscribers with a phone each: one address is dead, one has a transient failure. */
+async function tenPhones(world: TestWorld, tenant: Tenant) {
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const people = await addPeople(world, tenant, 10);
+  const devices = [];
+  for (const id of people) devices.push(await addPhone(world, tenant, id, "ios"));
+  await spoil(world, { channel: "ios", outcome: "invalid_token", subscriber_id: people[3] });
+  await spoil(world, { channel: "ios", outcome: "transient", subscriber_id: people[7], times: 1 });
+  return { people, devices, body: { subscriberIds: people, channel_ids: [ios] } };
+}
+
+/** The send as it ends: every outcome that the provider gave is in the job and in the ledger, and no push went twice. */
+async function expectTrueOutcomes(world: TestWorld, tenant: Tenant, people: readonly string[], id: string) {
+  const job = await jobOf(world, tenant, id);
+  expect(job).toMatchObject({ status: "completed", counts: { sent: 10, delivered: 9, failed: 1 } });
+  expect(job.fail_reasons).not.toHaveProperty("delivery_unconfirmed");
+  expect(Object.values(job.fail_reasons)).toEqual([1]);
+  const states = await Promise.all(people.map(async (one) => (await ledgerOf(tenant, one)).map(({ state }) => state)));
+  expect(states).toEqual(people.map((_, i) => (i === 7 ? ["retryable", "sent"] : [i === 3 ? "failed" : "sent"])));
+  const given = (await outboxOf(world, `?job_id=${id}`)).map(({ subscriber_id }) => subscriber_id);
+  expect(given.sort()).toEqual(people.filter((_, i) => i !== 3).sort());
+}
+
+/** The status of a subscriber's only device. */
+const statusOf = async (world: TestWorld, tenant: Tenant, subscriber: string): Promise<string> =>
+  (await world.call(`GET /api/v1/subscribers/${subscriber}/devices`, { as: await tenant.dashboard() })).body.items[0]
+    .status;
+
+it("D-NTF-STATE D-DEV a throttled mark of a dead device changes no outcome, and the next send makes it", async () => {
+  let device = "";
+  const { world, tenant, throttle } = await throttledWorkspace(
+    (operation, input) => operation === "UpdateItem" && input.includes(device),
+  );
+  const { people, devices, body } = await tenPhones(world, tenant);
+  device = devices[3]!.id;
+  throttle.on = true;
+  const { job } = await send(world, tenant, body);
+  await world.advance(10 * MINUTE);
+  expect(throttle.hits).toBeGreaterThan(0);
+  await expectTrueOutcomes(world, tenant, people, job.id);
+  expect(world.logs).toContainEqual(
+    expect.objectContaining({
+      level: "warn",
+      message: "a dead address was not marked",
+      job: job.id,
+      subscriber: people[3],
+      device,
+      channel: "ios",
+    }),
+  );
+
+  expect(await statusOf(world, tenant, people[3]!)).toBe("active");
+  throttle.on = false;
+  await send(world, tenant, { ...body, subscriberIds: [people[3]] });
+  expect(await statusOf(world, tenant, people[3]!)).toBe("invalid");
+});
+
+it("D-NTF-STATE D-DEV a throttled mark of one dead device leaves the others marked", async () => {
+  let device = "";
+  const { world, tenant, throttle } = await throttledWorkspace(
+    (operation, input) => operation === "UpdateItem" && input.includes(device),
+  );
+  const { people, devices, body } = await tenPhones(world, tenant);
+  device = devices[3]!.id;
+  await spoil(world, { channel: "ios", outcome: "invalid_token", subscriber_id: people[5] });
+  throttle.on = true;
+  const { job } = await send(world, tenant, body);
+  await world.advance(10 * MINUTE);
+  expect(await jobOf(world, tenant, job.id)).toMatchObject({
+    status: "completed",
+    counts: { delivered: 8, failed: 2 },
+  });
+  expect([await statusOf(world, tenant, people[3]!), await statusOf(world, tenant, people[5]!)]).toEqual([
+    "active",
+    "invalid",
+  ]);
+});
+
+it("D-NTF-STATE D-CONSENT a throttled suppression of a dead mailbox changes no outcome", async () => {
+  const { world, tenant, throttle } = await throttledWorkspace(
+    (operation, input) => operation === "TransactWriteItems" && input.includes("suppressed"),
+  );
+  const { email } = await openChannels(world, tenant, "email");
+  const people = await addPeople(world, tenant, 3, (n) => ({ email: `p${n}@example.com` }));
+  await spoil(world, { channel: "email", outcome: "invalid_token", subscriber_id: people[1] });
+  const body = { subscriberIds: people, channel_ids: [email] };
+  throttle.on = true;
+  const { id } = (await send(world, tenant, body)).job;
+  await world.advance(10 * MINUTE);
+  expect(throttle.hits).toBeGreaterThan(0);
+  const job = await jobOf(world, tenant, id);
+  expect(job).toMatchObject({ status: "completed", counts: { delivered: 2, failed: 1 } });
+  expect(job.fail_reasons).not.toHaveProperty("delivery_unconfirmed");
+  throttle.on = false;
+  expect((await send(world, tenant, body)).job.counts).toMatchObject({ delivered: 2, failed: 1, skipped: 0 });
+  expect((await send(world, tenant, body)).job.skip_reasons).toEqual({ suppressed: 1 });
+});
+
+it("D-CONSENT a dead mailbox does not suppress the address that replaced it before it was marked", async () => {
+  let replace: (() => Promise<unknown>) | undefined;
+  const { world, tenant } = await withTenant({
+    hooks: (name) => ({
+      before: async (_, operation, input: Wire) => {
+        if (name !== "deliver" || operation !== "TransactWriteItems") return;
+        if (JSON.stringify(input).includes("suppressed")) await replace?.();
+      },
+    }),
+  });
+  const { email } = await openChannels(world, tenant, "email");
+  const people = await addPeople(world, tenant, 1, () => ({ email: "old@example.com" }));
+  await spoil(world, { channel: "email", outcome: "invalid_token", times: 1 });
+  const upsert = { external_id: "p0", email: "new@example.com" };
+  replace = () => world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: upsert });
+  const body = { subscriberIds: people, channel_ids: [email] };
+  expect((await send(world, tenant, body)).job.counts).toMatchObject({ failed: 1 });
+  expect((await send(world, tenant, body)).job.counts).toMatchObject({ delivered: 1, skipped: 0 });
+  expect((await outboxOf(world)).map(({ to }) => to)).toEqual(["new@example.com"]);
+});
+
+it("D-NTF-STATE throttled ledger rows change no outcome: the claim keeps what is known", async () => {
+  const { world, tenant, throttle } = await throttledWorkspace((operation) => operation === "BatchWriteItem");
+  const { people, body } = await tenPhones(world, tenant);
+  throttle.on = true;
+  const { job } = await send(world, tenant, body);
+  expect(throttle.hits).toBeGreaterThan(0);
+  throttle.on = false;
+  await world.advance(20 * MINUTE);
+  await expectTrueOutcomes(world, tenant, people, job.id);
+});
+
+it("D-NTF-STATE throttled reads of the next group change no outcome of the groups before", async () => {
+  let last = "";
+  const { world, tenant, throttle } = await throttledWorkspace(
+    (operation, input) => operation === "BatchGetItem" && input.includes(last),
+  );
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const people = await addPeople(world, tenant, 100);
+  // Eleven addresses a group: the last group is not among the hundred addresses that are read at once.
+  for (const [n, id] of people.entries())
+    for (let device = 0; device < (n % 10 === 0 ? 2 : 1); device++) {
+      last = world.ids.uuid();
+      await addDevice(world, tenant, id, last);
+    }
+  throttle.on = true;
+  const { job } = await send(world, tenant, { subscriberIds: people, channel_ids: [ios] });
+  expect([throttle.hits > 0, (await outboxOf(world, `?job_id=${job.id}`)).length]).toEqual([true, 99]);
+  throttle.on = false;
+  await world.advance(20 * MINUTE);
+  const ended = await jobOf(world, tenant, job.id);
+  expect([ended.status, ended.counts.delivered, ended.fail_reasons]).toEqual(["completed", 100, {}]);
+  expect(await outboxOf(world, `?job_id=${job.id}`)).toHaveLength(110);
+});

@@ -1,0 +1,71 @@
+// Deletion of what something active depends on (AMB-119).
+import { expect, it } from "vitest";
+import { DAY } from "../../shared/clock.ts";
+import { at, UNKNOWN, withCampaigns } from "../support/campaigns.ts";
+import { graphOf, journeySetting } from "../support/journeys.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+it("AMB-119 SEG-9 a segment that triggers an active journey is deleted only with force, which pauses the journey", async () => {
+  const { call, create, activate } = await journeySetting(await fresh());
+  const rule = { attribute: { plan: { $in: ["pro"] } } };
+  const segment = (await call("POST /api/v1/segments", { name: "Paying", is_dynamic: true, rule })).body.id;
+  const trigger = { type: "segment_entered", segment_id: segment };
+  const draft = await create(graphOf({ end: "exit" }), { trigger });
+  const journey = await create(graphOf({ end: "exit" }), { trigger });
+  await activate(journey);
+
+  const refused = await call(`DELETE /api/v1/segments/${segment}`);
+  expect([refused.status, refused.body.code, refused.body.message]).toEqual([
+    409,
+    "CONFLICT",
+    expect.stringContaining(journey),
+  ]);
+  expect((await call(`GET /api/v1/segments/${segment}`)).status).toBe(200);
+  expect((await call(`DELETE /api/v1/segments/${UNKNOWN}?force=true`)).status).toBe(404);
+  expect((await call(`DELETE /api/v1/segments/${segment}?force=true`)).status).toBe(204);
+  expect((await call(`GET /api/v1/journeys/${journey}`)).body.status).toBe("paused");
+  expect((await call(`GET /api/v1/journeys/${draft}`)).body.status).toBe("draft");
+  const { annotations } = (await call(`GET /api/v1/annotations?from=${at(-DAY)}&to=${at(DAY)}`)).body;
+  expect(annotations).toContainEqual(
+    expect.objectContaining({ kind: "journey_paused", text: expect.stringContaining("segment Paying was deleted") }),
+  );
+});
+
+it("AMB-119 SEG-9 a segment whose journey is paused is deleted", async () => {
+  const { call, create, activate } = await journeySetting(await fresh());
+  const rule = { attribute: { plan: { $in: ["pro"] } } };
+  const segment = (await call("POST /api/v1/segments", { name: "Paying", rule })).body.id;
+  const journey = await create(graphOf({ end: "exit" }), { trigger: { type: "segment_exited", segment_id: segment } });
+  await activate(journey);
+  expect((await call(`DELETE /api/v1/segments/${segment}`)).status).toBe(409);
+  await call(`POST /api/v1/journeys/${journey}/pause`);
+  expect((await call(`DELETE /api/v1/segments/${segment}`)).status).toBe(204);
+});
+
+it("AMB-119 CHN-17 the channel of a scheduled campaign is deleted only with force, which pauses the campaign", async () => {
+  const { world, call, channel_ids, create, release, get } = await withCampaigns(await fresh());
+  const [channel] = channel_ids;
+  const draft = (await create()).body.id;
+  const { id } = (await create({ scheduled_at: at(DAY) })).body;
+  await release(id);
+  await world.settle();
+
+  const refused = await call(`DELETE /api/v1/channels/${channel}`);
+  expect([refused.status, refused.body.code, refused.body.message]).toEqual([
+    409,
+    "CONFLICT",
+    expect.stringContaining(id),
+  ]);
+  expect((await get(id)).status).toBe("scheduled");
+  expect((await call(`DELETE /api/v1/channels/${channel}?force=true`)).status).toBe(204);
+  expect([(await get(id)).status, (await get(draft)).status]).toEqual(["paused", "draft"]);
+  const { annotations } = (await call(`GET /api/v1/annotations?from=${at(-DAY)}&to=${at(DAY)}`)).body;
+  expect(annotations).toContainEqual(
+    expect.objectContaining({ kind: "campaign_paused", ref_id: id, text: expect.stringContaining("was deleted") }),
+  );
+  expect((await call(`DELETE /api/v1/channels/${channel}`)).status).toBe(404);
+  await world.advance(2 * DAY);
+  expect((await get(id)).status).toBe("paused");
+});

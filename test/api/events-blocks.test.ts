@@ -1,0 +1,195 @@
+// Events in blocks: how they are packed and split, what happens to a batch that ended early, and the first format.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { HOUR, MINUTE, SECOND, timestamp, uuidOfText } from "../../shared/clock.ts";
+import { spanOf } from "../../shared/store/events/block-keys.ts";
+import { type NewEvent, planBlocks } from "../../shared/store/events/blocks.ts";
+import { eventsOf } from "../../shared/store/events/history.ts";
+import { EventDay, EventItem, EventsByActor, EventsByTime } from "../../shared/store/events/items.ts";
+import { packEvents, unpackEvents } from "../../shared/store/events/packing.ts";
+import { indexKey, putItem } from "../../shared/store/item.ts";
+import { exportAll, identify, ingest, someEvents } from "../support/events.ts";
+import { addPeople, quickStore } from "../support/people.ts";
+import { membersOf, segmentOf } from "../support/segments.ts";
+import { patiently } from "../support/stores.ts";
+import { START } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const anyEvent: fc.Arbitrary<NewEvent> = fc.record({
+  id: fc.uuid(),
+  event_name: fc.string({ minLength: 1, maxLength: 5 }),
+  actor: fc.constantFrom("Sada", "Sbob", "Adevice", "A#S~"),
+  platform: fc.constantFrom("web", null),
+  properties: fc.dictionary(fc.constantFrom("sku", "total"), fc.jsonValue({ maxDepth: 1 }), {
+    noNullPrototype: true,
+  }) as fc.Arbitrary<NewEvent["properties"]>,
+  occurred_at: fc.integer({ min: 0, max: 3 * 24 * HOUR }).map((ms) => timestamp(START - ms)),
+  isKeyed: fc.boolean(),
+});
+
+it("what is packed is unpacked as it was", () => {
+  fc.assert(
+    fc.property(fc.array(anyEvent, { minLength: 1, maxLength: 30 }), (events) => {
+      expect(JSON.parse(JSON.stringify(unpackEvents(packEvents(events))))).toEqual(JSON.parse(JSON.stringify(events)));
+    }),
+  );
+});
+
+it("EVT-14 every event is in one block or alone; a block has one day, at most 300 events, and spans no more than its class", () => {
+  const dense = fc.integer({ min: 0, max: 20_000 }).map((ms) => timestamp(START - ms));
+  const arbitrary = fc.array(
+    fc.oneof(
+      anyEvent,
+      fc.tuple(anyEvent, dense).map(([event, at]) => ({ ...event, occurred_at: at })),
+    ),
+    {
+      maxLength: 700,
+      size: "max",
+    },
+  );
+  fc.assert(
+    fc.property(arbitrary, (events) => {
+      const { blocks, alone } = planBlocks(events, { batch: "b", draw: 7 });
+      const all = [...alone, ...blocks.flatMap((block) => block.events)];
+      expect(all.map(({ id }) => id).sort()).toEqual(events.map(({ id }) => id).sort());
+      for (const { key, events: own } of blocks) {
+        const times = own.map(({ occurred_at }) => occurred_at).sort();
+        expect(own.length).toBeLessThanOrEqual(300);
+        expect(new Set(times.map((at) => at.slice(0, 10)))).toEqual(new Set([key.day]));
+        expect(key.at.slice(0, 24)).toBe(times[0]);
+        expect(Date.parse(times.at(-1)!) - Date.parse(times[0]!)).toBeLessThanOrEqual(spanOf(key.shard)!);
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+describe("a batch whose request ended early", () => {
+  const bought = { event: { name: "buy" } };
+  /** The table refuses the rows of histories, which are written after the blocks, or what comes after them. */
+  const breakable = async () => {
+    let refused: "histories" | "seals" | undefined;
+    let isLater = false;
+    const unprocessed = (operation: string, count: number) => {
+      if (refused === undefined || operation !== "BatchWriteItem") return 0;
+      const isRefused = refused === "histories" ? count > 1 : isLater;
+      isLater ||= count > 1;
+      return isRefused ? count : 0;
+    };
+    const given = await withTenant({ faults: { unprocessed } });
+    const refuse = (what: typeof refused) => {
+      refused = what;
+      isLater = false;
+    };
+    return { ...given, refuse };
+  };
+  const batchOf = (people: readonly string[], more: (n: number) => object = () => ({})) =>
+    someEvents(people.length, (n) => ({
+      event_name: "buy",
+      anonymous_id: undefined,
+      subscriber_id: people[n],
+      ...more(n),
+    }));
+
+  it.each(["histories", "seals"] as const)(
+    "EVT-11 EVT-12 is in exports and segments within a minute, also where its %s could not be written",
+    async (what) => {
+      const { world, tenant, refuse } = await breakable();
+      const people = await addPeople(world, tenant, 5);
+      const id = await segmentOf(world, tenant, bought);
+      await ingest(world, tenant, { events: batchOf(people.slice(0, 2)) });
+      await world.settle();
+      refuse(what);
+      const answer = await patiently(world, ingest(world, tenant, { events: batchOf(people.slice(2)) }));
+      expect(answer.status).toBe(503);
+      refuse(undefined);
+      expect(await exportAll(world, tenant)).toHaveLength(2);
+      await world.advance(MINUTE);
+      expect(await exportAll(world, tenant)).toHaveLength(5);
+      expect(await membersOf(world, tenant, id)).toHaveLength(5);
+    },
+  );
+
+  it("EVT-8 AMB-114 is completed by a repeat of its keys before the response", async () => {
+    const { world, tenant, refuse } = await breakable();
+    const people = await addPeople(world, tenant, 4);
+    const events = batchOf(people, (n) => ({ idempotency_key: `key ${n}` }));
+    await ingest(world, tenant, { events: someEvents(2) });
+    refuse("histories");
+    expect((await patiently(world, ingest(world, tenant, { events }))).status).toBe(503);
+    refuse(undefined);
+    expect((await ingest(world, tenant, events[2]!)).body).toEqual({ accepted: 1 });
+    expect(await exportAll(world, tenant)).toHaveLength(6);
+    await world.advance(2 * MINUTE);
+    expect((await ingest(world, tenant, { events })).body).toEqual({ accepted: 4 });
+    const rows = await exportAll(world, tenant);
+    expect([rows.length, new Set(rows.map(({ id }) => id)).size]).toEqual([6, 6]);
+    expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.events).toBe(6);
+    expect(await eventsOf(quickStore(world, tenant), people[0]!, { event_name: "buy" })).toHaveLength(1);
+  });
+
+  it("EXP-11 SUB-16 shows nothing of a subscriber that was erased in the meantime", async () => {
+    const { world, tenant, refuse } = await breakable();
+    const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
+    await ingest(world, tenant, { events: someEvents(2) });
+    await world.advance(MINUTE);
+    refuse("histories");
+    await patiently(world, ingest(world, tenant, { events: batchOf([ada, bob]) }));
+    refuse(undefined);
+    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+    await world.advance(5 * MINUTE);
+    const rows = (await exportAll(world, tenant)).filter(({ event_name }) => event_name === "buy");
+    expect(rows.map(({ subscriber_id }) => subscriber_id)).toEqual(expect.arrayContaining([null, bob]));
+    expect(await eventsOf(quickStore(world, tenant), ada, { event_name: "buy" })).toEqual([]);
+  });
+});
+
+it("AMB-114 of batches that race with the same keys each event is stored once, by whichever came first", async () => {
+  const { world, tenant } = await withTenant();
+  const batch = (from: number, name: string) => ({
+    events: someEvents(20, (n) => ({ event_name: name, idempotency_key: `key ${from + n}` })),
+  });
+  const answers = await Promise.all([0, 5, 10, 10].map((from) => ingest(world, tenant, batch(from, `from ${from}`))));
+  expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202]);
+  await world.advance(2 * MINUTE);
+  const rows = await exportAll(world, tenant);
+  expect([rows.length, new Set(rows.map(({ id }) => id)).size]).toEqual([30, 30]);
+  expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.events).toBe(30);
+});
+
+it("events of the first format stay in exports, histories and segments, are counted by links and erased", async () => {
+  const { world, tenant } = await withTenant();
+  const store = quickStore(world, tenant);
+  const [ada] = (await addPeople(world, tenant, 1)) as [string];
+  const actors = [{ subscriber: ada }, { anonymous: "device" }];
+  const day = timestamp(START).slice(0, 10);
+  await store.put(EventDay, { day, shard: "3" }, {});
+  const writes = actors.map((actor, n) => {
+    const [id, occurred_at] = [uuidOfText(`old ${n}`), timestamp(START - n * SECOND)];
+    return putItem(
+      EventItem,
+      { id },
+      {
+        ...indexKey(EventsByTime, tenant.id, { day, shard: "3", occurred_at, id }),
+        ...indexKey(EventsByActor, tenant.id, { ...actor, event_name: "buy", occurred_at }),
+        event_name: "buy",
+        received_at: timestamp(START),
+        source: "server" as const,
+      },
+    );
+  });
+  await store.writeAll(writes);
+  await ingest(world, tenant, { event_name: "buy", subscriber_id: ada });
+  expect((await identify(world, tenant, "device", ada)).body).toEqual({ linked: true, backfilled: 1 });
+  await world.advance(MINUTE);
+  const often = await segmentOf(world, tenant, { event: { name: "buy", frequency: { min: 3 } } });
+  expect(await membersOf(world, tenant, often)).toEqual(["p0"]);
+  expect(await eventsOf(store, ada, { event_name: "buy" })).toHaveLength(3);
+  expect((await exportAll(world, tenant)).map(({ subscriber_id }) => subscriber_id)).toEqual([ada, ada, ada]);
+  await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+  await world.advance(5 * MINUTE);
+  expect(await exportAll(world, tenant)).toMatchObject(Array(3).fill({ subscriber_id: null, anonymous_id: null }));
+  expect(await eventsOf(store, ada, { event_name: "buy" })).toEqual([]);
+});

@@ -1,0 +1,138 @@
+// Files of imports keep no personal data that is not needed any more, and an erasure visits those that are left (SUB-9).
+import { expect, it } from "vitest";
+import { MINUTE } from "../../shared/clock.ts";
+import { uploadFile } from "../support/imports.ts";
+import { multipartBody } from "../support/multipart.ts";
+import { wholeTable } from "../support/people.ts";
+import type { Tenant } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const PHONE = "+4915112345678";
+const ADA = { external_id: "ada-7f3a", email: "Ada.7f3a@example.com", attributes: { phone: PHONE } };
+const TRACES = ["ada-7f3a", "ada.7f3a@example.com", "4915112345678", "Lovelace"];
+const HEADER = "external_id,email,phone,last_name\n";
+
+async function setting(options: Parameters<typeof withTenant>[0] = {}) {
+  const { world, tenant } = await withTenant(options);
+  const call = async (route: string, body?: object) =>
+    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const list = (await call("POST /api/v1/lists", { name: "Customers" })).body.id as string;
+  const send = async (form: Record<string, string>, content?: string) => {
+    const file = content === undefined ? undefined : { filename: "people.csv", content };
+    const request = multipartBody({ listId: list, ...form }, file);
+    return (await world.call("POST /api/v1/lists/import", { as: await tenant.dashboard(), ...request })).body;
+  };
+  const job = async (id: string) => (await call(`GET /api/v1/lists/import/${id}`)).body;
+  const start = async (content: string): Promise<string> => (await send({}, content)).import_job_id;
+  const run = async (content: string) => {
+    const id = await start(content);
+    await world.settle();
+    return job(id);
+  };
+  const upload = (content: string): Promise<string> => uploadFile(world, tenant, content);
+  const files = async (): Promise<Record<string, string>> => {
+    const Bucket = world.env.IMPORTS_BUCKET;
+    const { Contents } = await world.s3.operate("ListObjectsV2", { Bucket });
+    const found: Record<string, string> = {};
+    for (const { key } of Contents as { key: string }[]) {
+      const { Body } = await world.s3.operate("GetObject", { Bucket, Key: key });
+      found[key] = String(Buffer.from(Body as Uint8Array));
+    }
+    return found;
+  };
+  const traces = async () => {
+    const stored = JSON.stringify([await wholeTable(world), await files()]).toLowerCase();
+    return TRACES.filter((trace) => stored.includes(trace.toLowerCase()));
+  };
+  const upsert = async (body: object, of: Tenant = tenant): Promise<string> =>
+    (await world.call("POST /api/v1/subscribers/upsert", { as: of.sdk, body })).body.id;
+  const erase = async (id: string) => expect((await call(`DELETE /api/v1/subscribers/${id}`)).status).toBe(204);
+  return { world, tenant, call, send, job, start, run, upload, files, traces, upsert, erase };
+}
+
+it.each([
+  ["completed", `${HEADER}bob,bob@example.com,,\n`],
+  ["failed", "name\nAda Lovelace\n"],
+])("SUB-9 IMP-2 the uploaded file of an import is deleted once it is %s", async (status, content) => {
+  const { run, files } = await setting();
+  expect(await run(content)).toMatchObject({ status });
+  expect(await files()).toEqual({});
+});
+
+it("SUB-9 IMP-2 the uploaded file is deleted although the first attempt fails", async () => {
+  const { world, start, job, files } = await setting();
+  const id = await start(`${HEADER}bob,bob@example.com,,\n`);
+  // The read of the file and its deletion, as often as the client tries.
+  await world.call("POST /_local/faults", { body: { channel: "aws:s3", times: 9 } });
+  await world.advance(30 * MINUTE);
+  expect(await job(id)).toMatchObject({ status: "completed", processed_rows: 1 });
+  expect(await files()).toEqual({});
+});
+
+it.each([
+  ["external_id", "ada-7f3a,not-an-address,,Lovelace"],
+  ["e-mail address", "other,ADA.7f3a@EXAMPLE.com,,Lovelace,more"],
+  ["phone number", `other,bad-address,+49 (151) 123-45678,Lovelace`],
+])("SUB-9 IMP-3 rejected rows with the %s of an erased subscriber are deleted with their file", async (_, row) => {
+  const { world, run, job, files, traces, upsert, erase } = await setting();
+  const id = await upsert(ADA);
+  const named = await run(`${HEADER}${row}\nbob,bad-address,,\n`);
+  const other = await run(`${HEADER}carl,bad-address,,\n`);
+  expect(Object.keys(await files())).toHaveLength(2);
+  await erase(id);
+  await world.settle();
+  expect(await traces()).toEqual([]);
+  const { rejected_rows_url: url, ...left } = named;
+  expect([typeof url, await job(named.import_job_id)]).toEqual(["string", left]);
+  expect(await job(other.import_job_id)).toHaveProperty("rejected_rows_url");
+  const [kept, ...more] = Object.values(await files());
+  expect([kept, more]).toEqual([expect.stringContaining("carl,bad-address"), []]);
+});
+
+it("SUB-9 GEN-8 an erasure leaves the files of other workspaces", async () => {
+  const { world, run, upload, files, upsert } = await setting();
+  await run(`${HEADER}ada-7f3a,bad-address,,Lovelace\n`);
+  await upload(`${HEADER}ada-7f3a,,,\n`);
+  const before = await files();
+  const other = await world.tenant();
+  const id = await upsert(ADA, other);
+  expect((await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await other.dashboard() })).status).toBe(204);
+  await world.settle();
+  expect(await files()).toEqual(before);
+  expect(Object.keys(before)).toHaveLength(2);
+});
+
+it("SUB-9 an uploaded file that names the subscriber and that no import has taken is deleted, another stays", async () => {
+  const { world, upload, files, traces, upsert, erase, send } = await setting();
+  const id = await upsert(ADA);
+  const named = await upload(`${HEADER}bob,bob@example.com,,\nx,ada.7f3a@example.com,,Lovelace\n`);
+  const other = await upload(`${HEADER}carl,carl@example.com,,\n`);
+  await erase(id);
+  await world.settle();
+  expect(await traces()).toEqual([]);
+  expect(Object.keys(await files())).toEqual([expect.stringContaining(other)]);
+  expect(await send({ upload_id: named })).toMatchObject({ code: "BAD_REQUEST" });
+});
+
+it("SUB-9 the erasure waits for an import that was under way, and visits it after its end", async () => {
+  const { world, start, job, traces, upsert, erase } = await setting();
+  const id = await upsert(ADA);
+  const import_job_id = await start(`${HEADER}ada-7f3a,not-an-address,${PHONE},Lovelace\nbob,bob@example.com,,\n`);
+  // The import cannot read its file until five minutes from now.
+  await world.call("POST /_local/faults", { body: { channel: "aws:s3", times: 10_000 } });
+  await erase(id);
+  await world.advance(5 * MINUTE);
+  expect(await job(import_job_id)).toMatchObject({ status: "pending" });
+  await world.call("DELETE /_local/faults");
+  await world.advance(60 * MINUTE);
+  expect(await job(import_job_id)).toMatchObject({ status: "completed", failed_rows: 1 });
+  expect(await traces()).toEqual([]);
+});
+
+it("IMP-4 SUB-9 the reason of a failed import quotes nothing of its file", async () => {
+  const { run } = await setting();
+  const { status, error_message } = await run(`${HEADER}ada-7f3a,Lovelace"x",,\n`);
+  expect([status, error_message]).toEqual(["failed", expect.stringContaining("line 2")]);
+  expect(error_message).not.toContain("Lovelace");
+});

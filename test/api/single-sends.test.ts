@@ -1,0 +1,168 @@
+// Sends to one recipient: what they cost, and where a long text is stored.
+import { expect, it } from "vitest";
+import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { deliverQueue } from "../../shared/resources.ts";
+import { Message } from "../../shared/store/sends/inbox-items.ts";
+import { JobItem } from "../../shared/store/sends/job-items.ts";
+import { packId } from "../../shared/store/sends/recipients.ts";
+import { singleMessage } from "../../shared/store/sends/single.ts";
+import { jobOf, post } from "../support/notify.ts";
+import { addPeople, inboxOf, operate, wholeTable } from "../support/people.ts";
+import { entranceOf, spent } from "../support/spending.ts";
+import { openStream } from "../support/sse.ts";
+import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const long = "A line of about forty characters of text. ".repeat(220);
+const filters = { plan: { $in: Array.from({ length: 40 }, (_, n) => `plan number ${n}`) } };
+
+/** What a send costs, from its request on, without authentication and the limiter. */
+async function costOf(world: TestWorld, tenant: Tenant, body: object) {
+  const as = await tenant.dashboard();
+  const entrance = await entranceOf(world, as, { route: "POST /api/v1/notifications", body: {} });
+  const whole = await spent(world, async () => {
+    expect((await post(world, tenant, body)).status).toBe(201);
+    await world.settle();
+  });
+  return { wcu: whole.wcu - entrance.wcu, requests: whole.requests - entrance.requests };
+}
+
+it("NTF-17 D-NTF a long text is stored once however many sends have it, and each shows it", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada] = await addPeople(world, tenant, 1, () => ({ attributes: { plan: "plan number 3" } }));
+  const as = await tenant.dashboard();
+  const template = { name: "Long", content: { title: "From a template", body: long } };
+  const template_id = (await world.call("POST /api/v1/templates", { as, body: template })).body.id;
+  const one = { subscriberIds: [ada] };
+  const sends: { body?: string | undefined; variant_b?: { title: string; body: string }; [name: string]: unknown }[] = [
+    { ...one, body: long },
+    { ...one, body: long, subscriber_filters: filters, data: { order: "7" } },
+    { ...one, title: undefined, body: undefined, template_id },
+    { ...one, title: undefined, body: undefined, template_id },
+    { ...one, body: long, variant_b: { title: "Other", body: long }, split_percentage: 50 },
+  ];
+  const stream = await openStream(world, `?subscriber_id=${ada}`, tenant.sdk);
+  for (const body of sends) {
+    const { id } = (await post(world, tenant, body)).body;
+    await world.settle();
+    const { body: text, variant_b, ...job } = await jobOf(world, tenant, id);
+    const { body: _, variant_b: other, ...given } = { subscriber_filters: null, data: null, ...body };
+    const { subscriber_filters, data } = given;
+    const title = "template_id" in body ? "From a template" : "Hello";
+    const shown = { title, subscriber_filters, data, status: "completed", counts: { total: 1, delivered: 1 } };
+    expect(job).toMatchObject(shown);
+    const [message] = await inboxOf(world, tenant, ada!);
+    expect([text, message.content.body, variant_b?.body].map((one) => one?.length)).toEqual([
+      long.length,
+      long.length,
+      other?.body.length,
+    ]);
+    const row = await tenant.store.get(JobItem, { job: id });
+    expect(JSON.stringify(row).length).toBeLessThanOrEqual(1_024);
+  }
+  await world.advance(2 * SECOND);
+  const told = stream.frames().map(({ data: { body, data } }) => [body === long, data]);
+  const custom = [{}, { order: "7" }, {}, {}, { variant_id: expect.any(String) }];
+  expect(told).toEqual(custom.map((data) => [true, data]));
+  stream.disconnect();
+  const contents = (await wholeTable(world)).filter(({ pk }) => String(pk.S ?? pk).includes("#S#"));
+  expect(contents).toHaveLength(4);
+  const list = (await world.call("GET /api/v1/notifications", { as: await tenant.dashboard() })).body.items;
+  expect(list.map(({ body }: { body: string }) => body === long)).toEqual(sends.map(() => true));
+});
+
+it("a single in-app send costs the same whatever the length of a text that was sent before", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada] = await addPeople(world, tenant, 1);
+  const one = { subscriberIds: [ada] };
+  await costOf(world, tenant, one);
+  const short = await costOf(world, tenant, one);
+  expect(short.wcu).toBeLessThanOrEqual(12);
+  expect(short.requests).toBeLessThanOrEqual(12);
+  await costOf(world, tenant, { ...one, body: long });
+  expect((await costOf(world, tenant, { ...one, body: long })).wcu).toBe(short.wcu);
+});
+
+/** A worker that handles messages again, as a queue may deliver them twice. */
+const again = async (world: TestWorld, tenant: Tenant, jobs: readonly string[]) => {
+  const messages = jobs.map((job) => singleMessage(tenant.id, job));
+  await deliverQueue.open(world.partsFor("deliver"))(tenant.id).send(messages);
+  await world.settle();
+};
+
+it("sends of one burst are closed together, and a repeated message changes nothing", async () => {
+  const { world, tenant } = await withTenant();
+  const people = await addPeople(world, tenant, 10);
+  const as = await tenant.dashboard();
+  const entrance = await entranceOf(world, as, { route: "POST /api/v1/notifications", body: {} });
+  const jobs: string[] = [];
+  const cost = await spent(world, async () => {
+    for (const id of people) jobs.push((await post(world, tenant, { subscriberIds: [id] })).body.id);
+    await world.settle();
+  });
+  expect(cost.wcu / 10 - entrance.wcu).toBeLessThanOrEqual(9);
+  await again(world, tenant, jobs);
+  for (const [i, id] of jobs.entries()) {
+    expect(await jobOf(world, tenant, id)).toMatchObject({
+      status: "completed",
+      sent: 1,
+      counts: { total: 1, sent: 1, delivered: 1, failed: 0 },
+      delivered_by_channel: { in_app: 1 },
+    });
+    expect(await inboxOf(world, tenant, people[i]!)).toHaveLength(1);
+  }
+  const { body } = await world.call("GET /api/v1/insights/heatmap", { as: await tenant.dashboard() });
+  expect(JSON.stringify(body)).toContain(":10");
+});
+
+it("AMB-112 AMB-109 a suspended workspace's send is held, and is handed over in a round of its own after reactivation", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada] = await addPeople(world, tenant, 1);
+  const { id } = (await post(world, tenant, { subscriberIds: [ada] })).body;
+  await operate(world, tenant, { status: "suspended" });
+  await world.settle();
+  await world.advance(2 * HOUR);
+  await operate(world, tenant, { status: "active" });
+  expect(await jobOf(world, tenant, id)).toMatchObject({ status: "queued", sent: 1 });
+  expect(await inboxOf(world, tenant, ada!)).toEqual([]);
+  await world.call("POST /v1/in-app/messages/read", { as: tenant.sdk, body: { subscriber_id: ada } });
+  await world.advance(20 * MINUTE);
+  expect(await jobOf(world, tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+  const [message] = await inboxOf(world, tenant, ada!);
+  expect(message).toMatchObject({ notification_id: id, status: "unread" });
+  expect(Date.parse(message.created_at) - START).toBeGreaterThanOrEqual(2 * HOUR);
+  await again(world, tenant, [id]);
+  expect(await inboxOf(world, tenant, ada!)).toHaveLength(1);
+});
+
+it("AMB-112 a deleted workspace's send is canceled", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada] = await addPeople(world, tenant, 1);
+  const { id } = (await post(world, tenant, { subscriberIds: [ada] })).body;
+  await operate(world, tenant, { status: "deleted" });
+  await world.settle();
+  expect(await tenant.store.get(JobItem, { job: id })).toMatchObject({ status: "canceled" });
+  expect(await tenant.store.query(Message, { subscriber: ada! })).toMatchObject({ items: [] });
+});
+
+it("SUB-10 the only recipient of a send is anonymous after erasure, whether the message was delivered before it or not", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada] = await addPeople(world, tenant, 1);
+  const sent = (await post(world, tenant, { subscriberIds: [ada] })).body.id;
+  await world.settle();
+  const route = `GET /api/v1/notifications/${sent}/recipients/${ada}`;
+  expect((await world.call(route, { as: await tenant.dashboard() })).body).toMatchObject({ decision: "sent" });
+  await operate(world, tenant, { status: "suspended" });
+  await operate(world, tenant, { status: "active" });
+  const { id: late } = (await post(world, tenant, { subscriberIds: [ada] })).body;
+  await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+  await world.settle();
+  await world.advance(20 * MINUTE);
+  for (const job of [sent, late]) {
+    const row = await tenant.store.get(JobItem, { job });
+    expect(row?.to).toMatch(/^~/);
+    expect(row?.status).toMatch(/completed|failed/);
+  }
+  expect(JSON.stringify(await wholeTable(world))).not.toContain(packId(ada!));
+});

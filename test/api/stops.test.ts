@@ -1,0 +1,132 @@
+// A send under way is stopped: its workspace is suspended or deleted, or its campaign paused. Nothing more is handed to
+// a provider after a group of calls, and what was held goes on.
+import { expect, it } from "vitest";
+import type { Wire } from "../../local/aws/stand-in.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { findJob } from "../../shared/store/sends/jobs.ts";
+import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
+import { Profile } from "../../shared/store/subscribers/items.ts";
+import { jobOf } from "../support/notify.ts";
+import { deviceRow, operate } from "../support/people.ts";
+import { openChannels, outboxOf, spoil } from "../support/reached.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const PEOPLE = 35;
+
+/** Subscribers of one shard, with a phone each: workers plan them as one chunk. */
+async function peopleOfOneChunk(world: TestWorld, tenant: Tenant): Promise<string[]> {
+  const time = timestamp(world.clock.now());
+  const ids = Array.from({ length: PEOPLE }, (_, n) => `00000000-0000-8000-8000-${String(n).padStart(12, "0")}`);
+  const rows = ids.flatMap((id) => [
+    putItem(Profile, { id }, { id, external_id: id, created_at: time, updated_at: time }),
+    putItem(DeviceItem, { subscriber: id, device: id }, deviceRow(id, id, { at: world.clock.now() })),
+  ]);
+  await tenant.store.writeAll(rows);
+  await world.settle();
+  return ids;
+}
+
+/** A push campaign to `PEOPLE` subscribers. `onClaim` runs once, before a worker claims its second group of ten. */
+async function pushCampaign() {
+  const between: { claims: number; onClaim?: () => Promise<unknown> } = { claims: 0 };
+  const { world, tenant } = await withTenant({
+    hooks: (name) => ({
+      before: async (_, operation, input: Wire) => {
+        const isClaim = operation === "UpdateItem" && JSON.stringify(input).includes('"K#s0#');
+        if (name !== "deliver" || !isClaim || ++between.claims !== 2) return;
+        await between.onClaim?.();
+        world.clock.jumpTo(world.clock.now() + SECOND);
+      },
+    }),
+  });
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const people = await peopleOfOneChunk(world, tenant);
+  const call = async (route: string, body?: object) =>
+    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const messages = [{ content: { title: "t", body: "b" }, channel_ids: [ios] }];
+  const { id } = (await call("POST /api/v1/campaigns", { name: "c", messages })).body;
+  const act = (action: string) => call(`PATCH /api/v1/campaigns/${id}`, { action });
+  const release = async () => String((await call(`POST /api/v1/campaigns/${id}/release`)).body.messages[0].job_id);
+  const reached = async () => (await outboxOf(world)).map(({ subscriber_id }) => subscriber_id);
+  return { world, tenant, people, between, act, release, reached };
+}
+
+type Campaign = Awaited<ReturnType<typeof pushCampaign>>;
+const stops = {
+  suspended: {
+    stop: ({ world, tenant }: Campaign) => operate(world, tenant, { status: "suspended" }),
+    go: ({ world, tenant }: Campaign) => operate(world, tenant, { status: "active" }),
+  },
+  paused: {
+    stop: async ({ act }: Campaign) => expect((await act("pause")).status).toBe(200),
+    go: async ({ act }: Campaign) => expect((await act("resume")).status).toBe(200),
+  },
+};
+
+it.each([
+  ["AMB-112", "suspended"],
+  ["AMB-113", "paused"],
+] as const)("%s a send that is %s in the middle of a chunk stops after the group, and goes on", async (_, how) => {
+  const campaign = await pushCampaign();
+  const { world, tenant, people, between, release, reached } = campaign;
+  between.onClaim = () => stops[how].stop(campaign);
+  const job = await release();
+  await world.settle();
+  expect(await reached()).toHaveLength(20);
+  await world.advance(2 * DAY);
+  expect(await reached()).toHaveLength(20);
+  await stops[how].go(campaign);
+  await world.advance(how === "suspended" ? 2 * HOUR : 2 * MINUTE);
+  expect((await reached()).sort()).toEqual(people.toSorted());
+  expect(await jobOf(world, tenant, job)).toMatchObject({
+    status: "completed",
+    counts: { sent: PEOPLE, delivered: PEOPLE, failed: 0 },
+  });
+});
+
+it.each(["suspended", "paused"] as const)(
+  "AMB-112 AMB-113 a send that is %s while a provider refuses for now is tried again only afterwards",
+  async (how) => {
+    const campaign = await pushCampaign();
+    const { world, tenant, people, release, reached } = campaign;
+    await spoil(world, { channel: "ios", outcome: "transient", times: PEOPLE });
+    const job = await release();
+    await world.settle();
+    await stops[how].stop(campaign);
+    await world.advance(HOUR);
+    expect(await reached()).toEqual([]);
+    await stops[how].go(campaign);
+    await world.advance(2 * HOUR);
+    expect((await reached()).sort()).toEqual(people.toSorted());
+    expect(await jobOf(world, tenant, job)).toMatchObject({ status: "completed", counts: { delivered: PEOPLE } });
+  },
+);
+
+it("AMB-112 a queued send of a suspended workspace waits, and reaches everyone once it is active again", async () => {
+  const campaign = await pushCampaign();
+  const { world, people, release, reached } = campaign;
+  await release();
+  await stops.suspended.stop(campaign);
+  await world.advance(2 * DAY);
+  expect(await reached()).toEqual([]);
+  await stops.suspended.go(campaign);
+  await world.advance(2 * HOUR);
+  expect((await reached()).sort()).toEqual(people.toSorted());
+});
+
+it.each(["queued", "in the middle of a chunk"])("AMB-112 a deleted workspace's send is canceled, %s", async (when) => {
+  const { world, tenant, between, release, reached } = await pushCampaign();
+  const remove = () => operate(world, tenant, { status: "deleted" });
+  if (when !== "queued") between.onClaim = remove;
+  const job = await release();
+  if (when === "queued") await remove();
+  await world.settle();
+  const count = when === "queued" ? 0 : 20;
+  expect(await reached()).toHaveLength(count);
+  await world.advance(DAY);
+  expect(await reached()).toHaveLength(count);
+  expect(await findJob(tenant.store, job)).toMatchObject({ status: "canceled", error: "the workspace was deleted" });
+});

@@ -1,0 +1,75 @@
+// Counters: changed with the rows that they count, and repaired every night (docs/decisions/0024).
+import { expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
+import { awsFailure } from "../../local/aws/stand-in.ts";
+import { DAY } from "../../shared/clock.ts";
+import { AssetTotals } from "../../shared/store/experiences/asset-items.ts";
+import { MemberCount } from "../../shared/store/lists/items.ts";
+import { countMembers } from "../../shared/store/lists/memberships.ts";
+import { DynamicSegmentCount } from "../../shared/store/segments/items.ts";
+import { SubscriberCount } from "../../shared/store/subscribers/items.ts";
+import { WebhookCount } from "../../shared/store/webhooks/items.ts";
+import { addPeople } from "../support/people.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const billOf = async (world: TestWorld, tenant: Tenant) =>
+  (await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage;
+const upsert = (world: TestWorld, tenant: Tenant, external_id: string) =>
+  world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } });
+
+it("SUB-5 SUB-8 AMB-40 the number of subscribers is exact at once, and stays so when batches of the stream are repeated", async () => {
+  let failing = 0;
+  const hooks = (name: string): Hooks => ({
+    before: (service) => {
+      if (name !== "react" || service !== "sqs" || failing === 0) return;
+      failing--;
+      throw awsFailure("ServiceUnavailableException", "The queue does not answer.");
+    },
+  });
+  const { world, tenant } = await withTenant({ hooks });
+  const as = await tenant.dashboard();
+  const body = { target_url: "https://hooks.example.com/in", events: ["subscriber.created"] };
+  await world.call("POST /api/v1/webhooks", { as, body });
+  await world.settle();
+  failing = 10;
+  const people = await Promise.all(Array.from({ length: 20 }, (_, n) => upsert(world, tenant, `p${n}`)));
+  await upsert(world, tenant, "p0");
+  expect((await billOf(world, tenant)).subscribers).toBe(20);
+  for (const { body } of people.slice(0, 5)) await world.call(`DELETE /api/v1/subscribers/${body.id}`, { as });
+  expect((await billOf(world, tenant)).subscribers).toBe(15);
+  await world.settle();
+  expect(failing).toBeLessThan(10);
+  expect((await billOf(world, tenant)).subscribers).toBe(15);
+});
+
+it("AMB-40 every counter that a customer sees or a limit reads is repaired in the night, with a line in the log", async () => {
+  const { world, tenant } = await withTenant();
+  const { store } = tenant;
+  const as = await tenant.dashboard();
+  const ids = await addPeople(world, tenant, 30);
+  const list = (await world.call("POST /api/v1/lists", { as, body: { name: "friends" } })).body;
+  await world.call(`POST /api/v1/lists/${list.id}/subscribers`, { as, body: { subscriber_ids: ids.slice(0, 8) } });
+  const group = { kind: "list", id: list.id } as const;
+  expect(await countMembers(store, group)).toBe(8);
+  await store.change(SubscriberCount, { shard: "a" }, { add: { n: 50 } });
+  await store.change(SubscriberCount, { shard: "0f" }, { add: { n: -3 } });
+  await store.change(MemberCount, { ...group, shard: "0" }, { add: { n: 4 } });
+  await store.put(WebhookCount, {}, { n: 9, changes: 9 });
+  await store.put(DynamicSegmentCount, {}, { n: 2 });
+  await store.put(AssetTotals, {}, { bytes: 700, assets: 2 });
+  expect((await billOf(world, tenant)).subscribers).toBe(77);
+  await world.advance(DAY);
+  expect(await billOf(world, tenant)).toMatchObject({ subscribers: 30, asset_bytes: 0, dynamic_segments: 0 });
+  expect([await countMembers(store, group), (await store.get(WebhookCount, {}))?.n]).toEqual([8, 0]);
+  expect(await store.get(SubscriberCount, { shard: "a" })).toBeUndefined();
+  const repaired = world.logs.filter(({ message }) => message === "a counter was repaired");
+  expect(new Set(repaired.map(({ counter }) => counter)).size).toBe(5);
+
+  await upsert(world, tenant, "one more");
+  await world.advance(DAY);
+  expect((await billOf(world, tenant)).subscribers).toBe(31);
+  expect(world.logs.filter(({ message }) => message === "a counter was repaired")).toHaveLength(repaired.length);
+});

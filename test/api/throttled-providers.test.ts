@@ -1,0 +1,45 @@
+// A provider that gets too many messages: what it throttles was not tried, waits, and goes out when it may.
+import { expect, it } from "vitest";
+import { HOUR, timestamp } from "../../shared/clock.ts";
+import { jobOf } from "../support/notify.ts";
+import { addPeople, send } from "../support/people.ts";
+import { addPhone, ledgerOf, openChannels, outboxOf, spoil } from "../support/reached.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const PEOPLE = 25;
+
+async function setting(path: "ios-push" | "android-push" | "email" | "sms" | "chat_app") {
+  const { world, tenant } = await withTenant();
+  const channels = await openChannels(world, tenant, path);
+  const [[channel, id] = []] = Object.entries(channels);
+  const people = await addPeople(world, tenant, PEOPLE, (n) => ({
+    email: `p${n}@example.com`,
+    attributes: { phone: `+49151123456${10 + n}` },
+    consent: {
+      channel: path === "chat_app" ? "chat_app" : "sms",
+      status: "opted_in" as const,
+      consented_at: timestamp(world.clock.now()),
+    },
+  }));
+  if (channel === "ios" || channel === "android") for (const one of people) await addPhone(world, tenant, one, channel);
+  return { world, tenant, people, channel, body: { subscriberIds: people, channel_ids: [id] } };
+}
+
+it.each(["ios-push", "android-push", "email", "sms", "chat_app"] as const)(
+  "AMB-111 by %s: everyone is reached, in one attempt each",
+  async (path) => {
+    const { world, tenant, people, channel, body } = await setting(path);
+    await spoil(world, { channel, outcome: "throttled", times: 65 });
+    const { job } = await send(world, tenant, body);
+    expect(job).toMatchObject({ status: "processing", counts: { sent: PEOPLE, delivered: 0, failed: 0 } });
+    await world.advance(HOUR);
+    expect(await jobOf(world, tenant, job.id)).toMatchObject({
+      status: "completed",
+      counts: { sent: PEOPLE, delivered: PEOPLE, failed: 0 },
+    });
+    expect((await outboxOf(world)).map(({ subscriber_id }) => subscriber_id).sort()).toEqual(people.toSorted());
+    const rows = (await Promise.all(people.map((one) => ledgerOf(tenant, one)))).flat();
+    expect(rows.map(({ state, tries }) => [state, (tries as string[]).length])).toEqual(people.map(() => ["sent", 1]));
+  },
+);

@@ -1,0 +1,68 @@
+// Timers of one minute, however many they are (docs/decisions/0021#timers).
+import { expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
+import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { timers } from "../../shared/resources.ts";
+import type { Item } from "../../shared/store/model.ts";
+import { dueKey, minuteOf } from "../../shared/store/platform-items.ts";
+import type { Timer } from "../../shared/store/timers.ts";
+import { quickDeps } from "../support/people.ts";
+import { START, type Tenant } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+it("JND-4 hundreds of timers of one minute, and of one shard, are forwarded at their times in few messages", async () => {
+  const requests = { due: 0 };
+  const hooks = (name: string): Hooks => ({
+    before: (service) => {
+      if (service === "sqs" && name === "due") requests.due++;
+    },
+  });
+  const world = await fresh({ hooks });
+  const [one, other] = [await world.tenant(), await world.tenant()];
+  const at = START + HOUR;
+  const timerOf = (n: number) => ({
+    kind: "journey-run" as const,
+    id: `${world.ids.uuid()}#journey#${world.ids.uuid()}#1`,
+    at: at + (n % 2) * 20 * SECOND,
+  });
+  await timers
+    .open(quickDeps(world))(one.id)
+    .set(Array.from({ length: 300 }, (_, n) => timerOf(n)));
+  const crowded = Array.from({ length: 600 }, (_, n) => dueRow(other, timerOf(n), 3));
+  await other.rows.writeAll(crowded.map((put) => ({ put })));
+  const dropped = () => world.logs.filter(({ message }) => message === DROPPED).length;
+  await world.advance(HOUR - 1);
+  expect(dropped()).toBe(0);
+  await world.advance(1);
+  expect(dropped()).toBe(450);
+  await world.advance(20 * SECOND);
+  expect(dropped()).toBe(900);
+  expect(requests.due).toBeLessThanOrEqual(45);
+  const left = await Promise.all(
+    Array.from({ length: 16 }, (_, shard) => one.rows.count({ pk: `DUE#${minuteOf(at)}#${shard}` })),
+  );
+  expect(left.every((n) => n === 0)).toBe(true);
+});
+
+/** The row of a timer as it is stored, in a given shard. */
+function dueRow({ id: tenant }: Tenant, { kind, id, at }: Timer, shard: number): Item {
+  const { timer, minute } = dueKey(at, `${kind}#${tenant}#${id}`);
+  const key = { pk: `DUE#${minute}#${shard}`, sk: `${String(at).padStart(15, "0")}#${timer}` };
+  return { ...key, react: "due", tenant, kind, id, at, since: START, expires: 0 };
+}
+
+it("JND-4 a timer in a shard of an earlier release is forwarded, and so is one that the minute's pass did not see", async () => {
+  const world = await fresh();
+  const tenant = await world.tenant();
+  const [soon, late] = [START + 30 * SECOND, START + HOUR];
+  for (const at of [soon, late]) {
+    const timer = { kind: "journey-run" as const, id: `${world.ids.uuid()}#journey#${world.ids.uuid()}#1`, at };
+    await tenant.rows.put(dueRow(tenant, timer, 5));
+  }
+  await world.advance(HOUR + 6 * MINUTE);
+  expect(world.logs.filter(({ message }) => message === DROPPED)).toHaveLength(2);
+});
+
+const DROPPED = "the timer of a run that does not exist, or has not got there, was dropped";

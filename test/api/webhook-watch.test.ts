@@ -1,0 +1,168 @@
+// Deliveries whose queue message was lost: the watchdog, a redelivery or a replay makes them (WHK, AMB-104).
+import { describe, expect, it } from "vitest";
+import { DAY, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { claimAttempt, findDelivery } from "../../shared/store/webhooks/deliveries.ts";
+import { mortal } from "../support/mortal.ts";
+import { receiver } from "../support/receiver.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+/** A message that fails each time it is received is in the dead-letter queue by then. */
+const DEAD_LETTERED = 50 * MINUTE;
+
+async function setting({ hooks }: Pick<NonNullable<Parameters<typeof fresh>[0]>, "hooks"> = {}) {
+  let now = () => 0;
+  const outside = receiver(() => now());
+  const world = await fresh({ network: outside.network, ...(hooks && { hooks }) });
+  now = () => world.clock.now();
+  const tenant = await world.tenant();
+  const hook = { target_url: "https://hooks.example.com/in", events: ["subscriber.created"] };
+  const webhook: string = (await world.call("POST /v1/hooks", { as: tenant.server, body: hook })).body.id;
+  const post = async (path: string, body?: object) =>
+    world.call(`POST /api/v1/webhooks/${webhook}${path}`, { as: await tenant.dashboard(), ...(body && { body }) });
+  return {
+    world,
+    tenant,
+    webhook,
+    outside,
+    upsert: (external_id = "u1") =>
+      world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } }),
+    log: async () => {
+      const as = await tenant.dashboard();
+      return (await world.call(`GET /api/v1/webhooks/${webhook}/deliveries`, { as })).body.items;
+    },
+    redeliver: (id: string) => post(`/deliveries/${id}/redeliver`),
+    replay: () => post("/replay", { from: timestamp(world.clock.now() - DAY), to: timestamp(world.clock.now()) }),
+    deadLetters: () => world.sqs.depth("post-webhook-dead").visible,
+  };
+}
+
+/** A delivery whose message is dead-lettered, because its worker dies at its n-th AWS request. */
+async function deadLettered(n: number, moment: "before" | "after") {
+  const worker = mortal("post-webhook");
+  const here = await setting({ hooks: worker.hooks });
+  worker.dieAt(n, moment);
+  await here.upsert();
+  await here.world.advance(DEAD_LETTERED);
+  worker.revive();
+  expect([here.deadLetters(), here.outside.received.length]).toEqual([1, 0]);
+  const [delivery] = await here.log();
+  expect(delivery).toMatchObject({ outcome: "pending" });
+  return { ...here, id: String(delivery.id) };
+}
+
+/** The requests before the claim: the endpoint, the delivery, the workspace, the secrets and their key. */
+const CLAIM = 6;
+const RECORD = CLAIM + 1;
+const unclaimed = () => deadLettered(1, "before");
+const claimed = () => deadLettered(CLAIM, "after");
+
+const UNKNOWN = { n: 1, error: "the outcome of this attempt is not known", status_code: null };
+
+describe("a delivery whose message was dead-lettered", () => {
+  it("WHK-8 D-HOOKS is queued again by the watchdog, and made once", async () => {
+    const { world, outside, log } = await unclaimed();
+    await world.advance(12 * MINUTE);
+    expect(await log()).toMatchObject([{ outcome: "delivered", attempt_count: 1 }]);
+    await world.advance(DAY);
+    expect(outside.received).toHaveLength(1);
+  });
+
+  it("WHK-8 WHK-10 after its claim is attempted three more times at most", async () => {
+    const { world, outside, log } = await claimed();
+    expect(await log()).toMatchObject([{ attempt_count: 1, attempts: [] }]);
+    outside.answer(() => 500);
+    await world.advance(12 * MINUTE);
+    const results = [UNKNOWN, ...[2, 3, 4].map((n) => ({ n, status_code: 500 }))];
+    expect(await log()).toMatchObject([{ outcome: "failed", attempt_count: 4, attempts: results }]);
+    await world.advance(DAY);
+    expect(outside.received).toHaveLength(3);
+  });
+
+  it("WHK-8 D-HOOKS is queued again as often as its message is lost; no attempt begins without the secrets", async () => {
+    let isDown = true;
+    const before = (service: string) => {
+      if (isDown && service === "kms") throw new Error("the key cannot be used");
+    };
+    const hooks = (name: string) => (name === "post-webhook" ? { before } : {});
+    const { world, outside, upsert, log, deadLetters } = await setting({ hooks });
+    await upsert();
+    await world.advance(115 * MINUTE);
+    expect(deadLetters()).toBe(2);
+    expect(await log()).toMatchObject([{ outcome: "pending", attempt_count: 0, attempts: [] }]);
+    isDown = false;
+    await world.advance(10 * MINUTE);
+    expect(await log()).toMatchObject([{ outcome: "delivered", attempt_count: 1, attempts: [{ n: 1 }] }]);
+    await world.advance(DAY);
+    expect(outside.received).toHaveLength(1);
+  });
+
+  it("AMB-104 D-HOOKS can be redelivered", async () => {
+    for (const [lose, earlier] of [
+      [unclaimed, []],
+      [claimed, [UNKNOWN]],
+    ] as const) {
+      const { world, outside, log, redeliver, id } = await lose();
+      expect(await redeliver(id)).toMatchObject({ status: 202, body: { delivery_id: id } });
+      outside.answer(() => 500);
+      await world.advance(MINUTE);
+      const series = [1, 2, 3, 4].map((n) => ({ n: n + earlier.length, status_code: 500 }));
+      expect(await log()).toMatchObject([{ outcome: "failed", attempts: [...earlier, ...series] }]);
+      await world.advance(DAY);
+      expect(outside.received).toHaveLength(4);
+    }
+  });
+
+  it("F11 AMB-104 is part of a replay", async () => {
+    for (const lose of [unclaimed, claimed]) {
+      const { world, outside, log, replay } = await lose();
+      expect(await replay()).toMatchObject({ status: 202, body: { queued: 1 } });
+      await world.settle();
+      expect(await log()).toMatchObject([{ outcome: "delivered" }]);
+      await world.advance(DAY);
+      expect(outside.received).toHaveLength(1);
+    }
+  });
+});
+
+describe("a delivery whose worker died in an attempt", () => {
+  it("AMB-104 F11 is under way until its lease ends; the message of that attempt then has no effect", async () => {
+    const worker = mortal("post-webhook");
+    const { world, outside, upsert, log, redeliver, replay } = await setting({ hooks: worker.hooks });
+    worker.dieAt(CLAIM, "after");
+    await upsert();
+    await world.settle();
+    worker.revive();
+    const [{ id }] = await log();
+    await world.advance(19 * SECOND);
+    expect((await redeliver(id)).status).toBe(409);
+    expect((await replay()).body).toEqual({ queued: 0 });
+    await world.advance(SECOND);
+    outside.answer(() => 500);
+    expect((await redeliver(id)).status).toBe(202);
+    expect((await redeliver(id)).status).toBe(202);
+    await world.advance(DAY);
+    const series = [2, 3, 4, 5].map((n) => ({ n, status_code: 500 }));
+    expect(await log()).toMatchObject([{ outcome: "failed", attempt_count: 5, attempts: [UNKNOWN, ...series] }]);
+    expect(outside.received).toHaveLength(4);
+  });
+
+  it("AMB-104 WHK-8 WHK-10 a worker that read it before it was reopened claims no attempt", async () => {
+    const worker = mortal("post-webhook");
+    const { world, tenant, webhook, outside, upsert, log, redeliver } = await setting({ hooks: worker.hooks });
+    outside.answer(() => 500);
+    worker.dieAt(RECORD, "after");
+    await upsert();
+    await world.advance(20 * SECOND);
+    const [{ id, attempts }] = await log();
+    expect(attempts).toMatchObject([{ n: 1, status_code: 500 }]);
+    const read = await findDelivery(tenant.store, webhook, id);
+    expect((await redeliver(id)).status).toBe(202);
+    expect(await claimAttempt(tenant.store, webhook, { ...read!.delivery, sequence: 1 }, 2, "late")).toBe(false);
+    worker.revive();
+    await world.advance(DAY);
+    expect(await log()).toMatchObject([{ outcome: "failed", attempt_count: 5 }]);
+    expect(outside.received).toHaveLength(5);
+  });
+});

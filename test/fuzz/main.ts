@@ -1,0 +1,29 @@
+// `npm run fuzz`: see USAGE.
+import { readArguments, wholeNumber } from "../../tools/arguments.ts";
+import { fuzz } from "./fuzz.ts";
+
+const USAGE = `npm run fuzz -- [--requests 20000] [--seed 1]: random requests to every route, made from the published document.
+
+Fails on a 5xx, on an answer that the document does not describe, on a request that takes more than two seconds of CPU,
+and on data of another workspace in an answer. The same seed makes the same requests.
+Progress goes to stderr, findings to stdout. Ends with 1 if there is one.`;
+
+const { values } = readArguments(USAGE, {
+  options: { requests: { type: "string", default: "20000" }, seed: { type: "string", default: "1" } },
+});
+const requests = wholeNumber(USAGE, "--requests", values.requests, 1);
+const seed = wholeNumber(USAGE, "--seed", values.seed);
+const STEP = 500;
+
+const { findings, statuses } = await fuzz({
+  requests,
+  seed,
+  onRequest: (n, found) => {
+    if (n % STEP === 0 || n === requests) console.error(`${n} of ${requests} requests, ${found} findings`);
+  },
+});
+for (const { n, request, problem } of findings) console.log(`${n}: ${request}\n    ${problem}`);
+const answers = [...statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${n} of ${status}`);
+console.log(`Answers: ${answers.join(", ")}`);
+console.log(`${requests} requests of seed ${seed}: ${findings.length} findings`);
+process.exitCode = findings.length > 0 ? 1 : 0;

@@ -1,0 +1,52 @@
+// Ids and numbers of requests have bounds: what becomes a key fits one, and what is stored is exact (ERR-1, D-HTTPCODES).
+import { expect, it } from "vitest";
+import { systemClock } from "../../shared/clock.ts";
+import { openEgress } from "../../shared/egress/egress.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const LONG = "x".repeat(3_000);
+
+it("D-HTTPCODES an id that no key can hold is a 422 or a 404, never a 500", async () => {
+  const { world, tenant } = await withTenant();
+  const as = await tenant.dashboard();
+  const trigger = { type: "segment_entry", segment_id: LONG };
+  const requests: [route: string, body?: object][] = [
+    ...["", LONG].map((id): [string] => [`GET /api/v1/insights/lift?job_id=${id}`]),
+    ...["", LONG].map((name): [string] => [`DELETE /api/v1/insights/config?event_name=${name}`]),
+    ["POST /api/v1/journeys", { name: "n", trigger, steps: [] }],
+    ["PATCH /api/v1/billing", { monthly_send_cap: 1e21 }],
+  ];
+  for (const [route, body] of requests) {
+    const { status } = await world.call(route, { as, ...(body && { body }) });
+    expect([route.slice(0, 60), status]).toEqual([route.slice(0, 60), 422]);
+  }
+});
+
+it("CRD-7 a secret that no header can carry is refused when it is stored", async () => {
+  const { world, tenant } = await withTenant();
+  const as = await tenant.dashboard();
+  const made = await world.call("POST /api/v1/channels", { as, body: { name: "Chat", type: "chat_app" } });
+  const body = { access_token: "tok\u2026en", phone_number_id: "1", waba_id: "2" };
+  const refused = await world.call(`POST /api/v1/channels/${made.body.id}/credentials/chat_app`, { as, body });
+  expect([refused.status, Object.keys(refused.body.fields ?? {})]).toEqual([422, ["access_token"]]);
+});
+
+it("ARC-16 a header that cannot be sent is a refusal, and the client does not throw", async () => {
+  const egress = openEgress({ clock: systemClock });
+  const headers = { authorization: "Bearer tok\u2026en" };
+  for (const http2 of [false, true])
+    expect(
+      await egress.request({ purpose: "webhook", url: "https://192.0.2.1.example/", headers, http2 }),
+    ).toMatchObject({
+      outcome: "not_sent",
+    });
+});
+
+it("HOK-1 ARC-16 the target of a webhook is stored as it is requested", async () => {
+  const { world, tenant } = await withTenant();
+  const hook = { target_url: "https://HOOKS.example.com:443/a/../in", events: ["subscriber.created"] };
+  const { status, body } = await world.call("POST /v1/hooks", { as: tenant.server, body: hook });
+  expect([status, body.target_url]).toEqual([201, "https://hooks.example.com/in"]);
+});

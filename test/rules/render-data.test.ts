@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { isRenderError } from "../../shared/rules/render.ts";
+import { compileData, validateData } from "../../shared/rules/render-data.ts";
+
+const scope = { subscriber: { id: "s-1", attributes: { name: "Ann" } }, data: {} };
+const render = (data: object) => compileData(data).render(scope, { now: 0 });
+
+describe("personalised data (D-LIQUID)", () => {
+  it("fills strings at any depth, leaves names and other values, and lists what is unknown once", () => {
+    const data = {
+      "{{ x }}": ["{{ subscriber.name }}", { a: "{{ subscriber.no }}{{ subscriber.no }}", n: 1.5, z: null }],
+    };
+    expect(render(data)).toEqual({
+      data: { "{{ x }}": ["Ann", { a: "", n: 1.5, z: null }] },
+      unknown: ["subscriber.no"],
+    });
+    expect(data["{{ x }}"][0]).toBe("{{ subscriber.name }}");
+  });
+
+  it("without placeholders it is the same object", () => {
+    const data = { a: "} {", b: ["{ }"] };
+    expect(compileData(data).isStatic).toBe(true);
+    expect(render(data).data).toBe(data);
+  });
+
+  it("a string that is not valid stays as it is, beside valid ones", () => {
+    const data = { bad: "{{ oops", good: "{{ subscriber.name }}" };
+    expect(render(data).data).toEqual({ bad: "{{ oops", good: "Ann" });
+    expect(compileData({ bad: "{{ oops" }).isStatic).toBe(true);
+    expect(validateData(data)).toMatch(/^bad: /);
+  });
+
+  it("bounds placeholders and the size of the result, in bytes", () => {
+    expect(validateData({ list: Array.from({ length: 1_000 }, () => "{{ a }}") })).toBeUndefined();
+    expect(validateData({ list: Array.from({ length: 501 }, () => "{{ a }}{{ b }}") })).toMatch(/1000 placeholders/);
+    const wide = { ...scope, subscriber: { id: "s-1", attributes: { name: "é".repeat(40_000) } } };
+    const fill = (data: object) => () => compileData(data).render(wide, { now: 0 });
+    expect(fill({ a: "{{ subscriber.name }}" })).not.toThrow();
+    expect(fill({ a: "{{ subscriber.name }}", b: "{{ subscriber.name }}" })).toThrow(expect.toSatisfy(isRenderError));
+  });
+});

@@ -1,0 +1,159 @@
+// Bugs of journeys, segments, lists, campaigns, experiences and imports.
+import type { Bug } from "./bug.ts";
+
+const runs = "shared/store/journeys/runs.ts";
+const stepJourney = "functions/workers/step-journey/index.ts";
+const reactJourneys = "functions/workers/react/journeys.ts";
+const reactSegments = "functions/workers/react/segments.ts";
+const memberships = "shared/store/lists/memberships.ts";
+const campaignJobs = "shared/store/campaigns/jobs.ts";
+
+export const audiencesBugs: readonly Bug[] = [
+  {
+    name: "a run is moved from wherever it is",
+    area: "journeys",
+    file: runs,
+    find: 'changeItem(RunItem, keyOf(run), change, all(is("seq", run.seq), oneOf("status", ["active"]))),',
+    replace: 'changeItem(RunItem, keyOf(run), change, oneOf("status", ["active"])),',
+  },
+  {
+    name: "a subscriber enters a journey again while a run is active",
+    area: "journeys",
+    file: runs,
+    find: 'any(absent(), all(absent("active"), atMost("last", now - reentryAfter)));',
+    replace: 'any(absent(), atMost("last", now - reentryAfter));',
+  },
+  {
+    name: "a run that moves is still counted where it was",
+    area: "journeys",
+    file: runs,
+    find: "    statusAddends(run.status, run.current_step, -1),\n",
+    replace: "",
+  },
+  {
+    name: "a run that ends keeps its subscriber from entering again",
+    area: "journeys",
+    file: runs,
+    find: 'changeItem(RunHead, head, { remove: ["active"] }, present()),',
+    replace: "changeItem(RunHead, head, { set: { active: id } }, present()),",
+  },
+  {
+    name: "a tick that comes early is dropped",
+    area: "journeys",
+    file: stepJourney,
+    find: "  if (at > clock.now()) return retry(Math.min(MAX_DELAY_SECONDS, Math.ceil((at - clock.now()) / SECOND)));",
+    replace: "  if (at > clock.now()) return;",
+  },
+  {
+    name: "the tick of a run that is not stored yet is dropped",
+    area: "journeys",
+    file: stepJourney,
+    find: "    if (clock.now() < since + APPEARING_MS) return retry(APPEARING_RETRY_SECONDS);\n",
+    replace: "",
+  },
+  {
+    name: "a journey that goes on after a pause leaves its runs where they are",
+    area: "journeys",
+    file: reactJourneys,
+    find: 'filter(becomes("active")).filter(wasPaused).map(sweeping("resume")),',
+    replace: 'filter(becomes("draft")).filter(wasPaused).map(sweeping("resume")),',
+  },
+  {
+    name: "an archived journey goes on",
+    area: "journeys",
+    file: reactJourneys,
+    find: 'filter(becomes("archived")).map(sweeping("cancel")),',
+    replace: 'filter(becomes("draft")).map(sweeping("cancel")),',
+  },
+  {
+    name: "archiving a journey cancels only the first page of its runs",
+    area: "journeys",
+    file: "shared/store/journeys/sweeps.ts",
+    find: "  } while (position);\n  return undefined;",
+    replace: '  } while (position && mode !== "cancel");\n  return undefined;',
+  },
+  {
+    name: "a member that enters twice is counted twice",
+    area: "segments",
+    file: memberships,
+    find: '      any(absent(), is("member", false)),',
+    replace: "      undefined,",
+  },
+  {
+    name: "a member that leaves twice is counted twice",
+    area: "segments",
+    file: memberships,
+    find: '{ set: exit }, is("member", true)), member];',
+    replace: "{ set: exit }, present()), member];",
+  },
+  {
+    name: "refused changes of memberships are counted",
+    area: "lists",
+    file: memberships,
+    find: "countWrite(group, shard, sign * pending.length)",
+    replace: "countWrite(group, shard, sign * batch.length)",
+  },
+  {
+    name: "changed attributes change no segment",
+    area: "segments",
+    file: reactSegments,
+    find: "return changedKeys(change.before, change.after).flatMap((key) => byAttribute.get(key) ?? []);",
+    replace: "return [];",
+  },
+  {
+    name: "linked anonymous events change no segment",
+    area: "segments",
+    file: reactSegments,
+    find: "const linked = (aliases.get(tenant) ?? []).map(({ after }) => ({ id: after.subscriber }));",
+    replace: "const linked = [];",
+  },
+  {
+    name: "a window that ends changes no segment",
+    area: "segments",
+    file: "functions/workers/segment/index.ts",
+    find: "  if (message.window) add(message.window.subscriber, index.windowed);\n",
+    replace: "",
+  },
+  {
+    name: "a segment is not computed when it is made",
+    area: "segments",
+    file: reactSegments,
+    find: "  await queue.send(messages(fillParts, begun));\n",
+    replace: "",
+  },
+  {
+    name: "a paused campaign holds nothing",
+    area: "campaigns",
+    file: campaignJobs,
+    find: "        if (isHeld(status)) return holdJob(store, job.id);\n",
+    replace: "        if (isHeld(status)) return;\n",
+  },
+  {
+    name: "a campaign that goes on leaves its jobs held",
+    area: "campaigns",
+    file: campaignJobs,
+    find: "        if (job.held && (!restored || isAhead)) await releaseJob(store, job.id);\n",
+    replace: "",
+  },
+  {
+    name: "a campaign is over before its last job",
+    area: "campaigns",
+    file: campaignJobs,
+    find: "!jobs.every((job) => job && isTerminal(job.status))",
+    replace: "!jobs.some((job) => job && isTerminal(job.status))",
+  },
+  {
+    name: "the send of an experience that ended is not canceled",
+    area: "experiences",
+    file: "shared/store/experiences/life.ts",
+    find: "      ...(await cancelWrites(store, experience)),\n      ...endUseWrites",
+    replace: "      ...endUseWrites",
+  },
+  {
+    name: "imported rows do not come into their list",
+    area: "imports",
+    file: "functions/workers/import-rows/take-rows.ts",
+    find: "  await addMembers(store, job.list, members);\n",
+    replace: "",
+  },
+];

@@ -1,0 +1,167 @@
+// Bugs of what becomes of one message: its outcome, its retries, the lease of its chunk, the control group.
+import type { Bug } from "./bug.ts";
+
+const progress = "shared/rules/progress.ts";
+const deliver = "functions/workers/deliver/index.ts";
+const claims = "shared/store/sends/claims.ts";
+const rounds = "functions/workers/deliver/rounds.ts";
+const roundStart = "functions/workers/deliver/round-start.ts";
+
+export const outcomesBugs: readonly Bug[] = [
+  {
+    name: "accepted messages of providers never count as delivered",
+    area: "counters",
+    file: progress,
+    find: "    progress.reached[target.channel] = ",
+    replace: '    if (target.channel === "in_app") progress.reached[target.channel] = ',
+  },
+  {
+    name: "a transient refusal is never retried",
+    area: "retries",
+    file: progress,
+    find: 'const wait = outcome.status === "retryable" ? RETRY_AFTER_MS[tries.length - 1] : undefined;',
+    replace: "const wait = undefined;",
+  },
+  {
+    name: "a refused message is tried again at once",
+    area: "retries",
+    file: progress,
+    find: "const due = at + Math.max(wait, 1_000 * (outcome.retryAfterSeconds ?? 0));",
+    replace: "const due = at;",
+  },
+  {
+    name: "a message without an answer is tried again",
+    area: "retries",
+    file: progress,
+    find: '  if (outcome.status === "retryable" && wait !== undefined) {\n    const due = at + Math.max(wait, 1_000 * (outcome.retryAfterSeconds ?? 0));',
+    replace:
+      '  if ((outcome.status === "retryable" && wait !== undefined) || (outcome.status === "unknown" && tries.length < 3)) {\n    const due = at + 60_000;',
+  },
+  {
+    name: "a message that was refused for good counts as delivered",
+    area: "counters",
+    file: progress,
+    find: '  if (outcome.status === "accepted") {\n    progress.reached',
+    replace: '  if (outcome.status === "accepted" || outcome.status === "rejected") {\n    progress.reached',
+  },
+  {
+    name: "a claim is taken over without looking at its lease",
+    area: "claims",
+    file: rounds,
+    find: "  if (claim.lease >= now) return { retryInMs: claim.lease + 1 - now };\n",
+    replace: "",
+    also: [
+      {
+        file: claims,
+        find: '{ set: { owner, lease: now + LEASE_MS } }, all(absent("closed"), below("lease", now)))',
+        replace: '{ set: { owner, lease: now + LEASE_MS } }, absent("closed"))',
+      },
+    ],
+  },
+  {
+    name: "the claim of an inbox chunk is taken without looking at its lease",
+    area: "claims",
+    file: claims,
+    find: 'all(absent("closed"), any(absent("owner"), is("owner", owner), below("lease", now))),',
+    replace: 'absent("closed"),',
+  },
+  {
+    name: "a group is claimed by a worker that held the chunk before",
+    area: "claims",
+    file: claims,
+    find: 'remove: ["waits"] as const };\n  const when: ConditionOf<typeof ClaimItem> = step === 0 ? absent("owner") : isMine(lease);',
+    replace:
+      'remove: ["waits"] as const };\n  const when: ConditionOf<typeof ClaimItem> = step === 0 ? absent("owner") : absent("closed");',
+  },
+  {
+    name: "a chunk is closed by a worker that held it before",
+    area: "claims",
+    file: claims,
+    find: '    all(is("owner", owner), absent("closed")),\n  );\n  const attempt',
+    replace: '    present("owner"),\n  );\n  const attempt',
+    also: [
+      {
+        file: claims,
+        find: "import { absent, all, any, below, is,",
+        replace: "import { absent, all, any, below, is, present,",
+      },
+    ],
+  },
+  {
+    name: "short waits are dropped",
+    area: "timers",
+    file: deliver,
+    find: "  if (delayMs > MAX_DELAY_MS) return;",
+    replace: "  if (delayMs > 5 * SECOND) return;",
+  },
+  {
+    name: "the deliveries of a chunk that waits are in no hour",
+    area: "counters",
+    file: claims,
+    find: "changeItem(ClaimItem, chunkRef, change, when), counted, ...hours])",
+    replace: "changeItem(ClaimItem, chunkRef, change, when), counted])",
+  },
+  {
+    name: "an address that is gone stays a device",
+    area: "sending",
+    file: deliver,
+    find: "      await deadAddresses.mark();",
+    replace: "",
+  },
+  {
+    name: "held-out recipients are not recorded",
+    area: "conversions",
+    file: roundStart,
+    find: "  await store.writeAll(writes);",
+    replace: "  if (ids.held_out.length === 0) await store.writeAll(writes);",
+  },
+  {
+    name: "a touch has the time of the claim",
+    area: "conversions",
+    file: roundStart,
+    find: "  at: progress.at ?? lease.at,",
+    replace: "  at: lease.at,",
+  },
+  {
+    name: "after a crash an address without a row counts as delivered",
+    area: "counters",
+    file: "functions/workers/deliver/recovery.ts",
+    find: '      ? { state: rows[i] || inbox.has(subscriber) ? "sent" : "failed", reason: "template_error" }',
+    replace: '      ? { state: "sent", reason: "template_error" }',
+  },
+  {
+    name: "the ranges of a dispatched job are not announced",
+    area: "sending",
+    file: "functions/workers/fan-out/index.ts",
+    find: "  if (dispatched) await announce(context, dispatched);",
+    replace: "",
+  },
+  {
+    name: "a timer that fires before its job is stored is dropped",
+    area: "timers",
+    file: "functions/workers/fan-out/index.ts",
+    find: "      if (mayAppear) return queue.send([message], { delaySeconds: APPEARING_RETRY_SECONDS });\n",
+    replace: "",
+  },
+  {
+    name: "a job is fired early by the difference of two clocks",
+    area: "timers",
+    file: "functions/workers/fan-out/index.ts",
+    find: "  if (now < at) return waitFor(context, job.id, at - now);\n",
+    replace: "",
+  },
+  {
+    name: "due rows of the next two minutes wait for the sweep",
+    area: "timers",
+    file: "functions/workers/react/timers.ts",
+    find: "  await dueQueue.send(soon.map(({ pk, sk }) => ({ row: { pk, sk } })));\n",
+    replace: "",
+  },
+  {
+    name: "the sweep skips a minute",
+    area: "timers",
+    file: "functions/workers/due/index.ts",
+    find: "const first = Math.max(swept + 1, last - MAX_MINUTES);",
+    replace: "const first = Math.max(swept + 2, last - MAX_MINUTES);",
+  },
+];

@@ -1,0 +1,108 @@
+// Bugs of events, conversions, webhooks, quotas, erasure, revocation and suspension.
+import type { Bug } from "./bug.ts";
+
+const intake = "shared/store/events/intake.ts";
+const storing = "shared/store/events/storing.ts";
+const erasure = "shared/store/subscribers/erasure.ts";
+const deliveries = "shared/store/webhooks/deliveries.ts";
+
+export const promisesBugs: readonly Bug[] = [
+  {
+    name: "an event whose key was used before is stored again",
+    area: "events",
+    file: storing,
+    find: "const found = await store.insertAll(EventItem, keyed);",
+    replace: "await store.writeAll(keyed.map(({ key, row }) => putItem(EventItem, key, row))); const found = [];",
+  },
+  {
+    name: "events are not counted against the quota",
+    area: "quotas",
+    file: intake,
+    find: "  await takeEvents(store, rows.length, allowance);\n",
+    replace: "",
+  },
+  {
+    name: "repeated events are paid for again",
+    area: "quotas",
+    file: storing,
+    find: "    await releaseQuota(store, repeats);\n",
+    replace: "",
+  },
+  {
+    name: "the events of the erased keep their actor",
+    area: "erasure",
+    file: erasure,
+    find: "return eraseEvents(store, subscriber, { erasedAt, eraseProperties, isLast: pass === 2 });",
+    replace: "return 0;",
+  },
+  {
+    name: "the devices of the erased stay",
+    area: "erasure",
+    file: erasure,
+    find: "erase: eachPage(deviceTraces),",
+    replace: "erase: async () => 0,",
+  },
+  {
+    name: "erasures are not worked on",
+    area: "erasure",
+    file: "functions/workers/react/subscribers.ts",
+    find: "({ before }) => before?.erased_at === undefined",
+    replace: "({ before }) => before === undefined",
+  },
+  {
+    name: "an erased subscriber is still counted",
+    area: "counters",
+    file: "shared/store/subscribers/subscribers.ts",
+    find: "isAlive()), countWrite(id, -1)])",
+    replace: "isAlive()), countWrite(id, 0)])",
+  },
+  {
+    name: "a revoked key is still accepted",
+    area: "revocation",
+    file: "shared/http/authenticate.ts",
+    find: 'if (!row || row.revoked_at || row.kind !== "server") throw unauthorized();',
+    replace: 'if (!row || row.kind !== "server") throw unauthorized();',
+  },
+  {
+    name: "a suspended workspace may call every endpoint",
+    area: "suspension",
+    file: "shared/http/gates.ts",
+    find: 'if (status === "suspended" && effect !== "session" && !openWhileSuspended)',
+    replace: 'if (status === "suspended" && effect === undefined)',
+  },
+  {
+    name: "what waits for the end of quiet hours is sent while its workspace is suspended",
+    area: "suspension",
+    file: "functions/workers/deliver/wait-queue.ts",
+    find: '  if ((await workspace())?.status !== "active")',
+    replace: "  if ((await workspace()) === undefined)",
+  },
+  {
+    name: "a second worker repeats an attempt at a webhook",
+    area: "webhooks",
+    file: deliveries,
+    find: 'all(is("outcome", "pending"), is("attempt_count", n - 1), is("earlier", earlier)),',
+    replace: 'is("outcome", "pending"),',
+  },
+  {
+    name: "a conversion is looked for once",
+    area: "conversions",
+    file: "functions/workers/attribute/index.ts",
+    find: "    if (isOpen || isFresh) await queue.send([message], { delaySeconds: ROUND_MS / SECOND });\n",
+    replace: "",
+  },
+  {
+    name: "the events before an identification convert nothing",
+    area: "conversions",
+    file: "functions/workers/attribute/index.ts",
+    find: "for (const event of events) await recordConversion(store, subscriber, event, definition);",
+    replace: "",
+  },
+  {
+    name: "reading all messages reads those that come later",
+    area: "inbox",
+    file: "shared/store/sends/inbox.ts",
+    find: "{ subscriber, message: newest.id }, { initial });",
+    replace: '{ subscriber, message: newest.id.slice(0, 8).concat("-ffff-7fff-bfff-ffffffffffff") }, { initial });',
+  },
+];

@@ -1,0 +1,33 @@
+// What a client asks once all is at rest: the service answers on virtual time, without faults.
+import type { Answer, Request } from "./front-door.ts";
+import type { Tenant } from "./tenants.ts";
+import type { SimWorld } from "./world.ts";
+
+const PAGE = 100;
+
+/** A request of the dashboard, for the end of a run: the kernel runs until all is at rest again. */
+export async function ask(world: SimWorld, tenant: Tenant, route: string, request: Request = {}): Promise<Answer> {
+  let answer: Answer | undefined;
+  void world.call(tenant, "dashboard", route, request).then((found) => {
+    answer = found;
+  });
+  await world.kernel.run(() => answer !== undefined && world.kernel.pending() === 0);
+  return answer ?? { status: 0, body: undefined };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an invariant reads whatever JSON came back
+type Json = any;
+
+/** All notifications of a workspace; undefined if it is not open to requests. */
+export async function askForJobs(world: SimWorld, tenant: Tenant): Promise<Json[] | undefined> {
+  const jobs: Json[] = [];
+  let cursor = "";
+  do {
+    const query = { limit: String(PAGE), ...(cursor && { cursor }) };
+    const { status, body } = await ask(world, tenant, "GET /api/v1/notifications", { query });
+    if (status !== 200) return undefined;
+    jobs.push(...body.items);
+    cursor = body.next_cursor;
+  } while (cursor);
+  return jobs;
+}
