@@ -8,6 +8,7 @@ import { events } from "./requirements/events.ts";
 import { inApp } from "./requirements/in-app.ts";
 import { journeys } from "./requirements/journeys.ts";
 import { platform } from "./requirements/platform.ts";
+import { routes } from "./requirements/routes.ts";
 import { rulings } from "./requirements/rulings.ts";
 import { sends } from "./requirements/sends.ts";
 import { service } from "./requirements/service.ts";
@@ -28,6 +29,7 @@ const areas: Areas = {
   ...events,
   ...webhooks,
   ...platform,
+  ...routes,
   ...rulings,
   ...designs,
   ...additions,
