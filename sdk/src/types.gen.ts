@@ -443,6 +443,7 @@ export interface ListsList {
 
 export interface Me {
   tenant_id: string;
+  name: string;
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
 }
 
@@ -2033,6 +2034,8 @@ export interface AccountGetMeAnswer {
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
   read_only: boolean;
   workspaces: Me[];
+  /** RFC 3339. */
+  now: string;
 }
 
 export interface AccountUpdateWorkspaceBody {

@@ -1,6 +1,7 @@
 // Registration, login, refresh, logout and switching of workspaces.
 import { generateKeyPairSync, sign } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
+import { timestamp } from "../../shared/clock.ts";
 import { platformWrite } from "../../shared/resources.ts";
 import { hashOf } from "../../shared/store/hash.ts";
 import type { TenantId } from "../../shared/store/model.ts";
@@ -35,6 +36,15 @@ describe("registration", () => {
       expires_in: 900,
     });
     expect((await me(body.access_token)).body).toMatchObject({ user: body.user, role: "owner", read_only: false });
+  });
+
+  it("RDA-2 tells the user's workspaces by name, and the time of the service", async () => {
+    const { body } = await register();
+    await world.advance(1_000);
+    expect((await me(body.access_token)).body).toMatchObject({
+      workspaces: [{ tenant_id: body.tenant.id, name: "Analytical Engines", role: "owner" }],
+      now: timestamp(world.clock.now()),
+    });
   });
 
   it("ERR-11 D-AUTH answers 409 for a taken e-mail address, whatever its case", async () => {

@@ -1,5 +1,6 @@
 // The keys and the settings of a workspace, and who is calling.
 import * as v from "valibot";
+import { timestamp } from "../../../shared/clock.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound, unauthorized } from "../../../shared/http/errors.ts";
 import { roles, scopes } from "../../../shared/http/roles.ts";
@@ -15,6 +16,7 @@ import {
   sdkKeyFor,
   User,
 } from "../../../shared/store/workspaces/identity.ts";
+import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { SettingsChange, WorkspaceSettings } from "../../../shared/store/workspaces/settings.ts";
 import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 
@@ -73,24 +75,32 @@ export const account = group("account", "Keys and settings of a workspace, and t
     { openWhileSuspended: true, uses: [platformRead] },
     {
       summary: "Who the presented dashboard token belongs to",
+      description: "`workspaces` are those of the user, oldest membership first. `now` is the time of the service.",
       returns: v.object({
         user: User,
         tenant: v.object({ id: v.string(), name: v.string(), plan: v.string(), status: v.string() }),
         role: v.picklist(roles),
         read_only: v.boolean(),
-        workspaces: v.array(v.object({ tenant_id: v.string(), role: v.picklist(roles) })),
+        workspaces: v.array(v.object({ tenant_id: v.string(), name: v.string(), role: v.picklist(roles) })),
+        now: Timestamp,
       }),
     },
-    async ({ platform, caller }) => {
+    async ({ platform, caller, clock }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
       const { tenant, name, plan, status } = caller.workspace;
       const memberships = await membershipsOf(platform, caller.user);
+      const rows = await platform.getAll(WorkspaceItem, memberships);
       return {
         user: { id: caller.user, email: caller.email, name: caller.name },
         tenant: { id: tenant, name, plan, status },
         role: caller.role,
         read_only: caller.readOnly,
-        workspaces: memberships.map(({ tenant: tenant_id, role }) => ({ tenant_id, role })),
+        workspaces: memberships.map(({ tenant: tenant_id, role }, i) => ({
+          tenant_id,
+          name: rows[i]?.name ?? "",
+          role,
+        })),
+        now: timestamp(clock.now()),
       };
     },
   ),
