@@ -8,6 +8,7 @@ export const routes: RouteTable = {
     bulkDelete: {"route":"POST /api/v1/subscribers/bulk-delete","credentials":["dashboard"],"body":"json"},
     listWithServerKey: {"route":"GET /v1/subscribers","credentials":["server"],"query":true},
     list: {"route":"GET /api/v1/subscribers","credentials":["dashboard"],"query":true},
+    getCount: {"route":"GET /api/v1/subscribers/count","credentials":["dashboard"]},
     get: {"route":"GET /api/v1/subscribers/:id","credentials":["dashboard"]},
     listConsents: {"route":"GET /api/v1/subscribers/:id/consents","credentials":["dashboard"]},
   },

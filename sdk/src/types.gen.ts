@@ -933,6 +933,13 @@ export interface SubscribersListQuery {
   updated_since?: string | undefined;
   external_id?: string | undefined;
   email?: string | undefined;
+  /** What the external id, the e-mail address or the attribute `last_name` begins with */
+  q?: string | undefined;
+}
+
+export interface SubscribersGetCountAnswer {
+  count: number;
+  exact: boolean;
 }
 
 export interface SubscribersListConsentsAnswer {
@@ -2135,8 +2142,10 @@ export interface Endpoints {
     bulkDelete(body: SubscribersBulkDeleteBody, options?: CallOptions): Promise<SubscribersBulkDeleteAnswer>;
     /** List subscribers for an integration, newest first. `GET /v1/subscribers` */
     listWithServerKey(query?: SubscribersListWithServerKeyQuery, options?: CallOptions): Promise<SubscriberPage>;
-    /** List subscribers, newest first. `GET /api/v1/subscribers` */
+    /** List subscribers, newest first, or search them. `GET /api/v1/subscribers` */
     list(query?: SubscribersListQuery, options?: CallOptions): Promise<SubscriberPage>;
+    /** Count subscribers. `GET /api/v1/subscribers/count` */
+    getCount(options?: CallOptions): Promise<SubscribersGetCountAnswer>;
     /** Get a subscriber. `GET /api/v1/subscribers/:id` */
     get(id: string, options?: CallOptions): Promise<Subscriber>;
     /** List a subscriber's consent history, newest first. `GET /api/v1/subscribers/:id/consents` */

@@ -10,6 +10,7 @@ import { onConditionFailed } from "./refusals.ts";
 import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
 import { SHARDS } from "./shards.ts";
 import { isAlive, Profile, SubscriberCount } from "./subscribers/items.ts";
+import { fillSearch } from "./subscribers/search.ts";
 import type { Timer } from "./timers.ts";
 import { WebhookCount, WebhookItem } from "./webhooks/items.ts";
 
@@ -47,6 +48,7 @@ type Place = (store: Store, after: string | undefined) => Promise<{ repaired: nu
 /** Where counters are that a customer sees or a limit reads. */
 const places: Record<string, Place> = {
   subscribers: recountSubscribers,
+  search: fillSearch,
   lists: (store, after) => recountMembers(store, "list", after),
   segments: (store, after) => recountMembers(store, "segment", after),
   webhooks: async (store) => ({

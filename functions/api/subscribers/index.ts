@@ -13,6 +13,7 @@ import { isTimeZone } from "../../../shared/rules/time-zones.ts";
 import { Consent, consentsOf } from "../../../shared/store/subscribers/consents.ts";
 import { listSubscribers } from "../../../shared/store/subscribers/list.ts";
 import {
+  countSubscribers,
   eraseSubscriber,
   getSubscriber,
   Subscriber,
@@ -21,6 +22,7 @@ import {
 
 const MAX_ATTRIBUTES = 200;
 const MAX_KEY_CHARACTERS = 128;
+const MAX_SEARCH_CHARACTERS = 128;
 const MAX_EXTERNAL_ID_CHARACTERS = 512;
 export const MAX_BULK = 1_000;
 const MAX_CONCURRENT_ERASURES = 25;
@@ -69,6 +71,13 @@ const listQuery = v.object({
   external_id: v.optional(v.string()),
   email: v.optional(v.string()),
 });
+const SearchText = v.pipe(
+  v.string(),
+  v.trim(),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(MAX_SEARCH_CHARACTERS, `must have at most ${MAX_SEARCH_CHARACTERS} characters`),
+  v.description("What the external id, the e-mail address or the attribute `last_name` begins with"),
+);
 const SubscriberPage = v.object({ items: v.array(Subscriber), next_cursor: v.string() });
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
@@ -157,8 +166,22 @@ export const subscribers = group("subscribers", "The users that a workspace send
   endpoint(
     "GET /api/v1/subscribers",
     { uses: [storeRead, secrets] },
-    { summary: "List subscribers, newest first", query: listQuery, returns: SubscriberPage },
+    {
+      summary: "List subscribers, newest first, or search them",
+      description:
+        "With `q` the list is in the order of what was found, whatever the case. A subscriber can be found moments after " +
+        "it was written.",
+      query: v.object({ ...listQuery.entries, q: v.optional(SearchText) }),
+      returns: SubscriberPage,
+    },
     async ({ store, secrets, query }) => listSubscribers(store, await secrets.root(), query),
+  ),
+
+  endpoint(
+    "GET /api/v1/subscribers/count",
+    { uses: [storeRead] },
+    { summary: "Count subscribers", returns: v.object({ count: v.number(), exact: v.boolean() }) },
+    async ({ store }) => ({ count: await countSubscribers(store), exact: true }),
   ),
 
   endpoint(

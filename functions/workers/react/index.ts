@@ -12,6 +12,7 @@ import { importUses, queueImports } from "./imports.ts";
 import { journeyUses, queueJourneys } from "./journeys.ts";
 import { learnAttributeKeys, nameUses } from "./names.ts";
 import { planRecounts, recountUses } from "./recounts.ts";
+import { indexNames, searchUses } from "./search.ts";
 import { queueComputations, queueSegments, segmentUses } from "./segments.ts";
 import { queueSends, sendUses } from "./sends.ts";
 import { queueErasures, subscriberUses } from "./subscribers.ts";
@@ -34,6 +35,7 @@ const steps = [
   queueWebhooks,
   queueVerifications,
   learnAttributeKeys,
+  indexNames,
   queueAssetDeletion,
   planRecounts,
 ] as const;
@@ -53,6 +55,7 @@ export const react = streamWorker(
     ...segmentUses,
     ...journeyUses,
     ...nameUses,
+    ...searchUses,
     ...webhookUses,
     ...channelUses,
     ...assetUses,

@@ -23,6 +23,8 @@ import { eraseFromImports, IDENTIFIERS, type ImportTraces, importTraces } from "
 import { RejectedRows } from "./import-items.ts";
 import { Alias, ConsentItem, Profile, type ProfileRow, SubscriberAlias } from "./items.ts";
 import { anonymizeLedger, forgetPseudonym, isLedgerRow, pseudonymOf } from "./ledger-erasure.ts";
+import { forgetEntries } from "./search.ts";
+import { SearchEntry } from "./search-items.ts";
 
 /** The delay of the second pass, which finds rows that were still being written at the time of the tombstone. */
 export const SECOND_PASS_MS = 120 * SECOND;
@@ -107,6 +109,11 @@ export const places: readonly Place[] = [
     name: "files of imports, which are searched for the identifiers that the profile has until then",
     covers: [RejectedRows],
     erase: (store, _, { imports }) => eraseFromImports(store, imports),
+  },
+  {
+    name: "the names by which it is found",
+    covers: [SearchEntry],
+    erase: async (store, _, { tombstone }) => (tombstone ? forgetEntries(store, tombstone) : 0),
   },
   {
     name: "the profile, of which the tombstone stays",

@@ -7,6 +7,7 @@ import type { Key } from "../model.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
 import { SubscribersByAge } from "./items.ts";
+import { searchSubscribers } from "./search.ts";
 import { findByExternalId, getProfiles, type Subscriber, subscriberOf } from "./subscribers.ts";
 
 export interface SubscriberQuery {
@@ -15,6 +16,8 @@ export interface SubscriberQuery {
   updated_since?: string | undefined;
   external_id?: string | undefined;
   email?: string | undefined;
+  /** What the external id, the e-mail address or the last name begins with. */
+  q?: string | undefined;
 }
 
 interface SubscriberPage {
@@ -40,6 +43,7 @@ export async function listSubscribers(
     const found = await findByExternalId(store, secrets, query.external_id);
     return { items: [found].filter((one) => one !== undefined).filter(matches(query)), next_cursor: "" };
   }
+  if (query.q !== undefined) return searchSubscribers(store, secrets, { ...query, q: query.q }, matches(query));
   const nextPositions = newestFirst(
     store,
     query.cursor === undefined ? undefined : positionOf(secrets, scope, query.cursor),

@@ -1,0 +1,176 @@
+// Subscribers by the beginning of their external id, e-mail address or last name (docs/decisions/0034). Entries follow
+// from the table's stream, so that an upsert costs nothing more; the recount makes those of earlier subscribers.
+import * as v from "valibot";
+import { openCursor, pageRoom, sealCursor } from "../../http/paging.ts";
+import type { Store, StoreReader } from "../../resources.ts";
+import { type KeyOf, keyOf, putItem, removeItem } from "../item.ts";
+import { merged } from "../merge.ts";
+import type { RootSecrets } from "../secrets.ts";
+import { SHARDS } from "../shards.ts";
+import { isAlive, Profile, type ProfileRow } from "./items.ts";
+import { SearchEntry, SearchFill } from "./search-items.ts";
+import { attributesOf, getProfiles, type LivingProfile, type Subscriber, subscriberOf } from "./subscribers.ts";
+
+type EntryKey = KeyOf<typeof SearchEntry>;
+
+/** Longer names are found by their beginning. */
+const MAX_CHARACTERS = 128;
+/** Entries read for one page. Filters that leave most out give a short page and a cursor. */
+const MAX_EXAMINED = 1_000;
+/** Entries read from each shard beyond its even share of a page. */
+const SPARE = 4;
+/** Profiles whose entries are compared at once. */
+const FILL_PAGE = 400;
+
+/** The form in which names are stored and searched. */
+export const searchText = (text: string): string =>
+  [...text.normalize("NFKC").toLowerCase().trim()].slice(0, MAX_CHARACTERS).join("");
+
+/** The entries of a profile, or of a tombstone that still has the identifiers. */
+export function entriesOf(profile: ProfileRow): EntryKey[] {
+  const { id: subscriber, external_id = "", email = "" } = profile;
+  const lastName = profile["a:last_name"] === undefined ? "" : attributesOf(profile).last_name;
+  const texts = { x: external_id, e: email, n: typeof lastName === "string" ? lastName : "" };
+  return Object.entries(texts).flatMap(([field, whole]) => {
+    const text = searchText(whole);
+    return text === "" ? [] : [{ subscriber, text, field: field as keyof typeof texts }];
+  });
+}
+
+/** What a search writes: reads of profiles, and puts and removals of entries. */
+export type SearchWriter = Pick<Store, "getAll" | "writeAll">;
+
+/**
+ * Makes the entries of subscribers what their profiles say at this moment, wherever they were in another state.
+ * @param before profiles as they were, and as they became
+ */
+export async function updateEntries(
+  store: SearchWriter,
+  before: readonly ProfileRow[],
+  { mayPut = true }: { mayPut?: boolean } = {},
+): Promise<void> {
+  const ids = [...new Set(before.map(({ id }) => id))];
+  const profiles = await store.getAll(
+    Profile,
+    ids.map((id) => ({ id })),
+  );
+  const current = profiles.flatMap((profile) => (profile && profile.erased_at === undefined ? entriesOf(profile) : []));
+  const kept = new Set(current.map(nameOf));
+  const former = new Map(before.flatMap(entriesOf).map((key) => [nameOf(key), key]));
+  await store.writeAll([
+    ...[...former].flatMap(([name, key]) => (kept.has(name) ? [] : [removeItem(SearchEntry, key)])),
+    ...(mayPut ? current.map((key) => putItem(SearchEntry, key, {})) : []),
+  ]);
+}
+
+const nameOf = (key: EntryKey) => SearchEntry.sk?.(key) ?? "";
+
+interface SearchQuery {
+  q: string;
+  limit: number;
+  cursor?: string | undefined;
+}
+
+/** In the order of what was found. Each subscriber appears once, by the first of its names that matches. */
+export async function searchSubscribers(
+  store: StoreReader,
+  secrets: RootSecrets,
+  { q, limit, cursor }: SearchQuery,
+  isWanted: (subscriber: Subscriber) => boolean,
+): Promise<{ items: Subscriber[]; next_cursor: string }> {
+  const text = searchText(q);
+  const scope = `subscribers:${store.tenant}:${text}`;
+  const start = cursor === undefined ? undefined : v.parse(v.string(), openCursor(secrets, scope, cursor));
+  const next = entriesFrom(store, text, start, Math.ceil(limit / SHARDS.length) + SPARE);
+  const takes = pageRoom();
+  const items: Subscriber[] = [];
+  let last = start;
+  for (let examined = 0; items.length < limit && examined < MAX_EXAMINED; ) {
+    const batch: string[] = [];
+    while (batch.length < limit - items.length) {
+      const position = await next();
+      if (position === undefined) break;
+      batch.push(position);
+    }
+    examined += batch.length;
+    const profiles = await getProfiles(store, batch.map(subscriberIn), { eventual: true });
+    for (const [i, position] of batch.entries()) {
+      const profile = profiles[i];
+      const subscriber = profile && isFirstMatch(profile, text, position) && subscriberOf(profile);
+      if (subscriber && isWanted(subscriber)) {
+        if (!takes(subscriber)) return { items, next_cursor: sealCursor(secrets, scope, last) };
+        items.push(subscriber);
+      }
+      last = position;
+    }
+    if (batch.length === 0) return { items, next_cursor: "" };
+  }
+  return { items, next_cursor: sealCursor(secrets, scope, last) };
+}
+
+const subscriberIn = (position: string) => position.slice(position.lastIndexOf("#") + 1);
+
+/** An entry may be older than the profile, and a profile may have several that match. */
+const isFirstMatch = (profile: LivingProfile, text: string, position: string): boolean => {
+  const matching = entriesOf(profile).filter((entry) => entry.text.startsWith(text));
+  return matching.map(nameOf).sort(inBytes)[0] === position;
+};
+
+/** The order of sort keys. */
+const inBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
+
+function entriesFrom(store: StoreReader, text: string, start: string | undefined, limit: number) {
+  const sources = SHARDS.map((shard) => {
+    const { pk } = keyOf(SearchEntry, store.tenant, { subscriber: shard, text, field: "x" });
+    const first = start === undefined ? undefined : { pk, sk: start };
+    return async (after = first) => {
+      const page = await store.query(
+        SearchEntry,
+        { subscriber: shard },
+        { prefix: text, limit, after, eventual: true },
+      );
+      return { items: page.items.map(({ sk }) => sk), next: page.next };
+    };
+  });
+  return merged(sources, (one, other) => inBytes(one, other) < 0);
+}
+
+/**
+ * Puts the entries that a page of the subscribers lacks, once for each workspace: those that are older than the search.
+ * @param after the subscriber at which the former page ended
+ */
+export async function fillSearch(
+  store: Store,
+  after: string | undefined,
+): Promise<{ repaired: number; after?: string | undefined }> {
+  if (after === undefined && (await store.get(SearchFill, {}))) return { repaired: 0 };
+  const shard = after === undefined ? "0" : after.charAt(0);
+  const page = await store.query(
+    Profile,
+    { id: shard },
+    {
+      limit: FILL_PAGE,
+      filter: isAlive(),
+      ...(after !== undefined && after.length > 1 && { after: keyOf(Profile, store.tenant, { id: after }) }),
+    },
+  );
+  const entries = page.items.flatMap(entriesOf);
+  const found = await store.getAll(SearchEntry, entries);
+  const lacking = page.items.filter(({ id }) => entries.some((entry, i) => entry.subscriber === id && !found[i]));
+  if (lacking.length > 0) {
+    await updateEntries(store, lacking);
+    // A subscriber that was renamed or erased meanwhile: what was just put is removed again.
+    await updateEntries(store, lacking, { mayPut: false });
+  }
+  const next = page.next?.sk ?? SHARDS[SHARDS.indexOf(shard) + 1];
+  if (next === undefined) await store.put(SearchFill, {}, {});
+  return { repaired: 0, after: next };
+}
+
+/** Removes the entries of a subscriber that is being erased. @returns how many there were. */
+export async function forgetEntries(store: Store, tombstone: ProfileRow): Promise<number> {
+  const entries = await store.getAll(SearchEntry, entriesOf(tombstone));
+  const found = entries.filter((entry) => entry !== undefined);
+  await store.removeRows(found);
+  return found.length;
+}

@@ -1,0 +1,86 @@
+// Subscribers found by the beginning of a name, and counted (RDA-6).
+import { expect, it } from "vitest";
+import { DAY } from "../../shared/clock.ts";
+import { SHARDS } from "../../shared/store/shards.ts";
+import { SearchEntry, SearchFill } from "../../shared/store/subscribers/search-items.ts";
+import { addPeople, quickStore, wholeTable } from "../support/people.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+
+const search = async (world: TestWorld, tenant: Tenant, query: string) =>
+  (await world.call(`GET /api/v1/subscribers?${query}`, { as: await tenant.dashboard("viewer") })).body;
+
+async function found(world: TestWorld, tenant: Tenant, q: string, limit = 100): Promise<string[]> {
+  const names: string[] = [];
+  for (let cursor = ""; ; ) {
+    const next = cursor && `&cursor=${encodeURIComponent(cursor)}`;
+    const page = await search(world, tenant, `q=${encodeURIComponent(q)}&limit=${limit}${next}`);
+    names.push(...page.items.map(({ external_id }: { external_id: string }) => external_id));
+    if (page.next_cursor === "") return names;
+    cursor = page.next_cursor;
+  }
+}
+
+it("RDA-6 finds by e-mail, external id and last name, whatever the case, each subscriber once", async () => {
+  const world = await fresh();
+  const [tenant, other] = [await world.tenant(), await world.tenant()];
+  const upsert = (external_id: string, more: object = {}) =>
+    world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...more } });
+  const ada = (await upsert("u#1", { email: "Ada@Engines.example", attributes: { last_name: "Ådalen" } })).body;
+  await upsert("ada-2", { email: "ada.byron@engines.example" });
+  await upsert("ADB-3");
+  await addPeople(world, other, 1, () => ({ external_id: "ada-foreign" }));
+  await world.settle();
+  expect(await found(world, tenant, "AD")).toEqual(["ada-2", "u#1", "ADB-3"]);
+  expect(await found(world, tenant, "ada.b")).toEqual(["ada-2"]);
+  expect(await found(world, tenant, "åda")).toEqual(["u#1"]);
+  expect(await found(world, tenant, "u#")).toEqual(["u#1"]);
+  expect(await found(world, tenant, "engines")).toEqual([]);
+
+  await upsert("u#1", { email: "lovelace@engines.example" });
+  await world.settle();
+  expect(await found(world, tenant, "ada@")).toEqual([]);
+  expect(await found(world, tenant, "love")).toEqual(["u#1"]);
+  const entries = await quickStore(world, tenant).query(SearchEntry, { subscriber: ada.id });
+  expect(entries.items.filter(({ sk }) => sk.endsWith(ada.id))).toHaveLength(3);
+
+  const refused = await world.call("GET /api/v1/subscribers?q=%20", { as: await tenant.dashboard() });
+  expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["q"]]);
+});
+
+it("RDA-6 pages through every match in order, and counts without reading them", async () => {
+  const { world, tenant } = await withTenant();
+  await addPeople(world, tenant, 130, (n) => ({ external_id: `p${n}`, email: `p${n}@example.com` }));
+  const names = await found(world, tenant, "p1", 7);
+  const expected = Array.from({ length: 130 }, (_, n) => `p${n}`).filter((name) => name.startsWith("p1"));
+  expect(names).toEqual(expected.sort());
+  const { next_cursor } = await search(world, tenant, "q=p1&limit=1");
+  const elsewhere = `GET /api/v1/subscribers?q=p2&cursor=${encodeURIComponent(next_cursor)}`;
+  expect((await world.call(elsewhere, { as: await tenant.dashboard() })).status).toBe(422);
+  const count = await world.call("GET /api/v1/subscribers/count", { as: await tenant.dashboard("viewer") });
+  expect(count.body).toEqual({ count: 130, exact: true });
+});
+
+it("RDA-6 SUB-9 an erased subscriber is not found, and leaves no entry", async () => {
+  const { world, tenant } = await withTenant();
+  const [id] = await addPeople(world, tenant, 1, () => ({ email: "canary@example.com" }));
+  expect(await found(world, tenant, "canary")).toEqual(["p0"]);
+  await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+  expect(await found(world, tenant, "canary")).toEqual([]);
+  await world.settle();
+  expect(JSON.stringify(await wholeTable(world))).not.toContain("canary");
+});
+
+it("RDA-6 subscribers of before there was a search are found from the next recount on", async () => {
+  const { world, tenant } = await withTenant();
+  await addPeople(world, tenant, 60);
+  const store = quickStore(world, tenant);
+  const entries = await Promise.all(SHARDS.map((subscriber) => store.queryAll(SearchEntry, { subscriber })));
+  await store.removeRows(entries.flat());
+  await store.remove(SearchFill, {});
+  expect(await found(world, tenant, "p")).toEqual([]);
+  await world.advance(DAY);
+  expect(await found(world, tenant, "p")).toHaveLength(60);
+});
