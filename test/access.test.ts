@@ -56,6 +56,11 @@ it("D-SCOPE ATH-R3 ATH-R4 ATH-R11 every route of server keys asks for its scope,
     .map(({ route, access }): [string, Scope | undefined] => [route, access.scope]);
   expect(Object.fromEntries(scopes)).toMatchObject({
     "GET /v1/subscribers": "subscribers:read",
+    "GET /v1/subscribers/:id": "subscribers:read",
+    "POST /v1/subscribers/upsert": "subscribers:write",
+    "POST /v1/notifications": "messages:send",
+    "POST /v1/notifications/:id/cancel": "messages:send",
+    "GET /v1/notifications/:id": "messages:read",
     "POST /v1/hooks": "hooks:write",
     "GET /v1/hooks": "hooks:read",
     "DELETE /v1/hooks/:id": "hooks:write",

@@ -91,8 +91,9 @@ describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(
     const { feature } = endpoint.access;
     if (!feature) return;
     const poor = await world.tenant({ plan: "free" });
+    const as = await credentialsOf(poor, endpoint);
     const before = await fingerprint();
-    const answer = await world.call(fill(route), { as: await credentialsOf(poor, endpoint), ...goodBody(endpoint) });
+    const answer = await world.call(fill(route), { as, ...goodBody(endpoint) });
     expect([answer.status, answer.body]).toEqual([
       403,
       refusals[feature] ?? expect.objectContaining({ code: "FEATURE_NOT_AVAILABLE" }),
@@ -141,7 +142,7 @@ function goodQuery(endpoint: Endpoint, person: string) {
 
 async function credentialsOf(other: Tenant, { access }: Endpoint) {
   if (access.credentials.includes("dashboard")) return other.dashboard();
-  return access.credentials.includes("sdk") ? other.sdk : other.server;
+  return access.credentials.includes("sdk") ? other.sdk : other.backend();
 }
 
 describe(stream.endpoint.route, () => {

@@ -171,7 +171,7 @@ describe("a tour of the service finds what the document says", () => {
 
   const goodFor = async ({ access }: Endpoint, of = tenant): Promise<Headers> => {
     if (access.credentials.includes("sdk")) return of.sdk;
-    if (access.credentials.includes("server")) return of.server;
+    if (access.credentials.includes("server")) return of.backend();
     return access.credentials.length > 0 ? of.dashboard() : {};
   };
 

@@ -1,5 +1,6 @@
 // Who may call what: every route and credential, with permission or scope, plan feature and effect.
 import type { Access, Credential } from "../../shared/http/endpoint.ts";
+import { optInScopes } from "../../shared/http/roles.ts";
 import { type Contents, operationsOf } from "./contents.ts";
 
 const kinds: readonly Credential[] = ["sdk", "server", "dashboard"];
@@ -39,7 +40,7 @@ ${rows.join("\n")}
 # Access
 
 An empty cell is a 401. A name under a credential is the permission (dashboard token) or scope (server key) that is
-required. A server key made without explicit scopes has all of them. A read-only token may not \`write\`. The order of the checks: 401,
+required. A server key made without explicit scopes has all but ${[...optInScopes].map((scope) => `\`${scope}\``).join(", ")}. A read-only token may not \`write\`. The order of the checks: 401,
 429, workspace closed, read-only token, permission or scope, plan, 400 or 422.
 
 ${tables.join("\n")}`;

@@ -28,7 +28,7 @@ export const limits: readonly (readonly [what: string, maximum: string])[] = [
   ["JSON of a body", `${JSON_LIMITS.depth} levels, ${count(JSON_LIMITS.keys)} keys`],
   ["title and body of a message", `${count(MAX_TITLE_CHARACTERS)} and ${count(MAX_BODY_CHARACTERS)} characters`],
   ["template, and its rendered text", `${size(TEMPLATE_BYTES)} and ${size(RENDERED_BYTES)}`],
-  ["`subscriberIds` of a send", count(MAX_GIVEN_IDS)],
+  ["`subscriberIds` or `external_ids` of a send", count(MAX_GIVEN_IDS)],
   ["messages of a campaign", count(MAX_MESSAGES)],
   ["ids of a bulk delete", count(MAX_BULK)],
   ["devices of a subscriber", `${MAX_DEVICES}; the least recently used one is replaced`],

@@ -4,9 +4,11 @@ import type { RouteTable } from "./transport.ts";
 export const routes: RouteTable = {
   subscribers: {
     upsert: {"route":"POST /api/v1/subscribers/upsert","credentials":["sdk"],"body":"json"},
+    upsertWithServerKey: {"route":"POST /v1/subscribers/upsert","credentials":["server"],"body":"json"},
     delete: {"route":"DELETE /api/v1/subscribers/:id","credentials":["dashboard"],"query":true},
     bulkDelete: {"route":"POST /api/v1/subscribers/bulk-delete","credentials":["dashboard"],"body":"json"},
     listWithServerKey: {"route":"GET /v1/subscribers","credentials":["server"],"query":true},
+    getWithServerKey: {"route":"GET /v1/subscribers/:id","credentials":["server"]},
     list: {"route":"GET /api/v1/subscribers","credentials":["dashboard"],"query":true},
     getCount: {"route":"GET /api/v1/subscribers/count","credentials":["dashboard"]},
     get: {"route":"GET /api/v1/subscribers/:id","credentials":["dashboard"]},
@@ -22,6 +24,9 @@ export const routes: RouteTable = {
     list: {"route":"GET /api/v1/notifications","credentials":["dashboard"],"query":true},
     get: {"route":"GET /api/v1/notifications/:id","credentials":["dashboard"]},
     cancel: {"route":"POST /api/v1/notifications/:id/cancel","credentials":["dashboard"]},
+    createWithServerKey: {"route":"POST /v1/notifications","credentials":["server"],"body":"json","idempotent":true},
+    getWithServerKey: {"route":"GET /v1/notifications/:id","credentials":["server"]},
+    cancelWithServerKey: {"route":"POST /v1/notifications/:id/cancel","credentials":["server"]},
     createInteraction: {"route":"POST /api/v1/notifications/interactions","credentials":["sdk"],"body":"json"},
   },
   recipients: {

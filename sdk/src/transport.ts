@@ -172,6 +172,14 @@ function methodOf(
   };
 }
 
+/** With a server key and no credential of `name`, the backend's route of the same name is called. */
+function routeOf(routes: RouteTable[string], name: string, { dashboard, sdk, server }: Credentials): Route {
+  const route = routes[name]!;
+  const backend = routes[`${name}WithServerKey`];
+  const isCallable = route.credentials.some((kind) => ({ dashboard, sdk, server })[kind]);
+  return backend && server && !isCallable ? backend : route;
+}
+
 /**
  * Methods by group, from the table. One generator makes both `Client` and the table from the same declarations. This
  * justifies the cast.
@@ -181,7 +189,10 @@ export const methodsOf = <Client>(table: RouteTable, settings: Settings, callerC
     Object.entries(table).map(([group, routes]) => [
       group,
       Object.fromEntries(
-        Object.entries(routes).map(([name, route]) => [name, methodOf(route, settings, callerCredentials)]),
+        Object.keys(routes).map((name) => [
+          name,
+          methodOf(routeOf(routes, name, callerCredentials), settings, callerCredentials),
+        ]),
       ),
     ]),
   ) as Client;

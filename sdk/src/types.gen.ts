@@ -580,6 +580,15 @@ export interface NotificationPreview {
   };
 }
 
+export interface NotificationsNotification {
+  id: string;
+  sent: number;
+  /** How many of the given ids are of no subscriber */
+  unknown?: number | undefined;
+  /** The first 100 of them */
+  unknown_ids?: string[] | undefined;
+}
+
 export interface Recipient {
   notification_id: string;
   subscriber_id: string;
@@ -714,7 +723,7 @@ export interface ServerKey {
   id: string;
   name: string;
   prefix: string;
-  scopes: ("events:write" | "events:read" | "subscribers:read" | "hooks:read" | "hooks:write")[];
+  scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[];
   /** RFC 3339. */
   created_at: string;
   /** RFC 3339. */
@@ -903,6 +912,27 @@ export interface SubscribersUpsertBody {
   locale?: string | null | undefined;
 }
 
+export interface SubscribersUpsertWithServerKeyBody {
+  external_id: string;
+  email?: string | null | undefined;
+  attributes?: Record<string, unknown> | undefined;
+  consent?: {
+    channel?: "email" | "sms" | "chat_app" | undefined;
+    status: "opted_in" | "opted_out";
+    /** Default: now. At most 5 minutes ahead RFC 3339. */
+    consented_at?: string | undefined;
+    source?: string | undefined;
+    ip?: string | undefined;
+    text?: string | undefined;
+  } | undefined;
+  /** E.164 */
+  phone?: string | null | undefined;
+  /** An IANA time zone */
+  timezone?: string | null | undefined;
+  /** A BCP 47 language tag */
+  locale?: string | null | undefined;
+}
+
 export interface SubscribersDeleteQuery {
   erase_properties?: "true" | "false" | undefined;
 }
@@ -993,6 +1023,8 @@ export interface DevicesListAnswer {
 
 export interface NotificationsCreateBody {
   subscriberIds?: string[] | undefined;
+  /** Instead of `subscriberIds`: ids of the workspace's own system */
+  external_ids?: string[] | undefined;
   target?: {
     type: "all";
   } | {
@@ -1031,15 +1063,6 @@ export interface NotificationsCreateBody {
   bypass_quiet_hours?: boolean | undefined;
 }
 
-export interface NotificationsCreateAnswer {
-  id: string;
-  sent: number;
-  /** How many of the given ids are of no subscriber */
-  unknown?: number | undefined;
-  /** The first 100 of them */
-  unknown_ids?: string[] | undefined;
-}
-
 export interface NotificationsListQuery {
   cursor?: string | undefined;
   limit?: number | undefined;
@@ -1052,6 +1075,48 @@ export interface NotificationsListQuery {
 export interface NotificationsListAnswer {
   items: Notification[];
   next_cursor: string;
+}
+
+export interface NotificationsCreateWithServerKeyBody {
+  subscriberIds?: string[] | undefined;
+  /** Instead of `subscriberIds`: ids of the workspace's own system */
+  external_ids?: string[] | undefined;
+  target?: {
+    type: "all";
+  } | {
+    type: "list";
+    list_id: string;
+  } | {
+    type: "segment";
+    segment_id: string;
+  } | undefined;
+  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  title?: string | undefined;
+  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  body?: string | undefined;
+  template_id?: string | undefined;
+  chat_app_template_id?: string | undefined;
+  chat_app_parameters?: string[] | undefined;
+  /** Custom values for the app. Its strings may hold the Liquid subset */
+  data?: Record<string, unknown> | undefined;
+  channel_ids?: string[] | undefined;
+  category?: "marketing" | "transactional" | undefined;
+  /** RFC 3339. */
+  scheduled_at?: string | undefined;
+  channel_arbitration_mode?: "explicit" | "smart" | undefined;
+  device_filters?: Record<string, unknown> | undefined;
+  subscriber_filters?: Record<string, unknown> | undefined;
+  holdout_percentage?: number | undefined;
+  variant_b?: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body: string;
+  } | undefined;
+  split_percentage?: number | undefined;
+  name?: string | undefined;
+  idempotency_key?: string | undefined;
+  bypass_quiet_hours?: boolean | undefined;
 }
 
 export interface NotificationsCreateInteractionBody {
@@ -1070,6 +1135,8 @@ export interface NotificationsCreateInteractionBody {
 
 export interface RecipientsPreviewNotificationsBody {
   subscriberIds?: string[] | undefined;
+  /** Instead of `subscriberIds`: ids of the workspace's own system */
+  external_ids?: string[] | undefined;
   target?: {
     type: "all";
   } | {
@@ -2009,14 +2076,14 @@ export interface AccountGetSdkKeyAnswer {
 
 export interface AccountCreateServerKeyBody {
   name: string;
-  scopes?: ("events:write" | "events:read" | "subscribers:read" | "hooks:read" | "hooks:write")[] | undefined;
+  scopes?: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[] | undefined;
 }
 
 export interface AccountCreateServerKeyAnswer {
   id: string;
   name: string;
   prefix: string;
-  scopes: ("events:write" | "events:read" | "subscribers:read" | "hooks:read" | "hooks:write")[];
+  scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[];
   key: string;
   /** RFC 3339. */
   created_at: string;
@@ -2074,7 +2141,7 @@ export interface AccountGetWhoamiAnswer {
     type: "server";
     name: string;
     prefix: string;
-    scopes: ("events:write" | "events:read" | "subscribers:read" | "hooks:read" | "hooks:write")[];
+    scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[];
     /** RFC 3339. */
     created_at: string;
   };
@@ -2136,12 +2203,16 @@ export interface Endpoints {
   subscribers: {
     /** Create or update a subscriber by external_id. `POST /api/v1/subscribers/upsert` */
     upsert(body: SubscribersUpsertBody, options?: CallOptions): Promise<Subscriber>;
+    /** Create or update a subscriber by external_id. `POST /v1/subscribers/upsert` */
+    upsertWithServerKey(body: SubscribersUpsertWithServerKeyBody, options?: CallOptions): Promise<Subscriber>;
     /** Erase a subscriber with its devices and memberships. `DELETE /api/v1/subscribers/:id` */
     delete(id: string, query?: SubscribersDeleteQuery, options?: CallOptions): Promise<void>;
     /** Erase up to 1,000 subscribers. `POST /api/v1/subscribers/bulk-delete` */
     bulkDelete(body: SubscribersBulkDeleteBody, options?: CallOptions): Promise<SubscribersBulkDeleteAnswer>;
     /** List subscribers for an integration, newest first. `GET /v1/subscribers` */
     listWithServerKey(query?: SubscribersListWithServerKeyQuery, options?: CallOptions): Promise<SubscriberPage>;
+    /** Get a subscriber. `GET /v1/subscribers/:id` */
+    getWithServerKey(id: string, options?: CallOptions): Promise<Subscriber>;
     /** List subscribers, newest first, or search them. `GET /api/v1/subscribers` */
     list(query?: SubscribersListQuery, options?: CallOptions): Promise<SubscriberPage>;
     /** Count subscribers. `GET /api/v1/subscribers/count` */
@@ -2161,13 +2232,19 @@ export interface Endpoints {
   };
   notifications: {
     /** Send a notification now or at a future time. `POST /api/v1/notifications` */
-    create(body: NotificationsCreateBody, options?: CallOptions): Promise<NotificationsCreateAnswer>;
+    create(body: NotificationsCreateBody, options?: CallOptions): Promise<NotificationsNotification>;
     /** List notifications, newest first. `GET /api/v1/notifications` */
     list(query?: NotificationsListQuery, options?: CallOptions): Promise<NotificationsListAnswer>;
     /** Get a notification. `GET /api/v1/notifications/:id` */
     get(id: string, options?: CallOptions): Promise<Notification>;
     /** Cancel a scheduled notification: it reaches no recipient after this. `POST /api/v1/notifications/:id/cancel` */
     cancel(id: string, options?: CallOptions): Promise<Notification>;
+    /** Send from a backend, to the workspace's own ids or to an audience. `POST /v1/notifications` */
+    createWithServerKey(body: NotificationsCreateWithServerKeyBody, options?: CallOptions): Promise<NotificationsNotification>;
+    /** Get a notification. `GET /v1/notifications/:id` */
+    getWithServerKey(id: string, options?: CallOptions): Promise<Notification>;
+    /** Cancel a scheduled notification: it reaches no recipient after this. `POST /v1/notifications/:id/cancel` */
+    cancelWithServerKey(id: string, options?: CallOptions): Promise<Notification>;
     /** Report what a recipient did with a message. `POST /api/v1/notifications/interactions` */
     createInteraction(body: NotificationsCreateInteractionBody, options?: CallOptions): Promise<void>;
   };

@@ -7,7 +7,7 @@ import type { Caller } from "./authenticate.ts";
 import type { Access } from "./endpoint.ts";
 import { ApiError } from "./errors.ts";
 import { type RequestTokens, tokensToTake } from "./request-tokens.ts";
-import { holds, type Permission, type Scope } from "./roles.ts";
+import { holds, optInScopes, type Permission, type Scope } from "./roles.ts";
 
 /** How long a counter is kept after its window. */
 const KEPT_SECONDS = 300;
@@ -71,8 +71,9 @@ export function requirePermission(caller: Caller, permission: Permission | undef
   throw new ApiError("FORBIDDEN", `The role ${caller.role} lacks the permission ${permission}.`);
 }
 
-/** A key that was created without scopes passes (AMB-27). */
+/** A key that was created without scopes passes (AMB-27), except where the scope is opt-in (BKS-1). */
 export function requireScope(caller: Caller, scope: Scope | undefined): void {
-  if (!scope || caller.kind !== "server" || !caller.explicit || caller.scopes.includes(scope)) return;
+  if (!scope || caller.kind !== "server" || caller.scopes.includes(scope)) return;
+  if (!caller.explicit && !optInScopes.has(scope)) return;
   throw new ApiError("FORBIDDEN", `This key lacks the scope ${scope}.`);
 }

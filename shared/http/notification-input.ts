@@ -4,7 +4,7 @@ import { validatePredicate } from "../rules/predicates.ts";
 import { validateData } from "../rules/render-data.ts";
 import { validateDevicePredicate } from "../rules/versions.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
-import { JsonObject, TimestampInput } from "./schemas.ts";
+import { ExternalId, JsonObject, TimestampInput } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
 
 export const MAX_GIVEN_IDS = 10_000;
@@ -63,6 +63,16 @@ export const NewNotification = v.pipe(
         v.maxLength(MAX_GIVEN_IDS, `must name at most ${MAX_GIVEN_IDS} subscribers`),
       ),
     ),
+    external_ids: v.pipe(
+      v.optional(
+        v.pipe(
+          v.array(ExternalId, "must be an array"),
+          v.minLength(1, "must name at least one subscriber"),
+          v.maxLength(MAX_GIVEN_IDS, `must name at most ${MAX_GIVEN_IDS} subscribers`),
+        ),
+      ),
+      v.description("Instead of `subscriberIds`: ids of the workspace's own system"),
+    ),
     target: v.optional(Target),
     title: v.optional(MessageTitle),
     body: v.optional(MessageBody),
@@ -87,8 +97,9 @@ export const NewNotification = v.pipe(
     const { value } = dataset;
     const blame = (key: keyof typeof value, message: string) =>
       addIssue({ message, path: [{ type: "object", origin: "value", input: value, key, value: value[key] }] });
-    if ((value.subscriberIds === undefined) === (value.target === undefined))
-      blame("target", "exactly one of target and subscriberIds is required");
+    const audiences = [value.target, value.subscriberIds, value.external_ids];
+    if (audiences.filter((one) => one !== undefined).length !== 1)
+      blame("target", "exactly one of target, subscriberIds and external_ids is required");
     if (value.template_id !== undefined) {
       if (value.title !== undefined || value.body !== undefined)
         blame("template_id", "must not be combined with title or body");

@@ -17,8 +17,20 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
-export const scopes = ["events:write", "events:read", "subscribers:read", "hooks:read", "hooks:write"] as const;
+export const scopes = [
+  "events:write",
+  "events:read",
+  "subscribers:read",
+  "subscribers:write",
+  "messages:read",
+  "messages:send",
+  "hooks:read",
+  "hooks:write",
+] as const;
 export type Scope = (typeof scopes)[number];
+
+/** Only keys that were created with these scopes have them: a key without scopes passes the checks of the others alone. */
+export const optInScopes: ReadonlySet<Scope> = new Set(["subscribers:write", "messages:read", "messages:send"]);
 
 export function holds(role: Role, permission: Permission): boolean {
   const holders: readonly Role[] = permissions[permission];

@@ -40,6 +40,15 @@ export const Id = v.pipe(
   v.maxLength(128, "must have at most 128 characters"),
 );
 
+const MAX_EXTERNAL_ID_CHARACTERS = 512;
+
+/** A subscriber's id in the workspace's own system. */
+export const ExternalId = v.pipe(
+  v.string("must be a string"),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(MAX_EXTERNAL_ID_CHARACTERS, `must have at most ${MAX_EXTERNAL_ID_CHARACTERS} characters`),
+);
+
 /** An amount that a client sets: JSON and the table store it exactly. */
 export const Amount = v.pipe(
   v.number("must be a number"),

@@ -54,7 +54,8 @@ export async function fuzz({ requests, seed, onRequest }: Options): Promise<Resu
     const targets = operationsOf(contents)
       .filter(({ isStream }) => !isStream)
       .map(({ endpoint }) => targetOf(document.paths, endpoint));
-    const own = await world.tenant();
+    const made = await world.tenant();
+    const own = { ...made, server: await made.backend() };
     const other = await world.tenant();
     const ids = [
       ...(await filled(world, other, SECRET)),

@@ -74,6 +74,23 @@ describe("requests", () => {
     await expect(client.templates.list()).rejects.toThrow("needs one of these credentials: dashboard");
   });
 
+  it("BKS-2 BKS-3 a client with nothing but a server key calls the backend's routes by the same names", async () => {
+    const urls: string[] = [];
+    const fetch = (async (url: string) => {
+      urls.push(url);
+      return json(200, {});
+    }) as typeof globalThis.fetch;
+    const client = createClient({ baseUrl: "https://api.example.com", serverKey: "service_srv_x", fetch });
+    await client.notifications.create({ external_ids: ["ada"], title: "t", body: "b" });
+    await client.subscribers.upsert({ external_id: "ada" });
+    await client.subscribers.list({ external_id: "ada" });
+    expect(urls).toEqual([
+      "https://api.example.com/v1/notifications",
+      "https://api.example.com/v1/subscribers/upsert",
+      "https://api.example.com/v1/subscribers?external_id=ada",
+    ]);
+  });
+
   it("answer 204 with nothing", async () => {
     const { client } = clientOf(() => json(204, undefined));
     expect(await client.templates.delete("x")).toBeUndefined();

@@ -1,6 +1,6 @@
 // Every kind of credential of a request, and what the declarations say about it.
 import type { Credential, Endpoint } from "../../shared/http/endpoint.ts";
-import { holds, type Role } from "../../shared/http/roles.ts";
+import { holds, type Role, type Scope, scopes } from "../../shared/http/roles.ts";
 import type { PlanName } from "../../shared/plans.ts";
 import { platformWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
@@ -16,10 +16,13 @@ export interface Presented {
   role?: Role;
   readOnly?: boolean;
   status?: "suspended" | "deleted";
-  /** A server key made with explicit scopes, of which none is the one an endpoint wants. */
-  scopeless?: boolean;
+  /** The scopes of a server key that was made with explicit ones. */
+  scopes?: readonly Scope[];
   plan?: PlanName;
 }
+
+/** The scopes that a key without explicit ones lacks (BKS-1). */
+const OPT_IN: readonly Scope[] = ["subscribers:write", "messages:read", "messages:send"];
 
 const respell = (key: string) => `${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`;
 const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
@@ -30,7 +33,6 @@ export async function everyCredential(world: TestWorld, tenant: Tenant): Promise
   const token = (await tenant.dashboard()).authorization!.slice(7);
   const revoked = await createServerKey(tenant.store, platform, { name: "revoked" });
   await revokeServerKey(tenant.store, platform, revoked.id);
-  const scopeless = await createServerKey(tenant.store, platform, { name: "scopeless", scopes: ["hooks:read"] });
   const [header, claims, signature] = token.split(".") as [string, string, string];
   const unsigned = `${Buffer.from(JSON.stringify({ alg: "none", typ: "JWT" })).toString("base64url")}.${claims}.`;
   const closed = async (status: "suspended" | "deleted", kind: Credential): Promise<Presented> => {
@@ -55,7 +57,13 @@ export async function everyCredential(world: TestWorld, tenant: Tenant): Promise
     { name: "a token with another signature", headers: bearer(`${header}.${claims}.${signature.replace(/^./, "_")}`) },
     { name: "an SDK key", kind: "sdk", headers: tenant.sdk },
     { name: "a server key", kind: "server", headers: tenant.server },
-    { name: "a server key of other scopes", kind: "server", scopeless: true, headers: bearer(scopeless.key) },
+    {
+      name: "a server key of other scopes",
+      kind: "server",
+      scopes: ["hooks:read"],
+      headers: await tenant.backend("hooks:read"),
+    },
+    { name: "a server key of all scopes", kind: "server", scopes, headers: await tenant.backend() },
     { name: "an owner", kind: "dashboard", role: "owner", headers: bearer(token) },
     ...(await Promise.all(
       roles.map(
@@ -94,7 +102,7 @@ export function refusalOf(
 ): { status: number; code: string } | undefined {
   const { credentials, forbidden, permission, scope, effect, openWhileSuspended } = access;
   if (credentials.length === 0) return undefined;
-  const { kind, status, role, readOnly, scopeless } = presented;
+  const { kind, status, role, readOnly, scopes: held } = presented;
   if (kind && forbidden.includes(kind)) return { status: 403, code: "FORBIDDEN" };
   if (!kind || !credentials.includes(kind)) return { status: 401, code: "UNAUTHORIZED" };
   if (status === "deleted") return { status: 403, code: "TENANT_DELETED" };
@@ -102,7 +110,8 @@ export function refusalOf(
     return { status: 403, code: "TENANT_SUSPENDED" };
   if (readOnly && effect === "write") return { status: 403, code: "READ_ONLY_TOKEN" };
   if (permission && kind === "dashboard" && !holds(role!, permission)) return { status: 403, code: "FORBIDDEN" };
-  if (scope && scopeless && scope !== "hooks:read") return { status: 403, code: "FORBIDDEN" };
+  if (scope && kind === "server" && !(held?.includes(scope) ?? !OPT_IN.includes(scope)))
+    return { status: 403, code: "FORBIDDEN" };
   return undefined;
 }
 

@@ -115,6 +115,8 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/devices/", device],
   ["/api/v1/notifications/", notification],
   ["/v1/in-app/messages/", message],
+  ["/v1/subscribers/", subscriber],
+  ["/v1/notifications/", notification],
   ["/api/v1/templates/", template],
   ["/api/v1/annotations/", annotation],
   ["/api/v1/schedules/", schedule],

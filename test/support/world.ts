@@ -9,7 +9,7 @@ import { openTenancy } from "../../local/tenancy.ts";
 import { timestamp } from "../../shared/clock.ts";
 import type { LogEntry } from "../../shared/deps.ts";
 import { sdkKeyOf } from "../../shared/http/authenticate.ts";
-import type { Role } from "../../shared/http/roles.ts";
+import { type Role, type Scope, scopes } from "../../shared/http/roles.ts";
 import type { PlanName } from "../../shared/plans.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
@@ -53,6 +53,8 @@ export interface Tenant {
   server: Headers;
   /** A dashboard token of the owner, fresh at every reading. */
   dashboard(role?: Role, options?: { readOnly?: boolean }): Promise<Headers>;
+  /** A new server key of these scopes; of all if none is named. */
+  backend(...scopes: Scope[]): Promise<Headers>;
   store: Store;
   /** The table by raw keys, for data that no endpoint writes or shows. */
   rows: Rows;
@@ -140,6 +142,13 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
       rows: openRows(world.partsFor("test"))(() => true),
       sdk: { "x-sdk-key": sdkKey },
       server: { authorization: `Bearer ${serverKey}` },
+      backend: async (...held) => {
+        const made = await createServerKey(store, platform, {
+          name: "backend",
+          scopes: held.length > 0 ? held : [...scopes],
+        });
+        return { authorization: `Bearer ${made.key}` };
+      },
       dashboard: async (role = "owner", { readOnly = false } = {}) => {
         const member = role === "owner" ? user.id : `${role}-${id}`;
         if (role !== "owner") {

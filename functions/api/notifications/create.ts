@@ -8,13 +8,14 @@ import type { Store } from "../../../shared/resources.ts";
 import { absent, any, below } from "../../../shared/store/conditions.ts";
 import { type ItemWrite, putItem, type RowOf } from "../../../shared/store/item.ts";
 import { oldRow } from "../../../shared/store/refusals.ts";
+import type { Secrets } from "../../../shared/store/secrets.ts";
 import { SMALL_AUDIENCE } from "../../../shared/store/sends/audiences.ts";
 import { jobIdOf } from "../../../shared/store/sends/job-ids.ts";
 import { IdempotencyRecord } from "../../../shared/store/sends/job-items.ts";
 import type { JobWidths } from "../../../shared/store/sends/job-width.ts";
 import { oneOffSpec } from "../../../shared/store/sends/one-off.ts";
 import { type StartedSend, startSend } from "../../../shared/store/sends/sends.ts";
-import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
+import { namedByExternalIds, namedByIds } from "../../../shared/store/subscribers/external-ids.ts";
 import type { Timers } from "../../../shared/store/timers.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
 
@@ -33,7 +34,7 @@ export interface Created {
 /** @throws 403 by plan, 409 for a key that was used with another body, 422 for a reference to nothing. */
 export async function createNotification(
   store: Store,
-  { timers, jobWidths }: { timers: Timers; jobWidths: JobWidths },
+  { timers, jobWidths, secrets }: { timers: Timers; jobWidths: JobWidths; secrets: Secrets },
   allowance: Allowance,
   input: NewNotification,
   key: string | undefined,
@@ -48,14 +49,15 @@ export async function createNotification(
 
   const spec = await oneOffSpec(store, plan, input);
   const until = store.clock.now() + REMEMBERED_MS;
-  const given = input.subscriberIds && [...new Set(input.subscriberIds)];
-  const isPlannedNow = spec.scheduled_at === null && given !== undefined && given.length <= SMALL_AUDIENCE;
-  const missing = given && !isPlannedNow ? await unknownAmong(store, given) : [];
-  const answerOf = ({ id, sent, unknown = missing }: StartedSend) => ({
-    id,
-    sent,
-    ...(given && { unknown: unknown.length, unknown_ids: unknown.slice(0, MAX_UNKNOWN_SHOWN) }),
-  });
+  const { given, unknownOf } = await recipientsOf(store, secrets, input);
+  const answerOf = ({ id, sent, unknown }: StartedSend) => {
+    const missing = unknownOf(unknown);
+    return {
+      id,
+      sent,
+      ...(given && { unknown: missing.length, unknown_ids: missing.slice(0, MAX_UNKNOWN_SHOWN) }),
+    };
+  };
   const recordWrites = (started: StartedSend): ItemWrite<"workspace">[] =>
     key === undefined
       ? []
@@ -75,9 +77,26 @@ export async function createNotification(
   return replay(concurrent, digest);
 }
 
-async function unknownAmong(store: Store, ids: readonly string[]): Promise<string[]> {
-  const profiles = await getProfiles(store, ids);
-  return ids.filter((_, i) => !profiles[i]);
+/**
+ * The given ids, each once, and which of them are of no subscriber: the audience looks ids up if it is planned now.
+ */
+async function recipientsOf(
+  store: Store,
+  secrets: Secrets,
+  { subscriberIds, external_ids, scheduled_at }: NewNotification,
+) {
+  if (external_ids) {
+    const named = await namedByExternalIds(store, await secrets.root(), [...new Set(external_ids)]);
+    const names = new Map(named.map(({ id, name }) => [id, name]));
+    const missing = named.filter(({ exists }) => !exists).map(({ name }) => name);
+    const unknownOf = (unknown?: readonly string[]) => unknown?.map((id) => names.get(id) ?? id) ?? missing;
+    return { given: [...names.keys()], unknownOf };
+  }
+  const given = subscriberIds && [...new Set(subscriberIds)];
+  const isPlannedNow = scheduled_at === undefined && given !== undefined && given.length <= SMALL_AUDIENCE;
+  const named = given && !isPlannedNow ? await namedByIds(store, given) : [];
+  const missing = named.filter(({ exists }) => !exists).map(({ name }) => name);
+  return { given, unknownOf: (unknown: readonly string[] = missing) => unknown };
 }
 
 function replay({ id, sent, unknown, unknown_ids, digest }: RowOf<typeof IdempotencyRecord>, wanted: string): Created {

@@ -4,16 +4,17 @@ import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { NewNotification } from "../../../shared/http/notification-input.ts";
 import { requireFeature } from "../../../shared/plans.ts";
-import { storeRead, workspaceRead } from "../../../shared/resources.ts";
+import { secrets, storeRead, workspaceRead } from "../../../shared/resources.ts";
 import { oneOffSpec } from "../../../shared/store/sends/one-off.ts";
 import { previewSend, SendPreview } from "../../../shared/store/sends/preview.ts";
 import { getTemplate } from "../../../shared/store/sends/templates.ts";
+import { namedByExternalIds } from "../../../shared/store/subscribers/external-ids.ts";
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, workspaceRead] });
 
 export const previewNotification = endpoint(
   "POST /api/v1/notifications/preview",
-  { effect: "read" },
+  { effect: "read", uses: [secrets] },
   {
     summary: "Preview a send",
     description:
@@ -26,13 +27,15 @@ export const previewNotification = endpoint(
     example: { body: { target: { type: "all" }, title: "Hello {{ subscriber.first_name }}", body: "It works." } },
     errors: ["TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
   },
-  async ({ store, workspace, caller, body }) => {
+  async ({ store, workspace, secrets, caller, body }) => {
     const { plan } = workspaceOf(caller);
     if (body.channel_arbitration_mode === "smart") requireFeature(plan, "smart_channel");
     const spec = await oneOffSpec(store, plan, body);
     const content = spec.template_id === null ? undefined : (await getTemplate(store, spec.template_id)).content;
     const texts = content ?? { title: spec.title ?? "", body: spec.body ?? "" };
-    const given = body.subscriberIds && [...new Set(body.subscriberIds)];
+    const named =
+      body.external_ids && (await namedByExternalIds(store, await secrets.root(), [...new Set(body.external_ids)]));
+    const given = named?.map(({ id }) => id) ?? (body.subscriberIds && [...new Set(body.subscriberIds)]);
     return previewSend(store, spec, texts, { workspace: await workspace(), given });
   },
 );

@@ -1,13 +1,14 @@
 // Subscribers: upsert from the client, listing for integrations, erasure from the dashboard.
 import * as v from "valibot";
 import { MINUTE, timestamp } from "../../../shared/clock.ts";
+import type { Context } from "../../../shared/deps.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
-import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { type Call, endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
 import { invalid, notFound } from "../../../shared/http/errors.ts";
 import { limit } from "../../../shared/http/paging.ts";
-import { JsonObject, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { ExternalId, JsonObject, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { plans } from "../../../shared/plans.ts";
-import { audienceSize, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { audienceSize, type StoreReader, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { isEmailAddress, isLocale, isPhoneNumber } from "../../../shared/rules/contacts.ts";
 import { isTimeZone } from "../../../shared/rules/time-zones.ts";
 import { Consent, consentsOf } from "../../../shared/store/subscribers/consents.ts";
@@ -23,17 +24,11 @@ import {
 const MAX_ATTRIBUTES = 200;
 const MAX_KEY_CHARACTERS = 128;
 const MAX_SEARCH_CHARACTERS = 128;
-const MAX_EXTERNAL_ID_CHARACTERS = 512;
 export const MAX_BULK = 1_000;
 const MAX_CONCURRENT_ERASURES = 25;
 /** AMB-117. */
 const MAX_AHEAD_MS = 5 * MINUTE;
 
-const ExternalId = v.pipe(
-  v.string("must be a string"),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(MAX_EXTERNAL_ID_CHARACTERS, `must have at most ${MAX_EXTERNAL_ID_CHARACTERS} characters`),
-);
 const Email = v.pipe(v.string("must be a string"), v.check(isEmailAddress, "must be an e-mail address"));
 
 const Attributes = v.pipe(
@@ -80,33 +75,57 @@ const SearchText = v.pipe(
 );
 const SubscriberPage = v.object({ items: v.array(Subscriber), next_cursor: v.string() });
 
+const upserting = {
+  summary: "Create or update a subscriber by external_id",
+  body: Upsert,
+  returns: Subscriber,
+  errors: ["QUOTA_EXCEEDED"],
+} as const satisfies Shape;
+
+const upsertUses = [storeWrite, secrets, audienceSize] as const;
+
+type Upserting = Context<typeof upsertUses> & Pick<Call<typeof upserting>, "caller" | "body" | "clock">;
+
+async function upsert({ store, secrets, audienceSize, caller, body, clock }: Upserting) {
+  const { external_id, email, attributes = {}, consent, ...reserved } = body;
+  const now = timestamp(clock.now());
+  if (consent?.consented_at !== undefined && consent.consented_at > timestamp(clock.now() + MAX_AHEAD_MS))
+    throw invalid({ "consent.consented_at": "must not be more than 5 minutes in the future" });
+  const given = Object.fromEntries(Object.entries(reserved).filter(([, value]) => value !== undefined));
+  const input = {
+    external_id,
+    email,
+    attributes: { ...attributes, ...given },
+    consent: consent && { ...consent, consented_at: consent.consented_at ?? now },
+  };
+  const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
+  return upsertSubscriber(store, await secrets.root(), input, cap);
+}
+
+const reading = {
+  summary: "Get a subscriber",
+  returns: Subscriber,
+  errors: ["NOT_FOUND"],
+} as const satisfies Shape;
+
+async function read({ store, params }: { store: StoreReader; params: { id: string } }) {
+  const subscriber = await getSubscriber(store, params.id);
+  if (!subscriber) throw notFound("subscriber");
+  return subscriber;
+}
+
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const subscribers = group("subscribers", "The users that a workspace sends messages to.", [
+  endpoint("POST /api/v1/subscribers/upsert", { credentials: ["sdk"], uses: upsertUses }, upserting, (call) =>
+    upsert(call),
+  ),
+
   endpoint(
-    "POST /api/v1/subscribers/upsert",
-    { credentials: ["sdk"], uses: [storeWrite, secrets, audienceSize] },
-    {
-      summary: "Create or update a subscriber by external_id",
-      body: Upsert,
-      returns: Subscriber,
-      errors: ["QUOTA_EXCEEDED"],
-    },
-    async ({ store, secrets, audienceSize, caller, body, clock }) => {
-      const { external_id, email, attributes = {}, consent, ...reserved } = body;
-      const now = timestamp(clock.now());
-      if (consent?.consented_at !== undefined && consent.consented_at > timestamp(clock.now() + MAX_AHEAD_MS))
-        throw invalid({ "consent.consented_at": "must not be more than 5 minutes in the future" });
-      const given = Object.fromEntries(Object.entries(reserved).filter(([, value]) => value !== undefined));
-      const input = {
-        external_id,
-        email,
-        attributes: { ...attributes, ...given },
-        consent: consent && { ...consent, consented_at: consent.consented_at ?? now },
-      };
-      const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
-      return upsertSubscriber(store, await secrets.root(), input, cap);
-    },
+    "POST /v1/subscribers/upsert",
+    { credentials: ["server"], scope: "subscribers:write", uses: upsertUses },
+    upserting,
+    (call) => upsert(call),
   ),
 
   endpoint(
@@ -164,6 +183,13 @@ export const subscribers = group("subscribers", "The users that a workspace send
   ),
 
   endpoint(
+    "GET /v1/subscribers/:id",
+    { credentials: ["server"], scope: "subscribers:read", uses: [storeRead] },
+    reading,
+    (call) => read(call),
+  ),
+
+  endpoint(
     "GET /api/v1/subscribers",
     { uses: [storeRead, secrets] },
     {
@@ -184,16 +210,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
     async ({ store }) => ({ count: await countSubscribers(store), exact: true }),
   ),
 
-  endpoint(
-    "GET /api/v1/subscribers/:id",
-    { uses: [storeRead] },
-    { summary: "Get a subscriber", returns: Subscriber, errors: ["NOT_FOUND"] },
-    async ({ store, params }) => {
-      const subscriber = await getSubscriber(store, params.id);
-      if (!subscriber) throw notFound("subscriber");
-      return subscriber;
-    },
-  ),
+  endpoint("GET /api/v1/subscribers/:id", { uses: [storeRead] }, reading, (call) => read(call)),
 
   endpoint(
     "GET /api/v1/subscribers/:id/consents",

@@ -12,6 +12,7 @@ import { requireTemplate } from "./templates.ts";
 /** Checks that everything the request refers to exists in the workspace and may be used. @throws 422 naming the field. */
 export async function oneOffSpec(store: StoreReader, plan: PlanName, input: NewNotification): Promise<JobSpec> {
   const { target = null, scheduled_at = null, template_id = null } = input;
+  const ids = input.subscriberIds ?? input.external_ids;
   if (scheduled_at !== null && Date.parse(scheduled_at) <= store.clock.now())
     throw invalid({ scheduled_at: "must be in the future" });
   const channels = await requireChannels(store, plan, input.channel_ids);
@@ -28,7 +29,7 @@ export async function oneOffSpec(store: StoreReader, plan: PlanName, input: NewN
     template_id,
     channel_ids: channels.map(({ id }) => id),
     target,
-    subscriber_ids_count: input.subscriberIds ? new Set(input.subscriberIds).size : null,
+    subscriber_ids_count: ids ? new Set(ids).size : null,
     device_filters: input.device_filters ?? null,
     subscriber_filters: input.subscriber_filters ?? null,
     scheduled_at,

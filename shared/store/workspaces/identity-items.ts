@@ -134,7 +134,7 @@ export const ServerCredential = platformItem({
     last_used_at: v.optional(Timestamp),
     revoked_at: v.optional(Timestamp),
   },
-  writers: ["api-account", "api-subscribers", "api-hooks", "api-events"],
+  writers: ["api-account", "api-subscribers", "api-notifications", "api-hooks", "api-events"],
   purge: "by-tenant-attribute",
 });
 

@@ -1,0 +1,143 @@
+// Sending, reading and canceling: the same for the dashboard and for a backend with a server key.
+import * as v from "valibot";
+import type { Context } from "../../../shared/deps.ts";
+import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { type Call, existing, type Shape } from "../../../shared/http/endpoint.ts";
+import { invalid } from "../../../shared/http/errors.ts";
+import { IdempotencyKey, NewNotification } from "../../../shared/http/notification-input.ts";
+import { Timestamp } from "../../../shared/http/schemas.ts";
+import { type Store, type StoreReader, secrets, storeWrite, timers } from "../../../shared/resources.ts";
+import { isTerminal } from "../../../shared/rules/job-states.ts";
+import { chatAppInputOf } from "../../../shared/store/channels/chat-app-content.ts";
+import { soFar } from "../../../shared/store/sends/deferred.ts";
+import { withContent } from "../../../shared/store/sends/job-content.ts";
+import { jobFields } from "../../../shared/store/sends/job-items.ts";
+import { jobWidths } from "../../../shared/store/sends/job-width.ts";
+import { cancelJob, getJob, type Job } from "../../../shared/store/sends/jobs.ts";
+import { ArbitrationReport, arbitrationReport, tallyFields } from "../../../shared/store/sends/tallies.ts";
+import { createNotification } from "./create.ts";
+
+const {
+  id,
+  status,
+  name,
+  category,
+  title,
+  body,
+  template_id,
+  channel_ids,
+  subscriber_ids_count,
+  scheduled_at,
+  channel_arbitration_mode,
+  holdout_percentage,
+  split_percentage,
+  sent,
+  created_at,
+} = jobFields;
+
+const JsonRecord = v.record(v.string(), v.any());
+
+export const Notification = v.object({
+  id,
+  status,
+  name,
+  category,
+  title,
+  body,
+  data: v.nullable(JsonRecord),
+  template_id,
+  chat_app_template_id: v.optional(v.string()),
+  chat_app_parameters: v.optional(v.array(v.string())),
+  channel_ids,
+  target: v.nullable(v.looseObject({ type: v.string() })),
+  subscriber_ids_count,
+  device_filters: v.nullable(JsonRecord),
+  subscriber_filters: v.nullable(JsonRecord),
+  scheduled_at,
+  channel_arbitration_mode,
+  holdout_percentage,
+  split_percentage,
+  variant_b: v.nullable(v.object({ title: v.string(), body: v.string() })),
+  source: v.object({ type: v.string(), id: v.nullable(v.string()) }),
+  sent,
+  ...tallyFields,
+  /** Recipients that wait for the end of quiet hours (D-QUIET). */
+  deferred: v.number(),
+  error: v.nullable(v.string()),
+  created_at,
+  dispatched_at: v.nullable(Timestamp),
+  completed_at: v.nullable(Timestamp),
+  /** Aggregates only; absent for explicit sends (SMA-9). */
+  channel_arbitration: v.optional(ArbitrationReport),
+});
+
+/** `sent` is the size of the audience at creation until the job runs, then the number accepted into delivery. */
+export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<typeof Notification>> => {
+  const { counts, skip_reasons, fail_reasons, delivered_by_channel, arbitration, deferred } = await soFar(store, job);
+  return {
+    ...job,
+    ...chatAppInputOf(job.chat_app),
+    counts,
+    skip_reasons,
+    fail_reasons,
+    delivered_by_channel,
+    deferred,
+    sent: isTerminal(job.status) ? counts.sent : Math.max(job.sent, counts.sent),
+    ...(job.channel_arbitration_mode === "smart" && { channel_arbitration: arbitrationReport(arbitration) }),
+  };
+};
+
+export const creating = {
+  summary: "Send a notification now or at a future time",
+  description:
+    "An `Idempotency-Key` header (or `idempotency_key`) makes the call safe to repeat for 24 hours: the same body " +
+    "gets the first answer again with `Idempotent-Replayed: true`, another body 409.",
+  body: NewNotification,
+  returns: v.object({
+    id: v.string(),
+    sent: v.number(),
+    unknown: v.optional(v.pipe(v.number(), v.description("How many of the given ids are of no subscriber"))),
+    unknown_ids: v.optional(v.pipe(v.array(v.string()), v.description("The first 100 of them"))),
+  }),
+  status: 201,
+  idempotent: true,
+  errors: ["CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "PAYMENT_REQUIRED", "SEND_CAP_REACHED"],
+} as const satisfies Shape;
+
+export const createUses = [storeWrite, timers, jobWidths, secrets] as const;
+
+type Creation = Context<typeof createUses> & Pick<Call<typeof creating>, "caller" | "body" | "headers">;
+
+export async function create({ store, timers, jobWidths, secrets, caller, body, headers }: Creation) {
+  const { plan, sendCap, emailConsent, hasCaps } = workspaceOf(caller);
+  const header = headers["idempotency-key"];
+  if (header !== undefined && !v.is(IdempotencyKey, header))
+    throw invalid({ "Idempotency-Key": "must have 1 to 255 characters" });
+  const { replayed, ...answer } = await createNotification(
+    store,
+    { timers, jobWidths, secrets },
+    { plan, sendCap, emailConsent, hasCaps },
+    body,
+    header ?? body.idempotency_key,
+  );
+  return replayed ? existing(answer, { "idempotent-replayed": "true" }) : answer;
+}
+
+export const reading = {
+  summary: "Get a notification",
+  returns: Notification,
+  errors: ["NOT_FOUND"],
+} as const satisfies Shape;
+
+export const read = async ({ store, params }: { store: StoreReader; params: { id: string } }) =>
+  shown(store, await withContent(store, await getJob(store, params.id)));
+
+export const canceling = {
+  summary: "Cancel a scheduled notification: it reaches no recipient after this",
+  returns: Notification,
+  status: 200,
+  errors: ["NOT_FOUND", "CONFLICT"],
+} as const satisfies Shape;
+
+export const cancel = async ({ store, params }: { store: Store; params: { id: string } }) =>
+  shown(store, await withContent(store, await cancelJob(store, params.id)));
