@@ -12,7 +12,9 @@ export const routes: RouteTable = {
     list: {"route":"GET /api/v1/subscribers","credentials":["dashboard"],"query":true},
     getCount: {"route":"GET /api/v1/subscribers/count","credentials":["dashboard"]},
     get: {"route":"GET /api/v1/subscribers/:id","credentials":["dashboard"]},
+    update: {"route":"PATCH /api/v1/subscribers/:id","credentials":["dashboard"],"body":"json"},
     listConsents: {"route":"GET /api/v1/subscribers/:id/consents","credentials":["dashboard"]},
+    createConsent: {"route":"POST /api/v1/subscribers/:id/consents","credentials":["dashboard"],"body":"json"},
   },
   devices: {
     create: {"route":"POST /api/v1/devices","credentials":["sdk"],"body":"json"},

@@ -788,6 +788,36 @@ export interface SubscriberPage {
   next_cursor: string;
 }
 
+export interface SubscriberProfile {
+  id: string;
+  external_id: string;
+  email?: string | undefined;
+  attributes: string;
+  /** RFC 3339. */
+  created_at: string;
+  /** RFC 3339. */
+  updated_at: string;
+  devices: DevicesSubscriber[];
+  consents: ({
+    channel: string;
+    status: "opted_in" | "opted_out" | "unknown" | "suppressed";
+    /** RFC 3339. */
+    consented_at: string;
+  })[];
+  lists: ({
+    id: string;
+    name: string;
+    /** RFC 3339. */
+    entered_at: string;
+  })[];
+  segments: ({
+    id: string;
+    name: string;
+    /** RFC 3339. */
+    entered_at: string;
+  })[];
+}
+
 export interface SubscribersSubscriber {
   id: string;
   subscriber_id: string;
@@ -895,6 +925,12 @@ export interface SubscribersUpsertBody {
   external_id: string;
   email?: string | null | undefined;
   attributes?: Record<string, unknown> | undefined;
+  /** E.164 */
+  phone?: string | null | undefined;
+  /** An IANA time zone */
+  timezone?: string | null | undefined;
+  /** A BCP 47 language tag */
+  locale?: string | null | undefined;
   consent?: {
     channel?: "email" | "sms" | "chat_app" | undefined;
     status: "opted_in" | "opted_out";
@@ -904,18 +940,18 @@ export interface SubscribersUpsertBody {
     ip?: string | undefined;
     text?: string | undefined;
   } | undefined;
-  /** E.164 */
-  phone?: string | null | undefined;
-  /** An IANA time zone */
-  timezone?: string | null | undefined;
-  /** A BCP 47 language tag */
-  locale?: string | null | undefined;
 }
 
 export interface SubscribersUpsertWithServerKeyBody {
   external_id: string;
   email?: string | null | undefined;
   attributes?: Record<string, unknown> | undefined;
+  /** E.164 */
+  phone?: string | null | undefined;
+  /** An IANA time zone */
+  timezone?: string | null | undefined;
+  /** A BCP 47 language tag */
+  locale?: string | null | undefined;
   consent?: {
     channel?: "email" | "sms" | "chat_app" | undefined;
     status: "opted_in" | "opted_out";
@@ -925,12 +961,6 @@ export interface SubscribersUpsertWithServerKeyBody {
     ip?: string | undefined;
     text?: string | undefined;
   } | undefined;
-  /** E.164 */
-  phone?: string | null | undefined;
-  /** An IANA time zone */
-  timezone?: string | null | undefined;
-  /** A BCP 47 language tag */
-  locale?: string | null | undefined;
 }
 
 export interface SubscribersDeleteQuery {
@@ -972,8 +1002,29 @@ export interface SubscribersGetCountAnswer {
   exact: boolean;
 }
 
+export interface SubscribersUpdateBody {
+  email?: string | null | undefined;
+  attributes?: Record<string, unknown> | undefined;
+  /** E.164 */
+  phone?: string | null | undefined;
+  /** An IANA time zone */
+  timezone?: string | null | undefined;
+  /** A BCP 47 language tag */
+  locale?: string | null | undefined;
+}
+
 export interface SubscribersListConsentsAnswer {
   items: SubscribersSubscriber[];
+}
+
+export interface SubscribersCreateConsentBody {
+  channel?: "email" | "sms" | "chat_app" | undefined;
+  status: "opted_in" | "opted_out";
+  /** Default: now. At most 5 minutes ahead RFC 3339. */
+  consented_at?: string | undefined;
+  source?: string | undefined;
+  ip?: string | undefined;
+  text?: string | undefined;
 }
 
 export interface DevicesCreateBody {
@@ -2211,16 +2262,20 @@ export interface Endpoints {
     bulkDelete(body: SubscribersBulkDeleteBody, options?: CallOptions): Promise<SubscribersBulkDeleteAnswer>;
     /** List subscribers for an integration, newest first. `GET /v1/subscribers` */
     listWithServerKey(query?: SubscribersListWithServerKeyQuery, options?: CallOptions): Promise<SubscriberPage>;
-    /** Get a subscriber. `GET /v1/subscribers/:id` */
-    getWithServerKey(id: string, options?: CallOptions): Promise<Subscriber>;
+    /** Get a subscriber with its devices, consents, lists and segments. `GET /v1/subscribers/:id` */
+    getWithServerKey(id: string, options?: CallOptions): Promise<SubscriberProfile>;
     /** List subscribers, newest first, or search them. `GET /api/v1/subscribers` */
     list(query?: SubscribersListQuery, options?: CallOptions): Promise<SubscriberPage>;
     /** Count subscribers. `GET /api/v1/subscribers/count` */
     getCount(options?: CallOptions): Promise<SubscribersGetCountAnswer>;
-    /** Get a subscriber. `GET /api/v1/subscribers/:id` */
-    get(id: string, options?: CallOptions): Promise<Subscriber>;
+    /** Get a subscriber with its devices, consents, lists and segments. `GET /api/v1/subscribers/:id` */
+    get(id: string, options?: CallOptions): Promise<SubscriberProfile>;
+    /** Change a subscriber's e-mail address and attributes. `PATCH /api/v1/subscribers/:id` */
+    update(id: string, body: SubscribersUpdateBody, options?: CallOptions): Promise<Subscriber>;
     /** List a subscriber's consent history, newest first. `GET /api/v1/subscribers/:id/consents` */
     listConsents(id: string, options?: CallOptions): Promise<SubscribersListConsentsAnswer>;
+    /** Record a consent of a subscriber. `POST /api/v1/subscribers/:id/consents` */
+    createConsent(id: string, body: SubscribersCreateConsentBody, options?: CallOptions): Promise<SubscribersSubscriber>;
   };
   devices: {
     /** Register a device for push. `POST /api/v1/devices` */

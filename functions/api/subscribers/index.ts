@@ -1,18 +1,16 @@
 // Subscribers: upsert from the client, listing for integrations, erasure from the dashboard.
 import * as v from "valibot";
-import { MINUTE, timestamp } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { type Call, endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
-import { invalid, notFound } from "../../../shared/http/errors.ts";
-import { limit } from "../../../shared/http/paging.ts";
-import { ExternalId, JsonObject, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { notFound } from "../../../shared/http/errors.ts";
+import { Uuid } from "../../../shared/http/schemas.ts";
 import { plans } from "../../../shared/plans.ts";
 import { audienceSize, type StoreReader, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
-import { isEmailAddress, isLocale, isPhoneNumber } from "../../../shared/rules/contacts.ts";
-import { isTimeZone } from "../../../shared/rules/time-zones.ts";
 import { Consent, consentsOf } from "../../../shared/store/subscribers/consents.ts";
+import { changeSubscriber, recordConsent } from "../../../shared/store/subscribers/edits.ts";
 import { listSubscribers } from "../../../shared/store/subscribers/list.ts";
+import { MAX_MEMBERSHIPS, readProfile, SubscriberProfile } from "../../../shared/store/subscribers/profile.ts";
 import {
   countSubscribers,
   eraseSubscriber,
@@ -20,59 +18,11 @@ import {
   Subscriber,
   upsertSubscriber,
 } from "../../../shared/store/subscribers/subscribers.ts";
+import { ConsentInput, changeOf, consentOf, listQuery, SubscriberChange, searchQuery, Upsert } from "./input.ts";
 
-const MAX_ATTRIBUTES = 200;
-const MAX_KEY_CHARACTERS = 128;
-const MAX_SEARCH_CHARACTERS = 128;
 export const MAX_BULK = 1_000;
 const MAX_CONCURRENT_ERASURES = 25;
-/** AMB-117. */
-const MAX_AHEAD_MS = 5 * MINUTE;
 
-const Email = v.pipe(v.string("must be a string"), v.check(isEmailAddress, "must be an e-mail address"));
-
-const Attributes = v.pipe(
-  JsonObject,
-  v.maxEntries(MAX_ATTRIBUTES, `must have at most ${MAX_ATTRIBUTES} keys`),
-  v.check(
-    (attributes) => Object.keys(attributes).every(({ length }) => length > 0 && length <= MAX_KEY_CHARACTERS),
-    `must have keys of 1 to ${MAX_KEY_CHARACTERS} characters`,
-  ),
-);
-
-const ConsentInput = v.strictObject({
-  channel: v.optional(v.picklist(["email", "sms", "chat_app"], "must be email, sms or chat_app"), "email"),
-  status: v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out"),
-  consented_at: v.pipe(v.optional(TimestampInput), v.description("Default: now. At most 5 minutes ahead")),
-  source: v.optional(v.pipe(v.string(), v.maxLength(256))),
-  ip: v.optional(v.pipe(v.string(), v.maxLength(64))),
-  text: v.optional(v.pipe(v.string(), v.maxLength(2_000))),
-});
-
-const Upsert = v.strictObject({
-  external_id: ExternalId,
-  email: v.nullish(Email),
-  attributes: v.optional(Attributes),
-  consent: v.optional(ConsentInput),
-  phone: v.nullish(v.pipe(v.string(), v.check(isPhoneNumber, "must be a phone number in E.164 form"))),
-  timezone: v.nullish(v.pipe(v.string(), v.check(isTimeZone, "must be an IANA time zone"))),
-  locale: v.nullish(v.pipe(v.string(), v.check(isLocale, "must be a BCP 47 language tag"))),
-});
-
-const listQuery = v.object({
-  limit: limit(100, 1_000),
-  cursor: v.optional(v.string()),
-  updated_since: v.optional(TimestampInput),
-  external_id: v.optional(v.string()),
-  email: v.optional(v.string()),
-});
-const SearchText = v.pipe(
-  v.string(),
-  v.trim(),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(MAX_SEARCH_CHARACTERS, `must have at most ${MAX_SEARCH_CHARACTERS} characters`),
-  v.description("What the external id, the e-mail address or the attribute `last_name` begins with"),
-);
 const SubscriberPage = v.object({ items: v.array(Subscriber), next_cursor: v.string() });
 
 const upserting = {
@@ -87,31 +37,24 @@ const upsertUses = [storeWrite, secrets, audienceSize] as const;
 type Upserting = Context<typeof upsertUses> & Pick<Call<typeof upserting>, "caller" | "body" | "clock">;
 
 async function upsert({ store, secrets, audienceSize, caller, body, clock }: Upserting) {
-  const { external_id, email, attributes = {}, consent, ...reserved } = body;
-  const now = timestamp(clock.now());
-  if (consent?.consented_at !== undefined && consent.consented_at > timestamp(clock.now() + MAX_AHEAD_MS))
-    throw invalid({ "consent.consented_at": "must not be more than 5 minutes in the future" });
-  const given = Object.fromEntries(Object.entries(reserved).filter(([, value]) => value !== undefined));
-  const input = {
-    external_id,
-    email,
-    attributes: { ...attributes, ...given },
-    consent: consent && { ...consent, consented_at: consent.consented_at ?? now },
-  };
+  const { external_id, consent, ...change } = body;
+  const asserted = consent && consentOf({ clock }, consent, "consent.");
+  const input = { external_id, ...changeOf(change), consent: asserted };
   const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
   return upsertSubscriber(store, await secrets.root(), input, cap);
 }
 
 const reading = {
-  summary: "Get a subscriber",
-  returns: Subscriber,
+  summary: "Get a subscriber with its devices, consents, lists and segments",
+  description: `\`consents\` has the newest of each channel; \`lists\` and \`segments\` have the newest ${MAX_MEMBERSHIPS}.`,
+  returns: SubscriberProfile,
   errors: ["NOT_FOUND"],
 } as const satisfies Shape;
 
 async function read({ store, params }: { store: StoreReader; params: { id: string } }) {
-  const subscriber = await getSubscriber(store, params.id);
-  if (!subscriber) throw notFound("subscriber");
-  return subscriber;
+  const profile = await readProfile(store, params.id);
+  if (!profile) throw notFound("subscriber");
+  return profile;
 }
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
@@ -197,7 +140,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
       description:
         "With `q` the list is in the order of what was found, whatever the case. A subscriber can be found moments after " +
         "it was written.",
-      query: v.object({ ...listQuery.entries, q: v.optional(SearchText) }),
+      query: searchQuery,
       returns: SubscriberPage,
     },
     async ({ store, secrets, query }) => listSubscribers(store, await secrets.root(), query),
@@ -213,6 +156,23 @@ export const subscribers = group("subscribers", "The users that a workspace send
   endpoint("GET /api/v1/subscribers/:id", { uses: [storeRead] }, reading, (call) => read(call)),
 
   endpoint(
+    "PATCH /api/v1/subscribers/:id",
+    { permission: "subscribers:write", uses: [storeWrite] },
+    {
+      summary: "Change a subscriber's e-mail address and attributes",
+      description: "Attributes that are not named stay; null removes one.",
+      body: SubscriberChange,
+      returns: Subscriber,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params, body }) => {
+      const subscriber = await changeSubscriber(store, params.id, changeOf(body));
+      if (!subscriber) throw notFound("subscriber");
+      return subscriber;
+    },
+  ),
+
+  endpoint(
     "GET /api/v1/subscribers/:id/consents",
     { uses: [storeRead] },
     {
@@ -223,6 +183,24 @@ export const subscribers = group("subscribers", "The users that a workspace send
     async ({ store, params }) => {
       if (!(await getSubscriber(store, params.id))) throw notFound("subscriber");
       return { items: await consentsOf(store, params.id) };
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/subscribers/:id/consents",
+    { permission: "subscribers:write", uses: [storeWrite] },
+    {
+      summary: "Record a consent of a subscriber",
+      description: "It is added to the history. The newest consent of a channel decides.",
+      body: v.strictObject({ ...ConsentInput.entries, source: v.optional(ConsentInput.entries.source, "dashboard") }),
+      returns: Consent,
+      status: 201,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params, body, clock }) => {
+      const consent = await recordConsent(store, params.id, consentOf({ clock }, body));
+      if (!consent) throw notFound("subscriber");
+      return consent;
     },
   ),
 ]);

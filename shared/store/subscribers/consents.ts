@@ -116,7 +116,7 @@ export async function consentsOf(store: StoreReader, subscriber: string): Promis
   return items.map(consentOf);
 }
 
-function consentOf(row: RowOf<typeof ConsentItem>): Consent {
+export function consentOf(row: RowOf<typeof ConsentItem>): Consent {
   const { pk: _, sk: __, source = null, evidence, ...fields } = row;
   const { ip = null, text = null, import_job_id = null } = fromJson(evidence);
   return { ...fields, source, evidence: { ip, text, import_job_id } };

@@ -41,7 +41,9 @@ export async function writeProfile(
   cap: Partial<SubscriberCap>,
 ): Promise<ProfileRow> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const found = await (input.consent ? updateWithConsent(store, id, input, input.consent) : update(store, id, input));
+    const found = await (input.consent
+      ? updateWithConsent(store, id, input, input.consent)
+      : updateProfile(store, id, input));
     if (found) return found;
     const created = await create(store, id, input, cap);
     if (created) return created;
@@ -49,7 +51,11 @@ export async function writeProfile(
   throw new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now.");
 }
 
-const update = (store: Store, id: string, input: SubscriberInput): Promise<ProfileRow | undefined> =>
+/** What changes of a subscriber. Without `external_id`, that of its profile stays. */
+export type ProfileInput = Omit<SubscriberInput, "external_id"> & { external_id?: string };
+
+/** @returns the profile after the write, or the tombstone that prevented it; undefined if there is neither. */
+export const updateProfile = (store: Store, id: string, input: ProfileInput): Promise<ProfileRow | undefined> =>
   store
     .change(Profile, { id }, profileChange(store, input, id), isAlive())
     .catch(onConditionFailed(Profile, (old) => (old?.erased_at ? old : undefined)));
@@ -60,13 +66,15 @@ function asOfNow({ clock }: Store, consent: ConsentAssertion): ConsentAssertion 
   return consent.consented_at > now ? { ...consent, consented_at: now } : consent;
 }
 
-async function updateWithConsent(
+/** The same with a consent, in one transaction. */
+export async function updateWithConsent(
   store: Store,
   id: string,
-  input: SubscriberInput,
+  input: ProfileInput,
   consent: ConsentAssertion,
+  consentId = store.ids.uuidAt(store.clock.now()),
 ): Promise<ProfileRow | undefined> {
-  const history = consentWrite(store, id, store.ids.uuidAt(store.clock.now()), consent);
+  const history = consentWrite(store, id, consentId, consent);
   const current = asOfNow(store, consent);
   const plain = profileChange(store, input, id);
   const folded = { ...plain, set: { ...plain.set, ...foldedConsent(current) } };
@@ -120,8 +128,12 @@ async function create(
   );
 }
 
-function profileChange(store: Store, { external_id, email, attributes = {} }: SubscriberInput, id: string) {
-  const set: Partial<ProfileRow> = { external_id, updated_at: timestamp(store.clock.now()), react: "subscriber" };
+function profileChange(store: Store, { external_id, email, attributes = {} }: ProfileInput, id: string) {
+  const set: Partial<ProfileRow> = {
+    ...(external_id !== undefined && { external_id }),
+    updated_at: timestamp(store.clock.now()),
+    react: "subscriber",
+  };
   const remove: ("email" | "i4pk" | "i4sk" | `a:${string}`)[] = [];
   if (email === null) remove.push("email");
   else if (email !== undefined) set.email = email;

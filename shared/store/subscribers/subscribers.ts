@@ -52,17 +52,18 @@ export async function upsertSubscriber(
   let generation = 0;
   for (let hops = 0; ; hops++) {
     const id = subscriberId(secrets, store.tenant, input.external_id, generation);
-    const row = await writeProfile(store, id, input, cap).catch(
-      tooLarge(() => {
-        throw invalid({ attributes: "are, with those that are there already, more than a subscriber can hold" });
-      }),
-    );
+    const row = await writeProfile(store, id, input, cap).catch(tooLarge(refuseAttributes));
     if (isLiving(row)) {
       if (hops > 1) await rememberGeneration(store, secrets, input.external_id, generation);
       return subscriberOf(row);
     }
     generation = Math.max(generation + 1, row.next ?? 0);
   }
+}
+
+/** @throws 422. For attributes that, with those that are there, are larger than an item can be. */
+export function refuseAttributes(): never {
+  throw invalid({ attributes: "are, with those that are there already, more than a subscriber can hold" });
 }
 
 /** After several erasures of one external id, the first tombstone points at the current generation. */

@@ -1,0 +1,78 @@
+// What clients send about a subscriber: identifiers, attributes and consents.
+import * as v from "valibot";
+import { type Clock, MINUTE, timestamp } from "../../../shared/clock.ts";
+import { invalid } from "../../../shared/http/errors.ts";
+import { limit } from "../../../shared/http/paging.ts";
+import { ExternalId, JsonObject, TimestampInput } from "../../../shared/http/schemas.ts";
+import { isEmailAddress, isLocale, isPhoneNumber } from "../../../shared/rules/contacts.ts";
+import { isTimeZone } from "../../../shared/rules/time-zones.ts";
+
+const MAX_ATTRIBUTES = 200;
+const MAX_KEY_CHARACTERS = 128;
+const MAX_SEARCH_CHARACTERS = 128;
+/** AMB-117. */
+const MAX_AHEAD_MS = 5 * MINUTE;
+
+const Email = v.pipe(v.string("must be a string"), v.check(isEmailAddress, "must be an e-mail address"));
+
+const Attributes = v.pipe(
+  JsonObject,
+  v.maxEntries(MAX_ATTRIBUTES, `must have at most ${MAX_ATTRIBUTES} keys`),
+  v.check(
+    (attributes) => Object.keys(attributes).every(({ length }) => length > 0 && length <= MAX_KEY_CHARACTERS),
+    `must have keys of 1 to ${MAX_KEY_CHARACTERS} characters`,
+  ),
+);
+
+export const ConsentInput = v.strictObject({
+  channel: v.optional(v.picklist(["email", "sms", "chat_app"], "must be email, sms or chat_app"), "email"),
+  status: v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out"),
+  consented_at: v.pipe(v.optional(TimestampInput), v.description("Default: now. At most 5 minutes ahead")),
+  source: v.optional(v.pipe(v.string(), v.maxLength(256))),
+  ip: v.optional(v.pipe(v.string(), v.maxLength(64))),
+  text: v.optional(v.pipe(v.string(), v.maxLength(2_000))),
+});
+
+const fields = {
+  email: v.nullish(Email),
+  attributes: v.optional(Attributes),
+  phone: v.nullish(v.pipe(v.string(), v.check(isPhoneNumber, "must be a phone number in E.164 form"))),
+  timezone: v.nullish(v.pipe(v.string(), v.check(isTimeZone, "must be an IANA time zone"))),
+  locale: v.nullish(v.pipe(v.string(), v.check(isLocale, "must be a BCP 47 language tag"))),
+};
+
+export const SubscriberChange = v.strictObject(fields);
+
+export const Upsert = v.strictObject({ external_id: ExternalId, ...fields, consent: v.optional(ConsentInput) });
+
+/** The reserved fields are attributes as well (D-ATTR). */
+export function changeOf({ email, attributes = {}, ...reserved }: v.InferOutput<typeof SubscriberChange>) {
+  const given = Object.fromEntries(Object.entries(reserved).filter(([, value]) => value !== undefined));
+  return { email, attributes: { ...attributes, ...given } };
+}
+
+/** @throws 422 for a consent of the future. `field`: where the consent is in the body. */
+export function consentOf({ clock }: { clock: Clock }, consent: v.InferOutput<typeof ConsentInput>, field = "") {
+  const { consented_at = timestamp(clock.now()) } = consent;
+  if (consented_at > timestamp(clock.now() + MAX_AHEAD_MS))
+    throw invalid({ [`${field}consented_at`]: "must not be more than 5 minutes in the future" });
+  return { ...consent, consented_at };
+}
+
+const SearchText = v.pipe(
+  v.string(),
+  v.trim(),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(MAX_SEARCH_CHARACTERS, `must have at most ${MAX_SEARCH_CHARACTERS} characters`),
+  v.description("What the external id, the e-mail address or the attribute `last_name` begins with"),
+);
+
+export const listQuery = v.object({
+  limit: limit(100, 1_000),
+  cursor: v.optional(v.string()),
+  updated_since: v.optional(TimestampInput),
+  external_id: v.optional(v.string()),
+  email: v.optional(v.string()),
+});
+
+export const searchQuery = v.object({ ...listQuery.entries, q: v.optional(SearchText) });

@@ -1,0 +1,82 @@
+// A subscriber as a person reads it: what is known of it, its devices, consents, lists and segments.
+import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
+import type { StoreReader } from "../../resources.ts";
+import { is } from "../conditions.ts";
+import { familyOf } from "../families.ts";
+import { ListItem, ListMembership, SegmentMembership } from "../lists/items.ts";
+import { SegmentItem } from "../segments/items.ts";
+import { Device, devicesOf } from "./devices.ts";
+import { consentStatuses } from "./items.ts";
+import { getProfile, type LivingProfile, Subscriber, subscriberOf } from "./subscribers.ts";
+
+/** Memberships that a profile shows of each kind: the newest lists and segments. */
+export const MAX_MEMBERSHIPS = 100;
+
+const CurrentConsent = v.object({ channel: v.string(), status: v.picklist(consentStatuses), consented_at: Timestamp });
+const Membership = v.object({ id: v.string(), name: v.string(), entered_at: Timestamp });
+
+export const SubscriberProfile = v.pipe(
+  v.object({
+    ...Subscriber.entries,
+    devices: v.array(Device),
+    /** The newest assertion of each channel. */
+    consents: v.array(CurrentConsent),
+    lists: v.array(Membership),
+    segments: v.array(Membership),
+  }),
+  v.title("SubscriberProfile"),
+);
+type SubscriberProfile = v.InferOutput<typeof SubscriberProfile>;
+
+/** Undefined if there is no such subscriber or it was erased. */
+export async function readProfile(store: StoreReader, id: string): Promise<SubscriberProfile | undefined> {
+  const profile = await getProfile(store, id);
+  if (!profile) return undefined;
+  const [devices, lists, segments] = await Promise.all([
+    devicesOf(store, id),
+    listsOf(store, id),
+    segmentsOf(store, id),
+  ]);
+  return { ...subscriberOf(profile), devices, consents: currentConsents(profile), lists, segments };
+}
+
+function currentConsents(profile: LivingProfile) {
+  const statuses = new Map(familyOf(profile, "c:"));
+  return familyOf(profile, "ct:").flatMap(([channel, consented_at]) => {
+    const status = statuses.get(channel);
+    return status === undefined ? [] : [{ channel, status, consented_at }];
+  });
+}
+
+async function listsOf(store: StoreReader, subscriber: string) {
+  const range = { newestFirst: true, limit: MAX_MEMBERSHIPS, eventual: true };
+  const { items } = await store.query(ListMembership, { subscriber }, range);
+  const rows = await store.getAll(
+    ListItem,
+    items.map(({ list_id: id }) => ({ id })),
+    { eventual: true },
+  );
+  return named(items, rows);
+}
+
+async function segmentsOf(store: StoreReader, subscriber: string) {
+  const range = { newestFirst: true, limit: MAX_MEMBERSHIPS, eventual: true, filter: is("member", true) };
+  const { items } = await store.query(SegmentMembership, { subscriber }, range);
+  const rows = await store.getAll(
+    SegmentItem,
+    items.map(({ segment_id: id }) => ({ id })),
+    { eventual: true },
+  );
+  return named(items, rows);
+}
+
+/** A group that was deleted is left out, though its memberships may still be there. */
+const named = (
+  memberships: readonly { entered_at: string }[],
+  groups: readonly ({ id: string; name: string } | undefined)[],
+) =>
+  memberships.flatMap(({ entered_at }, i) => {
+    const found = groups[i];
+    return found ? [{ id: found.id, name: found.name, entered_at }] : [];
+  });

@@ -1,0 +1,77 @@
+// A subscriber as a person reads and edits it (RDA-20, RDA-7).
+import { expect, it } from "vitest";
+import { MINUTE, timestamp } from "../../shared/clock.ts";
+import { addDevice, addPeople } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+
+it("RDA-20 a subscriber is read with its devices, consents, lists and segments", async () => {
+  const { world, tenant } = await withTenant();
+  const consent = { channel: "email", status: "opted_in" as const, consented_at: timestamp(world.clock.now()) };
+  const [id] = await addPeople(world, tenant, 1, () => ({ attributes: { plan: "pro" }, consent }));
+  await addDevice(world, tenant, id!, "phone");
+  const as = await tenant.dashboard();
+  const list = (await world.call("POST /api/v1/lists", { as, body: { name: "friends" } })).body;
+  await world.call(`POST /api/v1/lists/${list.id}/subscribers`, { as, body: { subscriber_ids: [id] } });
+  const body = { name: "Paying", is_dynamic: true, rule: { attribute: { plan: { $in: ["pro"] } } } };
+  const segment = (await world.call("POST /api/v1/segments", { as, body })).body;
+  await world.settle();
+  const read = () => world.call(`GET /api/v1/subscribers/${id}`, { as });
+  expect((await read()).body).toMatchObject({
+    id,
+    external_id: "p0",
+    devices: [{ id: "phone", platform: "ios" }],
+    consents: [consent],
+    lists: [{ id: list.id, name: "friends" }],
+    segments: [{ id: segment.id, name: "Paying" }],
+  });
+
+  // RDA-7: who is edited leaves the segment.
+  const patched = await world.call(`PATCH /api/v1/subscribers/${id}`, {
+    as: await tenant.dashboard("developer"),
+    body: { email: "ada@example.com", attributes: { plan: "free" }, timezone: "Europe/Berlin" },
+  });
+  expect([patched.status, patched.body.email, patched.body.external_id]).toEqual([200, "ada@example.com", "p0"]);
+  expect(JSON.parse(patched.body.attributes)).toEqual({ plan: "free", timezone: "Europe/Berlin" });
+  await world.call(`DELETE /api/v1/lists/${list.id}`, { as });
+  await world.settle();
+  expect((await read()).body).toMatchObject({ lists: [], segments: [] });
+});
+
+it("RDA-7 a consent is added to the history, and the newest one decides", async () => {
+  const { world, tenant } = await withTenant();
+  const [id] = await addPeople(world, tenant, 1);
+  const as = await tenant.dashboard();
+  const record = (body: object) => world.call(`POST /api/v1/subscribers/${id}/consents`, { as, body });
+  const now = world.clock.now();
+  const out = await record({ channel: "sms", status: "opted_out", consented_at: timestamp(now) });
+  expect([out.status, out.body]).toMatchObject([201, { status: "opted_out", source: "dashboard", express: false }]);
+  const earlier = { channel: "sms", status: "opted_in", consented_at: timestamp(now - MINUTE), source: "a call" };
+  expect((await record(earlier)).body).toMatchObject({ status: "opted_in", source: "a call", express: true });
+  const { consents } = (await world.call(`GET /api/v1/subscribers/${id}`, { as })).body;
+  expect(consents).toEqual([{ channel: "sms", status: "opted_out", consented_at: timestamp(now) }]);
+  const { items } = (await world.call(`GET /api/v1/subscribers/${id}/consents`, { as })).body;
+  expect(items).toHaveLength(2);
+  const future = await record({ channel: "sms", status: "opted_in", consented_at: timestamp(now + 6 * MINUTE) });
+  expect([future.status, Object.keys(future.body.fields)]).toEqual([422, ["consented_at"]]);
+});
+
+it("RDA-7 RDA-20 a subscriber of another workspace, or an erased one, is neither read nor edited", async () => {
+  const world = await fresh();
+  const [tenant, other] = [await world.tenant(), await world.tenant()];
+  const [foreign] = await addPeople(world, other, 1);
+  const [gone] = await addPeople(world, tenant, 1);
+  const as = await tenant.dashboard();
+  await world.call(`DELETE /api/v1/subscribers/${gone}`, { as });
+  for (const id of [foreign, gone, "0190a1b2-0000-7000-8000-000000000000"]) {
+    const calls = [
+      world.call(`GET /api/v1/subscribers/${id}`, { as }),
+      world.call(`PATCH /api/v1/subscribers/${id}`, { as, body: { email: "eve@example.com" } }),
+      world.call(`POST /api/v1/subscribers/${id}/consents`, { as, body: { status: "opted_in" } }),
+    ];
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([404, 404, 404]);
+  }
+  const { items } = (await world.call("GET /api/v1/subscribers", { as: await other.dashboard() })).body;
+  expect(items.map(({ email }: { email?: string }) => email)).toEqual([undefined]);
+});
