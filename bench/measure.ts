@@ -1,7 +1,7 @@
 // Measures a piece of work (DynamoDB units as billed, requests, messages, CPU, memory) and formats the figures.
 import { readFileSync, writeFileSync } from "node:fs";
 import type { TestWorld } from "../test/support/world.ts";
-import { columnsOf, short } from "./text-table.ts";
+import { columnsOf, short } from "../tools/text-table.ts";
 
 /** One line of the result; all but `items`, `seconds` and `peak_mb` are per item. */
 export interface Figure {

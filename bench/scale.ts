@@ -4,8 +4,8 @@ import { createFaults } from "../local/faults.ts";
 import { MINUTE, SECOND } from "../shared/clock.ts";
 import { plans } from "../shared/plans.ts";
 import { type TestWorld, testWorld } from "../test/support/world.ts";
+import { columnsOf, short } from "../tools/text-table.ts";
 import { LOAD_SECONDS, type Load, loads, TICK, unitsOf, type Waits } from "./scale-loads.ts";
-import { columnsOf, short } from "./text-table.ts";
 
 export interface ScaleOptions {
   /** Parts of names of loads; all loads if none. */

@@ -227,7 +227,7 @@ const MAILS_UNKNOWN =
 function deadSentence({ workers }: Contents, name: string): string {
   if (name === "mail-event") return MAILS_UNKNOWN;
   const about = workers.find((worker) => worker.name === name)?.about ?? name;
-  return `${about} Some messages used up their attempts and wait in the dead-letter queue: their subscribers get nothing until they are sent again (docs/deploy.md, "When an alarm rings").`;
+  return `${about} Some messages used up their attempts and wait in the dead-letter queue: their subscribers get nothing until they are sent again (docs/operate.md).`;
 }
 
 export const apiMetric = (api: Api, metricName: string, options: { statistic: string; period: Duration }): Metric =>

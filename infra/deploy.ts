@@ -2,6 +2,7 @@
 // the same settings.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { commitOf } from "../tools/release.ts";
 import { preflight } from "./preflight.ts";
 
 const HELP = `npm run deploy -- [--anyway] [-c name=value …] [arguments of cdk deploy]
@@ -56,7 +57,10 @@ async function main(): Promise<number> {
   for (const line of notes) console.log(`note  ${line}`);
   for (const line of faults) console.error(`stop  ${line}`);
   if (check || (faults.length > 0 && !anyway)) return faults.length > 0 ? 1 : 0;
-  const more = Object.entries(chosen).flatMap(([name, value]) => ["--context", `${name}=${value}`]);
+  const more = Object.entries({ commit: commitOf(), ...chosen }).flatMap(([name, value]) => [
+    "--context",
+    `${name}=${value}`,
+  ]);
   const { status } = spawnSync("npx", ["cdk", "deploy", ...rest, ...more], { stdio: "inherit" });
   return status ?? 1;
 }

@@ -89,6 +89,10 @@ function allowances(
       `queue:${name}`,
       (actions) => allow(actions, queueArn),
     ]),
+    ...[...queues.dead].map(([name, { queueArn }]): [string, Allow] => [
+      `dead:${name}`,
+      (actions) => allow(actions, queueArn),
+    ]),
   ]);
 }
 
@@ -145,6 +149,8 @@ export function variablesOf({ storage, queues, schedules }: StackResources): Rec
     SIGNING_KEY_ID: storage.signingKey.keyId,
     SCHEDULE_GROUP: schedules.group.ref,
     SCHEDULER_ROLE_ARN: schedules.role.roleArn,
+    QUEUE_URL_PREFIX: queues.urlPrefix,
+    QUEUE_ARN_PREFIX: queues.arnPrefix,
     ...Object.fromEntries(
       queueNames.flatMap((name) => {
         const variable = queueVariable(name);

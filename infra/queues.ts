@@ -13,6 +13,9 @@ export interface Queues {
   live: ReadonlyMap<QueueName, Queue>;
   /** By the name of the worker whose messages end there, including the worker of the table's stream. */
   dead: ReadonlyMap<string, Queue>;
+  /** What stands before `<worker>` and `<worker>-dead` in URLs and ARNs. */
+  urlPrefix: string;
+  arnPrefix: string;
 }
 
 /** The worker that the table's stream triggers (docs/architecture.md). */
@@ -43,7 +46,13 @@ export function createQueues(stack: Stack, failures: Bucket): Queues {
   const reactions = deadQueue(STREAM_WORKER);
   dead.set(STREAM_WORKER, reactions);
   announce(stack, failures, reactions);
-  return { live, dead };
+  const { region, account, urlSuffix, stackName } = stack;
+  return {
+    live,
+    dead,
+    urlPrefix: `https://sqs.${region}.${urlSuffix}/${account}/${stackName}-`,
+    arnPrefix: stack.formatArn({ service: "sqs", resource: `${stackName}-` }),
+  };
 }
 
 /** A failed record goes to the bucket, and a note of it to the queue, so that one kind of alarm is enough. */

@@ -3,6 +3,7 @@ import type { Node } from "constructs";
 import * as v from "valibot";
 import { planNames } from "../shared/plans.ts";
 import { registrations } from "../shared/registration.ts";
+import { UNKNOWN_COMMIT } from "../tools/release.ts";
 
 const Whole = v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.integer(), v.minValue(1));
 
@@ -40,6 +41,8 @@ const Settings = v.object({
   accountConcurrency: v.optional(Whole, 1_000),
   /** How many invocations a queue may run at once, at least 2. */
   workerConcurrency: v.optional(v.pipe(Whole, v.minValue(2)), 10),
+  /** Of the repository, for `/healthz`. `npm run deploy` reads it. */
+  commit: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/)), UNKNOWN_COMMIT),
   /** `destroy` removes data with the stack, for trials; `retain` keeps it. */
   removal: v.optional(v.picklist(["retain", "destroy"]), "retain"),
 });

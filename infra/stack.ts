@@ -2,6 +2,7 @@
 import { CfnOutput, Lazy, Stack } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
+import { versionOf } from "../tools/release.ts";
 import { addAlarms } from "./alarms.ts";
 import { createApi } from "./api.ts";
 import { bundleFolder } from "./bundle.ts";
@@ -11,6 +12,7 @@ import { createEmail } from "./email.ts";
 import { addEventSources } from "./event-sources.ts";
 import { type Contents, contents, deployedFunctions } from "./functions.ts";
 import { createLambdas } from "./lambdas.ts";
+import { addQueries } from "./queries.ts";
 import { createQueues } from "./queues.ts";
 import { createSchedules } from "./schedules.ts";
 import type { Settings } from "./settings.ts";
@@ -38,7 +40,8 @@ export class EngagementStack extends Stack {
     const api = createApi(this, settings, declared);
     const { tokenIssuer } = settings;
     const mailSender = settings.emailIdentity && `no-reply@${settings.emailIdentity}`;
-    const lambdas = createLambdas(this, settings, deployedFunctions(declared), {
+    const functions = deployedFunctions(declared);
+    const lambdas = createLambdas(this, settings, functions, {
       storage,
       queues,
       schedules,
@@ -53,6 +56,8 @@ export class EngagementStack extends Stack {
         STREAM_CONCURRENCY: settings.streamConcurrency?.toString(),
         ORIGIN_SECRET: storage.originSecret,
         MAIL_SENDER: mailSender,
+        VERSION: versionOf(),
+        COMMIT: settings.commit,
         // Lazy, because the edge is created after the functions.
         BASE_URL: Lazy.string({ produce: () => edge.url }),
       },
@@ -63,6 +68,7 @@ export class EngagementStack extends Stack {
     const edge = createEdge(this, settings, { api, lambdas, stream: declared.stream, secret, assets });
     const { distributionId } = edge;
     addAlarms(this, settings, { declared, queues, lambdas, api, storage, schedules, distributionId });
+    addQueries(this, settings, functions, lambdas);
     addDashboard(this, settings, { queues, lambdas, api, storage });
 
     new CfnOutput(this, "BaseUrl", { value: edge.url, description: "What clients call." });

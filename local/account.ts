@@ -27,6 +27,7 @@ export async function makeResources(
   table = TABLE,
 ): Promise<Record<string, string>> {
   const urls: Record<string, string> = {};
+  const { QueueUrl: streamDead } = await sqs.operate("CreateQueue", { QueueName: "react-dead" });
   const made = await unlessThere("ResourceInUseException", () => dynamodb.operate("CreateTable", tableInput(table)));
   if (!made) await addIndexes(dynamodb, table);
   await unlessThere("ValidationException", () =>
@@ -59,6 +60,8 @@ export async function makeResources(
     SCHEDULE_GROUP,
     SCHEDULER_ROLE_ARN: SCHEDULER_ROLE,
     DUE_QUEUE_ARN: queueArn("due"),
+    QUEUE_URL_PREFIX: String(streamDead).slice(0, -"react-dead".length),
+    QUEUE_ARN_PREFIX: queueArn(""),
   };
 }
 

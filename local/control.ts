@@ -117,6 +117,7 @@ export function createControl({
       time.enter(async () => [201, await tenancy.createWorkspace(read(NewWorkspace, body))]),
     "PATCH workspaces/:id": ({ id, body }) =>
       time.enter(async () => [200, await tenancy.changeWorkspace(id, read(WorkspaceChange, body))]),
+    "POST operator": ({ body }) => time.enter(async () => [200, await service.host.invoke("operator", body)]),
     "POST tokens": ({ body }) =>
       time.enter(async () => [201, { access_token: await tenancy.issueToken(read(TokenWish, body)) }]),
     "GET clock": () => [200, now()],

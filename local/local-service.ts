@@ -10,6 +10,7 @@ import { serve } from "../shared/http/serve.ts";
 import { queues, WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
 import type { PlanName } from "../shared/plans.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
+import { UNKNOWN_COMMIT, versionOf } from "../tools/release.ts";
 import { makeResources, remoteTable, TABLE } from "./account.ts";
 import { type Database, openDatabase } from "./aws/database.ts";
 import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "./aws/dynamodb/index.ts";
@@ -217,6 +218,8 @@ async function environmentOf(
     DEFAULT_PLAN: plan ?? "enterprise",
     REGISTRATION: "open",
     MAIL_SENDER: "no-reply@example.com",
+    VERSION: versionOf(),
+    COMMIT: UNKNOWN_COMMIT,
     ...env,
   };
 }

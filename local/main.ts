@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LogEntry } from "../shared/deps.ts";
 import { logLine } from "../shared/log.ts";
+import { commitOf } from "../tools/release.ts";
 import { startAwsPort } from "./aws-port.ts";
 import { createControl } from "./control.ts";
 import { type DataFolder, openDataFolder } from "./data-folder.ts";
@@ -81,7 +82,7 @@ async function runService(
     hooks: faults.hooks,
     providerFaults: faults,
     dynamodbEndpoint,
-    env: passedOn,
+    env: { COMMIT: commitOf(), ...passedOn },
   }).catch(refuseEndpoint(dynamodbEndpoint));
   service.time.start();
   const tenancy = openTenancy(service.partsFor(UNDISTURBED));

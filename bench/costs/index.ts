@@ -1,6 +1,6 @@
 // `npm run bench -- costs`: what each unit of work costs beside its target; `--write` makes docs/performance.md of it.
 import { readFileSync, writeFileSync } from "node:fs";
-import { columnsOf, short } from "../text-table.ts";
+import { columnsOf, short } from "../../tools/text-table.ts";
 import type { Cost, Floor, Row, Target } from "./cost.ts";
 import { eventRows } from "./events.ts";
 import { journeyRows } from "./journeys.ts";

@@ -2247,6 +2247,8 @@ export interface BillingReplacePlanBody {
 
 export interface ServiceGetHealthzAnswer {
   status: "ok";
+  version: string;
+  commit: string;
 }
 
 /** Every endpoint, by group. */
@@ -2636,7 +2638,7 @@ export interface Endpoints {
     replacePlan(body: BillingReplacePlanBody, options?: CallOptions): Promise<Billing>;
   };
   service: {
-    /** Whether the service can reach its table. `GET /healthz` */
+    /** Whether the service can reach its table, and which version it is. `GET /healthz` */
     getHealthz(options?: CallOptions): Promise<ServiceGetHealthzAnswer>;
   };
 }

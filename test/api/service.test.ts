@@ -15,7 +15,11 @@ it("D-HEALTH says ok to anybody while the table answers, and 503 while it does n
   });
   const world = await fresh({ hooks });
   const well = await world.call("GET /healthz");
-  expect([well.status, well.body, well.headers["cache-control"]]).toEqual([200, { status: "ok" }, "no-store"]);
+  expect([well.status, well.body, well.headers["cache-control"]]).toEqual([
+    200,
+    expect.objectContaining({ status: "ok" }),
+    "no-store",
+  ]);
   isBusy = true;
   const { status, body } = await world.call("GET /healthz");
   expect([status, body.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);

@@ -101,6 +101,7 @@ describe("cost at rest", () => {
       "AWS::Lambda::Permission",
       "AWS::Lambda::Url",
       "AWS::Logs::LogGroup",
+      "AWS::Logs::QueryDefinition",
       "AWS::S3::Bucket",
       "AWS::S3::BucketPolicy",
       "AWS::SQS::Queue",
@@ -292,6 +293,15 @@ describe("alarms", () => {
     for (const [, { Properties }] of ofType(mailing, "AWS::CloudWatch::Alarm"))
       expect(Properties.AlarmActions).toHaveLength(1);
   });
+});
+
+it("RDA-19 queries of the logs are saved: 50 log groups at most each, all functions together", () => {
+  const queries = only("AWS::Logs::QueryDefinition");
+  const groups = queries.flatMap(({ LogGroupNames }) => LogGroupNames.map(textOf));
+  for (const { LogGroupNames } of queries) expect(LogGroupNames.length).toBeLessThanOrEqual(50);
+  expect(new Set(groups).size).toBe(ofType(template, "AWS::Lambda::Function").length);
+  const ofRequests = queries.find(({ Name }) => Name === "Engagement/one-request");
+  expect(ofRequests!.QueryString).toContain('filter request_id = "REQUEST_ID"');
 });
 
 describe("e-mail", () => {

@@ -2,6 +2,7 @@
 import { brotliDecompressSync } from "node:zlib";
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { release } from "../../../shared/release.ts";
 import { platformRead } from "../../../shared/resources.ts";
 import { SweepItem } from "../../../shared/store/platform-items.ts";
 import { packedOpenApi } from "./openapi.gen.ts";
@@ -22,15 +23,20 @@ const openApi = (): string => {
 export const service = group("service", "Health, and the reference of the API.", [
   endpoint(
     "GET /healthz",
-    { uses: [platformRead] },
+    { uses: [platformRead, release] },
     {
-      summary: "Whether the service can reach its table",
-      returns: v.object({ status: v.literal("ok") }),
+      summary: "Whether the service can reach its table, and which version it is",
+      returns: v.object({
+        status: v.literal("ok"),
+        version: v.string(),
+        /** Of the repository that was deployed; `unknown` without Git. */
+        commit: v.string(),
+      }),
       errors: ["SERVICE_UNAVAILABLE"],
     },
-    async ({ platform }) => {
+    async ({ platform, release }) => {
       await platform.get(SweepItem, {}, { eventual: true });
-      return { status: "ok" as const };
+      return { status: "ok" as const, ...release };
     },
   ),
 

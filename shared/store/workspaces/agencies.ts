@@ -10,7 +10,7 @@ import { changeItem, fullKey, putItem, ref } from "../item.ts";
 import type { TenantId } from "../model.ts";
 import { oldRow, onTransactionCanceled } from "../refusals.ts";
 import { newWorkspace } from "./identity.ts";
-import { ClientItem, WorkspaceId, WorkspaceItem, workspaceFields } from "./items.ts";
+import { ClientItem, WorkspaceEntry, WorkspaceId, WorkspaceItem, workspaceFields } from "./items.ts";
 import type { WorkspaceRow } from "./workspaces.ts";
 
 const MAX_CLIENTS = 10_000;
@@ -42,6 +42,7 @@ export async function createClient(
       changeItem(WorkspaceItem, { tenant: agency }, { add: { clients: 1 } }, all(is("kind", "agency"), hasRoom)),
       putItem(WorkspaceItem, { tenant }, newWorkspace({ id: tenant, name, plan, owners: 0, created_at }), absent()),
       putItem(ClientItem, { agency, tenant }, { tenant, created_at }, absent()),
+      putItem(WorkspaceEntry, { tenant }, { created_at }),
     ])
     .catch(
       onTransactionCanceled(([refused]) => {

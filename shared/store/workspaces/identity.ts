@@ -26,7 +26,7 @@ import {
   UserItem,
   userFields,
 } from "./identity-items.ts";
-import { WorkspaceId, WorkspaceItem } from "./items.ts";
+import { WorkspaceEntry, WorkspaceId, WorkspaceItem } from "./items.ts";
 
 const scrypt = promisify(
   (password: string, salt: Buffer, length: number, options: object, done: (error: Error | null, key: Buffer) => void) =>
@@ -72,6 +72,7 @@ export async function register(
         { tenant },
         newWorkspace({ id: tenant, name: workspace_name, plan, owners: 1, created_at }),
       ),
+      putItem(WorkspaceEntry, { tenant }, { created_at }),
       putItem(MemberItem, { tenant, user: user.id }, member),
       putItem(MembershipItem, { user: user.id, tenant }, member),
     ])

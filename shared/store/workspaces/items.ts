@@ -53,6 +53,16 @@ export const WorkspaceItem = platformItem({
   purge: "kept",
 });
 
+export const WorkspaceEntry = platformItem({
+  about: "A workspace in the operator's list of all of them, by id.",
+  pk: () => "WORKSPACES",
+  sk: ({ tenant }: { tenant: string }) => tenant,
+  row: { created_at: Timestamp },
+  writers: ["api-auth", "api-agency", "operator"],
+  lifetime: "without end, as the workspace's tombstone",
+  purge: "kept",
+});
+
 export const ClientItem = platformItem({
   about: "A client's workspace, listed under its agency, oldest first.",
   pk: ({ agency }: { agency: string }) => `TENANT#${agency}`,

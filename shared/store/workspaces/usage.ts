@@ -47,9 +47,16 @@ export async function usageOf(store: StoreReader): Promise<Record<Metered, numbe
   return { sends, events };
 }
 
-async function readUsage(store: StoreReader, options?: { eventual?: boolean }) {
-  const shards = eventUsageKeys(store).map((key) => ref(EventUsage, key));
-  const [row, ...counts] = await store.getEach([ref(Usage, usageKey(store)), ...shards], options);
+/** What was used in a billing period. @param period such as `2026-10` */
+export async function usageIn(store: StoreReader, period: string): Promise<Record<Metered, number>> {
+  const { sends, events } = await readUsage(store, { period });
+  return { sends, events };
+}
+
+async function readUsage(store: StoreReader, { period, ...options }: { eventual?: boolean; period?: string } = {}) {
+  const key = period === undefined ? usageKey(store) : { period };
+  const shards = eventUsageKeys(store, key).map((shard) => ref(EventUsage, shard));
+  const [row, ...counts] = await store.getEach([ref(Usage, key), ...shards], options);
   const events = counts.reduce((sum, count) => sum + (count?.events ?? 0), 0);
   return { row, sends: row?.sends ?? 0, events };
 }
@@ -57,11 +64,11 @@ async function readUsage(store: StoreReader, options?: { eventual?: boolean }) {
 /** Usage of events is counted in shards: a workspace may send thousands a second, more than one row takes. */
 export const EVENT_USAGE_SHARDS = 8;
 
-/** The keys of all shards in this billing period. */
-export const eventUsageKeys = (store: Pick<Store, "clock">): { shard: number; period: string }[] => {
-  const { period } = usageKey(store);
-  return Array.from({ length: EVENT_USAGE_SHARDS }, (_, shard) => ({ shard, period }));
-};
+/** The keys of all shards, in this billing period or in another. */
+export const eventUsageKeys = (
+  store: Pick<Store, "clock">,
+  { period } = usageKey(store),
+): { shard: number; period: string }[] => Array.from({ length: EVENT_USAGE_SHARDS }, (_, shard) => ({ shard, period }));
 
 /** A shard's share of a number: the shares add up to it. */
 export const shareOf = (total: number, shard: number): number =>

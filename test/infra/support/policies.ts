@@ -1,5 +1,6 @@
 // What the roles of the synthesized stack allow, as statements and as an answer to "may this function do that".
 import { logicalIdOf } from "../../../infra/functions.ts";
+import { deadQueueNames } from "../../../shared/dead-letters.ts";
 import { queueNames } from "../../../shared/messages.ts";
 import { ofType, type Template, textOf } from "./template.ts";
 
@@ -64,6 +65,9 @@ export function placesOf(template: Template): Record<string, string> {
     "schedule-group": within("scheduler", "schedule/<ScheduleGroup>/due-*"),
     "scheduler-role": arnOf("scheduler-role", "AWS::IAM::Role"),
     ...Object.fromEntries(queueNames.map((name) => [`queue:${name}`, arnOf(`${name}-queue`, "AWS::SQS::Queue")])),
+    ...Object.fromEntries(
+      deadQueueNames.map((name) => [`dead:${name}`, arnOf(`${name}-dead-queue`, "AWS::SQS::Queue")]),
+    ),
   };
 }
 

@@ -1,0 +1,80 @@
+// What the operator changes: workspaces where registration is closed, invitations to register, plans, caps, statuses.
+import * as v from "valibot";
+import { ApiError } from "../../shared/http/errors.ts";
+import { Amount } from "../../shared/http/schemas.ts";
+import { planNames } from "../../shared/plans.ts";
+import { AccountEmail, createAccount, inviteToRegister, NewAccount } from "../../shared/registration.ts";
+import { annotate } from "../../shared/store/insights/annotations.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { changeStatus, purgeTimer } from "../../shared/store/workspaces/purge.ts";
+import { setUsage, usageOf } from "../../shared/store/workspaces/usage.ts";
+import { changeWorkspace, getWorkspace, type WorkspaceRecord } from "../../shared/store/workspaces/workspaces.ts";
+import type { OperatorContext, Refusal } from "./context.ts";
+
+const Plan = v.picklist(planNames, `must be one of ${planNames.join(", ")}`);
+
+export const OperatorChange = v.strictObject({
+  tenant_id: v.string("must be a string"),
+  plan: v.optional(Plan),
+  kind: v.optional(v.picklist(["standard", "agency"], "must be standard or agency")),
+  status: v.optional(v.picklist(["active", "suspended", "deleted"], "must be active, suspended or deleted")),
+  monthly_send_cap: v.optional(v.nullable(Amount)),
+  usage: v.optional(v.strictObject({ sends: v.optional(Amount), events: v.optional(Amount) })),
+});
+
+export const Registration = v.strictObject({
+  register: v.strictObject({ ...NewAccount.entries, plan: v.optional(Plan) }),
+});
+export const Invitation = v.strictObject({ invite: v.strictObject({ email: AccountEmail }) });
+
+type ShownWorkspace = { workspace: WorkspaceRecord; usage: { sends: number; events: number } };
+
+/** Makes a user with a workspace of their own, as `POST /api/v1/auth/register` does where it is open. */
+export async function register(
+  context: OperatorContext,
+  { register }: v.InferOutput<typeof Registration>,
+): Promise<ShownWorkspace | Refusal> {
+  const { plan = context.defaultPlan, ...account } = register;
+  try {
+    const { tenant } = await createAccount(context, account, plan);
+    return shownOf(context, tenant);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { fields } = error.details;
+    return fields ? { error: "invalid", fields } : { error: "conflict", message: error.message };
+  }
+}
+
+export const inviteAddress = async (
+  { platform }: OperatorContext,
+  { invite }: v.InferOutput<typeof Invitation>,
+): Promise<{ invited: { email: string; until: string } }> => ({
+  invited: await inviteToRegister(platform, invite.email),
+});
+
+export async function changeOne(
+  { platform, bind, clock }: OperatorContext,
+  { tenant_id, usage, status, ...change }: v.InferOutput<typeof OperatorChange>,
+): Promise<ShownWorkspace | Refusal> {
+  const before = await getWorkspace(platform, tenant_id);
+  if (!before) return { error: "not_found" };
+  const { store, timers } = bind(before.id);
+  if (status !== undefined && status !== before.status) {
+    const now = clock.now();
+    if (status === "deleted") await timers.set([purgeTimer(store.tenant, now)]);
+    if (!(await changeStatus(platform, store.tenant, status, now))) return { error: "not_found" };
+  }
+  if (usage) await setUsage(store, usage);
+  const workspace = (await changeWorkspace(platform, store.tenant, change)) ?? before;
+  if (workspace.plan !== before.plan)
+    await annotate(store, {
+      kind: "plan_change",
+      text: `The plan changed from ${before.plan} to ${workspace.plan}.`,
+    });
+  return { workspace, usage: await usageOf(store) };
+}
+
+async function shownOf({ platform, bind }: OperatorContext, tenant: TenantId): Promise<ShownWorkspace | Refusal> {
+  const workspace = await getWorkspace(platform, tenant);
+  return workspace ? { workspace, usage: await usageOf(bind(tenant).store) } : { error: "not_found" };
+}

@@ -1,0 +1,131 @@
+// What the operator sees of all workspaces: their usage and nearest limit, and what a month of them costs.
+import * as v from "valibot";
+import { type PlanName, plans } from "../../shared/plans.ts";
+import type { StoreReader } from "../../shared/resources.ts";
+import { storedBytes } from "../../shared/store/experiences/assets.ts";
+import { fullKey } from "../../shared/store/item.ts";
+import { countDynamicSegments } from "../../shared/store/segments/segments.ts";
+import { countSubscribers } from "../../shared/store/subscribers/subscribers.ts";
+import { WorkspaceEntry, WorkspaceItem } from "../../shared/store/workspaces/items.ts";
+import { usageIn, usageOf } from "../../shared/store/workspaces/usage.ts";
+import type { WorkspaceRow } from "../../shared/store/workspaces/workspaces.ts";
+import type { OperatorContext } from "./context.ts";
+
+/** Workspaces of one answer: about ten reads each. */
+const PAGE = 50;
+/** docs/deploy.md, "What it costs": what a million cost in the deployment's own account, without the providers. */
+const DOLLARS_PER_MILLION = { sends: 1, events: 2.1 };
+const MILLION = 1_000_000;
+
+const After = v.optional(v.pipe(v.string("must be a string"), v.maxLength(64, "must be a workspace's id")));
+export const WorkspacesWish = v.strictObject({ workspaces: v.strictObject({ after: After }) });
+export const CostWish = v.strictObject({
+  cost: v.strictObject({
+    period: v.pipe(v.string("must be a string"), v.regex(/^\d{4}-(?:0[1-9]|1[0-2])$/, "must be a month, as 2026-10")),
+    after: After,
+  }),
+});
+
+type Amounts = Record<"sends" | "events" | "subscribers" | "asset_bytes" | "dynamic_segments", number>;
+type Limits = { [N in keyof Amounts]: number };
+
+interface Nearest {
+  limit: keyof Amounts;
+  used: number;
+  max: number;
+  percent: number;
+}
+
+export interface SeenWorkspace extends Pick<WorkspaceRow, "id" | "plan" | "status" | "kind" | "created_at"> {
+  name: string;
+  usage: Amounts;
+  /** The limit of which the largest share is used; null where there is none. */
+  nearest: Nearest | null;
+}
+
+export interface WorkspaceCost {
+  id: string;
+  name: string;
+  sends: number;
+  events: number;
+  dollars: number;
+}
+
+/** A page of all workspaces by id, without those whose data is removed. */
+export async function seeWorkspaces(
+  context: OperatorContext,
+  { workspaces: { after } }: v.InferOutput<typeof WorkspacesWish>,
+): Promise<{ workspaces: SeenWorkspace[]; next?: string }> {
+  const { rows, next } = await pageOf(context, after);
+  const open = rows.filter(({ purging_at }) => !purging_at);
+  const workspaces = await Promise.all(open.map((row) => seen(row, context.bind(row.id).store)));
+  return { workspaces, ...next };
+}
+
+/** What workspaces used in a calendar month, and what that costs by the rates of docs/deploy.md. */
+export async function costOf(
+  context: OperatorContext,
+  { cost: { period, after } }: v.InferOutput<typeof CostWish>,
+): Promise<{ period: string; workspaces: WorkspaceCost[]; next?: string }> {
+  const { rows, next } = await pageOf(context, after);
+  const workspaces = await Promise.all(
+    rows.map(async (row): Promise<WorkspaceCost> => {
+      // A purged workspace has only the record in its tombstone.
+      const { sends, events } = row.usage_record
+        ? (row.usage_record.find((one) => one.period === period) ?? { sends: 0, events: 0 })
+        : await usageIn(context.bind(row.id).store, period);
+      const dollars = (sends * DOLLARS_PER_MILLION.sends + events * DOLLARS_PER_MILLION.events) / MILLION;
+      return { id: row.id, name: row.name ?? "", sends, events, dollars: Math.round(dollars * MILLION) / MILLION };
+    }),
+  );
+  return { period, workspaces, ...next };
+}
+
+async function pageOf({ platform }: OperatorContext, after: string | undefined) {
+  const page = await platform.query(
+    WorkspaceEntry,
+    {},
+    { limit: PAGE, after: after === undefined ? undefined : fullKey(WorkspaceEntry, { tenant: after }, "") },
+  );
+  const found = await platform.getAll(
+    WorkspaceItem,
+    page.items.map(({ sk }) => ({ tenant: sk })),
+  );
+  return { rows: found.filter((row) => row !== undefined), next: page.next && { next: page.next.sk } };
+}
+
+async function seen(row: WorkspaceRow, store: StoreReader): Promise<SeenWorkspace> {
+  const [{ sends, events }, subscribers, asset_bytes, dynamic_segments] = await Promise.all([
+    usageOf(store),
+    countSubscribers(store),
+    storedBytes(store),
+    countDynamicSegments(store),
+  ]);
+  const usage = { sends, events, subscribers, asset_bytes, dynamic_segments };
+  const { id, name = "", plan, status, kind, created_at } = row;
+  return { id, name, plan, status, kind, created_at, usage, nearest: nearestOf(usage, limitsOf(plan, row)) };
+}
+
+function limitsOf(plan: PlanName, { monthly_send_cap }: WorkspaceRow): Limits {
+  const { sends, events, subscribers, assetBytes, dynamicSegments } = plans[plan];
+  return {
+    sends: Math.min(sends, monthly_send_cap ?? sends),
+    events,
+    subscribers,
+    asset_bytes: assetBytes,
+    dynamic_segments: dynamicSegments,
+  };
+}
+
+/** A limit of 0 is a feature that the plan does not have. */
+function nearestOf(usage: Amounts, limits: Limits): Nearest | null {
+  const shares = (Object.keys(usage) as (keyof Amounts)[])
+    .filter((limit) => limits[limit] > 0 && Number.isFinite(limits[limit]))
+    .map((limit) => ({
+      limit,
+      used: usage[limit],
+      max: limits[limit],
+      percent: Math.floor((usage[limit] / limits[limit]) * 100),
+    }));
+  return shares.reduce<Nearest | null>((most, one) => (most && most.percent >= one.percent ? most : one), null);
+}

@@ -1,0 +1,45 @@
+// What the operator repairs: messages that used up their attempts, and counters.
+import * as v from "valibot";
+import { type DeadLetter, type DeadQueueName, deadQueueNames } from "../../shared/dead-letters.ts";
+import { getWorkspace } from "../../shared/store/workspaces/workspaces.ts";
+import type { OperatorContext, Refusal } from "./context.ts";
+
+const Queue = v.picklist(deadQueueNames, `must be one of ${deadQueueNames.join(", ")}`);
+
+export const DeadLettersWish = v.strictObject({ dead_letters: v.strictObject({ queue: v.optional(Queue) }) });
+export const RedriveWish = v.strictObject({ redrive: v.strictObject({ queue: Queue }) });
+export const RecountWish = v.strictObject({ recount: v.strictObject({ tenant_id: v.string("must be a string") }) });
+
+/** How many messages each dead-letter queue holds; of one queue also the messages, 100 at most. */
+export async function seeDeadLetters(
+  { deadLetters }: OperatorContext,
+  { dead_letters: { queue } }: v.InferOutput<typeof DeadLettersWish>,
+): Promise<{ dead_letters: { queue: DeadQueueName; count: number }[]; messages?: DeadLetter[] }> {
+  const names = queue === undefined ? deadQueueNames : [queue];
+  const counts = await Promise.all(names.map(async (name) => ({ queue: name, count: await deadLetters.count(name) })));
+  if (queue === undefined) return { dead_letters: counts.filter(({ count }) => count > 0) };
+  return { dead_letters: counts, messages: await deadLetters.read(queue) };
+}
+
+const STREAM_RECORDS =
+  "The messages of react name objects of a bucket, which hold the failed records. docs/operate.md says how to handle them again.";
+
+/** Sends the messages of a dead-letter queue again. */
+export async function redrive(
+  { deadLetters }: OperatorContext,
+  { redrive: { queue } }: v.InferOutput<typeof RedriveWish>,
+): Promise<{ redriven: { queue: DeadQueueName; count: number } } | Refusal> {
+  if (queue === "react") return { error: "conflict", message: STREAM_RECORDS };
+  return { redriven: { queue, count: await deadLetters.redrive(queue) } };
+}
+
+/** Compares the counters of a workspace with the rows they count now, and repairs them, as every night. */
+export async function recount(
+  { platform, recountQueue }: OperatorContext,
+  { recount: { tenant_id } }: v.InferOutput<typeof RecountWish>,
+): Promise<{ recounting: { tenant_id: string } } | Refusal> {
+  const workspace = await getWorkspace(platform, tenant_id);
+  if (!workspace) return { error: "not_found" };
+  await recountQueue.send([{ tenant: workspace.id }]);
+  return { recounting: { tenant_id } };
+}

@@ -1,0 +1,229 @@
+// npm run operate -- <command>: what the operator of a deployment sees and repairs, through the operator function.
+import { readFileSync } from "node:fs";
+import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { awsClients } from "../shared/aws.ts";
+import { columnsOf } from "../tools/text-table.ts";
+
+const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
+
+  workspaces [--near PERCENT]   all workspaces: usage, and the limit that is nearest
+  cost [YYYY-MM]                what workspaces used in a month, last month by default, and its cost in dollars
+  dead-letters [QUEUE]          how many messages used up their attempts, by queue; with a queue the messages
+  redrive QUEUE                 sends the dead letters of a queue again
+  recount TENANT_ID             compares the counters of a workspace with its rows now, and repairs them
+
+  --stack NAME   the deployment; by default stackName of cdk.json, else Engagement
+  --local URL    the local service instead, such as http://127.0.0.1:3000
+  --json         the answers as JSON
+
+Credentials and region are those of the environment or the profile, as for npm run deploy. docs/operate.md says more.`;
+
+/** Invokes the operator function with an event. */
+export type Operate = (event: object) => Promise<unknown>;
+
+interface Wish {
+  command: string;
+  subject: string | undefined;
+  options: Record<string, string>;
+  isJson: boolean;
+}
+
+const OPTIONS = ["stack", "local", "near"];
+
+/** @throws an error that names the argument. */
+export function wishOf(words: readonly string[]): Wish {
+  const rest = [...words];
+  const positionals: string[] = [];
+  const options: Record<string, string> = {};
+  let isJson = false;
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const [name = "", value] = word.startsWith("--") ? word.slice(2).split(/=(.*)/s) : [];
+    if (!word.startsWith("--")) positionals.push(word);
+    else if (name === "json") isJson = true;
+    else if (OPTIONS.includes(name)) options[name] = value ?? rest.shift() ?? refuse(`--${name} needs a value.`);
+    else refuse(`${word} is unknown.`);
+  }
+  const [command, subject, ...more] = positionals;
+  if (command === undefined) return refuse("Name a command.");
+  if (!Object.hasOwn(commands, command)) return refuse(`The command ${command} is unknown.`);
+  if (more.length > 0) return refuse(`${more[0]} is one argument too many.`);
+  if (options.near !== undefined && !/^\d{1,3}$/.test(options.near)) return refuse("--near takes a percentage.");
+  return { command, subject, options, isJson };
+}
+
+function refuse(problem: string): never {
+  throw new Error(`${problem} More with --help.`);
+}
+
+type Row = Record<string, string | number>;
+interface Report {
+  /** What the function answered, for `--json`. */
+  answer: unknown;
+  rows: Row[];
+  /** One line below the table. */
+  note: string;
+}
+type Command = (operate: Operate, wish: Wish, now: number) => Promise<Report>;
+
+interface Workspace {
+  id: string;
+  name: string;
+  plan: string;
+  status: string;
+  usage: Record<string, number>;
+  nearest: { limit: string; used: number; max: number; percent: number } | null;
+}
+interface Cost {
+  id: string;
+  name: string;
+  sends: number;
+  events: number;
+  dollars: number;
+}
+interface DeadLetter {
+  id: string;
+  sent_at: string | null;
+  received: number;
+  message: unknown;
+}
+
+const commands: Record<string, Command> = {
+  workspaces: async (operate, { options }) => {
+    const all = await everyPage<Workspace>(operate, (after) => ({ workspaces: after }));
+    const near = Number(options.near ?? 0);
+    const shown = all.filter(({ nearest }) => (nearest?.percent ?? 0) >= near);
+    const rows = shown.map(({ id, name, plan, status, usage, nearest }) => ({
+      id,
+      name,
+      plan,
+      status,
+      sends: usage.sends ?? 0,
+      events: usage.events ?? 0,
+      subscribers: usage.subscribers ?? 0,
+      nearest: nearest ? `${nearest.percent} % of ${nearest.max} ${nearest.limit}` : "",
+    }));
+    return { answer: shown, rows, note: `${shown.length} of ${all.length} workspaces.` };
+  },
+
+  cost: async (operate, { subject }, now) => {
+    const period = subject ?? lastMonth(now);
+    const all = await everyPage<Cost>(operate, (after) => ({ cost: { period, ...after } }));
+    const rows = all.filter(({ sends, events }) => sends + events > 0).map((one) => ({ ...one }));
+    const sum = all.reduce((total, { dollars }) => total + dollars, 0).toFixed(2);
+    return {
+      answer: { period, workspaces: all },
+      rows,
+      note: `${period}: ${sum} dollars in use, without what the deployment costs at rest and without the providers' prices (docs/deploy.md).`,
+    };
+  },
+
+  "dead-letters": async (operate, { subject }) => {
+    const answer = (await operate({ dead_letters: subject === undefined ? {} : { queue: subject } })) as {
+      dead_letters: { queue: string; count: number }[];
+      messages?: DeadLetter[];
+    };
+    const rows = (answer.messages ?? answer.dead_letters).map((row) =>
+      "queue" in row
+        ? { queue: row.queue, count: row.count }
+        : { sent_at: row.sent_at ?? "", received: row.received, message: JSON.stringify(row.message) },
+    );
+    const total = answer.dead_letters.reduce((sum, { count }) => sum + count, 0);
+    return { answer, rows, note: `${total} dead letters${subject === undefined ? "" : ` of ${subject}`}.` };
+  },
+
+  redrive: async (operate, { subject }) => {
+    const answer = (await operate({ redrive: { queue: subject ?? refuse("Name a queue.") } })) as {
+      redriven: { queue: string; count: number };
+    };
+    return { answer, rows: [], note: `${answer.redriven.count} messages of ${answer.redriven.queue} are sent again.` };
+  },
+
+  recount: async (operate, { subject }) => {
+    const tenant_id = subject ?? refuse("Name a workspace by its id.");
+    const answer = await operate({ recount: { tenant_id } });
+    return {
+      answer,
+      rows: [],
+      note: `The counters of ${tenant_id} are being recounted; the log of recount says what was wrong.`,
+    };
+  },
+};
+
+function tableOf(rows: readonly Row[]): string {
+  const names = Object.keys(rows[0] ?? {});
+  const texts = names.filter((name) => rows.some((row) => typeof row[name] === "string"));
+  return columnsOf([names, ...rows.map((row) => names.map((name) => String(row[name])))], texts);
+}
+
+async function everyPage<T>(operate: Operate, wish: (after: { after?: string }) => object): Promise<T[]> {
+  const all: T[] = [];
+  let after: string | undefined;
+  do {
+    const page = (await operate(wish(after === undefined ? {} : { after }))) as { workspaces: T[]; next?: string };
+    all.push(...page.workspaces);
+    after = page.next;
+  } while (after !== undefined);
+  return all;
+}
+
+function lastMonth(now: number): string {
+  const date = new Date(now);
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - 1, 1)).toISOString().slice(0, 7);
+}
+
+/** What a command prints. @throws an error with what the operator function refuses. */
+export async function run(wish: Wish, invoke: Operate, now: number): Promise<string> {
+  const operate: Operate = async (event) => {
+    const answer = await invoke(event);
+    const { error, message, fields } = Object(answer) as { error?: string; message?: string; fields?: object };
+    if (error === undefined) return answer;
+    throw new Error(message ?? (fields ? `Refused: ${JSON.stringify(fields)}` : "There is no such workspace."));
+  };
+  const { answer, rows, note } = await commands[wish.command]!(operate, wish, now);
+  if (wish.isJson) return JSON.stringify(answer, null, 2);
+  return [...(rows.length > 0 ? [tableOf(rows)] : []), note].join("\n");
+}
+
+/** The function of a deployment. */
+const deployed =
+  (stack: string): Operate =>
+  async (event) => {
+    const { Payload, FunctionError } = await awsClients()(LambdaClient).send(
+      new InvokeCommand({ FunctionName: `${stack}-operator`, Payload: Buffer.from(JSON.stringify(event)) }),
+    );
+    const text = Buffer.from(Payload ?? []).toString();
+    if (FunctionError) throw new Error(`${stack}-operator failed: ${text}`);
+    return JSON.parse(text);
+  };
+
+/** The function of the local service, through its control surface. */
+const local =
+  (url: string): Operate =>
+  async (event) => {
+    const response = await fetch(new URL("/_local/operator", url), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(event),
+    });
+    if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+    return response.json();
+  };
+
+function stackOf({ options }: Wish): string {
+  if (options.stack !== undefined) return options.stack;
+  const file = JSON.parse(readFileSync(new URL("../cdk.json", import.meta.url), "utf8"));
+  return (file as { context: { stackName?: string } }).context.stackName ?? "Engagement";
+}
+
+async function main(words: string[]): Promise<void> {
+  if (words.includes("--help") || words.includes("-h")) return console.log(HELP);
+  const wish = wishOf(words);
+  const invoke = wish.options.local === undefined ? deployed(stackOf(wish)) : local(wish.options.local);
+  console.log(await run(wish, invoke, Date.now()));
+}
+
+if (import.meta.main)
+  await main(process.argv.slice(2)).catch((error: Error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  });

@@ -1,0 +1,110 @@
+// The operator's commands, over the function and the embedded services.
+import { beforeEach, expect, it } from "vitest";
+import { run, wishOf } from "../../infra/operate.ts";
+import { WebhookCount } from "../../shared/store/webhooks/items.ts";
+import { type TestWorld, testWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+
+const operate = (...words: string[]) =>
+  run(wishOf(words), (event) => world.host.invoke("operator", event), world.clock.now());
+const operateJson = async (...words: string[]) => JSON.parse(await operate(...words, "--json"));
+
+it("RDA-19 the operator lists every workspace with its usage, and those that are near a limit", async () => {
+  const agency = await world.tenant({ name: "Agency" });
+  await world.host.invoke("operator", { tenant_id: agency.id, kind: "agency" });
+  const created = await world.call("POST /api/v1/agency/workspaces", {
+    as: await agency.dashboard(),
+    body: { name: "Client" },
+  });
+  const small = await world.tenant({ plan: "free", name: "Small" });
+  await world.host.invoke("operator", { tenant_id: small.id, usage: { sends: 8_500, events: 100 } });
+  await world.call("POST /api/v1/subscribers/upsert", { as: small.sdk, body: { external_id: "a" } });
+  const all = await operateJson("workspaces");
+  expect(all.map(({ id }: { id: string }) => id).sort()).toEqual([agency.id, created.body.id, small.id].sort());
+  const near = await operateJson("workspaces", "--near", "80");
+  expect(near).toEqual([
+    expect.objectContaining({
+      id: small.id,
+      name: "Small",
+      usage: expect.objectContaining({ sends: 8_500, events: 100, subscribers: 1 }),
+      nearest: { limit: "sends", used: 8_500, max: 10_000, percent: 85 },
+    }),
+  ]);
+  expect(await operate("workspaces", "--near=80")).toMatch(
+    /Small +free +active +8500 +100 +1 +85 % of 10000 sends\n1 of 3/,
+  );
+});
+
+it("RDA-19 the list goes on beyond a page, and a workspace whose data is gone is not in it", async () => {
+  const agency = await world.tenant();
+  await world.host.invoke("operator", { tenant_id: agency.id, kind: "agency" });
+  const as = await agency.dashboard();
+  for (let n = 0; n < 51; n++)
+    await world.call("POST /api/v1/agency/workspaces", { as, body: { name: `Client ${n}` } });
+  expect(await operateJson("workspaces")).toHaveLength(52);
+});
+
+it("RDA-19 the cost of a month is that of its counters, by workspace", async () => {
+  const tenant = await world.tenant({ name: "Shop" });
+  await world.host.invoke("operator", { tenant_id: tenant.id, usage: { sends: 2_000_000, events: 1_000_000 } });
+  await world.advance(12 * 86_400_000);
+  await world.host.invoke("operator", { tenant_id: tenant.id, usage: { sends: 7, events: 7 } });
+  const { period, workspaces } = await operateJson("cost");
+  expect([period, workspaces]).toEqual([
+    "2026-11",
+    [{ id: tenant.id, name: "Shop", sends: 2_000_000, events: 1_000_000, dollars: 4.1 }],
+  ]);
+  expect(await operate("cost", "2026-12")).toContain("0.00 dollars");
+  await expect(operate("cost", "2026-13")).rejects.toThrow("must be a month");
+});
+
+it("RDA-19 D-HEALTH dead letters are counted and read without taking them, and sent again", async () => {
+  const { sqs } = world;
+  const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: "verify-channel-dead" });
+  const tenant = await world.tenant();
+  for (let n = 0; n < 12; n++)
+    await sqs.operate("SendMessage", {
+      QueueUrl,
+      MessageBody: JSON.stringify({ tenant: tenant.id, channel: `c${n}` }),
+    });
+  for (let reading = 0; reading < 2; reading++) {
+    const { dead_letters, messages } = await operateJson("dead-letters", "verify-channel");
+    expect(dead_letters).toEqual([{ queue: "verify-channel", count: 12 }]);
+    expect(new Set(messages.map(({ message }: { message: { channel: string } }) => message.channel)).size).toBe(12);
+  }
+  expect(await operate("dead-letters")).toMatch(/verify-channel +12\n12 dead letters/);
+  expect(await operate("redrive", "verify-channel")).toBe("12 messages of verify-channel are sent again.");
+  await world.settle();
+  expect(await operate("dead-letters")).toBe("0 dead letters.");
+  await expect(operate("redrive", "react")).rejects.toThrow("docs/operate.md");
+  await expect(operate("redrive", "nowhere")).rejects.toThrow("must be one of react, fan-out");
+});
+
+it("RDA-19 a recount repairs the counters of one workspace now", async () => {
+  const tenant = await world.tenant();
+  await tenant.store.change(WebhookCount, {}, { set: { n: 3 } });
+  expect(await operate("recount", tenant.id)).toContain("being recounted");
+  await world.settle();
+  expect(await tenant.store.get(WebhookCount, {})).toMatchObject({ n: 0 });
+  await expect(operate("recount", "nobody")).rejects.toThrow("There is no such workspace.");
+});
+
+it.each([
+  [[], "Name a command."],
+  [["list"], "The command list is unknown."],
+  [["workspaces", "--near"], "--near needs a value."],
+  [["workspaces", "--near", "x"], "--near takes a percentage."],
+  [["cost", "2026-10", "2026-11"], "2026-11 is one argument too many."],
+  [["cost", "--all"], "--all is unknown."],
+])("%j is refused: %s", (words, message) => {
+  expect(() => wishOf(words)).toThrow(message);
+});
+
+it("RDA-19 /healthz says which version and commit runs", async () => {
+  const { body } = await world.call("GET /healthz");
+  expect(body).toEqual({ status: "ok", version: expect.stringMatching(/^\d+\.\d+\.\d+/), commit: "unknown" });
+});
