@@ -10,6 +10,7 @@ import { billing } from "./api/billing/index.ts";
 import { campaigns } from "./api/campaigns/index.ts";
 import { channels } from "./api/channels/index.ts";
 import { devices } from "./api/devices/index.ts";
+import { erasures } from "./api/erasures/index.ts";
 import { events } from "./api/events/index.ts";
 import { experiences } from "./api/experiences/index.ts";
 import { hooks } from "./api/hooks/index.ts";
@@ -56,6 +57,7 @@ import { verifyChannel } from "./workers/verify-channel/index.ts";
 /** In the order of the specification. */
 export const groups: readonly Group[] = [
   subscribers,
+  erasures,
   devices,
   notifications,
   recipients,

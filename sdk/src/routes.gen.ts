@@ -16,6 +16,10 @@ export const routes: RouteTable = {
     listConsents: {"route":"GET /api/v1/subscribers/:id/consents","credentials":["dashboard"]},
     createConsent: {"route":"POST /api/v1/subscribers/:id/consents","credentials":["dashboard"],"body":"json"},
   },
+  erasures: {
+    get: {"route":"GET /api/v1/erasures/:id","credentials":["dashboard"]},
+    listReceipts: {"route":"GET /.well-known/receipts.json","credentials":[]},
+  },
   devices: {
     create: {"route":"POST /api/v1/devices","credentials":["sdk"],"body":"json"},
     delete: {"route":"DELETE /api/v1/devices/:id","credentials":["sdk","dashboard"],"query":true},

@@ -277,6 +277,30 @@ export interface DevicesSubscriber {
   last_seen_at: string;
 }
 
+export interface Erasure {
+  /** The id of the erased subscriber */
+  subscriber_id: string;
+  /** `completed` once no trace is left; about two minutes after the request */
+  state: "running" | "completed";
+  /** When the erasure was requested; from then on no call finds the data RFC 3339. */
+  requested_at: string;
+  /** When the last trace was removed RFC 3339. */
+  completed_at: string | null;
+  /** Whether the properties of events were erased as well */
+  properties_erased: boolean;
+  /** Counts above zero */
+  removed: ({
+    /** What was stored. `events` and `sends` keep their counts without the subscriber */
+    store: "events" | "devices" | "webhook_payloads" | "memberships" | "journey_runs" | "sends" | "consents" | "import_files" | "other";
+    /** Rows or files removed or anonymized */
+    count: number;
+  })[];
+  /** False where a pass was interrupted or ran twice: the traces are gone, the counts are estimates */
+  exact: boolean;
+  /** The answer as a signed JWT (EdDSA) for your records, with the workspace as `tenant_id`; null until the erasure is completed. `GET /.well-known/receipts.json` has the key */
+  receipt: string | null;
+}
+
 export interface Experience {
   id: string;
   name: string;
@@ -1025,6 +1049,10 @@ export interface SubscribersCreateConsentBody {
   source?: string | undefined;
   ip?: string | undefined;
   text?: string | undefined;
+}
+
+export interface ErasuresListReceiptsAnswer {
+  keys: (Record<string, string>)[];
 }
 
 export interface DevicesCreateBody {
@@ -2278,6 +2306,12 @@ export interface Endpoints {
     listConsents(id: string, options?: CallOptions): Promise<SubscribersListConsentsAnswer>;
     /** Record a consent of a subscriber. `POST /api/v1/subscribers/:id/consents` */
     createConsent(id: string, body: SubscribersCreateConsentBody, options?: CallOptions): Promise<SubscribersSubscriber>;
+  };
+  erasures: {
+    /** Get the receipt of an erasure. `GET /api/v1/erasures/:id` */
+    get(id: string, options?: CallOptions): Promise<Erasure>;
+    /** The public key that verifies receipts. `GET /.well-known/receipts.json` */
+    listReceipts(options?: CallOptions): Promise<ErasuresListReceiptsAnswer>;
   };
   devices: {
     /** Register a device for push. `POST /api/v1/devices` */

@@ -118,6 +118,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/v1/subscribers/", subscriber],
   ["/v1/notifications/", notification],
   ["/api/v1/templates/", template],
+  ["/api/v1/erasures/", subscriber],
   ["/api/v1/annotations/", annotation],
   ["/api/v1/schedules/", schedule],
   ["/api/v1/campaigns/", campaign],

@@ -4,6 +4,7 @@ import { SECOND } from "../../../shared/clock.ts";
 import { importErasing } from "../../../shared/import-files.ts";
 import { eraseQueue, storeWrite } from "../../../shared/resources.ts";
 import { eraseTraces, SECOND_PASS_MS } from "../../../shared/store/subscribers/erasure.ts";
+import { beginPass, endPass } from "../../../shared/store/subscribers/erasure-receipts.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 export const erase = queueWorker(
@@ -12,9 +13,11 @@ export const erase = queueWorker(
   [storeWrite, importErasing, eraseQueue],
   async ({ tenant, subscriber, pass }, { store, files, eraseQueue: queue, clock, log }) => {
     const startedAt = clock.now();
+    await beginPass(store, subscriber);
     const { removed, isImporting } = await eraseTraces(store, files, subscriber, pass);
-    if (pass === 1 || isImporting)
-      await queue.send([{ tenant, subscriber, pass: 2 }], { delaySeconds: SECOND_PASS_MS / SECOND });
+    const isLast = pass === 2 && !isImporting;
+    await endPass(store, subscriber, removed, isLast);
+    if (!isLast) await queue.send([{ tenant, subscriber, pass: 2 }], { delaySeconds: SECOND_PASS_MS / SECOND });
     const seconds = (clock.now() - startedAt) / SECOND;
     log({ level: "info", message: "erased", tenant, pass, removed, seconds });
   },

@@ -19,6 +19,7 @@ import { DeliveryItem, DeliveryPayload } from "../webhooks/delivery-items.ts";
 import { erasePayloads, payloadKeysOf } from "../webhooks/payload-erasure.ts";
 import { DeviceItem, DevicePointer } from "./device-items.ts";
 import { deviceTraces } from "./devices.ts";
+import { addRemoved, isOfReceipt, type Removed, type RemovedStore } from "./erasure-receipts.ts";
 import { eraseFromImports, IDENTIFIERS, type ImportTraces, importTraces } from "./import-erasure.ts";
 import { RejectedRows } from "./import-items.ts";
 import { Alias, ConsentItem, Profile, type ProfileRow, SubscriberAlias } from "./items.ts";
@@ -47,8 +48,7 @@ interface Place {
   name: string;
   /** The items with personal data that are erased here. */
   covers: readonly AnyItem[];
-  /** @returns how many rows were removed or anonymized. */
-  erase(store: Store, subscriber: string, erasure: Erasure): Promise<number>;
+  erase(store: Store, subscriber: string, erasure: Erasure): Promise<Removed>;
 }
 
 type Find<K extends Key> = (store: Store, subscriber: string) => Promise<readonly K[]>;
@@ -57,15 +57,21 @@ type Find<K extends Key> = (store: Store, subscriber: string) => Promise<readonl
 const eachPage =
   <K extends Key>(
     find: Find<K>,
-    remove = (store: Store, _: string, rows: readonly K[]): Promise<void> => store.removeRows(rows),
+    remove: (store: Store, subscriber: string, rows: readonly K[]) => Promise<Removed>,
   ): Place["erase"] =>
   async (store, subscriber) => {
-    let removed = 0;
-    for (let rows = await find(store, subscriber); rows.length > 0; rows = await find(store, subscriber)) {
-      await remove(store, subscriber, rows);
-      removed += rows.length;
-    }
+    const removed: Removed = {};
+    for (let rows = await find(store, subscriber); rows.length > 0; rows = await find(store, subscriber))
+      addRemoved(removed, await remove(store, subscriber, rows));
     return removed;
+  };
+
+/** Removes rows and counts them as rows of one store. */
+const removeAs =
+  (name: RemovedStore) =>
+  async (store: Store, _: string, rows: readonly Key[]): Promise<Removed> => {
+    await store.removeRows(rows);
+    return { [name]: rows.length };
   };
 
 /** The rows of the subscriber's own partition. */
@@ -78,27 +84,29 @@ export const places: readonly Place[] = [
     name: "events and anonymous ids",
     covers: [EventItem, EventBlock, ActorEvents, Alias, SubscriberAlias],
     erase: async (store, subscriber, { tombstone, pass }) => {
-      if (!tombstone?.erased_at) return 0;
+      if (!tombstone?.erased_at) return {};
       const erasedAt = Date.parse(tombstone.erased_at);
       const eraseProperties = tombstone.erase_properties === true;
-      return eraseEvents(store, subscriber, { erasedAt, eraseProperties, isLast: pass === 2 });
+      return { events: await eraseEvents(store, subscriber, { erasedAt, eraseProperties, isLast: pass === 2 }) };
     },
   },
   {
     name: "devices, and the rows that point to them",
     covers: [DeviceItem, DevicePointer],
-    erase: eachPage(deviceTraces),
+    erase: eachPage(deviceTraces, removeAs("devices")),
   },
   {
     name: "webhook payloads",
     covers: [DeliveryItem],
     erase: async (store, subscriber, { tombstone }) =>
-      tombstone?.created_at === undefined ? 0 : erasePayloads(store, subscriber, tombstone.created_at),
+      tombstone?.created_at === undefined
+        ? {}
+        : { webhook_payloads: await erasePayloads(store, subscriber, tombstone.created_at) },
   },
   {
     name: "webhook payloads that earlier versions stored apart",
     covers: [DeliveryPayload],
-    erase: eachPage(payloadKeysOf),
+    erase: eachPage(payloadKeysOf, removeAs("webhook_payloads")),
   },
   {
     name: "the subscriber's own partition, and the rows that its memberships, runs and sends have elsewhere",
@@ -108,37 +116,47 @@ export const places: readonly Place[] = [
   {
     name: "files of imports, which are searched for the identifiers that the profile has until then",
     covers: [RejectedRows],
-    erase: (store, _, { imports }) => eraseFromImports(store, imports),
+    erase: async (store, _, { imports }) => ({ import_files: await eraseFromImports(store, imports) }),
   },
   {
     name: "the names by which it is found",
     covers: [SearchEntry],
-    erase: async (store, _, { tombstone }) => (tombstone ? forgetEntries(store, tombstone) : 0),
+    erase: async (store, _, { tombstone }) => ({ other: tombstone ? await forgetEntries(store, tombstone) : 0 }),
   },
   {
     name: "the profile, of which the tombstone stays",
     covers: [Profile],
     erase: async (store, subscriber, { tombstone, imports, pass }) => {
       if (tombstone) await scrubProfile(store, subscriber, tombstone, { imports, pass });
-      return 0;
+      return {};
     },
   },
 ];
 
 /** Memberships and runs are removed with their counts; the ledger is kept under a pseudonym; other rows are removed. */
-async function removeOwnRows(store: Store, subscriber: string, rows: readonly Item[]): Promise<void> {
+async function removeOwnRows(store: Store, subscriber: string, rows: readonly Item[]): Promise<Removed> {
   const memberships = rows.filter(isMembership);
   await forgetMemberships(store, subscriber, memberships);
   const runs = rows.filter(isRun);
   await forgetRuns(store, subscriber, runs);
   const ledger = rows.filter(isLedgerRow);
   if (ledger.length > 0) await anonymizeLedger(store, subscriber, await pseudonymOf(store, subscriber), ledger);
-  await store.removeRows(rows.filter((row) => !memberships.includes(row) && !runs.includes(row)));
+  const others = rows.filter((row) => !memberships.includes(row) && !runs.includes(row));
+  await store.removeRows(others);
+  const rest = others.filter((row) => !isLedgerRow(row));
+  const consents = rest.filter(({ sk }) => sk.startsWith("C#")).length;
+  return {
+    memberships: memberships.length,
+    journey_runs: runs.length,
+    sends: ledger.length,
+    consents,
+    other: rest.length - consents,
+  };
 }
 
 interface Erased {
   /** How many rows and files were removed or anonymized. */
-  removed: number;
+  removed: Removed;
   /** An import that began before the erasure is under way: another pass must follow. */
   isImporting: boolean;
 }
@@ -153,8 +171,8 @@ export async function eraseTraces(
   const profile = await store.get(Profile, { id: subscriber });
   const tombstone = profile?.erased_at ? profile : undefined;
   const imports = await importTraces(store, files, tombstone);
-  let removed = 0;
-  for (const { erase } of places) removed += await erase(store, subscriber, { tombstone, imports, pass });
+  const removed: Removed = {};
+  for (const { erase } of places) addRemoved(removed, await erase(store, subscriber, { tombstone, imports, pass }));
   if (pass === 2) await forgetPseudonym(store, subscriber);
   return { removed, isImporting: imports.isImporting };
 }
@@ -163,7 +181,7 @@ type Removable = NonNullable<ChangeOf<typeof Profile>["remove"]>[number];
 
 /** The attributes of a tombstone. */
 const KEPT = new Set(["pk", "sk", "id", "erased_at", "erased_by", "erase_properties", "react", "next", "mark"]);
-const isRemovable = (name: string): name is Removable => !KEPT.has(name);
+const isRemovable = (name: string): name is Removable => !KEPT.has(name) && !isOfReceipt(name);
 
 async function scrubProfile(
   store: Store,

@@ -38,6 +38,15 @@ export const Profile = item({
     next: v.optional(v.number()),
     /** The pseudonym that replaces the id in the ledger; removed with the last traces. */
     mark: v.optional(v.string()),
+    /** The receipt of the erasure: rows removed or anonymized, by what they were. */
+    "er:*": v.number(),
+    /** Passes of the erasure that began and that ended. */
+    passes_begun: v.optional(v.number()),
+    passes_ended: v.optional(v.number()),
+    /** A pass was interrupted or ran twice at once: the counts of the receipt are not exact. */
+    is_estimated: v.optional(v.literal(true)),
+    /** When the last trace was gone. */
+    traces_gone_at: v.optional(v.string()),
   },
   writers: [
     "api-subscribers",

@@ -1,0 +1,56 @@
+// Receipts of erasures: what was removed of a subscriber, signed (F14).
+import * as v from "valibot";
+import { SECOND } from "../../../shared/clock.ts";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { notFound } from "../../../shared/http/errors.ts";
+import { receiptKey, signReceipt } from "../../../shared/receipts.ts";
+import { secrets, storeRead } from "../../../shared/resources.ts";
+import { noSecrets } from "../../../shared/store/secrets.ts";
+import { ErasureReceipt, receiptOf } from "../../../shared/store/subscribers/erasure-receipts.ts";
+
+const SignedReceipt = v.object({
+  ...ErasureReceipt.entries,
+  receipt: v.pipe(
+    v.nullable(v.string()),
+    v.description(
+      "The answer as a signed JWT (EdDSA) for your records, with the workspace as `tenant_id`; null until the erasure is " +
+        "completed. `GET /.well-known/receipts.json` has the key",
+    ),
+  ),
+});
+
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
+
+export const erasures = group("erasures", "What was removed of erased subscribers.", [
+  endpoint(
+    "GET /api/v1/erasures/:id",
+    { uses: [storeRead, secrets] },
+    {
+      summary: "Get the receipt of an erasure",
+      description: "The id is that of the erased subscriber. Counts are by store; the completed receipt is signed.",
+      returns: SignedReceipt,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, secrets, params }) => {
+      const receipt = await receiptOf(store, params.id);
+      if (!receipt) throw notFound("erasure");
+      if (receipt.completed_at === null) return { ...receipt, receipt: null };
+      const iat = Math.floor(Date.parse(receipt.completed_at) / SECOND);
+      const claims = { iat, sub: receipt.subscriber_id, tenant_id: store.tenant, ...receipt };
+      return { ...receipt, receipt: signReceipt(await secrets.root(), claims) };
+    },
+  ),
+
+  endpoint(
+    "GET /.well-known/receipts.json",
+    { credentials: [], effect: "read", uses: [secrets] },
+    {
+      summary: "The public key that verifies receipts",
+      returns: v.object({ keys: v.array(v.record(v.string(), v.string())) }),
+    },
+    async ({ secrets }) => {
+      const root = await secrets.root().catch(noSecrets);
+      return { keys: root ? [receiptKey(root)] : [] };
+    },
+  ),
+]);

@@ -1,0 +1,107 @@
+// The receipt of an erasure (F14): what was removed, counted by the passes of the erase worker and kept on the tombstone.
+import * as v from "valibot";
+import { timestamp } from "../../clock.ts";
+import { Timestamp } from "../../http/schemas.ts";
+import type { Store, StoreReader } from "../../resources.ts";
+import { present } from "../conditions.ts";
+import { familyOf } from "../families.ts";
+import { onConditionFailed } from "../refusals.ts";
+import { Profile, type ProfileRow } from "./items.ts";
+
+export const removedStores = [
+  "events",
+  "devices",
+  "webhook_payloads",
+  "memberships",
+  "journey_runs",
+  "sends",
+  "consents",
+  "import_files",
+  "other",
+] as const;
+export type RemovedStore = (typeof removedStores)[number];
+/** Rows and files removed or anonymized. */
+export type Removed = Partial<Record<RemovedStore, number>>;
+
+export const ErasureReceipt = v.object({
+  subscriber_id: v.pipe(v.string(), v.description("The id of the erased subscriber")),
+  state: v.pipe(
+    v.picklist(["running", "completed"]),
+    v.description("`completed` once no trace is left; about two minutes after the request"),
+  ),
+  requested_at: v.pipe(Timestamp, v.description("When the erasure was requested; from then on no call finds the data")),
+  completed_at: v.pipe(v.nullable(Timestamp), v.description("When the last trace was removed")),
+  properties_erased: v.pipe(v.boolean(), v.description("Whether the properties of events were erased as well")),
+  removed: v.pipe(
+    v.array(
+      v.object({
+        store: v.pipe(
+          v.picklist(removedStores),
+          v.description("What was stored. `events` and `sends` keep their counts without the subscriber"),
+        ),
+        count: v.pipe(v.number(), v.description("Rows or files removed or anonymized")),
+      }),
+    ),
+    v.description("Counts above zero"),
+  ),
+  exact: v.pipe(
+    v.boolean(),
+    v.description("False where a pass was interrupted or ran twice: the traces are gone, the counts are estimates"),
+  ),
+});
+export type ErasureReceipt = v.InferOutput<typeof ErasureReceipt>;
+
+const OF_RECEIPT = new Set(["passes_begun", "passes_ended", "is_estimated", "traces_gone_at"]);
+
+/** Whether an attribute of a tombstone belongs to the receipt. */
+export const isOfReceipt = (name: string): boolean => name.startsWith("er:") || OF_RECEIPT.has(name);
+
+export function addRemoved(sum: Removed, removed: Removed): void {
+  for (const name of removedStores) {
+    const count = removed[name] ?? 0;
+    if (count > 0) sum[name] = (sum[name] ?? 0) + count;
+  }
+}
+
+/** Notes that a pass begins. A pass that began before and has not ended makes the counts estimates. */
+export async function beginPass(store: Store, subscriber: string): Promise<void> {
+  const row = await store
+    .change(Profile, { id: subscriber }, { add: { passes_begun: 1 } }, present("erased_at"))
+    .catch(onConditionFailed(() => undefined));
+  if (!row || (row.passes_begun ?? 0) - (row.passes_ended ?? 0) <= 1 || row.is_estimated) return;
+  await store.change(Profile, { id: subscriber }, { set: { is_estimated: true } }, present("erased_at"));
+}
+
+/** Adds what a pass has removed to the receipt. @param isLast no pass follows. */
+export async function endPass(store: Store, subscriber: string, removed: Removed, isLast: boolean): Promise<void> {
+  const counts = Object.fromEntries(
+    removedStores.flatMap((name) => (removed[name] ? [[`er:${name}`, removed[name]]] : [])),
+  );
+  const initial = isLast ? { traces_gone_at: timestamp(store.clock.now()) } : {};
+  await store
+    .change(Profile, { id: subscriber }, { add: { ...counts, passes_ended: 1 }, initial }, present("erased_at"))
+    .catch(onConditionFailed(() => undefined));
+}
+
+/** The receipt of an erasure; undefined for a subscriber that exists, or never did. */
+export async function receiptOf(store: StoreReader, subscriber: string): Promise<ErasureReceipt | undefined> {
+  const tombstone = await store.get(Profile, { id: subscriber });
+  return tombstone?.erased_at === undefined ? undefined : receiptIn(tombstone, tombstone.erased_at);
+}
+
+function receiptIn(tombstone: ProfileRow, requestedAt: string): ErasureReceipt {
+  const { id, traces_gone_at, erase_properties, is_estimated } = tombstone;
+  const counts = new Map<string, number>(familyOf(tombstone, "er:"));
+  return {
+    subscriber_id: id,
+    state: traces_gone_at === undefined ? "running" : "completed",
+    requested_at: requestedAt,
+    completed_at: traces_gone_at ?? null,
+    properties_erased: erase_properties === true,
+    removed: removedStores.flatMap((store) => {
+      const count = counts.get(store) ?? 0;
+      return count > 0 ? [{ store, count }] : [];
+    }),
+    exact: is_estimated !== true,
+  };
+}

@@ -1,0 +1,79 @@
+// The receipt of an erasure: counts of what was removed, signed (F14).
+import { createPublicKey, verify } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { MINUTE } from "../../shared/clock.ts";
+import { mortal } from "../support/mortal.ts";
+import { addPeople, send } from "../support/people.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant, fresh } = worlds();
+
+const receipt = async (world: TestWorld, tenant: Tenant, id: string) =>
+  world.call(`GET /api/v1/erasures/${id}`, { as: await tenant.dashboard() });
+
+async function erasedSubscriber(world: TestWorld, tenant: Tenant): Promise<string> {
+  const person = { external_id: "ada", consent: { status: "opted_in" } };
+  const { body } = await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: person });
+  await send(world, tenant, { subscriberIds: [body.id] });
+  const event = { event_name: "buy", subscriber_id: body.id };
+  await world.call("POST /v1/events", { as: tenant.server, body: { events: [event] } });
+  await world.settle();
+  await world.call(`DELETE /api/v1/subscribers/${body.id}`, { as: await tenant.dashboard() });
+  return body.id;
+}
+
+describe("GET /api/v1/erasures/:id", () => {
+  it("F14 counts what was removed by store, and is signed once nothing is left", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await erasedSubscriber(world, tenant);
+    const running = await receipt(world, tenant, id);
+    expect(running.body).toMatchObject({ subscriber_id: id, state: "running", completed_at: null, receipt: null });
+    await world.settle();
+    await world.advance(5 * MINUTE);
+    const { body } = await receipt(world, tenant, id);
+    expect(body).toMatchObject({ state: "completed", exact: true, properties_erased: false });
+    expect(body.removed).toEqual(
+      expect.arrayContaining([
+        { store: "events", count: 1 },
+        { store: "sends", count: 1 },
+        { store: "consents", count: 1 },
+      ]),
+    );
+    const [key] = (await world.call("GET /.well-known/receipts.json")).body.keys;
+    const [head, claims, signature] = body.receipt.split(".");
+    const signed = (text: string) =>
+      verify(null, Buffer.from(text), createPublicKey({ key, format: "jwk" }), Buffer.from(signature, "base64url"));
+    expect([signed(`${head}.${claims}`), signed(`${head}.${claims}x`)]).toEqual([true, false]);
+    const { removed, tenant_id, sub } = JSON.parse(Buffer.from(claims, "base64url").toString());
+    expect({ removed, tenant_id, sub }).toEqual({ removed: body.removed, tenant_id: tenant.id, sub: id });
+  });
+
+  it("F14 the receipt is no credential", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await erasedSubscriber(world, tenant);
+    await world.advance(5 * MINUTE);
+    const { body } = await receipt(world, tenant, id);
+    expect((await world.call("GET /api/v1/me", { as: { authorization: `Bearer ${body.receipt}` } })).status).toBe(401);
+  });
+
+  it("F14 a worker that died after it had removed rows makes the counts estimates", async () => {
+    const worker = mortal("erase");
+    const world = await fresh({ hooks: worker.hooks });
+    const tenant = await world.tenant();
+    const id = await erasedSubscriber(world, tenant);
+    worker.dieAt(8, "after");
+    await world.settle();
+    worker.revive();
+    await world.advance(30 * MINUTE);
+    expect((await receipt(world, tenant, id)).body).toMatchObject({ state: "completed", exact: false });
+  });
+
+  it("F14 there is no receipt of a living subscriber, an unknown one or another workspace's", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const [living] = (await addPeople(world, tenant, 1)) as [string];
+    const foreign = await erasedSubscriber(world, other);
+    for (const id of [living, foreign, "nonsense"]) expect((await receipt(world, tenant, id)).status).toBe(404);
+  });
+});
