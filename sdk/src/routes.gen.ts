@@ -37,6 +37,7 @@ export const routes: RouteTable = {
   },
   recipients: {
     previewNotifications: {"route":"POST /api/v1/notifications/preview","credentials":["dashboard"],"body":"json"},
+    list: {"route":"GET /api/v1/notifications/:id/recipients","credentials":["dashboard"],"query":true},
     getNotificationsRecipient: {"route":"GET /api/v1/notifications/:id/recipients/:subscriberId","credentials":["dashboard"]},
   },
   templates: {

@@ -696,6 +696,19 @@ export interface Recipient {
   evaluated_at: string;
 }
 
+export interface RecipientsNotification {
+  subscriber_id: string | null;
+  external_id: string | null;
+  state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+  reason: string | null;
+  channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app" | null;
+  variant_id: string | null;
+  /** RFC 3339. */
+  at: string | null;
+  /** RFC 3339. */
+  deferred_until: string | null;
+}
+
 export interface Schedule {
   id: string;
   cron_expression: string;
@@ -1252,6 +1265,22 @@ export interface RecipientsPreviewNotificationsBody {
   name?: string | undefined;
   idempotency_key?: string | undefined;
   bypass_quiet_hours?: boolean | undefined;
+}
+
+export interface RecipientsListQuery {
+  /** Only recipients in this state */
+  state?: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled" | undefined;
+  /** Only recipients skipped or failed for this reason */
+  reason?: string | undefined;
+  /** Only recipients of this channel */
+  channel?: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app" | undefined;
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface RecipientsListAnswer {
+  items: RecipientsNotification[];
+  next_cursor: string;
 }
 
 export interface TemplatesCreateBody {
@@ -2342,6 +2371,8 @@ export interface Endpoints {
   recipients: {
     /** Preview a send. `POST /api/v1/notifications/preview` */
     previewNotifications(body: RecipientsPreviewNotificationsBody, options?: CallOptions): Promise<NotificationPreview>;
+    /** List the recipients of a notification with what became of each. `GET /api/v1/notifications/:id/recipients` */
+    list(id: string, query?: RecipientsListQuery, options?: CallOptions): Promise<RecipientsListAnswer>;
     /** Explain why a subscriber got a notification or did not. `GET /api/v1/notifications/:id/recipients/:subscriberId` */
     getNotificationsRecipient(id: string, subscriberId: string, options?: CallOptions): Promise<Recipient>;
   };

@@ -1,14 +1,56 @@
 // Who gets a notification and why: the preview of a send, and the explanation for one recipient.
+import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { storeRead, workspaceRead } from "../../../shared/resources.ts";
+import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { secrets, storeRead, workspaceRead } from "../../../shared/resources.ts";
+import { reachChannels } from "../../../shared/rules/reach.ts";
 import { explainRecipient } from "../../../shared/store/sends/explain.ts";
-import { Explanation } from "../../../shared/store/sends/explanation.ts";
+import { Explanation, recipientStates } from "../../../shared/store/sends/explanation.ts";
+import { getJob } from "../../../shared/store/sends/jobs.ts";
+import { ListedRecipient, listRecipients, RecipientPosition } from "../../../shared/store/sends/recipient-list.ts";
 import { previewNotification } from "./preview.ts";
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, workspaceRead] });
 
 export const recipients = group("recipients", "Who would get a notification, and why a subscriber got it or did not.", [
   previewNotification,
+
+  endpoint(
+    "GET /api/v1/notifications/:id/recipients",
+    { uses: [secrets] },
+    {
+      summary: "List the recipients of a notification with what became of each",
+      description:
+        "In the order of the plan. A page may be short, or empty with a cursor, where a filter leaves most out. " +
+        "Subscribers that the plan skipped are listed for 30 days.",
+      query: v.object({
+        state: v.pipe(
+          v.optional(v.picklist(recipientStates, `must be one of ${recipientStates.join(", ")}`)),
+          v.description("Only recipients in this state"),
+        ),
+        reason: v.pipe(
+          v.optional(v.pipe(v.string(), v.maxLength(200))),
+          v.description("Only recipients skipped or failed for this reason"),
+        ),
+        channel: v.pipe(
+          v.optional(v.picklist(reachChannels, `must be one of ${reachChannels.join(", ")}`)),
+          v.description("Only recipients of this channel"),
+        ),
+        limit: limit(50, 100),
+        cursor: v.optional(v.string()),
+      }),
+      returns: v.object({ items: v.array(ListedRecipient), next_cursor: v.string() }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, secrets, params, query: { limit, cursor, ...filter } }) => {
+      const job = await getJob(store, params.id);
+      const root = await secrets.root();
+      const scope = `recipients:${store.tenant}:${job.id}`;
+      const from = cursor === undefined ? undefined : v.parse(RecipientPosition, openCursor(root, scope, cursor));
+      const { items, next } = await listRecipients(store, job, filter, { from, limit });
+      return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };
+    },
+  ),
 
   endpoint(
     "GET /api/v1/notifications/:id/recipients/:subscriberId",

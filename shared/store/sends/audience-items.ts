@@ -103,6 +103,12 @@ export const ClaimItem = item({
 /** The claims of one range, for a query of `ClaimItem`. */
 export const claimsOf = (range: string) => ({ prefix: `K#${range}#` });
 
+/** The claims of some chunks of a range, for a query of `ClaimItem`. */
+export const claimsFrom = (range: string, first: number, count: number) => ({
+  from: `K#${range}#${padded(first)}`,
+  to: `K#${range}#${padded(first + count - 1)}`,
+});
+
 /** The skipped ids of one range, for a query of `SkippedIds`. */
 export const skippedIn = (range: string) => ({ prefix: `X#${range}#` });
 

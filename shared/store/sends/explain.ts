@@ -3,7 +3,6 @@ import { timestamp } from "../../clock.ts";
 import { notFound } from "../../http/errors.ts";
 import type { StoreReader } from "../../resources.ts";
 import { type Ranked, rankClasses } from "../../rules/arbitration.ts";
-import { isTerminal } from "../../rules/job-states.ts";
 import { compilePredicate } from "../../rules/predicates.ts";
 import { type Contact, classOf, type ReachChannel, reachOf } from "../../rules/reach.ts";
 import { armOf, bucket, isHeldOut } from "../../rules/split.ts";
@@ -20,13 +19,14 @@ import { SkippedIds, skippedIn } from "./audience-items.ts";
 import { deviceForFilters } from "./candidates.ts";
 import { countsOf } from "./caps.ts";
 import { deferredUntil, quietNow } from "./deferred.ts";
-import type { Attempt, Clause, Decision, Explanation, RecipientState, RulesNow } from "./explanation.ts";
+import type { Clause, Explanation, RulesNow } from "./explanation.ts";
 import { messagesSince } from "./inbox.ts";
 import { withContent } from "./job-content.ts";
 import type { DeliverySettings } from "./job-spec.ts";
 import { getJob, type Job } from "./jobs.ts";
 import { deliverySettingsOf, selectedChannels } from "./planning.ts";
 import { PLANNED_RANGE, shardRange } from "./range-names.ts";
+import { recipientOutcome } from "./recipient-outcome.ts";
 import { type TouchRow, touchesSince } from "./touches.ts";
 
 /** @throws 404 for an unknown send, and for an unknown subscriber that the send did not concern. */
@@ -44,19 +44,16 @@ export async function explainRecipient(
     skipOf(store, job, subscriber),
     deferredUntil(store, job, subscriber),
   ]);
-  const attempts = [...newestByAddress(rows).flatMap(attemptsOf), ...inboxOf(job, messages)];
+  const found = messages.filter((row) => row.job === job.id);
+  const outcome = recipientOutcome(job, { ledger: rows, messages: found, skip, isDeferred: deferred !== undefined });
+  const { decision, state, reason, attempts, isHeld, arm } = outcome;
   if (!profile && rows.length === 0 && attempts.length === 0 && skip === undefined) throw notFound("recipient");
-  const isHeld = rows.some(({ state }) => state === "held_out");
-  const isSent = attempts.some(({ state }) => state !== "skipped");
-  const late = isSent ? undefined : (attempts[0]?.reason ?? undefined);
-  const decision = decisionOf(job, { isHeld, skip: skip ?? late, isSent, isDeferred: deferred !== undefined });
-  const arm = rows.find((row) => row.arm)?.arm;
   return {
     notification_id: job.id,
     subscriber_id: subscriber,
     decision,
-    state: stateOf(decision, attempts),
-    reason: skip ?? late ?? attempts.find(({ state }) => state === "failed" || state === "bounced")?.reason ?? null,
+    state,
+    reason,
     deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
     held_out: isHeld || (decision === "pending" && isHeldOut(job.id, subscriber, job.holdout_percentage)),
@@ -66,28 +63,6 @@ export async function explainRecipient(
     now: profile ? await rulesNow(store, job, profile, workspace) : null,
     evaluated_at: timestamp(store.clock.now()),
   };
-}
-
-function decisionOf(
-  job: Job,
-  facts: { isHeld: boolean; skip: string | undefined; isSent: boolean; isDeferred: boolean },
-): Decision {
-  const { isHeld, skip, isSent, isDeferred } = facts;
-  if (isDeferred) return "deferred";
-  if (isSent) return "sent";
-  if (isHeld) return "held_out";
-  if (skip !== undefined) return "skipped";
-  if (job.status === "canceled") return "canceled";
-  return isTerminal(job.status) ? "not_in_audience" : "pending";
-}
-
-function stateOf(decision: Decision, attempts: readonly Attempt[]): RecipientState {
-  if (decision === "not_in_audience") return "skipped";
-  if (decision !== "sent") return decision;
-  const found = (["delivered", "pending", "bounced"] as const).find((state) =>
-    attempts.some((one) => one.state === state),
-  );
-  return found ?? "failed";
 }
 
 const shareOf = (purpose: "holdout" | "split", job: Job, subscriber: string, percentage: number) => ({
@@ -100,52 +75,6 @@ async function ledgerOf(store: StoreReader, job: Job, subscriber: string): Promi
   const rows = await touchesSince(store, subscriber, Date.parse(job.dispatched_at));
   return rows.filter((row) => row.job === job.id);
 }
-
-const states: Record<TouchRow["state"], RecipientState> = {
-  sent: "delivered",
-  failed: "failed",
-  unknown: "failed",
-  retryable: "pending",
-  bounced: "bounced",
-  skipped: "skipped",
-  held_out: "held_out",
-  assigned: "pending",
-};
-
-/** Each round has rows of its own, and the newest of an address knows the tries of all. */
-const newestByAddress = (rows: readonly TouchRow[]): TouchRow[] => [
-  ...new Map(rows.map((row) => [`${row.channel} ${row.device}`, row])).values(),
-];
-
-/** The attempt that a row of the ledger stands for; none for the row of one to whom nothing was sent yet. */
-function attemptsOf({ channel, device, state, reason, provider_id, tries, seen }: TouchRow): Attempt[] {
-  if (channel === undefined) return [];
-  return [
-    {
-      channel,
-      device_id: device ?? null,
-      state: states[state],
-      reason: reason ?? null,
-      provider_id: provider_id ?? null,
-      attempted_at: tries ?? [],
-      cap: reason === "capped" && seen !== undefined ? fromJson(seen) : null,
-    },
-  ];
-}
-
-/** The inbox is its own ledger. */
-const inboxOf = (job: Job, messages: readonly { job: string }[]): Attempt[] =>
-  messages
-    .filter((row) => row.job === job.id)
-    .map(() => ({
-      channel: "in_app",
-      device_id: null,
-      state: "delivered",
-      reason: null,
-      provider_id: null,
-      attempted_at: [],
-      cap: null,
-    }));
 
 /** Why a subscriber was skipped: the ids are stored beside their chunks for 30 days. */
 async function skipOf(store: StoreReader, job: Job, subscriber: string): Promise<string | undefined> {

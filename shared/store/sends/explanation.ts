@@ -6,7 +6,7 @@ import { channelClasses } from "../../rules/reach.ts";
 const decisions = ["sent", "deferred", "held_out", "skipped", "not_in_audience", "pending", "canceled"] as const;
 export type Decision = (typeof decisions)[number];
 
-const recipientStates = [
+export const recipientStates = [
   "pending",
   "deferred",
   "delivered",

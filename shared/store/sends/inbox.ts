@@ -115,6 +115,17 @@ export async function listMessages(
 export const messagesSince = (store: StoreReader, subscriber: string, sinceMs: number): Promise<MessageRow[]> =>
   store.queryAll(Message, { subscriber }, { ...rangeFrom(lowestId(sinceMs)), eventual: true });
 
+/** The same up to another time; to now without `to`. */
+export const messagesBetween = (
+  store: StoreReader,
+  subscriber: string,
+  { from, to }: { from: number; to: number | undefined },
+): Promise<MessageRow[]> => {
+  const range = rangeFrom(lowestId(from));
+  const bounds = to === undefined ? range : { ...range, to: rangeFrom(lowestId(to)).from };
+  return store.queryAll(Message, { subscriber }, { ...bounds, eventual: true });
+};
+
 const PREFIX = "I#";
 const rangeFrom = (id: string) => ({ from: `${PREFIX}${id}`, to: `${PREFIX}~` });
 

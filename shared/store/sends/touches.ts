@@ -99,6 +99,17 @@ export function recorded(row: TouchRow | undefined, tries: number): Verdict | un
   return state === "skipped" || (row.tries?.length ?? 0) > tries ? { state, reason } : undefined;
 }
 
+/** The ledger of a subscriber from one time to another, oldest first; to now without `to`. */
+export const touchesBetween = (
+  store: StoreReader,
+  subscriber: string,
+  { from, to }: { from: number; to: number | undefined },
+): Promise<TouchRow[]> => {
+  const range = touchesFrom(timestamp(from));
+  const bounds = to === undefined ? range : { ...range, to: `${touchesFrom(timestamp(to)).from}~` };
+  return store.queryAll(TouchItem, { subscriber }, { ...bounds, eventual: true });
+};
+
 /** The ledger of a subscriber since a time, oldest first. */
 export const touchesSince = (store: StoreReader, subscriber: string, since: number): Promise<TouchRow[]> =>
   store.queryAll(TouchItem, { subscriber }, touchesFrom(timestamp(since)));

@@ -1,0 +1,117 @@
+// What became of one recipient of a send, from the rows of the ledger and the inbox.
+import { timeOfUuid, timestamp } from "../../clock.ts";
+import { isTerminal } from "../../rules/job-states.ts";
+import { fromJson } from "../item.ts";
+import type { Attempt, Decision, RecipientState } from "./explanation.ts";
+import { type MessageRow, messageIdOf } from "./inbox.ts";
+import type { JobRecord } from "./jobs.ts";
+import type { TouchRow } from "./touches.ts";
+
+const states: Record<TouchRow["state"], RecipientState> = {
+  sent: "delivered",
+  failed: "failed",
+  unknown: "failed",
+  retryable: "pending",
+  bounced: "bounced",
+  skipped: "skipped",
+  held_out: "held_out",
+  assigned: "pending",
+};
+
+/** Each round has rows of its own, and the newest of an address knows the tries of all. */
+const newestByAddress = (rows: readonly TouchRow[]): TouchRow[] => [
+  ...new Map(rows.map((row) => [`${row.channel} ${row.device}`, row])).values(),
+];
+
+/** The attempt that a row of the ledger stands for; none for the row of one to whom nothing was sent yet. */
+function attemptsOf({ channel, device, state, reason, provider_id, tries, seen }: TouchRow): Attempt[] {
+  if (channel === undefined) return [];
+  return [
+    {
+      channel,
+      device_id: device ?? null,
+      state: states[state],
+      reason: reason ?? null,
+      provider_id: provider_id ?? null,
+      attempted_at: tries ?? [],
+      cap: reason === "capped" && seen !== undefined ? fromJson(seen) : null,
+    },
+  ];
+}
+
+/** The inbox is its own ledger. */
+const inboxAttempt: Attempt = {
+  channel: "in_app",
+  device_id: null,
+  state: "delivered",
+  reason: null,
+  provider_id: null,
+  attempted_at: [],
+  cap: null,
+};
+
+interface RecipientRows {
+  /** Of the job and the subscriber, oldest first. */
+  ledger: readonly TouchRow[];
+  messages: readonly MessageRow[];
+  /** Why the plan skipped the subscriber. */
+  skip: string | undefined;
+  isDeferred: boolean;
+}
+
+export interface RecipientOutcome {
+  decision: Decision;
+  state: RecipientState;
+  reason: string | null;
+  attempts: Attempt[];
+  isHeld: boolean;
+  arm: "a" | "b" | undefined;
+  /** When the newest of its rows is of, RFC 3339. */
+  at: string | undefined;
+}
+
+export function recipientOutcome(
+  job: Pick<JobRecord, "status">,
+  { ledger, messages, skip, isDeferred }: RecipientRows,
+): RecipientOutcome {
+  const attempts = [...newestByAddress(ledger).flatMap(attemptsOf), ...messages.map(() => inboxAttempt)];
+  const isHeld = ledger.some(({ state }) => state === "held_out");
+  const isSent = attempts.some(({ state }) => state !== "skipped");
+  const late = isSent ? undefined : (attempts[0]?.reason ?? undefined);
+  const decision = decisionOf(job, { isHeld, skip: skip ?? late, isSent, isDeferred });
+  const times = [
+    ...ledger.flatMap(({ sk, tries = [] }) => tries.at(-1) ?? sk.split("#")[1] ?? []),
+    ...messages.map((row) => timestamp(timeOfUuid(messageIdOf(row)))),
+  ];
+  return {
+    decision,
+    state: stateOf(decision, attempts),
+    reason: skip ?? late ?? attempts.find(({ state }) => state === "failed" || state === "bounced")?.reason ?? null,
+    attempts,
+    isHeld,
+    arm: ledger.find((row) => row.arm)?.arm,
+    at: times.sort().at(-1),
+  };
+}
+
+function decisionOf(
+  job: Pick<JobRecord, "status">,
+  facts: { isHeld: boolean; skip: string | undefined; isSent: boolean; isDeferred: boolean },
+): Decision {
+  const { isHeld, skip, isSent, isDeferred } = facts;
+  if (isDeferred) return "deferred";
+  if (isSent) return "sent";
+  if (isHeld) return "held_out";
+  if (skip !== undefined) return "skipped";
+  if (job.status === "canceled") return "canceled";
+  return isTerminal(job.status) ? "not_in_audience" : "pending";
+}
+
+function stateOf(decision: Decision, attempts: readonly Attempt[]): RecipientState {
+  if (decision === "not_in_audience") return "skipped";
+  if (decision !== "sent") return decision;
+  const found = (["delivered", "pending", "bounced"] as const).find((state) =>
+    attempts.some((one) => one.state === state),
+  );
+  return found ?? "failed";
+}

@@ -1,0 +1,97 @@
+// The recipients of a send as a list (RDA-4): the same as the counts of the send and the explanation of each say.
+import { expect, it } from "vitest";
+import { DAY } from "../../shared/clock.ts";
+import type { RecipientState } from "../../shared/store/sends/explanation.ts";
+import { addPeople, send } from "../support/people.ts";
+import { quietSetting } from "../support/quiet-hours.ts";
+import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
+import { spentByCall } from "../support/spending.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+
+interface Listed {
+  subscriber_id: string;
+  external_id: string;
+  state: RecipientState;
+  reason: string | null;
+  channel: string | null;
+}
+
+async function recipients(world: TestWorld, tenant: Tenant, job: string, query = ""): Promise<Listed[]> {
+  const found: Listed[] = [];
+  for (let cursor = ""; ; ) {
+    const route = `GET /api/v1/notifications/${job}/recipients?${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
+    const { status, body } = await world.call(route, { as: await tenant.dashboard("viewer") });
+    expect(status).toBe(200);
+    found.push(...body.items);
+    if (body.next_cursor === "") return found;
+    cursor = body.next_cursor;
+  }
+}
+
+it("RDA-4 lists every recipient once, as the counts and the explanations say, and by state, reason and channel", async () => {
+  const { world, tenant } = await withTenant();
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const people = await addPeople(world, tenant, 40);
+  for (const id of people.slice(0, 12)) await addPhone(world, tenant, id, "ios");
+  await spoil(world, { channel: "ios", outcome: "permanent", times: 3 });
+  const { job } = await send(world, tenant, { target: { type: "all" }, channel_ids: [ios], holdout_percentage: 20 });
+  await mend(world);
+  const all = await recipients(world, tenant, job.id, "limit=7");
+  expect(new Set(all.map(({ subscriber_id }) => subscriber_id)).size).toBe(40);
+  const { delivered, failed, skipped, held_out } = job.counts;
+  expect([delivered + failed + skipped + held_out, failed]).toEqual([40, 3]);
+  for (const [state, n] of Object.entries({ delivered, failed, skipped, held_out })) {
+    expect([state, all.filter((one) => one.state === state).length]).toEqual([state, n]);
+    const filtered = await recipients(world, tenant, job.id, `state=${state}&limit=3`);
+    expect(filtered).toEqual(all.filter((one) => one.state === state));
+  }
+  for (const [reason, n] of Object.entries({ ...job.skip_reasons, ...job.fail_reasons }))
+    expect(await recipients(world, tenant, job.id, `reason=${reason}`)).toHaveLength(n as number);
+  expect(await recipients(world, tenant, job.id, "channel=ios")).toHaveLength(delivered + failed);
+  for (const one of all.slice(0, 15)) {
+    const route = `GET /api/v1/notifications/${job.id}/recipients/${one.subscriber_id}`;
+    const { state, reason } = (await world.call(route, { as: await tenant.dashboard() })).body;
+    expect([one.external_id, one.state, one.reason]).toEqual([one.external_id, state, reason]);
+  }
+});
+
+it("RDA-4 shows who waits for the end of quiet hours, and until when", async () => {
+  const { world, tenant, person, push } = await quietSetting(withTenant, {});
+  const [ada, ben] = [await person("ada", "Europe/London"), await person("ben", "Asia/Tokyo")];
+  const { job } = await push({});
+  const waiting = await recipients(world, tenant, job.id, "state=deferred");
+  expect(waiting).toMatchObject([{ subscriber_id: ben, deferred_until: "2026-11-20T23:00:00.000Z" }]);
+  expect(await recipients(world, tenant, job.id, "state=delivered")).toMatchObject([{ subscriber_id: ada }]);
+});
+
+it("RDA-4 lists the only recipient of a send to one inbox, also once the message has expired", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada] = await addPeople(world, tenant, 1);
+  const { job } = await send(world, tenant, { subscriberIds: [ada] });
+  const expected = [{ subscriber_id: ada, external_id: "p0", state: "delivered", channel: "in_app", reason: null }];
+  expect(await recipients(world, tenant, job.id)).toMatchObject(expected);
+  await world.advance(31 * DAY);
+  expect(await recipients(world, tenant, job.id)).toMatchObject(expected);
+});
+
+it("RDA-4 GEN-8 is 404 in another workspace, names no one who was erased, and reads little for a filter", async () => {
+  const world = await fresh();
+  const [tenant, other] = [await world.tenant(), await world.tenant()];
+  const people = await addPeople(world, tenant, 160);
+  const { job } = await send(world, tenant, { target: { type: "all" } });
+  const as = await other.dashboard();
+  expect((await world.call(`GET /api/v1/notifications/${job.id}/recipients`, { as })).status).toBe(404);
+  const route = `GET /api/v1/notifications/${job.id}/recipients?state=failed`;
+  const refused = { route: `${route}&limit=0` };
+  const cost = await spentByCall(world, { as: await tenant.dashboard(), route, refused });
+  expect(cost.rcu).toBeLessThan(20);
+  await world.call(`DELETE /api/v1/subscribers/${people[0]}`, { as: await tenant.dashboard() });
+  await world.settle();
+  const all = await recipients(world, tenant, job.id, "limit=100");
+  expect(all).toHaveLength(160);
+  expect(all.filter(({ subscriber_id }) => subscriber_id === null)).toMatchObject([{ external_id: null }]);
+  expect(all.every(({ state }) => state === "delivered")).toBe(true);
+});
