@@ -2,7 +2,7 @@
 import type { JsonSchema } from "./json-schema.ts";
 
 export const EXAMPLE_ID = "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60";
-const EXAMPLE_TIME = "2026-11-20T12:00:00.000Z";
+export const EXAMPLE_TIME = "2026-11-20T12:00:00.000Z";
 
 const byFormat: Record<string, string> = {
   uuid: EXAMPLE_ID,

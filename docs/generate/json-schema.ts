@@ -29,6 +29,7 @@ export interface JsonSchema {
   anyOf?: JsonSchema[];
   oneOf?: JsonSchema[];
   allOf?: JsonSchema[];
+  not?: JsonSchema;
   minLength?: number;
   maxLength?: number;
   pattern?: string;
@@ -65,6 +66,12 @@ const meanings: [is: (action: Action) => boolean, adds: JsonSchema][] = [
 /** A text that must be digits is shown as an integer: paging parses its query this way. */
 const WHOLE_NUMBER = "^[0-9]{1,9}$";
 
+const refTo = (name: string) => `#/components/schemas/${name}`;
+
+/** What an action says that JSON Schema cannot see: a grammar (shared/http/grammar.ts), the bound of a text of digits. */
+const metadataOf = (action: object): { grammar?: string; maximum?: number } =>
+  (action as { metadata?: { grammar?: string; maximum?: number } }).metadata ?? {};
+
 /** @param refs names of shapes that are defined elsewhere in the document, by the shape itself. */
 export function schemaOf(
   shape: GenericSchema,
@@ -80,10 +87,13 @@ export function schemaOf(
     typeMode: mode,
     errorMode: "ignore",
     definitions: refs,
-    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+    overrideRef: ({ referenceId }) => refTo(referenceId),
     overrideSchema: ({ valibotSchema, jsonSchema }) =>
       valibotSchema === Timestamp ? { type: "string", format: "date-time" } : (jsonSchema as never),
     overrideAction: ({ valibotAction, jsonSchema }) => {
+      const { grammar, maximum } = metadataOf(valibotAction);
+      if (grammar) return { $ref: refTo(grammar) };
+      if (maximum !== undefined) return { ...jsonSchema, maximum };
       const [, adds] = meanings.find(([is]) => is(valibotAction as Action)) ?? [];
       if (adds?.format === "uuid") return { ...jsonSchema, format: "uuid", pattern: undefined } as never;
       return (adds ? { ...jsonSchema, ...adds } : undefined) as never;
@@ -92,10 +102,16 @@ export function schemaOf(
   return tidy(schema);
 }
 
+/** A reference stands for the whole schema: only what is said about this use of it remains beside it. */
 function tidy(schema: JsonSchema): JsonSchema {
+  const { $ref, description, default: fallback } = schema;
+  if ($ref) return { $ref, ...(description && { description }), ...(fallback !== undefined && { default: fallback }) };
   if (schema.pattern === WHOLE_NUMBER) {
-    const fallback = schema.default === undefined ? {} : { default: Number(schema.default) };
-    return { type: "integer", minimum: 1, maximum: 999_999_999, ...fallback };
+    const said = {
+      ...(schema.default !== undefined && { default: Number(schema.default) }),
+      ...(schema.description && { description: schema.description }),
+    };
+    return { type: "integer", minimum: 1, maximum: schema.maximum ?? 999_999_999, ...said };
   }
   const nullable = schema.anyOf?.length === 2 && schema.anyOf[1]?.type === "null" ? schema.anyOf[0] : undefined;
   if (nullable && typeof nullable.type === "string" && !nullable.enum && nullable.const === undefined) {

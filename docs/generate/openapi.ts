@@ -6,6 +6,8 @@ import { namedShapes, type Shapes, schemasOf } from "./components.ts";
 import { type Contents, type Operation, operationsOf } from "./contents.ts";
 import { errorSchemas, refusalsOf } from "./errors.ts";
 import { EXAMPLE_ID, exampleOf } from "./examples.ts";
+import { webhookOperations } from "./grammars/webhooks.ts";
+import { grammars } from "./grammars.ts";
 import { type JsonSchema, schemaOf } from "./json-schema.ts";
 import { methodNames, pascal } from "./names.ts";
 import { overview } from "./overview.ts";
@@ -21,10 +23,10 @@ const securitySchemes: Record<Credential, object> = {
 /** Descriptions of query fields, by name: a name has the same meaning everywhere. */
 const queryFields: Record<string, string> = {
   cursor: "`next_cursor` of the previous page; opaque",
-  limit: "The maximum number of items; reduced to the largest allowed",
+  limit: "The maximum number of items",
   page: "Counts from 1",
-  per_page: "Items per page; reduced to the largest allowed",
-  page_size: "Items per page; reduced to the largest allowed",
+  per_page: "Items per page",
+  page_size: "Items per page",
   subscriber_id: "The subscriber",
   sdk_key: "The SDK key, for clients that cannot set headers",
   status: "Only those with this status",
@@ -93,6 +95,7 @@ export interface OpenApi {
   servers: object[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OperationObject>>;
+  webhooks: Record<string, object>;
   components: {
     securitySchemes: object;
     headers: object;
@@ -105,8 +108,8 @@ const requestId = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" 
 
 export async function openApiOf(contents: Contents): Promise<OpenApi> {
   const operations = operationsOf(contents);
-  const shapes = namedShapes(operations, Object.keys(errorSchemas));
-  const schemas = { ...errorSchemas, ...schemasOf(shapes) };
+  const shapes = namedShapes(operations, Object.keys({ ...errorSchemas, ...grammars }));
+  const schemas = { ...errorSchemas, ...grammars, ...schemasOf(shapes) };
   const names = new Map(contents.groups.map((group) => [group.name, methodNames(group)]));
   const responses: OpenApi["components"]["responses"] = {};
   const paths: OpenApi["paths"] = {};
@@ -140,6 +143,7 @@ export async function openApiOf(contents: Contents): Promise<OpenApi> {
     ],
     tags: [...contents.groups, contents.stream].map(({ name, about }) => ({ name, description: about })),
     paths,
+    webhooks: webhookOperations(),
     components: {
       securitySchemes,
       headers: {
@@ -215,7 +219,7 @@ function queryParameters({ shape }: Operation["endpoint"], isStream: boolean): R
       in: "query",
       required: required.includes(name),
       schema,
-      ...(queryFields[name] && { description: queryFields[name] }),
+      description: [queryFields[name], schema.description].filter(Boolean).join(". "),
       ...(example !== undefined && { example: String(example) }),
     };
   });

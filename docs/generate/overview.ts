@@ -4,13 +4,10 @@ import { permissions, roles, scopes } from "../../shared/http/roles.ts";
 import { plans } from "../../shared/plans.ts";
 import { webhookSamples } from "../../shared/rules/webhook-events.ts";
 import type { Contents } from "./contents.ts";
+import { csvChapter, inAppChapter, liquidChapter, webhookHeaderChapter } from "./formats.ts";
 import { limits } from "./limits.ts";
+import { code, table } from "./markdown.ts";
 import { lifecycles } from "./states.ts";
-
-const row = (cells: readonly unknown[]) => `| ${cells.join(" | ")} |`;
-const table = (head: readonly string[], rows: readonly (readonly unknown[])[]) =>
-  [row(head), row(head.map(() => "---")), ...rows.map(row)].join("\n");
-const code = (text: string) => `\`${text}\``;
 
 const permissionTable = () =>
   table(
@@ -79,7 +76,7 @@ ${permissionTable()}
 
 ${(await stateLines()).join("\n")}
 
-An action that the current state does not allow gets a 409.
+An action that the current state does not allow gets a 409, one on an in-app experience a 400. Both name the status.
 
 ## Events
 
@@ -92,6 +89,8 @@ retried after 1, 2 and 4 seconds; other statuses are final. \`GET /v1/hooks/samp
 
 ${webhookTable()}
 
+${webhookHeaderChapter()}
+
 \`X-Service-Signature\` is \`sha256=\` and the hex HMAC-SHA256 of the raw body, keyed with the *hex text* of the SHA-256
 of the secret. Compare in constant time (the SDK's \`verifyWebhook\` does). For a day after a rotation
 \`X-Service-Signature-Previous\` is signed with the previous secret.
@@ -99,6 +98,18 @@ of the secret. Compare in constant time (the SDK's \`verifyWebhook\` does). For 
 Ingest behavioral events with \`POST /v1/events\`, and export them page by page with \`GET /v1/events/export\`. An event
 with an \`idempotency_key\` counts once. \`POST /v1/events/identify\` assigns the events of an \`anonymous_id\`, past ones
 included, to a subscriber. Segments, journeys and conversions follow within seconds.
+
+## Personalization
+
+${liquidChapter()}
+
+## CSV files
+
+${csvChapter()}
+
+## In-app messages
+
+${inAppChapter()}
 
 ## Errors
 
@@ -124,7 +135,8 @@ ${table(["what", "at most"], limits)}
 ## Paging and versions
 
 Unbounded lists have cursors: pass \`next_cursor\` as \`cursor\` until it is empty. Small lists have \`page\` and
-\`per_page\` (or \`page_size\`) and a \`total\`. Sizes above the maximum are reduced to it.
+\`per_page\` (or \`page_size\`) and a \`total\`. Sizes above the
+maximum, which the field says, are taken as the maximum; only the export refuses them with a 422.
 
 Management and SDK writes are under \`/api/v1\`; events, hooks and in-app delivery are under \`/v1\`. Fields and codes may
 be added within a version, so ignore unknown fields. Within a version, no field or code is removed or changes its

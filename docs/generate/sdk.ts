@@ -14,6 +14,7 @@ const propertyName = (name: string) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name :
 export function typeOf(schema: JsonSchema, indent = ""): string {
   const { type, properties, additionalProperties, items } = schema;
   if (schema.$ref) return schema.$ref.split("/").at(-1)!;
+  if (schema.not) return "undefined";
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   const variants = schema.anyOf ?? schema.oneOf;
@@ -31,18 +32,29 @@ export function typeOf(schema: JsonSchema, indent = ""): string {
   return `Record<string, ${typeof additionalProperties === "object" ? typeOf(additionalProperties, indent) : "unknown"}>`;
 }
 
-function membersOf({ properties = {}, required = [] }: JsonSchema, indent: string): string {
+function membersOf({ properties = {}, required = [], additionalProperties }: JsonSchema, indent: string): string {
   const deeper = `${indent}  `;
   const members = Object.entries(properties).map(([name, schema]) => {
     const notes = [schema.description, schema.format === "date-time" && "RFC 3339."].filter(Boolean).join(" ");
     const type = typeOf(schema, deeper);
-    const member = required.includes(name) ? `: ${type}` : `?: ${type} | undefined`;
+    const member = required.includes(name) ? `: ${type}` : `?: ${schema.not ? type : `${type} | undefined`}`;
     return `${notes ? `${deeper}/** ${notes} */\n` : ""}${deeper}${propertyName(name)}${member};`;
   });
-  return `{\n${members.join("\n")}\n${indent}}`;
+  const others =
+    typeof additionalProperties === "object" ? [indexSignature(Object.values(properties), additionalProperties)] : [];
+  return `{\n${[...members, ...others.map((one) => deeper + one)].join("\n")}\n${indent}}`;
+}
+
+/** The type of the other keys. It has to admit the declared ones too. */
+function indexSignature(declared: readonly JsonSchema[], others: JsonSchema): string {
+  const types = new Set([others, ...declared].map((one) => typeOf(one)));
+  return `[key: string]: ${[...types].join(" | ")} | undefined;`;
 }
 
 const declare = (name: string, schema: JsonSchema) =>
+  (schema.description ? `/** ${schema.description} */\n` : "") + declarationOf(name, schema);
+
+const declarationOf = (name: string, schema: JsonSchema) =>
   schema.type === "object" && schema.properties && Object.keys(schema.properties).length > 0
     ? `export interface ${name} ${membersOf(schema, "")}`
     : `export type ${name} = ${typeOf(schema)};`;

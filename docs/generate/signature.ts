@@ -1,5 +1,6 @@
 // What clients may rely on: every route with its callers, its input and output fields, and their bounds (D-VER).
 import type { Deprecation } from "../../shared/http/deprecation.ts";
+import { openInReleases } from "./grammars.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import type { OpenApi, OperationObject } from "./openapi.ts";
 
@@ -26,7 +27,7 @@ const BOUNDS = [
   ...["minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"],
   ...["minItems", "maxItems", "minProperties", "maxProperties", "multipleOf", "pattern", "format"],
 ];
-/** Deep enough for every shape; recursive rules are cut here. */
+/** Deep enough for every shape. */
 const DEEPEST = 8;
 
 interface Shape {
@@ -82,7 +83,10 @@ function put(into: Record<string, Field>, path: string, { types, values, bounds,
 }
 
 function shapeOf(schema: JsonSchema, schemas: Schemas, depth = 0): Shape {
-  if (schema.$ref !== undefined) return shapeOf(schemas[schema.$ref.split("/").at(-1)!] ?? {}, schemas, depth);
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.split("/").at(-1)!;
+    return shapeOf(openInReleases.get(name) ?? schemas[name] ?? {}, schemas, depth);
+  }
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches) return branches.map((branch) => shapeOf(branch, schemas, depth)).reduce(eitherOf);
   if (schema.allOf) return schema.allOf.map((part) => shapeOf(part, schemas, depth)).reduce(bothOf);
@@ -117,7 +121,8 @@ function eitherOf(a: Shape, b: Shape): Shape {
   for (const name of new Set([...a.fields.keys(), ...b.fields.keys()])) {
     const [left, right] = [a.fields.get(name), b.fields.get(name)];
     const shape = left && right ? eitherOf(left.shape, right.shape) : (left ?? right)!.shape;
-    fields.set(name, { shape, optional: !left || !right || left.optional || right.optional });
+    const isAbsent = (!left && !isNullA) || (!right && !isNullB);
+    fields.set(name, { shape, optional: isAbsent || left?.optional === true || right?.optional === true });
   }
   return { types: new Set([...a.types, ...b.types]), values: values || undefined, bounds, fields };
 }

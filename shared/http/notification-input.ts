@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { validatePredicate } from "../rules/predicates.ts";
 import { validateData } from "../rules/render-data.ts";
 import { validateDevicePredicate } from "../rules/versions.ts";
+import { grammar } from "./grammar.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { ExternalId, JsonObject, TimestampInput } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
@@ -32,13 +33,14 @@ const CustomData = v.pipe(
   v.description("Custom values for the app. Its strings may hold the Liquid subset"),
 );
 
-const Filter = (judge: (value: unknown) => Verdict) =>
+const Filter = (judge: (value: unknown) => Verdict, name: "AttributePredicate" | "DevicePredicate") =>
   v.pipe(
     SmallObject,
     v.rawCheck(({ dataset, addIssue }) => {
       const problem = dataset.typed ? judge(dataset.value) : undefined;
       if (problem) addIssue({ message: problem.path ? `${problem.path}: ${problem.reason}` : problem.reason });
     }),
+    grammar(name),
   );
 
 export const IdempotencyKey = v.pipe(
@@ -83,8 +85,8 @@ export const NewNotification = v.pipe(
     category: v.optional(v.picklist(["marketing", "transactional"], "must be marketing or transactional"), "marketing"),
     scheduled_at: v.optional(TimestampInput),
     channel_arbitration_mode: v.optional(v.picklist(["explicit", "smart"], "must be explicit or smart"), "explicit"),
-    device_filters: v.optional(Filter(validateDevicePredicate)),
-    subscriber_filters: v.optional(Filter(validatePredicate)),
+    device_filters: v.optional(Filter(validateDevicePredicate, "DevicePredicate")),
+    subscriber_filters: v.optional(Filter(validatePredicate, "AttributePredicate")),
     holdout_percentage: v.optional(Percentage(0), 0),
     variant_b: v.optional(v.strictObject({ title: MessageTitle, body: MessageBody })),
     split_percentage: v.optional(Percentage(1)),

@@ -37,22 +37,23 @@ const count = (fallback: number) =>
     String(fallback),
   );
 
+/** A count of items: a larger one than `max` is taken as `max`. */
+const size = (fallback: number, max: number) =>
+  v.pipe(
+    count(fallback),
+    v.description(`At most ${max}: a larger one is taken as ${max}`),
+    v.transform((wanted) => Math.min(wanted, max)),
+  );
+
 /** `page` and `per_page` (or `page_size`): below 1 is refused, above the maximum is clamped (AMB-29). */
 export const pageFields = <Name extends "per_page" | "page_size">(name: Name) =>
   ({
     page: count(1),
-    [name]: v.pipe(
-      count(DEFAULT_PER_PAGE),
-      v.transform((size) => Math.min(size, MAX_PER_PAGE)),
-    ),
+    [name]: size(DEFAULT_PER_PAGE, MAX_PER_PAGE),
   }) as { page: ReturnType<typeof count> } & Record<Name, ReturnType<typeof limit>>;
 
 /** `limit`: clamped to `max`, refused below 1. */
-export const limit = (fallback: number, max: number) =>
-  v.pipe(
-    count(fallback),
-    v.transform((size) => Math.min(size, max)),
-  );
+export const limit = size;
 
 export const offsetOf = ({ page, size }: PageQuery): { from: number; to: number } => ({
   from: (page - 1) * size,

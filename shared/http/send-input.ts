@@ -1,18 +1,22 @@
 // The shapes that every kind of send shares: an audience, channels, shares.
 import * as v from "valibot";
+import { grammar } from "./grammar.ts";
 import { Uuid } from "./schemas.ts";
 
 const MAX_CHANNELS = 20;
 
 /** NTF-5 to NTF-8. */
-export const Target = v.variant(
-  "type",
-  [
-    v.strictObject({ type: v.literal("all") }),
-    v.strictObject({ type: v.literal("list"), list_id: Uuid }),
-    v.strictObject({ type: v.literal("segment"), segment_id: Uuid }),
-  ],
-  "must be all, list or segment",
+export const Target = v.pipe(
+  v.variant(
+    "type",
+    [
+      v.strictObject({ type: v.literal("all") }),
+      v.strictObject({ type: v.literal("list"), list_id: Uuid }),
+      v.strictObject({ type: v.literal("segment"), segment_id: Uuid }),
+    ],
+    "must be all, list or segment",
+  ),
+  grammar("Target"),
 );
 export type Target = v.InferOutput<typeof Target>;
 

@@ -36,7 +36,8 @@ type Standard =
   | "consent_source"
   | "tags";
 
-const names: Record<ImportSource, Record<string, Standard>> = {
+/** The columns that each source knows, in lower case, and what they mean. */
+export const columnMeanings: Record<ImportSource, Record<string, Standard>> = {
   csv: {
     external_id: "external_id",
     email: "email",
@@ -80,7 +81,7 @@ const names: Record<ImportSource, Record<string, Standard>> = {
 };
 
 /** Further columns that are evidence of consent. They become attributes only if they are in `KEPT` too. */
-const EVIDENCE: Record<ImportSource, readonly string[]> = {
+export const EVIDENCE: Record<ImportSource, readonly string[]> = {
   csv: [],
   platform_a: ["email suppressions"],
   platform_b: ["unsub_time", "clean_time", "confirm_time", "optin_time", "optin_ip", "confirm_ip"],
@@ -89,7 +90,7 @@ const EVIDENCE: Record<ImportSource, readonly string[]> = {
 const KEPT = ["optin_ip", "confirm_ip"];
 
 export const MAX_EXTRA_COLUMNS = 100;
-const MAX_VALUE_BYTES = 4_096;
+export const MAX_VALUE_BYTES = 4_096;
 const MAX_KEY = 128;
 const REFUSED_KEYS = ["__proto__", "constructor", "prototype"];
 
@@ -101,7 +102,7 @@ export interface Columns {
 
 /** Reads a header. @returns its columns, or the reason why the file cannot be imported. */
 export function readHeader(header: readonly string[], source: ImportSource): Columns | { problem: string } {
-  const found = names[source];
+  const found = columnMeanings[source];
   const taken = new Set<string>();
   const cells = header.map((name): Columns["cells"][number] => {
     const wanted = name.trim().toLowerCase();
@@ -189,8 +190,8 @@ type Translator = (
   evidence: Record<string, string>,
 ) => ImportedConsent | undefined;
 
-const OPTED_IN = ["opted_in", "subscribed", "true", "yes", "1"];
-const OPTED_OUT = ["opted_out", "unsubscribed", "false", "no", "0"];
+export const OPTED_IN = ["opted_in", "subscribed", "true", "yes", "1"];
+export const OPTED_OUT = ["opted_out", "unsubscribed", "false", "no", "0"];
 
 /** Conservative: a status without proof is no opt-in (IMP-12). */
 const translators: Record<ImportSource, Translator> = {

@@ -38,7 +38,7 @@ export interface CompiledTemplate {
 export const TEMPLATE_BYTES = 65_536;
 export const RENDERED_BYTES = 262_144;
 
-const TAGS = new Set(["if", "unless", "case"]);
+export const TAGS: ReadonlySet<string> = new Set(["if", "unless", "case"]);
 const NESTING = 20;
 /** The maximum number of placeholders of a template. */
 export const PLACEHOLDERS = 1_000;

@@ -1,8 +1,8 @@
 // Sequence numbers of webhook deliveries: without gaps, whatever fails; the list of what is missing; replay in order.
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
-import type { Envelope } from "../../shared/rules/webhook-events.ts";
-import type { JsonText } from "../../shared/store/item.ts";
+import { type Envelope, webhookSamples } from "../../shared/rules/webhook-events.ts";
+import { type JsonText, toJson } from "../../shared/store/item.ts";
 import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
 import { DeliveryItem, DeliveryPayload } from "../../shared/store/webhooks/delivery-items.ts";
 import { numberAccepted, numberLate } from "../../shared/store/webhooks/sequences.ts";
@@ -11,6 +11,8 @@ import { receiver } from "../support/receiver.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
+
+const dataOf = (name: string) => ({ ...webhookSamples["subscriber.created"], external_id: name });
 
 async function setting({ hooks }: Pick<NonNullable<Parameters<typeof fresh>[0]>, "hooks"> = {}) {
   let now = () => 0;
@@ -35,12 +37,17 @@ async function setting({ hooks }: Pick<NonNullable<Parameters<typeof fresh>[0]>,
       noteDeliveries(
         tenant.store,
         names.map((name) => {
-          const occurrence = { event: "subscriber.created", key: name, at: world.clock.now(), data: { name } } as const;
+          const occurrence = {
+            event: "subscriber.created",
+            key: name,
+            at: world.clock.now(),
+            data: dataOf(name),
+          } as const;
           return { webhook, occurrence };
         }),
       ),
     sequences: () => outside.received.map(({ headers }) => Number(headers["x-service-sequence"])),
-    names: () => outside.received.map(({ body }) => JSON.parse(body).data.name),
+    names: () => outside.received.map(({ body }) => JSON.parse(body).data.external_id),
     replay: async (more: object = {}) => {
       const body = { from: timestamp(world.clock.now() - DAY), to: timestamp(world.clock.now()), ...more };
       return world.call(`POST /api/v1/webhooks/${webhook}/replay`, { as: await tenant.dashboard(), body });
@@ -174,7 +181,7 @@ describe("missing deliveries", () => {
     worker.dieAt(1, "before");
     await accept("late", "later");
     await world.settle();
-    const seen: { sequence: number; outcome: string; payload: { data: { name: string } } }[] = [];
+    const seen: { sequence: number; outcome: string; payload: { data: { external_id: string } } }[] = [];
     for (let cursor = ""; ; ) {
       const { items, next_cursor } = await list(`?missing=true&limit=2${cursor && `&cursor=${cursor}`}`);
       seen.push(...items);
@@ -183,7 +190,7 @@ describe("missing deliveries", () => {
     }
     const sequences = seen.map(({ sequence }) => sequence);
     expect(sequences).toEqual(ascending(sequences));
-    expect(seen.map(({ outcome, payload }) => `${outcome} ${payload.data.name}`).sort()).toEqual(
+    expect(seen.map(({ outcome, payload }) => `${outcome} ${payload.data.external_id}`).sort()).toEqual(
       ["failed p3", "failed p17", "failed p41", "pending late", "pending later"].sort(),
     );
     expect(ascending(sequences).slice(3)).toEqual([51, 52]);
@@ -206,7 +213,7 @@ describe("a replay", () => {
     expect(firsts).toEqual(upTo(24));
     expect(names().filter((name) => name === "a0")).toHaveLength(4);
     expect(outside.received).toHaveLength(27);
-    expect((await list("?missing=true")).items).toMatchObject([{ payload: { data: { name: "a0" } } }]);
+    expect((await list("?missing=true")).items).toMatchObject([{ payload: { data: { external_id: "a0" } } }]);
   });
 
   it("AMB-124 F11 goes on in another message where the endpoint is slow", async () => {
@@ -232,12 +239,17 @@ it("AMB-124 a delivery of an earlier version, without a number and with its payl
   const state = { outcome: "failed", attempt_count: 4, earlier: 0, expires } as const;
   const row = { react: "delivery", id: delivery, webhook, event_type: "subscriber.created", ...state } as const;
   await store.put(DeliveryItem, { webhook, id: delivery }, row);
-  const body = '{"data":{"name":"old"}}' as JsonText<Envelope>;
+  const envelope = {
+    event_type: "subscriber.created",
+    tenant_id: tenant.id,
+    timestamp: "2026-11-20T11:00:00.000Z",
+  } as const;
+  const body: JsonText<Envelope> = toJson({ id: "old", ...envelope, data: dataOf("old") });
   await store.put(DeliveryPayload, { webhook, delivery }, { body, expires });
   await accept("new");
   await world.advance(HOUR);
   const before = (await list()).items.find(({ id }: { id: string }) => id === delivery);
-  expect(before).toMatchObject({ sequence: null, payload: { data: { name: "old" } } });
+  expect(before).toMatchObject({ sequence: null, payload: { data: { external_id: "old" } } });
   const route = `POST /api/v1/webhooks/${webhook}/deliveries/${delivery}/redeliver`;
   expect((await world.call(route, { as: await tenant.dashboard() })).status).toBe(202);
   await world.settle();

@@ -6,6 +6,7 @@ type Schemas = Readonly<Record<string, JsonSchema>>;
 const SILENT = new Set([
   "title",
   "description",
+  "discriminator",
   "default",
   "examples",
   "contentMediaType",
@@ -83,6 +84,7 @@ export function faultsOf(schema: JsonSchema, value: unknown, schemas: Schemas, p
     anyOf: () => (all(schema.anyOf!).some((faults) => faults.length === 0) ? [] : fault("fits none of anyOf")),
     oneOf: () =>
       within(true, all(schema.oneOf!).filter((faults) => faults.length === 0).length === 1, "fits not one of oneOf"),
+    not: () => within(true, faultsOf(schema.not!, value, schemas, place).length > 0, "is what it must not be"),
     allOf: () => all(schema.allOf!).flat(),
   };
   const missing = isObject ? (schema.required ?? []).filter((name) => !Object.hasOwn(value, name)) : [];

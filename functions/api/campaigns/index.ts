@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { grammar } from "../../../shared/http/grammar.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
 import { windowFields, windowOf } from "../../../shared/http/window.ts";
 import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
@@ -27,7 +28,7 @@ const CampaignShape = v.object({
   name: campaignFields.name,
   status: campaignFields.status,
   category: campaignFields.category,
-  target: v.looseObject({ type: v.string() }),
+  target: v.pipe(v.looseObject({ type: v.string() }), grammar("Target")),
   ...messageFields,
   holdout_percentage: campaignFields.holdout_percentage,
   messages: v.array(v.object({ ...CampaignMessage.entries, error: v.optional(MessageError) })),

@@ -20,6 +20,8 @@ const ExportLimit = v.optional(
   v.pipe(
     v.string(),
     v.regex(/^[0-9]{1,9}$/, "must be a whole number"),
+    v.description(`At most ${MAX_EXPORTED}: a larger one is a 422`),
+    v.metadata({ maximum: MAX_EXPORTED }),
     v.transform(Number),
     v.minValue(1, "must be at least 1"),
     v.maxValue(MAX_EXPORTED, `must be at most ${MAX_EXPORTED}`),

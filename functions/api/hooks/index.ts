@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
+import { grammar } from "../../../shared/http/grammar.ts";
 import { requireTarget, TargetUrl } from "../../../shared/http/webhook-input.ts";
 import { egress, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { webhookEvents, webhookSamples } from "../../../shared/rules/webhook-events.ts";
@@ -50,7 +51,7 @@ export const hooks = group("hooks", "Webhook endpoints for integrations.", [
     { scope: "hooks:read" },
     {
       summary: "Get sample data of an event type",
-      returns: v.array(v.record(v.string(), v.any())),
+      returns: v.array(v.pipe(v.record(v.string(), v.any()), grammar("WebhookData"))),
       errors: ["NOT_FOUND"],
     },
     async ({ params }) => {

@@ -2,6 +2,7 @@
 // AMB-61).
 import * as v from "valibot";
 import { invalid } from "../../../shared/http/errors.ts";
+import { grammar } from "../../../shared/http/grammar.ts";
 import { Id, JsonObject } from "../../../shared/http/schemas.ts";
 import type { PlanName } from "../../../shared/plans.ts";
 import type { StoreReader } from "../../../shared/resources.ts";
@@ -29,19 +30,25 @@ export const JourneyInput = v.strictObject({
     v.nonEmpty("must not be empty"),
     v.maxLength(MAX_NAME_CHARACTERS, `must have at most ${MAX_NAME_CHARACTERS} characters`),
   ),
-  trigger: v.strictObject({
-    type: v.picklist(triggerTypes, `must be one of ${triggerTypes.join(", ")}`),
-    segment_id: v.optional(Id),
-    event_name: v.optional(v.pipe(Text, v.maxLength(256, "must have at most 256 characters"))),
-  }),
-  entry_rules: v.nullish(
+  trigger: v.pipe(
     v.strictObject({
-      eligibility: v.nullish(JsonObject),
-      allow_reentry: v.optional(v.boolean("must be true or false")),
-      reentry_window: v.nullish(Text),
+      type: v.picklist(triggerTypes, `must be one of ${triggerTypes.join(", ")}`),
+      segment_id: v.optional(Id),
+      event_name: v.optional(v.pipe(Text, v.maxLength(256, "must have at most 256 characters"))),
     }),
+    grammar("JourneyTrigger"),
   ),
-  steps: JsonObject,
+  entry_rules: v.nullish(
+    v.pipe(
+      v.strictObject({
+        eligibility: v.nullish(JsonObject),
+        allow_reentry: v.optional(v.boolean("must be true or false")),
+        reentry_window: v.nullish(Text),
+      }),
+      grammar("EntryRules"),
+    ),
+  ),
+  steps: v.pipe(JsonObject, grammar("JourneyGraph")),
 });
 
 /** For the reference. */

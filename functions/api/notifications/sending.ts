@@ -4,6 +4,7 @@ import type { Context } from "../../../shared/deps.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { type Call, existing, type Shape } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/http/errors.ts";
+import { grammar } from "../../../shared/http/grammar.ts";
 import { IdempotencyKey, NewNotification } from "../../../shared/http/notification-input.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { type Store, type StoreReader, secrets, storeWrite, timers } from "../../../shared/resources.ts";
@@ -49,10 +50,10 @@ export const Notification = v.object({
   chat_app_template_id: v.optional(v.string()),
   chat_app_parameters: v.optional(v.array(v.string())),
   channel_ids,
-  target: v.nullable(v.looseObject({ type: v.string() })),
+  target: v.nullable(v.pipe(v.looseObject({ type: v.string() }), grammar("Target"))),
   subscriber_ids_count,
-  device_filters: v.nullable(JsonRecord),
-  subscriber_filters: v.nullable(JsonRecord),
+  device_filters: v.nullable(v.pipe(JsonRecord, grammar("DevicePredicate"))),
+  subscriber_filters: v.nullable(v.pipe(JsonRecord, grammar("AttributePredicate"))),
   scheduled_at,
   channel_arbitration_mode,
   holdout_percentage,

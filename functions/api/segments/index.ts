@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
+import { grammar } from "../../../shared/http/grammar.ts";
 import { MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Force, JsonObject, Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
@@ -39,13 +40,14 @@ const Rule = v.pipe(
     (rule) => Buffer.byteLength(JSON.stringify(rule)) <= MAX_RULE_BYTES,
     `must have at most ${MAX_RULE_BYTES} bytes as JSON`,
   ),
+  grammar("SegmentRule"),
 );
 const IsDynamic = v.boolean("must be true or false");
 
 const Reason = v.object({
   path: v.string(),
   matched: v.boolean(),
-  expected: v.record(v.string(), v.any()),
+  expected: v.pipe(v.record(v.string(), v.any()), grammar("Expectation")),
   actual: v.optional(v.any()),
 });
 

@@ -1,5 +1,6 @@
 // The blocks of an experience (INX-2 to INX-20), in requests, in the store and in responses alike.
 import * as v from "valibot";
+import { grammar } from "../../http/grammar.ts";
 import { MessageBody, MessageTitle } from "../../http/message-text.ts";
 import { maxCharacters, Uuid } from "../../http/schemas.ts";
 import { validateTemplate } from "../../rules/render.ts";
@@ -103,14 +104,17 @@ export const Display = v.pipe(
   }),
 );
 
-export const Audience = v.variant(
-  "type",
-  [
-    v.strictObject({ type: v.literal("all") }),
-    v.strictObject({ type: v.literal("list"), list_id: Uuid }),
-    v.strictObject({ type: v.literal("segment"), segment_id: Uuid }),
-  ],
-  "must be all, list or segment",
+export const Audience = v.pipe(
+  v.variant(
+    "type",
+    [
+      v.strictObject({ type: v.literal("all") }),
+      v.strictObject({ type: v.literal("list"), list_id: Uuid }),
+      v.strictObject({ type: v.literal("segment"), segment_id: Uuid }),
+    ],
+    "must be all, list or segment",
+  ),
+  grammar("Target"),
 );
 
 export const VariantB = v.pipe(

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { MINUTE, timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
+import { grammar } from "../../http/grammar.ts";
 import { pageRoom } from "../../http/paging.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { type EntryRules, type Graph, type Trigger, triggerTypes } from "../../rules/journey-graph.ts";
@@ -33,19 +34,25 @@ const AnyObject = v.record(v.string(), v.any());
 export const Journey = v.object({
   id: journeyFields.id,
   name: journeyFields.name,
-  trigger: v.object({
-    type: v.picklist(triggerTypes),
-    segment_id: v.optional(v.string()),
-    event_name: v.optional(v.string()),
-  }),
-  entry_rules: v.nullable(
+  trigger: v.pipe(
     v.object({
-      eligibility: v.optional(v.nullable(AnyObject)),
-      allow_reentry: v.optional(v.boolean()),
-      reentry_window: v.optional(v.nullable(v.string())),
+      type: v.picklist(triggerTypes),
+      segment_id: v.optional(v.string()),
+      event_name: v.optional(v.string()),
     }),
+    grammar("JourneyTrigger"),
   ),
-  steps: AnyObject,
+  entry_rules: v.nullable(
+    v.pipe(
+      v.object({
+        eligibility: v.optional(v.nullable(AnyObject)),
+        allow_reentry: v.optional(v.boolean()),
+        reentry_window: v.optional(v.nullable(v.string())),
+      }),
+      grammar("EntryRules"),
+    ),
+  ),
+  steps: v.pipe(AnyObject, grammar("JourneyGraph")),
   status: journeyFields.status,
   version: journeyFields.version,
   entered: v.number(),

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { MINUTE, timestamp } from "../../clock.ts";
 import { ApiError, conflict, invalid, notFound } from "../../http/errors.ts";
+import { grammar } from "../../http/grammar.ts";
 import { type PlanName, plans } from "../../plans.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { capProblem, compileRule, type Rule } from "../../rules/segment-evaluation.ts";
@@ -27,7 +28,7 @@ export const Segment = v.object({
   is_dynamic: segmentFields.is_dynamic,
   needs_recompute: v.boolean(),
   count: v.number(),
-  rule: v.optional(v.record(v.string(), v.any())),
+  rule: v.optional(v.pipe(v.record(v.string(), v.any()), grammar("SegmentRule"))),
   created_at: segmentFields.created_at,
   updated_at: segmentFields.updated_at,
 });

@@ -1,5 +1,6 @@
 // What the API returns of one recipient of a send (F2).
 import * as v from "valibot";
+import { grammar } from "../../http/grammar.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import { channelClasses } from "../../rules/reach.ts";
 
@@ -28,7 +29,12 @@ const Cap = v.object({
 
 const Share = v.object({ percentage: v.number(), bucket: v.number() });
 
-const Clause = v.object({ key: v.string(), condition: v.any(), value: v.any(), matches: v.boolean() });
+const Clause = v.object({
+  key: v.string(),
+  condition: v.pipe(v.any(), grammar("ClauseCondition")),
+  value: v.any(),
+  matches: v.boolean(),
+});
 export type Clause = v.InferOutput<typeof Clause>;
 
 const Attempt = v.object({

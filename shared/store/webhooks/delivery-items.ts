@@ -1,5 +1,6 @@
 // The stored form of the webhook delivery log (WHK, D-HOOKS).
 import * as v from "valibot";
+import { grammar } from "../../http/grammar.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import { type Envelope, webhookEvents } from "../../rules/webhook-events.ts";
 import { item, json, type RowOf } from "../item.ts";
@@ -16,7 +17,7 @@ export const Delivery = v.object({
   /** Its number among the deliveries to the endpoint, from 1 without gaps; null until it is numbered (AMB-124). */
   sequence: v.nullable(v.number()),
   event_type: Event,
-  payload: v.nullable(v.record(v.string(), v.any())),
+  payload: v.nullable(v.pipe(v.record(v.string(), v.any()), grammar("WebhookEvent"))),
   outcome: Outcome,
   attempt_count: v.number(),
   last_status_code: v.nullable(v.number()),
