@@ -1,6 +1,7 @@
 // What every function depends on: its clients, clock, ids, settings and log are passed in
 // (docs/decisions/0021#composition-root).
 import type { Clock, Ids } from "./clock.ts";
+import type { Egress } from "./egress/egress.ts";
 import type { Network } from "./egress/network.ts";
 import type { Providers } from "./providers/provider.ts";
 import type { AnyIndex, AnyItem } from "./store/item.ts";
@@ -35,6 +36,8 @@ export interface Deps {
   log(entry: LogEntry): void;
   /** What the egress client connects through. Default: the real network. */
   network?: Network;
+  /** Replaces the egress client: the simulator has one on virtual time. */
+  egress?: Egress;
   /** Replaces all providers of messages: the local service has its own. */
   providers?: Providers;
   /** In tests: called for every row that is read, with its declaration. */

@@ -81,6 +81,11 @@ export const dueKinds = {
     const [schedule = "", revision] = id.split(":");
     return { tenant, schedule, revision: Number(revision), tick: at };
   }),
+  /** A check that a tick was taken, for one whose message was lost: `<id>:<revision>:<tick>`. */
+  "schedule-watch": to("run-schedule", ({ tenant, id }) => {
+    const [schedule = "", revision, tick] = id.split(":");
+    return { tenant, schedule, revision: Number(revision), tick: Number(tick) };
+  }),
   /** A run of a journey whose delay or wait ends: `<subscriber>#<journey>#<run>#<seq>`. */
   "journey-run": to("step-journey", (timer) => ({ ...plainStep(timer.tenant), run: runTimerOf(timer) }), {
     together: (timers) => ({ ...plainStep(timers[0]?.tenant ?? ""), runs: timers.map(runTimerOf) }),

@@ -115,7 +115,7 @@ export const egress: Capability<"egress", Egress> = {
   env: [],
   grants: [],
   open: (deps) => {
-    const opened = openEgress(deps);
+    const opened = deps.egress ?? openEgress(deps);
     return () => opened;
   },
 };

@@ -229,8 +229,10 @@ export function sendThrough(services: Services, hooks: Hooks = {}) {
     const [, namespace, operation] = command.schema as [number, string, string];
     const service = namespace.slice(namespace.lastIndexOf(".") + 1) as ServiceName;
     try {
-      const output = await ask(services, hooks, service, operation, { ...(toWire(command.input) as Wire) });
-      const shaped = fromWire(service, output) as Wire;
+      const input = command.input as Wire;
+      const wire = service === "s3" ? { ...input, ...bodyOf(input) } : { ...(toWire(input) as Wire) };
+      const output = await ask(services, hooks, service, operation, wire);
+      const shaped = service === "s3" ? { ...output, ...streamOf(output) } : (fromWire(service, output) as Wire);
       return { ...shaped, $metadata: metadata(200) } as Output;
     } catch (error) {
       if (!isAwsFailure(error)) throw error;
@@ -242,6 +244,13 @@ export function sendThrough(services: Services, hooks: Hooks = {}) {
       });
     }
   };
+}
+
+/** Objects are bytes in both directions; what is read arrives as a stream. */
+const bodyOf = ({ Body }: Wire) => (typeof Body === "string" ? { Body: Buffer.from(Body) } : {});
+const streamOf = ({ Body }: Wire) => (Body instanceof Uint8Array ? { Body: chunkOf(Body) } : {});
+async function* chunkOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 const metadata = (httpStatusCode: number) => ({ httpStatusCode, requestId: nextRequestId(), attempts: 1 });

@@ -11,7 +11,7 @@ const SEND = "POST /api/v1/notifications";
 const CANCEL = "POST /api/v1/notifications/{id}/cancel";
 
 /** A new subscriber has the same external id, so its text may be in the table again. */
-const REUSED = "reused";
+export const REUSED = "reused";
 
 /** A token of a clock that is ahead is refused by one that is behind, until the client asks again. */
 const isAnswered = ({ status }: Answer) => status > 0 && status < 500 && status !== 401;
@@ -28,6 +28,15 @@ async function untilAnswered(world: SimWorld, ask: () => Promise<Answer>): Promi
 /** As a client does with what is safe to repeat. */
 export const insist = (world: SimWorld, tenant: Tenant, ...[credential, route, request]: Asked): Promise<Answer> =>
   untilAnswered(world, () => world.call(tenant, credential, route, request));
+
+/** The same; what a suspension refuses is asked for until it is over. */
+export async function insistOpen(world: SimWorld, tenant: Tenant, ...asked: Asked): Promise<Answer> {
+  for (;;) {
+    const answer = await insist(world, tenant, ...asked);
+    if (answer.status !== 403) return answer;
+    await world.kernel.sleep(20 * SECOND);
+  }
+}
 
 type Asked = [credential: "sdk" | "dashboard", route: string, request: Request];
 
@@ -101,6 +110,7 @@ export interface Wish {
   splitShare?: number;
   tier?: string;
   platform?: string;
+  target?: { type: "list"; list_id: string } | { type: "segment"; segment_id: string };
   personal?: boolean;
   templateId?: string;
   small?: boolean;
@@ -112,7 +122,8 @@ export interface Wish {
 
 /** Sends; with an idempotency key it is repeated until it is answered, without one it is tried once. */
 export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise<Send> {
-  const { ids, scheduledAt, holdout = 0, splitShare, tier, platform, keyed = false, templateId, repeats = 0 } = wish;
+  const { ids, scheduledAt, holdout = 0, splitShare, tier, platform, target, keyed = false, repeats = 0 } = wish;
+  const { templateId } = wish;
   const { ledger, kernel } = world;
   const label = `send-${ledger.sends.size + 1}`;
   const record: Send = {
@@ -125,6 +136,7 @@ export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise
     splitShare,
     tier,
     platform,
+    group: target && (target.type === "list" ? target.list_id : target.segment_id),
     small: wish.small ?? true,
     mustComplete: wish.mustComplete ?? true,
     jobs: new Set(),
@@ -134,7 +146,7 @@ export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise
   const text = wish.personal ? "Hello {{ subscriber.name }} {{ subscriber.visits }}" : "Hello";
   const body = {
     name: label,
-    ...(ids ? { subscriberIds: ids } : { target: { type: "all" } }),
+    ...(ids ? { subscriberIds: ids } : { target: target ?? { type: "all" } }),
     ...(templateId === undefined ? { title: text, body: text } : { template_id: templateId }),
     ...(scheduledAt !== undefined && { scheduled_at: new Date(scheduledAt).toISOString() }),
     ...(tier !== undefined && { subscriber_filters: { tier: { $eq: tier } } }),

@@ -1,6 +1,8 @@
 // The AWS clients of a simulated process. Every call is two awaited events, and faults enter here and nowhere else.
+import { S3Client } from "@aws-sdk/client-s3";
 import { type Hooks, type ServiceName, type Services, sendThrough } from "../../local/aws/protocol.ts";
 import { awsFailure, type Wire } from "../../local/aws/stand-in.ts";
+import { REGION } from "../../local/lambda.ts";
 import { SECOND } from "../../shared/clock.ts";
 import type { Aws } from "../../shared/deps.ts";
 import type { Faults } from "./faults.ts";
@@ -37,9 +39,16 @@ export function clientsFor(process: Process, deps: ClientDeps): Aws {
   if (deps.viaSdk) return sdkClients(deps.kernel, deps.services, hooks);
   const send = sendThrough(deps.services, hooks);
   const client = { send: (command: Command) => withRetries(process, deps, () => send(complete(command, process))) };
-  // One stub stands for every client class: what differs is in the command.
-  return (() => client) as unknown as Aws;
+  // One stub stands for every client class: what differs is in the command. Links to objects are signed by the real one.
+  const s3 = Object.assign(new S3Client(signing), client);
+  return ((clientClass: { name: string }) => (clientClass.name === "S3Client" ? s3 : client)) as unknown as Aws;
 }
+
+const signing = {
+  region: REGION,
+  credentials: { accessKeyId: "local", secretAccessKey: "local" },
+  endpoint: "http://127.0.0.1",
+};
 
 type Command = Parameters<ReturnType<typeof sendThrough>>[0];
 

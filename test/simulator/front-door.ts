@@ -22,6 +22,8 @@ export interface Request {
   query?: Record<string, string>;
   headers?: Record<string, string>;
   body?: unknown;
+  /** In place of a JSON body. */
+  raw?: Buffer;
 }
 
 /** What a client has of a live stream when it goes away or the stream ends. */
@@ -138,7 +140,7 @@ const headersOf = (tenant: Tenant, credential: CredentialKind): Promise<Record<s
 function eventOf(
   base: DoorDeps["base"],
   route: string,
-  { params = {}, query = {}, headers = {}, body }: Request,
+  { params = {}, query = {}, headers = {}, body, raw }: Request,
   credential: Record<string, string>,
 ): APIGatewayProxyEventV2 {
   const [method = "", template = ""] = route.split(" ");
@@ -150,7 +152,7 @@ function eventOf(
       method,
       path: search ? `${path}?${search}` : path,
       headers: { ...(body !== undefined && { "content-type": "application/json" }), ...credential, ...headers },
-      body: body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body)),
+      body: raw ?? (body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body))),
       sourceIp: "203.0.113.7",
     },
     { routeKey: route, parameters: params },

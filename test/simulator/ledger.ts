@@ -31,6 +31,8 @@ export interface Send {
   /** Only those of this tier, and with a device of this platform. */
   tier: string | undefined;
   platform: string | undefined;
+  /** The list or segment that it goes to. */
+  group?: string | undefined;
   /** The planned size is exact in the answer. */
   small: boolean;
   /** Its template, channel and schedule are not changed meanwhile. */
@@ -81,6 +83,38 @@ export interface Campaign {
   heldSince?: number;
 }
 
+/** A webhook endpoint that was there before the story. */
+export interface Hook {
+  tenant: string;
+  id: string;
+  url: string;
+  events: readonly string[];
+  /** Times at which deliveries were sent again: alone, or by a replay of the whole log so far. */
+  reopenings: { delivery?: string; at: number }[];
+  /** Sample events that were accepted. */
+  samples: string[];
+}
+
+/** A list or segment, as those who fill it know it. */
+export interface Members {
+  /** When a subscriber certainly belongs to it, and when perhaps; absent: never. */
+  sure: Map<string, { from: number; to: number }>;
+  maybe: Set<string>;
+}
+
+/** A file that was accepted for import. */
+export interface Import {
+  tenant: string;
+  id: string;
+  list: string;
+  /** The attribute that it fills. */
+  column: string;
+  isDry: boolean;
+  rows: { external_id: string; value: string }[];
+  /** Rows that no import accepts. */
+  invalid: number;
+}
+
 /** What counts as a conversion in a workspace, unchanged from before the story. */
 export interface Definition {
   event: string;
@@ -123,6 +157,12 @@ export interface Ledger {
   listings: Listing[];
   listeners: Listener[];
   keys: ServerKey[];
+  hooks: Map<string, Hook>;
+  /** By list or segment. */
+  members: Map<string, Members>;
+  imports: Import[];
+  /** Schedules and lists that were switched off or deleted for good, since then. */
+  stopped: Map<string, number>;
   /** Uses of a server key: when they set out, and how they ended. */
   uses: { key: ServerKey; at: number; status: number }[];
   campaigns: Map<string, Campaign>;
@@ -160,6 +200,10 @@ export const openLedger = (): Ledger => ({
   listings: [],
   listeners: [],
   keys: [],
+  hooks: new Map(),
+  members: new Map(),
+  imports: [],
+  stopped: new Map(),
   uses: [],
   campaigns: new Map(),
   definitions: new Map(),
@@ -194,4 +238,11 @@ export function fits({ tier, platform }: Send, person: Person): boolean | undefi
   if (tier === undefined && platform === undefined) return true;
   if (person.tier === undefined) return undefined;
   return (tier ?? person.tier) === person.tier && (platform ?? person.platform) === person.platform;
+}
+
+/** Whether a subscriber is in the group that a send goes to, all the while from its start on. */
+export function isSurelyIn({ members }: Ledger, { group, startedAt, scheduledAt = 0 }: Send, person: string): boolean {
+  if (group === undefined) return true;
+  const span = members.get(group)?.sure.get(person);
+  return span !== undefined && span.from < Math.max(startedAt, scheduledAt) && span.to === Number.POSITIVE_INFINITY;
 }

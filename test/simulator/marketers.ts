@@ -1,6 +1,6 @@
 // What clients of the dashboard do with campaigns and conversions, and what people buy.
 import { MINUTE, timestamp } from "../../shared/clock.ts";
-import { insist } from "./actors.ts";
+import { insist, insistOpen } from "./actors.ts";
 import type { Answer } from "./front-door.ts";
 import type { Campaign, Definition, Person } from "./ledger.ts";
 import type { Tenant } from "./tenants.ts";
@@ -10,7 +10,7 @@ const ROUTE = "/api/v1/campaigns";
 
 /** The id of a channel of a type: every workspace has an in-app channel. */
 export async function channelOf(world: SimWorld, tenant: Tenant, type: string): Promise<string> {
-  const { body } = await insist(world, tenant, "dashboard", "GET /api/v1/channels", {});
+  const { body } = await insistOpen(world, tenant, "dashboard", "GET /api/v1/channels", {});
   return body.channels.find((channel: { type: string }) => channel.type === type).id;
 }
 

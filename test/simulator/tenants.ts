@@ -5,6 +5,7 @@ import type { Deps } from "../../shared/deps.ts";
 import { sdkKeyOf } from "../../shared/http/authenticate.ts";
 import type { CredentialTypes, ProvidedChannel } from "../../shared/providers/provider.ts";
 import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
+import type { WebhookEvent } from "../../shared/rules/webhook-events.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
 import { ChannelItem, CredentialsItem } from "../../shared/store/channels/items.ts";
 import type { TenantId } from "../../shared/store/model.ts";
@@ -12,6 +13,7 @@ import { minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
 import { registerDevice } from "../../shared/store/subscribers/device-registration.ts";
 import type { Device } from "../../shared/store/subscribers/devices.ts";
 import { upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
+import { createWebhook } from "../../shared/store/webhooks/webhooks.ts";
 import { register } from "../../shared/store/workspaces/identity.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import { vaultSealing } from "../../shared/vault.ts";
@@ -22,6 +24,8 @@ export interface Tenant {
   store: Store;
   /** A channel that is ready to send, from before the story. @returns its id. */
   addChannel(type: ProvidedChannel): Promise<string>;
+  /** A webhook endpoint from before the story. @returns its id. */
+  addWebhook(target_url: string, events: readonly WebhookEvent[]): Promise<string>;
   /** Its settings, from before the story. */
   configure(settings: Parameters<typeof changeWorkspace>[2]): Promise<void>;
   headers(credential: "sdk" | "dashboard"): Promise<Record<string, string>>;
@@ -102,6 +106,8 @@ export function openTenants(deps: Deps) {
         );
         return channel;
       },
+      addWebhook: async (target_url, events) =>
+        (await createWebhook(store, secrets.open(deps)(id), { target_url, events })).id,
       configure: async (settings) => {
         await changeWorkspace(platform, id, settings);
       },

@@ -2,7 +2,7 @@
 import { SECOND } from "../../shared/clock.ts";
 import { isHeldOut } from "../../shared/rules/split.ts";
 import { inboxRow } from "./entities.ts";
-import { mustHold, type Send } from "./ledger.ts";
+import { isSurelyIn, mustHold, type Send } from "./ledger.ts";
 import { type ProviderBook, providerBook } from "./provider-book.ts";
 import type { SimWorld } from "./world.ts";
 
@@ -78,5 +78,8 @@ export function touchesOf(world: SimWorld): Touches {
 /** Those of a send's audience that its holdout keeps back, as far as is sure. */
 export const heldOutOf = ({ ledger }: SimWorld, job: string, send: Send): string[] =>
   [...ledger.people.values()]
-    .filter((person) => mustHold(send, person) && isHeldOut(job, person.id, send.holdout))
+    .filter(
+      (person) =>
+        isSurelyIn(ledger, send, person.id) && mustHold(send, person) && isHeldOut(job, person.id, send.holdout),
+    )
     .map(({ id }) => id);

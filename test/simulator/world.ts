@@ -27,6 +27,7 @@ import { FAULTS_END_MS, type Profile } from "./profiles.ts";
 import { type Call, providersFor } from "./providers.ts";
 import { driveQueues, isWatchdog, type Received } from "./queues.ts";
 import type { Random } from "./random.ts";
+import { openReceivers, type Receivers } from "./receivers.ts";
 import { driveSchedules, lateDelivery } from "./schedules.ts";
 import { driveStream } from "./streams.ts";
 import { openTenants, type Tenant } from "./tenants.ts";
@@ -48,6 +49,8 @@ export interface SimWorld extends FrontDoor {
   /** What an operator does to a workspace, at once and without faults. */
   operate(tenant: Tenant, change: Omit<v.InferInput<typeof operator.input>, "tenant_id">): Promise<void>;
   faults: Faults;
+  /** The servers that webhooks are posted to. */
+  receivers: Receivers;
   /** Runs an actor `ms` from now, unless a shrunk run leaves it out. */
   act(ms: number, action: () => Promise<void>): void;
   /** What actors threw: the simulation itself is wrong. */
@@ -171,13 +174,15 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
         for (const listener of providerCalls) listener(call);
       },
     });
-    const deps: Deps = { aws, clock: process.clock, ids: process.ids, env, log: logOf(process), providers };
+    const egress = receivers.clientOf(process);
+    const deps: Deps = { aws, clock: process.clock, ids: process.ids, env, log: logOf(process), providers, egress };
     const worker = workers.find(({ name }) => name === process.name);
     if (process.name === stream.name) return streaming(deps);
     if (worker) return worker.create(deps) as Handler;
     return serve(groups.find(({ name }) => `api-${name}` === process.name)!, deps) as Handler;
   };
 
+  const receivers = openReceivers({ kernel, faults, fleet: () => fleet });
   const fleet = createFleet(kernel, { skewMs: profile.skewMs, create });
   const records = driveStream({ kernel, fleet, faults });
   const mirror = createMirror(dynamodb, {
@@ -230,6 +235,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     random,
     profile,
     faults,
+    receivers,
     mirror,
     faultsEnd: start + FAULTS_END_MS,
     start,

@@ -74,7 +74,7 @@ export const imports = group("imports", "CSV files into lists.", [
       form: multipart(Form, { fileBytes: MAX_FILE_BYTES, isOptional: true }),
       returns: v.object({ import_job_id: v.string(), status: v.literal("pending") }),
       status: 202,
-      errors: ["BAD_REQUEST", "NOT_FOUND", "FILE_TOO_LARGE"],
+      errors: ["BAD_REQUEST", "NOT_FOUND", "CONFLICT", "FILE_TOO_LARGE"],
     },
     async ({ store, timers, uploads, form: { fields, file }, clock, ids }) => {
       const { listId: list, source, upload_id, dry_run } = fields;

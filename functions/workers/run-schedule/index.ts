@@ -1,6 +1,7 @@
 // One tick of a schedule becomes one job. The timer of the next tick is set first, so that it does not depend on the job
 // (SCH-12).
-import { HOUR, timestamp } from "../../../shared/clock.ts";
+import { type Clock, HOUR, timestamp } from "../../../shared/clock.ts";
+import type { Context, LogEntry } from "../../../shared/deps.ts";
 import { type PlanName, planHas } from "../../../shared/plans.ts";
 import { storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { nextRun } from "../../../shared/rules/cron.ts";
@@ -28,37 +29,50 @@ const NOT_IN_PLAN: JobFailure = {
   message: "the workspace's plan does not include schedules",
 };
 
+const uses = [storeWrite, timers, workspaceRead] as const;
+type WorkerContext = Context<typeof uses> & { clock: Clock; log(entry: LogEntry): void };
+
 export const runSchedule = queueWorker(
   "run-schedule",
   "Starts the send of a schedule's tick.",
-  [storeWrite, timers, workspaceRead],
-  async ({ schedule: id, revision, tick }, { store, timers, clock, workspace, log }) => {
-    const dropped = { level: "info", tenant: store.tenant, schedule: id, revision, tick } as const;
-    const schedule = await findSchedule(store, id);
-    if (!schedule?.active || schedule.revision !== revision || schedule.next === undefined || schedule.next > tick)
-      return log({ ...dropped, message: "a tick of an inactive, changed or advanced schedule was dropped" });
-    const now = clock.now();
-    const isLate = now - tick > TOO_LATE_MS;
-    // After a long stop the ticks in between are skipped.
-    const next = nextRun(readCron(schedule), schedule.timezone, isLate ? now - TOO_LATE_MS : tick);
-    await setTick(timers, id, revision, next);
-    const workspaceRecord = await workspace();
-    const missed = isLate ? timestamp(tick) : undefined;
-    const advance = tickWrite(schedule, tick, next, missed);
-    const isOpen = workspaceRecord !== undefined && workspaceRecord.status !== "deleted";
-    const failure = isOpen ? whySkipped(workspaceRecord.plan, isLate) : undefined;
-    if (failure || !isOpen) {
-      log({ ...dropped, message: "a tick was skipped: too late, or its workspace may not send", is_late: isLate });
-      if (failure) await noteFailedTick(store, id, tick, failure);
-      return store.transact([advance]).catch(onTransactionCanceled(() => undefined));
+  uses,
+  async ({ schedule: id, revision, tick: upTo }, context) => {
+    // The message of an earlier tick may still be on its way: a schedule takes its ticks in their order.
+    for (;;) {
+      const schedule = await findSchedule(context.store, id);
+      if (!schedule?.active || schedule.revision !== revision || schedule.next === undefined || schedule.next > upTo)
+        return;
+      await takeTick(context, schedule, schedule.next);
     }
-    // A suspended workspace's send waits, as every scheduled one does (AMB-86).
-    const at = workspaceRecord.status === "suspended" ? timestamp(tick) : null;
-    const allowance = { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap };
-    const job = { id: tickJobId(store, id, tick), isRepeatable: true, spec: specOf(schedule, at) };
-    await startSend(store, timers, allowance, job, [advance]);
   },
 );
+
+/** One tick: the timer of the next one, then the send or why there is none. */
+async function takeTick(context: WorkerContext, schedule: ScheduleRow, tick: number): Promise<void> {
+  const { store, timers, clock, workspace, log } = context;
+  const { id, revision } = schedule;
+  const now = clock.now();
+  const isLate = now - tick > TOO_LATE_MS;
+  // After a long stop the ticks in between are skipped.
+  const next = nextRun(readCron(schedule), schedule.timezone, isLate ? now - TOO_LATE_MS : tick);
+  await setTick(timers, id, revision, next);
+  const workspaceRecord = await workspace();
+  const missed = isLate ? timestamp(tick) : undefined;
+  const advance = tickWrite(schedule, tick, next, missed);
+  const isOpen = workspaceRecord !== undefined && workspaceRecord.status !== "deleted";
+  const failure = isOpen ? whySkipped(workspaceRecord.plan, isLate) : undefined;
+  if (failure || !isOpen) {
+    const about = { tenant: store.tenant, schedule: id, revision, tick, is_late: isLate };
+    log({ level: "info", message: "a tick was skipped: too late, or its workspace may not send", ...about });
+    if (failure) await noteFailedTick(store, id, tick, failure);
+    return store.transact([advance]).catch(onTransactionCanceled(() => undefined));
+  }
+  // A suspended workspace's send waits, as every scheduled one does (AMB-86).
+  const at = workspaceRecord.status === "suspended" ? timestamp(tick) : null;
+  const allowance = { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap };
+  const job = { id: tickJobId(store, id, tick), isRepeatable: true, spec: specOf(schedule, at) };
+  await startSend(store, timers, allowance, job, [advance]);
+}
 
 function whySkipped(plan: PlanName, isLate: boolean): JobFailure | undefined {
   if (isLate) return MISSED;

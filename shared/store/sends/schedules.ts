@@ -1,7 +1,7 @@
 // Cron schedules (SCH): what they send, whether they are active, and their next tick.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import { timestamp } from "../../clock.ts";
+import { MINUTE, timestamp } from "../../clock.ts";
 import { invalid, notFound } from "../../http/errors.ts";
 import type { PageQuery } from "../../http/paging.ts";
 import { Timestamp } from "../../http/schemas.ts";
@@ -184,9 +184,16 @@ export const tickWrite = (
     all(is("revision", revision), is("active", true), atMost("next", tick)),
   );
 
+/** By then the message of a tick was delivered or dead-lettered, and the tick is not yet too late to be sent. */
+const WATCH_MS = 50 * MINUTE;
+
 /** The revision is part of the timer's name: a name is never used for two timers. */
 export async function setTick(timers: Timers, id: string, revision: number, at: number | undefined): Promise<void> {
-  if (at !== undefined) await timers.set([{ kind: "schedule", id: `${id}:${revision}`, at }]);
+  if (at === undefined) return;
+  await timers.set([
+    { kind: "schedule", id: `${id}:${revision}`, at },
+    { kind: "schedule-watch", id: `${id}:${revision}:${at}`, at: at + WATCH_MS },
+  ]);
 }
 
 const scheduleOf = (row: ScheduleRow): Schedule => ({

@@ -1,15 +1,15 @@
 // Import jobs (IMP): how far a file was read, and which of its rows were rejected.
 import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
-import { notFound } from "../../http/errors.ts";
+import { conflict, notFound } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { importMoves } from "../../rules/import-states.ts";
 import { absent, all, is } from "../conditions.ts";
 import { familyOf } from "../families.ts";
-import { annotate } from "../insights/annotations.ts";
+import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, fromJson, type NewRowOf, putItem, type RowOf, toJson } from "../item.ts";
-import { move } from "../lifecycle.ts";
+import { move, moveWrite } from "../lifecycle.ts";
 import type { Key } from "../model.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import { ImportItem, type Rejected, RejectedRows } from "./import-items.ts";
 
@@ -52,7 +52,14 @@ export async function createImport(
     created_at: timestamp(now),
     expires: expiry(store),
   };
-  await store.put(ImportItem, { id }, row, absent());
+  const isSame = (old: ImportJob | undefined) =>
+    old?.list === list && old.source === source && (old.dry_run ?? false) === dry_run;
+  await store.put(ImportItem, { id }, row, absent()).catch(
+    onConditionFailed(ImportItem, (old) => {
+      // The reply to this very write may have been lost, or the same request was made before.
+      if (!isSame(old)) throw conflict("This upload is imported already.");
+    }),
+  );
 }
 
 /** @throws 404. */
@@ -111,14 +118,19 @@ export function noteProgress(store: Store, { id, offset }: ImportJob, progress: 
 }
 
 /** Every row is accounted for (D-ANNAUTO). @returns false if the import had ended before. */
-export async function completeImport(store: Store, job: ImportJob, rejected_file: boolean): Promise<boolean> {
+export function completeImport(store: Store, job: ImportJob, rejected_file: boolean): Promise<boolean> {
   const { id, processed = 0, failed = 0 } = job;
   const text = `An import ended: ${processed - failed} of ${processed} rows were taken.`;
   const completed_at = timestamp(store.clock.now());
-  const isDone = await moveImport(store, id, "complete", { rejected_file, completed_at });
-  if (!isDone) return false;
-  await annotate(store, { kind: "import_completed", text, ref_id: id });
-  return true;
+  return store
+    .transact([
+      moveWrite(ImportItem, { id }, importMoves, "complete", { change: { set: { rejected_file, completed_at } } }),
+      annotationWrite(store, { kind: "import_completed", text, ref_id: id }),
+    ])
+    .then(
+      () => true,
+      onTransactionCanceled(() => false),
+    );
 }
 
 /** The rejected rows in the order of the file, at most `max`. */

@@ -110,7 +110,8 @@ export function claimAttempt(
     )
     .then(
       () => true,
-      onConditionFailed(() => false),
+      // The reply to this very claim may have been lost.
+      onConditionFailed(DeliveryItem, (old) => old?.owner === owner),
     );
 }
 
@@ -120,7 +121,7 @@ export function claimGroup(store: Store, webhook: string, first: number, owner: 
   const expires = Math.ceil((now + CLAIM_KEPT_MS) / SECOND);
   return store.put(GroupClaim, { webhook, first }, { owner, lease: now + ATTEMPT_LEASE_MS, expires }, absent()).then(
     () => undefined,
-    onConditionFailed(GroupClaim, (old) => old?.lease ?? now),
+    onConditionFailed(GroupClaim, (old) => (old?.owner === owner ? undefined : (old?.lease ?? now))),
   );
 }
 
@@ -136,7 +137,7 @@ export interface Finished {
 /**
  * Records the result of attempt `n`, with `extraItems` in the same transaction. Where one of those fails (the endpoint
  * is gone), the result is recorded alone. `sequence` is given for a first attempt that was claimed with its group.
- * @returns false if it was recorded before.
+ * @returns false if another worker recorded it before.
  */
 export async function recordAttempt(
   store: Store,
@@ -154,10 +155,12 @@ export async function recordAttempt(
   const change = { set: { ...attemptAttribute(n, attempt), outcome, last_status_code: status_code, ...claimed } };
   const isClaimed = isOfGroup ? all(is("attempt_count", 0), absent("reopened")) : is("attempt_count", n);
   const when = all(is("outcome", "pending"), isClaimed, absent(attemptName(n)));
+  const isOwn = (old: DeliveryRow | undefined) => old?.[attemptName(n)] === attempt;
   const recordAlone = () =>
     store.change(DeliveryItem, key, change, when).then(
       () => true,
-      onConditionFailed(() => false),
+      // The reply to this very write may have been lost: what follows from the result is still to be done.
+      onConditionFailed(DeliveryItem, isOwn),
     );
   if (extraItems.length === 0) return recordAlone();
   return store.transact([changeItem(DeliveryItem, key, change, when), ...extraItems]).then(
@@ -215,7 +218,7 @@ export function reopenDelivery(
     : [{ set, ...more }, all(isFree, isSame)];
   return store.change(DeliveryItem, { webhook, id }, change, when).then(
     () => true,
-    onConditionFailed(() => false),
+    onConditionFailed(DeliveryItem, (old) => replay !== undefined && old?.replay === replay),
   );
 }
 

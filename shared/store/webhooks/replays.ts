@@ -3,6 +3,7 @@ import { DAY, SECOND } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { absent } from "../conditions.ts";
 import type { Key } from "../model.ts";
+import { onConditionFailed } from "../refusals.ts";
 import { type DeliveryRecord, isUnderWay, reopenDelivery } from "./deliveries.ts";
 import { ReplayItem } from "./delivery-items.ts";
 import { type DeliveryFilter, listDeliveries, numberedDeliveries } from "./delivery-log.ts";
@@ -40,7 +41,9 @@ export async function replayDeliveries(
   if (reopened.length > 0) {
     const deliveries = reopened.sort((a, b) => orderOf(a) - orderOf(b)).map((delivery) => delivery.id);
     const expires = Math.ceil((store.clock.now() + KEPT_MS) / SECOND);
-    await store.put(ReplayItem, { webhook, id }, { react: "replay", id, webhook, deliveries, expires }, absent());
+    const row = { react: "replay", id, webhook, deliveries, expires } as const;
+    // The id is new: what is there already is this very row, whose reply was lost.
+    await store.put(ReplayItem, { webhook, id }, row, absent()).catch(onConditionFailed(() => undefined));
   }
   return nextFrom === undefined ? { queued: reopened.length } : { queued: reopened.length, next_from: nextFrom };
 }

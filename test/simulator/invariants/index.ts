@@ -9,6 +9,7 @@ import { countsRecount } from "./counts-recount.ts";
 import { deliveredOnce } from "./delivered-once.ts";
 import { erasure } from "./erasure.ts";
 import { eventsExported } from "./events-exported.ts";
+import { imports } from "./imports.ts";
 import { jobsEnd } from "./jobs-end.ts";
 import { journeys } from "./journeys.ts";
 import { liveStreams } from "./live-streams.ts";
@@ -21,11 +22,13 @@ import { quota } from "./quota.ts";
 import { readsStay } from "./reads-stay.ts";
 import { recipients } from "./recipients.ts";
 import { revocation } from "./revocation.ts";
+import { schedules } from "./schedules.ts";
 import { sendsAccounted } from "./sends-accounted.ts";
 import { stops } from "./stops.ts";
 import { suspension } from "./suspension.ts";
 import { tenantWalls } from "./tenant-walls.ts";
 import { timers } from "./timers.ts";
+import { webhooks } from "./webhooks.ts";
 
 export const invariants: readonly Invariant[] = [
   deliveredOnce,
@@ -52,6 +55,9 @@ export const invariants: readonly Invariant[] = [
   suspension,
   revocation,
   tenantWalls,
+  webhooks,
+  schedules,
+  imports,
   answers,
   queuesDrained,
 ];

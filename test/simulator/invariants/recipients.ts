@@ -4,7 +4,7 @@ import { laneOf } from "../../../shared/store/sends/job-ids.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { audienceOf, partsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
-import { fits, mustHold } from "../ledger.ts";
+import { fits, isSurelyIn, mustHold } from "../ledger.ts";
 
 export const recipients: Invariant = {
   name: "recipients",
@@ -21,7 +21,8 @@ export const recipients: Invariant = {
 
         for (const person of ledger.people.values()) {
           const isIn = sent.has(person.id) || heldOut.has(person.id);
-          if (mustHold(send, person) && !isIn) broken(`job ${job} left out ${person.id}`, job, person.id);
+          if (isSurelyIn(ledger, send, person.id) && mustHold(send, person) && !isIn)
+            broken(`job ${job} left out ${person.id}`, job, person.id);
         }
         for (const id of [...sent.keys(), ...heldOut]) {
           if (isPseudonym(id)) continue;
@@ -29,6 +30,8 @@ export const recipients: Invariant = {
           const person = ledger.people.get(id);
           if (person && fits(send, person) === false)
             broken(`job ${job} holds ${id}, which its filters exclude`, job, id);
+          if (send.group !== undefined && !ledger.members.get(send.group)?.maybe.has(id))
+            broken(`job ${job} holds ${id}, who was never in its group`, job, id);
           if (send.ids && !send.ids.includes(id)) broken(`job ${job} holds ${id}, who was not asked for`, job, id);
           if (isHeldOut(job, id, send.holdout) !== heldOut.has(id))
             broken(`job ${job}: holdout of ${id} is wrong`, job, id);

@@ -2,6 +2,7 @@
 import { audiencesBugs } from "./audiences.ts";
 import type { Bug } from "./bug.ts";
 import { followingBugs } from "./following.ts";
+import { integrationsBugs } from "./integrations.ts";
 import { mannersBugs } from "./manners.ts";
 import { outcomesBugs } from "./outcomes.ts";
 import { promisesBugs } from "./promises.ts";
@@ -15,4 +16,5 @@ export const planted: readonly Bug[] = [
   ...outcomesBugs,
   ...audiencesBugs,
   ...promisesBugs,
+  ...integrationsBugs,
 ];

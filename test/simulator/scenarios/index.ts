@@ -2,6 +2,7 @@
 import type { Scenario } from "../invariant.ts";
 import { campaigns } from "./campaigns.ts";
 import { events } from "./events.ts";
+import { imports } from "./imports.ts";
 import { inbox } from "./inbox.ts";
 import { journeys } from "./journeys.ts";
 import { serverKeys } from "./keys.ts";
@@ -10,10 +11,13 @@ import { neighbours } from "./neighbours.ts";
 import { nights } from "./nights.ts";
 import { pushes } from "./pushes.ts";
 import { quota } from "./quota.ts";
+import { schedules } from "./schedules.ts";
 import { segments } from "./segments.ts";
 import { sends } from "./sends.ts";
 import { suspension } from "./suspension.ts";
+import { targets } from "./targets.ts";
 import { timersScenario } from "./timers.ts";
+import { webhooks } from "./webhooks.ts";
 
 /** Some come more often than others: by their place in this list a seed has its scenario. */
 export const scenarios: readonly Scenario[] = [
@@ -33,6 +37,10 @@ export const scenarios: readonly Scenario[] = [
   nights,
   journeys,
   campaigns,
+  webhooks,
+  targets,
+  schedules,
+  imports,
 ];
 
 /** Short ones that make every kind of request to AWS: for runs through the SDK, which cost twice as much. */

@@ -1,0 +1,51 @@
+// Bugs of what goes out and comes in beside messages: webhooks, schedules, imports, and sends to lists and segments.
+import type { Bug } from "./bug.ts";
+
+const deliveries = "shared/store/webhooks/deliveries.ts";
+const runSchedule = "functions/workers/run-schedule/index.ts";
+const importRows = "functions/workers/import-rows/index.ts";
+
+export const integrationsBugs: readonly Bug[] = [
+  {
+    name: "a result whose reply was lost leads to no further attempt",
+    area: "webhooks",
+    file: deliveries,
+    find: "onConditionFailed(DeliveryItem, isOwn),",
+    replace: "onConditionFailed(() => false),",
+  },
+  {
+    name: "a delivery that the stream reports again is numbered again",
+    area: "webhooks",
+    file: "shared/store/webhooks/sequences.ts",
+    find: "(one) => isBehind(tail, stream, one.position) || one.acceptedAt < now - STREAM_MS,",
+    replace: "(one) => one.acceptedAt < now - STREAM_MS,",
+  },
+  {
+    name: "a tick that the next one overtakes is lost",
+    area: "timers",
+    file: runSchedule,
+    find: "await takeTick(context, schedule, schedule.next);",
+    replace: "await takeTick(context, schedule, upTo);",
+  },
+  {
+    name: "a schedule goes on from when its tick was taken",
+    area: "timers",
+    file: runSchedule,
+    find: "isLate ? now - TOO_LATE_MS : tick);",
+    replace: "now);",
+  },
+  {
+    name: "an import that goes on begins again",
+    area: "imports",
+    file: importRows,
+    find: "const bytes = await files.read(job.id, job.offset);",
+    replace: "const bytes = await files.read(job.id, 0);",
+  },
+  {
+    name: "only the first page of a shard of a list or segment is read",
+    area: "lists",
+    file: "shared/store/lists/memberships.ts",
+    find: "next: page.next?.sk,",
+    replace: "next: undefined,",
+  },
+];
