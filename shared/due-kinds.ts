@@ -17,8 +17,8 @@ interface DueKindOf<Q extends QueueName> {
   queue: Q;
   /** The message of one timer. */
   message(timer: DueTimer): Message<Q>;
-  /** The message of up to `PER_MESSAGE` timers of one workspace, where the worker takes many. */
-  together?(timers: readonly DueTimer[]): Message<Q>;
+  /** The messages of timers of one workspace, where the worker takes many. */
+  together?(timers: readonly DueTimer[]): Message<Q>[];
 }
 
 const to = <Q extends QueueName>(
@@ -27,21 +27,22 @@ const to = <Q extends QueueName>(
   more: Pick<DueKindOf<Q>, "together"> = {},
 ): DueKindOf<Q> => ({ queue, message, ...more });
 
-/** Timers of one message. */
+/** Runs of one message. */
 const PER_MESSAGE = 100;
 
 /** The messages of due timers of one kind and workspace. */
 export function messagesOf(kind: DueKind, timers: readonly DueTimer[]): unknown[] {
   const { message, together } = dueKinds[kind];
-  return together && timers.length > 1 ? chunksOf(timers, PER_MESSAGE).map(together) : timers.map(message);
+  return together ? together(timers) : timers.map(message);
 }
 
 const plainStep = (tenant: string) => ({ tenant, events: [], moves: [], people: [], tries: 0 });
 
-function runTimerOf({ id, at, since }: DueTimer): RunTimer {
-  const [subscriber = "", journey = "", run = "", seq] = id.split("#");
-  return { subscriber, journey, run, seq: Number(seq), at, since };
-}
+const runTimersOf = ({ id, at, since }: DueTimer): RunTimer[] =>
+  id.split(" ").map((one) => {
+    const [subscriber = "", journey = "", run = "", seq] = one.split("#");
+    return { subscriber, journey, run, seq: Number(seq), at, since };
+  });
 
 export const dueKinds = {
   /** A scheduled send. */
@@ -86,9 +87,13 @@ export const dueKinds = {
     const [schedule = "", revision, tick] = id.split(":");
     return { tenant, schedule, revision: Number(revision), tick: Number(tick) };
   }),
-  /** A run of a journey whose delay or wait ends: `<subscriber>#<journey>#<run>#<seq>`. */
-  "journey-run": to("step-journey", (timer) => ({ ...plainStep(timer.tenant), run: runTimerOf(timer) }), {
-    together: (timers) => ({ ...plainStep(timers[0]?.tenant ?? ""), runs: timers.map(runTimerOf) }),
+  /** Runs of journeys whose delays or waits end: `<subscriber>#<journey>#<run>#<seq>`, separated by spaces. */
+  "journey-run": to("step-journey", (timer) => ({ ...plainStep(timer.tenant), runs: runTimersOf(timer) }), {
+    together: (timers) =>
+      chunksOf(timers.flatMap(runTimersOf), PER_MESSAGE).map((runs) => ({
+        ...plainStep(timers[0]?.tenant ?? ""),
+        runs,
+      })),
   }),
   /** A check that the deliveries to webhook endpoints that were created in a minute are made: `<minute>`. */
   "webhook-watch": to("post-webhook", ({ tenant, id }) => ({ tenant, minute: Number(id), watch: true as const })),

@@ -2,6 +2,7 @@
 import type { StoreReader } from "../resources.ts";
 import { isRenderError, type RenderScope } from "../rules/render.ts";
 import { findEvent } from "../store/events/events.ts";
+import { refersToEvent } from "../store/sends/job-content.ts";
 import type { Job } from "../store/sends/jobs.ts";
 import { attributesOf, type LivingProfile, subscriberOf } from "../store/subscribers/subscribers.ts";
 
@@ -53,9 +54,7 @@ export async function eventFor(
   store: StoreReader,
   { event_id, title, body, data }: Pick<Job, "event_id" | "title" | "body" | "data">,
 ): Promise<Event> {
-  const refers = (text: string) => /\bevent\b/.test(text);
-  if (event_id === undefined || !(refers(`${title} ${body}`) || (data && refers(JSON.stringify(data)))))
-    return undefined;
+  if (event_id === undefined || !refersToEvent({ title, body, data })) return undefined;
   return (await findEvent(store, event_id))?.properties;
 }
 

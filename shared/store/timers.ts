@@ -1,6 +1,7 @@
 // Timers are due rows: put just before the state they belong to; alone they have no effect (docs/decisions/0021#timers).
 import type { Deps } from "../deps.ts";
 import type { DueKind } from "../due-kinds.ts";
+import { hashOf } from "./hash.ts";
 import { putItem } from "./item.ts";
 import type { TenantId } from "./model.ts";
 import { DueItem, dueKey } from "./platform-items.ts";
@@ -22,6 +23,9 @@ export interface Timers {
 /** The table drops a row a week past its time, long after the sweep has forwarded it. */
 const KEPT_SECONDS = 7 * 86_400;
 
+/** A longer id is in the key by its hash: a key holds 1 KB. */
+const MAX_NAME = 300;
+
 export function openTimers(deps: Deps): (tenant: TenantId) => Timers {
   const table = openPlatformTable(deps, "DUE#");
   return (tenant) => ({
@@ -29,7 +33,7 @@ export function openTimers(deps: Deps): (tenant: TenantId) => Timers {
       const rows = timers.map(({ kind, id, at }) => {
         const expires = Math.ceil(at / 1_000) + KEPT_SECONDS;
         const row = { react: "due" as const, tenant, kind, id, at, since: deps.clock.now(), expires };
-        return [dueKey(at, `${kind}#${tenant}#${id}`), row] as const;
+        return [dueKey(at, `${kind}#${tenant}#${id.length > MAX_NAME ? hashOf(id) : id}`), row] as const;
       });
       const [first, ...others] = rows;
       if (first && others.length === 0) await table.put(DueItem, ...first);

@@ -1,4 +1,4 @@
-// Delivers sends to one recipient: the messages that a worker receives together are read and closed together
+// Delivers sends whose recipients are on the row of the job: the messages that a worker receives together are read and closed together
 // (docs/decisions/0027).
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import type { Message } from "../../../shared/messages.ts";
@@ -53,8 +53,8 @@ export async function deliverSingles(
 
 /** When the round of a job began; undefined while it is not known whether the former one is over. */
 async function roundOf({ store, clock, deliverQueue }: WorkerContext, job: JobRecord): Promise<number | undefined> {
-  if (!job.single) return undefined;
-  const { round } = job.single;
+  if (!job.direct) return undefined;
+  const { round } = job.direct;
   const age = clock.now() - round;
   if (age <= ROUND_MS) return round;
   if (age >= ROUND_OVER_MS) return beginRound(store, job.id, round);
@@ -65,7 +65,7 @@ async function roundOf({ store, clock, deliverQueue }: WorkerContext, job: JobRe
 
 async function deliverOne({ store, clock }: WorkerContext, job: Job, round: number): Promise<Outcome> {
   const plannedAt = Date.parse(job.created_at);
-  const recipients = job.single ? [job.single.recipient] : [];
+  const { recipients = [] } = job.direct ?? {};
   const chunkRef = { job: job.id, range: SINGLE_RANGE, n: 0 };
   // An earlier attempt may have written the message when it is late.
   const times = { at: round, assignedAt: plannedAt, repeats: clock.now() - round > PROMPT_MS };
@@ -73,16 +73,16 @@ async function deliverOne({ store, clock }: WorkerContext, job: Job, round: numb
   for (const subscriber of gone) await forgetInChunk(store, chunkRef, subscriber);
   const plain = tallyOfChunk({ recipients, heldOut: [], skipped: {}, next: undefined, plannedAt });
   const n = delivered.size;
-  const isErased = gone.length > 0 || recipients.some(({ subscriber }) => isPseudonym(subscriber));
-  const reason = isErased ? "erased" : "template_error";
+  const failed = recipients.length - n;
+  const erased = gone.length + recipients.filter(({ subscriber }) => isPseudonym(subscriber)).length;
   return {
-    job: job.id,
+    job,
     round,
     tally: {
       ...plain,
-      counts: { ...plain.counts, delivered: n, failed: recipients.length - n },
+      counts: { ...plain.counts, delivered: n, failed },
       delivered_by_channel: { in_app: n },
-      fail_reasons: { [reason]: recipients.length - n },
+      fail_reasons: { erased, template_error: failed - erased },
     },
   };
 }

@@ -16,7 +16,12 @@ import {
   type JobRecord,
   moveJob,
 } from "../../../shared/store/sends/jobs.ts";
-import { deliverySettingsOf, planningRules, selectedChannels } from "../../../shared/store/sends/planning.ts";
+import {
+  channelSettings,
+  deliverySettingsOf,
+  planningRules,
+  selectedChannels,
+} from "../../../shared/store/sends/planning.ts";
 import { PLANNED_RANGE, rangesOf } from "../../../shared/store/sends/range-names.ts";
 import { closeRange, getRange, isComplete } from "../../../shared/store/sends/ranges.ts";
 import { singleMessage } from "../../../shared/store/sends/single.ts";
@@ -98,8 +103,8 @@ async function dispatch(context: WorkerContext, job: JobRecord): Promise<void> {
   if (standing !== "open")
     return log({ level: "info", message: "a job is not dispatched now", job: job.id, status: job.status, standing });
   if (job.status !== "queued") return announce(context, job);
-  if (job.single) return context.deliverQueue.send([singleMessage(store.tenant, job.id)]);
-  const via = (await selectedChannels(store, job)).map(({ id, type, credentials }) => ({ id, type, credentials }));
+  if (job.direct) return context.deliverQueue.send([singleMessage(store.tenant, job.id)]);
+  const via = (await selectedChannels(store, job)).map(channelSettings);
   if (via.length === 0) return failJob(store, job, { code: "NO_USABLE_CHANNEL", message: "no usable channel" });
   const template = job.template_id === null ? undefined : await store.get(TemplateItem, { id: job.template_id });
   if (job.template_id !== null && !template)

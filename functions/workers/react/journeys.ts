@@ -16,7 +16,7 @@ type WorkerContext = Context<typeof journeyUses>;
 type StepMessage = Message<"step-journey">;
 
 /** Subscribers or events of one message. */
-const PER_MESSAGE = 10;
+const PER_MESSAGE = 100;
 
 export async function queueJourneys(
   changes: Changes,

@@ -111,8 +111,8 @@ const subscriberCreated = (tenant: string, profile: LivingProfile): WebhookSourc
 const dispatched = ({ tenant, after }: Change<typeof JobItem>): WebhookSource => ({
   tenant,
   occurrence: async (store) => {
-    const { id, ranges, single, sent, subscriber_ids_count, scheduled_at, created_at } = jobOf(after);
-    const target_size_estimate = ranges || single ? sent : (subscriber_ids_count ?? (await countSubscribers(store)));
+    const { id, ranges, direct, sent, subscriber_ids_count, scheduled_at, created_at } = jobOf(after);
+    const target_size_estimate = ranges || direct ? sent : (subscriber_ids_count ?? (await countSubscribers(store)));
     const data = { job_id: id, target_size_estimate, scheduled_at };
     return { event: "notification.dispatched", key: id, at: Date.parse(scheduled_at ?? created_at), data };
   },

@@ -1,15 +1,19 @@
 // Moves runs of journeys: when a timer fires, when something happens that starts or concerns them, and all at once.
 import { SECOND } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
-import { throwFailures } from "../../../shared/failures.ts";
 import type { Message, RunTimer } from "../../../shared/messages.ts";
 import { stepJourneyQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { findEvent, type StoredEvent } from "../../../shared/store/events/events.ts";
-import { activeJourneys, eventTrigger, segmentTrigger } from "../../../shared/store/journeys/active.ts";
-import { activeRuns, findRun } from "../../../shared/store/journeys/runs.ts";
+import {
+  activeJourneys,
+  type EnterableJourney,
+  eventTrigger,
+  segmentTrigger,
+} from "../../../shared/store/journeys/active.ts";
+import { activeRuns, findRuns } from "../../../shared/store/journeys/runs.ts";
 import { clearJourney, sweepRuns } from "../../../shared/store/journeys/sweeps.ts";
-import { type DriveResult, drive, enter } from "../../../shared/store/journeys/ticks.ts";
+import { type Candidate, drive, enter } from "../../../shared/store/journeys/ticks.ts";
 import { SHARDS } from "../../../shared/store/shards.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 import { queueWorker, type RuntimeContext } from "../../../shared/worker.ts";
@@ -24,7 +28,7 @@ const APPEARING_RETRY_SECONDS = 10;
 const MAX_DELAY_SECONDS = 900;
 /** The sends of a suspended workspace are held, and tried again this much later (AMB-86). */
 const HELD_SECONDS = 300;
-/** Runs of one message that move at once. */
+/** Events that are read at once. */
 const MAX_CONCURRENT = 10;
 /** Work on a whole journey stops after this time and continues in another message. */
 const WORKING_MS = 40 * SECOND;
@@ -35,11 +39,11 @@ export const stepJourney = queueWorker(
   uses,
   async (message, context) => {
     if (message.sweep) return sweepJourney(context, message, message.sweep);
-    if (message.run) return tickRun(context, message.run);
+    if (message.run) return tickRuns(context, [message.run]);
     if (message.runs) return tickRuns(context, message.runs);
-    for (const move of message.moves) await enterBySegment(context, move);
-    for (const subscriber of message.people) await driveByAttributes(context, subscriber);
-    await takeEvents(context, message);
+    await enterBySegments(context, message.moves);
+    await driveByAttributes(context, message.people);
+    await takeEvents(context, message.events);
   },
 );
 
@@ -51,77 +55,121 @@ const messageOf = ({ store }: WorkerContext, more: Partial<StepMessage>): StepMe
   ...more,
 });
 
-/** The time of many runs has come. A failed one repeats the message, and the others have moved by then. */
-async function tickRuns(context: WorkerContext, runs: readonly RunTimer[]): Promise<void> {
-  const outcomes: PromiseSettledResult<void>[] = [];
-  for (const some of chunksOf(runs, MAX_CONCURRENT))
-    outcomes.push(...(await Promise.allSettled(some.map((timer) => tickRun(context, timer)))));
-  throwFailures(outcomes);
-}
-
-/** The time of a run has come. */
-async function tickRun(context: WorkerContext, timer: RunTimer): Promise<void> {
+/** The time of runs has come. One that is early, not stored yet or held gets another message. */
+async function tickRuns(context: WorkerContext, timers: readonly RunTimer[]): Promise<void> {
   const { stepJourneyQueue: queue, store, clock, log } = context;
-  const retry = (delaySeconds: number) => queue.send([messageOf(context, { run: timer })], { delaySeconds });
-  const { subscriber, journey, run: id, seq, at, since = 0 } = timer;
-  // The clock of another process was ahead: the delay has not ended yet.
-  if (at > clock.now()) return retry(Math.min(MAX_DELAY_SECONDS, Math.ceil((at - clock.now()) / SECOND)));
-  const run = await findRun(store, subscriber, journey, id);
-  if (!run || run.seq < seq) {
-    if (clock.now() < since + APPEARING_MS) return retry(APPEARING_RETRY_SECONDS);
+  const retry = (runs: RunTimer[], delaySeconds: number) =>
+    runs.length > 0 ? queue.send([messageOf(context, { runs })], { delaySeconds }) : undefined;
+  const now = clock.now();
+  // The clock of another process was ahead: these delays have not ended yet.
+  const early = timers.filter(({ at }) => at > now);
+  for (const [at, some] of Map.groupBy(early, (timer) => timer.at))
+    await retry(some, Math.min(MAX_DELAY_SECONDS, Math.ceil((at - now) / SECOND)));
+  const due = timers.filter(({ at }) => at <= now);
+  const runs = await findRuns(store, due);
+  const isThere = ({ seq }: RunTimer, i: number) => (runs[i]?.seq ?? 0) >= seq;
+  const missing = due.filter((timer, i) => !isThere(timer, i));
+  await retry(
+    missing.filter(({ since = 0 }) => now < since + APPEARING_MS),
+    APPEARING_RETRY_SECONDS,
+  );
+  for (const { journey, run, seq, since = 0 } of missing) {
+    if (now < since + APPEARING_MS) continue;
     const message = "the timer of a run that does not exist, or has not got there, was dropped";
-    return log({ level: "info", message, tenant: store.tenant, journey, run: id, seq });
+    log({ level: "info", message, tenant: store.tenant, journey, run, seq });
   }
-  if ((await drive(context, run)) === "held") await retry(HELD_SECONDS);
+  const there = due.flatMap((timer, i) => (runs[i] && isThere(timer, i) ? [{ timer, run: runs[i] }] : []));
+  const held = await drive(context, there);
+  await retry(
+    there.filter((one) => held.has(one)).map(({ timer }) => timer),
+    HELD_SECONDS,
+  );
 }
 
-/** A subscriber entered or left a segment: journeys may start with it. */
-async function enterBySegment(context: WorkerContext, move: StepMessage["moves"][number]): Promise<void> {
+/** Subscribers entered or left segments: journeys may start with it. */
+async function enterBySegments(context: WorkerContext, moves: StepMessage["moves"]): Promise<void> {
+  if (moves.length === 0) return;
   const { store, stepJourneyQueue: queue } = context;
-  const { subscriber, segment, entered, at } = move;
   const { byTrigger } = await context.activeJourneys.of(store.tenant);
-  const cause = { segment_id: segment, at, key: `${segment}#${entered}#${at}` };
-  const results: DriveResult[] = [];
-  for (const journey of byTrigger.get(segmentTrigger(segment, entered)) ?? [])
-    results.push(await enter(context, journey, subscriber, cause));
-  if (results.includes("held"))
-    await queue.send([messageOf(context, { moves: [move] })], { delaySeconds: HELD_SECONDS });
+  const entries = moves.flatMap((move) => {
+    const { subscriber, segment, entered, at } = move;
+    const cause = { segment_id: segment, at, key: `${segment}#${entered}#${at}` };
+    const journeys = byTrigger.get(segmentTrigger(segment, entered)) ?? [];
+    return journeys.map((journey) => ({ journey, candidate: { subscriber, cause, of: move } }));
+  });
+  const held = await enterEach(context, entries);
+  if (held.size > 0) await queue.send([messageOf(context, { moves: [...held] })], { delaySeconds: HELD_SECONDS });
 }
 
-/** The attributes of a subscriber changed: exit conditions may hold. */
-async function driveByAttributes(context: WorkerContext, subscriber: string): Promise<void> {
+/** Starts runs journey by journey. @returns what the held ones came of */
+async function enterEach<T>(
+  context: WorkerContext,
+  entries: readonly { journey: EnterableJourney; candidate: Candidate & { of: T } }[],
+): Promise<Set<T>> {
+  const held = new Set<T>();
+  for (const [journey, some] of Map.groupBy(entries, (entry) => entry.journey)) {
+    const candidates = some.map(({ candidate }) => candidate);
+    const again = await enter(context, journey, candidates);
+    for (const candidate of candidates) if (again.has(candidate)) held.add(candidate.of);
+  }
+  return held;
+}
+
+/** The attributes of subscribers changed: exit conditions may hold. */
+async function driveByAttributes(context: WorkerContext, people: readonly string[]): Promise<void> {
+  if (people.length === 0) return;
   const { store } = context;
   const { byAttribute } = await context.activeJourneys.of(store.tenant);
-  const runs = await activeRuns(store, subscriber, [...new Set([...byAttribute.values()].flat())]);
-  for (const run of runs) await drive(context, run);
+  const journeys = [...new Set([...byAttribute.values()].flat())];
+  const runs = await activeRuns(
+    store,
+    people.flatMap((subscriber) => journeys.map((journey) => ({ subscriber, journey }))),
+  );
+  await drive(
+    context,
+    runs.map((run) => ({ run })),
+  );
 }
 
-async function takeEvents(context: WorkerContext, { events }: StepMessage): Promise<void> {
-  const results = await Promise.all(events.map(async (id) => ({ id, result: await takeEvent(context, id) })));
-  const held = results.flatMap(({ id, result }) => (result === "held" ? [id] : []));
-  if (held.length > 0)
-    await context.stepJourneyQueue.send([messageOf(context, { events: held })], { delaySeconds: HELD_SECONDS });
+/** Moves the runs that wait for events or are ended by them, then starts the runs that they trigger. */
+async function takeEvents(context: WorkerContext, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const { store, stepJourneyQueue: queue } = context;
+  const { byEvent, byTrigger } = await context.activeJourneys.of(store.tenant);
+  const events: { event: StoredEvent; subscriber: string }[] = [];
+  for (const some of chunksOf(ids, MAX_CONCURRENT))
+    events.push(...(await Promise.all(some.map((id) => readEvent(context, id)))).flat());
+  const heads = events.flatMap(({ event, subscriber }) =>
+    (byEvent.get(event.event_name) ?? []).map((journey) => ({ subscriber, journey })),
+  );
+  const runs = await activeRuns(store, heads);
+  const driven = events.flatMap(({ event, subscriber }) =>
+    runs
+      .filter((run) => run.subscriber_id === subscriber && byEvent.get(event.event_name)?.includes(run.journey_id))
+      .map((run) => ({ run, seen: event })),
+  );
+  const held = new Set([...(await drive(context, driven))].map(({ seen }) => seen?.id));
+  const entries = events.flatMap(({ event, subscriber }) => {
+    const { id, event_name, received_at: at } = event;
+    const cause = { event_id: id, event_name, at, key: `event#${id}` };
+    const journeys = byTrigger.get(eventTrigger(event_name)) ?? [];
+    return journeys.map((journey) => ({ journey, candidate: { subscriber, cause, seen: event, of: id } }));
+  });
+  for (const id of await enterEach(context, entries)) held.add(id);
+  const again = ids.filter((id) => held.has(id));
+  if (again.length > 0) await queue.send([messageOf(context, { events: again })], { delaySeconds: HELD_SECONDS });
 }
 
-/** Moves the runs that wait for an event or are ended by it, then starts the runs that it triggers. */
-async function takeEvent(context: WorkerContext, id: string): Promise<DriveResult> {
+/** An event of a subscriber; none where it does not exist, or has no subscriber. */
+async function readEvent(context: WorkerContext, id: string): Promise<{ event: StoredEvent; subscriber: string }[]> {
   const { store, log } = context;
   const event = await findEvent(store, id);
   if (!event) {
     log({ level: "info", message: "an event does not exist", tenant: store.tenant, event: id });
-    return "done";
+    return [];
   }
   const subscriber = await subscriberOf(context, event);
-  if (subscriber === undefined) return "done";
-  const { byEvent, byTrigger } = await context.activeJourneys.of(store.tenant);
-  const results: DriveResult[] = [];
-  for (const run of await activeRuns(store, subscriber, byEvent.get(event.event_name) ?? []))
-    results.push(await drive(context, run, event));
-  const { event_name, received_at: at } = event;
-  const cause = { event_id: id, event_name, at, key: `event#${id}` };
-  for (const journey of byTrigger.get(eventTrigger(event_name)) ?? [])
-    results.push(await enter(context, journey, subscriber, cause, event));
-  return results.includes("held") ? "held" : "done";
+  return subscriber === undefined ? [] : [{ event, subscriber }];
 }
 
 async function subscriberOf({ store }: WorkerContext, { actor }: StoredEvent): Promise<string | undefined> {

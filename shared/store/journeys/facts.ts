@@ -20,10 +20,14 @@ export interface JourneyFacts extends Knowledge {
 
 type Subject = Pick<RunState, "subscriber_id" | "context" | "entered_at">;
 
-/** @param seen an event that was just stored */
-export function factsOf(store: StoreReader, graph: Graph, run: Subject, seen?: StoredEvent): JourneyFacts {
+/** @param options.seen an event that was just stored @param options.now the time of the decision, in milliseconds */
+export function factsOf(
+  store: StoreReader,
+  graph: Graph,
+  run: Subject,
+  { seen, now }: { seen?: StoredEvent | undefined; now: number },
+): JourneyFacts {
   const { subscriber_id: subscriber, context, entered_at } = run;
-  const now = store.clock.now();
   const profile = once(async () => living(await store.get(Profile, { id: subscriber })));
   const triggerProperties = once(async () => {
     const event = context.event_id === undefined ? undefined : await findEvent(store, context.event_id);

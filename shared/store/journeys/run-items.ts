@@ -50,7 +50,8 @@ export const RunItem = item({
 export type RunRow = RowOf<typeof RunItem>;
 
 export const RunHead = item({
-  about: "The last run of a subscriber in a journey: when it began, and its id while it is active. It guards entry.",
+  about:
+    "The last run of a subscriber in a journey: when it began, and its id, unless it ended at once. It guards entry.",
   pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
   sk: ({ journey }: { journey: string }) => `JH#${journey}`,
   prefix: "JH#",
@@ -60,10 +61,11 @@ export const RunHead = item({
 });
 
 export const RunEntry = item({
-  about: "A run in a shard of its journey: its subscriber and its status. After an erasure it names no subscriber.",
+  about: "Finds a run from its journey: its subscriber. After an erasure it names none, and says how the run ended.",
   pk: ({ journey, shard }: { journey: string; shard: string }) => `journey#${journey}#${shard}`,
   sk: ({ run }: { run: string }) => run,
   row: {
+    /** At the entry; final after an erasure. */
     status: v.picklist(runStatuses),
     subscriber: v.optional(v.string()),
     /** The outcomes of a run whose subscriber was erased. */
@@ -75,11 +77,15 @@ export const RunEntry = item({
 
 export type RunEntryRow = RowOf<typeof RunEntry>;
 
+/** The keys of these runs, except those whose subscriber was erased. */
+export const runKeys = (journey: string, entries: readonly RunEntryRow[]) =>
+  entries.flatMap(({ sk, subscriber }) => (subscriber === undefined ? [] : [{ subscriber, journey, run: sk }]));
+
 /** The key of a run in the shard of its journey. */
 export const runEntryKey = (journey: string, run: string) => ({ journey, shard: run.at(-1) ?? "", run });
 
 export const JourneyCount = item({
-  about: "Runs by status, and active runs and outcomes by step, in 8 shards; changed in the transactions of the runs.",
+  about: "Runs by status, and active runs and outcomes by step, in 8 shards; changed in the transactions of runs.",
   pk: ({ journey, shard }: { journey: string; shard: number }) => `journey#${journey}#n${shard}`,
   row: { "r:*": v.number(), "a:*": v.number(), "o:*": v.number() },
   writers: ["step-journey", "api-journeys", "erase"],

@@ -1,8 +1,9 @@
 // The runs of a journey, newest first: all of them by the shards of the journey, those of one subscriber by its rows.
 import type { StoreReader } from "../../resources.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import { keyOf } from "../item.ts";
 import { SHARDS } from "../shards.ts";
-import { RunEntry, RunItem, runPrefix } from "./run-items.ts";
+import { RunEntry, RunItem, runKeys, runPrefix } from "./run-items.ts";
 import { type RunState, runOf } from "./runs.ts";
 
 interface RunQuery {
@@ -48,15 +49,19 @@ async function runsOfAll(store: StoreReader, { journey, status, after, limit }: 
   const from = unread.at(-1) ?? "";
   const found = pages.flatMap(({ items }) => items).filter(({ sk }) => sk >= from);
   const entries = found.sort((a, b) => (a.sk < b.sk ? 1 : -1));
-  const keys: { subscriber: string; journey: string; run: string }[] = [];
+  const runs: RunState[] = [];
   let last: string | undefined;
-  for (const { sk, subscriber, status: current } of entries) {
-    if (keys.length === limit) break;
-    last = sk;
-    if (subscriber !== undefined && (status === undefined || current === status))
-      keys.push({ subscriber, journey, run: sk });
+  for (const some of chunksOf(entries, limit)) {
+    const rows = await store.getAll(RunItem, runKeys(journey, some));
+    const byId = new Map(rows.flatMap((row) => (row ? [[row.id, row] as const] : [])));
+    for (const { sk } of some) {
+      if (runs.length === limit) break;
+      last = sk;
+      const row = byId.get(sk);
+      if (row && (status === undefined || row.status === status)) runs.push(runOf(row));
+    }
+    if (runs.length === limit) break;
   }
   const isMore = unread.length > 0 || last !== entries.at(-1)?.sk;
-  const rows = await store.getAll(RunItem, keys);
-  return { runs: rows.flatMap((row) => (row ? [runOf(row)] : [])), next: isMore ? last : undefined };
+  return { runs, next: isMore ? last : undefined };
 }

@@ -1,5 +1,5 @@
 // Runs of journeys (D-JNY-RUN): a row with the subscriber, guarded by its `seq`; a head that guards entry; an entry in a
-// shard of the journey; and the counts. All of them change in one transaction.
+// shard of the journey; and the counts. What changes, changes in one transaction with the runs that move together.
 import * as v from "valibot";
 import { timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
@@ -7,8 +7,18 @@ import { isUuid, Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import type { Outcome, Position } from "../../rules/journey-run.ts";
 import { type RunStatus, runMoves } from "../../rules/run-states.ts";
-import { absent, all, any, atMost, is, oneOf, present } from "../conditions.ts";
-import { changeItem, fieldsOf, fromJson, type ItemWrite, putItem, removeItem, toJson } from "../item.ts";
+import { absent, all, is, oneOf } from "../conditions.ts";
+import {
+  type ConditionOf,
+  changeItem,
+  fieldsOf,
+  fromJson,
+  type ItemWrite,
+  putItem,
+  type RowOf,
+  removeItem,
+  toJson,
+} from "../item.ts";
 import type { Key } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
@@ -36,14 +46,40 @@ export type Destination = { position: Position } | { ends: Exclude<RunStatus, "a
 
 const actionOf = { completed: "complete", exited: "exit", canceled: "cancel" } as const;
 
-/** The writes that start a run, at the first position where it stops. They are refused where it may not enter. */
+/** What a run's move changes: its rows, and the counts of its journey. */
+export interface RunWrites {
+  rows: ItemWrite<"workspace">[];
+  counts: Addends;
+}
+
+/** The condition under which the head of a subscriber lets a run begin. */
+export type EntryCondition = ConditionOf<typeof RunHead>;
+
+/**
+ * Whether a subscriber may enter, by its head and the run that it names. A run that has ended stays ended, so the head
+ * need not be changed at its end.
+ * @returns the condition that the head has not changed since; undefined if not
+ */
+export function entryCondition(
+  head: RowOf<typeof RunHead> | undefined,
+  named: RunRow | undefined,
+  { reentryAfter, now }: { reentryAfter: number | undefined; now: number },
+): EntryCondition | undefined {
+  if (!head) return absent();
+  if (reentryAfter === undefined || head.last > now - reentryAfter || named?.status === "active") return undefined;
+  return head.active === undefined
+    ? all(absent("active"), is("last", head.last))
+    : all(is("active", head.active), is("last", head.last));
+}
+
+/** The writes that start a run, at the first position where it stops. */
 export function entryWrites(
   { clock }: Pick<Store, "clock">,
   run: Pick<RunState, "id" | "journey_id" | "version" | "subscriber_id" | "context">,
   to: Destination,
   outcomes: readonly Outcome[],
-  { reentryAfter }: { reentryAfter: number | undefined },
-): ItemWrite<"workspace">[] {
+  mayEnter: EntryCondition,
+): RunWrites {
   const { id, journey_id, version, subscriber_id, context } = run;
   const now = clock.now();
   const { status, step, ...placed } = stateAt(clock, to);
@@ -60,15 +96,15 @@ export function entryWrites(
     ...placed,
     ...outcomeAddends(outcomes),
   };
-  const mayEnter =
-    reentryAfter === undefined ? absent() : any(absent(), all(absent("active"), atMost("last", now - reentryAfter)));
-  const active = status === "active" ? id : undefined;
-  return [
-    changeItem(RunHead, { subscriber: subscriber_id, journey: journey_id }, { set: { last: now, active } }, mayEnter),
-    putItem(RunItem, keyOf(run), row, absent()),
-    putItem(RunEntry, runEntryKey(journey_id, id), { subscriber: subscriber_id, status }),
-    ...countWrites(journey_id, id, sumOf(statusAddends(status, step, 1), outcomeAddends(outcomes))),
-  ];
+  const head = { subscriber: subscriber_id, journey: journey_id };
+  return {
+    rows: [
+      changeItem(RunHead, head, { set: { last: now, active: status === "active" ? id : undefined } }, mayEnter),
+      putItem(RunItem, keyOf(run), row, absent()),
+      putItem(RunEntry, runEntryKey(journey_id, id), { subscriber: subscriber_id, status }),
+    ],
+    counts: sumOf(statusAddends(status, step, 1), outcomeAddends(outcomes)),
+  };
 }
 
 /** The writes that move a run from where it was read. They are refused where another worker has moved it. */
@@ -77,7 +113,7 @@ export function moveWrites(
   run: RunState,
   to: Destination,
   outcomes: readonly Outcome[],
-): ItemWrite<"workspace">[] {
+): RunWrites {
   const position: Partial<Position> = "ends" in to ? {} : to.position;
   const { status, step, ...placed } = stateAt(clock, to);
   const change = {
@@ -90,20 +126,9 @@ export function moveWrites(
     statusAddends(status, step, 1),
     outcomeAddends(outcomes),
   );
-  return [
-    changeItem(RunItem, keyOf(run), change, all(is("seq", run.seq), oneOf("status", ["active"]))),
-    ...("ends" in to ? endWrites(run, to.ends) : []),
-    ...countWrites(run.journey_id, run.id, counted),
-  ];
-}
-
-function endWrites({ id, journey_id, subscriber_id }: RunState, ends: keyof typeof actionOf): ItemWrite<"workspace">[] {
-  const { from, to } = runMoves[actionOf[ends]];
-  const head = { subscriber: subscriber_id, journey: journey_id };
-  return [
-    changeItem(RunHead, head, { remove: ["active"] }, present()),
-    changeItem(RunEntry, runEntryKey(journey_id, id), { set: { status: to } }, oneOf("status", from)),
-  ];
+  const from = "ends" in to ? runMoves[actionOf[to.ends]].from : (["active"] as const);
+  const row = changeItem(RunItem, keyOf(run), change, all(is("seq", run.seq), oneOf("status", from)));
+  return { rows: [row], counts: counted };
 }
 
 /** The attributes of a run at a position, or at its end. */
@@ -128,21 +153,27 @@ export async function findRun(
   return row && runOf(row);
 }
 
-/** The active runs of a subscriber in these journeys. */
+/** Runs in the order of their keys. */
+export async function findRuns(
+  store: StoreReader,
+  keys: readonly { subscriber: string; journey: string; run: string }[],
+): Promise<(RunState | undefined)[]> {
+  const rows = await store.getAll(RunItem, keys);
+  return rows.map((row) => row && runOf(row));
+}
+
+/** The active runs of subscribers in journeys; each once. */
 export async function activeRuns(
   store: StoreReader,
-  subscriber: string,
-  journeys: readonly string[],
+  places: readonly { subscriber: string; journey: string }[],
 ): Promise<RunState[]> {
-  const heads = await store.getAll(
-    RunHead,
-    journeys.map((journey) => ({ subscriber, journey })),
-  );
-  const active = journeys.flatMap((journey, i) => {
+  const once = [...new Map(places.map((place) => [`${place.subscriber} ${place.journey}`, place])).values()];
+  const heads = await store.getAll(RunHead, once);
+  const active = once.flatMap((place, i) => {
     const run = heads[i]?.active;
-    return run === undefined ? [] : [{ subscriber, journey, run }];
+    return run === undefined ? [] : [{ ...place, run }];
   });
-  return active.length > 0 ? readActive(store, active) : [];
+  return readActive(store, active);
 }
 
 /** Those of these runs that are active. */
@@ -171,11 +202,13 @@ export async function cancelRun(store: Store, journey: string, id: string): Prom
 }
 
 /** Cancels a run. @returns false if another worker moved it. */
-export const endRun = (store: Store, run: RunState, reason: string): Promise<boolean> =>
-  store.transact(moveWrites(store, run, { ends: "canceled", step: run.current_step, reason }, [])).then(
+export function endRun(store: Store, run: RunState, reason: string): Promise<boolean> {
+  const { rows, counts } = moveWrites(store, run, { ends: "canceled", step: run.current_step, reason }, []);
+  return store.transact([...rows, ...countWrites(run.journey_id, run.id, counts)]).then(
     () => true,
     onTransactionCanceled(() => false),
   );
+}
 
 /** Whether a row is a run of a subscriber. */
 export const isRun = ({ pk, sk }: Key): boolean => pk.includes("#U#") && sk.startsWith("J#");

@@ -1,72 +1,173 @@
-// The sends of journeys: one job for one subscriber, started in the transaction that moves the run (JND-15).
+// The sends of journeys: one job for the runs that take a step together, in the transaction that moves them (JND-15).
 import { createHash } from "node:crypto";
 import type { Store } from "../../resources.ts";
 import type { JourneyNode } from "../../rules/journey-graph.ts";
-import type { ItemWrite } from "../item.ts";
+import { type ItemWrite, toJson } from "../item.ts";
 import { planSmall } from "../sends/audiences.ts";
+import { chunkWrites } from "../sends/chunks.ts";
+import { refersToEvent, storeContent } from "../sends/job-content.ts";
 import { jobIdOf } from "../sends/job-ids.ts";
 import type { JobSpec } from "../sends/job-spec.ts";
-import { planningRules, selectedChannels } from "../sends/planning.ts";
-import { startSend } from "../sends/sends.ts";
+import { newJobWrite } from "../sends/jobs.ts";
+import { channelSettings, deliverySettingsOf, planningRules, selectedChannels } from "../sends/planning.ts";
+import { PLANNED_RANGE } from "../sends/range-names.ts";
+import { plannedRangeWrite } from "../sends/ranges.ts";
+import { isInAppOnly, packRecipients, type Recipient } from "../sends/recipients.ts";
 import { TemplateItem } from "../sends/template-items.ts";
-import type { Timers } from "../timers.ts";
+import type { Allowance } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import type { RunState } from "./runs.ts";
 
 type SendNode = JourneyNode & { type: "send" };
-type Sender = Pick<RunState, "id" | "journey_id" | "subscriber_id" | "seq">;
 
-export interface Sending {
-  id: string;
+/** A step that sends. */
+export interface SendIntent {
+  node: SendNode;
+  /** The event that its texts may refer to: that which ended the last wait, else that which started the run. */
+  event: string | undefined;
+}
+
+interface Sender {
+  run: Pick<RunState, "id" | "journey_id" | "version" | "subscriber_id" | "seq">;
+  send?: SendIntent | undefined;
+}
+
+/** A send that runs share: its recipients by run. */
+interface GroupSend<S extends Sender> {
+  step: string;
   spec: JobSpec;
+  content: string | undefined;
+  recipients: ReadonlyMap<S, Recipient>;
+  /** What the job's row says where it is delivered without chunks. */
+  means: ReturnType<typeof deliverySettingsOf> | undefined;
 }
 
-/**
- * The send of a step, or the outcome of a step that sends nothing to this subscriber.
- * @param event the event that its texts may refer to: that which ended the last wait, else that which started the run
- */
-export async function prepareSend(
+interface Planned<S extends Sender> {
+  /** The outcome of the step, of each run that takes one. */
+  outcomeOf: Map<S, string>;
+  groups: GroupSend<S>[];
+}
+
+export const allowanceOf = ({ plan, monthly_send_cap: sendCap }: WorkspaceRecord): Allowance => ({ plan, sendCap });
+
+/** Plans the sends of runs: who gets them, and the outcome of a step that sends nothing to a subscriber. */
+export async function planSends<S extends Sender>(
   store: Store,
-  { email_consent_mode }: WorkspaceRecord,
-  run: Sender,
-  { id: step, send }: SendNode,
-  event: string | undefined,
-): Promise<Sending | { outcome: string }> {
-  if (send.template_id !== undefined && !(await store.get(TemplateItem, { id: send.template_id })))
-    return { outcome: "failed" };
-  const id = newJobId(store, run, step);
-  const spec = specOf(run, send, event);
+  workspace: WorkspaceRecord | undefined,
+  senders: readonly S[],
+): Promise<Planned<S>> {
+  const planned: Planned<S> = { outcomeOf: new Map(), groups: [] };
+  if (!workspace) return planned;
+  const steps = Map.groupBy(
+    senders.filter(({ send }) => send),
+    ({ send }) => send?.node.id,
+  );
+  for (const taking of steps.values()) {
+    const { node } = taking[0]?.send ?? {};
+    if (!node) continue;
+    const { template_id } = node.send;
+    const template = template_id === undefined ? undefined : await store.get(TemplateItem, { id: template_id });
+    const texts = template ?? (template_id === undefined ? node.send.content : undefined);
+    if (!texts) {
+      for (const sender of taking) planned.outcomeOf.set(sender, "failed");
+      continue;
+    }
+    // Texts that refer to an event are of one run: the others may have another one.
+    const refers = refersToEvent({ title: texts.title ?? null, body: texts.body ?? null, data: null });
+    for (const group of refers ? taking.map((sender) => [sender]) : [taking])
+      await planGroup(
+        store,
+        workspace,
+        { node, texts, event: refers ? group[0]?.send?.event : undefined },
+        group,
+        planned,
+      );
+  }
+  return planned;
+}
+
+interface Step {
+  node: SendNode;
+  texts: { title: string; body: string };
+  event: string | undefined;
+}
+
+async function planGroup<S extends Sender>(
+  store: Store,
+  workspace: WorkspaceRecord,
+  { node, texts, event }: Step,
+  senders: readonly S[],
+  { outcomeOf, groups }: Planned<S>,
+): Promise<void> {
+  const spec = specOf(senders, node, event);
   const via = await selectedChannels(store, spec);
-  if (via.length === 0) return { outcome: "failed" };
-  const rules = await planningRules(store, id, spec, { via, emailConsent: email_consent_mode ?? "opt_out" });
-  const planned = (await planSmall(store, spec, rules, [run.subscriber_id])) ?? [];
-  if (planned.some(({ chunk }) => chunk.recipients.length > 0)) return { id, spec };
-  const [reason = "unknown_subscriber"] = planned.flatMap(({ chunk }) => Object.keys(chunk.skipped));
-  return { outcome: `skipped:${reason}` };
+  if (via.length === 0) {
+    for (const sender of senders) outcomeOf.set(sender, "failed");
+    return;
+  }
+  const rules = await planningRules(store, "", spec, { via, emailConsent: workspace.email_consent_mode ?? "opt_out" });
+  const ids = senders.map(({ run }) => run.subscriber_id);
+  const chunks = (await planSmall(store, spec, rules, ids)) ?? [];
+  const reached = new Map(chunks.flatMap(({ chunk }) => chunk.recipients.map((one) => [one.subscriber, one] as const)));
+  const skipped = new Map(
+    chunks.flatMap(({ skippedIds }) =>
+      Object.entries(skippedIds).flatMap(([reason, some]) => some.map((id) => [id, reason] as const)),
+    ),
+  );
+  const recipients = new Map<S, Recipient>();
+  for (const sender of senders) {
+    const { subscriber_id } = sender.run;
+    const recipient = reached.get(subscriber_id);
+    if (recipient) recipients.set(sender, recipient);
+    outcomeOf.set(sender, recipient ? "sent" : `skipped:${skipped.get(subscriber_id) ?? "unknown_subscriber"}`);
+  }
+  if (recipients.size === 0) return;
+  const isDirect =
+    [...recipients.values()].every(({ targets }) => isInAppOnly(targets)) && !workspace.frequency_caps?.length;
+  const whole = isDirect ? { ...spec, ...texts } : spec;
+  const content = await storeContent(store, whole);
+  const means = isDirect ? deliverySettingsOf(spec, via.map(channelSettings), undefined) : undefined;
+  groups.push({ step: node.id, spec: whole, content, recipients, means });
 }
 
-/** Starts a send together with the move of the run. @returns false if another worker moved the run */
-export async function beginSend(
+/** The job of those recipients whose runs move now; undefined if there are none. */
+export function jobOfGroup<S extends Sender>(
   store: Store,
-  timers: Timers,
-  { plan, monthly_send_cap: sendCap }: WorkspaceRecord,
-  { subscriber_id }: Sender,
-  { id, spec }: Sending,
-  extraItems: readonly ItemWrite[],
-): Promise<boolean> {
-  const send = { id, spec, given: [subscriber_id], isRepeatable: true };
-  return !("refused" in (await startSend(store, timers, { plan, sendCap }, send, extraItems)));
+  { step, spec, content, recipients, means }: GroupSend<S>,
+  moving: readonly S[],
+  isReserved: boolean,
+): { id: string; n: number; writes: ItemWrite<"workspace">[] } | undefined {
+  const senders = moving.filter((sender) => recipients.has(sender));
+  const some = senders.flatMap((sender) => recipients.get(sender) ?? []);
+  const n = some.length;
+  if (n === 0) return undefined;
+  const id = newJobId(store, senders, step);
+  const whole = { ...spec, subscriber_ids_count: n };
+  const reserved = isReserved ? n : undefined;
+  if (means && isReserved) {
+    const direct = { to: packRecipients(some), means: toJson(means) };
+    return { id, n, writes: [newJobWrite(store, id, whole, { sent: n, reserved, content, direct })] };
+  }
+  const chunk = { recipients: some, heldOut: [], skipped: {}, next: undefined, plannedAt: store.clock.now() };
+  const job = newJobWrite(store, id, whole, { sent: isReserved ? n : 0, reserved, content, ranges: [PLANNED_RANGE] });
+  const chunkRef = { job: id, range: PLANNED_RANGE, n: 0 };
+  return {
+    id,
+    n,
+    writes: [job, ...chunkWrites(chunkRef, { chunk, skippedIds: {} }), plannedRangeWrite(id, PLANNED_RANGE, 1)],
+  };
 }
 
-/** The move of the run, in the same transaction, decides which attempt at this visit of the step counts. */
-function newJobId({ clock, tenant }: Store, { journey_id, id, seq }: Sender, step: string): string {
-  const tail = createHash("sha256").update(`journey:${tenant}:${journey_id}:${id}:${seq}:${step}`).digest();
-  return jobIdOf("journey", clock.now(), tail);
+/** The moves of the runs, in the same transaction, decide which attempt at this visit of the step counts. */
+function newJobId({ clock, tenant }: Store, senders: readonly Sender[], step: string): string {
+  const hash = createHash("sha256").update(`journey:${tenant}:${step}`);
+  for (const { run } of senders) hash.update(`:${run.journey_id}:${run.id}:${run.seq}`);
+  return jobIdOf("journey", clock.now(), hash.digest());
 }
 
 const specOf = (
-  { journey_id }: Sender,
-  { content, template_id, channel_ids, category = "marketing" }: SendNode["send"],
+  senders: readonly Sender[],
+  { send: { content, template_id, channel_ids, category = "marketing" } }: SendNode,
   event: string | undefined,
 ): JobSpec => ({
   name: null,
@@ -77,7 +178,7 @@ const specOf = (
   template_id: template_id ?? null,
   channel_ids,
   target: null,
-  subscriber_ids_count: 1,
+  subscriber_ids_count: senders.length,
   device_filters: null,
   subscriber_filters: null,
   scheduled_at: null,
@@ -86,6 +187,6 @@ const specOf = (
   split_percentage: null,
   variant_b: null,
   bypass_quiet_hours: false,
-  source: { type: "journey", id: journey_id },
+  source: { type: "journey", id: senders[0]?.run.journey_id ?? null },
   ...(event !== undefined && { event_id: event }),
 });

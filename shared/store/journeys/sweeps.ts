@@ -5,9 +5,9 @@ import { keyOf, removeItem } from "../item.ts";
 import { countKeys } from "./counts.ts";
 import { DeletedJourney, JourneyVersion } from "./items.ts";
 import { SECOND_PASS_MS } from "./journeys.ts";
-import { JourneyCount, RunEntry, type RunEntryRow, RunHead, RunItem, runEntryKey } from "./run-items.ts";
+import { JourneyCount, RunEntry, type RunEntryRow, RunHead, RunItem, runEntryKey, runKeys } from "./run-items.ts";
 import { endRun, type RunState, readActive } from "./runs.ts";
-import { type DriveResult, drive, type JourneyDeps } from "./ticks.ts";
+import { drive, type JourneyDeps } from "./ticks.ts";
 
 const ROWS_PER_PAGE = 100;
 const CONCURRENT_RUNS = 10;
@@ -39,10 +39,19 @@ export async function sweepRuns(
     const page = await store.query(RunEntry, { journey, shard }, { limit: ROWS_PER_PAGE, after: position });
     if (mode === "delete") await removeRuns(store, journey, page.items);
     else {
-      const results: DriveResult[] = [];
-      for (const batch of chunksOf(await activeRunsOf(store, journey, page.items), CONCURRENT_RUNS))
-        results.push(...(await Promise.all(batch.map((run) => (mode === "cancel" ? cancel : drive)(deps, run)))));
-      if (results.includes("held")) return { after: position?.sk, isHeld: true };
+      // An entry of a run that ended at once says so; of others it does not say whether they have ended.
+      const entries = page.items.filter(({ status }) => status === "active");
+      const runs = await readActive(store, runKeys(journey, entries));
+      if (mode === "cancel") await cancelAll(deps, runs);
+      else if (
+        (
+          await drive(
+            deps,
+            runs.map((run) => ({ run })),
+          )
+        ).size > 0
+      )
+        return { after: position?.sk, isHeld: true };
     }
     position = page.next;
     if (position && isTimeUp()) return { after: position.sk, isHeld: false };
@@ -50,25 +59,13 @@ export async function sweepRuns(
   return undefined;
 }
 
-/** The keys of these runs, except those whose subscriber was erased. */
-const runKeys = (journey: string, entries: readonly RunEntryRow[]) =>
-  entries.flatMap(({ sk, subscriber }) => (subscriber === undefined ? [] : [{ subscriber, journey, run: sk }]));
-
-const activeRunsOf = (store: Store, journey: string, entries: readonly RunEntryRow[]): Promise<RunState[]> =>
-  readActive(
-    store,
-    runKeys(
-      journey,
-      entries.filter(({ status }) => status === "active"),
-    ),
-  );
-
-async function cancel({ store }: JourneyDeps, run: RunState): Promise<DriveResult> {
-  const isCanceled = await endRun(store, run, "the journey was archived");
-  // Another worker moved the run: the message is delivered again.
-  if (!isCanceled)
-    throw Object.assign(new Error("A run moved while it was canceled."), { name: "TransactionConflictException" });
-  return "done";
+async function cancelAll({ store }: JourneyDeps, runs: readonly RunState[]): Promise<void> {
+  for (const some of chunksOf(runs, CONCURRENT_RUNS)) {
+    const canceled = await Promise.all(some.map((run) => endRun(store, run, "the journey was archived")));
+    // Another worker moved a run: the message is delivered again.
+    if (canceled.includes(false))
+      throw Object.assign(new Error("A run moved while it was canceled."), { name: "TransactionConflictException" });
+  }
 }
 
 async function removeRuns(store: Store, journey: string, entries: readonly RunEntryRow[]): Promise<void> {

@@ -1,5 +1,4 @@
-// The totals of a journey's sends. Each send is a job of its own (docs/decisions/0014), so its numbers are added to the
-// row that has the conversions of the day on which it was dispatched.
+// The totals of a journey's sends, in the row that has the conversions of the day on which they were dispatched.
 import type { Stage } from "../../rules/interactions.ts";
 import { dayOf } from "../events/events.ts";
 import { conversionShard, DayTotals } from "../insights/items.ts";
@@ -11,9 +10,17 @@ export type JourneyTotals = Record<(typeof stages)[number], number>;
 
 type Sent = Pick<JobRecord, "id" | "source" | "dispatched_at">;
 
-/** The writes for the end of a job; none for a job of another source. */
-export const endedWrites = (job: JobRecord): ItemWrite<"workspace">[] =>
-  addWrites(job, { sent: job.counts.sent, delivered: job.counts.delivered });
+/** The writes for the end of jobs, one for each journey and day; none for jobs of other sources. */
+export function endedWrites(jobs: readonly JobRecord[]): ItemWrite<"workspace">[] {
+  const groups = Map.groupBy(
+    jobs,
+    ({ source, dispatched_at }) => `${source.type} ${source.id} ${dayOf(dispatched_at ?? "")}`,
+  );
+  return [...groups.values()].flatMap((group) => {
+    const sum = (stage: "sent" | "delivered") => group.reduce((n, { counts }) => n + counts[stage], 0);
+    return group[0] ? addWrites(group[0], { sent: sum("sent"), delivered: sum("delivered") }) : [];
+  });
+}
 
 /**
  * The writes for a report by which a recipient reached these stages for the first time.

@@ -12,7 +12,7 @@ import { ChunkItem, ClaimItem, SkippedIds } from "./audience-items.ts";
 import { withContent } from "./job-content.ts";
 import { JobItem } from "./job-items.ts";
 import { type Job, jobOf } from "./jobs.ts";
-import { packId, packRecipient, type Recipient, unpackId, unpackRecipient } from "./recipients.ts";
+import { packId, packRecipients, type Recipient, unpackId, unpackRecipients } from "./recipients.ts";
 import { NO_COUNTS, NO_TALLY, type Tally } from "./tallies.ts";
 import type { ChunkRef } from "./touches.ts";
 
@@ -62,7 +62,7 @@ export function packChunk(
 
 const chunkRow = ({ recipients, heldOut, skipped, next, plannedAt }: Chunk): NewRowOf<typeof ChunkItem> => ({
   at: plannedAt,
-  to: recipients.map(packRecipient).join(" "),
+  to: packRecipients(recipients),
   held: heldOut.length > 0 ? heldOut.map(packId).join(" ") : undefined,
   skipped: Object.keys(skipped).length > 0 ? toJson(skipped) : undefined,
   next,
@@ -82,7 +82,7 @@ export const chunkWrites = (key: ChunkRef, planned: PlannedChunk): ItemWrite<"wo
 ];
 
 export const chunkOf = (row: RowOf<typeof ChunkItem>): Chunk => ({
-  recipients: wordsIn(row.to).map(unpackRecipient),
+  recipients: unpackRecipients(row.to),
   heldOut: wordsIn(row.held).map(unpackId),
   skipped: row.skipped ? fromJson(row.skipped) : {},
   next: row.next,

@@ -30,6 +30,10 @@ export const inlineContent = (
   { data = null, device_filters = null, subscriber_filters = null, variant_b = null, in_app, chat_app }: JobDetails,
 ): JobContent => contentOf({ title, body, data, device_filters, subscriber_filters, variant_b, in_app, chat_app });
 
+/** Whether the texts of a send may refer to an event (D-LIQUID). */
+export const refersToEvent = ({ title, body, data }: Pick<JobContent, "title" | "body" | "data">): boolean =>
+  /\bevent\b/.test(`${title} ${body} ${data ? JSON.stringify(data) : ""}`);
+
 export const withoutNulls = <T extends object>(values: T): T =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as T;
 

@@ -62,9 +62,9 @@ export const JobItem = item({
     /** Those of the source, for the filters of a list. */
     source_type: v.picklist(jobSources),
     source_id: v.optional(v.string()),
-    /** Its only recipient, packed, of a send that is delivered without ranges and chunks. */
+    /** Its recipients, packed, of a send that is delivered without ranges and chunks. */
     to: v.optional(v.string()),
-    /** When the round of that recipient began, in milliseconds. */
+    /** When the round of these recipients began, in milliseconds. */
     round: v.optional(v.number()),
     /** The ranges of the audience: set at creation for a small one, else at dispatch. */
     ranges: v.optional(v.array(v.string())),

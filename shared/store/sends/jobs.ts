@@ -13,7 +13,7 @@ import { contentOf, inlineContent, withoutNulls } from "./job-content.ts";
 import { JobItem } from "./job-items.ts";
 import { outcomeWrites } from "./job-outcomes.ts";
 import type { DeliverySettings, JobContent, JobDetails, JobSpec } from "./job-spec.ts";
-import { type Recipient, unpackRecipient } from "./recipients.ts";
+import { type Recipient, unpackRecipients } from "./recipients.ts";
 import { type Tally, tallyOf } from "./tallies.ts";
 
 type JobRow = RowOf<typeof JobItem>;
@@ -30,8 +30,8 @@ export interface JobRecord
   error: string | null;
   dispatched_at: string | null;
   completed_at: string | null;
-  /** Its only recipient, and when its round began, of a send that is delivered without ranges and chunks. */
-  single: { recipient: Recipient; round: number } | undefined;
+  /** Its recipients, and when their round began, of a send that is delivered without ranges and chunks. */
+  direct: { recipients: Recipient[]; round: number } | undefined;
   /** The ranges of the audience: set at creation for a small one, else at dispatch. */
   ranges: string[] | undefined;
   ranges_closed: number;
@@ -61,18 +61,18 @@ interface NewJob {
   ranges?: string[] | undefined;
   /** The hash under which its content was stored, if it was. */
   content?: string | undefined;
-  single?: Pick<JobRow, "to" | "means"> | undefined;
+  direct?: Pick<JobRow, "to" | "means"> | undefined;
 }
 
 /**
- * The write that puts a new job: its insertion starts the send. The round of a single recipient begins with it
+ * The write that puts a new job: its insertion starts the send. The round of recipients on the row begins with it
  * (AMB-109).
  */
 export function newJobWrite(
   { clock }: Pick<Store, "clock">,
   id: string,
   { source, target, event_id, ...spec }: JobSpec,
-  { sent, content, single, ...planned }: NewJob,
+  { sent, content, direct, ...planned }: NewJob,
 ): ItemWrite<"workspace"> {
   const { title, body, ...long } = contentOf(spec);
   const { category, channel_ids, channel_arbitration_mode: mode, holdout_percentage } = spec;
@@ -99,7 +99,7 @@ export function newJobWrite(
     source_id: source.id ?? undefined,
     sent,
     ...planned,
-    ...(single && { ...single, round: clock.now(), dispatched_at: timestamp(clock.now()) }),
+    ...(direct && { ...direct, round: clock.now(), dispatched_at: timestamp(clock.now()) }),
     created_at: timestamp(clock.now()),
   };
   return putItem(JobItem, { job: id }, row, absent());
@@ -132,10 +132,10 @@ export function jobOf(row: JobRow): JobRecord {
     error: row.error ?? null,
     dispatched_at: row.dispatched_at ?? null,
     completed_at: row.completed_at ?? null,
-    single:
+    direct:
       row.to === undefined
         ? undefined
-        : { recipient: unpackRecipient(row.to), round: row.round ?? Date.parse(row.created_at) },
+        : { recipients: unpackRecipients(row.to), round: row.round ?? Date.parse(row.created_at) },
     ranges: row.ranges,
     ranges_closed: row.ranges_closed ?? 0,
     held: row.held === true,
@@ -216,7 +216,7 @@ export async function finishJob(store: Store, id: string): Promise<void> {
   if (job?.status !== "processing" || !job.ranges || job.ranges_closed < job.ranges.length) return;
   const failure = outcomeOf(job.counts) === "failed" ? NOTHING_DELIVERED : undefined;
   const delivered = deliveredWrite(store, job.delivered_by_channel, id);
-  await endJob(store, job, failure, [...(delivered ? [delivered] : []), ...endedWrites(job)]);
+  await endJob(store, job, failure, [...(delivered ? [delivered] : []), ...endedWrites([job])]);
 }
 
 /** Ends a job by a cause that concerns the whole of it, unless it has ended. */

@@ -22,6 +22,13 @@ type Planned = Pick<
   | "subscriber_filters"
 >;
 
+/** What a send keeps of a channel. */
+export const channelSettings = ({ id, type, credentials }: ChannelRow): DeliverySettings["via"][number] => ({
+  id,
+  type,
+  credentials,
+});
+
 /** The settings of a send that is dispatched now. */
 export function deliverySettingsOf(
   job: Pick<JobSpec, "category" | "bypass_quiet_hours" | "source">,

@@ -129,9 +129,9 @@ async function* chunksFrom(
   filter: RecipientFilter,
   from: Position | undefined,
 ): AsyncGenerator<OpenChunk> {
-  if (job.single) {
-    const { recipient, round } = job.single;
-    const listed = [{ subscriber: recipient.subscriber, recipient, plannedAt: round }];
+  if (job.direct) {
+    const { recipients, round } = job.direct;
+    const listed = recipients.map((recipient) => ({ subscriber: recipient.subscriber, recipient, plannedAt: round }));
     yield { place: { range: SINGLE_RANGE, n: 0 }, first: from?.i ?? 0, mayMatch: true, read: async () => listed };
     return;
   }

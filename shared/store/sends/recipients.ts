@@ -54,7 +54,7 @@ export const isInAppOnly = (targets: readonly Target[]) => targets.length === 1 
 const IN_APP: readonly Target[] = [{ channel: "in_app" }];
 
 /** `id:arm:targets:source`, without empty fields at the end. In-app alone is the default for the targets. */
-export function packRecipient({ subscriber, arm, targets, source, rankFailed }: Recipient): string {
+function packRecipient({ subscriber, arm, targets, source, rankFailed }: Recipient): string {
   const packed = targets.map(({ channel, device }) => letters[channel] + (device === undefined ? "" : packId(device)));
   const fields = [
     packId(subscriber),
@@ -65,7 +65,7 @@ export function packRecipient({ subscriber, arm, targets, source, rankFailed }: 
   return fields.join(":").replace(/:+$/, "");
 }
 
-export function unpackRecipient(word: string): Recipient {
+function unpackRecipient(word: string): Recipient {
   const [id = "", arm, targets, source] = word.split(":");
   return {
     subscriber: unpackId(id),
@@ -74,6 +74,11 @@ export function unpackRecipient(word: string): Recipient {
     ...(source && sources[source]),
   };
 }
+
+/** Recipients in one text, separated by spaces. */
+export const packRecipients = (recipients: readonly Recipient[]): string => recipients.map(packRecipient).join(" ");
+
+export const unpackRecipients = (text: string): Recipient[] => (text ? text.split(" ").map(unpackRecipient) : []);
 
 function targetOf(text: string): Target {
   const channel = channels.get(text.charAt(0));

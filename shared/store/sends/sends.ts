@@ -3,7 +3,6 @@
 import { MINUTE } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { isHeldOut } from "../../rules/split.ts";
-import type { ChannelRow } from "../channels/items.ts";
 import { type ItemWrite, toJson } from "../item.ts";
 import { countTarget } from "../lists/targets.ts";
 import { type Failure, oldRow, onTransactionCanceled } from "../refusals.ts";
@@ -17,10 +16,10 @@ import { storeContent } from "./job-content.ts";
 import { JobItem } from "./job-items.ts";
 import type { JobSpec } from "./job-spec.ts";
 import { newJobWrite } from "./jobs.ts";
-import { deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
+import { channelSettings, deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
 import { PLANNED_RANGE } from "./range-names.ts";
 import { plannedRangeWrite } from "./ranges.ts";
-import { isInAppOnly, packRecipient, type Recipient } from "./recipients.ts";
+import { isInAppOnly, packRecipients, type Recipient } from "./recipients.ts";
 
 const WATCH_AFTER_MS = 15 * MINUTE;
 
@@ -89,7 +88,7 @@ export async function startSend(
   return started;
 }
 
-const planOf = ({ sent, reserved, ranges, single }: Audience) => ({ sent, reserved, ranges, single });
+const planOf = ({ sent, reserved, ranges, direct }: Audience) => ({ sent, reserved, ranges, direct });
 
 interface Audience {
   writes: ItemWrite<"workspace">[];
@@ -98,7 +97,7 @@ interface Audience {
   reserved?: number;
   ranges?: string[];
   /** Its only recipient, on the job's row instead of a chunk. */
-  single?: Parameters<typeof newJobWrite>[3]["single"];
+  direct?: Parameters<typeof newJobWrite>[3]["direct"];
   unknown?: readonly string[];
 }
 
@@ -116,9 +115,9 @@ async function prepareAudience(
     const rules = await planningRules(store, job, spec, { via, emailConsent });
     const chunks = await planSmall(store, spec, rules, given);
     const only = chunks && !hasCaps ? onlyInbox(spec, chunks) : undefined;
-    const means = only && deliverySettingsOf(spec, via.map(settingsOf), undefined);
+    const means = only && deliverySettingsOf(spec, via.map(channelSettings), undefined);
     if (only && means)
-      return { writes: [], sent: 1, reserved: 1, single: { to: packRecipient(only), means: toJson(means) } };
+      return { writes: [], sent: 1, reserved: 1, direct: { to: packRecipients([only]), means: toJson(means) } };
     if (chunks) return planned(job, chunks);
   }
   const size = given ? given.length : Math.max(estimate, SMALL_AUDIENCE);
@@ -127,8 +126,6 @@ async function prepareAudience(
     : Math.round(size * (1 - spec.holdout_percentage / 100));
   return { writes: given ? givenWrites(job, given, store.clock.now()) : [], sent: treated, reserved: treated };
 }
-
-const settingsOf = ({ id, type, credentials }: ChannelRow) => ({ id, type, credentials });
 
 /** The recipient of a one-off send that goes to one inbox and nowhere else: its row is its own ledger. */
 function onlyInbox({ source, template_id }: JobSpec, chunks: readonly PlannedChunk[]): Recipient | undefined {

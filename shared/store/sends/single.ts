@@ -1,4 +1,4 @@
-// Sends to one recipient: the recipient is on the job's row, and the deliveries of a batch are closed together
+// Sends to few inboxes: the recipients are on the job's row, and the deliveries of a batch are closed together
 // (docs/decisions/0027).
 import { timestamp } from "../../clock.ts";
 import type { Message } from "../../messages.ts";
@@ -7,11 +7,12 @@ import { jobMoves } from "../../rules/job-states.ts";
 import { all, is } from "../conditions.ts";
 import { deliveredWrites } from "../insights/hours.ts";
 import type { ItemWrite } from "../item.ts";
+import { endedWrites } from "../journeys/totals.ts";
 import { moveWrite } from "../lifecycle.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { deliveredWrite } from "../subscribers/engagement.ts";
 import { JobItem } from "./job-items.ts";
-import { NOTHING_DELIVERED } from "./jobs.ts";
+import { type JobRecord, NOTHING_DELIVERED } from "./jobs.ts";
 import { SINGLE_RANGE } from "./range-names.ts";
 import { addends, type Tally } from "./tallies.ts";
 
@@ -25,7 +26,7 @@ export const singleMessage = (tenant: string, job: string): Message<"deliver"> =
 export const isSingleMessage = ({ range }: Pick<Message<"deliver">, "range">): boolean => range === SINGLE_RANGE;
 
 export interface Outcome {
-  job: string;
+  job: JobRecord;
   /** The round that it was delivered in. */
   round: number;
   tally: Tally;
@@ -44,7 +45,8 @@ export function beginRound(store: Store, job: string, former: number): Promise<n
 export async function closeSingles(store: Store, outcomes: readonly Outcome[]): Promise<void> {
   let open = outcomes;
   while (open.length > 0) {
-    const failures = await store.transact([...open.map((one) => endOf(store, one)), ...counted(store, open)]).then(
+    const ends = open.map((one) => endOf(store, one));
+    const failures = await store.transact([...ends, ...counted(store, open)]).then(
       () => undefined,
       onTransactionCanceled((all) => all),
     );
@@ -59,17 +61,21 @@ function endOf({ clock }: Store, { job, round, tally }: Outcome): ItemWrite<"wor
     completed_at: timestamp(clock.now()),
     ...(!isReached && { error: NOTHING_DELIVERED.message }),
   };
-  return moveWrite(JobItem, { job }, jobMoves, isReached ? "deliver" : "fail", {
+  return moveWrite(JobItem, { job: job.id }, jobMoves, isReached ? "deliver" : "fail", {
     change: { set, add: addends(tally) },
     when: is("round", round),
   });
 }
 
-/** Deliveries by the hour, and by week and class of channels. The first job decides the shard. */
+/** Deliveries by the hour, by week and class of channels, and of journeys. The first job decides the shard. */
 function counted(store: Store, outcomes: readonly Outcome[]): ItemWrite<"workspace">[] {
   const [first] = outcomes;
   const n = outcomes.reduce((sum, { tally }) => sum + tally.counts.delivered, 0);
-  if (!first || n === 0) return [];
-  const byClass = deliveredWrite(store, { in_app: n }, first.job);
-  return [...deliveredWrites(store, first.job, n), ...(byClass ? [byClass] : [])];
+  if (!first) return [];
+  const byClass = n > 0 && deliveredWrite(store, { in_app: n }, first.job.id);
+  return [
+    ...deliveredWrites(store, first.job.id, n),
+    ...(byClass ? [byClass] : []),
+    ...endedWrites(outcomes.map(({ job, tally }) => ({ ...job, counts: tally.counts }))),
+  ];
 }

@@ -39,7 +39,7 @@ export async function forgetInChunk(
   pseudonym = newPseudonym(store),
 ) {
   if (isPseudonym(subscriber)) return subscriber;
-  if (chunkRef.range === SINGLE_RANGE) return forgetOnly(store, chunkRef.job, subscriber, pseudonym);
+  if (chunkRef.range === SINGLE_RANGE) return forgetOnJob(store, chunkRef.job, subscriber, pseudonym);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const row = await store.get(ChunkItem, chunkRef);
     const [name, ...others] = (["to", "held"] as const).filter((list) => includes(row?.[list], subscriber));
@@ -56,14 +56,19 @@ export async function forgetInChunk(
   throw new Error("A chunk changed too often for a recipient to be replaced in it.");
 }
 
-/** Replaces the only recipient of a job. */
-async function forgetOnly(store: Store, job: string, subscriber: string, pseudonym: string): Promise<string> {
-  const { to } = (await store.get(JobItem, { job })) ?? {};
-  if (to === undefined || !includes(to, subscriber)) return pseudonym;
-  await store
-    .change(JobItem, { job }, { set: { to: replaced(to, subscriber, pseudonym) } }, is("to", to))
-    .catch(onConditionFailed(() => undefined));
-  return pseudonym;
+/** Replaces a recipient on the row of a job. */
+async function forgetOnJob(store: Store, job: string, subscriber: string, pseudonym: string): Promise<string> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const { to } = (await store.get(JobItem, { job })) ?? {};
+    if (to === undefined || !includes(to, subscriber)) return pseudonym;
+    const set = { to: replaced(to, subscriber, pseudonym) };
+    const isDone = await store.change(JobItem, { job }, { set }, is("to", to)).then(
+      () => true,
+      onConditionFailed(() => false),
+    );
+    if (isDone) return pseudonym;
+  }
+  throw new Error("A job changed too often for a recipient to be replaced on it.");
 }
 
 /**

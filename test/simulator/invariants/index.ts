@@ -11,6 +11,7 @@ import { erasure } from "./erasure.ts";
 import { eventsExported } from "./events-exported.ts";
 import { imports } from "./imports.ts";
 import { jobsEnd } from "./jobs-end.ts";
+import { journeySends } from "./journey-sends.ts";
 import { journeys } from "./journeys.ts";
 import { liveStreams } from "./live-streams.ts";
 import { manners } from "./manners.ts";
@@ -49,6 +50,7 @@ export const invariants: readonly Invariant[] = [
   eventsExported,
   memberships,
   journeys,
+  journeySends,
   readsStay,
   liveStreams,
   quota,

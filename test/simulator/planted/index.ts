@@ -5,6 +5,7 @@ import { followingBugs } from "./following.ts";
 import { integrationsBugs } from "./integrations.ts";
 import { mannersBugs } from "./manners.ts";
 import { outcomesBugs } from "./outcomes.ts";
+import { packsBugs } from "./packs.ts";
 import { promisesBugs } from "./promises.ts";
 import { sendingBugs } from "./sending.ts";
 
@@ -17,4 +18,5 @@ export const planted: readonly Bug[] = [
   ...audiencesBugs,
   ...promisesBugs,
   ...integrationsBugs,
+  ...packsBugs,
 ];

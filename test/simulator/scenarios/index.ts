@@ -9,6 +9,7 @@ import { serverKeys } from "./keys.ts";
 import { live } from "./live.ts";
 import { neighbours } from "./neighbours.ts";
 import { nights } from "./nights.ts";
+import { packs } from "./packs.ts";
 import { pushes } from "./pushes.ts";
 import { quota } from "./quota.ts";
 import { schedules } from "./schedules.ts";
@@ -41,6 +42,7 @@ export const scenarios: readonly Scenario[] = [
   targets,
   schedules,
   imports,
+  packs,
 ];
 
 /** Short ones that make every kind of request to AWS: for runs through the SDK, which cost twice as much. */

@@ -1,0 +1,144 @@
+// Stores moves of runs in packs: the runs, the counts of their journey and what they send are one transaction, so that
+// a run has moved if and only if its send has begun (docs/decisions/0029).
+import { MINUTE } from "../../clock.ts";
+import type { Store } from "../../resources.ts";
+import { chunksOf } from "../../rules/chunks.ts";
+import type { Outcome } from "../../rules/journey-run.ts";
+import type { ItemWrite } from "../item.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import type { Timer, Timers } from "../timers.ts";
+import { reservation, warnOfUsage } from "../workspaces/usage.ts";
+import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
+import { countWrites, sumOf } from "./counts.ts";
+import {
+  type Destination,
+  type EntryCondition,
+  entryWrites,
+  moveWrites,
+  type RunState,
+  type RunWrites,
+} from "./runs.ts";
+import { allowanceOf, jobOfGroup, planSends, type SendIntent } from "./sends.ts";
+
+export interface PackDeps {
+  store: Store;
+  timers: Timers;
+  workspace: () => Promise<WorkspaceRecord | undefined>;
+}
+
+/** What was decided for a run: to be stored with its outcomes, its timers and its send. */
+export interface Move {
+  run: RunState;
+  /** Of a run that is not stored yet. */
+  entry: EntryCondition | undefined;
+  to: Destination;
+  outcomes: readonly Outcome[];
+  /** When it is to be evaluated again, in milliseconds. */
+  times: readonly number[];
+  send?: SendIntent | undefined;
+  /** It goes on at once. */
+  isBetweenSteps: boolean;
+}
+
+/** Runs of one pack. The row of its job names them all, and is written several times. */
+const MAX_RUNS = 30;
+/** Items of one transaction. */
+const MAX_ITEMS = 100;
+
+/** How long after a send began its messages are sent again, if they were lost. */
+const WATCH_AFTER_MS = 15 * MINUTE;
+
+/** @returns the moves that were stored, and why others could not be. A run that another worker moved is in neither. */
+export async function storeMoves(
+  deps: PackDeps,
+  workspace: WorkspaceRecord | undefined,
+  moves: readonly Move[],
+): Promise<{ moved: Set<Move>; failures: PromiseSettledResult<unknown>[] }> {
+  const moved = new Set<Move>();
+  const failures: PromiseSettledResult<unknown>[] = [];
+  // One after the other: they change the same counters.
+  for (const pack of chunksOf(moves, MAX_RUNS)) {
+    const [stored] = await Promise.allSettled([storePack(deps, workspace, pack)]);
+    if (stored?.status === "fulfilled") for (const move of stored.value) moved.add(move);
+    else if (stored) failures.push(stored);
+  }
+  return { moved, failures };
+}
+
+/** @returns the moves that were stored: those whose run no other worker has moved. */
+async function storePack(
+  deps: PackDeps,
+  workspace: WorkspaceRecord | undefined,
+  pack: readonly Move[],
+): Promise<readonly Move[]> {
+  const { store, timers } = deps;
+  const { outcomeOf, groups } = await planSends(store, workspace, pack);
+  let open = pack;
+  let isReserved = true;
+  while (open.length > 0) {
+    const written = open.map((move) => ({ move, ...writesOf(store, move, outcomeOf.get(move)) }));
+    const rows = written.flatMap(({ move, rows: some }) => some.map((write) => ({ move, write })));
+    const jobs = groups.flatMap((group) => jobOfGroup(store, group, open, isReserved) ?? []);
+    const sends = isReserved ? jobs.reduce((sum, { n }) => sum + n, 0) : 0;
+    const allowance = workspace && sends > 0 ? allowanceOf(workspace) : undefined;
+    const quota = allowance ? [reservation(store, "sends", sends, allowance)] : [];
+    const writes = [
+      ...rows.map(({ write }) => write),
+      ...quota,
+      ...jobs.flatMap(({ writes: some }) => some),
+      ...countsOf(written),
+    ];
+    if (writes.length > MAX_ITEMS) return storeHalves(deps, workspace, open);
+    await timers.set([...runTimers(open), ...jobs.map(({ id }) => watchOf(store, id))]);
+    const failures = await store.transact(writes).then(
+      () => undefined,
+      onTransactionCanceled((all) => all),
+    );
+    if (!failures && allowance) await warnOfUsage(store, "sends", allowance);
+    if (!failures) return open;
+    const refused = new Set(rows.flatMap(({ move }, i) => (failures[i] ? [move] : [])));
+    // Beyond the quota, the jobs take their sends when they are dispatched, and fail.
+    if (quota.length > 0 && failures[rows.length]) isReserved = false;
+    else if (refused.size === 0) throw new Error("A pack was refused, and none of its runs.");
+    open = open.filter((move) => !refused.has(move));
+  }
+  return open;
+}
+
+/** For runs whose sends have texts of their own: each of them has a job. */
+async function storeHalves(
+  deps: PackDeps,
+  workspace: WorkspaceRecord | undefined,
+  pack: readonly Move[],
+): Promise<readonly Move[]> {
+  const halves = chunksOf(pack, Math.ceil(pack.length / 2));
+  const stored: Move[] = [];
+  for (const half of halves) stored.push(...(await storePack(deps, workspace, half)));
+  return stored;
+}
+
+function writesOf(store: Store, { run, entry, to, outcomes, send }: Move, sent: string | undefined): RunWrites {
+  const all = send && sent !== undefined ? [...outcomes, { step: send.node.id, name: sent }] : outcomes;
+  return entry ? entryWrites(store, run, to, all, entry) : moveWrites(store, run, to, all);
+}
+
+/** One write of the counts for all of them. The first run decides the shard. */
+function countsOf(written: readonly ({ move: Move } & RunWrites)[]): ItemWrite<"workspace">[] {
+  const [first] = written;
+  const sum = sumOf(...written.map(({ counts }) => counts));
+  return first ? countWrites(first.move.run.journey_id, first.move.run.id, sum) : [];
+}
+
+/** One timer for all runs that are evaluated again at the same time. */
+function runTimers(moves: readonly Move[]): Timer[] {
+  const due = moves.flatMap(({ run, times }) => times.map((at) => ({ at, run })));
+  return [...Map.groupBy(due, ({ at }) => at)].map(([at, some]) => ({
+    kind: "journey-run",
+    id: some
+      .map(({ run: { subscriber_id, journey_id, id, seq } }) => `${subscriber_id}#${journey_id}#${id}#${seq + 1}`)
+      .join(" "),
+    at,
+  }));
+}
+
+const watchOf = ({ clock }: Store, id: string): Timer => ({ kind: "job-watch", id, at: clock.now() + WATCH_AFTER_MS });

@@ -1,0 +1,72 @@
+// Bugs of journeys whose runs move in packs.
+import type { Bug } from "./bug.ts";
+
+const packs = "shared/store/journeys/packs.ts";
+const sends = "shared/store/journeys/sends.ts";
+const ticks = "shared/store/journeys/ticks.ts";
+
+export const packsBugs: readonly Bug[] = [
+  {
+    name: "a pack moves its runs and forgets their sends",
+    area: "journeys",
+    file: packs,
+    find: "      ...jobs.flatMap(({ writes: some }) => some),\n",
+    replace: "",
+  },
+  {
+    name: "a run that another worker moved stays a recipient of its pack",
+    area: "journeys",
+    file: sends,
+    find: "const senders = moving.filter((sender) => recipients.has(sender));",
+    replace: "const senders = [...recipients.keys()];",
+  },
+  {
+    name: "a run that another worker moved stays in the counts of its pack",
+    area: "journeys",
+    file: packs,
+    find: "    const written = open.map((move)",
+    replace: "    const written = pack.map((move)",
+    also: [
+      {
+        file: packs,
+        find: "const rows = written.flatMap(({ move, rows: some })",
+        replace: "const rows = written.filter(({ move }) => open.includes(move)).flatMap(({ move, rows: some })",
+      },
+    ],
+  },
+  {
+    name: "a pack takes one send of the quota for all of its recipients",
+    area: "quotas",
+    file: packs,
+    find: "jobs.reduce((sum, { n }) => sum + n, 0)",
+    replace: "jobs.length",
+  },
+  {
+    name: "a pack beyond the quota is sent",
+    area: "quotas",
+    file: sends,
+    find: "  if (means && isReserved) {",
+    replace: "  if (means) {",
+  },
+  {
+    name: "a subscriber who is twice in a message enters once for each",
+    area: "journeys",
+    file: ticks,
+    find: "turnsOf(candidates, ({ subscriber }) => subscriber)",
+    replace: "[candidates]",
+  },
+  {
+    name: "the timer of a pack is of its first run",
+    area: "timers",
+    file: packs,
+    find: "    id: some\n",
+    replace: "    id: some.slice(0, 1)\n",
+  },
+  {
+    name: "an erasure among several recipients on a job's row is tried once",
+    area: "erasure",
+    file: "shared/store/subscribers/ledger-erasure.ts",
+    find: "    if (isDone) return pseudonym;\n",
+    replace: "    return pseudonym;\n",
+  },
+];
