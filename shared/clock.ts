@@ -59,6 +59,12 @@ export function uuidOf(source: Uint8Array, version: 4 | 7 | 8): string {
 /** The time that a UUID of `uuidV7` or `uuidV8` was made of, in milliseconds. */
 export const timeOfUuid = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
+/** What the ids of a time, in milliseconds, begin with. */
+export const uuidPrefixOf = (at: number): string => {
+  const hex = Math.max(0, at).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
+};
+
 /** A UUIDv8 that the same text always gives. */
 export const uuidOfText = (text: string): string => uuidOf(createHash("sha256").update(text).digest(), 8);
 

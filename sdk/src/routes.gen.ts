@@ -59,6 +59,8 @@ export const routes: RouteTable = {
     list: {"route":"GET /api/v1/campaigns","credentials":["dashboard"],"query":true},
     get: {"route":"GET /api/v1/campaigns/:id","credentials":["dashboard"]},
     replace: {"route":"PUT /api/v1/campaigns/:id","credentials":["dashboard"],"body":"json"},
+    delete: {"route":"DELETE /api/v1/campaigns/:id","credentials":["dashboard"]},
+    duplicate: {"route":"POST /api/v1/campaigns/:id/duplicate","credentials":["dashboard"]},
     update: {"route":"PATCH /api/v1/campaigns/:id","credentials":["dashboard"],"body":"json"},
     release: {"route":"POST /api/v1/campaigns/:id/release","credentials":["dashboard"]},
     getReport: {"route":"GET /api/v1/campaigns/:id/report","credentials":["dashboard"],"query":true},

@@ -1340,6 +1340,14 @@ export interface Template {
   created_at: string;
 }
 
+export interface VariantReport {
+  variant_id: string;
+  opened: number;
+  opened_human: number;
+  clicked: number;
+  clicked_human: number;
+}
+
 export interface Webhook {
   id: string;
   target_url: string;
@@ -1598,6 +1606,12 @@ export interface NotificationsListQuery {
   source_type?: string | undefined;
   source_id?: string | undefined;
   exclude_source_type?: string | undefined;
+  /** A part of the name or the title, whatever the case */
+  q?: string | undefined;
+  /** Created at this time or later RFC 3339. */
+  from?: string | undefined;
+  /** Created at this time or earlier RFC 3339. */
+  to?: string | undefined;
 }
 
 export interface NotificationsListAnswer {
@@ -1808,6 +1822,12 @@ export interface CampaignsListQuery {
   /** At most 100: a larger one is taken as 100 */
   page_size?: number | undefined;
   status?: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived" | undefined;
+  /** A part of the name, whatever the case */
+  q?: string | undefined;
+  /** Created at this time or later RFC 3339. */
+  from?: string | undefined;
+  /** Created at this time or earlier RFC 3339. */
+  to?: string | undefined;
 }
 
 export interface CampaignsListAnswer {
@@ -1863,6 +1883,8 @@ export interface CampaignsGetReportAnswer {
   converted: number;
   revenue_cents: number;
   by_channel: ChannelReport[];
+  skip_reasons: Record<string, number>;
+  by_variant: VariantReport[];
   by_message: MessageReport[];
 }
 
@@ -2791,6 +2813,10 @@ export interface Endpoints {
     get(id: string, options?: CallOptions): Promise<Campaign>;
     /** Replace a draft: omitted fields get their defaults. `PUT /api/v1/campaigns/:id` */
     replace(id: string, body: CampaignsReplaceBody, options?: CallOptions): Promise<CampaignsCampaign>;
+    /** Delete a draft, or an archived campaign with its schedules. `DELETE /api/v1/campaigns/:id` */
+    delete(id: string, options?: CallOptions): Promise<void>;
+    /** Copy a campaign as a draft. `POST /api/v1/campaigns/:id/duplicate` */
+    duplicate(id: string, options?: CallOptions): Promise<CampaignsCampaign>;
     /** Pause, resume, archive or unarchive a campaign. `PATCH /api/v1/campaigns/:id` */
     update(id: string, body: CampaignsUpdateBody, options?: CallOptions): Promise<CampaignsCampaign>;
     /** Release a draft: every message becomes a notification job. `POST /api/v1/campaigns/:id/release` */

@@ -40,6 +40,11 @@ export const Id = v.pipe(
   v.maxLength(128, "must have at most 128 characters"),
 );
 
+const MAX_COPIED_CHARACTERS = 180;
+
+/** The name of a copy: within the bounds of any name of an entity. */
+export const copyName = (name: string): string => `${[...name].slice(0, MAX_COPIED_CHARACTERS).join("")} (copy)`;
+
 const MAX_EXTERNAL_ID_CHARACTERS = 512;
 
 /** A subscriber's id in the workspace's own system. */

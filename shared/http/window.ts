@@ -6,6 +6,28 @@ import { TimestampInput } from "./schemas.ts";
 
 const DEFAULT_MS = 30 * DAY;
 
+/** A period of a list, both ends included and both optional. */
+export const periodFields = {
+  from: v.pipe(v.optional(TimestampInput), v.description("Created at this time or later")),
+  to: v.pipe(v.optional(TimestampInput), v.description("Created at this time or earlier")),
+};
+
+const MAX_TEXT_CHARACTERS = 128;
+
+/** `q` of a list: a part of a text, whatever the case. */
+export const textQuery = (what: string) =>
+  v.pipe(
+    v.optional(
+      v.pipe(
+        v.string(),
+        v.trim(),
+        v.nonEmpty("must not be empty"),
+        v.maxLength(MAX_TEXT_CHARACTERS, `must have at most ${MAX_TEXT_CHARACTERS} characters`),
+      ),
+    ),
+    v.description(`A part of ${what}, whatever the case`),
+  );
+
 export const windowFields = { start: v.optional(TimestampInput), end: v.optional(TimestampInput) };
 
 /** @returns milliseconds, both ends included. @throws 422 for a window that ends before it begins. */

@@ -11,7 +11,7 @@ export const jobMoves = {
   /** A send to one recipient: it is delivered without being planned. */
   deliver: { from: ["queued"], to: "completed" },
   complete: { from: ["processing"], to: "completed" },
-  /** Its workspace was deleted (AMB-112). */
+  /** Its workspace was deleted (AMB-112), or its archived campaign. */
   abandon: { from: ["scheduled", "queued", "processing"], to: "canceled" },
   /** By a cause that concerns the whole job, or because no message was delivered. */
   fail: { from: ["scheduled", "queued", "processing"], to: "failed" },

@@ -1,6 +1,7 @@
 // The recount: counters compared with the rows they count, and repaired (docs/decisions/0024).
 import { DAY, HOUR, MINUTE } from "../clock.ts";
 import type { Store } from "../resources.ts";
+import { fillNames } from "./campaigns/names.ts";
 import { absent, all, type Condition, is, present } from "./conditions.ts";
 import { AssetItem, AssetTotals } from "./experiences/asset-items.ts";
 import { hashOf } from "./hash.ts";
@@ -49,6 +50,7 @@ type Place = (store: Store, after: string | undefined) => Promise<{ repaired: nu
 const places: Record<string, Place> = {
   subscribers: recountSubscribers,
   search: fillSearch,
+  campaigns: fillNames,
   lists: (store, after) => recountMembers(store, "list", after),
   segments: (store, after) => recountMembers(store, "segment", after),
   webhooks: async (store) => ({

@@ -1,6 +1,7 @@
 // Entities whose names may repeat, listed by page: the entity, and a small row that holds its status. A page of one
 // status, with its total, then costs a query of the small rows and the entities it shows.
 import * as v from "valibot";
+import { uuidPrefixOf } from "../clock.ts";
 import { ApiError } from "../http/errors.ts";
 import { offsetOf, type PageQuery } from "../http/paging.ts";
 import type { Store, StoreReader } from "../resources.ts";
@@ -35,7 +36,11 @@ export const State = item({
   about: "The status of an entity, for lists and counts: campaigns, schedules and journeys.",
   pk: ({ kind }: { kind: Kind }) => `${kind}:names`,
   sk: ({ id }: { id: string }) => id,
-  row: { state: v.string() },
+  row: {
+    state: v.string(),
+    /** Absent: the entity is older than the search by name, and the recount has not filled it in yet. */
+    name: v.optional(v.string()),
+  },
   writers: [
     "api-campaigns",
     "api-schedules",
@@ -44,18 +49,27 @@ export const State = item({
     "api-channels",
     "run-campaign",
     "run-schedule",
+    "recount",
   ],
 });
 
 const hasStatusRow = ({ kind }: Pick<AnyEntity, "kind">) => kind === "experience" || kind === "asset";
 
 /** The write that notes the status of an entity: for the transaction that makes or moves the entity. */
-export const statusWrite = ({ kind }: AnyEntity, id: string, status: string): ItemWrite<"workspace"> =>
-  hasStatusRow({ kind }) ? putItem(Status, { kind, id }, { status }) : putItem(State, { kind, id }, { state: status });
+export const statusWrite = (
+  { kind }: AnyEntity,
+  id: string,
+  status: string | undefined,
+  name?: string,
+): ItemWrite<"workspace"> =>
+  hasStatusRow({ kind })
+    ? putItem(Status, { kind, id }, { status: status ?? "" })
+    : changeItem(State, { kind, id }, { set: { state: status, name } });
 
 interface Listed {
   id: string;
   status: string;
+  name?: string | undefined;
 }
 
 /** Every entity of a kind with its status, newest first: ids are UUIDv7, so their order is the order of creation. */
@@ -63,7 +77,7 @@ async function listStatuses(store: StoreReader, entity: AnyEntity): Promise<List
   const { kind } = entity;
   if (!hasStatusRow(entity)) {
     const rows = await store.queryAll(State, { kind }, { newestFirst: true });
-    return rows.map(({ sk, state }) => ({ id: sk, status: state }));
+    return rows.map(({ sk, state, name }) => ({ id: sk, status: state, name }));
   }
   const rows = await store.queryAll(Status, { kind }, { newestFirst: true, eventual: true });
   return rows.map(({ sk, status }) => ({ id: sk, status }));
@@ -79,7 +93,7 @@ export async function requireRoom(store: StoreReader, entity: AnyEntity, noun: s
     throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTITIES} ${noun}.`);
 }
 
-type ListedRow = { id: string };
+type ListedRow = { id: string; name?: string | undefined };
 
 /** Puts an entity and its status in one transaction. @throws 429 QUOTA_EXCEEDED beyond 10,000 of a kind. */
 export function createListed<D extends AnyEntity>(
@@ -89,9 +103,9 @@ export function createListed<D extends AnyEntity>(
   row: NewRowOf<D> & ListedRow,
 ): Promise<void>;
 export async function createListed(store: Store, entity: AnyEntity, status: string, row: ListedRow): Promise<void> {
-  const { id } = row;
+  const { id, name } = row;
   await requireRoom(store, entity, "of these");
-  await store.transact([putItem(entity, { id }, row, absent()), statusWrite(entity, id, status)]);
+  await store.transact([putItem(entity, { id }, row, absent()), statusWrite(entity, id, status, name)]);
 }
 
 export interface ListedOptions<D> {
@@ -111,13 +125,14 @@ export function listedWrites<D extends AnyEntity>(
 export function listedWrites(
   entity: AnyEntity,
   id: string,
-  change: object,
+  change: { set?: { name?: string } },
   // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
   { status, when }: any = {},
 ): ItemWrite<"workspace">[] {
+  const name = hasStatusRow(entity) ? undefined : change.set?.name;
   return [
     changeItem(entity, { id }, change, when ? all(present(), when) : present()),
-    ...(status === undefined ? [] : [statusWrite(entity, id, status)]),
+    ...(status === undefined && name === undefined ? [] : [statusWrite(entity, id, status, name)]),
   ];
 }
 
@@ -159,10 +174,17 @@ export async function changeListed(
 }
 
 /** Removes an entity and its status. @returns false if there is no such entity. */
-export const removeListed = (store: Store, entity: AnyEntity, id: string): Promise<boolean> => {
+export const removeListed = <D extends AnyEntity>(
+  store: Store,
+  entity: D,
+  id: string,
+  when?: Condition<AttributeOf<D>>,
+): Promise<boolean> => {
   const { kind } = entity;
   const status = hasStatusRow(entity) ? removeItem(Status, { kind, id }) : removeItem(State, { kind, id });
-  return store.transact([removeItem(entity, { id }, present()), status]).then(
+  const isThere = when ? all<string>(present(), when) : present();
+  const removed: ItemWrite = { item: entity, key: { id }, write: "remove", when: isThere };
+  return store.transact([removed, status]).then(
     () => true,
     onTransactionCanceled(() => false),
   );
@@ -171,15 +193,43 @@ export const removeListed = (store: Store, entity: AnyEntity, id: string): Promi
 /** Entities are read in one range where it holds at most so many others for each that is wanted. */
 const MAX_SPREAD = 2;
 
-/** A page of entities, newest first, of one status or of all; `total` counts all pages. */
+export interface ListFilter {
+  status?: string | undefined;
+  /** A part of the name. */
+  q?: string | undefined;
+  /** When it was created, RFC 3339, both ends included. */
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+/** Entities whose name is read one by one in a search, where their small row has none yet. */
+const MAX_UNNAMED = 200;
+
+async function filtered(store: StoreReader, entity: AnyEntity, all: readonly Listed[], filter: ListFilter) {
+  const { status, q, from, to } = filter;
+  const [first, last] = [from && uuidPrefixOf(Date.parse(from)), to && `${uuidPrefixOf(Date.parse(to))}~`];
+  const isWanted = (one: Listed) =>
+    (status === undefined || one.status === status) && (!first || one.id >= first) && (!last || one.id <= last);
+  const wanted = all.map((one, place) => ({ ...one, place })).filter(isWanted);
+  if (q === undefined) return wanted;
+  const unnamed = wanted.filter(({ name }) => name === undefined).slice(0, MAX_UNNAMED);
+  const rows = await store.getAll(
+    entity,
+    unnamed.map(({ id }) => ({ id })),
+    { eventual: true },
+  );
+  const names = new Map(rows.map((row) => [row?.id, String(row?.name ?? "")]));
+  return wanted.filter(({ id, name = names.get(id) ?? "" }) => name.toLowerCase().includes(q.toLowerCase()));
+}
+
+/** A page of entities, newest first, those of the filter; `total` counts all pages. */
 export async function listPage<D extends AnyEntity>(
   store: StoreReader,
   entity: D,
-  { status, ...page }: PageQuery & { status?: string | undefined },
+  { page, size, ...filter }: PageQuery & ListFilter,
 ): Promise<{ rows: RowOf<D>[]; total: number }> {
-  const all = (await listStatuses(store, entity)).map((one, place) => ({ ...one, place }));
-  const wanted = status === undefined ? all : all.filter((one) => one.status === status);
-  const { from, to } = offsetOf(page);
+  const wanted = await filtered(store, entity, await listStatuses(store, entity), filter);
+  const { from, to } = offsetOf({ page, size });
   const chosen = wanted.slice(from, to);
   const [first, last] = [chosen[0], chosen.at(-1)];
   const span = first && last ? last.place - first.place + 1 : 0;

@@ -4,7 +4,7 @@ import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { grammar } from "../../../shared/http/grammar.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
-import { windowFields, windowOf } from "../../../shared/http/window.ts";
+import { periodFields, textQuery, windowFields, windowOf } from "../../../shared/http/window.ts";
 import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { campaignStatuses } from "../../../shared/rules/campaign-states.ts";
 import {
@@ -12,13 +12,14 @@ import {
   type Campaign,
   campaignActions,
   createCampaign,
+  duplicateCampaign,
   getCampaign,
   listCampaigns,
   releaseCampaign,
   replaceCampaign,
 } from "../../../shared/store/campaigns/campaigns.ts";
 import { CampaignMessage, campaignFields, MessageError, messageFields } from "../../../shared/store/campaigns/items.ts";
-import { applyState, makeJobs } from "../../../shared/store/campaigns/jobs.ts";
+import { applyState, deleteCampaign, makeJobs } from "../../../shared/store/campaigns/jobs.ts";
 import { campaignFailures, reportOf } from "../../../shared/store/campaigns/report.ts";
 import { fieldsOf } from "../../../shared/store/item.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
@@ -39,13 +40,13 @@ const CampaignShape = v.object({
 /** AMB-126. */
 const failures = { failed: v.number(), fail_reasons: v.record(v.string(), v.number()) };
 
-const reached = {
-  delivered: v.number(),
+const acted = {
   opened: v.number(),
   opened_human: v.number(),
   clicked: v.number(),
   clicked_human: v.number(),
 };
+const reached = { delivered: v.number(), ...acted };
 
 const message = {
   content: { title: "Hello {{ subscriber.first_name }}", body: "It is spring." },
@@ -91,11 +92,13 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       query: v.object({
         ...pageFields("page_size"),
         status: v.optional(v.picklist(campaignStatuses, `must be one of ${campaignStatuses.join(", ")}`)),
+        q: textQuery("the name"),
+        ...periodFields,
       }),
       returns: v.object({ items: v.array(CampaignShape), total: v.number(), page: v.number(), page_size: v.number() }),
     },
-    async ({ store, query: { page, page_size: size, status } }) => {
-      const { items, ...rest } = await listCampaigns(store, { page, size, status });
+    async ({ store, query: { page_size: size, ...query } }) => {
+      const { items, ...rest } = await listCampaigns(store, { ...query, size });
       return { items: items.map(shown), ...rest };
     },
   ),
@@ -128,6 +131,30 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       await getCampaign(store, params.id);
       return shown(await replaceCampaign(store, params.id, await specOf(store, workspaceOf(caller).plan, body)));
     },
+  ),
+
+  endpoint(
+    "DELETE /api/v1/campaigns/:id",
+    { permission: "content:write", uses: [storeWrite] },
+    {
+      summary: "Delete a draft, or an archived campaign with its schedules",
+      description: "What an archived campaign still holds back is never sent. Its sends stay in the list of sends.",
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    ({ store, params }) => deleteCampaign(store, params.id),
+  ),
+
+  endpoint(
+    "POST /api/v1/campaigns/:id/duplicate",
+    { permission: "content:write", uses: [storeWrite] },
+    {
+      summary: "Copy a campaign as a draft",
+      description: "Times that have passed are left out.",
+      returns: CampaignShape,
+      status: 201,
+      errors: ["NOT_FOUND", "QUOTA_EXCEEDED"],
+    },
+    async ({ store, params }) => shown(await duplicateCampaign(store, params.id)),
   ),
 
   endpoint(
@@ -180,6 +207,8 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
         converted: v.number(),
         revenue_cents: v.number(),
         by_channel: v.array(v.pipe(v.object({ channel: v.string(), ...reached }), v.title("ChannelReport"))),
+        skip_reasons: v.record(v.string(), v.number()),
+        by_variant: v.array(v.pipe(v.object({ variant_id: v.string(), ...acted }), v.title("VariantReport"))),
         by_message: v.array(
           v.pipe(
             v.object({ position: v.number(), label: v.string(), ...reached, error: v.optional(MessageError) }),

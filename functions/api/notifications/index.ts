@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { periodFields, textQuery } from "../../../shared/http/window.ts";
 import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { jobStatuses } from "../../../shared/rules/job-states.ts";
 import { jobSources } from "../../../shared/store/sends/job-ids.ts";
@@ -47,6 +48,8 @@ export const notifications = group("notifications", "One-off sends with audience
         source_type: v.optional(v.string()),
         source_id: v.optional(v.string()),
         exclude_source_type: v.optional(ExcludedSources),
+        q: textQuery("the name or the title"),
+        ...periodFields,
       }),
       returns: v.object({ items: v.array(Notification), next_cursor: v.string() }),
     },

@@ -1,17 +1,20 @@
 // What the status of a campaign means for its jobs and its schedules: jobs are made, held and released.
 import { timestamp } from "../../clock.ts";
+import { conflict } from "../../http/errors.ts";
 import type { Store } from "../../resources.ts";
 import { type CampaignStatus, isHeld } from "../../rules/campaign-states.ts";
 import { isTerminal } from "../../rules/job-states.ts";
 import { chatAppContentOf } from "../channels/chat-app-content.ts";
+import { oneOf } from "../conditions.ts";
 import type { JobSpec } from "../sends/job-spec.ts";
-import { findJobs, holdJob, releaseJob } from "../sends/jobs.ts";
-import { ownedSchedules, switchOwned } from "../sends/schedules.ts";
+import { findJobs, holdJob, moveJob, releaseJob } from "../sends/jobs.ts";
+import { deleteSchedule, ownedSchedules, switchOwned } from "../sends/schedules.ts";
 import { startSend } from "../sends/sends.ts";
+import { removeListed } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import type { Allowance } from "../workspaces/usage.ts";
-import { type Campaign, timeOf, tryMove } from "./campaigns.ts";
-import type { CampaignMessage } from "./items.ts";
+import { type Campaign, getCampaign, timeOf, tryMove } from "./campaigns.ts";
+import { CampaignItem, type CampaignMessage } from "./items.ts";
 
 /** CMP-19, CMP-20: makes the missing jobs of a released campaign. It can be repeated at any time. */
 export async function makeJobs(store: Store, timers: Timers, allowance: Allowance, campaign: Campaign): Promise<void> {
@@ -53,6 +56,30 @@ export async function applyState(store: Store, timers: Timers, campaign: Campaig
     );
   }
   await switchOwned(store, timers, campaign.id, status);
+}
+
+/**
+ * Deletes a draft, or an archived campaign with its schedules. What it still holds back is never sent.
+ * @throws 404, 409 for a campaign of another status
+ */
+export async function deleteCampaign(store: Store, id: string): Promise<void> {
+  const { status, messages, released_at } = await getCampaign(store, id);
+  if (status !== "draft" && status !== "archived")
+    throw conflict(`The campaign is ${status} and cannot be deleted. Archive it first.`);
+  if (released_at !== undefined) await cancelJobs(store, messages);
+  for (const schedule of await ownedSchedules(store, id)) await deleteSchedule(store, schedule.id);
+  if (!(await removeListed(store, CampaignItem, id, oneOf("status", ["draft", "archived"]))))
+    throw conflict("The campaign was changed meanwhile. Try again.");
+}
+
+async function cancelJobs(store: Store, messages: readonly CampaignMessage[]): Promise<void> {
+  const jobs = await findJobs(
+    store,
+    messages.map(({ job_id }) => job_id),
+  );
+  const set = { completed_at: timestamp(store.clock.now()), error: "the campaign was deleted" };
+  for (const job of jobs)
+    if (job && !isTerminal(job.status)) await moveJob(store, job.id, "abandon", { change: { set } });
 }
 
 /** CMP-26, D-CMP-AUTO: moves a campaign by the statuses of its jobs. It can be repeated at any time. */

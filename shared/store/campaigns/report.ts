@@ -1,8 +1,10 @@
 // The report of a campaign (CRP): its funnel, and the same by channel and by message.
 import type { StoreReader } from "../../resources.ts";
 import { campaignJobs, campaignSends, type Funnel, funnelOf, type Window } from "../insights/insights.ts";
+import type { InteractionTotals } from "../sends/interaction-totals.ts";
 import { withContents } from "../sends/job-content.ts";
 import type { Job, JobRecord } from "../sends/jobs.ts";
+import { sumOf } from "../sends/tallies.ts";
 import type { Campaign, ReleasedMessage } from "./campaigns.ts";
 import type { CampaignMessage } from "./items.ts";
 
@@ -26,6 +28,10 @@ export interface CampaignFailures {
 export interface CampaignReport extends Funnel, CampaignFailures {
   by_channel: ({ channel: string } & Reached)[];
   /** Empty for a campaign of one message (CRP-5). */
+  /** Recipients by the reason for which they were skipped. */
+  skip_reasons: Record<string, number>;
+  /** What the recipients of each arm did; empty without arms. */
+  by_variant: ({ variant_id: string } & Omit<Reached, "delivered">)[];
   by_message: ({ position: number; label: string } & Reached & Pick<ReleasedMessage, "error">)[];
 }
 
@@ -77,8 +83,20 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
     by_channel: [...channels]
       .map(([channel, reached]) => ({ channel, ...reached }))
       .sort((a, b) => (a.channel < b.channel ? -1 : 1)),
+    skip_reasons: sumOf(sends.map(({ job }) => job)).skip_reasons,
+    by_variant: armsOf(sends.map(({ totals }) => totals)),
     by_message: campaign.messages.length > 1 ? by_message : [],
   };
+}
+
+function armsOf(totals: readonly InteractionTotals[]): CampaignReport["by_variant"] {
+  const arms = new Set(totals.flatMap(({ variants }) => Object.keys(variants)));
+  return [...arms].sort().map((variant_id) => {
+    const sum = (stage: "opened" | "opened_human" | "clicked" | "clicked_human") =>
+      totals.reduce((all, { variants }) => all + (variants[variant_id]?.recipients[stage] ?? 0), 0);
+    const [opened, opened_human] = [sum("opened"), sum("opened_human")];
+    return { variant_id, opened, opened_human, clicked: sum("clicked"), clicked_human: sum("clicked_human") };
+  });
 }
 
 /** What failed of all messages. */

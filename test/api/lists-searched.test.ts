@@ -1,0 +1,143 @@
+// Sends and campaigns searched, copied and deleted (RDA-17, RDA-12).
+import { expect, it } from "vitest";
+import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
+import { CampaignItem } from "../../shared/store/campaigns/items.ts";
+import { State } from "../../shared/store/status-index.ts";
+import { addPeople, quickStore, reachedOf, send } from "../support/people.ts";
+import { openChannels } from "../support/reached.ts";
+import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+
+const namesOf = async (world: TestWorld, tenant: Tenant, route: string) =>
+  (await world.call(`GET ${route}`, { as: await tenant.dashboard("viewer") })).body.items.map(
+    ({ name }: { name: string }) => name,
+  );
+
+it("RDA-17 sends are found by a part of the name or the title, also of long ones, and by time", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada] = await addPeople(world, tenant, 1);
+  const to = { subscriberIds: [ada] };
+  await send(world, tenant, { ...to, name: "Spring sale" });
+  await world.advance(DAY);
+  await send(world, tenant, { ...to, name: "one", title: "The SPRING letter", body: "long ".repeat(200) });
+  await world.advance(DAY);
+  await send(world, tenant, { ...to, name: "two" });
+  const found = (query: string) => namesOf(world, tenant, `/api/v1/notifications?${query}`);
+  expect(await found("q=spring")).toEqual(["one", "Spring sale"]);
+  expect(await found(`from=${timestamp(START + DAY - HOUR)}`)).toEqual(["two", "one"]);
+  expect(await found(`to=${timestamp(START + DAY + HOUR)}&q=spring&limit=1`)).toEqual(["one"]);
+  expect(await found(`from=${timestamp(START + HOUR)}&to=${timestamp(START + DAY - HOUR)}`)).toEqual([]);
+  expect(await found("q=spring&exclude_source_type=api")).toEqual([]);
+});
+
+interface Setting {
+  world: TestWorld;
+  tenant: Tenant;
+  call(route: string, body?: object): ReturnType<TestWorld["call"]>;
+  create(name: string, more?: object): Promise<string>;
+}
+
+async function campaigns(): Promise<Setting> {
+  const { world, tenant } = await withTenant();
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const call: Setting["call"] = async (route, body) =>
+    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const create: Setting["create"] = async (name, more = {}) => {
+    const body = { name, content: { title: "Hi", body: "there" }, channel_ids: [ios], ...more };
+    return (await call("POST /api/v1/campaigns", body)).body.id;
+  };
+  return { world, tenant, call, create };
+}
+
+it("RDA-12 campaigns are found by a part of their present name, earlier ones too, and by time", async () => {
+  const { world, tenant, call, create } = await campaigns();
+  const first = await create("Spring sale");
+  await world.advance(DAY);
+  await create("Autumn");
+  const found = (query: string) => namesOf(world, tenant, `/api/v1/campaigns?${query}`);
+  expect(await found("q=SPRING")).toEqual(["Spring sale"]);
+  expect(await found(`from=${timestamp(START + HOUR)}`)).toEqual(["Autumn"]);
+  expect(await found(`to=${timestamp(START + HOUR)}&status=draft`)).toEqual(["Spring sale"]);
+  const { messages } = (await call(`GET /api/v1/campaigns/${first}`)).body;
+  const [{ content, channel_ids }] = messages;
+  await call(`PUT /api/v1/campaigns/${first}`, { name: "Summer", messages: [{ content, channel_ids }] });
+  expect([await found("q=spring"), await found("q=summer")]).toEqual([[], ["Summer"]]);
+
+  const store = quickStore(world, tenant);
+  await store.change(State, { kind: "campaign", id: first }, { remove: ["name"] });
+  expect(await found("q=summer")).toEqual(["Summer"]);
+  await addPeople(world, tenant, 1);
+  await world.advance(DAY);
+  expect(await store.get(State, { kind: "campaign", id: first })).toMatchObject({ name: "Summer", state: "draft" });
+});
+
+it("RDA-12 a copy is a draft of its own, without times that have passed", async () => {
+  const { world, call, create } = await campaigns();
+  const later = timestamp(world.clock.now() + HOUR);
+  const id = await create("Sale", { scheduled_at: later, holdout_percentage: 5 });
+  await call(`POST /api/v1/campaigns/${id}/release`);
+  const copy = async () => (await call(`POST /api/v1/campaigns/${id}/duplicate`)).body;
+  expect(await copy()).toMatchObject({
+    name: "Sale (copy)",
+    status: "draft",
+    holdout_percentage: 5,
+    scheduled_at: later,
+  });
+  await world.advance(2 * HOUR);
+  const second = await copy();
+  expect([second.scheduled_at, second.messages[0].scheduled_at, second.messages[0].job_id]).toEqual([
+    undefined,
+    undefined,
+    "",
+  ]);
+  expect((await call(`POST /api/v1/campaigns/${second.id}/release`)).status).toBe(200);
+});
+
+it("RDA-12 drafts and archived campaigns are deleted, and what those held back is never sent", async () => {
+  const { world, tenant, call, create } = await campaigns();
+  const people = await addPeople(world, tenant, 3);
+  const scheduled_at = timestamp(world.clock.now() + HOUR);
+  const id = await create("Sale", { scheduled_at });
+  expect((await call(`POST /api/v1/campaigns/${id}/release`)).status).toBe(200);
+  const remove = () => call(`DELETE /api/v1/campaigns/${id}`);
+  expect([(await remove()).status, (await remove()).body.message]).toEqual([409, expect.stringContaining("scheduled")]);
+  await call(`PATCH /api/v1/campaigns/${id}`, { action: "archive" });
+  const [{ job_id }] = (await call(`GET /api/v1/campaigns/${id}`)).body.messages;
+  expect((await remove()).status).toBe(204);
+  expect([(await remove()).status, (await call(`GET /api/v1/campaigns/${id}`)).status]).toEqual([404, 404]);
+  await world.advance(DAY);
+  expect((await call(`GET /api/v1/notifications/${job_id}`)).body).toMatchObject({
+    status: "canceled",
+    error: "the campaign was deleted",
+  });
+  expect(await reachedOf(world, tenant, people)).toEqual([]);
+  expect((await call("GET /api/v1/campaigns")).body).toMatchObject({ items: [], total: 0 });
+  expect((await call(`DELETE /api/v1/campaigns/${await create("Draft")}`)).status).toBe(204);
+});
+
+it("RDA-12 GEN-8 another workspace's campaign is neither copied nor deleted", async () => {
+  const world = await fresh();
+  const [tenant, other] = [await world.tenant(), await world.tenant()];
+  const { ios } = await openChannels(world, other, "ios-push");
+  const body = { name: "Theirs", content: { title: "Hi", body: "there" }, channel_ids: [ios] };
+  const { id } = (await world.call("POST /api/v1/campaigns", { as: await other.dashboard(), body })).body;
+  const as = await tenant.dashboard();
+  expect((await world.call(`POST /api/v1/campaigns/${id}/duplicate`, { as })).status).toBe(404);
+  expect((await world.call(`DELETE /api/v1/campaigns/${id}`, { as })).status).toBe(404);
+  expect(await other.store.get(CampaignItem, { id })).toBeDefined();
+});
+
+it("RDA-12 the report says why recipients were skipped, as the send does", async () => {
+  const { world, tenant, call, create } = await campaigns();
+  await addPeople(world, tenant, 3);
+  const id = await create("Sale");
+  await call(`POST /api/v1/campaigns/${id}/release`);
+  await world.settle();
+  const report = (await call(`GET /api/v1/campaigns/${id}/report`)).body;
+  const [{ job_id }] = (await call(`GET /api/v1/campaigns/${id}`)).body.messages;
+  const { skip_reasons } = (await call(`GET /api/v1/notifications/${job_id}`)).body;
+  expect([report.skip_reasons, report.by_variant]).toEqual([skip_reasons, []]);
+  expect(skip_reasons).toEqual({ no_device: 3 });
+});
