@@ -4,6 +4,8 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { threadId } from "node:worker_threads";
 import { build, type Metafile, type Plugin } from "esbuild";
+import { buildConsole } from "../console/build.ts";
+import { packConsole } from "../console/packed.ts";
 import { contents, knownRoutes } from "./functions.ts";
 import { items } from "./items-plugin.ts";
 
@@ -43,7 +45,7 @@ export async function bundleFunctions(): Promise<Map<string, Bundle>> {
 export const bundle = (entries: ReadonlyMap<string, string>, outdir: string) =>
   build({
     entryPoints: [...entries.keys()].map((name) => ({ in: `function:${name}`, out: name })),
-    plugins: [virtual(entries), items, loadedLate],
+    plugins: [virtual(entries), consoleFiles, items, loadedLate],
     absWorkingDir: ROOT,
     outdir,
     write: false,
@@ -114,6 +116,17 @@ function virtual(entries: ReadonlyMap<string, string>): Plugin {
   };
 }
 
+/** The built console, as one module of the function that serves it. */
+const consoleFiles: Plugin = {
+  name: "console-files",
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^console:files$/ }, ({ path }) => ({ path, namespace: "console" }));
+    onLoad({ filter: /.*/, namespace: "console" }, async () => ({
+      contents: `export const packed = ${JSON.stringify(packConsole(await buildConsole()))};`,
+    }));
+  },
+};
+
 /**
  * Built-in modules that few calls need, loaded on first use: `node:http2`, and `node:http`. An import of `node:http`
  * reads all its exports. One of them is a browser's WebSocket, which loads all of undici: a third of a bundle's load time.
@@ -153,7 +166,13 @@ async function entriesOf(): Promise<Map<string, string>> {
   entries.set(contents.stream.name, `${deps}${stream}declare const awslambda: any;\n${streamed}`);
   const answer = 'import { answerUnknown } from "./shared/http/fallback.ts";\n';
   const routes = JSON.stringify(knownRoutes(contents));
-  entries.set("fallback", `${deps}${answer}export const handler = answerUnknown(${routes}, deployedDeps());`);
+  const pages =
+    'import { consolePages, uploadOrigin } from "./console/packed.ts";\nimport { packed } from "console:files";\n';
+  const served = "consolePages(packed, uploadOrigin(process.env))";
+  entries.set(
+    "fallback",
+    `${deps}${answer}${pages}export const handler = answerUnknown(${routes}, deployedDeps(), ${served});`,
+  );
   return entries;
 }
 

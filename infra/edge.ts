@@ -24,6 +24,7 @@ import {
 import { FunctionUrlOrigin, HttpOrigin, S3BucketOrigin } from "aws-cdk-lib/aws-cloudfront-origins";
 import { FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
 import type { Bucket, IBucket } from "aws-cdk-lib/aws-s3";
+import { HASHED_PATH } from "../console/policy.ts";
 import { ASSETS_PATH, assetHeaders } from "../shared/asset-files.ts";
 import type { Api } from "./api.ts";
 import type { Contents } from "./functions.ts";
@@ -83,17 +84,18 @@ export function createEdge(
     "@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk",
     "Only paths of assets reach the bucket, without a query string, so clients cannot list it.",
   );
+  const apiOrigin = new HttpOrigin(api.domain, {
+    ...origin,
+    protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
+    originSslProtocols: [OriginSslPolicy.TLS_V1_2],
+  });
   const distribution = new Distribution(stack, "Distribution", {
     comment: `${stack.stackName}: API, live stream and assets`,
     httpVersion: HttpVersion.HTTP2_AND_3,
     defaultBehavior: {
       ...uncached,
       allowedMethods: AllowedMethods.ALLOW_ALL,
-      origin: new HttpOrigin(api.domain, {
-        ...origin,
-        protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
-        originSslProtocols: [OriginSslPolicy.TLS_V1_2],
-      }),
+      origin: apiOrigin,
     },
     additionalBehaviors: {
       [streamPath]: {
@@ -107,6 +109,14 @@ export function createEdge(
         }),
       },
       [`${ASSETS_PATH}*`]: assetBehavior(stack, assets),
+      // Their names change with their content, so the edge may keep them for a year, also those of earlier versions.
+      [`${HASHED_PATH}*`]: {
+        origin: apiOrigin,
+        allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+        viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+        cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+        compress: true,
+      },
     },
     ...(webAclArn !== undefined && { webAclId: webAclArn }),
     errorResponses: REMEMBERED_STATUSES.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),

@@ -65,9 +65,11 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
     {
       name: "fallback",
       kind: "fallback",
-      about: "Answers requests that match no route.",
+      about: "Answers requests that match no route, and serves the console.",
       ...api,
-      ...environmentAndGrantsOf([]),
+      // The console's policy names where large import files are uploaded to.
+      env: ["IMPORTS_BUCKET"],
+      grants: [],
     },
     {
       name: stream.name,

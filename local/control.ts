@@ -12,7 +12,7 @@ import type { GatewayRequest, GatewayResponse } from "./gateway.ts";
 import type { LocalService } from "./local-service.ts";
 import { openMeter } from "./meter.ts";
 import { openOutbox, outboxChannels } from "./outbox.ts";
-import { openState, rememberOffset } from "./state.ts";
+import { openState, rememberOffset, type StateName } from "./state.ts";
 import type { Tenancy } from "./tenancy.ts";
 
 /** Handles requests under `/_local`; unknown ones get 404. */
@@ -87,10 +87,13 @@ export function createControl({
   service,
   tenancy,
   faults,
+  demo = "demo",
 }: {
   service: LocalService;
   tenancy: Tenancy;
   faults: Faults;
+  /** Where the demo workspace is remembered. */
+  demo?: StateName;
 }): Control {
   const { clock, time, database, ids } = service;
   const state = openState(database);
@@ -120,6 +123,11 @@ export function createControl({
     "POST operator": ({ body }) => time.enter(async () => [200, await service.host.invoke("operator", body)]),
     "POST tokens": ({ body }) =>
       time.enter(async () => [201, { access_token: await tenancy.issueToken(read(TokenWish, body)) }]),
+    "GET demo": () => {
+      const found = state.read<{ tenant_id: string; name: string }>(demo);
+      if (!found) throw notFound("demo workspace");
+      return [200, { tenant_id: found.tenant_id, name: found.name }];
+    },
     "GET clock": () => [200, now()],
     "POST clock": async ({ body }) => [200, await move(body)],
     "POST settle": async () => {

@@ -83,6 +83,7 @@ export function welcome({ url, aws, folder, variables }: Addresses, demo: Demo):
   const [upsert, listen, send] = tryIt(url, demo);
   const facts = [
     ["service", url],
+    ["console", `${url}/console#demo`],
     ["reference", `${url}/docs`],
     ...(aws ? [["embedded AWS", aws]] : []),
     ["data", folder === ":memory:" ? "in memory, lost at the end" : folder],

@@ -5,6 +5,7 @@ import type { LogEntry } from "../shared/deps.ts";
 import { logLine } from "../shared/log.ts";
 import { commitOf } from "../tools/release.ts";
 import { startAwsPort } from "./aws-port.ts";
+import { withConsole } from "./console.ts";
 import { createControl } from "./control.ts";
 import { type DataFolder, openDataFolder } from "./data-folder.ts";
 import { type Demo, demoVariables, prepareDemo, welcome } from "./demo.ts";
@@ -23,7 +24,7 @@ async function start(): Promise<void> {
   const log = createLog();
   const address = { url: "" };
   const running = await runService(settings, folder, log, address);
-  const demo = await prepareDemo(running.tenancy, running.state, settings.dynamodbEndpoint ? "remote-demo" : "demo");
+  const demo = await prepareDemo(running.tenancy, running.state, demoName(settings));
   const servers = await openServers(settings, running, log, address);
   const variables = writeVariables(settings, servers.url, demo);
   stopOnSignals(async () => {
@@ -36,6 +37,8 @@ async function start(): Promise<void> {
   // Printed last: a reader may stop the service as soon as it is printed.
   console.log(welcome({ url: servers.url, aws: servers.awsUrl, folder: settings.dataFolder, variables }, demo));
 }
+
+const demoName = ({ dynamodbEndpoint }: Settings) => (dynamodbEndpoint ? "remote-demo" : "demo");
 
 /** Settings come from the environment, and from a file `.env` where the environment has none. */
 function readEnvironment(): Settings {
@@ -93,13 +96,14 @@ type Running = Awaited<ReturnType<typeof runService>>;
 
 /** The API with its control surface, and the embedded AWS services where `AWS_PORT` asks for them. */
 async function openServers(
-  { port, awsPort }: Settings,
+  settings: Settings,
   { service, tenancy, faults }: Running,
   { warn }: LocalLog,
   address: Address,
 ) {
-  const control = createControl({ service, tenancy, faults });
-  const { gateway } = service;
+  const { port, awsPort } = settings;
+  const control = createControl({ service, tenancy, faults, demo: demoName(settings) });
+  const gateway = withConsole(service.gateway);
   const api = await startHttpServer({ port, gateway, control, log: warn }).catch(refusePort("PORT", port));
   address.url = api.url;
   const aws =

@@ -1,6 +1,7 @@
 // Every generated file of the tree, as text: what `npm run docs` writes and what a test compares with the tree.
 import { brotliCompressSync, constants } from "node:zlib";
 import { accessPage } from "./access.ts";
+import { consoleAccess, consoleForms } from "./console.ts";
 import type { Contents } from "./contents.ts";
 import { dataModelPage } from "./data-model.ts";
 import { sampleEvents } from "./events.ts";
@@ -32,6 +33,8 @@ export async function generatedFiles(contents: Contents): Promise<Map<string, st
     ["sdk/src/types.gen.ts", sdkTypes(contents, document)],
     ["sdk/src/routes.gen.ts", routes.server],
     ["sdk/src/browser-routes.gen.ts", routes.browser],
+    ["console/app/access.gen.ts", consoleAccess(contents)],
+    ["console/app/forms.gen.ts", consoleForms(contents, document)],
     ["docs/openapi.json", pretty(document)],
     [PACKED, packed(document)],
     ["docs/access.md", accessPage(contents)],

@@ -11,7 +11,7 @@ const at = (path: string) => fileURLToPath(new URL(path, ROOT));
 
 const USAGE = `npm run docs -- [FOLDER …]: writes the generated files that changed, or only those under the named folders.
 
-Folders are docs, events and sdk. The name of each written file is printed.`;
+Folders are console, docs, events and sdk. The name of each written file is printed.`;
 const { positionals: folders } = readArguments(USAGE, { allowPositionals: true });
 
 const files = await generatedFiles(contents);

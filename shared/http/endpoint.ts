@@ -6,6 +6,7 @@ import type { Feature } from "../plans.ts";
 import type { JsonLimits } from "../rules/json-limits.ts";
 import type { TenantId } from "../store/model.ts";
 import type { Caller } from "./authenticate.ts";
+import type { Cookie } from "./cookies.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { Permission, Scope } from "./roles.ts";
@@ -94,6 +95,7 @@ export interface Call<S extends Shape = Shape> {
   raw: S["raw"] extends string ? Buffer : undefined;
   /** Lower-cased names. */
   headers: Readonly<Record<string, string | undefined>>;
+  cookies: Readonly<Record<string, string>>;
   sourceIp: string;
   requestId: string;
   clock: Clock;
@@ -161,12 +163,17 @@ export const group = (name: string, about: string, endpoints: readonly Endpoint[
 /** `POST /api/v1/templates/:id` as API Gateway writes it: `POST /api/v1/templates/{id}`. */
 export const routeKeyOf = (route: string): string => route.replaceAll(/:(\w+)/g, "{$1}");
 
-interface Reply {
+export interface Reply {
   readonly reply: true;
-  status: number;
+  /** Default: the declared one. */
+  status?: number;
   body: unknown;
   headers: Record<string, string>;
+  cookie?: Cookie;
 }
+
+/** The declared response, which also sets a cookie. */
+export const withCookie = (body: unknown, cookie: Cookie): Reply => ({ reply: true, body, headers: {}, cookie });
 
 /** A 200 instead of the declared 201: the resource existed before (AMB-94: a replayed request). */
 export const existing = (body: unknown, headers: Record<string, string> = {}): Reply => ({

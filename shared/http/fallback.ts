@@ -1,4 +1,4 @@
-// Answers requests that match no route: preflight requests for SDK-key routes, a browser at `/`, and 404 for the rest.
+// Answers requests that match no route: preflight requests for SDK-key routes, the console, and 404 for the rest.
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import type { Deps } from "../deps.ts";
 import type { Credential } from "./endpoint.ts";
@@ -26,10 +26,17 @@ export const preflightHeaders = (methods: readonly string[]): Record<string, str
   "access-control-max-age": String(PREFLIGHT_SECONDS),
 });
 
+/** Pages that are no endpoints: those of the console. */
+export type Pages = (method: string, path: string) => Answer | undefined;
+
 /**
  * The `$default` function. CORS is for SDK-key routes only: any origin, no credentials (D-CORS; E12 in docs/edge.md).
  */
-export function answerUnknown(routes: readonly KnownRoute[], { ids, log }: Pick<Deps, "ids" | "log">): ApiHandler {
+export function answerUnknown(
+  routes: readonly KnownRoute[],
+  { ids, log }: Pick<Deps, "ids" | "log">,
+  pages: Pages = () => undefined,
+): ApiHandler {
   const open = routes
     .filter(({ credentials }) => credentials.includes("sdk"))
     .map(({ route }) => {
@@ -42,7 +49,12 @@ export function answerUnknown(routes: readonly KnownRoute[], { ids, log }: Pick<
     const requestId = event.requestContext.requestId || ids.uuid();
     const commonHeaders = { "x-request-id": requestId, "x-content-type-options": "nosniff" };
     const methods = method === "OPTIONS" ? open.filter(({ segments }) => fits(segments, path)) : [];
-    const answer = methods.length > 0 ? preflight(methods) : isBrowserAtRoot(event) ? toReference : unknownEndpoint();
+    const answer =
+      methods.length > 0
+        ? preflight(methods)
+        : isBrowserAtRoot(event)
+          ? toConsole
+          : (pages(method, path) ?? unknownEndpoint());
     log({ level: "info", message: "request", request_id: requestId, route: "$default", status: answer.statusCode });
     return { ...answer, headers: { ...commonHeaders, ...answer.headers } };
   };
@@ -59,10 +71,10 @@ const preflight = (routes: readonly { method: string }[]): Answer => ({
   headers: preflightHeaders(routes.map(({ method }) => method)),
 });
 
-/** Someone who opens the service's address in a browser gets the API reference. */
-const toReference: Answer = {
+/** Someone who opens the service's address in a browser gets the console. */
+const toConsole: Answer = {
   statusCode: 302,
-  headers: { location: "/docs", "cache-control": "no-store", vary: "accept" },
+  headers: { location: "/console", "cache-control": "no-store", vary: "accept" },
 };
 
 const unknownEndpoint = (): Answer => ({

@@ -7,9 +7,10 @@ import { type Deps, NO_TENANT, opener } from "../deps.ts";
 import { errorFields } from "../log.ts";
 import { requireFeature } from "../plans.ts";
 import { authenticate, type Caller } from "./authenticate.ts";
+import { cookieText, readCookies } from "./cookies.ts";
 import { createCredentialCache } from "./credential-cache.ts";
 import { deprecationHeaders } from "./deprecation.ts";
-import { type Endpoint, type Group, isReply, routeKeyOf, type Shape } from "./endpoint.ts";
+import { type Endpoint, type Group, isReply, type Reply, routeKeyOf, type Shape } from "./endpoint.ts";
 import { toApiError } from "./errors.ts";
 import { openToBrowsers } from "./fallback.ts";
 import { limitRequests, requirePermission, requireScope, requireWorkspace, requireWritable } from "./gates.ts";
@@ -103,6 +104,7 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
         form: context.form,
         raw: shape.raw === undefined ? undefined : bytesOf(context),
         headers: context.headers,
+        cookies: readCookies(context.event.cookies),
         sourceIp: addressOf(context.event),
         requestId: context.requestId,
         clock,
@@ -153,14 +155,15 @@ function refuse(error: unknown, { requestId }: RequestContext, { log }: Deps): R
 }
 
 function respond({ route, shape }: Endpoint, result: unknown): Response {
-  const reply = isReply(result)
-    ? result
-    : { status: shape.status ?? (shape.returns || shape.text ? 200 : 204), body: result, headers: {} };
-  if (shape.text) return text(shape.text, reply);
-  if (!shape.returns) return { statusCode: reply.status, headers: reply.headers };
+  const declared = shape.status ?? (shape.returns || shape.text ? 200 : 204);
+  const reply: Omit<Reply, "reply"> = isReply(result) ? result : { body: result, headers: {} };
+  const { status = declared, headers, cookie } = reply;
+  if (shape.text) return text(shape.text, { status, body: reply.body, headers });
+  const cookies = cookie && { cookies: [cookieText(cookie)] };
+  if (!shape.returns) return { statusCode: status, headers, ...cookies };
   const body = v.safeParse(shape.returns, reply.body);
   if (!body.success) throw new Error(`${route} answered outside its schema: ${v.getDotPath(body.issues[0]) ?? "body"}`);
-  return json(reply.status, body.output, reply.headers);
+  return { ...json(status, body.output, headers), ...cookies };
 }
 
 const text = (

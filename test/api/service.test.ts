@@ -33,7 +33,7 @@ it.each([
   const { status, headers } = await world.call(`${method} /`, { headers: { accept } });
   expect([status, headers.location, headers["cache-control"], headers.vary]).toEqual([
     302,
-    "/docs",
+    "/console",
     "no-store",
     "accept",
   ]);

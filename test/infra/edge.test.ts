@@ -1,6 +1,9 @@
 // docs/edge.md, line by line, on the synthesized template; a line without an assertion fails.
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { buildConsole } from "../../console/build.ts";
+import { consolePages, packConsole } from "../../console/packed.ts";
+import { consolePolicy } from "../../console/policy.ts";
 import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
 import { assetWriting } from "../../shared/asset-files.ts";
 import { routeKeyOf } from "../../shared/http/endpoint.ts";
@@ -11,6 +14,7 @@ const template: Template = deployed();
 
 const STREAM = "/v1/in-app/stream";
 const ASSETS = "/assets/*";
+const CONSOLE = "/console/a/*";
 const one = (type: string, from = template) => {
   const found = ofType(from, type);
   expect(found).toHaveLength(1);
@@ -62,6 +66,7 @@ const lines: Record<string, () => void | Promise<void>> = {
     expect(edge().CacheBehaviors.map(({ PathPattern }: { PathPattern: string }) => PathPattern)).toEqual([
       STREAM,
       ASSETS,
+      CONSOLE,
     ]);
     expect(contents.stream.endpoint.route).toBe(`GET ${STREAM}`);
     expect(textOf(originOf(edge().DefaultCacheBehavior).DomainName)).toMatch(/^<Api>\.execute-api\./);
@@ -275,6 +280,28 @@ const lines: Record<string, () => void | Promise<void>> = {
     expect(CustomHeadersConfig.Items).toEqual([
       { Header: "cross-origin-resource-policy", Value: "cross-origin", Override: true },
     ]);
+  },
+  E23: () => {
+    const hashed = edge().CacheBehaviors.find(({ PathPattern }: { PathPattern: string }) => PathPattern === CONSOLE);
+    const cachingOptimized = "658327ea-f89d-4fab-a63d-7e88639e58f6";
+    expect(hashed).toMatchObject({ CachePolicyId: cachingOptimized, Compress: true, AllowedMethods: ["GET", "HEAD"] });
+    expect(hashed.OriginRequestPolicyId).toBeUndefined();
+    expect(hashed.ViewerProtocolPolicy).toBe("https-only");
+    expect(hashed.TargetOriginId).toBe(edge().DefaultCacheBehavior.TargetOriginId);
+  },
+  E24: async () => {
+    const pages = consolePages(packConsole(await buildConsole()), "https://box.s3.eu-central-1.amazonaws.com");
+    const { body, headers } = pages("GET", "/console/w/7c1/people/9f2")!;
+    expect(headers["cache-control"]).toBe("no-cache");
+    expect(headers["content-security-policy"]).toBe(
+      consolePolicy.replace("connect-src 'self'", "connect-src 'self' https://box.s3.eu-central-1.amazonaws.com"),
+    );
+    expect(body).not.toMatch(/<script(?![^>]* src=)|<style|style=|onclick/);
+    const files = [...body.matchAll(/(?:src|href)="(\/console\/a\/[^"]+)"/g)].map(([, path]) => path!);
+    expect(files.length).toBeGreaterThan(3);
+    for (const path of files) expect(pages("GET", path)?.headers["cache-control"]).toContain("immutable");
+    expect(pages("GET", "/console/a/none.js")).toBeUndefined();
+    expect(pages("GET", "/consoles")).toBeUndefined();
   },
 };
 

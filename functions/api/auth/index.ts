@@ -6,7 +6,6 @@ import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, notFound, unauthorized } from "../../../shared/http/errors.ts";
 import { Id, OwnName } from "../../../shared/http/schemas.ts";
-import { ACCESS_TOKEN_SECONDS } from "../../../shared/http/tokens.ts";
 import {
   admitRegistration,
   createAccount,
@@ -27,6 +26,8 @@ import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { acceptInvitation } from "../../../shared/store/workspaces/members.ts";
 import { issueRefreshToken, revokeRefreshToken, rotateRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
 import type { WorkspaceRow } from "../../../shared/store/workspaces/workspaces.ts";
+import { browserSession } from "./browser.ts";
+import { AccessToken, bearer, ENDED, RefreshToken } from "./tokens.ts";
 
 /** LIM-4. */
 const REGISTRATIONS_PER_ADDRESS: AttemptLimit = { kind: "register-ip", max: 5, windowMs: HOUR };
@@ -35,9 +36,6 @@ const REGISTRATIONS_PER_DOMAIN: AttemptLimit = { kind: "register-domain", max: 1
 const LOGINS_PER_EMAIL: AttemptLimit = { kind: "login-email", max: 10, windowMs: 15 * MINUTE };
 const LOGINS_PER_ADDRESS: AttemptLimit = { kind: "login-ip", max: 100, windowMs: 15 * MINUTE };
 
-const RefreshToken = v.strictObject({ refresh_token: v.pipe(v.string("must be a string"), v.maxLength(256)) });
-
-const AccessToken = v.object({ access_token: v.string(), token_type: v.literal("Bearer"), expires_in: v.number() });
 const Tokens = v.object({ ...AccessToken.entries, refresh_token: v.string() });
 const Session = v.pipe(
   v.object({
@@ -140,6 +138,8 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
     ({ platform, body }) => revokeRefreshToken(platform, body.refresh_token),
   ),
 
+  ...browserSession,
+
   endpoint(
     "POST /api/v1/auth/switch",
     { credentials: ["dashboard"], uses: issuing },
@@ -231,8 +231,6 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
   ),
 ]);
 
-const ENDED = "The refresh token is not good any more.";
-
 const closed = () => new ApiError("TENANT_DELETED", "This workspace is closed.");
 
 /** ERR-7: no session begins or is refreshed in a deleted workspace. */
@@ -255,9 +253,3 @@ async function begin({ platform, signer }: IssuingContext, user: User, { tenant,
     refresh_token,
   };
 }
-
-const bearer = (access_token: string) => ({
-  access_token,
-  token_type: "Bearer" as const,
-  expires_in: ACCESS_TOKEN_SECONDS,
-});

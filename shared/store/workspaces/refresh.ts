@@ -12,6 +12,7 @@ import { RefreshFamily } from "./identity-items.ts";
 
 /** How long a family lives after its last use. */
 const LIFETIME_MS = 30 * DAY;
+export const REFRESH_SECONDS = LIFETIME_MS / SECOND;
 /** How long the previous token stays valid: two tabs may refresh at once. */
 const REUSE_GRACE_MS = 10 * SECOND;
 const SECRET_BYTES = 32;

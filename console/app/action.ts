@@ -1,0 +1,39 @@
+// Writes: one at a time, their error kept for the form, and the reads that they make stale.
+import { signal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { ServiceError } from "../../sdk/src/errors.ts";
+import { type AnswerOf, type ArgumentsOf, call, type Operation } from "./api.ts";
+import { invalidate } from "./query.ts";
+
+interface Options {
+  /** Operations that are stale afterwards, by prefix. */
+  stale?: readonly string[];
+}
+
+export interface Action<O extends Operation> {
+  isBusy: boolean;
+  error: ServiceError | undefined;
+  /** Undefined if the call was refused; `error` says why. */
+  run(...given: ArgumentsOf<O>): Promise<{ answer: AnswerOf<O> } | undefined>;
+  clear(): void;
+}
+
+export function useAction<O extends Operation>(operation: O, { stale = [] }: Options = {}): Action<O> {
+  const state = useMemo(() => signal<{ isBusy: boolean; error?: ServiceError }>({ isBusy: false }), []);
+  const run = async (...given: ArgumentsOf<O>) => {
+    if (state.value.isBusy) return undefined;
+    state.value = { isBusy: true };
+    try {
+      const answer = await call(operation, given);
+      state.value = { isBusy: false };
+      invalidate(...stale);
+      return { answer };
+    } catch (cause) {
+      if (!(cause instanceof ServiceError)) throw cause;
+      state.value = { isBusy: false, error: cause };
+      return undefined;
+    }
+  };
+  const { isBusy, error } = state.value;
+  return { isBusy, error, run, clear: () => (state.value = { isBusy: false }) };
+}

@@ -1,0 +1,122 @@
+// The one client of the console: the SDK with a fetch that renews the session and keeps the call log.
+import { signal } from "@preact/signals";
+import { createClient } from "../../sdk/src/client.ts";
+import { routes } from "../../sdk/src/routes.gen.ts";
+import type { Endpoints } from "../../sdk/src/types.gen.ts";
+
+export interface Call {
+  id: number;
+  method: string;
+  /** With query, without origin. */
+  path: string;
+  body: unknown;
+  status: number;
+  ms: number;
+  requestId: string;
+  operation: string;
+}
+
+const MAX_CALLS = 100;
+
+/** Newest first. */
+export const calls = signal<readonly Call[]>([]);
+
+/** The access token: a variable of this module, never stored. */
+let token = "";
+let renewing: (() => Promise<string>) | undefined;
+
+export function setToken(value: string, renew: (() => Promise<string>) | undefined): void {
+  token = value;
+  renewing = renew;
+}
+
+let count = 0;
+
+async function send(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+  const ask = () => fetch(input, { ...init, credentials: "same-origin", cache: "no-store" });
+  const headers = new Headers(init.headers);
+  const startedAt = performance.now();
+  let status = 0;
+  let requestId = "";
+  try {
+    let response = await ask();
+    if (response.status === 401 && headers.has("authorization") && renewing) {
+      const fresh = await renewing();
+      if (fresh) {
+        headers.set("authorization", `Bearer ${fresh}`);
+        init.headers = Object.fromEntries(headers);
+        response = await ask();
+      }
+    }
+    status = response.status;
+    requestId = response.headers.get("x-request-id") ?? "";
+    return response;
+  } finally {
+    log(String(input), init, { status, requestId, ms: Math.round(performance.now() - startedAt) });
+  }
+}
+
+function log(url: string, init: RequestInit, outcome: Pick<Call, "status" | "requestId" | "ms">): void {
+  const { pathname, search } = new URL(url, location.origin);
+  const method = init.method ?? "GET";
+  const body = typeof init.body === "string" ? (JSON.parse(init.body) as unknown) : undefined;
+  const operation = operationOf(method, pathname);
+  count += 1;
+  const isSecret = operation.startsWith("auth.");
+  calls.value = [
+    { id: count, method, path: pathname + search, body: isSecret ? undefined : body, operation, ...outcome },
+    ...calls.value.slice(0, MAX_CALLS - 1),
+  ];
+}
+
+const patterns = Object.entries(routes).flatMap(([group, methods]) =>
+  Object.entries(methods).map(([name, { route }]) => {
+    const [method = "", path = ""] = route.split(" ");
+    const parameters = path.split("/").filter((segment) => segment.startsWith(":")).length;
+    const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+").replaceAll(".", "\\.")}$`);
+    return { method, pattern, parameters, operation: `${group}.${name}` };
+  }),
+);
+patterns.sort((a, b) => a.parameters - b.parameters);
+
+const operationOf = (method: string, path: string): string =>
+  patterns.find((one) => one.method === method && one.pattern.test(path))?.operation ?? "";
+
+export const api = createClient({
+  baseUrl: location.origin,
+  accessToken: () => token,
+  sdkKey: () => sdkKey(),
+  fetch: send,
+  maxRetries: 1,
+  maxWaitMs: 1_000,
+});
+
+let foundSdkKey: Promise<string> | undefined;
+/** For the few calls that only the publishable key opens. */
+function sdkKey(): Promise<string> {
+  foundSdkKey ??= api.account.getSdkKey().then(({ sdk_key }) => sdk_key);
+  return foundSdkKey;
+}
+
+type Group = keyof Endpoints;
+
+/** `campaigns.release`: group and method of the SDK. */
+export type Operation = {
+  [G in Group]: `${G}.${keyof Endpoints[G] & string}`;
+}[Group];
+
+export type MethodOf<O extends Operation> = O extends `${infer G extends Group}.${infer M}`
+  ? M extends keyof Endpoints[G]
+    ? Endpoints[G][M]
+    : never
+  : never;
+
+export type ArgumentsOf<O extends Operation> = MethodOf<O> extends (...given: infer A) => unknown ? A : never;
+export type AnswerOf<O extends Operation> = MethodOf<O> extends (...given: never[]) => Promise<infer R> ? R : never;
+
+/** Calls an operation by its name. The table of the SDK has a method for every name of the type, hence the cast. */
+export function call<O extends Operation>(operation: O, given: ArgumentsOf<O>): Promise<AnswerOf<O>> {
+  const [group, method] = operation.split(".") as [Group, string];
+  const methods = api[group] as Record<string, (...all: unknown[]) => Promise<unknown>>;
+  return methods[method]!(...(given as unknown[])) as Promise<AnswerOf<O>>;
+}

@@ -1,0 +1,96 @@
+// Chooses between sign-in and the shell with the page of the address.
+import { Component, type ComponentChildren, type ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { ServiceError } from "../../sdk/src/errors.ts";
+import { Button } from "../components/button.tsx";
+import { Page } from "../components/page.tsx";
+import { Empty, Failure, Skeleton } from "../components/states.tsx";
+import { pages } from "../pages/index.ts";
+import { SignIn } from "../pages/sign-in/index.tsx";
+import { pathTo, place } from "./router.ts";
+import { session } from "./session.ts";
+import { Shell } from "./shell.tsx";
+
+export function App() {
+  const state = session.value;
+  if (state.kind === "closed") return <SignIn reason={state.reason} />;
+  if (state.kind === "opening")
+    return (
+      <main class="opening" aria-busy="true">
+        <h1 class="unseen">Opening the workspace</h1>
+        <Skeleton rows={3} />
+      </main>
+    );
+  return (
+    <Shell>
+      <Routed />
+    </Shell>
+  );
+}
+
+const loaded = new Map<string, ComponentType>();
+
+function Routed() {
+  const { page } = place.value;
+  const entry = pages.find(({ name }) => name === page);
+  const [failed, setFailed] = useState<ServiceError>();
+  const [, setLoaded] = useState("");
+  const View = loaded.get(page);
+  useEffect(() => {
+    setFailed(undefined);
+    if (!entry || loaded.has(page)) return;
+    entry.load().then(
+      (module) => {
+        loaded.set(page, module.View);
+        setLoaded(page);
+      },
+      (cause) =>
+        setFailed(new ServiceError("A part of the console could not be loaded.", { status: 0, code: "", cause })),
+    );
+  }, [page]);
+  if (!entry)
+    return (
+      <Page title="Not found">
+        <Empty title="There is no such page." action={<a href={pathTo("home")}>Go to the start</a>} />
+      </Page>
+    );
+  if (failed)
+    return (
+      <Page title={entry.title}>
+        <Failure error={failed} retry={() => location.reload()} />
+      </Page>
+    );
+  if (!View)
+    return (
+      <Page title={entry.title}>
+        <Skeleton rows={8} table />
+      </Page>
+    );
+  return (
+    <Boundary key={page} title={entry.title}>
+      <View />
+    </Boundary>
+  );
+}
+
+/** A fault of the console itself: the rest of it goes on. */
+class Boundary extends Component<{ title: string; children: ComponentChildren }, { fault?: Error }> {
+  override state: { fault?: Error } = {};
+  override componentDidCatch(fault: Error) {
+    this.setState({ fault });
+  }
+  render() {
+    const { fault } = this.state;
+    if (!fault) return this.props.children;
+    return (
+      <Page title={this.props.title}>
+        <p class="banner bad" role="alert">
+          <span>
+            <b>This page has a fault.</b> {fault.message}
+          </span>
+          <Button onClick={() => location.reload()}>Load it again</Button>
+        </p>
+      </Page>
+    );
+  }
+}

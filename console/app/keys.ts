@@ -1,0 +1,59 @@
+// The keyboard: pages by `g` and a letter, rows by `j` and `k`, panels. Keys do nothing while a text is edited.
+import { signal } from "@preact/signals";
+import { pages } from "../pages/index.ts";
+import { go, pathTo } from "./router.ts";
+import { me } from "./session.ts";
+
+/** What is open beside the page. */
+export const panel = signal<"" | "palette" | "drawer" | "keys">("");
+
+const SEQUENCE_MS = 1_500;
+let armedUntil = 0;
+
+const isEditing = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+function moveRow(step: number): void {
+  const rows = [...document.querySelectorAll<HTMLElement>("[data-row]")];
+  const at = rows.indexOf(document.activeElement as HTMLElement);
+  rows[Math.min(rows.length - 1, Math.max(0, at < 0 ? 0 : at + step))]?.focus();
+}
+
+const actions: Record<string, () => void> = {
+  d: () => {
+    panel.value = panel.value === "drawer" ? "" : "drawer";
+  },
+  "?": () => {
+    panel.value = "keys";
+  },
+  "/": () => document.querySelector<HTMLElement>('main input[type="search"]')?.focus(),
+  j: () => moveRow(1),
+  k: () => moveRow(-1),
+  g: () => {
+    armedUntil = performance.now() + SEQUENCE_MS;
+  },
+};
+
+function onKey(event: KeyboardEvent): void {
+  if (!me.value) return;
+  const { key } = event;
+  if ((event.ctrlKey || event.metaKey) && key.toLowerCase() === "k") {
+    event.preventDefault();
+    panel.value = panel.value === "palette" ? "" : "palette";
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || isEditing(event.target)) return;
+  if (document.querySelector("dialog[open]")) return;
+  if (key === "Escape" && panel.value) {
+    panel.value = "";
+    return;
+  }
+  const entry = performance.now() < armedUntil ? pages.find((page) => page.key === key) : undefined;
+  armedUntil = 0;
+  const act = entry ? () => go(pathTo(entry.name)) : actions[key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
+export const startKeys = (): void => addEventListener("keydown", onKey);

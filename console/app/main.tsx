@@ -1,0 +1,28 @@
+// The console: signs in, then shows the page of the address inside the shell.
+import { effect } from "@preact/signals";
+import { render } from "preact";
+import { App } from "./app.tsx";
+import { startKeys } from "./keys.ts";
+import { forgetAll } from "./query.ts";
+import { go, place, workspacePath } from "./router.ts";
+import { lastWorkspace, me, open, session } from "./session.ts";
+
+startKeys();
+
+const start = place.value.tenant || (place.value.page === "" ? lastWorkspace() : "");
+if (start) void open(start);
+else session.value = { kind: "closed" };
+
+effect(() => {
+  const user = me.value;
+  const { tenant, page } = place.value;
+  if (!user) return;
+  if (!tenant && page !== "invitation" && page !== "reset")
+    go(workspacePath(user.tenant.id, "home"), { replace: true });
+  else if (tenant && tenant !== user.tenant.id) {
+    forgetAll();
+    void open(tenant);
+  } else if (tenant && !page) go(workspacePath(tenant, "home"), { replace: true });
+});
+
+render(<App />, document.getElementById("app")!);

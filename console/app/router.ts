@@ -1,0 +1,73 @@
+// The address as a signal: `/console/w/<tenant_id>/<page>/<id>?<filters>`, and links that change it without a load.
+import { computed, signal } from "@preact/signals";
+
+const ROOT = "/console";
+
+export interface Place {
+  /** Empty before a workspace is chosen. */
+  tenant: string;
+  page: string;
+  /** The rest of the path: ids and names of parts. */
+  parts: string[];
+  query: URLSearchParams;
+  hash: string;
+}
+
+const readPlace = ({ pathname, search, hash }: Location): Place => {
+  const segments = pathname.slice(ROOT.length).split("/").filter(Boolean).map(decodeURIComponent);
+  const query = new URLSearchParams(search);
+  const [scope, tenant = "", page = "", ...parts] = segments;
+  if (scope === "w") return { tenant, page, parts, query, hash };
+  return { tenant: "", page: scope ?? "", parts: segments.slice(1), query, hash };
+};
+
+export const place = signal<Place>(readPlace(location));
+
+/** Without the query, so that a change of a filter does not open the page anew. */
+export const placeKey = computed(() => [place.value.tenant, place.value.page].join("/"));
+
+addEventListener("popstate", () => {
+  place.value = readPlace(location);
+});
+
+export function go(path: string, { replace = false } = {}): void {
+  history[replace ? "replaceState" : "pushState"](null, "", path);
+  const before = placeKey.value;
+  place.value = readPlace(location);
+  if (before !== placeKey.value) scrollTo(0, 0);
+}
+
+/** The address of a page in the workspace that is open. */
+export function pathTo(page: string, id = "", query: Record<string, string | undefined> = {}): string {
+  const search = new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]): [string, string][] => (value ? [[name, value]] : [])),
+  ).toString();
+  const path = [ROOT, "w", place.value.tenant, page, id].filter(Boolean).join("/");
+  return search ? `${path}?${search}` : path;
+}
+
+export const workspacePath = (tenant: string, page = ""): string => [ROOT, "w", tenant, page].filter(Boolean).join("/");
+export const signInPath = (): string => `${ROOT}/sign-in`;
+
+/** Changes filters in the address; undefined removes one. */
+export function setQuery(changes: Record<string, string | undefined>): void {
+  const query = new URLSearchParams(place.value.query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value) query.set(name, value);
+    else query.delete(name);
+  }
+  const search = query.toString();
+  go(location.pathname + (search ? `?${search}` : ""), { replace: true });
+}
+
+/** Plain clicks on links of the console stay in the page. */
+document.addEventListener("click", (event) => {
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  if (!link || event.defaultPrevented || event.button !== 0) return;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (link.target || link.origin !== location.origin || link.hasAttribute("download")) return;
+  if (!link.pathname.startsWith(`${ROOT}/`) && link.pathname !== ROOT) return;
+  event.preventDefault();
+  if (link.hash && link.pathname === location.pathname) return document.querySelector<HTMLElement>(link.hash)?.focus();
+  go(link.pathname + link.search);
+});

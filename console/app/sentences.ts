@@ -1,0 +1,90 @@
+// Why a message went, waits or did not go, in one sentence: by reason, and for one subscriber.
+import type { Recipient } from "../../sdk/src/types.gen.ts";
+import type { lateSkips } from "../../shared/rules/progress.ts";
+import type { UnreachableReason } from "../../shared/rules/reach.ts";
+import { dateTime, plural } from "./time.ts";
+
+type Reason =
+  | UnreachableReason
+  | "unknown_subscriber"
+  | (typeof lateSkips)[number]
+  | "delivery_unconfirmed"
+  | "expired"
+  | "rate_limited"
+  | "quiet_hours"
+  | "topic_opt_out";
+
+/** After "did not get it:" and after a count. The type demands every reason of the rules. */
+const reasons: Record<Reason, string> = {
+  unknown_subscriber: "no such subscriber",
+  suppressed: "the address bounced or complained before",
+  no_consent: "no consent for this channel",
+  invalid_phone: "the phone number is not valid",
+  no_device: "no device that can receive it",
+  no_address: "no address for the chosen channels",
+  capped: "the frequency cap is reached",
+  template_not_approved: "the chat-app template is not approved",
+  canceled: "the send was canceled first",
+  delivery_unconfirmed: "the provider did not confirm it, and it is not sent twice",
+  expired: "it waited for more than a day",
+  rate_limited: "the provider took no more messages for a day",
+  quiet_hours: "quiet hours",
+  topic_opt_out: "opted out of the topic",
+};
+
+/** A reason of the rules, or a provider's own words. */
+export const reasonText = (reason: string): string =>
+  Object.hasOwn(reasons, reason) ? reasons[reason as Reason] : reason.replaceAll("_", " ");
+
+export const channelNames: Record<string, string> = {
+  ios: "iOS push",
+  android: "Android push",
+  web_push: "Web push",
+  email: "E-mail",
+  in_app: "In-app",
+  sms: "SMS",
+  chat_app: "Chat app",
+  push: "Push",
+};
+export const channelName = (channel: string): string => channelNames[channel] ?? channel;
+
+const listed = (words: readonly string[]): string =>
+  words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+
+/** What happened to the message of one subscriber. */
+export function explain(name: string, { state, decision, reason, attempts, deferred_until, now }: Recipient): string {
+  const why = reason ? reasonText(reason) : "";
+  const delivered = attempts.filter((one) => one.state === "delivered").map(({ channel }) => channelName(channel));
+  if (decision === "not_in_audience") return `${name} is not in the audience of this send.`;
+  if (state === "held_out")
+    return `${name} is in the control group and gets nothing, so that the effect can be measured.`;
+  if (state === "delivered") return `${name} got it by ${listed([...new Set(delivered)]) || "a channel"}.`;
+  if (state === "deferred") {
+    const zone = now?.quiet_hours?.timezone;
+    const until = deferred_until ? ` until ${dateTime(deferred_until, zone)}${zone ? ` in ${zone}` : ""}` : "";
+    return `${name} gets it later: ${why || "quiet hours"}${until}.`;
+  }
+  if (state === "pending") return `${name} is still in the queue of this send.`;
+  if (state === "canceled") return `${name} did not get it: the send was canceled first.`;
+  if (state === "bounced") return `${name} did not get it: the address sent it back${why ? ` (${why})` : ""}.`;
+  if (state === "failed") return `${name} did not get it: ${why || "the provider refused it"}.`;
+  return `${name} did not get it: ${why || "a rule of the workspace forbids it"}.`;
+}
+
+interface Counts {
+  total: number;
+  sent: number;
+  deferred: number;
+  held_out: number;
+}
+
+/** `12,430 people: 11,900 get it, 300 do not (no consent), 230 wait for quiet hours`. */
+export function countSentence({ total, sent, deferred, held_out }: Counts, skipped: Record<string, number>): string {
+  const parts = [
+    `${plural(sent, "person gets", "people get")} it now`,
+    ...(deferred ? [`${plural(deferred, "waits", "wait")} for the end of quiet hours`] : []),
+    ...(held_out ? [`${plural(held_out, "is", "are")} held out as control group`] : []),
+    ...Object.entries(skipped).map(([reason, count]) => `${plural(count, "does", "do")} not: ${reasonText(reason)}`),
+  ];
+  return `Of ${plural(total, "person", "people")}: ${parts.join("; ")}.`;
+}

@@ -1,0 +1,117 @@
+// Who is signed in: the access token in memory, the refresh token in a cookie that this page cannot read.
+import { computed, signal } from "@preact/signals";
+import { ServiceError } from "../../sdk/src/errors.ts";
+import type { AccountGetMeAnswer } from "../../sdk/src/types.gen.ts";
+import { api, setToken } from "./api.ts";
+import { place } from "./router.ts";
+import { setServiceTime } from "./time.ts";
+
+export type Me = AccountGetMeAnswer & { now?: string };
+
+type State = { kind: "opening" } | { kind: "closed"; reason?: string } | { kind: "open"; me: Me };
+
+export const session = signal<State>({ kind: "opening" });
+export const me = computed(() => (session.value.kind === "open" ? session.value.me : undefined));
+
+/** Only the local service has a control surface. */
+export const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname);
+
+const LAST = "workspace";
+export const lastWorkspace = (): string => {
+  try {
+    return localStorage.getItem(LAST) ?? "";
+  } catch {
+    return "";
+  }
+};
+
+function remember(tenant: string): void {
+  try {
+    localStorage.setItem(LAST, tenant);
+  } catch {
+    // Storage is closed to this page: the next visit asks for the workspace.
+  }
+}
+
+/** Tabs queue, because each refresh replaces the token of the cookie. */
+function exclusively<T>(tenant: string, work: () => Promise<T>): Promise<T> {
+  return "locks" in navigator ? navigator.locks.request(`r.${tenant}`, work) : work();
+}
+
+async function renew(tenant: string): Promise<string> {
+  try {
+    const answer = await exclusively(tenant, () => api.auth.refreshBrowser({ tenant_id: tenant }));
+    setToken(answer.access_token, () => renew(tenant));
+    return answer.access_token;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status === 0 || error.status >= 500) throw error;
+    setToken("", undefined);
+    session.value = { kind: "closed", reason: "Your session has ended. Sign in again to go on." };
+    return "";
+  }
+}
+
+/** Opens the workspace of the address by its cookie. */
+export async function open(tenant: string): Promise<void> {
+  session.value = { kind: "opening" };
+  try {
+    const fresh = tenant && (await renew(tenant));
+    if (!fresh) {
+      session.value = { kind: "closed" };
+      return;
+    }
+    await readMe();
+    remember(tenant);
+  } catch (error) {
+    session.value = { kind: "closed", reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+export async function readMe(): Promise<void> {
+  const found: Me = await api.account.getMe();
+  if (found.now) setServiceTime(Date.parse(found.now));
+  session.value = { kind: "open", me: found };
+}
+
+interface Begun {
+  tenant: { id: string };
+  access_token: string;
+  refresh_token: string;
+}
+
+/** Moves a new session into the cookie of its workspace. @returns the workspace. */
+export async function begin({ tenant, access_token, refresh_token }: Begun): Promise<string> {
+  await api.auth.keepBrowser({ refresh_token });
+  setToken(access_token, () => renew(tenant.id));
+  await readMe();
+  remember(tenant.id);
+  return tenant.id;
+}
+
+export async function switchTo(tenant: string): Promise<string> {
+  return begin(await api.auth.switch({ tenant_id: tenant }));
+}
+
+export async function signOut(): Promise<void> {
+  const { tenant } = place.value;
+  await exclusively(tenant, () => api.auth.logoutBrowser({ tenant_id: tenant }));
+  setToken("", undefined);
+  session.value = { kind: "closed" };
+}
+
+/** Signs in as the owner of the demo workspace of a local service. @returns the workspace. */
+export async function continueAsDemo(): Promise<string> {
+  const { tenant_id } = (await local("demo")) as { tenant_id: string };
+  const { access_token } = (await local("tokens", { tenant_id })) as { access_token: string };
+  setToken(access_token, undefined);
+  return switchTo(tenant_id);
+}
+
+/** A call of the local service's control surface. */
+export async function local(name: string, body?: object): Promise<unknown> {
+  const response = await fetch(`/_local/${name}`, {
+    ...(body && { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+  });
+  if (!response.ok) throw new Error(`The local service answered ${response.status}.`);
+  return response.json();
+}

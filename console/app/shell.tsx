@@ -1,0 +1,195 @@
+// The frame of every page: navigation, workspace, theme, developer drawer, palette, messages.
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Button } from "../components/button.tsx";
+import { Icon } from "../components/icon.tsx";
+import { pages } from "../pages/index.ts";
+import { Drawer } from "./drawer.tsx";
+import { KeyHelp } from "./key-help.tsx";
+import { panel } from "./keys.ts";
+import { Palette } from "./palette.tsx";
+import { pathTo, place, workspacePath } from "./router.ts";
+import { me, session, signOut, switchTo } from "./session.ts";
+import { dismiss, say, toasts } from "./toast.ts";
+
+const isOnline = signal(navigator.onLine);
+for (const name of ["online", "offline"] as const)
+  addEventListener(name, () => {
+    isOnline.value = name === "online";
+  });
+
+export function Shell({ children }: { children: ComponentChildren }) {
+  const user = me.value;
+  const { page } = place.value;
+  useEffect(() => {
+    document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+  }, [page]);
+  return (
+    <div class={panel.value === "drawer" ? "shell with-drawer" : "shell"}>
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <Navigation />
+      <main class="main" id="main" tabIndex={-1}>
+        {!isOnline.value && (
+          <p class="banner bad">
+            <Icon name="warning" />
+            This machine is offline. You see what was loaded before.
+          </p>
+        )}
+        {user?.tenant.status === "suspended" && (
+          <p class="banner bad">
+            <Icon name="warning" />
+            This workspace is suspended. Only its plan and bill can be changed.
+          </p>
+        )}
+        {children}
+      </main>
+      {panel.value === "drawer" && <Drawer />}
+      {panel.value === "palette" && <Palette />}
+      {panel.value === "keys" && <KeyHelp />}
+      <div class="toasts" role="status" aria-live="polite">
+        {toasts.value.map(({ id, text, undo }) => (
+          <div key={id} class="toast">
+            {text}
+            {undo && (
+              <button
+                type="button"
+                onClick={() => {
+                  undo();
+                  dismiss(id);
+                }}
+              >
+                Undo
+              </button>
+            )}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const SECTIONS = ["", "Messages", "People", "Set-up"] as const;
+
+function Navigation() {
+  const [isOpen, setOpen] = useState(false);
+  const { page } = place.value;
+  useEffect(() => setOpen(false), [page]);
+  return (
+    <nav class={isOpen ? "nav is-open" : "nav"} aria-label="Console">
+      <div class="nav-top">
+        <img class="nav-mark" src="/console/icon.svg" alt="" />
+        <Workspaces />
+        <span class="menu-button">
+          <Button kind="quiet" icon="menu" label="Menu" pressed={isOpen} onClick={() => setOpen(!isOpen)} />
+        </span>
+      </div>
+      <div class="nav-body">
+        {SECTIONS.map((section) => {
+          const entries = pages.filter((entry) => entry.section === section);
+          if (entries.length === 0) return null;
+          return (
+            <div key={section}>
+              {section && <h2>{section}</h2>}
+              {entries.map(({ name, title, icon }) => (
+                <a key={name} href={pathTo(name)} aria-current={name === page ? "page" : undefined}>
+                  <Icon name={icon} />
+                  {title}
+                </a>
+              ))}
+            </div>
+          );
+        })}
+      </div>
+      <NavigationEnd />
+    </nav>
+  );
+}
+
+function NavigationEnd() {
+  const user = me.value;
+  const theme = useTheme();
+  return (
+    <div class="nav-end">
+      <div class="who">
+        <b>{user?.user.name}</b>
+        <span>
+          {user?.role}
+          {user?.read_only && ", may only read"}
+        </span>
+      </div>
+      <div class="nav-tools">
+        <Button
+          kind="quiet"
+          icon="search"
+          label="Find pages, actions and people (Ctrl K)"
+          onClick={() => (panel.value = "palette")}
+        />
+        <Button
+          kind="quiet"
+          icon="code"
+          label="Calls of this page (d)"
+          pressed={panel.value === "drawer"}
+          onClick={() => (panel.value = panel.value === "drawer" ? "" : "drawer")}
+        />
+        <Button
+          kind="quiet"
+          icon={theme.isDark ? "sun" : "moon"}
+          label={theme.isDark ? "Light theme" : "Dark theme"}
+          onClick={theme.toggle}
+        />
+        <Button kind="quiet" icon="leave" label="Sign out" onClick={() => void signOut()} />
+      </div>
+    </div>
+  );
+}
+
+function useTheme() {
+  const { dataset } = document.documentElement;
+  const [isDark, setDark] = useState(
+    dataset.theme ? dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches,
+  );
+  const toggle = () => {
+    const theme = isDark ? "light" : "dark";
+    dataset.theme = theme;
+    try {
+      localStorage.setItem("theme", theme);
+    } catch {
+      say("This browser does not keep the theme.");
+    }
+    setDark(!isDark);
+  };
+  return { isDark, toggle };
+}
+
+/** Names where the API tells them, else the beginning of the id. */
+function Workspaces() {
+  const user = me.value;
+  if (!user) return null;
+  const { workspaces, tenant } = user;
+  if (workspaces.length < 2)
+    return (
+      <div class="workspace">
+        <b>{tenant.name}</b>
+      </div>
+    );
+  const nameOf = (one: (typeof workspaces)[number]) =>
+    one.tenant_id === tenant.id ? tenant.name : ((one as { name?: string }).name ?? one.tenant_id.slice(0, 8));
+  const choose = async (id: string) => {
+    session.value = { kind: "opening" };
+    location.assign(workspacePath(await switchTo(id), "home"));
+  };
+  return (
+    <div class="workspace">
+      <select aria-label="Workspace" value={tenant.id} onInput={(event) => void choose(event.currentTarget.value)}>
+        {workspaces.map((one) => (
+          <option key={one.tenant_id} value={one.tenant_id}>
+            {nameOf(one)}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+// Service time, which a test clock may move, and how times, numbers and shares are written.
+import { signal } from "@preact/signals";
+
+const offset = signal(0);
+
+/** Called with what the API says is now. */
+export function setServiceTime(now: number): void {
+  offset.value = now - Date.now();
+}
+
+export const now = (): number => Date.now() + offset.value;
+
+export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const LOCALE = "en-GB";
+const numbers = new Intl.NumberFormat(LOCALE);
+const shares = new Intl.NumberFormat(LOCALE, { style: "percent", maximumFractionDigits: 1 });
+const moment = (timeZone: string, more: Intl.DateTimeFormatOptions = {}) =>
+  new Intl.DateTimeFormat(LOCALE, {
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone,
+    ...more,
+  });
+
+export const number = (value: number): string => numbers.format(value);
+export const share = (part: number, whole: number): string => (whole === 0 ? "–" : shares.format(part / whole));
+export const plural = (value: number, one: string, many = `${one}s`): string =>
+  `${number(value)} ${value === 1 ? one : many}`;
+
+/** `22 Nov, 11:28`, with the year when it is another one. */
+export function dateTime(value: string | number, timeZone = zone): string {
+  const at = new Date(value);
+  const year = at.getUTCFullYear() === new Date(now()).getUTCFullYear() ? {} : { year: "numeric" as const };
+  return moment(timeZone, year).format(at);
+}
+
+/** The same with its zone: `22 Nov 2026, 11:28:05 CET`. */
+export const fullTime = (value: string | number, timeZone = zone): string =>
+  moment(timeZone, { year: "numeric", second: "2-digit", timeZoneName: "short" }).format(new Date(value));
+
+const STEPS = [
+  [60, "second"],
+  [60, "minute"],
+  [24, "hour"],
+  [14, "day"],
+] as const;
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
+
+/** `2m ago`, `in 3h`; older than two weeks: the date. */
+export function ago(value: string | number): string {
+  let amount = (new Date(value).getTime() - now()) / 1_000;
+  for (const [size, unit] of STEPS) {
+    if (Math.abs(amount) < size) {
+      if (unit === "second" && Math.abs(amount) < 10) return "now";
+      return relative.format(Math.round(amount), unit);
+    }
+    amount /= size;
+  }
+  return dateTime(value);
+}
+
+/** The value of an `<input type="datetime-local">` in the browser's zone, and back. */
+export function toLocalInput(at: number): string {
+  const shifted = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 16);
+}
+export const fromLocalInput = (text: string): string => new Date(text).toISOString();

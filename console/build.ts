@@ -1,0 +1,135 @@
+// The only build of the console: hashed ES modules and the documents that load them. Nothing built is committed.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import {
+  CONSOLE_PATH,
+  commonHeaders,
+  consolePolicy,
+  HASHED_PATH,
+  IMMUTABLE,
+  letterPolicy,
+  REVALIDATED,
+} from "./policy.ts";
+
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+export interface ConsoleFile {
+  content: Buffer;
+  headers: Record<string, string>;
+}
+
+/** Path of the address → file. */
+export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
+
+const TYPES: Record<string, string> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+const typeOf = (path: string): string => TYPES[path.slice(path.lastIndexOf(".") + 1)] ?? "application/octet-stream";
+
+export async function buildConsole(): Promise<ConsoleFiles> {
+  const { outputFiles, metafile } = await build({
+    entryPoints: { main: "console/app/main.tsx", theme: "console/static/theme.js", style: "console/styles/index.css" },
+    absWorkingDir: ROOT,
+    outdir: join(ROOT, "console", "a"),
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    target: "es2022",
+    minify: true,
+    write: false,
+    metafile: true,
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    alias: { react: "preact/compat", "react-dom": "preact/compat", "react/jsx-runtime": "preact/jsx-runtime" },
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  const files = new Map<string, ConsoleFile>();
+  const add = (path: string, content: Uint8Array, cache: string, policy = consolePolicy) =>
+    files.set(path, {
+      content: Buffer.from(content),
+      headers: {
+        ...commonHeaders,
+        "content-type": typeOf(path),
+        "cache-control": cache,
+        "content-security-policy": policy,
+      },
+    });
+  for (const { path, contents } of outputFiles) add(HASHED_PATH + nameOf(path), contents, IMMUTABLE);
+  const entries = Object.entries(metafile.outputs);
+  const entry = (source: string) => {
+    const [path] = entries.find(([, { entryPoint }]) => entryPoint === source) ?? [];
+    if (!path) throw new Error(`The build has no entry ${source}.`);
+    return HASHED_PATH + nameOf(path);
+  };
+  const imported = entries
+    .find(([, { entryPoint }]) => entryPoint === "console/app/main.tsx")![1]
+    .imports.filter(({ kind }) => kind === "import-statement")
+    .map(({ path }) => HASHED_PATH + nameOf(path));
+  const page = documentWith({
+    theme: entry("console/static/theme.js"),
+    style: entry("console/styles/index.css"),
+    main: entry("console/app/main.tsx"),
+    imported,
+  });
+  add(`${CONSOLE_PATH}/index.html`, Buffer.from(page), REVALIDATED);
+  add(`${CONSOLE_PATH}/icon.svg`, readFileSync(join(HERE, "static", "icon.svg")), REVALIDATED);
+  addLetters(add);
+  return files;
+}
+
+type Add = (path: string, content: Uint8Array, cache: string, policy?: string) => void;
+
+/** The document of mails, and its variant that loads remote images. */
+function addLetters(add: Add): void {
+  const script = readFileSync(join(HERE, "static", "letter.js"), "utf8");
+  const hash = `sha256-${createHash("sha256").update(script).digest("base64")}`;
+  const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Mail</title><body><script>${script}</script>`;
+  for (const [name, images] of [
+    ["letter", "data:"],
+    ["letter-images", "data: https:"],
+  ] as const)
+    add(`${CONSOLE_PATH}/${name}.html`, Buffer.from(page), REVALIDATED, letterPolicy(hash, images));
+}
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+interface Entries {
+  theme: string;
+  style: string;
+  main: string;
+  imported: readonly string[];
+}
+
+const documentWith = ({ theme, style, main, imported }: Entries): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Console</title>
+<link rel="icon" href="${CONSOLE_PATH}/icon.svg" type="image/svg+xml">
+<script src="${theme}"></script>
+<link rel="stylesheet" href="${style}">
+${imported.map((path) => `<link rel="modulepreload" href="${path}">\n`).join("")}<script type="module" src="${main}"></script>
+<body>
+<div id="app"></div>
+<noscript>The console needs JavaScript.</noscript>
+`;
+
+/** When the sources of the console last changed, in milliseconds of the machine's clock. */
+export function consoleChangedAt(folder = HERE): number {
+  let newest = 0;
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) newest = Math.max(newest, statSync(join(entry.parentPath, entry.name)).mtimeMs);
+  return newest;
+}

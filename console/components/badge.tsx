@@ -1,0 +1,49 @@
+// A state as icon and word; its colour only repeats them.
+import { Icon, type IconName } from "./icon.tsx";
+
+type Tone = "good" | "warn" | "bad" | "held" | "accent" | "plain";
+
+const STATES: Record<string, [IconName, Tone, string?]> = {
+  active: ["check", "good"],
+  live: ["play", "good"],
+  ready: ["check", "good"],
+  delivered: ["check", "good"],
+  sent: ["check", "good"],
+  completed: ["check", "good"],
+  verified: ["check", "good"],
+  opted_in: ["check", "good", "opted in"],
+  success: ["check", "good"],
+  succeeded: ["check", "good"],
+  scheduled: ["clock", "accent"],
+  queued: ["clock", "accent"],
+  processing: ["activity", "accent"],
+  pending: ["clock", "warn"],
+  deferred: ["clock", "warn", "waiting"],
+  retrying: ["clock", "warn"],
+  paused: ["pause", "warn"],
+  past_due: ["warning", "warn", "past due"],
+  failed: ["cross", "bad"],
+  bounced: ["cross", "bad"],
+  invalid: ["cross", "bad"],
+  suspended: ["cross", "bad"],
+  opted_out: ["cross", "bad", "opted out"],
+  unsubscribed: ["cross", "bad"],
+  held_out: ["shield", "held", "held out"],
+  skipped: ["dash", "plain"],
+  canceled: ["cross", "plain"],
+  exited: ["leave", "plain"],
+  draft: ["pencil", "plain"],
+  archived: ["archive", "plain"],
+  ended: ["archive", "plain"],
+  not_in_audience: ["dash", "plain", "not in the audience"],
+};
+
+export function Badge({ state, word }: { state: string; word?: string }) {
+  const [icon, tone, own] = STATES[state] ?? (["dots", "plain"] as [IconName, Tone]);
+  return (
+    <span class={`badge ${tone}`}>
+      <Icon name={icon} />
+      {word ?? own ?? state.replaceAll("_", " ")}
+    </span>
+  );
+}

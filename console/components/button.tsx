@@ -1,0 +1,89 @@
+// Buttons and links that look like buttons. A refused one stays, disabled, with its reason.
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+import type { Operation } from "../app/api.ts";
+import { may } from "../app/may.ts";
+import { Icon, type IconName } from "./icon.tsx";
+
+interface Look {
+  kind?: "primary" | "danger" | "quiet" | undefined;
+  icon?: IconName | undefined;
+  wide?: boolean;
+}
+
+interface ButtonProps extends Look {
+  children?: ComponentChildren;
+  /** What the button does, where it shows an icon alone. */
+  label?: string;
+  /** The operation that it calls: who may not call it sees why. */
+  needs?: Operation | undefined;
+  /** Why it cannot be used now. */
+  refusal?: string | undefined;
+  isBusy?: boolean | undefined;
+  type?: "button" | "submit";
+  pressed?: boolean;
+  onClick?: (() => void) | undefined;
+}
+
+const classOf = ({ kind, wide }: Look, isIcon: boolean): string =>
+  ["button", kind, wide && "wide", isIcon && "icon-only"].filter(Boolean).join(" ");
+
+export function Button({
+  children,
+  label,
+  needs,
+  refusal,
+  isBusy,
+  type = "button",
+  onClick,
+  pressed,
+  ...look
+}: ButtonProps) {
+  const id = useId();
+  const reason = (needs && may(needs).reason) || refusal;
+  const isRefused = reason !== undefined && reason !== "";
+  return (
+    <>
+      <button
+        type={isRefused ? "button" : type}
+        class={classOf(look, children === undefined)}
+        aria-label={label}
+        aria-disabled={isRefused || isBusy ? "true" : undefined}
+        aria-describedby={isRefused ? id : undefined}
+        aria-pressed={pressed}
+        title={isRefused ? reason : label}
+        onClick={() => !isRefused && !isBusy && onClick?.()}
+      >
+        {look.icon && <Icon name={look.icon} />}
+        {children}
+        {isBusy && <span class="unseen">, in progress</span>}
+      </button>
+      {isRefused && (
+        <span id={id} class="refusal">
+          {reason}
+        </span>
+      )}
+    </>
+  );
+}
+
+export function LinkButton({
+  children,
+  href,
+  needs,
+  ...look
+}: Look & { children: ComponentChildren; href: string; needs?: Operation }) {
+  const reason = needs && may(needs).reason;
+  if (reason)
+    return (
+      <Button {...look} needs={needs}>
+        {children}
+      </Button>
+    );
+  return (
+    <a class={classOf(look, false)} href={href}>
+      {look.icon && <Icon name={look.icon} />}
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,184 @@
+// A form made from the schema of a flat body. Refused fields are marked by their path, and the first one has the focus.
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ServiceError } from "../../sdk/src/errors.ts";
+import { Button } from "./button.tsx";
+import { Check, Choices, SelectField, TextField } from "./field.tsx";
+import { titleOf } from "./states.tsx";
+
+export interface FieldSchema {
+  type?: string | readonly string[];
+  enum?: readonly string[];
+  items?: FieldSchema;
+  format?: string;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  description?: string;
+  default?: unknown;
+  properties?: Record<string, FieldSchema>;
+}
+
+export interface FormSchema {
+  type?: string;
+  properties?: Record<string, FieldSchema>;
+  required?: readonly string[];
+}
+
+export interface FieldText {
+  label?: string;
+  /** Where to find the value. */
+  hint?: string;
+  secret?: boolean;
+  rows?: number;
+}
+
+type Values = Record<string, unknown>;
+
+interface SchemaFormProps {
+  schema: FormSchema;
+  /** By field; a field that is missing here gets its name in words. */
+  texts?: Record<string, FieldText>;
+  /** Fields that are not asked for, in this form. */
+  omit?: readonly string[];
+  initial?: Values;
+  submit: string;
+  needs?: Parameters<typeof Button>[0]["needs"];
+  action: { isBusy: boolean; error: ServiceError | undefined };
+  onSubmit: (values: Values) => void;
+  children?: ComponentChildren;
+}
+
+const wordsOf = (name: string): string => {
+  const text = name.replaceAll("_", " ").replace(/\bid\b/g, "id");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};
+
+/** What is wrong with the whole, after the fields that have an input said theirs. */
+export function FormFault({ error, placed }: { error: ServiceError | undefined; placed: readonly string[] }) {
+  if (!error) return null;
+  const rest = Object.entries(error.fields ?? {}).filter(([path]) => !placed.includes(path));
+  if (error.fields && rest.length === 0) return null;
+  return (
+    <div class="banner bad" role="alert">
+      <span>
+        {error.fields ? "" : <b>{titleOf(error)} </b>}
+        {error.fields ? rest.map(([path, reason]) => `${path}: ${reason}`).join("; ") : error.message}
+      </span>
+    </div>
+  );
+}
+
+/** Moves the focus to the first refused input of a form after each refusal. */
+export function useFaultFocus(error: ServiceError | undefined) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [error]);
+  return form;
+}
+
+export function SchemaForm({
+  schema,
+  texts = {},
+  omit = [],
+  initial = {},
+  submit,
+  needs,
+  action,
+  onSubmit,
+  children,
+}: SchemaFormProps) {
+  const fields = Object.entries(schema.properties ?? {}).filter(([name]) => !omit.includes(name));
+  const isRequired = (name: string) => schema.required?.includes(name) ?? false;
+  const startOf = (name: string, field: FieldSchema) =>
+    initial[name] ?? field.default ?? (isRequired(name) ? field.enum?.[0] : undefined);
+  const defaults = Object.fromEntries(fields.map(([name, field]) => [name, startOf(name, field)]));
+  const [values, setValues] = useState<Values>(defaults);
+  const form = useFaultFocus(action.error);
+  const set = (name: string, value: unknown) => setValues({ ...values, [name]: value });
+  const given = () =>
+    Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "" && value !== undefined));
+  return (
+    <form
+      ref={form}
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit(given());
+      }}
+    >
+      {fields.map(([name, field]) => (
+        <SchemaField
+          key={name}
+          name={name}
+          field={field}
+          text={texts[name] ?? {}}
+          value={values[name]}
+          fault={action.error?.fields?.[name]}
+          required={isRequired(name)}
+          onInput={(value) => set(name, value)}
+        />
+      ))}
+      {children}
+      <FormFault error={action.error} placed={fields.map(([name]) => name)} />
+      <div class="actions">
+        <Button kind="primary" type="submit" needs={needs} isBusy={action.isBusy}>
+          {submit}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface SchemaFieldProps {
+  name: string;
+  field: FieldSchema;
+  text: FieldText;
+  value: unknown;
+  fault: string | undefined;
+  required: boolean;
+  onInput: (value: unknown) => void;
+}
+
+function SchemaField({ name, field, text, value, fault, required, onInput }: SchemaFieldProps) {
+  const label = (text.label ?? wordsOf(name)) + (required ? "" : " (optional)");
+  const hint = text.hint ?? field.description;
+  if (field.type === "array" && field.items?.enum) {
+    const chosen = (value ?? []) as string[];
+    const toggle = (one: string) =>
+      onInput(chosen.includes(one) ? chosen.filter((other) => other !== one) : [...chosen, one]);
+    const options = field.items.enum.map((one) => ({ value: one, label: one }));
+    return <Choices legend={label} name={name} value={chosen} options={options} onInput={toggle} fault={fault} />;
+  }
+  if (field.enum) {
+    const options = field.enum.map((one) => ({ value: one, label: one.replaceAll("_", " ") }));
+    const all = required || field.default !== undefined ? options : [{ value: "", label: "–" }, ...options];
+    return (
+      <SelectField
+        label={label}
+        hint={hint}
+        fault={fault}
+        value={String(value ?? "")}
+        options={all}
+        onInput={onInput}
+      />
+    );
+  }
+  if (field.type === "boolean")
+    return <Check label={label} {...(hint && { note: hint })} checked={value === true} onInput={onInput} />;
+  const isNumber = field.type === "integer" || field.type === "number";
+  return (
+    <TextField
+      label={label}
+      hint={hint}
+      fault={fault}
+      required={required}
+      value={String(value ?? "")}
+      type={text.secret ? "password" : isNumber ? "number" : field.format === "email" ? "email" : "text"}
+      autocomplete="off"
+      {...(text.rows && { rows: text.rows })}
+      onInput={(next) => onInput(isNumber && next !== "" ? Number(next) : next)}
+    />
+  );
+}

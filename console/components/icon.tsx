@@ -1,0 +1,52 @@
+// Icons: one path each, on a 16-pixel grid, drawn in the colour of the text.
+
+const paths = {
+  home: "M2.5 7 8 2.5 13.5 7v6.5h-4v-4h-3v4h-4z",
+  send: "M14 2 7 9M14 2l-4.5 12L7 9 2 6.5z",
+  activity: "M1.5 8h3l2-5 3 10 2-5h3",
+  people:
+    "M6 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zm-4.5 5.5c0-2.5 2-4 4.5-4s4.5 1.5 4.5 4M11 3.200a2.5 2.5 0 0 1 0 4.600M12 9.800c1.5.6 2.5 1.900 2.5 3.700",
+  import: "M8 2v8m0 0 3-3m-3 3L5 7M2.5 11v2.5h11V11",
+  channel: "M8 8.5v5M5.5 6a3.5 3.5 0 0 1 5 0M3.5 4a6.300 6.300 0 0 1 9 0M8 8.5h.01",
+  journey:
+    "M3.5 5.5a2 2 0 1 0 0-4 2 2 0 0 0 0 4zm9 9a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM5.5 3.5H10a2.5 2.5 0 0 1 0 5H6a2 2 0 0 0 0 4h4.5",
+  campaign: "M2.5 6.5v3h2.5l5 3.5V3l-5 3.5zM12.5 6c1 1.200 1 2.800 0 4",
+  insights: "M2.5 13.5V8m3.700 5.5V3m3.700 10.5v-4m3.600 4V5.5",
+  segment: "M8 2v6l5 3.300M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12z",
+  webhook:
+    "M6 7.5 4 11a1.800 1.800 0 1 0 2 .5h5M10 11.5a1.800 1.800 0 1 0 1.5-2.200L9 5M6.5 4.5a1.800 1.800 0 1 1 3.200-.5",
+  content: "M3.5 2h6l3 3v9h-9zM9.5 2v3h3M6 8.5h4M6 11h4",
+  settings:
+    "M8 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM8 1.5v2M8 12.5v2M1.5 8h2M12.5 8h2M3.400 3.400l1.400 1.400M11.200 11.200l1.400 1.400M3.400 12.600l1.400-1.400M11.200 4.800l1.400-1.400",
+  operator: "M2 3h12v4H2zM2 9h12v4H2zM4.5 5h.01M4.5 11h.01",
+  search: "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zm7 2-3.5-3.5",
+  plus: "M8 3v10M3 8h10",
+  check: "M3 8.5 6.5 12 13 4.5",
+  cross: "M4 4l8 8M12 4l-8 8",
+  dash: "M3.5 8h9",
+  clock: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 4.5V8l2.5 1.5",
+  pause: "M5.5 3.5v9M10.5 3.5v9",
+  play: "M5 3l8 5-8 5z",
+  warning: "M8 2 1.5 13.5h13zM8 6.5v3.5M8 12h.01",
+  pencil: "M3 13l.7-2.800L11 3l2 2-7.200 7.300z",
+  archive: "M2 3h12v3H2zM3 6v7.5h10V6M6.5 9h3",
+  shield: "M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4z",
+  code: "M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5",
+  menu: "M2 4h12M2 8h12M2 12h12",
+  sun: "M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8 1.5v1M8 13.5v1M1.5 8h1M13.5 8h1M3.400 3.400l.7.7M11.900 11.900l.7.7M3.400 12.600l.7-.7M11.900 4.100l.7-.7",
+  moon: "M13 9.5A5.5 5.5 0 1 1 6.5 3a4.5 4.5 0 0 0 6.5 6.5z",
+  leave: "M6.5 2.5h-4v11h4M6 8h8m0 0-3-3m3 3-3 3",
+  left: "M10 3 5 8l5 5",
+  right: "M6 3l5 5-5 5",
+  dots: "M3.5 8h.01M8 8h.01M12.5 8h.01",
+} as const;
+
+export type IconName = keyof typeof paths;
+
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+      <path d={paths[name]} />
+    </svg>
+  );
+}

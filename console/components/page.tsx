@@ -1,0 +1,152 @@
+// The head of a page, cards, and small parts that pages share.
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ago, fullTime } from "../app/time.ts";
+import { say } from "../app/toast.ts";
+import { Button } from "./button.tsx";
+import { Icon } from "./icon.tsx";
+
+interface PageProps {
+  title: string;
+  about?: ComponentChildren;
+  /** The page above this one. */
+  back?: { href: string; label: string };
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function Page({ title, about, back, actions, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Console`;
+  }, [title]);
+  return (
+    <div class="content">
+      <header class="page-head">
+        <div>
+          {back && (
+            <a class="back" href={back.href}>
+              <Icon name="left" />
+              {back.label}
+            </a>
+          )}
+          <h1 tabIndex={-1}>{title}</h1>
+          {about && <p>{about}</p>}
+        </div>
+        {actions && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+interface CardProps {
+  title?: ComponentChildren;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+  /** A table that reaches the edges. */
+  flush?: boolean;
+}
+
+export function Card({ title, actions, children, flush }: CardProps) {
+  return (
+    <section class={flush ? "card flush" : "card"}>
+      {(title || actions) && (
+        <header>
+          <h2>{title}</h2>
+          {actions && <div class="actions">{actions}</div>}
+        </header>
+      )}
+      {children}
+    </section>
+  );
+}
+
+export function Time({ at }: { at: string | number | null | undefined }) {
+  if (!at) return <span class="dim">–</span>;
+  return (
+    <time dateTime={new Date(at).toISOString()} title={fullTime(at)}>
+      {ago(at)}
+    </time>
+  );
+}
+
+export function Figure({ value, label }: { value: ComponentChildren; label: string }) {
+  return (
+    <div class="figure">
+      <b>{value}</b>
+      <span>{label}</span>
+    </div>
+  );
+}
+
+export function Code({ text, label = "Copy" }: { text: string; label?: string }) {
+  const copy = () => navigator.clipboard.writeText(text).then(() => say("Copied."));
+  return (
+    <div class="code">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long code is scrolled by keyboard */}
+      <pre tabIndex={0}>{text}</pre>
+      <Button onClick={() => void copy()}>{label}</Button>
+    </div>
+  );
+}
+
+interface DialogProps {
+  title: string;
+  close: () => void;
+  children: ComponentChildren;
+  class?: string;
+}
+
+export function Dialog({ title, close, children, class: name }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} class={name} aria-label={title} onClose={close}>
+      <div class="dialog-body">
+        <h2>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  children: ComponentChildren;
+  /** Must be typed before the button works; deleting asks the name. */
+  name?: string;
+  act: string;
+  isBusy?: boolean;
+  onConfirm: () => void;
+  close: () => void;
+}
+
+export function Confirm({ title, children, name, act, isBusy, onConfirm, close }: ConfirmProps) {
+  const [typed, setTyped] = useState("");
+  const refusal = name !== undefined && typed !== name ? "Type the name first." : undefined;
+  return (
+    <Dialog title={title} close={close}>
+      <div>{children}</div>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!refusal) onConfirm();
+        }}
+      >
+        {name !== undefined && (
+          <label class="field">
+            <span class="label">Type {name} to confirm</span>
+            <input value={typed} onInput={(event) => setTyped(event.currentTarget.value)} autocomplete="off" />
+          </label>
+        )}
+        <div class="actions end">
+          <Button onClick={close}>Cancel</Button>
+          <Button kind="danger" type="submit" refusal={refusal} isBusy={isBusy}>
+            {act}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

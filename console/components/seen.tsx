@@ -1,0 +1,102 @@
+// A message as it looks on its channel: letter, bubble, push, in-app card.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Button } from "./button.tsx";
+
+interface Content {
+  channel: string;
+  title: string;
+  body: string;
+  /** The mail as it is sent. */
+  html?: string | undefined;
+}
+
+/** Characters of the basic alphabet of SMS; any other makes the message shorter. */
+const BASIC = /^[\n\r !"#$%&'()*+,\-./0-9:;<=>?@A-Z_a-z¡£¤¥§¿ÄÅÆÇÉÑÖØÜßàäåæèéìñòöøùüΓΔΘΛΞΠΣΦΨΩ]*$/;
+
+export function segmentsOf(text: string): number {
+  const [alone, each] = BASIC.test(text) ? [160, 153] : [70, 67];
+  return text.length <= alone ? 1 : Math.ceil(text.length / each);
+}
+
+export function SeenAs({ channel, title, body, html }: Content) {
+  if (channel === "email") return <Letter title={title} html={html ?? asHtml(body)} />;
+  if (channel === "sms" || channel === "chat_app") {
+    const text = title ? `${title}\n${body}` : body;
+    return (
+      <figure class="device">
+        <div class="bubble">{text}</div>
+        {channel === "sms" && (
+          <figcaption class="hint">
+            {segmentsOf(text)} SMS {segmentsOf(text) === 1 ? "segment" : "segments"}, {text.length} characters
+          </figcaption>
+        )}
+      </figure>
+    );
+  }
+  if (channel === "in_app")
+    return (
+      <figure class="device">
+        <div class="in-app-card">
+          <b>{title}</b>
+          <p>{body}</p>
+        </div>
+      </figure>
+    );
+  return (
+    <figure class="device">
+      <div class="push">
+        <img src="/console/icon.svg" alt="" width="28" height="28" />
+        <div>
+          <small>Your app · now</small>
+          <b>{title}</b>
+          <p>{body}</p>
+        </div>
+      </div>
+    </figure>
+  );
+}
+
+const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+const isHtml = (text: string): boolean => /<[a-z][\s\S]*>/i.test(text);
+const asHtml = (body: string): string =>
+  isHtml(body) ? body : `<p style="font:15px/1.5 sans-serif;white-space:pre-wrap;margin:16px">${escaped(body)}</p>`;
+
+/** The mail in a frame of an origin of its own, which runs none of its scripts and loads no remote image. */
+export function Letter({ title, html }: { title: string; html: string }) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const [images, setImages] = useState(false);
+  const [height, setHeight] = useState(160);
+  useEffect(() => {
+    const fill = () => frame.current?.contentWindow?.postMessage({ html }, "*");
+    const listen = ({ source, data }: MessageEvent<{ letterReady?: boolean; letterHeight?: number }>) => {
+      if (source !== frame.current?.contentWindow) return;
+      if (data.letterReady) fill();
+      if (data.letterHeight) setHeight(Math.min(600, Math.max(80, data.letterHeight)));
+    };
+    addEventListener("message", listen);
+    fill();
+    return () => removeEventListener("message", listen);
+  }, [html, images]);
+  const hasImages = /<img[^>]+src=["']?http/i.test(html);
+  return (
+    <figure class="letter">
+      <figcaption>
+        <small>Your product</small>
+        <b>{title}</b>
+      </figcaption>
+      <iframe
+        ref={frame}
+        title={`Mail: ${title}`}
+        src={`/console/${images ? "letter-images" : "letter"}.html`}
+        height={height}
+      />
+      {hasImages && !images && (
+        <p>
+          <Button kind="quiet" onClick={() => setImages(true)}>
+            Show remote images
+          </Button>
+        </p>
+      )}
+    </figure>
+  );
+}

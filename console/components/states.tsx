@@ -1,0 +1,104 @@
+// What a page shows instead of data: while it loads, where there is none, and where the API refused.
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { ServiceError } from "../../sdk/src/errors.ts";
+import type { Query } from "../app/query.ts";
+import { pathTo } from "../app/router.ts";
+import { Button } from "./button.tsx";
+import { Icon } from "./icon.tsx";
+
+export function Skeleton({ rows = 6, table = false }: { rows?: number; table?: boolean }) {
+  return (
+    <div class={table ? "skeleton rows" : "skeleton"} aria-busy="true">
+      <span class="unseen">Loading</span>
+      {Array.from({ length: rows }, (_, n) => (
+        <i key={n} />
+      ))}
+    </div>
+  );
+}
+
+/** One sentence, one action, one link. */
+export function Empty({
+  title,
+  children,
+  action,
+}: {
+  title: string;
+  children?: ComponentChildren;
+  action?: ComponentChildren;
+}) {
+  return (
+    <div class="empty">
+      <p>
+        <b>{title}</b>
+      </p>
+      {children && <p>{children}</p>}
+      {action && <div class="actions">{action}</div>}
+    </div>
+  );
+}
+
+const titles: Record<number, string> = {
+  0: "The service cannot be reached.",
+  402: "The limit of the plan is reached.",
+  403: "You may not see this.",
+  404: "This does not exist, or it was deleted.",
+  409: "This has changed meanwhile.",
+  429: "Too many requests at the moment.",
+};
+
+/** The sentence for a refusal by its status, then the API's own words. */
+export const titleOf = ({ status, code }: ServiceError): string =>
+  code === "TENANT_SUSPENDED"
+    ? "This workspace is suspended."
+    : (titles[status] ?? (status >= 500 ? "The service has a problem." : "The service refused this."));
+
+function Countdown({ seconds, done }: { seconds: number; done: () => void }) {
+  const [left, setLeft] = useState(Math.ceil(seconds));
+  useEffect(() => {
+    if (left <= 0) return done();
+    const timer = setTimeout(() => setLeft(left - 1), 1_000);
+    return () => clearTimeout(timer);
+  }, [left]);
+  return <span>Tries again in {left} s.</span>;
+}
+
+export function Failure({ error, retry }: { error: ServiceError; retry?: (() => void) | undefined }) {
+  const wait = error.status === 429 ? error.retryAfterSeconds : undefined;
+  return (
+    <div class={error.status === 403 ? "banner" : "banner bad"} role="alert">
+      <Icon name="warning" />
+      <span>
+        <b>{titleOf(error)}</b> {error.message}{" "}
+        {wait !== undefined && retry && <Countdown seconds={wait} done={retry} />}
+        {(error.status === 402 || error.code === "FEATURE_NOT_AVAILABLE" || error.code === "QUOTA_EXCEEDED") && (
+          <a href={pathTo("settings", "plan")}>See the plan and its usage</a>
+        )}
+      </span>
+      {error.requestId && error.status >= 500 && <code>{error.requestId}</code>}
+      {retry && wait === undefined && error.status !== 403 && error.status !== 404 && (
+        <Button onClick={retry}>Try again</Button>
+      )}
+    </div>
+  );
+}
+
+interface LoadedProps<T> {
+  query: Query<T>;
+  /** In the layout of the data. */
+  skeleton?: ComponentChildren;
+  children: (data: T) => ComponentChildren;
+}
+
+/** Data of a read, or what stands for it. Known data stays under a banner. */
+export function Loaded<T>({ query, skeleton = <Skeleton />, children }: LoadedProps<T>) {
+  const { data, error, refresh } = query;
+  if (data === undefined) return error ? <Failure error={error} retry={refresh} /> : <>{skeleton}</>;
+  return (
+    <>
+      {error && <Failure error={error} retry={refresh} />}
+      {children(data)}
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+// Why one person did or did not get a send: a sentence, then every condition, met or not.
+import type { ComponentChildren } from "preact";
+import type { Recipient } from "../../../sdk/src/types.gen.ts";
+import { useQuery } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
+import { channelName, explain, reasonText } from "../../app/sentences.ts";
+import { dateTime } from "../../app/time.ts";
+import { Badge } from "../../components/badge.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Loaded } from "../../components/states.tsx";
+
+export function Why({ send, person }: { send: string; person: string }) {
+  const profile = useQuery("subscribers.get", [person]);
+  const recipient = useQuery("recipients.getNotificationsRecipient", [send, person]);
+  const name = profile.data?.external_id ?? "This person";
+  return (
+    <Loaded query={recipient}>
+      {(found) => (
+        <div class="stack">
+          <p class="verdict">
+            <Badge state={found.state} /> <b>{explain(name, found)}</b>{" "}
+            <a href={pathTo("people", person)}>Open the profile</a>
+          </p>
+          <Tree recipient={found} />
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+function Condition({ isMet, children }: { isMet: boolean; children: ComponentChildren }) {
+  return (
+    <li class={isMet ? "met" : "unmet"}>
+      <Icon name={isMet ? "check" : "cross"} />
+      <span class="unseen">{isMet ? "met: " : "not met: "}</span>
+      <span>{children}</span>
+    </li>
+  );
+}
+
+function Tree({ recipient: { attempts, held_out, holdout, split, variant_id, now } }: { recipient: Recipient }) {
+  return (
+    <ul class="conditions">
+      {holdout.percentage > 0 && (
+        <Condition isMet={!held_out}>
+          {held_out ? "In" : "Not in"} the control group of {holdout.percentage} %
+        </Condition>
+      )}
+      {split && (
+        <Condition isMet>
+          Variant {(variant_id ?? "a").toUpperCase()} of a split of {split.percentage} %
+        </Condition>
+      )}
+      {now?.subscriber_filters.map(({ key, condition, value, matches }) => (
+        <Condition key={key} isMet={matches}>
+          {key} is {JSON.stringify(value) ?? "absent"}, asked for {JSON.stringify(condition)}
+        </Condition>
+      ))}
+      {now?.channels.map(({ channel, reachable, reason, consent, devices }) => (
+        <Condition key={channel} isMet={reachable}>
+          {channelName(channel)}: {reachable ? "can be reached" : reason ? reasonText(reason) : "cannot be reached"}
+          {consent && `, ${consent.replaceAll("_", " ")}`}
+          {devices > 0 && `, ${devices} ${devices === 1 ? "device" : "devices"}`}
+        </Condition>
+      ))}
+      {now?.quiet_hours && (
+        <Condition isMet={now.quiet_hours.until === null}>
+          Quiet hours {now.quiet_hours.start} to {now.quiet_hours.end} in {now.quiet_hours.timezone}; it is{" "}
+          {now.quiet_hours.local_time} there
+        </Condition>
+      )}
+      {now?.caps.map((cap) => (
+        <Condition key={JSON.stringify(cap)} isMet={cap.count < cap.max}>
+          {cap.count} of {cap.max} {cap.category} messages this {cap.per}
+        </Condition>
+      ))}
+      {attempts.map((attempt) => (
+        <Condition key={`${attempt.channel}${attempt.device_id}`} isMet={attempt.state === "delivered"}>
+          {channelName(attempt.channel)}: {attempt.state}
+          {attempt.reason && ` (${reasonText(attempt.reason)})`}
+          {attempt.attempted_at.length > 0 && `, ${attempt.attempted_at.map((at) => dateTime(at)).join(", ")}`}
+        </Condition>
+      ))}
+    </ul>
+  );
+}

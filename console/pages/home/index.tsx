@@ -1,0 +1,226 @@
+// Home: the way to a first message, then how the week is going.
+import { useState } from "preact/hooks";
+import { useAction } from "../../app/action.ts";
+import { useQuery } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
+import { channelName } from "../../app/sentences.ts";
+import { me } from "../../app/session.ts";
+import { number, share } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
+import { Badge } from "../../components/badge.tsx";
+import { Button, LinkButton } from "../../components/button.tsx";
+import { TextField } from "../../components/field.tsx";
+import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Card, Dialog, Page, Time } from "../../components/page.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
+
+export function View() {
+  const people = useQuery("subscribers.list", [{ limit: 1 }]);
+  const channels = useQuery("channels.list", []);
+  const sends = useQuery("notifications.list", [{ limit: 6 }]);
+  const events = useQuery("segments.listEventNames", []);
+  const team = useQuery("team.listMembers", []);
+  const billing = useQuery("billing.get", []);
+  const [isAdding, setAdding] = useState(false);
+
+  const steps = [
+    {
+      title: "Add a person",
+      about: "By hand, from a CSV file, or from your product with the SDK.",
+      isDone: people.data && people.data.items.length > 0,
+      action: <Button onClick={() => setAdding(true)}>Add a person</Button>,
+    },
+    {
+      title: "Send a first message",
+      about: "In-app works at once, without any credentials.",
+      isDone: sends.data && sends.data.items.length > 0,
+      action: <LinkButton href={pathTo("send")}>Write it</LinkButton>,
+    },
+    {
+      title: "Connect a channel beside in-app",
+      about: "E-mail, push, SMS or chat app, with your own provider account.",
+      isDone: channels.data?.channels.some(({ type, status }) => type !== "in_app" && status === "active"),
+      action: <LinkButton href={pathTo("channels")}>Connect</LinkButton>,
+    },
+    {
+      title: "Send an event from your product",
+      about: "Segments, journeys and conversions follow from events.",
+      isDone: events.data && events.data.names.length > 0,
+      action: <LinkButton href="/docs#events">How</LinkButton>,
+    },
+    {
+      title: "Invite a colleague",
+      about: "Roles decide who may send, and who may only look.",
+      isDone: team.data && team.data.items.length > 1,
+      action: <LinkButton href={pathTo("settings", "team")}>Invite</LinkButton>,
+    },
+  ];
+  const isKnown = [people, sends, channels, events, team].every(({ data }) => data !== undefined);
+  const left = steps.filter(({ isDone }) => !isDone).length;
+  const failing = channels.data?.channels.filter(({ status }) => status === "invalid") ?? [];
+
+  return (
+    <Page
+      title={`Hello${me.value ? ` ${me.value.user.name}` : ""}`}
+      about={me.value?.tenant.name}
+      actions={
+        <LinkButton kind="primary" icon="send" href={pathTo("send")} needs="notifications.create">
+          Send a message
+        </LinkButton>
+      }
+    >
+      {failing.map(({ id, type, name, verification_error }) => (
+        <p key={id} class="banner bad">
+          <Icon name="warning" />
+          <span>
+            <b>{channelName(type)} cannot send.</b> {verification_error}
+          </span>
+          <a href={pathTo("channels", id)}>Mend {name}</a>
+        </p>
+      ))}
+      {isKnown && left > 0 && (
+        <Card title={left === 5 ? "From here to a first message" : `Set-up: ${5 - left} of 5 done`}>
+          <ol class="steps">
+            {steps.map(({ title, about, isDone, action }) => (
+              <li key={title} class={isDone ? "is-done" : undefined}>
+                <span class={isDone ? "tick is-done" : "tick"}>
+                  {isDone && <Icon name="check" />}
+                  <span class="unseen">{isDone ? "done" : "to do"}</span>
+                </span>
+                <div>
+                  <b>{title}</b>
+                  {!isDone && <p>{about}</p>}
+                </div>
+                {!isDone && <div class="actions">{action}</div>}
+              </li>
+            ))}
+          </ol>
+        </Card>
+      )}
+      <div class="grid wide">
+        <Card title="Latest sends" flush actions={<a href={pathTo("activity")}>All activity</a>}>
+          <Loaded query={sends}>
+            {({ items }) =>
+              items.length === 0 ? (
+                <Empty title="No message was sent yet." action={<a href={pathTo("send")}>Write the first one</a>} />
+              ) : (
+                <Table
+                  caption="Latest sends"
+                  rows={items}
+                  keyOf={({ id }) => id}
+                  hrefOf={({ id }) => pathTo("activity", id)}
+                  columns={[
+                    {
+                      title: "Message",
+                      cell: (row) => <span class="clip">{row.name ?? row.title ?? "Template"}</span>,
+                    },
+                    { title: "Status", cell: ({ status }) => <Badge state={status} /> },
+                    { title: "Delivered", isNumber: true, cell: ({ counts }) => number(counts.delivered) },
+                    { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
+                  ]}
+                />
+              )
+            }
+          </Loaded>
+        </Card>
+        <Card title="Plan and usage">
+          <Loaded query={billing}>
+            {({ plan, usage, limits, forecast }) => (
+              <>
+                <p>
+                  <b>{plan}</b>{" "}
+                  <span class="dim">
+                    at this rate {number(forecast.sends_at_period_end)} sends by the end of the period
+                  </span>
+                </p>
+                <Usage label="Sends" used={usage.sends} limit={limits.sends} />
+                <Usage label="Events" used={usage.events} limit={limits.events} />
+                <Usage label="Subscribers" used={usage.subscribers} limit={limits.subscribers} />
+              </>
+            )}
+          </Loaded>
+        </Card>
+      </div>
+      {isAdding && <AddPerson close={() => setAdding(false)} />}
+    </Page>
+  );
+}
+
+function Usage({ label, used, limit }: { label: string; used: number; limit: number }) {
+  const part = Math.min(1, used / limit);
+  return (
+    <div class="stack tight">
+      <div class="usage">
+        <span>{label}</span>
+        <span class="dim">
+          {number(used)} of {number(limit)} ({share(used, limit)})
+        </span>
+      </div>
+      <div class="meter">
+        <i class={part > 0.9 ? "bad" : undefined} style={{ width: `${part * 100}%` }} />
+      </div>
+    </div>
+  );
+}
+
+function AddPerson({ close }: { close: () => void }) {
+  const upsert = useAction("subscribers.upsert", { stale: ["subscribers."] });
+  const [values, setValues] = useState({ external_id: "", email: "", first_name: "" });
+  const form = useFaultFocus(upsert.error);
+  const set = (name: keyof typeof values) => (value: string) => setValues({ ...values, [name]: value });
+  const fields = upsert.error?.fields;
+  const add = async () => {
+    const { external_id, email, first_name } = values;
+    const done = await upsert.run({
+      external_id,
+      ...(email && { email }),
+      ...(first_name && { attributes: { first_name } }),
+    });
+    if (!done) return;
+    say(`${first_name || external_id} is added.`);
+    close();
+  };
+  return (
+    <Dialog title="Add a person" close={close}>
+      <form
+        ref={form}
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void add();
+        }}
+      >
+        <TextField
+          label="Your own id of the person"
+          required
+          value={values.external_id}
+          onInput={set("external_id")}
+          fault={fields?.external_id}
+          hint="The id in your product; the same id is the same person."
+        />
+        <TextField
+          label="First name (optional)"
+          value={values.first_name}
+          onInput={set("first_name")}
+          fault={fields?.["attributes.first_name"]}
+        />
+        <TextField
+          label="E-mail (optional)"
+          type="email"
+          value={values.email}
+          onInput={set("email")}
+          fault={fields?.email}
+        />
+        <FormFault error={upsert.error} placed={["external_id", "email", "attributes.first_name"]} />
+        <div class="actions end">
+          <Button onClick={close}>Cancel</Button>
+          <Button kind="primary" type="submit" isBusy={upsert.isBusy}>
+            Add
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,148 @@
+// The draft of a send: kept for the tab until the server accepts it, with undo, and as the body of the API.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
+import { place } from "../../app/router.ts";
+import { fromLocalInput } from "../../app/time.ts";
+
+export interface Draft {
+  audience: "all" | "list" | "segment" | "people";
+  list_id: string;
+  segment_id: string;
+  people: string;
+  channel_ids: string[] | undefined;
+  source: "inline" | "template";
+  template_id: string;
+  title: string;
+  body: string;
+  name: string;
+  category: "marketing" | "transactional";
+  when: "now" | "later";
+  at: string;
+  smart: boolean;
+  ab: boolean;
+  b_title: string;
+  b_body: string;
+  split: number;
+  holdout: number;
+  /** The same for every attempt to send this draft. */
+  key: string;
+}
+
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+export const emptyDraft = (): Draft => ({
+  audience: "all",
+  list_id: "",
+  segment_id: "",
+  people: "",
+  channel_ids: undefined,
+  source: "inline",
+  template_id: "",
+  title: "",
+  body: "",
+  name: "",
+  category: "marketing",
+  when: "now",
+  at: "",
+  smart: false,
+  ab: false,
+  b_title: "",
+  b_body: "",
+  split: 50,
+  holdout: 0,
+  key: newKey(),
+});
+
+const MAX_UNDO = 100;
+const PAUSE_MS = 600;
+
+export interface DraftEditor {
+  draft: Draft;
+  change(part: Partial<Draft>): void;
+  undo: (() => void) | undefined;
+  discard(): void;
+}
+
+export function useDraft(): DraftEditor {
+  const storageKey = `draft.send.${place.value.tenant}`;
+  const [draft, setDraft] = useState<Draft>(() => {
+    const kept = sessionStorage.getItem(storageKey);
+    return kept ? { ...emptyDraft(), ...(JSON.parse(kept) as Partial<Draft>) } : emptyDraft();
+  });
+  const [past, setPast] = useState<readonly Draft[]>([]);
+  const changedAt = useRef(0);
+  const keep = (next: Draft) => {
+    sessionStorage.setItem(storageKey, JSON.stringify(next));
+    setDraft(next);
+  };
+  const change = (part: Partial<Draft>) => {
+    // Typing without a pause is one step of undo.
+    if (performance.now() - changedAt.current > PAUSE_MS) setPast([...past.slice(1 - MAX_UNDO), draft]);
+    changedAt.current = performance.now();
+    keep({ ...draft, ...part });
+  };
+  const last = past.at(-1);
+  const undo =
+    last &&
+    (() => {
+      setPast(past.slice(0, -1));
+      keep(last);
+    });
+  const discard = () => {
+    sessionStorage.removeItem(storageKey);
+    setPast([]);
+    setDraft(emptyDraft());
+  };
+  return { draft, change, undo, discard };
+}
+
+const targetOf = ({ audience, list_id, segment_id, people }: Draft): Partial<NotificationsCreateBody> => {
+  if (audience === "people") return { external_ids: people.split(/[\s,;]+/).filter(Boolean) };
+  if (audience === "list") return { target: { type: "list", list_id } };
+  if (audience === "segment") return { target: { type: "segment", segment_id } };
+  return { target: { type: "all" } };
+};
+
+/** What is still missing before the API can be asked; undefined if nothing is. */
+export function missingIn(draft: Draft, channelIds: readonly string[]): string | undefined {
+  if (draft.audience === "list" && !draft.list_id) return "Choose a list.";
+  if (draft.audience === "segment" && !draft.segment_id) return "Choose a segment.";
+  if (draft.audience === "people" && !draft.people.trim()) return "Name at least one person.";
+  if (channelIds.length === 0) return "Choose a channel.";
+  if (draft.source === "template" && !draft.template_id) return "Choose a template.";
+  if (draft.source === "inline" && (!draft.title.trim() || !draft.body.trim())) return "Write a title and a text.";
+  if (draft.when === "later" && !draft.at) return "Choose a time.";
+  if (draft.ab && (!draft.b_title.trim() || !draft.b_body.trim())) return "Write variant B.";
+  return undefined;
+}
+
+export function bodyOf(draft: Draft, channelIds: readonly string[]): NotificationsCreateBody {
+  const content =
+    draft.source === "template" ? { template_id: draft.template_id } : { title: draft.title, body: draft.body };
+  return {
+    ...targetOf(draft),
+    ...content,
+    channel_ids: [...channelIds],
+    category: draft.category,
+    ...(draft.name && { name: draft.name }),
+    ...(draft.when === "later" && { scheduled_at: fromLocalInput(draft.at) }),
+    ...(draft.smart && { channel_arbitration_mode: "smart" as const }),
+    ...(draft.ab && {
+      variant_b: { title: draft.b_title, body: draft.b_body },
+      split_percentage: draft.split,
+    }),
+    ...(draft.holdout > 0 && { holdout_percentage: draft.holdout }),
+  };
+}
+
+/** The value after it has not changed for a while. */
+export function useSettled<T>(value: T | undefined, ms: number): T | undefined {
+  const text = JSON.stringify(value);
+  const [settled, setSettled] = useState<string | undefined>(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), ms);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return useMemo(() => (settled === undefined ? undefined : (JSON.parse(settled) as T)), [settled]);
+}

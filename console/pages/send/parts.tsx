@@ -1,0 +1,295 @@
+// The parts of the composer: audience, content, delivery.
+import type { ChannelsListAnswer } from "../../../sdk/src/types.gen.ts";
+import { may } from "../../app/may.ts";
+import { type Query, useQuery } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
+import { channelName } from "../../app/sentences.ts";
+import { now, number, toLocalInput, zone } from "../../app/time.ts";
+import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
+import { Card } from "../../components/page.tsx";
+import { Loaded } from "../../components/states.tsx";
+import type { Draft, DraftEditor } from "./draft.ts";
+
+interface PartProps {
+  editor: DraftEditor;
+  fields: Record<string, string>;
+}
+
+export function Audience({ editor: { draft, change }, fields }: PartProps) {
+  const lists = useQuery("lists.list", [{ page_size: 100 }], { when: draft.audience === "list" });
+  const segments = useQuery("segments.list", [], { when: draft.audience === "segment" });
+  const none = { value: "", label: "Choose…" };
+  return (
+    <Card title="Who">
+      <Choices
+        legend="Audience"
+        name="audience"
+        value={draft.audience}
+        options={[
+          { value: "all", label: "Everyone" },
+          { value: "list", label: "A list" },
+          { value: "segment", label: "A segment" },
+          { value: "people", label: "Named people" },
+        ]}
+        onInput={(audience) => change({ audience: audience as Draft["audience"] })}
+        fault={fields.target}
+      />
+      {draft.audience === "list" && (
+        <Loaded query={lists}>
+          {({ items }) => (
+            <SelectField
+              label="List"
+              value={draft.list_id}
+              fault={fields["target.list_id"]}
+              options={[
+                none,
+                ...items.map(({ id, name, subscriber_count }) => ({
+                  value: id,
+                  label: `${name} (${number(subscriber_count)})`,
+                })),
+              ]}
+              onInput={(list_id) => change({ list_id })}
+            />
+          )}
+        </Loaded>
+      )}
+      {draft.audience === "segment" && (
+        <Loaded query={segments}>
+          {({ segments: found }) => (
+            <SelectField
+              label="Segment"
+              value={draft.segment_id}
+              fault={fields["target.segment_id"]}
+              options={[
+                none,
+                ...found.map(({ id, name, count }) => ({ value: id, label: `${name} (${number(count)})` })),
+              ]}
+              onInput={(segment_id) => change({ segment_id })}
+            />
+          )}
+        </Loaded>
+      )}
+      {draft.audience === "people" && (
+        <TextField
+          label="Their ids in your product"
+          rows={2}
+          value={draft.people}
+          onInput={(people) => change({ people })}
+          fault={fields.external_ids}
+          hint="Separated by commas or lines."
+        />
+      )}
+    </Card>
+  );
+}
+
+const LIQUID = "{{ subscriber.first_name | default: 'there' }}";
+
+export function Content({ editor: { draft, change }, fields }: PartProps) {
+  const templates = useQuery("templates.list", [{ per_page: 100 }], { when: draft.source === "template" });
+  return (
+    <Card title="What">
+      <Choices
+        legend="Content"
+        name="source"
+        value={draft.source}
+        options={[
+          { value: "inline", label: "Write it here" },
+          { value: "template", label: "Use a template" },
+        ]}
+        onInput={(source) => change({ source: source as Draft["source"] })}
+      />
+      {draft.source === "template" ? (
+        <Loaded query={templates}>
+          {({ data }) => (
+            <SelectField
+              label="Template"
+              value={draft.template_id}
+              fault={fields.template_id}
+              options={[{ value: "", label: "Choose…" }, ...data.map(({ id, name }) => ({ value: id, label: name }))]}
+              onInput={(template_id) => change({ template_id })}
+            />
+          )}
+        </Loaded>
+      ) : (
+        <>
+          <TextField
+            label="Title"
+            value={draft.title}
+            onInput={(title) => change({ title })}
+            fault={fields.title}
+            hint="The subject of a mail, the headline of a push."
+          />
+          <TextField
+            label="Text"
+            rows={5}
+            value={draft.body}
+            onInput={(body) => change({ body })}
+            fault={fields.body}
+            hint={
+              <>
+                Say a person's name with <code>{LIQUID}</code>.
+              </>
+            }
+          />
+        </>
+      )}
+      <Check
+        label="Compare with a variant B"
+        note="Each person gets one of the two; the report shows which did better."
+        checked={draft.ab}
+        onInput={(ab) => change({ ab })}
+      />
+      {draft.ab && (
+        <>
+          <TextField
+            label="Title of B"
+            value={draft.b_title}
+            onInput={(b_title) => change({ b_title })}
+            fault={fields["variant_b.title"]}
+          />
+          <TextField
+            label="Text of B"
+            rows={4}
+            value={draft.b_body}
+            onInput={(b_body) => change({ b_body })}
+            fault={fields["variant_b.body"]}
+          />
+          <Slider
+            label="Share that gets A"
+            value={draft.split}
+            min={1}
+            max={99}
+            onInput={(split) => change({ split })}
+          />
+        </>
+      )}
+    </Card>
+  );
+}
+
+function Slider({
+  label,
+  value,
+  min,
+  max,
+  onInput,
+}: {
+  label: string;
+  value: number;
+  min: number;
+  max: number;
+  onInput: (value: number) => void;
+}) {
+  return (
+    <label class="field">
+      <span class="label">
+        {label}: {value} %
+      </span>
+      <input
+        type="range"
+        min={min}
+        max={max}
+        value={value}
+        onInput={(event) => onInput(Number(event.currentTarget.value))}
+      />
+    </label>
+  );
+}
+
+interface DeliveryProps extends PartProps {
+  channels: Query<ChannelsListAnswer>;
+  chosen: readonly string[];
+}
+
+export function Delivery({ editor: { draft, change }, fields, channels, chosen }: DeliveryProps) {
+  const smart = may("notifications.create");
+  const toggle = (id: string) =>
+    change({ channel_ids: chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id] });
+  return (
+    <Card title="How and when">
+      <Loaded query={channels}>
+        {({ channels: all }) => (
+          <Choices
+            legend="Channels"
+            name="channels"
+            value={chosen}
+            fault={fields.channel_ids}
+            options={all.map(({ id, name, type, active, status }) => ({
+              value: id,
+              label: name.toLowerCase() === channelName(type).toLowerCase() ? name : `${channelName(type)}: ${name}`,
+              disabled: !active || status !== "active",
+              ...(status !== "active" && { note: status === "pending" ? "not verified yet" : "cannot send" }),
+              ...(!active && { note: "turned off" }),
+            }))}
+            onInput={toggle}
+          />
+        )}
+      </Loaded>
+      <p class="hint">
+        <a href={pathTo("channels")}>Connect another channel</a>
+      </p>
+      {chosen.length > 1 && smart.allowed && (
+        <Check
+          label="Smart: one channel for each person"
+          note="The one to which the person responds best."
+          checked={draft.smart}
+          onInput={(is) => change({ smart: is })}
+        />
+      )}
+      <Choices
+        legend="Category"
+        name="category"
+        value={draft.category}
+        options={[
+          { value: "marketing", label: "Marketing" },
+          { value: "transactional", label: "Transactional" },
+        ]}
+        onInput={(category) => change({ category: category as Draft["category"] })}
+      />
+      <p class="hint">
+        {draft.category === "marketing"
+          ? "Marketing needs consent, waits for quiet hours and counts towards frequency caps."
+          : "Transactional messages, such as receipts, go at once. They do not need marketing consent."}
+      </p>
+      <Choices
+        legend="Time"
+        name="when"
+        value={draft.when}
+        options={[
+          { value: "now", label: "Now" },
+          { value: "later", label: "Later" },
+        ]}
+        onInput={(when) => change({ when: when as Draft["when"], at: draft.at || toLocalInput(now() + 3_600_000) })}
+      />
+      {draft.when === "later" && (
+        <TextField
+          label={`At (${zone})`}
+          type="datetime-local"
+          value={draft.at}
+          onInput={(at) => change({ at })}
+          fault={fields.scheduled_at}
+        />
+      )}
+      <details open={draft.holdout > 0 || draft.name !== ""}>
+        <summary>Name and control group</summary>
+        <div class="stack">
+          <TextField
+            label="Name for reports (optional)"
+            value={draft.name}
+            onInput={(name) => change({ name })}
+            fault={fields.name}
+          />
+          <Slider
+            label="Held out as control group"
+            value={draft.holdout}
+            min={0}
+            max={50}
+            onInput={(holdout) => change({ holdout })}
+          />
+          <p class="hint">People who are held out get nothing. The report compares them with the others.</p>
+        </div>
+      </details>
+    </Card>
+  );
+}

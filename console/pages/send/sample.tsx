@@ -1,0 +1,65 @@
+// What one person of the audience sees, by channel: rendered by the code that sends.
+import { useState } from "preact/hooks";
+import type { NotificationPreview } from "../../../sdk/src/types.gen.ts";
+import { classOf } from "../../../shared/rules/reach.ts";
+import { useQuery } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
+import { channelName } from "../../app/sentences.ts";
+import { dateTime } from "../../app/time.ts";
+import { Button } from "../../components/button.tsx";
+import { Card } from "../../components/page.tsx";
+import { SeenAs } from "../../components/seen.tsx";
+
+type ChannelType = Parameters<typeof classOf>[0];
+
+export function Sample({ preview, channelTypes }: { preview: NotificationPreview; channelTypes: readonly string[] }) {
+  const [at, setAt] = useState(0);
+  const [wanted, setWanted] = useState("");
+  const { samples } = preview;
+  const sample = samples[Math.min(at, samples.length - 1)];
+  const person = useQuery("subscribers.get", [sample?.subscriber_id ?? ""], { when: sample !== undefined });
+  if (!sample)
+    return (
+      <Card title="Preview">
+        <p class="dim">No one in this audience would get the message.</p>
+      </Card>
+    );
+  const classes = [
+    ...new Set(sample.channels.length > 0 ? sample.channels : channelTypes.map((type) => classOf(type as ChannelType))),
+  ];
+  const shown = classes.includes(wanted) ? wanted : (classes[0] ?? "in_app");
+  const step = (by: number) => setAt((Math.min(at, samples.length - 1) + by + samples.length) % samples.length);
+  return (
+    <Card
+      title={
+        <>
+          As <a href={pathTo("people", sample.subscriber_id)}>{person.data?.external_id ?? "…"}</a> sees it
+        </>
+      }
+      actions={
+        samples.length > 1 && (
+          <>
+            <Button kind="quiet" icon="left" label="Previous person" onClick={() => step(-1)} />
+            <span class="dim">
+              {Math.min(at, samples.length - 1) + 1} of {samples.length}
+            </span>
+            <Button kind="quiet" icon="right" label="Next person" onClick={() => step(1)} />
+          </>
+        )
+      }
+    >
+      {classes.length > 1 && (
+        <div class="actions">
+          {classes.map((name) => (
+            <Button key={name} kind="quiet" pressed={name === shown} onClick={() => setWanted(name)}>
+              {channelName(name)}
+            </Button>
+          ))}
+        </div>
+      )}
+      <SeenAs channel={shown} title={sample.title ?? ""} body={sample.body ?? ""} />
+      {sample.variant_id && <p class="dim">Variant {sample.variant_id.toUpperCase()}</p>}
+      {sample.deferred_until && <p class="dim">Waits for the end of quiet hours, {dateTime(sample.deferred_until)}.</p>}
+    </Card>
+  );
+}

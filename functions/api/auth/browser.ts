@@ -1,0 +1,110 @@
+// The session of the console: its refresh token is in a cookie that scripts cannot read (ACC-7).
+import * as v from "valibot";
+import { type Capability, setting } from "../../../shared/deps.ts";
+import type { Cookie } from "../../../shared/http/cookies.ts";
+import { endpoints, withCookie } from "../../../shared/http/endpoint.ts";
+import { ApiError, unauthorized } from "../../../shared/http/errors.ts";
+import { Id } from "../../../shared/http/schemas.ts";
+import { platformWrite } from "../../../shared/resources.ts";
+import { tokenSigner } from "../../../shared/signing.ts";
+import { ref } from "../../../shared/store/item.ts";
+import { MemberItem } from "../../../shared/store/workspaces/identity-items.ts";
+import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
+import {
+  issueRefreshToken,
+  REFRESH_SECONDS,
+  revokeRefreshToken,
+  rotateRefreshToken,
+} from "../../../shared/store/workspaces/refresh.ts";
+import { AccessToken, bearer, ENDED, RefreshToken } from "./tokens.ts";
+
+const PATH = "/api/v1/auth/browser";
+
+/** Makes the session's cookie: one per workspace, so that tabs of several workspaces stay apart. */
+const sessionCookie: Capability<"sessionCookie", (tenant: string, value: string) => Cookie> = {
+  as: "sessionCookie",
+  env: ["BASE_URL"],
+  grants: [],
+  open: (deps) => () => (tenant, value) => ({
+    name: nameOf(tenant),
+    value,
+    path: PATH,
+    maxAgeSeconds: REFRESH_SECONDS,
+    isSecure: setting(deps, "BASE_URL").startsWith("https:"),
+  }),
+};
+
+const nameOf = (tenant: string): string => `r.${tenant}`;
+
+/** Browsers send the header by themselves, and scripts cannot set it. */
+function requireSameOrigin(headers: Readonly<Record<string, string | undefined>>): void {
+  if (headers["sec-fetch-site"] !== "same-origin")
+    throw new ApiError("FORBIDDEN", "This call is for pages of the service itself.");
+}
+
+const Workspace = v.strictObject({ tenant_id: Id });
+const endpoint = endpoints({ credentials: [], effect: "session", uses: [platformWrite, sessionCookie] });
+
+export const browserSession = [
+  endpoint(
+    "POST /api/v1/auth/browser/keep",
+    {},
+    {
+      summary: "Move a session into a cookie of the browser; the given refresh token ends",
+      description: "For pages of the service itself. The cookie cannot be read by scripts.",
+      body: RefreshToken,
+      status: 204,
+      errors: ["UNAUTHORIZED", "FORBIDDEN"],
+    },
+    async ({ platform, sessionCookie, headers, body }) => {
+      requireSameOrigin(headers);
+      const session = await rotateRefreshToken(platform, body.refresh_token);
+      if (!session) throw unauthorized(ENDED);
+      await revokeRefreshToken(platform, session.token);
+      return withCookie(undefined, sessionCookie(session.tenant, await issueRefreshToken(platform, session)));
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/auth/browser/refresh",
+    { uses: [tokenSigner] },
+    {
+      summary: "Get an access token by the cookie of a workspace",
+      body: Workspace,
+      returns: AccessToken,
+      status: 200,
+      errors: ["UNAUTHORIZED", "FORBIDDEN", "TENANT_DELETED"],
+    },
+    async ({ platform, signer, sessionCookie, headers, cookies, body }) => {
+      requireSameOrigin(headers);
+      const session = await rotateRefreshToken(platform, cookies[nameOf(body.tenant_id)] ?? "");
+      if (!session || session.tenant !== body.tenant_id) throw unauthorized(ENDED);
+      const { user, tenant, readOnly } = session;
+      const [workspace, member] = await platform.getEach([
+        ref(WorkspaceItem, { tenant }),
+        ref(MemberItem, { tenant, user }),
+      ]);
+      if (!member) throw unauthorized(ENDED);
+      if (!workspace || workspace.status === "deleted")
+        throw new ApiError("TENANT_DELETED", "This workspace is closed.");
+      const access = await signer.accessToken({ user, tenant, role: member.role, ...(readOnly && { readOnly }) });
+      return withCookie(bearer(access), sessionCookie(tenant, session.token));
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/auth/browser/logout",
+    {},
+    {
+      summary: "End the session of a workspace's cookie",
+      body: Workspace,
+      status: 204,
+      errors: ["FORBIDDEN"],
+    },
+    async ({ platform, sessionCookie, headers, cookies, body }) => {
+      requireSameOrigin(headers);
+      await revokeRefreshToken(platform, cookies[nameOf(body.tenant_id)] ?? "");
+      return withCookie(undefined, sessionCookie(body.tenant_id, ""));
+    },
+  ),
+];

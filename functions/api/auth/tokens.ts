@@ -1,0 +1,22 @@
+// The shapes of tokens in requests and responses of this group.
+import * as v from "valibot";
+import { ACCESS_TOKEN_SECONDS } from "../../../shared/http/tokens.ts";
+
+export const RefreshToken = v.strictObject({ refresh_token: v.pipe(v.string("must be a string"), v.maxLength(256)) });
+
+export const AccessToken = v.pipe(
+  v.object({
+    access_token: v.string(),
+    token_type: v.literal("Bearer"),
+    expires_in: v.number(),
+  }),
+  v.title("AccessToken"),
+);
+
+export const ENDED = "The refresh token is not good any more.";
+
+export const bearer = (access_token: string) => ({
+  access_token,
+  token_type: "Bearer" as const,
+  expires_in: ACCESS_TOKEN_SECONDS,
+});

@@ -1,0 +1,222 @@
+// The console in a real Chromium against the running local service: stories, states, accessibility, policy.
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hasBrowser, launchBrowser } from "../support/browser.ts";
+import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const ARTEFACTS = new URL("../../artefacts/console/", import.meta.url).pathname;
+/** Every page has a folder of its name. */
+const pages = readdirSync(new URL("../../console/pages/", import.meta.url), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== "sign-in")
+  .map(({ name }) => name);
+const SETTLE_MS = 10_000;
+
+let service: ServiceProcess;
+let browser: Browser;
+/** What no page may cause: errors on the console, violations of the policy, requests to other places. */
+const faults: string[] = [];
+
+interface Tab {
+  context: BrowserContext;
+  page: Page;
+  /** Goes to a page of the workspace without loading the console anew. */
+  visit(path: string): Promise<void>;
+}
+
+/** A signed-in tab of its own browser profile. */
+async function open(role = "owner"): Promise<Tab> {
+  const context = await browser.newContext({
+    locale: "en-GB",
+    timezoneId: "Europe/Berlin",
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: "reduce",
+    // axe is injected past the policy of the page, as an extension would be.
+    bypassCSP: false,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(SETTLE_MS);
+  page.on("pageerror", (error) => faults.push(`fault: ${error.message}`));
+  page.on("console", (message) => {
+    const isExpected = /status of (401|403|404|422|429|500)|ERR_INTERNET_DISCONNECTED/.test(message.text());
+    if (message.type() === "error" && !isExpected) faults.push(`console: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(service.url) && !/^(data|blob|about):/.test(request.url()))
+      faults.push(`foreign request: ${request.url()}`);
+  });
+  await page.route("**/_local/tokens", (route) =>
+    route.continue({ postData: JSON.stringify({ ...(route.request().postDataJSON() as object), role }) }),
+  );
+  await page.goto(`${service.url}/console#demo`);
+  await page.locator("nav.nav").waitFor();
+  const visit = async (path: string) => {
+    const address = `/console/w/${service.tenant}/${path}`;
+    await page.evaluate(
+      `history.pushState(null, "", ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent("popstate"))`,
+    );
+    await page.locator("main h1").waitFor();
+    await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+  };
+  return { context, page, visit };
+}
+
+interface AxeResult {
+  id: string;
+  nodes: string[];
+}
+
+async function violations(page: Page): Promise<AxeResult[]> {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
+  return page.evaluate(`axe.run(document, { resultTypes: ["violations"], iframes: false })
+    .then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html.slice(0, 200)) })))`);
+}
+
+describe.skipIf(!hasBrowser)("in Chromium", () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startService({ DATA_DIR: ":memory:" }), launchBrowser()]);
+    mkdirSync(ARTEFACTS, { recursive: true });
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await cleanUp();
+  });
+
+  it("CON-6 CON-4 a first message is written, previewed, sent and explained by keyboard alone", async () => {
+    const { page, context } = await open();
+    const focusOn = async (label: string) => {
+      for (let n = 0; n < 80; n++) {
+        const name = await page.evaluate(
+          "(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()",
+        );
+        if (String(name).startsWith(label)) return;
+        await page.keyboard.press("Tab");
+      }
+      throw new Error(`Tab never came to ${label}.`);
+    };
+    await page.keyboard.press("g");
+    await page.keyboard.press("s");
+    await page.getByRole("heading", { name: "Send", exact: true }).waitFor();
+    await focusOn("Title");
+    await page.keyboard.type("Hello {{ subscriber.first_name }}");
+    await focusOn("Text");
+    await page.keyboard.type("The sale begins on Friday.");
+    await page.getByText("Hello Ada", { exact: true }).waitFor();
+    await page.getByText("Of 1 person: 1 person gets it now.").waitFor();
+    await focusOn("Send to 1 person");
+    await page.keyboard.press("Enter");
+    await page.getByText("delivered (100%)").waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("ad");
+    await page.keyboard.press("Enter");
+    const ada = page.getByRole("link", { name: "ada", exact: true });
+    await ada.waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByText("ada got it by In-app.").waitFor();
+    await context.close();
+  });
+
+  it("CON-2 ACC-7 a reload signs in by the cookie, and no script can read a token", async () => {
+    const { page, context } = await open();
+    const used = String(
+      await page.evaluate("JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])"),
+    );
+    expect(used).not.toMatch(/eyJ|[\w-]{43}/);
+    expect(await page.evaluate("document.cookie")).toBe("");
+    const cookies = await context.cookies(`${service.url}/api/v1/auth/browser/refresh`);
+    expect(cookies).toMatchObject([{ name: `r.${service.tenant}`, httpOnly: true, sameSite: "Strict" }]);
+    await page.reload();
+    await page.locator("nav.nav").waitFor();
+    const other = await context.newPage();
+    await other.goto(`${service.url}/console/w/${service.tenant}/people`);
+    await other.getByRole("heading", { name: "People", level: 1 }).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    await context.close();
+  });
+
+  it("CON-4 every page is free of accessibility violations, light and dark", async () => {
+    const { page, visit, context } = await open();
+    for (const name of pages) {
+      await visit(name);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect({ name, colorScheme, found: await violations(page) }).toEqual({ name, colorScheme, found: [] });
+        await page.screenshot({ path: `${ARTEFACTS}${name}-${colorScheme}.png` });
+      }
+      await page.emulateMedia({ colorScheme: "light" });
+    }
+    await context.close();
+    const outside = await browser.newPage();
+    await outside.goto(`${service.url}/console/sign-in`);
+    await outside.getByRole("button", { name: "Sign in" }).waitFor();
+    expect(await violations(outside)).toEqual([]);
+    await outside.screenshot({ path: `${ARTEFACTS}sign-in-light.png` });
+    await outside.close();
+  }, 120_000);
+
+  const refusals = [
+    [403, { code: "FORBIDDEN", message: "Not permitted." }, "You may not see this."],
+    [429, { error: "rate limit exceeded", retry_after: 30 }, "Too many requests at the moment."],
+    [500, { code: "INTERNAL_ERROR", message: "Unexpected." }, "The service has a problem."],
+  ] as const;
+  it.each(refusals)("CON-3 every page says so where the API answers %i", async (status, body, sentence) => {
+    const { page, visit, context } = await open();
+    const headers = { "content-type": "application/json", ...(status === 429 && { "retry-after": "30" }) };
+    await page.route(
+      (url) => url.pathname.startsWith("/api/v1/") || url.pathname.startsWith("/v1/"),
+      (route) =>
+        route.request().url().includes("/auth/")
+          ? route.continue()
+          : route.fulfill({ status, headers, body: JSON.stringify(body) }),
+    );
+    for (const name of pages) {
+      await visit(name);
+      if (name === "send" || name === "import") continue;
+      await page.getByText(sentence).first().waitFor();
+    }
+    expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+
+  it("CON-3 every page loads in its final layout, keeps what it knows while offline, and says so", async () => {
+    const { page, visit, context } = await open();
+    await visit("people");
+    await page.getByRole("link", { name: "ada", exact: true }).waitFor();
+    await context.setOffline(true);
+    await page.getByText("This machine is offline.").waitFor();
+    await page.getByRole("link", { name: "ada", exact: true }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await context.setOffline(false);
+    await page.route("**/api/v1/notifications?*", () => undefined);
+    await page.goto(`${service.url}/console/w/${service.tenant}/activity`);
+    await page.locator("main .skeleton.rows").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+
+  it("CON-5 a viewer sees everything, and each button that writes is disabled with its reason", async () => {
+    const { page, visit, context } = await open("viewer");
+    for (const [path, button] of [
+      ["channels", "Connect a channel"],
+      ["send", "Send to"],
+    ] as const) {
+      await visit(path);
+      const found = page.getByRole("button", { name: button });
+      await found.waitFor();
+      expect(await found.getAttribute("aria-disabled")).toBe("true");
+      expect(await page.getByText("This session may only read.").count()).toBeGreaterThan(0);
+    }
+    await context.close();
+  });
+
+  it("CON-1 no page broke the policy, wrote an error or asked another site for anything", () => {
+    expect([...new Set(faults)]).toEqual([]);
+  });
+});

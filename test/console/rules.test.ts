@@ -1,0 +1,51 @@
+// What the console derives from the API: who may do what, what it weighs, what each reason is called.
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { access } from "../../console/app/access.gen.ts";
+import { judge } from "../../console/app/judge.ts";
+import { buildConsole } from "../../console/build.ts";
+import { groups } from "../../functions/index.ts";
+import { type Permission, permissions, roles } from "../../shared/http/roles.ts";
+import { type Feature, planHas, planNames } from "../../shared/plans.ts";
+
+it("CON-5 every role and plan is judged as the API judges it", () => {
+  const dashboard = groups
+    .flatMap(({ endpoints }) => endpoints)
+    .filter((one) => one.access.credentials.includes("dashboard"));
+  expect(Object.keys(access)).toHaveLength(dashboard.length);
+  for (const [operation, { permission, feature }] of Object.entries(access))
+    for (const role of roles)
+      for (const plan of planNames) {
+        const holders: readonly string[] = permission ? permissions[permission as Permission] : roles;
+        const allowed = holders.includes(role) && (!feature || planHas(plan, feature as Feature));
+        const verdict = judge(operation, { role, readOnly: false, plan });
+        expect([operation, role, plan, verdict.allowed]).toEqual([operation, role, plan, allowed]);
+        expect(verdict.reason === "").toBe(allowed);
+      }
+  expect(judge("campaigns.release", { role: "owner", readOnly: true, plan: "pro" }).allowed).toBe(false);
+  expect(judge("campaigns.release", { role: "analyst", readOnly: false, plan: "pro" }).reason).toBe(
+    "Only owners, admins and marketers may send.",
+  );
+});
+
+describe("weight", async () => {
+  const files = await buildConsole();
+  const sizes = [...files].map(([path, { content }]) => [path, gzipSync(content).length] as const);
+  const total = (pick: (path: string) => boolean) =>
+    sizes.filter(([path]) => pick(path)).reduce((sum, [, bytes]) => sum + bytes, 0);
+
+  it("CON-1 keeps its budgets: first script 45 KB, styles 15 KB, everything 260 KB, compressed", () => {
+    const page = files.get("/console/index.html")!.content.toString();
+    expect(total((path) => path.endsWith(".js") && page.includes(path))).toBeLessThan(45_000);
+    expect(total((path) => path.endsWith(".css"))).toBeLessThan(15_000);
+    expect(total(() => true)).toBeLessThan(260_000);
+  });
+
+  it("CON-1 holds no React, and names no other site", () => {
+    const texts = [...files].filter(([path]) => path.endsWith(".js")).map(([, { content }]) => content.toString());
+    for (const text of texts) {
+      expect(text).not.toMatch(/react-dom|__SECRET_INTERNALS/);
+      expect(text.match(/https?:\/\/(?!(www\.w3\.org|localhost|example\.com))[a-z]/g) ?? []).toEqual([]);
+    }
+  });
+});

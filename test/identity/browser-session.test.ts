@@ -1,0 +1,64 @@
+// The console's session: a refresh token in a cookie that scripts cannot read.
+import { beforeEach, expect, it } from "vitest";
+import { MINUTE } from "../../shared/clock.ts";
+import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+
+const OWN = { "sec-fetch-site": "same-origin" };
+const ATTRIBUTES = "Path=/api/v1/auth/browser; Max-Age=2592000; HttpOnly; SameSite=Strict";
+const ask = (action: string, body: object, headers: Record<string, string> = OWN) =>
+  world.call(`POST /api/v1/auth/browser/${action}`, { body, headers });
+const cookieOf = ({ headers }: Answer) => String(headers["set-cookie"]).split(";")[0]!;
+
+async function login() {
+  const made = await world.call("POST /_local/workspaces", { body: {} });
+  return made.body as { tenant_id: string; refresh_token: string };
+}
+
+it("ACC-7 keep ends the token that a script saw, and starts a session in a cookie", async () => {
+  const { tenant_id, refresh_token } = await login();
+  const kept = await ask("keep", { refresh_token });
+  expect(kept).toMatchObject({ status: 204 });
+  expect(String(kept.headers["set-cookie"])).toMatch(new RegExp(`^r\\.${tenant_id}=[\\w.-]+; ${ATTRIBUTES}$`));
+  expect((await world.call("POST /api/v1/auth/refresh", { body: { refresh_token } })).status).toBe(401);
+  expect((await ask("keep", { refresh_token })).status).toBe(401);
+
+  const cookie = cookieOf(kept);
+  const refreshed = await ask("refresh", { tenant_id }, { ...OWN, cookie });
+  expect(refreshed).toMatchObject({ status: 200, body: { token_type: "Bearer", expires_in: 900 } });
+  expect(refreshed.body).not.toHaveProperty("refresh_token");
+  const as = { authorization: `Bearer ${refreshed.body.access_token}` };
+  expect((await world.call("GET /api/v1/me", { as })).body.tenant.id).toBe(tenant_id);
+  await world.advance(MINUTE);
+  expect((await ask("refresh", { tenant_id }, { ...OWN, cookie })).status).toBe(401);
+});
+
+it("ACC-7 logout ends the session and removes the cookie", async () => {
+  const { tenant_id, refresh_token } = await login();
+  const cookie = cookieOf(await ask("keep", { refresh_token }));
+  const ended = await ask("logout", { tenant_id }, { ...OWN, cookie });
+  expect(ended.status).toBe(204);
+  expect(String(ended.headers["set-cookie"])).toContain(`r.${tenant_id}=; Path=/api/v1/auth/browser; Max-Age=0`);
+  expect((await ask("refresh", { tenant_id }, { ...OWN, cookie })).status).toBe(401);
+});
+
+it("ACC-7 pages of other sites and other workspaces get nothing by the cookie", async () => {
+  const { tenant_id, refresh_token } = await login();
+  const cookie = cookieOf(await ask("keep", { refresh_token }));
+  for (const site of [{}, { "sec-fetch-site": "same-site" }, { "sec-fetch-site": "cross-site" }])
+    for (const action of ["refresh", "logout"])
+      expect((await ask(action, { tenant_id }, { ...site, cookie })).status).toBe(403);
+  const other = await login();
+  const renamed = cookie.replace(tenant_id, other.tenant_id);
+  expect((await ask("refresh", { tenant_id: other.tenant_id }, { ...OWN, cookie: renamed })).status).toBe(401);
+});
+
+it("ACC-7 the cookie is sent over HTTPS only where the service has HTTPS", async () => {
+  world = await testWorld({ baseUrl: () => "https://api.example.com" });
+  const kept = await ask("keep", { refresh_token: (await login()).refresh_token });
+  expect(String(kept.headers["set-cookie"])).toContain("; Secure");
+});
