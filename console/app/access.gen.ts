@@ -44,6 +44,8 @@ export const access: Record<string, Access> = {
   "campaigns.list": {},
   "campaigns.get": {},
   "campaigns.replace": {"permission":"content:write","effect":"write"},
+  "campaigns.delete": {"permission":"content:write","effect":"write"},
+  "campaigns.duplicate": {"permission":"content:write","effect":"write"},
   "campaigns.update": {"permission":"send","effect":"write"},
   "campaigns.release": {"permission":"send","effect":"write"},
   "campaigns.getReport": {},

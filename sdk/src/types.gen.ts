@@ -487,13 +487,10 @@ export interface EventExpectation {
 /** The operators on an attribute, or on a version of a device. */
 export type ClauseCondition = Operators | VersionOperators;
 
-export interface AgencyWorkspace {
-  id: string;
-  name: string;
-  plan: "free" | "starter" | "growth" | "pro" | "premium" | "enterprise";
-  status: "active" | "suspended" | "deleted";
-  /** RFC 3339. */
-  created_at: string;
+export interface AccessToken {
+  access_token: string;
+  token_type: "Bearer";
+  expires_in: number;
 }
 
 export interface Annotation {
@@ -1384,9 +1381,12 @@ export interface WebhooksWebhook {
 }
 
 export interface Workspace {
-  access_token: string;
-  token_type: "Bearer";
-  expires_in: number;
+  id: string;
+  name: string;
+  plan: "free" | "starter" | "growth" | "pro" | "premium" | "enterprise";
+  status: "active" | "suspended" | "deleted";
+  /** RFC 3339. */
+  created_at: string;
 }
 
 export interface WorkspacePage {
@@ -2568,6 +2568,18 @@ export interface AuthLogoutBody {
   refresh_token: string;
 }
 
+export interface AuthKeepBrowserBody {
+  refresh_token: string;
+}
+
+export interface AuthRefreshBrowserBody {
+  tenant_id: string;
+}
+
+export interface AuthLogoutBrowserBody {
+  tenant_id: string;
+}
+
 export interface AuthSwitchBody {
   tenant_id: string;
 }
@@ -2694,7 +2706,7 @@ export interface AgencyListWorkspacesQuery {
 }
 
 export interface AgencyListWorkspacesAnswer {
-  items: AgencyWorkspace[];
+  items: Workspace[];
   next_cursor: string;
 }
 
@@ -3055,12 +3067,18 @@ export interface Endpoints {
     refresh(body: AuthRefreshBody, options?: CallOptions): Promise<AuthRefreshAnswer>;
     /** End the session of a refresh token. `POST /api/v1/auth/logout` */
     logout(body: AuthLogoutBody, options?: CallOptions): Promise<void>;
+    /** Move a session into a cookie of the browser; the given refresh token ends. `POST /api/v1/auth/browser/keep` */
+    keepBrowser(body: AuthKeepBrowserBody, options?: CallOptions): Promise<void>;
+    /** Get an access token by the cookie of a workspace. `POST /api/v1/auth/browser/refresh` */
+    refreshBrowser(body: AuthRefreshBrowserBody, options?: CallOptions): Promise<AccessToken>;
+    /** End the session of a workspace's cookie. `POST /api/v1/auth/browser/logout` */
+    logoutBrowser(body: AuthLogoutBrowserBody, options?: CallOptions): Promise<void>;
     /** Switch to another workspace of the user; a read-only token stays read-only. `POST /api/v1/auth/switch` */
     switch(body: AuthSwitchBody, options?: CallOptions): Promise<Session>;
     /** Get an access token that cannot write. `POST /api/v1/auth/tokens/read-only` */
-    readOnlyTokens(options?: CallOptions): Promise<Workspace>;
+    readOnlyTokens(options?: CallOptions): Promise<AccessToken>;
     /** Get an access token for a client's workspace, with the caller's role in the agency. `POST /api/v1/agency/workspaces/:id/session` */
-    sessionAgencyWorkspace(id: string, options?: CallOptions): Promise<Workspace>;
+    sessionAgencyWorkspace(id: string, options?: CallOptions): Promise<AccessToken>;
     /** Accept an invitation as a new user, or as an existing one with the right password. `POST /api/v1/auth/invitations/accept` */
     acceptInvitations(body: AuthAcceptInvitationsBody, options?: CallOptions): Promise<Session>;
     /** The public keys that verify dashboard tokens. `GET /.well-known/jwks.json` */
@@ -3098,7 +3116,7 @@ export interface Endpoints {
   };
   agency: {
     /** Create a client's workspace, on the plan that new workspaces begin with. `POST /api/v1/agency/workspaces` */
-    createWorkspace(body: AgencyCreateWorkspaceBody, options?: CallOptions): Promise<AgencyWorkspace>;
+    createWorkspace(body: AgencyCreateWorkspaceBody, options?: CallOptions): Promise<Workspace>;
     /** List the clients' workspaces, newest first. `GET /api/v1/agency/workspaces` */
     listWorkspaces(query?: AgencyListWorkspacesQuery, options?: CallOptions): Promise<AgencyListWorkspacesAnswer>;
   };
