@@ -7,7 +7,7 @@ const USAGE = `npm run bench -- [product|costs|scale|local|weight]: scenarios be
 work beside its target, loads on a table of limited throughput, the engine itself, or the bundles.
 
   costs [work…]       the rows whose names contain one of these
-  --write             makes docs/performance.md of all costs
+  --write             writes docs/performance.md: all rows, or those that are named
   scale [load…]       the loads whose names contain one of these, on a fresh and on a warm table
   --seconds 20        of service time that a load of scale lasts: a shorter one is smaller and has less burst
   --sizes 100,1000    of the product's scenarios

@@ -4,7 +4,8 @@ import { columnsOf, short } from "../../tools/text-table.ts";
 import type { Cost, Floor, Row, Target } from "./cost.ts";
 import { eventRows } from "./events.ts";
 import { journeyRows } from "./journeys.ts";
-import { dollarsPerMillion, PRICES, PRICES_OF } from "./prices.ts";
+import { pageOf } from "./page.ts";
+import { dollarsPerMillion } from "./prices.ts";
 import { rawEcho, requestRows, signedPost } from "./requests.ts";
 import { segmentRows } from "./segments.ts";
 import { sendRows } from "./sends.ts";
@@ -22,7 +23,7 @@ type Floors = Partial<Record<Floor, number>>;
 interface Options {
   /** Parts of names of rows; all if none. */
   only: readonly string[];
-  /** Writes the page; all rows must be measured. */
+  /** Writes the page. Rows that are not measured stay as they are there. */
   write: boolean;
   tell(text: string): void;
 }
@@ -43,7 +44,13 @@ export async function benchCosts({ only, write, tell }: Options): Promise<{ line
     costs.push(...(await measure()));
   }
   const lines = linesOf(costs, found);
-  if (write) writeFileSync(PAGE, pageOf(costs, found));
+  if (write) {
+    const missed = costs
+      .filter((cost) => unmet(cost, found).length > 0)
+      .map((cost) => ({ work: cost.work, name: nameOf(cost), text: missedOf(cost, found) }));
+    const former = only.length > 0 ? readFileSync(PAGE, "utf8") : undefined;
+    writeFileSync(PAGE, pageOf({ heading: HEADING, rows: lines.slice(1), missed }, former));
+  }
   return {
     lines: [columnsOf(lines, [...LEFT]), legendOf(found)],
     kept: costs.every((cost) => unmet(cost, found).length === 0),
@@ -109,49 +116,8 @@ const legendOf = (found: Floors) =>
     .map(([floor, us]) => `${floors[floor as Floor].name}: ${short(us!)} µs of CPU`)
     .join("; ");
 
-/** The page: every row, and those that miss a target. */
-function pageOf(costs: readonly Cost[], found: Floors): string {
-  const lines = linesOf(costs, found);
-  const [heading = [], ...rest] = lines;
-  const missed = costs.filter((cost) => unmet(cost, found).length > 0);
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-    version: string;
-  };
-  return `# Performance
-
-Written by \`npm run bench -- costs --write\`, version ${version}, Node ${process.version}. Do not edit it by hand.
-
-Units and requests are those of the table, as DynamoDB bills them, without authentication and the limit of requests
-where a row does not say otherwise. Processor time is of the machine that ran it, so its targets are multiples of a
-floor of the same run: the raw echo is a request through the gateway to a function that answers what it got, the signed
-post is an HMAC and a POST of 1 KB to a receiver in the process. "Hottest key" is the part of the table's write units
-on one partition key, of loads on many people. The rows of one work show how its cost grows.
-
-## Costs
-
-${markdownOf(heading, rest)}
-
-## Targets that are not reached
-
-${missed.length === 0 ? "None." : missed.map((cost) => `- ${missedOf(cost, found)}`).join("\n")}
-
-Not measured here: the ceilings of one workspace (\`npm run bench -- scale\` measures them on a model of the table's
-throughput), and the delay of single sends beside an import of 100,000 rows.
-
-## Prices
-
-Dollars are list prices of us-east-1 of ${PRICES_OF}, without the free tiers, of the table and of the queues. Functions,
-the gateway and providers come on top ([deploy.md](deploy.md)).
-
-${markdownOf(
-  ["a million", "dollars"],
-  Object.entries(PRICES).map(([what, price]) => [what, String(price)]),
-)}
-`;
-}
-
 const missedOf = (cost: Cost, found: Floors) =>
-  `${[cost.work, cost.size].filter(Boolean).join(", ")}: ${unmet(cost, found)
+  `${nameOf(cost)}: ${unmet(cost, found)
     .map((target) => missOf(target, cost, found))
     .join("; ")}.`;
 
@@ -162,5 +128,4 @@ function missOf(target: Target, cost: Cost, found: Floors): string {
   return `${shown} instead of ${textOf(target, cost, found)}`;
 }
 
-const markdownOf = (heading: readonly string[], rows: readonly (readonly string[])[]) =>
-  [heading, heading.map(() => "-"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+const nameOf = ({ work, size }: Cost): string => [work, size].filter(Boolean).join(", ");

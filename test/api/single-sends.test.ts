@@ -72,7 +72,7 @@ it("NTF-17 D-NTF a long text is stored once however many sends have it, and each
   expect(list.map(({ body }: { body: string }) => body === long)).toEqual(sends.map(() => true));
 });
 
-it("a single in-app send costs the same whatever the length of a text that was sent before", async () => {
+it("a single in-app send costs the same whatever the length of a text that was sent before, and by a template", async () => {
   const { world, tenant } = await withTenant();
   const [ada] = await addPeople(world, tenant, 1);
   const one = { subscriberIds: [ada] };
@@ -82,6 +82,11 @@ it("a single in-app send costs the same whatever the length of a text that was s
   expect(short.requests).toBeLessThanOrEqual(12);
   await costOf(world, tenant, { ...one, body: long });
   expect((await costOf(world, tenant, { ...one, body: long })).wcu).toBe(short.wcu);
+  const body = { name: "Short", content: { title: "From a template", body: "Hello" } };
+  const made = await world.call("POST /api/v1/templates", { as: await tenant.dashboard(), body });
+  const by = { ...one, title: undefined, body: undefined, template_id: made.body.id };
+  await costOf(world, tenant, by);
+  expect((await costOf(world, tenant, by)).wcu).toBe(short.wcu);
 });
 
 /** A worker that handles messages again, as a queue may deliver them twice. */

@@ -20,6 +20,7 @@ import { channelSettings, deliverySettingsOf, planningRules, selectedChannels } 
 import { PLANNED_RANGE } from "./range-names.ts";
 import { plannedRangeWrite } from "./ranges.ts";
 import { isInAppOnly, packRecipients, type Recipient } from "./recipients.ts";
+import { TemplateItem } from "./template-items.ts";
 
 const WATCH_AFTER_MS = 15 * MINUTE;
 
@@ -68,7 +69,8 @@ export async function startSend(
       : { kind: "job", id, at: Date.parse(spec.scheduled_at) },
   ]);
   const answer: StartedSend = { id, sent: audience.sent, unknown: audience.unknown };
-  const job = newJobWrite(store, id, spec, { ...planOf(audience), content: await storeContent(store, spec) });
+  const whole = { ...spec, ...audience.texts };
+  const job = newJobWrite(store, id, whole, { ...planOf(audience), content: await storeContent(store, whole) });
   const reserved = audience.sent > 0 ? [reservation(store, "sends", audience.sent, allowance)] : [];
   const others = typeof extraItems === "function" ? extraItems(answer) : extraItems;
   const uses = spec.scheduled_at ? useWrites(spec.target, { kind: "notification", id, until: spec.scheduled_at }) : [];
@@ -98,7 +100,19 @@ interface Audience {
   ranges?: string[];
   /** Its only recipient, on the job's row instead of a chunk. */
   direct?: Parameters<typeof newJobWrite>[3]["direct"];
+  /** Those of its template, for a send that is not dispatched first. */
+  texts?: Pick<JobSpec, "title" | "body">;
   unknown?: readonly string[];
+}
+
+/** What a send says: its own texts, or those of its template now. */
+async function textsOf(
+  store: Store,
+  { title, body, template_id }: JobSpec,
+): Promise<Pick<JobSpec, "title" | "body"> | undefined> {
+  if (template_id === null) return { title, body };
+  const template = await store.get(TemplateItem, { id: template_id });
+  return template && { title: template.title, body: template.body };
 }
 
 /** A small audience is planned now, so `sent` is exact (AMB-38). Else workers plan it, and `sent` is from the counters. */
@@ -115,9 +129,12 @@ async function prepareAudience(
     const rules = await planningRules(store, job, spec, { via, emailConsent });
     const chunks = await planSmall(store, spec, rules, given);
     const only = chunks && !hasCaps ? onlyInbox(spec, chunks) : undefined;
-    const means = only && deliverySettingsOf(spec, via.map(channelSettings), undefined);
-    if (only && means)
-      return { writes: [], sent: 1, reserved: 1, direct: { to: packRecipients([only]), means: toJson(means) } };
+    // The texts of a template that was deleted meanwhile are missed at dispatch.
+    const texts = only && (await textsOf(store, spec));
+    if (only && texts) {
+      const means = toJson(deliverySettingsOf(spec, via.map(channelSettings), undefined));
+      return { writes: [], sent: 1, reserved: 1, direct: { to: packRecipients([only]), means }, texts };
+    }
     if (chunks) return planned(job, chunks);
   }
   const size = given ? given.length : Math.max(estimate, SMALL_AUDIENCE);
@@ -128,9 +145,9 @@ async function prepareAudience(
 }
 
 /** The recipient of a one-off send that goes to one inbox and nowhere else: its row is its own ledger. */
-function onlyInbox({ source, template_id }: JobSpec, chunks: readonly PlannedChunk[]): Recipient | undefined {
+function onlyInbox({ source }: JobSpec, chunks: readonly PlannedChunk[]): Recipient | undefined {
   const [first, ...others] = chunks;
-  if (source.type !== "api" || template_id !== null || !first || others.length > 0) return undefined;
+  if (source.type !== "api" || !first || others.length > 0) return undefined;
   const { recipients, heldOut, skipped } = first.chunk;
   const [only, ...more] = recipients;
   const isAlone = more.length === 0 && heldOut.length === 0 && Object.keys(skipped).length === 0;

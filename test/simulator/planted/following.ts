@@ -59,8 +59,8 @@ export const followingBugs: readonly Bug[] = [
     name: "erasure has no second pass",
     area: "erasure",
     file: "functions/workers/erase/index.ts",
-    find: "if (pass === 1 || isImporting)",
-    replace: "if (isImporting)",
+    find: "const isLast = pass === 2 && !isImporting;",
+    replace: "const isLast = !isImporting;",
   },
   {
     name: "an upsert revives the erased",

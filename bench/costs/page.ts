@@ -1,0 +1,97 @@
+// docs/performance.md: every row, and why some miss a target.
+import { readFileSync } from "node:fs";
+import { PRICES, PRICES_OF } from "./prices.ts";
+
+interface Measured {
+  heading: readonly string[];
+  /** By the columns of the heading: the first two name the row. */
+  rows: readonly (readonly string[])[];
+  missed: readonly { work: string; name: string; text: string }[];
+}
+
+/** Why a target is not reached, and what was tried, by the work. */
+const REASONS: Record<string, string> = {
+  "journey: entry, send, delay":
+    "Each run pays its row, its head and its entry at the price of a transaction (6), and its message (1). Single writes need a protocol of intent and seal (decisions/0029).",
+  "journey: end of the delay":
+    "Each run pays its row at the price of a transaction (2), which also has the counts (decisions/0029).",
+  "single in-app send":
+    "The job, the quota and the end are transactions, and the watch is a timer of its own (decisions/0027).",
+  "single push send":
+    "It is planned in a chunk, with a claim and a range, because a provider is called (decisions/0027).",
+};
+
+const wordsOf = (line: string): string[] =>
+  line
+    .slice(2, -2)
+    .split(" | ")
+    .map((cell) => cell.trim());
+
+const idOf = ([work = "", size = ""]: readonly string[]): string => `${work} ${size}`;
+
+/** The rows of a table of a page, without its heading. */
+function rowsIn(page: string, heading: string): string[][] {
+  const [, section = ""] = page.split(`## ${heading}\n\n`);
+  const [table = ""] = section.split("\n\n");
+  return table.split("\n").slice(2).map(wordsOf);
+}
+
+const missesIn = (page: string): string[] => page.split("\n").filter((line) => line.startsWith("- "));
+
+/** @param former the page whose other rows stay */
+export function pageOf({ heading, rows, missed }: Measured, former: string | undefined): string {
+  // Multiples of a floor were measured with the floors that are on the page.
+  const isWritten = ([work = ""]: readonly string[]) => former === undefined || !work.startsWith("floor:");
+  const measured = new Map(rows.filter(isWritten).map((row) => [idOf(row), row]));
+  const before = former === undefined ? [] : rowsIn(former, "Costs");
+  const kept = before.map((row) => measured.get(idOf(row)) ?? row);
+  const known = new Set(before.map(idOf));
+  const merged = [...kept, ...rows.filter((row) => isWritten(row) && !known.has(idOf(row)))];
+  const lines = new Map(
+    missed.map(({ work, name, text }) => [name, [`- ${text}`, REASONS[work]].filter(Boolean).join(" ")]),
+  );
+  const misses = merged.flatMap(([work = "", size = ""]) => {
+    const name = [work, size].filter(Boolean).join(", ");
+    const line = measured.has(idOf([work, size]))
+      ? lines.get(name)
+      : former && missesIn(former).find((one) => one.startsWith(`- ${name}: `));
+    return line ? [line] : [];
+  });
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  return `# Performance
+
+Written by \`npm run bench -- costs --write\`, version ${version}, Node ${process.version}. Do not edit it by hand.
+
+Units and requests are those of the table, as DynamoDB bills them, without authentication and the limit of requests
+where a row does not say otherwise. Processor time is of the machine that ran it, so its targets are multiples of a
+floor of the same run: the raw echo is a request through the gateway to a function that answers what it got, the signed
+post is an HMAC and a POST of 1 KB to a receiver in the process. "Hottest key" is the part of the table's write units
+on one partition key, of loads on many people. The rows of one work show how its cost grows.
+
+## Costs
+
+${markdownOf(heading, merged)}
+
+## Targets that are not reached
+
+${misses.length === 0 ? "None." : misses.join("\n")}
+
+Not measured here: the ceilings of one workspace (\`npm run bench -- scale\` measures them on a model of the table's
+throughput), and the delay of single sends beside an import of 100,000 rows.
+
+## Prices
+
+Dollars are list prices of us-east-1 of ${PRICES_OF}, without the free tiers, of the table and of the queues. Functions,
+the gateway and providers come on top ([deploy.md](deploy.md)).
+
+${markdownOf(
+  ["a million", "dollars"],
+  Object.entries(PRICES).map(([what, price]) => [what, String(price)]),
+)}
+`;
+}
+
+const markdownOf = (heading: readonly string[], rows: readonly (readonly string[])[]) =>
+  [heading, heading.map(() => "-"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
