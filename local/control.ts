@@ -7,12 +7,13 @@ import { limit } from "../shared/http/paging.ts";
 import { roles } from "../shared/http/roles.ts";
 import { planNames } from "../shared/plans.ts";
 import { parseTimestamp } from "../shared/rules/timestamps.ts";
+import { type DemoName, prepareDemo } from "./demo.ts";
 import { type Fault, type Faults, faultChannels, outcomes } from "./faults.ts";
 import type { GatewayRequest, GatewayResponse } from "./gateway.ts";
 import type { LocalService } from "./local-service.ts";
 import { openMeter } from "./meter.ts";
 import { openOutbox, outboxChannels } from "./outbox.ts";
-import { openState, rememberOffset, type StateName } from "./state.ts";
+import { openState, rememberOffset } from "./state.ts";
 import type { Tenancy } from "./tenancy.ts";
 
 /** Handles requests under `/_local`; unknown ones get 404. */
@@ -93,7 +94,7 @@ export function createControl({
   tenancy: Tenancy;
   faults: Faults;
   /** Where the demo workspace is remembered. */
-  demo?: StateName;
+  demo?: DemoName;
 }): Control {
   const { clock, time, database, ids } = service;
   const state = openState(database);
@@ -121,13 +122,12 @@ export function createControl({
     "PATCH workspaces/:id": ({ id, body }) =>
       time.enter(async () => [200, await tenancy.changeWorkspace(id, read(WorkspaceChange, body))]),
     "POST operator": ({ body }) => time.enter(async () => [200, await service.host.invoke("operator", body)]),
+    "GET demo": () => {
+      if (!state.read(demo)) throw notFound("demo workspace");
+      return time.enter(async () => [200, await prepareDemo(tenancy, state, demo)]);
+    },
     "POST tokens": ({ body }) =>
       time.enter(async () => [201, { access_token: await tenancy.issueToken(read(TokenWish, body)) }]),
-    "GET demo": () => {
-      const found = state.read<{ tenant_id: string; name: string }>(demo);
-      if (!found) throw notFound("demo workspace");
-      return [200, { tenant_id: found.tenant_id, name: found.name }];
-    },
     "GET clock": () => [200, now()],
     "POST clock": async ({ body }) => [200, await move(body)],
     "POST settle": async () => {

@@ -7,15 +7,13 @@ export interface Demo extends Omit<NewWorkspace, "refresh_token"> {
   subscriber_id: string;
 }
 
+export type DemoName = StateName & `${string}demo`;
+
 const EXTERNAL_ID = "ada";
 const ATTRIBUTES = { first_name: "Ada" };
 
 /** Creates the demo workspace if there is none, ensures that its subscriber exists, and issues a new access token. */
-export async function prepareDemo(
-  tenancy: Tenancy,
-  state: State,
-  name: StateName & `${string}demo` = "demo",
-): Promise<Demo> {
+export async function prepareDemo(tenancy: Tenancy, state: State, name: DemoName = "demo"): Promise<Demo> {
   const found = state.read<Omit<Demo, "subscriber_id">>(name);
   const access_token = found && (await tokenOf(tenancy, found.tenant_id));
   if (found && access_token !== undefined) {

@@ -19,6 +19,7 @@ import { faultsOfAnswer } from "./support/described.ts";
 import { foreignIds } from "./support/foreign.ts";
 import { faultsOf } from "./support/json-schema.ts";
 import { addPeople, send } from "./support/people.ts";
+import { partsOf } from "./support/schema-parts.ts";
 import { openStream } from "./support/sse.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "./support/world.ts";
 
@@ -85,6 +86,26 @@ describe("the document", () => {
     const { description } = document.info as { description: string };
     for (const [what] of limits) expect(description).toContain(`| ${what} | `);
     for (const event of webhookEvents) expect(description).toContain(`| \`${event}\` | \`{`);
+  });
+
+  it("GEN-16 says of every field what it is: else add its sentence to docs/generate/sentences", () => {
+    const silent = partsOf(document).filter(
+      ({ schema, name, isField }) => isField && name !== "" && !schema.description,
+    );
+    expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+
+  it("GEN-16 shows of every operation a request as curl and as code of the SDK, and a response", () => {
+    const without = operations.flatMap(({ endpoint: { route, shape }, isStream }) => {
+      const { "x-codeSamples": samples = [], responses } = described(route);
+      const languages = samples.map(({ lang }) => lang).join();
+      const wanted = isStream || shape.text ? "curl" : "curl,TypeScript";
+      const success = Object.values(responses).find((one) => !("$ref" in one));
+      const media = success && "content" in success ? success.content?.["application/json"] : undefined;
+      const isShown = !shape.returns || isStream || media?.example !== undefined;
+      return languages === wanted && isShown ? [] : [route];
+    });
+    expect(without).toEqual([]);
   });
 
   it("GEN-16 says of every operation how it succeeds: with a 2xx, or the 302 of a link", () => {

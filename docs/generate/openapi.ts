@@ -4,6 +4,7 @@ import type { Credential } from "../../shared/http/endpoint.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
 import { namedShapes, type Shapes, schemasOf } from "./components.ts";
 import { type Contents, type Operation, operationsOf } from "./contents.ts";
+import { described } from "./descriptions.ts";
 import { errorSchemas, refusalsOf } from "./errors.ts";
 import { EXAMPLE_ID, exampleOf } from "./examples.ts";
 import { webhookOperations } from "./grammars/webhooks.ts";
@@ -11,6 +12,8 @@ import { grammars } from "./grammars.ts";
 import { type JsonSchema, schemaOf } from "./json-schema.ts";
 import { methodNames, pascal } from "./names.ts";
 import { overview } from "./overview.ts";
+import { type CodeSample, samplesOf } from "./samples.ts";
+import { queryFields } from "./sentences/queries.ts";
 
 export const VERSION = "1.0.0";
 
@@ -18,44 +21,6 @@ const securitySchemes: Record<Credential, object> = {
   sdk: { type: "apiKey", in: "header", name: "X-SDK-Key", description: "The workspace's publishable SDK key." },
   server: { type: "http", scheme: "bearer", description: "A server key, `service_srv_…`, with scopes." },
   dashboard: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token of a member." },
-};
-
-/** Descriptions of query fields, by name: a name has the same meaning everywhere. */
-const queryFields: Record<string, string> = {
-  cursor: "`next_cursor` of the previous page; opaque",
-  limit: "The maximum number of items",
-  page: "Counts from 1",
-  per_page: "Items per page",
-  page_size: "Items per page",
-  subscriber_id: "The subscriber",
-  sdk_key: "The SDK key, for clients that cannot set headers",
-  status: "Only those with this status",
-  name: "Only those whose name contains this text",
-  active: "Only active ones, or only inactive ones",
-  email: "Only the subscriber with this address",
-  external_id: "Only the subscriber with this external id",
-  updated_since: "Only subscribers that changed at this time or later",
-  start: "Beginning of the period",
-  end: "End of the period",
-  from: "From this time on",
-  to: "Until this time",
-  days: "How many days back",
-  kinds: "Only these kinds, separated by commas",
-  group_by: "The dimension of the rows",
-  job_id: "The id of the notification",
-  exclude_source_type: "Kinds of sources that are left out, separated by commas",
-  source_type: "The kind of source that started the sends",
-  source_id: "The id of the source",
-  event_type: "Only this event",
-  missing: "Only deliveries without a success, in the order of their numbers",
-  event_name: "The name of the event",
-  outcome: "Only those with this outcome",
-  force: "Also deletes its credentials",
-  erase_properties: "Also deletes the properties of its events",
-  trigger_type: "Only those with this trigger",
-  "hub.mode": "`subscribe`",
-  "hub.challenge": "Returned unchanged",
-  "hub.verify_token": "The agreed token",
 };
 
 /** Who may call, in words, with the permission or scope that is required. */
@@ -83,6 +48,7 @@ export interface OperationObject {
   description: string;
   deprecated?: true;
   "x-deprecated"?: Deprecation;
+  "x-codeSamples"?: CodeSample[];
   security: Record<string, never[]>[];
   parameters?: { name: string; in: string; required: boolean; schema: JsonSchema; [more: string]: unknown }[];
   requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema; example?: unknown }> };
@@ -109,19 +75,24 @@ const requestId = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" 
 export async function openApiOf(contents: Contents): Promise<OpenApi> {
   const operations = operationsOf(contents);
   const shapes = namedShapes(operations, Object.keys({ ...errorSchemas, ...grammars }));
-  const schemas = { ...errorSchemas, ...grammars, ...schemasOf(shapes) };
+  const schemas = Object.fromEntries(
+    Object.entries({ ...errorSchemas, ...grammars, ...schemasOf(shapes) }).map(([name, schema]) => [
+      name,
+      described(schema, [name]),
+    ]),
+  );
   const names = new Map(contents.groups.map((group) => [group.name, methodNames(group)]));
   const responses: OpenApi["components"]["responses"] = {};
   const paths: OpenApi["paths"] = {};
   for (const operation of operations) {
     const [method = "", path = ""] = routeKeyOf(operation.endpoint.route).split(" ");
     const name = names.get(operation.group)?.get(operation.endpoint.route) ?? "open";
-    const described = operationOf(operation, name, { shapes, schemas });
+    const object = operationOf(operation, name, { shapes, schemas });
     for (const [status, { name: key, response }] of refusalsOf(operation.endpoint)) {
       responses[key] = response;
-      described.responses[status] = { $ref: `#/components/responses/${key}` };
+      object.responses[status] = { $ref: `#/components/responses/${key}` };
     }
-    paths[path] = { ...paths[path], [method.toLowerCase()]: described };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: object };
   }
   return {
     openapi: "3.1.0",
@@ -168,6 +139,7 @@ interface DocumentParts {
 
 function operationOf({ group, endpoint, isStream }: Operation, name: string, found: DocumentParts): OperationObject {
   const { access, shape } = endpoint;
+  const id = group + pascal(name);
   const notes = [
     shape.deprecated && `Deprecated since ${shape.deprecated.since}, gone from ${shape.deprecated.sunset} on.`,
     shape.deprecated?.successor && `\`${shape.deprecated.successor}\` takes its place.`,
@@ -180,22 +152,39 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, fou
     ...queryParameters(endpoint, isStream),
     ...headersOf(endpoint),
   ];
-  return {
-    operationId: group + pascal(name),
+  const object: OperationObject = {
+    operationId: id,
     tags: [group],
     summary: shape.summary,
     description: notes.join("\n\n"),
     ...(shape.deprecated && { deprecated: true as const, "x-deprecated": shape.deprecated }),
     security: access.credentials.map((credential) => ({ [credential]: [] })),
     ...(parameters.length > 0 && { parameters }),
-    ...(shape.body && { requestBody: { required: true, content: { "application/json": bodyOf(endpoint, found) } } }),
+    ...(shape.body && {
+      requestBody: { required: true, content: { "application/json": bodyOf(endpoint, found, id) } },
+    }),
     ...(shape.form && {
-      requestBody: { required: true, content: { "multipart/form-data": formOf(endpoint, found) } },
+      requestBody: { required: true, content: { "multipart/form-data": formOf(endpoint, found, id) } },
     }),
     ...(shape.raw !== undefined && {
       requestBody: { required: true, content: { [shape.raw]: { schema: { type: "object" } } } },
     }),
-    responses: successesOf(endpoint, found, isStream),
+    responses: successesOf(endpoint, found, isStream, id),
+  };
+  return { ...object, "x-codeSamples": samplesOf(sampledOf({ group, endpoint, isStream }, name, object)) };
+}
+
+function sampledOf({ group, endpoint, isStream }: Operation, name: string, object: OperationObject) {
+  const [verb = "", path = ""] = routeKeyOf(endpoint.route).split(" ");
+  const [content] = Object.entries(object.requestBody?.content ?? {});
+  return {
+    group,
+    method: isStream || endpoint.shape.text ? undefined : name,
+    verb,
+    path,
+    credentials: endpoint.access.credentials,
+    parameters: object.parameters ?? [],
+    body: content && { type: content[0], example: content[1].example },
   };
 }
 
@@ -242,25 +231,31 @@ const headersOf = ({ shape }: Operation["endpoint"]): ReturnType<typeof pathPara
       ]
     : [];
 
-function bodyOf({ shape }: Operation["endpoint"], { schemas }: DocumentParts) {
-  const schema = schemaOf(shape.body!, "input");
+function bodyOf({ shape }: Operation["endpoint"], { schemas }: DocumentParts, id: string) {
+  const schema = described(schemaOf(shape.body!, "input"), [`${id}Body`]);
   return { schema, example: shape.example?.body ?? exampleOf(schema, schemas) };
 }
 
-function formOf({ shape: { form, example } }: Operation["endpoint"], { schemas }: DocumentParts) {
+function formOf({ shape: { form, example } }: Operation["endpoint"], { schemas }: DocumentParts, id: string) {
   const { part, fields, isOptional } = form!;
   const { properties, required = [], ...rest } = schemaOf(fields, "input");
   const file: JsonSchema = { type: "string", contentMediaType: "application/octet-stream" };
-  const schema = {
+  const whole = {
     ...rest,
     properties: { ...properties, [part]: file },
     required: [...required, ...(isOptional ? [] : [part])],
   };
+  const schema = described(whole, [`${id}Body`]);
   const sample = { ...(exampleOf(schema, schemas) as object), [part]: "the bytes of the file" };
   return { schema, example: { ...sample, ...example?.body } };
 }
 
-function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: DocumentParts, isStream: boolean) {
+function successesOf(
+  { shape }: Operation["endpoint"],
+  { shapes, schemas }: DocumentParts,
+  isStream: boolean,
+  id: string,
+) {
   const status = shape.status ?? (shape.returns || shape.text || isStream ? 200 : 204);
   const description = isStream ? "The stream, open for up to 90 seconds" : "Done";
   const success: Response = { description, headers: { ...requestId, ...(shape.deprecated && announcement) } };
@@ -272,7 +267,7 @@ function successesOf({ shape }: Operation["endpoint"], { shapes, schemas }: Docu
     const type = shape.text.type.split(";")[0]!;
     success.content = { [type]: { schema: { type: type === "application/json" ? "object" : "string" } } };
   } else if (shape.returns) {
-    const schema = schemaOf(shape.returns, "output", shapes);
+    const schema = described(schemaOf(shape.returns, "output", shapes), [`${id}Answer`]);
     const example = shape.example?.returns ?? exampleOf(schema, schemas, { whole: true });
     success.content = { "application/json": { schema, example } };
   }

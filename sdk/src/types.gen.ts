@@ -3,28 +3,39 @@ import type { CallOptions } from "./transport.ts";
 
 /** `code` is stable; `message` is for people and may change; `fields` names what failed validation. */
 export interface ErrorBody {
+  /** The stable code of the error */
   code: "BAD_REQUEST" | "UNAUTHORIZED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "NOT_FOUND" | "CONFLICT" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
+  /** What is wrong, for people. It may change */
   message: string;
+  /** What is wrong, by field */
   fields?: Record<string, string> | undefined;
 }
 
 /** A 403 because the plan does not include something. It has `error` in place of `code` (ERR-20). */
 export interface PlanRefusal {
+  /** Why it failed; `null` if it did not */
   error: "in_app_not_permitted" | "feature_not_available" | "PLAN_FEATURE_UNAVAILABLE" | "channel_type_not_permitted";
+  /** What is wrong, for people. It may change */
   message?: string | undefined;
+  /** The feature that the plan lacks */
   feature?: string | undefined;
+  /** The channel types of the plan */
   allowed?: ("ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app")[] | undefined;
+  /** Whether a higher plan is needed; always `true` */
   upgrade_required?: boolean | undefined;
 }
 
 /** The 429 of the per-minute limit of a workspace: wait `retry_after` seconds (ERR-19). */
 export interface RateLimit {
+  /** Why it failed; `null` if it did not */
   error: "rate limit exceeded";
+  /** Seconds to wait */
   retry_after: number;
 }
 
 /** The gateway's own error, for example for a body over 10 MB. */
 export interface GatewayError {
+  /** What is wrong, for people. It may change */
   message: string;
 }
 
@@ -488,248 +499,387 @@ export interface EventExpectation {
 export type ClauseCondition = Operators | VersionOperators;
 
 export interface AccessToken {
+  /** The token for `Authorization: Bearer`; it is valid for 15 minutes */
   access_token: string;
+  /** Always `Bearer` */
   token_type: "Bearer";
+  /** How long it is valid, in seconds */
   expires_in: number;
 }
 
 export interface Annotation {
+  /** The id */
   id: string;
-  /** RFC 3339. */
+  /** When it happened RFC 3339. */
   occurred_at: string;
-  /** RFC 3339. */
+  /** The end of what it marks; left out for a point in time RFC 3339. */
   ends_at?: string | undefined;
+  /** What it says */
   text: string;
+  /** Where it comes from */
   source: "auto" | "manual";
+  /** What it marks; `custom` for manual ones */
   kind: string;
+  /** Who sees it: the workspace, or its agency only */
   visibility: "tenant" | "agency_only";
+  /** What it refers to */
   ref_id?: string | undefined;
+  /** The member who created it; `null` if the service did */
   created_by: string | null;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
 }
 
 export interface Asset {
+  /** The id */
   id: string;
   /** As it was sent, without folders */
   filename: string;
   /** By its bytes, whatever was said at the upload */
   content_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+  /** The size in bytes */
   size_bytes: number;
   /** Public; its bytes never change */
   url: string;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
 }
 
 export interface Billing {
+  /** The plan */
   plan: "free" | "starter" | "growth" | "pro" | "premium" | "enterprise";
+  /** The status */
   status: "active" | "past_due" | "canceled";
-  /** RFC 3339. */
+  /** When the billing period began RFC 3339. */
   period_start: string;
-  /** RFC 3339. */
+  /** When the billing period ends RFC 3339. */
   period_end: string;
+  /** What was used in this period */
   usage: {
+    /** Sends of this period */
     sends: number;
+    /** Events of this period */
     events: number;
+    /** How many subscribers */
     subscribers: number;
+    /** Stored images in bytes */
     asset_bytes: number;
+    /** Active dynamic segments */
     dynamic_segments: number;
   };
+  /** What the plan allows */
   limits: {
+    /** Sends of a period */
     sends: number;
+    /** Events of a period */
     events: number;
+    /** How many subscribers */
     subscribers: number;
+    /** Stored images in bytes */
     asset_bytes: number;
+    /** Active dynamic segments */
     dynamic_segments: number;
+    /** Requests of dashboard tokens in a minute */
     requests_per_minute: number;
+    /** Members, open invitations included */
     team_members: number;
+    /** How far back rules may look; `null` without limit */
     lookback_days: number | null;
+    /** Event conditions in one rule */
     event_conditions_per_rule: number;
   };
+  /** The workspace's own cap on sends; `null` for none */
   monthly_send_cap: number | null;
+  /** What the period will come to at the present rate */
   forecast: {
+    /** Sends by the end of the period */
     sends_at_period_end: number;
   };
 }
 
 export interface Campaign {
+  /** The id */
   id: string;
+  /** The name */
   name: string;
+  /** The status */
   status: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived";
+  /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category: "transactional" | "marketing";
+  /** Who gets it */
   target: Target;
+  /** What the message says */
   content?: {
+    /** The title, with the Liquid subset */
     title: string;
+    /** The text, with the Liquid subset */
     body: string;
   } | undefined;
+  /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
+  /** An approved chat-app template, which the chat app sends instead of title and body */
   chat_app_template_id?: string | undefined;
+  /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
+  /** The channels */
   channel_ids: string[];
-  /** RFC 3339. */
+  /** When it is sent. Left out: at once RFC 3339. */
   scheduled_at?: string | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage: number;
+  /** The messages, in their order */
   messages: ({
+    /** The id */
     id: string;
+    /** What the message says */
     content?: {
+      /** The title, with the Liquid subset */
       title: string;
+      /** The text, with the Liquid subset */
       body: string;
     } | undefined;
+    /** The template that says it, instead of `title` and `body` or `content` */
     template_id?: string | undefined;
+    /** An approved chat-app template, which the chat app sends instead of title and body */
     chat_app_template_id?: string | undefined;
+    /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
+    /** The channels */
     channel_ids: string[];
-    /** RFC 3339. */
+    /** When it is sent. Left out: at once RFC 3339. */
     scheduled_at?: string | undefined;
+    /** The place of the message, from 0 */
     position: number;
+    /** The send that the release started; empty before */
     job_id: string;
+    /** Why the send of this message failed */
     error?: {
+      /** The stable code of the error */
       code: string;
+      /** What is wrong, for people. It may change */
       message: string;
     } | undefined;
   })[];
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
+  /** Recipients that were not reached */
   failed: number;
+  /** Failed recipients by reason */
   fail_reasons: Record<string, number>;
 }
 
 export interface CampaignsCampaign {
+  /** The id */
   id: string;
+  /** The name */
   name: string;
+  /** The status */
   status: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived";
+  /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category: "transactional" | "marketing";
+  /** Who gets it */
   target: Target;
+  /** What the message says */
   content?: {
+    /** The title, with the Liquid subset */
     title: string;
+    /** The text, with the Liquid subset */
     body: string;
   } | undefined;
+  /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
+  /** An approved chat-app template, which the chat app sends instead of title and body */
   chat_app_template_id?: string | undefined;
+  /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
+  /** The channels */
   channel_ids: string[];
-  /** RFC 3339. */
+  /** When it is sent. Left out: at once RFC 3339. */
   scheduled_at?: string | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage: number;
+  /** The messages, in their order */
   messages: ({
+    /** The id */
     id: string;
+    /** What the message says */
     content?: {
+      /** The title, with the Liquid subset */
       title: string;
+      /** The text, with the Liquid subset */
       body: string;
     } | undefined;
+    /** The template that says it, instead of `title` and `body` or `content` */
     template_id?: string | undefined;
+    /** An approved chat-app template, which the chat app sends instead of title and body */
     chat_app_template_id?: string | undefined;
+    /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
+    /** The channels */
     channel_ids: string[];
-    /** RFC 3339. */
+    /** When it is sent. Left out: at once RFC 3339. */
     scheduled_at?: string | undefined;
+    /** The place of the message, from 0 */
     position: number;
+    /** The send that the release started; empty before */
     job_id: string;
+    /** Why the send of this message failed */
     error?: {
+      /** The stable code of the error */
       code: string;
+      /** What is wrong, for people. It may change */
       message: string;
     } | undefined;
   })[];
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
 }
 
 export interface Channel {
+  /** The id */
   id: string;
+  /** The type */
   type: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
+  /** The name */
   name: string;
+  /** Whether it is switched on */
   active: boolean;
+  /** The status */
   status: "pending" | "active" | "invalid";
-  /** RFC 3339. */
+  /** When it was verified; left out before RFC 3339. */
   verified_at?: string | undefined;
+  /** What the provider said when the last verification failed */
   verification_error?: string | undefined;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
 }
 
 export interface ChannelReport {
+  /** The type of the channel */
   channel: string;
+  /** Recipients that a provider accepted the message for */
   delivered: number;
+  /** Recipients who opened it */
   opened: number;
+  /** Recipients who opened it, without what a machine seems to have done */
   opened_human: number;
+  /** Recipients who clicked or tapped */
   clicked: number;
+  /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number;
 }
 
 export interface ChatApp {
+  /** The status */
   status: "received";
 }
 
 export interface ChatAppTemplate {
+  /** The id */
   id: string;
+  /** The channel */
   channel_id: string;
+  /** The name */
   name: string;
+  /** The language, such as `en_US` */
   language: string;
+  /** The category at the provider of the chat app */
   category: "MARKETING" | "UTILITY" | "AUTHENTICATION";
+  /** The text, with the Liquid subset */
   body: string;
+  /** The status */
   status: "draft" | "pending" | "approved" | "rejected" | "paused" | "disabled" | "in_appeal" | "archived" | "deleted";
+  /** The id of the template at the provider, after it was submitted */
   provider_template_id?: string | undefined;
+  /** Why the provider refused or restricted it */
   status_reason?: string | undefined;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
 }
 
 export interface Config {
+  /** The name of the event */
   event_name: string;
+  /** The property of the event that holds the revenue in cents; `null` for none */
   value_property: string | null;
+  /** How long after a message an event counts for it, in seconds */
   window_seconds: number;
 }
 
 export interface CredentialConfirmation {
+  /** The id */
   id: string;
+  /** The channel */
   channel_id: string;
+  /** The type */
   type: "ios_push" | "android_push" | "vapid" | "sms" | "chat_app" | "email";
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
   /** What browsers subscribe with; only for `vapid` */
   vapid_public_key?: string | undefined;
 }
 
 export interface DevicesSubscriber {
+  /** The id */
   id: string;
+  /** The subscriber */
   subscriber_id: string;
+  /** The platform */
   platform: "ios" | "android" | "web";
+  /** A stable id of the device, chosen by the app */
   device_id: string | null;
+  /** The model of the device */
   model: string | null;
+  /** The version of the operating system, as `17.4.1` or in parts; `null` if unknown */
   os_version: {
+    /** The first number */
     major: number;
+    /** The second number */
     minor: number;
+    /** The third number */
     patch: number;
   } | null;
+  /** The version of the app, as `2.4.1` or in parts; `null` if unknown */
   app_version: {
+    /** The first number */
     major: number;
+    /** The second number */
     minor: number;
+    /** The third number */
     patch: number;
   } | null;
+  /** The version of the SDK, as `1.2.0` or in parts; `null` if unknown */
   sdk_version: {
+    /** The first number */
     major: number;
+    /** The second number */
     minor: number;
+    /** The third number */
     patch: number;
   } | null;
+  /** The language and region, such as `de-DE` */
   locale: string | null;
+  /** The IANA time zone, such as `Europe/Berlin` */
   timezone: string | null;
+  /** Whether the user allows push. Default: `true` */
   push_enabled: boolean;
+  /** `sandbox` for builds from the development tools, else `production` */
   environment: "sandbox" | "production" | null;
+  /** The status */
   status: "active" | "invalid" | "disabled";
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
-  /** RFC 3339. */
+  /** When the device was registered last RFC 3339. */
   last_seen_at: string;
 }
 
@@ -758,10 +908,15 @@ export interface Erasure {
 }
 
 export interface Experience {
+  /** The id */
   id: string;
+  /** The name */
   name: string;
+  /** How it looks */
   format: "banner" | "modal" | "inbox_only" | "card" | "fullscreen";
+  /** The status */
   status: "draft" | "live" | "paused" | "ended" | "archived";
+  /** What the message says */
   content: {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     title: string;
@@ -769,24 +924,34 @@ export interface Experience {
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
+    /** The buttons, at most four */
     actions?: ({
+      /** The id */
       id: string;
+      /** The title, with the Liquid subset */
       title: string;
       /** An empty one dismisses the message */
       url: string;
     })[] | undefined;
   };
+  /** When the app shows it */
   display?: {
+    /** What shows it */
     trigger?: "immediate" | "session_start" | "event" | undefined;
+    /** The event that shows it. Only and always with the trigger `event` */
     trigger_event?: string | undefined;
+    /** How often it is shown */
     frequency?: "once" | "once_per_session" | undefined;
+    /** Which of several comes first, 1 to 10 */
     priority?: number | undefined;
+    /** Only on these routes of the app, such as `/home`. Left out: everywhere */
     screens?: string[] | undefined;
   } | undefined;
+  /** Who sees it. Required to publish */
   audience?: Target | undefined;
-  /** RFC 3339. */
+  /** When it goes live after publishing; an empty text clears it RFC 3339. */
   start_at?: string | undefined;
-  /** RFC 3339. */
+  /** When it ends by itself; an empty text clears it RFC 3339. */
   end_at?: string | undefined;
   /** The send that publishing began */
   notification_id?: string | undefined;
@@ -799,251 +964,396 @@ export interface Experience {
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
   } | undefined;
+  /** The share of arm A in percent, 1 to 99. Default: 50 when there is an arm B */
   split_percentage?: number | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage: number;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
-  /** RFC 3339. */
+  /** When it was archived RFC 3339. */
   archived_at?: string | undefined;
 }
 
 export interface Export {
+  /** The id */
   id: string;
+  /** The subscriber */
   subscriber_id: string | null;
+  /** The visitor before he or she was identified */
   anonymous_id: string | null;
+  /** The name of the event */
   event_name: string;
+  /** The platform */
   platform: string | null;
+  /** What is known of the event: at most 50 keys, keys and texts of at most 256 characters */
   properties: Record<string, unknown>;
-  /** RFC 3339. */
+  /** When it happened RFC 3339. */
   occurred_at: string;
-  /** RFC 3339. */
+  /** When the service received it. In a request it is ignored RFC 3339. */
   received_at: string;
+  /** Where it comes from */
   source: "client" | "server";
 }
 
 export interface Heatmap {
+  /** The day of the week, 0 is Sunday */
   weekday: number;
+  /** The hour of the day in UTC, 0 to 23 */
   hour: number;
+  /** Recipients that a provider accepted the message for */
   delivered: number;
+  /** Recipients who opened it */
   opened: number;
 }
 
 export interface Import {
+  /** The import */
   import_job_id: string;
+  /** The status */
   status: "pending" | "processing" | "completed" | "failed";
+  /** Rows read so far, rejected ones included */
   processed_rows: number;
+  /** Rows of the file; left out until processing starts */
   total_rows?: number | undefined;
+  /** Rows that were rejected */
   failed_rows: number;
+  /** Why the import failed; only of failed ones */
   error_message?: string | undefined;
+  /** Whether the file is only checked and counted. Default: `false` */
   dry_run: boolean;
+  /** Rows by the consent that they were read as */
   consent_summary: Record<string, number>;
+  /** Where the rejected rows can be downloaded as CSV for 24 hours, each with its reason */
   rejected_rows_url?: string | undefined;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
 }
 
 export interface Invitation {
+  /** The id */
   id: string;
+  /** The e-mail address */
   email: string;
+  /** The role */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
-  /** RFC 3339. */
+  /** When it expires RFC 3339. */
   expires_at: string;
 }
 
 export interface Journey {
+  /** The id */
   id: string;
+  /** The name */
   name: string;
+  /** What starts it */
   trigger: JourneyTrigger;
+  /** Who may enter, and how often. `null`: everybody, once */
   entry_rules: EntryRules | null;
+  /** The steps, where it starts and what ends it early */
   steps: JourneyGraph;
+  /** The status */
   status: "draft" | "active" | "paused" | "archived";
+  /** The version of the definition, from 1 */
   version: number;
+  /** Runs that were started; 0 outside the list */
   entered: number;
+  /** Runs that were completed; 0 outside the list */
   completed: number;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
 }
 
 export interface JourneysJourney {
+  /** The id */
   id: string;
+  /** The journey */
   journey_id: string;
+  /** The version of the definition, from 1 */
   version: number;
+  /** The subscriber */
   subscriber_id: string;
+  /** The status */
   status: "active" | "completed" | "exited" | "canceled";
+  /** The id of the step that the run is on */
   current_step: string;
-  /** RFC 3339. */
+  /** When the subscriber entered RFC 3339. */
   entered_at: string;
-  /** RFC 3339. */
+  /** When the run ended; `null` while it is active RFC 3339. */
   ended_at: string | null;
+  /** Why the run ended; `null` while it is active */
   end_reason: string | null;
+  /** What started the run */
   context: {
+    /** The event */
     event_id?: string | undefined;
+    /** The name of the event */
     event_name?: string | undefined;
+    /** The segment */
     segment_id?: string | undefined;
   };
 }
 
 export interface List {
+  /** The id */
   id: string;
+  /** The name */
   name: string;
+  /** A note */
   description: string | null;
+  /** How many subscribers it has */
   subscriber_count: number;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
 }
 
 export interface ListsList {
+  /** The subscriber */
   subscriber_id: string;
+  /** The id of the subscriber in your own system */
   external_id: string;
-  /** RFC 3339. */
+  /** When the subscriber entered RFC 3339. */
   entered_at: string;
 }
 
 export interface Me {
+  /** The workspace */
   tenant_id: string;
+  /** The name */
   name: string;
+  /** The role */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
 }
 
 export interface Member {
+  /** Whether the subscriber is a member */
   member: boolean;
+  /** Each clause of the rule with its result */
   reasons: ({
+    /** Where the clause stands in the rule */
     path: string;
+    /** Whether the clause holds */
     matched: boolean;
+    /** What the clause asks for */
     expected: Expectation;
+    /** The attribute as it is; for an event, how often it counts */
     actual?: unknown | undefined;
   })[];
 }
 
 export interface Message {
+  /** The id */
   id: string;
+  /** The send */
   notification_id: string;
+  /** What was delivered */
   content: {
+    /** The title, with the Liquid subset */
     title: string;
+    /** The text, with the Liquid subset */
     body: string;
   };
+  /** The status */
   status: "unread" | "read" | "dismissed";
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it expires RFC 3339. */
   expires_at: string;
-  /** RFC 3339. */
+  /** When it was read RFC 3339. */
   read_at?: string | undefined;
 }
 
 export interface MessageReport {
+  /** The place of the message, from 0 */
   position: number;
+  /** The title of the message, or its number */
   label: string;
+  /** Recipients that a provider accepted the message for */
   delivered: number;
+  /** Recipients who opened it */
   opened: number;
+  /** Recipients who opened it, without what a machine seems to have done */
   opened_human: number;
+  /** Recipients who clicked or tapped */
   clicked: number;
+  /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number;
+  /** Why it failed; `null` if it did not */
   error?: {
+    /** The stable code of the error */
     code: string;
+    /** What is wrong, for people. It may change */
     message: string;
   } | undefined;
 }
 
 export interface Notification {
+  /** The id */
   id: string;
+  /** The status */
   status: "scheduled" | "queued" | "processing" | "completed" | "failed" | "canceled";
+  /** The name */
   name: string | null;
+  /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category: "marketing" | "transactional";
+  /** The title, with the Liquid subset */
   title: string | null;
+  /** The text, with the Liquid subset */
   body: string | null;
+  /** Custom values for the app */
   data: Record<string, unknown> | null;
+  /** The template that says it, instead of `title` and `body` or `content` */
   template_id: string | null;
+  /** An approved chat-app template, which the chat app sends instead of title and body */
   chat_app_template_id?: string | undefined;
+  /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
+  /** The channels */
   channel_ids: string[];
+  /** Who gets it */
   target: Target | null;
+  /** How many recipients were named; `null` for a target */
   subscriber_ids_count: number | null;
+  /** Only subscribers with such a device, and only such devices */
   device_filters: DevicePredicate | null;
+  /** Only subscribers whose attributes match */
   subscriber_filters: AttributePredicate | null;
-  /** RFC 3339. */
+  /** When it is sent. Left out: at once RFC 3339. */
   scheduled_at: string | null;
+  /** `explicit`: all selected channels. `smart`: the best one for each subscriber */
   channel_arbitration_mode: "explicit" | "smart";
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage: number;
+  /** The share of arm A in percent, 1 to 99. Default: 50 when there is an arm B */
   split_percentage: number | null;
+  /** Arm B; `null` or left out without one */
   variant_b: {
+    /** The title, with the Liquid subset */
     title: string;
+    /** The text, with the Liquid subset */
     body: string;
   } | null;
+  /** Where it comes from */
   source: {
+    /** The type */
     type: string;
+    /** The id */
     id: string | null;
   };
+  /** Recipients accepted into delivery */
   sent: number;
+  /** Recipients by what became of them */
   counts: {
+    /** The whole audience, held out and skipped recipients included */
     total: number;
+    /** Recipients accepted into delivery */
     sent: number;
+    /** Recipients that a provider accepted the message for */
     delivered: number;
+    /** Recipients that were not reached */
     failed: number;
+    /** Recipients that were left out, such as those without consent */
     skipped: number;
+    /** Recipients of the control group, who get nothing */
     held_out: number;
   };
+  /** Skipped recipients by reason */
   skip_reasons: Record<string, number>;
+  /** Failed recipients by reason */
   fail_reasons: Record<string, number>;
+  /** Deliveries by channel type */
   delivered_by_channel: Record<string, number>;
+  /** Recipients that wait for the end of quiet hours */
   deferred: number;
+  /** Why it failed; `null` if it did not */
   error: string | null;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When delivery began; `null` before RFC 3339. */
   dispatched_at: string | null;
-  /** RFC 3339. */
+  /** When it ended; `null` before RFC 3339. */
   completed_at: string | null;
+  /** How smart mode chose; only of smart sends */
   channel_arbitration?: {
+    /** First choices by class and by what they rest on */
     chosen: ({
+      /** The class of channels */
       class: "push" | "email" | "web_push" | "chat_app" | "sms" | "in_app";
+      /** Where it comes from */
       source: "personal" | "tenant" | "default";
+      /** How many subscribers */
       subscribers: number;
     })[];
+    /** Devices that got nothing because another channel was chosen */
     suppressed_devices: number;
+    /** Rankings that failed; the default order was used */
     rank_errors: number;
+    /** How often another channel was tried after a permanent failure */
     fallback_steps: number;
+    /** Fallbacks whose duplicate check failed */
     fallback_dedup_errors: number;
   } | undefined;
 }
 
 export interface NotificationPreview {
+  /** Whether all were counted; else it is an estimate from a sample */
   exact: boolean;
+  /** Recipients by what became of them */
   counts: {
+    /** The whole audience, held out and skipped recipients included */
     total: number;
+    /** Recipients accepted into delivery */
     sent: number;
+    /** Recipients that wait for the end of quiet hours */
     deferred: number;
+    /** Recipients that were left out, such as those without consent */
     skipped: number;
+    /** Recipients of the control group, who get nothing */
     held_out: number;
   };
+  /** Recipients by the class of channels that reaches them */
   by_class: Record<string, number>;
+  /** Skipped recipients by reason */
   skip_reasons: Record<string, number>;
+  /** Some recipients with what they would get */
   samples: ({
+    /** The subscriber */
     subscriber_id: string;
+    /** The arm: `a` or `b` */
     variant_id: string | null;
+    /** The types of the channels that would be used */
     channels: string[];
-    /** RFC 3339. */
+    /** When the quiet hours of the recipient end; `null` if it does not wait RFC 3339. */
     deferred_until: string | null;
+    /** The title, with the Liquid subset */
     title: string | null;
+    /** The text, with the Liquid subset */
     body: string | null;
+    /** Custom values for the app */
     data?: Record<string, unknown> | null | undefined;
   })[];
+  /** Ids of some of them by reason */
   skipped_samples: Record<string, string[]>;
+  /** What rendering of samples showed */
   rendered: {
+    /** How many recipients were rendered */
     recipients: number;
+    /** Recipients for whom rendering failed */
     failed: number;
+    /** Variables without a value, by how many samples lack them */
     unknown_variables: Record<string, number>;
   };
 }
 
 export interface NotificationsNotification {
+  /** The id */
   id: string;
+  /** Recipients accepted into delivery */
   sent: number;
   /** How many of the given ids are of no subscriber */
   unknown?: number | undefined;
@@ -1052,364 +1362,567 @@ export interface NotificationsNotification {
 }
 
 export interface Recipient {
+  /** The send */
   notification_id: string;
+  /** The subscriber */
   subscriber_id: string;
+  /** What was decided about the recipient */
   decision: "sent" | "deferred" | "held_out" | "skipped" | "not_in_audience" | "pending" | "canceled";
+  /** What became of the recipient */
   state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+  /** Why; `null` if there is nothing to explain */
   reason: string | null;
-  /** RFC 3339. */
+  /** When the quiet hours of the recipient end; `null` if it does not wait RFC 3339. */
   deferred_until: string | null;
+  /** The control group */
   holdout: {
+    /** The share in percent */
     percentage: number;
+    /** The subscriber's place from 0 to 9999, which decides */
     bucket: number;
   };
+  /** Whether the subscriber is in the control group */
   held_out: boolean;
+  /** The arms of a send with two variants */
   split: {
+    /** The share in percent */
     percentage: number;
+    /** The subscriber's place from 0 to 9999, which decides */
     bucket: number;
   } | null;
+  /** The arm: `a` or `b` */
   variant_id: string | null;
+  /** What was tried */
   attempts: ({
+    /** The type of the channel */
     channel: string;
+    /** A stable id of the device, chosen by the app */
     device_id: string | null;
+    /** What became of the attempt */
     state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+    /** Why; `null` if there is nothing to explain */
     reason: string | null;
+    /** The id of the message at the provider */
     provider_id: string | null;
+    /** When each attempt was made */
     attempted_at: string[];
+    /** The frequency cap that was reached, with its count */
     cap: {
+      /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
       category: "marketing" | "transactional";
+      /** The class of channels */
       channel_class?: "push" | "email" | "web_push" | "chat_app" | "sms" | "in_app" | undefined;
+      /** The greatest number in that time */
       max: number;
+      /** The length of the window */
       per: "day" | "week";
+      /** How many */
       count: number;
     } | null;
   })[];
+  /** What the rules say at this moment */
   now: {
+    /** Each condition with its result */
     subscriber_filters: ({
+      /** The key */
       key: string;
+      /** The operators */
       condition: ClauseCondition;
+      /** The value as it is */
       value: unknown;
+      /** Whether the condition holds */
       matches: boolean;
     })[];
+    /** Each device with the conditions on it */
     device_filters: ({
+      /** A stable id of the device, chosen by the app */
       device_id: string;
+      /** Each condition with its result */
       clauses: ({
+        /** The key */
         key: string;
+        /** The operators */
         condition: ClauseCondition;
+        /** The value as it is */
         value: unknown;
+        /** Whether the condition holds */
         matches: boolean;
       })[];
     })[];
+    /** The channels */
     channels: ({
+      /** The type of the channel */
       channel: string;
+      /** Whether the subscriber can be reached by it */
       reachable: boolean;
+      /** Why; `null` if there is nothing to explain */
       reason: string | null;
+      /** How many devices it reaches */
       devices: number;
+      /** The consent for this channel; `null` if there is none */
       consent: string | null;
     })[];
+    /** When marketing does not disturb; it is sent afterwards. `null`: never */
     quiet_hours: {
+      /** The beginning, as `HH:MM` */
       start: string;
+      /** The end, as `HH:MM` */
       end: string;
+      /** The days of the week, 0 is Sunday */
       days: number[];
+      /** Whose clock counts: the subscriber's, or the workspace's */
       timezone_mode: "subscriber" | "workspace";
+      /** The IANA time zone, such as `Europe/Berlin` */
       timezone: string;
+      /** The time of the subscriber's clock */
       local_time: string;
-      /** RFC 3339. */
+      /** When they end; `null` outside quiet hours RFC 3339. */
       until: string | null;
     } | null;
+    /** The frequency caps of the workspace with their counts */
     caps: ({
+      /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
       category: "marketing" | "transactional";
+      /** The class of channels */
       channel_class?: "push" | "email" | "web_push" | "chat_app" | "sms" | "in_app" | undefined;
+      /** The greatest number in that time */
       max: number;
+      /** The length of the window */
       per: "day" | "week";
+      /** How many */
       count: number;
     })[];
+    /** The channels in order of preference; `null` unless smart */
     ranking: ({
+      /** The class of channels */
       class: string;
+      /** Where it comes from */
       source: string;
+      /** The expected engagement */
       score: number;
     })[] | null;
   } | null;
-  /** RFC 3339. */
+  /** When this was evaluated RFC 3339. */
   evaluated_at: string;
 }
 
 export interface RecipientsNotification {
+  /** The subscriber */
   subscriber_id: string | null;
+  /** The id of the subscriber in your own system */
   external_id: string | null;
+  /** What became of the recipient */
   state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+  /** Why; `null` if there is nothing to explain */
   reason: string | null;
+  /** The type of the channel */
   channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app" | null;
+  /** The arm: `a` or `b` */
   variant_id: string | null;
-  /** RFC 3339. */
+  /** When the last thing happened to this recipient RFC 3339. */
   at: string | null;
-  /** RFC 3339. */
+  /** When the quiet hours of the recipient end; `null` if it does not wait RFC 3339. */
   deferred_until: string | null;
 }
 
 export interface Schedule {
+  /** The id */
   id: string;
+  /** Five fields: minute, hour, day of month, month, day of week */
   cron_expression: string;
+  /** The IANA time zone, such as `Europe/Berlin` */
   timezone: string;
+  /** The template that says it, instead of `title` and `body` or `content` */
   template_id: string;
+  /** The channels */
   channel_ids: string[];
+  /** Who gets it */
   target: {
+    /** The type */
     type: "all";
   };
+  /** The campaign that owns the schedule */
   campaign_id: string | null;
+  /** Whether it is switched on */
   active: boolean;
-  /** RFC 3339. */
+  /** When it fires next; `null` while inactive RFC 3339. */
   next_run_at: string | null;
-  /** RFC 3339. */
+  /** When a run was last missed; `null` if none was RFC 3339. */
   last_missed_at: string | null;
+  /** What went wrong last */
   last_error?: {
+    /** The stable code of the error */
     code: string;
+    /** What is wrong, for people. It may change */
     message: string;
-    /** RFC 3339. */
+    /** When it happened RFC 3339. */
     at: string;
   } | undefined;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
 }
 
 export interface Segment {
+  /** The id */
   id: string;
+  /** The name */
   name: string;
+  /** Whether members follow every change. It cannot be changed later. Default: `false` */
   is_dynamic: boolean;
+  /** Whether the rule changed since the members were computed */
   needs_recompute: boolean;
+  /** How many subscribers are members */
   count: number;
+  /** Who belongs to it */
   rule?: SegmentRule | undefined;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
 }
 
 export interface SegmentsSegment {
+  /** The subscriber */
   subscriber_id: string;
+  /** The id of the subscriber in your own system */
   external_id: string;
-  /** RFC 3339. */
+  /** When the subscriber entered RFC 3339. */
   entered_at: string;
 }
 
 export interface ServerKey {
+  /** The id */
   id: string;
+  /** The name */
   name: string;
+  /** The first characters of the key, to recognize it */
   prefix: string;
+  /** What the key may do */
   scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[];
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last used, to within minutes; `null` if never RFC 3339. */
   last_used_at: string | null;
-  /** RFC 3339. */
+  /** When it was revoked; `null` while it is valid RFC 3339. */
   revoked_at: string | null;
 }
 
 export interface Session {
+  /** The member */
   user: {
+    /** The id */
     id: string;
+    /** The e-mail address */
     email: string;
+    /** The name */
     name: string;
   };
+  /** The workspace */
   tenant: {
+    /** The id */
     id: string;
+    /** The name */
     name: string;
+    /** The plan */
     plan: string;
+    /** The role */
     role: string;
   };
+  /** The token for `Authorization: Bearer`; it is valid for 15 minutes */
   access_token: string;
+  /** Always `Bearer` */
   token_type: "Bearer";
+  /** How long it is valid, in seconds */
   expires_in: number;
+  /** Gets new tokens, once */
   refresh_token: string;
 }
 
 export interface StreamMessage {
   /** The message's id in the inbox */
   id: string;
+  /** The send */
   notification_id: string;
+  /** The title, with the Liquid subset */
   title: string;
+  /** The text, with the Liquid subset */
   body: string;
+  /** Custom values for the app */
   data: Record<string, unknown>;
-  /** RFC 3339. */
+  /** When it was sent RFC 3339. */
   sent_at: string;
+  /** How it looks */
   format: string | null;
+  /** An image; `null` without one */
   image_url: string | null;
+  /** The buttons, at most four */
   actions: ({
+    /** The id */
     id: string;
+    /** The text of the button */
     label: string;
+    /** Where it leads; an empty one dismisses the message */
     url: string;
   })[];
+  /** When the app shows it */
   display: {
+    /** What shows it */
     trigger: string;
+    /** How often it is shown */
     frequency: string;
   } | null;
 }
 
 export interface Subscriber {
+  /** The id */
   id: string;
+  /** The id of the subscriber in your own system */
   external_id: string;
+  /** The e-mail address */
   email?: string | undefined;
+  /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes: string;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
 }
 
 export interface SubscriberPage {
+  /** The items */
   items: Subscriber[];
+  /** The cursor of the next page; empty on the last one */
   next_cursor: string;
 }
 
 export interface SubscriberProfile {
+  /** The id */
   id: string;
+  /** The id of the subscriber in your own system */
   external_id: string;
+  /** The e-mail address */
   email?: string | undefined;
+  /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes: string;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
+  /** The devices */
   devices: DevicesSubscriber[];
+  /** The newest consent of each channel */
   consents: ({
+    /** The type of the channel */
     channel: string;
+    /** The status */
     status: "opted_in" | "opted_out" | "unknown" | "suppressed";
-    /** RFC 3339. */
+    /** When the subscriber agreed, at most five minutes ahead. Default: now RFC 3339. */
     consented_at: string;
   })[];
+  /** The lists */
   lists: ({
+    /** The id */
     id: string;
+    /** The name */
     name: string;
-    /** RFC 3339. */
+    /** When the subscriber entered RFC 3339. */
     entered_at: string;
   })[];
+  /** The segments */
   segments: ({
+    /** The id */
     id: string;
+    /** The name */
     name: string;
-    /** RFC 3339. */
+    /** When the subscriber entered RFC 3339. */
     entered_at: string;
   })[];
 }
 
 export interface SubscribersSubscriber {
+  /** The id */
   id: string;
+  /** The subscriber */
   subscriber_id: string;
+  /** The type of the channel */
   channel: string;
+  /** The status */
   status: "opted_in" | "opted_out" | "unknown" | "suppressed";
+  /** Whether it was given expressly */
   express: boolean;
-  /** RFC 3339. */
+  /** When the subscriber agreed, at most five minutes ahead. Default: now RFC 3339. */
   consented_at: string;
+  /** Where it comes from */
   source: string | null;
+  /** What proves it */
   evidence: {
+    /** The address from which the subscriber agreed */
     ip: string | null;
+    /** What it says */
     text: string | null;
+    /** The import */
     import_job_id: string | null;
   };
-  /** RFC 3339. */
+  /** When it was recorded RFC 3339. */
   recorded_at: string;
 }
 
 export interface Summary {
+  /** The campaign, journey or channel */
   source_id: string;
+  /** How many conversions the source gets as the last touch */
   conversions: number;
+  /** The revenue in cents */
   revenue_cents: number;
 }
 
 export interface TeamMember {
+  /** The member */
   user_id: string;
+  /** The e-mail address */
   email: string;
+  /** The name */
   name: string;
+  /** The role */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
 }
 
 export interface Template {
+  /** The id */
   id: string;
+  /** The name */
   name: string;
+  /** What the message says */
   content: {
+    /** The title, with the Liquid subset */
     title: string;
+    /** The text, with the Liquid subset */
     body: string;
   };
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
 }
 
 export interface VariantReport {
+  /** The arm: `a` or `b` */
   variant_id: string;
+  /** Recipients who opened it */
   opened: number;
+  /** Recipients who opened it, without what a machine seems to have done */
   opened_human: number;
+  /** Recipients who clicked or tapped */
   clicked: number;
+  /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number;
 }
 
 export interface Webhook {
+  /** The id */
   id: string;
+  /** The https address that events are sent to */
   target_url: string;
+  /** The types of events */
   events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  /** A note */
   description: string | null;
+  /** Whether it is switched on */
   active: boolean;
+  /** How many deliveries in a row have failed */
   consecutive_failures: number;
-  /** RFC 3339. */
+  /** When it was disabled after too many failures; `null` while it is enabled RFC 3339. */
   disabled_at: string | null;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
 }
 
 export interface WebhooksWebhook {
+  /** The id */
   id: string;
+  /** The number of the delivery among those of the endpoint; `null` until it is numbered */
   sequence: number | null;
+  /** The type of the event */
   event_type: "subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction";
+  /** What was sent; `null` after an erasure */
   payload: WebhookEvent | null;
+  /** What became of it */
   outcome: "pending" | "delivered" | "failed";
+  /** How many attempts were made */
   attempt_count: number;
+  /** The status of the last answer; `null` without one */
   last_status_code: number | null;
+  /** What was tried */
   attempts: ({
+    /** The number of the attempt, from 1 */
     n: number;
-    /** RFC 3339. */
+    /** When it happened RFC 3339. */
     at: string;
+    /** The status of the answer; `null` without one */
     status_code: number | null;
+    /** Why it failed; `null` if it did not */
     error: string | null;
+    /** How long it took, in milliseconds */
     duration_ms: number;
   })[];
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
 }
 
 export interface Workspace {
+  /** The id */
   id: string;
+  /** The name */
   name: string;
+  /** The plan */
   plan: "free" | "starter" | "growth" | "pro" | "premium" | "enterprise";
+  /** The status */
   status: "active" | "suspended" | "deleted";
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
 }
 
 export interface WorkspacePage {
+  /** The name */
   name: string;
+  /** The IANA time zone, such as `Europe/Berlin` */
   timezone: string;
+  /** `opt_out`: marketing mail goes to all who did not object. `opt_in`: only to those who agreed */
   email_consent_mode: "opt_out" | "opt_in";
+  /** When marketing does not disturb; it is sent afterwards. `null`: never */
   quiet_hours: {
+    /** The beginning, as `HH:MM` */
     start: string;
+    /** The end, as `HH:MM` */
     end: string;
+    /** Whose clock counts: the subscriber's, or the workspace's */
     timezone_mode: "subscriber" | "workspace";
+    /** The days of the week, 0 is Sunday */
     days?: number[] | undefined;
   } | null;
+  /** How many marketing messages a subscriber gets in a time */
   frequency_caps: ({
+    /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
     category: "marketing" | "transactional";
+    /** The class of channels */
     channel_class?: "push" | "web_push" | "email" | "in_app" | "sms" | "chat_app" | undefined;
+    /** The greatest number in that time */
     max: number;
+    /** The length of the window */
     per: "day" | "week";
   })[];
 }
 
 export interface SubscribersUpsertBody {
+  /** The id of the subscriber in your own system */
   external_id: string;
+  /** The e-mail address */
   email?: string | null | undefined;
+  /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes?: Record<string, unknown> | undefined;
   /** E.164 */
   phone?: string | null | undefined;
@@ -1417,20 +1930,29 @@ export interface SubscribersUpsertBody {
   timezone?: string | null | undefined;
   /** A BCP 47 language tag */
   locale?: string | null | undefined;
+  /** What the subscriber agreed to */
   consent?: {
+    /** The type of the channel */
     channel?: "email" | "sms" | "chat_app" | undefined;
+    /** The status */
     status: "opted_in" | "opted_out";
     /** Default: now. At most 5 minutes ahead RFC 3339. */
     consented_at?: string | undefined;
+    /** Where it comes from */
     source?: string | undefined;
+    /** The address from which the subscriber agreed */
     ip?: string | undefined;
+    /** What it says */
     text?: string | undefined;
   } | undefined;
 }
 
 export interface SubscribersUpsertWithServerKeyBody {
+  /** The id of the subscriber in your own system */
   external_id: string;
+  /** The e-mail address */
   email?: string | null | undefined;
+  /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes?: Record<string, unknown> | undefined;
   /** E.164 */
   phone?: string | null | undefined;
@@ -1438,13 +1960,19 @@ export interface SubscribersUpsertWithServerKeyBody {
   timezone?: string | null | undefined;
   /** A BCP 47 language tag */
   locale?: string | null | undefined;
+  /** What the subscriber agreed to */
   consent?: {
+    /** The type of the channel */
     channel?: "email" | "sms" | "chat_app" | undefined;
+    /** The status */
     status: "opted_in" | "opted_out";
     /** Default: now. At most 5 minutes ahead RFC 3339. */
     consented_at?: string | undefined;
+    /** Where it comes from */
     source?: string | undefined;
+    /** The address from which the subscriber agreed */
     ip?: string | undefined;
+    /** What it says */
     text?: string | undefined;
   } | undefined;
 }
@@ -1454,12 +1982,16 @@ export interface SubscribersDeleteQuery {
 }
 
 export interface SubscribersBulkDeleteBody {
+  /** The subscribers */
   subscriber_ids: string[];
+  /** Whether the properties of the events are deleted too. Default: `false` */
   erase_properties?: boolean | undefined;
 }
 
 export interface SubscribersBulkDeleteAnswer {
+  /** How many were deleted */
   deleted: number;
+  /** The ids that name no subscriber */
   not_found: string[];
 }
 
@@ -1486,12 +2018,16 @@ export interface SubscribersListQuery {
 }
 
 export interface SubscribersGetCountAnswer {
+  /** How many */
   count: number;
+  /** Whether all were counted; else it is an estimate from a sample */
   exact: boolean;
 }
 
 export interface SubscribersUpdateBody {
+  /** The e-mail address */
   email?: string | null | undefined;
+  /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes?: Record<string, unknown> | undefined;
   /** E.164 */
   phone?: string | null | undefined;
@@ -1502,57 +2038,89 @@ export interface SubscribersUpdateBody {
 }
 
 export interface SubscribersListConsentsAnswer {
+  /** The items */
   items: SubscribersSubscriber[];
 }
 
 export interface SubscribersCreateConsentBody {
+  /** The type of the channel */
   channel?: "email" | "sms" | "chat_app" | undefined;
+  /** The status */
   status: "opted_in" | "opted_out";
   /** Default: now. At most 5 minutes ahead RFC 3339. */
   consented_at?: string | undefined;
+  /** Where it comes from */
   source?: string | undefined;
+  /** The address from which the subscriber agreed */
   ip?: string | undefined;
+  /** What it says */
   text?: string | undefined;
 }
 
 export interface ErasuresListReceiptsAnswer {
+  /** The keys */
   keys: (Record<string, string>)[];
 }
 
 export interface DevicesCreateBody {
+  /** The subscriber */
   subscriber_id?: string | undefined;
+  /** The id of the subscriber in your own system */
   external_id?: string | undefined;
+  /** The platform */
   platform: "ios" | "android" | "web";
+  /** The push token of the device, for iOS and Android */
   token?: string | undefined;
+  /** What the browser's `PushManager` returned, as it is */
   subscription?: {
+    /** The address of the browser's push service */
     endpoint: string;
+    /** The keys of the browser's subscription */
     keys: {
+      /** The key `p256dh` of the browser's subscription */
       p256dh: string;
+      /** The key `auth` of the browser's subscription */
       auth: string;
     };
   } | undefined;
+  /** A stable id of the device, chosen by the app */
   device_id?: string | undefined;
+  /** The version of the operating system, as `17.4.1` or in parts; `null` if unknown */
   os_version?: string | {
+    /** The first number */
     major: number;
+    /** The second number */
     minor?: number | undefined;
+    /** The third number */
     patch?: number | undefined;
   } | undefined;
+  /** The version of the app, as `2.4.1` or in parts; `null` if unknown */
   app_version?: string | {
+    /** The first number */
     major: number;
+    /** The second number */
     minor?: number | undefined;
+    /** The third number */
     patch?: number | undefined;
   } | undefined;
+  /** The version of the SDK, as `1.2.0` or in parts; `null` if unknown */
   sdk_version?: string | {
+    /** The first number */
     major: number;
+    /** The second number */
     minor?: number | undefined;
+    /** The third number */
     patch?: number | undefined;
   } | undefined;
+  /** The model of the device */
   model?: string | undefined;
   /** A BCP 47 language tag */
   locale?: string | undefined;
   /** An IANA time zone */
   timezone?: string | undefined;
+  /** Whether the user allows push. Default: `true` */
   push_enabled?: boolean | undefined;
+  /** `sandbox` for builds from the development tools, else `production` */
   environment?: "sandbox" | "production" | undefined;
 }
 
@@ -1561,40 +2129,57 @@ export interface DevicesDeleteQuery {
 }
 
 export interface DevicesListAnswer {
+  /** The items */
   items: DevicesSubscriber[];
 }
 
 export interface NotificationsCreateBody {
+  /** The recipients by their ids, instead of `target`. Unknown ids are not an error */
   subscriberIds?: string[] | undefined;
   /** Instead of `subscriberIds`: ids of the workspace's own system */
   external_ids?: string[] | undefined;
+  /** Who gets it */
   target?: Target | undefined;
   /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
   title?: string | undefined;
   /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
   body?: string | undefined;
+  /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
+  /** An approved chat-app template, which the chat app sends instead of title and body */
   chat_app_template_id?: string | undefined;
+  /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
   /** Custom values for the app. Its strings may hold the Liquid subset */
   data?: Record<string, unknown> | undefined;
+  /** The channels */
   channel_ids?: string[] | undefined;
+  /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "marketing" | "transactional" | undefined;
-  /** RFC 3339. */
+  /** When it is sent. Left out: at once RFC 3339. */
   scheduled_at?: string | undefined;
+  /** `explicit`: all selected channels. `smart`: the best one for each subscriber */
   channel_arbitration_mode?: "explicit" | "smart" | undefined;
+  /** Only subscribers with such a device, and only such devices */
   device_filters?: DevicePredicate | undefined;
+  /** Only subscribers whose attributes match */
   subscriber_filters?: AttributePredicate | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage?: number | undefined;
+  /** Arm B; `null` or left out without one */
   variant_b?: {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     title: string;
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     body: string;
   } | undefined;
+  /** The share of arm A in percent, 1 to 99. Default: 50 when there is an arm B */
   split_percentage?: number | undefined;
+  /** The name */
   name?: string | undefined;
+  /** As the header `Idempotency-Key` */
   idempotency_key?: string | undefined;
+  /** Whether it is sent in quiet hours too. Default: `false` */
   bypass_quiet_hours?: boolean | undefined;
 }
 
@@ -1615,89 +2200,130 @@ export interface NotificationsListQuery {
 }
 
 export interface NotificationsListAnswer {
+  /** The items */
   items: Notification[];
+  /** The cursor of the next page; empty on the last one */
   next_cursor: string;
 }
 
 export interface NotificationsCreateWithServerKeyBody {
+  /** The recipients by their ids, instead of `target`. Unknown ids are not an error */
   subscriberIds?: string[] | undefined;
   /** Instead of `subscriberIds`: ids of the workspace's own system */
   external_ids?: string[] | undefined;
+  /** Who gets it */
   target?: Target | undefined;
   /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
   title?: string | undefined;
   /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
   body?: string | undefined;
+  /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
+  /** An approved chat-app template, which the chat app sends instead of title and body */
   chat_app_template_id?: string | undefined;
+  /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
   /** Custom values for the app. Its strings may hold the Liquid subset */
   data?: Record<string, unknown> | undefined;
+  /** The channels */
   channel_ids?: string[] | undefined;
+  /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "marketing" | "transactional" | undefined;
-  /** RFC 3339. */
+  /** When it is sent. Left out: at once RFC 3339. */
   scheduled_at?: string | undefined;
+  /** `explicit`: all selected channels. `smart`: the best one for each subscriber */
   channel_arbitration_mode?: "explicit" | "smart" | undefined;
+  /** Only subscribers with such a device, and only such devices */
   device_filters?: DevicePredicate | undefined;
+  /** Only subscribers whose attributes match */
   subscriber_filters?: AttributePredicate | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage?: number | undefined;
+  /** Arm B; `null` or left out without one */
   variant_b?: {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     title: string;
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     body: string;
   } | undefined;
+  /** The share of arm A in percent, 1 to 99. Default: 50 when there is an arm B */
   split_percentage?: number | undefined;
+  /** The name */
   name?: string | undefined;
+  /** As the header `Idempotency-Key` */
   idempotency_key?: string | undefined;
+  /** Whether it is sent in quiet hours too. Default: `false` */
   bypass_quiet_hours?: boolean | undefined;
 }
 
 export interface NotificationsCreateInteractionBody {
   /** `notification_id` of the payload */
   job_id: string;
+  /** What the subscriber did */
   interaction: "foreground_received" | "tapped" | "action_tapped" | "dismissed" | "email_opened" | "email_clicked" | "inapp_impression" | "inapp_click" | "inapp_dismiss";
+  /** The platform */
   platform: "ios" | "android" | "web" | "email" | "server";
-  /** RFC 3339. */
+  /** When it happened RFC 3339. */
   occurred_at: string;
+  /** The `id` of the tapped action; left out for a tap on the body */
   action_id?: string | undefined;
+  /** The address */
   url?: string | undefined;
+  /** The subscriber */
   subscriber_id?: string | undefined;
+  /** A stable id of the device, chosen by the app */
   device_id?: string | undefined;
+  /** The arm: `a` or `b` */
   variant_id?: string | undefined;
 }
 
 export interface RecipientsPreviewNotificationsBody {
+  /** The recipients by their ids, instead of `target`. Unknown ids are not an error */
   subscriberIds?: string[] | undefined;
   /** Instead of `subscriberIds`: ids of the workspace's own system */
   external_ids?: string[] | undefined;
+  /** Who gets it */
   target?: Target | undefined;
   /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
   title?: string | undefined;
   /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
   body?: string | undefined;
+  /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
+  /** An approved chat-app template, which the chat app sends instead of title and body */
   chat_app_template_id?: string | undefined;
+  /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
   /** Custom values for the app. Its strings may hold the Liquid subset */
   data?: Record<string, unknown> | undefined;
+  /** The channels */
   channel_ids?: string[] | undefined;
+  /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "marketing" | "transactional" | undefined;
-  /** RFC 3339. */
+  /** When it is sent. Left out: at once RFC 3339. */
   scheduled_at?: string | undefined;
+  /** `explicit`: all selected channels. `smart`: the best one for each subscriber */
   channel_arbitration_mode?: "explicit" | "smart" | undefined;
+  /** Only subscribers with such a device, and only such devices */
   device_filters?: DevicePredicate | undefined;
+  /** Only subscribers whose attributes match */
   subscriber_filters?: AttributePredicate | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage?: number | undefined;
+  /** Arm B; `null` or left out without one */
   variant_b?: {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     title: string;
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     body: string;
   } | undefined;
+  /** The share of arm A in percent, 1 to 99. Default: 50 when there is an arm B */
   split_percentage?: number | undefined;
+  /** The name */
   name?: string | undefined;
+  /** As the header `Idempotency-Key` */
   idempotency_key?: string | undefined;
+  /** Whether it is sent in quiet hours too. Default: `false` */
   bypass_quiet_hours?: boolean | undefined;
 }
 
@@ -1714,12 +2340,16 @@ export interface RecipientsListQuery {
 }
 
 export interface RecipientsListAnswer {
+  /** The items */
   items: RecipientsNotification[];
+  /** The cursor of the next page; empty on the last one */
   next_cursor: string;
 }
 
 export interface TemplatesCreateBody {
+  /** The name */
   name: string;
+  /** What the message says */
   content: {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     title: string;
@@ -1736,13 +2366,18 @@ export interface TemplatesListQuery {
 }
 
 export interface TemplatesListAnswer {
+  /** Custom values for the app */
   data: Template[];
+  /** How many there are in all */
   total: number;
+  /** The page, from 1 */
   page: number;
 }
 
 export interface TemplatesUpdateBody {
+  /** The name */
   name?: string | undefined;
+  /** What the message says */
   content?: {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     title?: string | undefined;
@@ -1752,14 +2387,22 @@ export interface TemplatesUpdateBody {
 }
 
 export interface SchedulesCreateBody {
+  /** Five fields: minute, hour, day of month, month, day of week */
   cron_expression: string;
+  /** The IANA time zone, such as `Europe/Berlin` */
   timezone: string;
+  /** The template that says it, instead of `title` and `body` or `content` */
   template_id: string;
+  /** The channels */
   channel_ids: string[];
+  /** Whether it is switched on */
   active?: boolean | undefined;
+  /** Who gets it */
   target: {
+    /** The type */
     type: "all";
   };
+  /** The campaign that owns the schedule */
   campaign_id?: string | undefined;
 }
 
@@ -1771,48 +2414,71 @@ export interface SchedulesListQuery {
 }
 
 export interface SchedulesListAnswer {
+  /** Custom values for the app */
   data: Schedule[];
+  /** How many there are in all */
   total: number;
+  /** The page, from 1 */
   page: number;
 }
 
 export interface SchedulesUpdateBody {
+  /** Five fields: minute, hour, day of month, month, day of week */
   cron_expression?: string | undefined;
+  /** The IANA time zone, such as `Europe/Berlin` */
   timezone?: string | undefined;
+  /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
+  /** The channels */
   channel_ids?: string[] | undefined;
+  /** Whether it is switched on */
   active?: boolean | undefined;
 }
 
 export interface CampaignsCreateBody {
+  /** The name */
   name: string;
+  /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "transactional" | "marketing" | undefined;
+  /** Who gets it */
   target?: Target | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage?: number | undefined;
-  /** RFC 3339. */
+  /** When it is sent. Left out: at once RFC 3339. */
   scheduled_at?: string | undefined;
+  /** What the message says */
   content?: {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     title: string;
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     body: string;
   } | undefined;
+  /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
+  /** An approved chat-app template, which the chat app sends instead of title and body */
   chat_app_template_id?: string | undefined;
+  /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
+  /** The channels */
   channel_ids?: string[] | undefined;
+  /** The messages, in their order */
   messages?: ({
+    /** What the message says */
     content?: {
       /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
       title: string;
       /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
       body: string;
     } | undefined;
+    /** The template that says it, instead of `title` and `body` or `content` */
     template_id?: string | undefined;
+    /** An approved chat-app template, which the chat app sends instead of title and body */
     chat_app_template_id?: string | undefined;
+    /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
+    /** The channels */
     channel_ids: string[];
-    /** RFC 3339. */
+    /** When it is sent. Left out: at once RFC 3339. */
     scheduled_at?: string | undefined;
   })[] | undefined;
 }
@@ -1831,36 +2497,51 @@ export interface CampaignsListQuery {
 }
 
 export interface CampaignsListAnswer {
+  /** The items */
   items: CampaignsCampaign[];
+  /** How many there are in all */
   total: number;
+  /** The page, from 1 */
   page: number;
+  /** How many items a page has */
   page_size: number;
 }
 
 export interface CampaignsReplaceBody {
+  /** The name */
   name: string;
+  /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "transactional" | "marketing" | undefined;
+  /** Who gets it */
   target?: Target | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage?: number | undefined;
-  /** RFC 3339. */
+  /** When it is sent. Left out: at once RFC 3339. */
   scheduled_at?: string | undefined;
+  /** The messages, in their order */
   messages: ({
+    /** What the message says */
     content?: {
       /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
       title: string;
       /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
       body: string;
     } | undefined;
+    /** The template that says it, instead of `title` and `body` or `content` */
     template_id?: string | undefined;
+    /** An approved chat-app template, which the chat app sends instead of title and body */
     chat_app_template_id?: string | undefined;
+    /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
+    /** The channels */
     channel_ids: string[];
-    /** RFC 3339. */
+    /** When it is sent. Left out: at once RFC 3339. */
     scheduled_at?: string | undefined;
   })[];
 }
 
 export interface CampaignsUpdateBody {
+  /** What to do with the campaign */
   action: "pause" | "resume" | "archive" | "unarchive";
 }
 
@@ -1872,19 +2553,33 @@ export interface CampaignsGetReportQuery {
 }
 
 export interface CampaignsGetReportAnswer {
+  /** Recipients accepted into delivery */
   sent: number;
+  /** Recipients that a provider accepted the message for */
   delivered: number;
+  /** Recipients who opened it */
   opened: number;
+  /** Recipients who opened it, without what a machine seems to have done */
   opened_human: number;
+  /** Recipients who clicked or tapped */
   clicked: number;
+  /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number;
+  /** Recipients that were not reached */
   failed: number;
+  /** Failed recipients by reason */
   fail_reasons: Record<string, number>;
+  /** Recipients who converted */
   converted: number;
+  /** The revenue in cents */
   revenue_cents: number;
+  /** The numbers of each channel type */
   by_channel: ChannelReport[];
+  /** Skipped recipients by reason */
   skip_reasons: Record<string, number>;
+  /** The numbers of each arm; only of experiences with two arms */
   by_variant: VariantReport[];
+  /** The numbers of each message; empty for a campaign of one message */
   by_message: MessageReport[];
 }
 
@@ -1893,33 +2588,49 @@ export interface JourneysListQuery {
 }
 
 export interface JourneysListAnswer {
+  /** The journeys */
   journeys: Journey[];
+  /** The cursor of the next page; empty on the last one */
   next_cursor: string;
 }
 
 export interface JourneysCreateBody {
+  /** The name */
   name: string;
+  /** What starts it */
   trigger: JourneyTrigger;
+  /** Who may enter, and how often. `null`: everybody, once */
   entry_rules?: EntryRules | null | undefined;
+  /** The steps, where it starts and what ends it early */
   steps: JourneyGraph;
 }
 
 export interface JourneysGetCountsAnswer {
+  /** Whether it is switched on */
   active: number;
+  /** How many there are in all */
   total: number;
 }
 
 export interface JourneysReplaceBody {
+  /** The name */
   name: string;
+  /** What starts it */
   trigger: JourneyTrigger;
+  /** Who may enter, and how often. `null`: everybody, once */
   entry_rules?: EntryRules | null | undefined;
+  /** The steps, where it starts and what ends it early */
   steps: JourneyGraph;
 }
 
 export interface JourneysGetStatsAnswer {
+  /** Runs by status */
   runs: Record<string, number>;
+  /** What happened on each step, by its id */
   steps: Record<string, {
+    /** How many runs are on the step now */
     active: number;
+    /** How often the step ended in each way */
     outcomes: Record<string, number>;
   }>;
 }
@@ -1931,7 +2642,9 @@ export interface JourneysListRunsQuery {
 }
 
 export interface JourneysListRunsAnswer {
+  /** The items */
   items: JourneysJourney[];
+  /** The cursor of the next page; empty on the last one */
   next_cursor: string;
 }
 
@@ -1940,35 +2653,48 @@ export interface SegmentsListQuery {
 }
 
 export interface SegmentsListAnswer {
+  /** The segments */
   segments: Segment[];
+  /** The cursor of the next page; empty on the last one */
   next_cursor: string;
 }
 
 export interface SegmentsCreateBody {
+  /** The name */
   name: string;
+  /** Whether members follow every change. It cannot be changed later. Default: `false` */
   is_dynamic?: boolean | undefined;
+  /** Who belongs to it */
   rule: SegmentRule;
 }
 
 export type SegmentsPreviewBody = SegmentRule;
 
 export interface SegmentsPreviewAnswer {
+  /** How many match */
   estimated_count: number;
+  /** Up to 10 of them */
   sample_subscriber_ids: string[];
+  /** Whether all were counted; else it is an estimate from a sample */
   exact: boolean;
 }
 
 export interface SegmentsListAttributeKeysAnswer {
+  /** The keys */
   keys: string[];
 }
 
 export interface SegmentsListEventNamesAnswer {
+  /** The names */
   names: string[];
 }
 
 export interface SegmentsUpdateBody {
+  /** The name */
   name: string;
+  /** Who belongs to it */
   rule: SegmentRule;
+  /** Whether members follow every change. It cannot be changed later. Default: `false` */
   is_dynamic?: boolean | undefined;
 }
 
@@ -1977,6 +2703,7 @@ export interface SegmentsDeleteQuery {
 }
 
 export interface SegmentsRecomputeAnswer {
+  /** The status */
   status: "queued";
 }
 
@@ -1985,21 +2712,28 @@ export interface SegmentsListMembersQuery {
 }
 
 export interface SegmentsListMembersAnswer {
+  /** The items */
   items: SegmentsSegment[];
+  /** The cursor of the next page; empty on the last one */
   next_cursor: string;
 }
 
 export interface ChannelsCreateBody {
+  /** The type */
   type: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
+  /** The name */
   name: string;
 }
 
 export interface ChannelsListAnswer {
+  /** The channels */
   channels: Channel[];
 }
 
 export interface ChannelsUpdateBody {
+  /** The name */
   name?: string | undefined;
+  /** Whether it is switched on */
   active?: boolean | undefined;
 }
 
@@ -2008,49 +2742,75 @@ export interface ChannelsDeleteQuery {
 }
 
 export interface ChannelsVerifyAnswer {
+  /** The status */
   status: "queued";
 }
 
 export interface ChannelsSmsCredentialsBody {
+  /** The key of the provider account */
   api_key: string;
+  /** The secret of the provider account */
   api_secret: string;
+  /** The name or number that the message comes from */
   sender_id: string;
 }
 
 export interface ChannelsChatAppCredentialsBody {
+  /** The access token of the provider */
   access_token: string;
+  /** The id of the phone number at the provider */
   phone_number_id: string;
+  /** The id of the business account at the provider */
   waba_id: string;
+  /** Verifies what the provider reports, such as opt-outs */
   app_secret?: string | undefined;
+  /** The token with which the provider confirms the webhook */
   webhook_verify_token?: string | undefined;
 }
 
 export interface ChannelsEmailCredentialsBody {
+  /** How mail is sent */
   provider: "ses" | "smtp";
+  /** The address of the sender */
   from_email: string;
+  /** The name of the sender */
   from_name?: string | undefined;
+  /** The address for replies */
   reply_to?: string | undefined;
+  /** The SMTP server */
   host?: string | undefined;
+  /** The port of the SMTP server */
   port?: number | undefined;
+  /** The user of the SMTP server */
   username?: string | undefined;
+  /** The password of the SMTP server */
   password?: string | undefined;
+  /** The configuration set of SES */
   configuration_set?: string | undefined;
 }
 
 export interface ChannelsCreateChatAppTemplateBody {
+  /** The name */
   name: string;
+  /** The text, with the Liquid subset */
   body: string;
+  /** The language, such as `en_US` */
   language?: string | undefined;
+  /** The category at the provider of the chat app. Default: `MARKETING` */
   category?: "MARKETING" | "UTILITY" | "AUTHENTICATION" | undefined;
 }
 
 export interface ChannelsListChatAppTemplatesAnswer {
+  /** The items */
   items: ChatAppTemplate[];
 }
 
 export interface ExperiencesCreateBody {
+  /** The name */
   name: string;
+  /** How it looks */
   format: "banner" | "modal" | "inbox_only" | "card" | "fullscreen";
+  /** What the message says */
   content: {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     title: string;
@@ -2058,22 +2818,34 @@ export interface ExperiencesCreateBody {
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
+    /** The buttons, at most four */
     actions?: ({
+      /** The id */
       id: string;
+      /** The title, with the Liquid subset */
       title: string;
       /** An empty one dismisses the message */
       url: string;
     })[] | undefined;
   };
+  /** When the app shows it */
   display?: {
+    /** What shows it */
     trigger?: "immediate" | "session_start" | "event" | undefined;
+    /** The event that shows it. Only and always with the trigger `event` */
     trigger_event?: string | undefined;
+    /** How often it is shown */
     frequency?: "once" | "once_per_session" | undefined;
+    /** Which of several comes first, 1 to 10 */
     priority?: number | undefined;
+    /** Only on these routes of the app, such as `/home`. Left out: everywhere */
     screens?: string[] | undefined;
   } | undefined;
+  /** Who sees it. Required to publish */
   audience?: Target | undefined;
+  /** When it goes live after publishing; an empty text clears it */
   start_at?: "" | string | undefined;
+  /** When it ends by itself; an empty text clears it */
   end_at?: "" | string | undefined;
   /** All texts of arm B: a field that is left out is not taken from arm A */
   variant_b?: {
@@ -2086,6 +2858,7 @@ export interface ExperiencesCreateBody {
   } | undefined;
   /** Arm A's share */
   split_percentage?: number | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage?: number | undefined;
 }
 
@@ -2097,15 +2870,22 @@ export interface ExperiencesListQuery {
 }
 
 export interface ExperiencesListAnswer {
+  /** The items */
   items: Experience[];
+  /** How many there are in all */
   total: number;
+  /** The page, from 1 */
   page: number;
+  /** How many items a page has */
   page_size: number;
 }
 
 export interface ExperiencesUpdateBody {
+  /** The name */
   name?: string | undefined;
+  /** How it looks */
   format?: "banner" | "modal" | "inbox_only" | "card" | "fullscreen" | undefined;
+  /** What the message says */
   content?: {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     title: string;
@@ -2113,22 +2893,34 @@ export interface ExperiencesUpdateBody {
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
+    /** The buttons, at most four */
     actions?: ({
+      /** The id */
       id: string;
+      /** The title, with the Liquid subset */
       title: string;
       /** An empty one dismisses the message */
       url: string;
     })[] | undefined;
   } | undefined;
+  /** When the app shows it */
   display?: {
+    /** What shows it */
     trigger?: "immediate" | "session_start" | "event" | undefined;
+    /** The event that shows it. Only and always with the trigger `event` */
     trigger_event?: string | undefined;
+    /** How often it is shown */
     frequency?: "once" | "once_per_session" | undefined;
+    /** Which of several comes first, 1 to 10 */
     priority?: number | undefined;
+    /** Only on these routes of the app, such as `/home`. Left out: everywhere */
     screens?: string[] | undefined;
   } | undefined;
+  /** Who sees it. Required to publish */
   audience?: Target | undefined;
+  /** When it goes live after publishing; an empty text clears it */
   start_at?: "" | string | undefined;
+  /** When it ends by itself; an empty text clears it */
   end_at?: "" | string | undefined;
   /** All texts of arm B: a field that is left out is not taken from arm A */
   variant_b?: {
@@ -2141,29 +2933,45 @@ export interface ExperiencesUpdateBody {
   } | undefined;
   /** Arm A's share */
   split_percentage?: number | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage?: number | undefined;
+  /** Whether arm B is removed */
   remove_variant_b?: boolean | undefined;
 }
 
 export interface ExperiencesDuplicateBody {
+  /** The name */
   name?: string | undefined;
 }
 
 export interface ExperiencesGetStatsAnswer {
+  /** The experience */
   experience_id: string;
+  /** The status */
   status: "draft" | "live" | "paused" | "ended" | "archived";
+  /** How often it was seen */
   impressions: number;
+  /** How many clicks were reported */
   clicks: number;
+  /** How many dismissals were reported */
   dismissals: number;
+  /** `clicks` over `impressions`, 0 without impressions */
   ctr: number;
   /** Subscribers who have seen it */
   unique_reach: number;
+  /** `dismissals` over `impressions`, 0 without impressions */
   dismiss_rate: number;
+  /** The numbers of each arm; only of experiences with two arms */
   by_variant?: ({
+    /** The arm: `a` or `b` */
     variant_id: "a" | "b";
+    /** How often it was seen */
     impressions: number;
+    /** How many clicks were reported */
     clicks: number;
+    /** How many dismissals were reported */
     dismissals: number;
+    /** `clicks` over `impressions`, 0 without impressions */
     ctr: number;
   })[] | undefined;
 }
@@ -2175,9 +2983,13 @@ export interface AssetsListQuery {
 }
 
 export interface AssetsListAnswer {
+  /** The items */
   items: Asset[];
+  /** How many there are in all */
   total: number;
+  /** The page, from 1 */
   page: number;
+  /** How many items a page has */
   page_size: number;
 }
 
@@ -2191,34 +3003,45 @@ export interface InboxListMessagesQuery {
 }
 
 export interface InboxListMessagesAnswer {
+  /** The messages, newest first */
   messages: Message[];
 }
 
 export interface InboxReadMessagesBody {
+  /** The subscriber */
   subscriber_id: string;
 }
 
 export interface InboxReadMessagesAnswer {
+  /** How many were changed */
   updated: number;
 }
 
 export interface InboxReadMessageBody {
+  /** The subscriber */
   subscriber_id: string;
 }
 
 export interface InboxDismissMessageBody {
+  /** The subscriber */
   subscriber_id: string;
 }
 
 export interface ImportsImportListsAnswer {
+  /** The import */
   import_job_id: string;
+  /** The status */
   status: "pending";
 }
 
 export interface ImportsCreateListsImportUploadAnswer {
+  /** The upload, instead of `file` */
   upload_id: string;
+  /** The address */
   url: string;
+  /** The fields of the upload form, to be sent before the file */
   fields: Record<string, string>;
+  /** How long it is valid, in seconds */
   expires_in: number;
 }
 
@@ -2232,13 +3055,21 @@ export interface InsightsGetFunnelQuery {
 }
 
 export interface InsightsGetFunnelAnswer {
+  /** Recipients accepted into delivery */
   sent: number;
+  /** Recipients that a provider accepted the message for */
   delivered: number;
+  /** Recipients who opened it */
   opened: number;
+  /** Recipients who opened it, without what a machine seems to have done */
   opened_human: number;
+  /** Recipients who clicked or tapped */
   clicked: number;
+  /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number;
+  /** Recipients who converted */
   converted: number;
+  /** The revenue in cents */
   revenue_cents: number;
 }
 
@@ -2251,6 +3082,7 @@ export interface InsightsGetSummaryQuery {
 }
 
 export interface InsightsGetSummaryAnswer {
+  /** One row for each source */
   rows: Summary[];
 }
 
@@ -2259,7 +3091,9 @@ export interface InsightsGetHeatmapQuery {
 }
 
 export interface InsightsGetHeatmapAnswer {
+  /** The number of days */
   window_days: number;
+  /** The hours with deliveries; an hour without one is left out */
   cells: Heatmap[];
 }
 
@@ -2268,36 +3102,59 @@ export interface InsightsGetLiftQuery {
 }
 
 export interface InsightsGetLiftAnswer {
+  /** The id of the notification */
   job_id: string;
+  /** Those who got the message */
   treated: {
+    /** How many subscribers the group has */
     size: number;
+    /** Subscribers of the group who converted */
     converters: number;
+    /** `converters` over `size`, 0 for an empty group */
     conversion_rate: number;
+    /** The revenue in cents */
     revenue_cents: number;
   };
+  /** The control group */
   holdout: {
+    /** How many subscribers the group has */
     size: number;
+    /** Subscribers of the group who converted */
     converters: number;
+    /** `converters` over `size`, 0 for an empty group */
     conversion_rate: number;
+    /** The revenue in cents */
     revenue_cents: number;
   };
+  /** The conversion rate of `treated` minus that of `holdout`, in percentage points */
   lift_percentage_points: number;
+  /** The lower end of the 95 % interval of the lift, in percentage points */
   ci_low: number | null;
+  /** The upper end of the 95 % interval of the lift, in percentage points */
   ci_high: number | null;
+  /** The probability of such a lift by chance; `null` if a group is empty */
   p_value: number | null;
+  /** Whether the interval leaves out 0 */
   significant: boolean;
+  /** The smallest lift that these groups would show, in percentage points */
   min_detectable_points: number | null;
+  /** The number of days */
   window_days: number;
+  /** Whether the workspace has a conversion; without one all rates are 0 */
   conversion_configured: boolean;
 }
 
 export interface InsightsGetConfigAnswer {
+  /** The conversions of the workspace */
   definitions: Config[];
 }
 
 export interface InsightsConfigBody {
+  /** The name of the event */
   event_name: string;
+  /** The property of the event that holds the revenue in cents; `null` for none */
   value_property?: string | null | undefined;
+  /** How long after a message an event counts for it, in seconds */
   window_seconds?: number | undefined;
 }
 
@@ -2314,80 +3171,110 @@ export interface AnnotationsListQuery {
 }
 
 export interface AnnotationsListAnswer {
+  /** The annotations of the period, oldest first */
   annotations: Annotation[];
 }
 
 export interface AnnotationsCreateBody {
-  /** RFC 3339. */
+  /** When it happened RFC 3339. */
   occurred_at: string;
-  /** RFC 3339. */
+  /** The end of what it marks; left out for a point in time RFC 3339. */
   ends_at?: string | undefined;
+  /** What it says */
   text: string;
+  /** Who sees it: the workspace, or its agency only */
   visibility?: "tenant" | "agency_only" | undefined;
 }
 
 export interface HooksCreateBody {
+  /** The https address that events are sent to */
   target_url: string;
+  /** The types of events */
   events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
 }
 
 export interface HooksCreateAnswer {
+  /** The id */
   id: string;
+  /** The https address that events are sent to */
   target_url: string;
+  /** The types of events */
   events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  /** Signs every delivery. It is shown only here */
   secret: string;
 }
 
 export type HooksListAnswer = ({
+  /** The id */
   id: string;
+  /** The https address that events are sent to */
   target_url: string;
+  /** The types of events */
   events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
 })[];
 
 export type HooksGetSampleAnswer = WebhookData[];
 
 export interface WebhooksListAnswer {
+  /** The items */
   items: Webhook[];
 }
 
 export interface WebhooksCreateBody {
+  /** The https address that events are sent to */
   target_url: string;
+  /** The types of events */
   events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  /** A note */
   description?: string | null | undefined;
 }
 
 export interface WebhooksCreateAnswer {
+  /** The id */
   id: string;
+  /** The https address that events are sent to */
   target_url: string;
+  /** The types of events */
   events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  /** A note */
   description: string | null;
+  /** Whether it is switched on */
   active: boolean;
+  /** How many deliveries in a row have failed */
   consecutive_failures: number;
-  /** RFC 3339. */
+  /** When it was disabled after too many failures; `null` while it is enabled RFC 3339. */
   disabled_at: string | null;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
-  /** RFC 3339. */
+  /** When it was last changed RFC 3339. */
   updated_at: string;
+  /** Signs every delivery. It is shown only here */
   secret: string;
 }
 
 export interface WebhooksUpdateBody {
+  /** The https address that events are sent to */
   target_url?: string | undefined;
+  /** The types of events */
   events?: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[] | undefined;
+  /** Whether it is switched on */
   active?: boolean | undefined;
+  /** A note */
   description?: string | null | undefined;
 }
 
 export interface WebhooksRotateSecretAnswer {
+  /** Signs every delivery. It is shown only here */
   secret: string;
 }
 
 export interface WebhooksTestBody {
+  /** The type of the event */
   event: "subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction";
 }
 
 export interface WebhooksTestAnswer {
+  /** The delivery */
   delivery_id: string;
 }
 
@@ -2401,30 +3288,37 @@ export interface WebhooksListDeliveriesQuery {
 }
 
 export interface WebhooksListDeliveriesAnswer {
+  /** The items */
   items: WebhooksWebhook[];
+  /** The cursor of the next page; empty on the last one */
   next_cursor: string;
 }
 
 export interface WebhooksRedeliverDeliveryAnswer {
+  /** The delivery */
   delivery_id: string;
 }
 
 export interface WebhooksReplayBody {
-  /** RFC 3339. */
+  /** The beginning, included RFC 3339. */
   from: string;
-  /** RFC 3339. */
+  /** The end, not included RFC 3339. */
   to: string;
+  /** What became of it */
   outcome?: "delivered" | "failed" | undefined;
 }
 
 export interface WebhooksReplayAnswer {
+  /** How many were queued */
   queued: number;
-  /** RFC 3339. */
+  /** Where the next replay continues; only if there is more RFC 3339. */
   next_from?: string | undefined;
 }
 
 export interface ListsCreateBody {
+  /** The name */
   name: string;
+  /** A note */
   description?: string | null | undefined;
 }
 
@@ -2436,14 +3330,20 @@ export interface ListsListQuery {
 }
 
 export interface ListsListAnswer {
+  /** The items */
   items: List[];
+  /** How many there are in all */
   total: number;
+  /** The page, from 1 */
   page: number;
+  /** How many items a page has */
   page_size: number;
 }
 
 export interface ListsUpdateBody {
+  /** The name */
   name?: string | undefined;
+  /** A note */
   description?: string | null | undefined;
 }
 
@@ -2452,76 +3352,105 @@ export interface ListsListSubscribersQuery {
 }
 
 export interface ListsListSubscribersAnswer {
+  /** The items */
   items: ListsList[];
+  /** The cursor of the next page; empty on the last one */
   next_cursor: string;
 }
 
 export interface ListsCreateSubscriberBody {
+  /** The subscribers */
   subscriber_ids: string[];
 }
 
 export interface ListsCreateSubscriberAnswer {
+  /** How many were added */
   added: number;
+  /** How many were members before */
   already_member: number;
+  /** The ids that name no subscriber */
   not_found: string[];
 }
 
 export interface ListsRemoveSubscribersBody {
+  /** The subscribers */
   subscriber_ids: string[];
 }
 
 export interface ListsRemoveSubscribersAnswer {
+  /** How many were removed */
   removed: number;
+  /** The ids that name no subscriber */
   not_found: string[];
 }
 
 export type EventsCreateBody = {
+  /** The types of events */
   events: ({
+    /** The name of the event */
     event_name: string;
+    /** The subscriber */
     subscriber_id?: string | undefined;
+    /** The visitor before he or she was identified */
     anonymous_id?: string | undefined;
     /** Server tier only */
     external_id?: string | undefined;
+    /** The platform */
     platform?: string | undefined;
     /** At most 50 keys; keys and texts of at most 256 characters */
     properties?: Record<string, unknown> | undefined;
     /** Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier RFC 3339. */
     occurred_at?: string | undefined;
+    /** As the header `Idempotency-Key` */
     idempotency_key?: string | undefined;
     /** Ignored, as are `source` and `received_at`: the service sets them */
     id?: unknown | undefined;
+    /** Where it comes from */
     source?: unknown | undefined;
+    /** When the service received it. In a request it is ignored */
     received_at?: unknown | undefined;
   })[];
 } | {
+  /** The name of the event */
   event_name: string;
+  /** The subscriber */
   subscriber_id?: string | undefined;
+  /** The visitor before he or she was identified */
   anonymous_id?: string | undefined;
   /** Server tier only */
   external_id?: string | undefined;
+  /** The platform */
   platform?: string | undefined;
   /** At most 50 keys; keys and texts of at most 256 characters */
   properties?: Record<string, unknown> | undefined;
   /** Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier RFC 3339. */
   occurred_at?: string | undefined;
+  /** As the header `Idempotency-Key` */
   idempotency_key?: string | undefined;
   /** Ignored, as are `source` and `received_at`: the service sets them */
   id?: unknown | undefined;
+  /** Where it comes from */
   source?: unknown | undefined;
+  /** When the service received it. In a request it is ignored */
   received_at?: unknown | undefined;
 };
 
 export interface EventsCreateAnswer {
+  /** How many events of this request are stored, repeats included */
   accepted: number;
 }
 
 export interface EventsIdentifyBody {
+  /** The visitor before he or she was identified */
   anonymous_id: string;
+  /** The subscriber */
   subscriber_id: string;
 }
 
 export interface EventsIdentifyAnswer {
+  /** Whether the visitor is this subscriber now; `false` if it was linked to another one before */
   linked: boolean;
+  /** How many stored events now belong to the subscriber */
   backfilled: number;
 }
 
@@ -2536,168 +3465,244 @@ export interface EventsGetExportQuery {
 }
 
 export interface EventsGetExportAnswer {
+  /** The items */
   items: Export[];
+  /** The cursor of the next page; empty on the last one */
   next_cursor: string;
 }
 
 export interface AuthRegisterBody {
+  /** The e-mail address */
   email: string;
+  /** The password, at least 12 characters */
   password: string;
+  /** The name */
   name: string;
+  /** The name of the new workspace */
   workspace_name: string;
 }
 
 export interface AuthLoginBody {
+  /** The e-mail address */
   email: string;
+  /** The password, at least 12 characters */
   password: string;
+  /** The workspace */
   tenant_id?: string | undefined;
 }
 
 export interface AuthRefreshBody {
+  /** Gets new tokens, once */
   refresh_token: string;
 }
 
 export interface AuthRefreshAnswer {
+  /** The token for `Authorization: Bearer`; it is valid for 15 minutes */
   access_token: string;
+  /** Always `Bearer` */
   token_type: "Bearer";
+  /** How long it is valid, in seconds */
   expires_in: number;
+  /** Gets new tokens, once */
   refresh_token: string;
 }
 
 export interface AuthLogoutBody {
+  /** Gets new tokens, once */
   refresh_token: string;
 }
 
 export interface AuthKeepBrowserBody {
+  /** Gets new tokens, once */
   refresh_token: string;
 }
 
 export interface AuthRefreshBrowserBody {
+  /** The workspace */
   tenant_id: string;
 }
 
 export interface AuthLogoutBrowserBody {
+  /** The workspace */
   tenant_id: string;
 }
 
 export interface AuthSwitchBody {
+  /** The workspace */
   tenant_id: string;
 }
 
 export interface AuthAcceptInvitationsBody {
+  /** The token */
   token: string;
+  /** The name */
   name: string;
+  /** The password, at least 12 characters */
   password: string;
 }
 
 export interface AuthGetJwksAnswer {
+  /** The keys */
   keys: (Record<string, string>)[];
 }
 
 export interface AccountGetSdkKeyAnswer {
+  /** The publishable key of the workspace */
   sdk_key: string;
 }
 
 export interface AccountCreateServerKeyBody {
+  /** The name */
   name: string;
+  /** What the key may do */
   scopes?: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[] | undefined;
 }
 
 export interface AccountCreateServerKeyAnswer {
+  /** The id */
   id: string;
+  /** The name */
   name: string;
+  /** The first characters of the key, to recognize it */
   prefix: string;
+  /** What the key may do */
   scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[];
+  /** The key */
   key: string;
-  /** RFC 3339. */
+  /** When it was created RFC 3339. */
   created_at: string;
 }
 
 export interface AccountListServerKeysAnswer {
+  /** The items */
   items: ServerKey[];
 }
 
 export interface AccountGetMeAnswer {
+  /** The member */
   user: {
+    /** The id */
     id: string;
+    /** The e-mail address */
     email: string;
+    /** The name */
     name: string;
   };
+  /** The workspace */
   tenant: {
+    /** The id */
     id: string;
+    /** The name */
     name: string;
+    /** The plan */
     plan: string;
+    /** The status */
     status: string;
   };
+  /** The role */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
+  /** Whether the token may only read */
   read_only: boolean;
+  /** The workspaces that the user is a member of */
   workspaces: Me[];
-  /** RFC 3339. */
+  /** The time of the service RFC 3339. */
   now: string;
 }
 
 export interface AccountUpdateWorkspaceBody {
+  /** The name */
   name?: string | undefined;
   /** An IANA time zone */
   timezone?: string | undefined;
+  /** `opt_out`: marketing mail goes to all who did not object. `opt_in`: only to those who agreed */
   email_consent_mode?: "opt_out" | "opt_in" | undefined;
+  /** When marketing does not disturb; it is sent afterwards. `null`: never */
   quiet_hours?: {
+    /** The beginning, as `HH:MM` */
     start: string;
+    /** The end, as `HH:MM` */
     end: string;
+    /** Whose clock counts: the subscriber's, or the workspace's */
     timezone_mode: "subscriber" | "workspace";
+    /** The days of the week, 0 is Sunday */
     days?: number[] | undefined;
   } | null | undefined;
+  /** How many marketing messages a subscriber gets in a time */
   frequency_caps?: ({
+    /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
     category: "marketing" | "transactional";
+    /** The class of channels */
     channel_class?: "push" | "web_push" | "email" | "in_app" | "sms" | "chat_app" | undefined;
+    /** The greatest number in that time */
     max: number;
+    /** The length of the window */
     per: "day" | "week";
   })[] | undefined;
 }
 
 export interface AccountGetWhoamiAnswer {
+  /** The name */
   name: string;
+  /** The workspace */
   tenant_id: string;
+  /** The name of the workspace */
   tenant_name: string;
+  /** The plan */
   plan: string;
+  /** The key */
   key: {
+    /** The id */
     id: string;
+    /** The type */
     type: "server";
+    /** The name */
     name: string;
+    /** The first characters of the key, to recognize it */
     prefix: string;
+    /** What the key may do */
     scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[];
-    /** RFC 3339. */
+    /** When it was created RFC 3339. */
     created_at: string;
   };
 }
 
 export interface TeamListMembersAnswer {
+  /** The items */
   items: TeamMember[];
 }
 
 export interface TeamUpdateMemberBody {
+  /** The role */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
 }
 
 export interface TeamListInvitationsAnswer {
+  /** The items */
   items: Invitation[];
 }
 
 export interface TeamCreateInvitationBody {
+  /** The e-mail address */
   email: string;
+  /** The role */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
 }
 
 export interface TeamCreateInvitationAnswer {
+  /** The id */
   id: string;
+  /** The e-mail address */
   email: string;
+  /** The role */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
-  /** RFC 3339. */
+  /** When it expires RFC 3339. */
   expires_at: string;
+  /** The token */
   token: string;
 }
 
 export interface AgencyCreateWorkspaceBody {
+  /** The name */
   name: string;
 }
 
@@ -2706,21 +3711,28 @@ export interface AgencyListWorkspacesQuery {
 }
 
 export interface AgencyListWorkspacesAnswer {
+  /** The items */
   items: Workspace[];
+  /** The cursor of the next page; empty on the last one */
   next_cursor: string;
 }
 
 export interface BillingUpdateBody {
+  /** The workspace's own cap on sends; `null` for none */
   monthly_send_cap: number | null;
 }
 
 export interface BillingReplacePlanBody {
+  /** The plan */
   plan: "free" | "starter" | "growth" | "pro" | "premium" | "enterprise";
 }
 
 export interface ServiceGetHealthzAnswer {
+  /** The status */
   status: "ok";
+  /** The version of the service */
   version: string;
+  /** The commit that the service was built from */
   commit: string;
 }
 

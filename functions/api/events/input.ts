@@ -59,7 +59,10 @@ const Event = v.object({
 
 export type EventInput = v.InferOutput<typeof Event>;
 
-const Events = v.union([v.strictObject({ events: v.array(Event) }), Event]);
+const Events = v.union([
+  v.pipe(v.strictObject({ events: v.array(Event) }), v.title("EventBatch")),
+  v.pipe(Event, v.title("Event")),
+]);
 
 /** For the reference only: the limits depend on the sender, so `readEvents` validates. */
 export const EventsBody: v.GenericSchema<v.InferInput<typeof Events>, Record<string, unknown>> = {

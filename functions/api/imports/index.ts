@@ -75,6 +75,7 @@ export const imports = group("imports", "CSV files into lists.", [
       returns: v.object({ import_job_id: v.string(), status: v.literal("pending") }),
       status: 202,
       errors: ["BAD_REQUEST", "NOT_FOUND", "CONFLICT", "FILE_TOO_LARGE"],
+      example: { body: { listId: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60" } },
     },
     async ({ store, timers, uploads, form: { fields, file }, clock, ids }) => {
       const { listId: list, source, upload_id, dry_run } = fields;

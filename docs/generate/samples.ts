@@ -1,0 +1,89 @@
+// An example request of every operation, as curl and as code of the SDK: `x-codeSamples` of the document.
+import type { JsonSchema } from "./json-schema.ts";
+import { camel } from "./names.ts";
+
+interface Sampled {
+  group: string;
+  /** The method of the SDK; undefined where the SDK has none. */
+  method: string | undefined;
+  verb: string;
+  path: string;
+  credentials: readonly string[];
+  parameters: readonly { name: string; in: string; required: boolean; example?: unknown; schema: JsonSchema }[];
+  body: { type: string; example?: unknown } | undefined;
+}
+
+export interface CodeSample {
+  lang: "curl" | "TypeScript";
+  source: string;
+}
+
+export const samplesOf = (operation: Sampled): CodeSample[] => [
+  { lang: "curl", source: curlOf(operation) },
+  ...(operation.method === undefined ? [] : [{ lang: "TypeScript" as const, source: codeOf(operation) }]),
+];
+
+const HEADERS: Record<string, string> = {
+  sdk: "X-SDK-Key: $SDK_KEY",
+  server: "Authorization: Bearer $SERVER_KEY",
+  dashboard: "Authorization: Bearer $ACCESS_TOKEN",
+};
+
+const shell = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+function curlOf({ verb, path, credentials, parameters, body }: Sampled): string {
+  const query = parameters
+    .filter((one) => one.in === "query" && one.required)
+    .map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
+    .join("&");
+  const target = path.replaceAll(/\{(\w+)\}/g, "$$$1") + (query && `?${query}`);
+  const [credential = ""] = credentials;
+  const method = verb === "GET" ? "" : verb === "HEAD" ? " -I" : ` -X ${verb}`;
+  return [
+    `curl${method} "$BASE_URL${target}"`,
+    ...(HEADERS[credential] ? [`-H "${HEADERS[credential]}"`] : []),
+    ...bodyOf(body),
+  ].join(" \\\n  ");
+}
+
+function bodyOf(body: Sampled["body"]): string[] {
+  if (body?.example === undefined) return [];
+  if (body.type === "application/json")
+    return ["-H 'Content-Type: application/json'", `-d ${shell(JSON.stringify(body.example))}`];
+  return Object.entries(body.example as object).map(([name, value]) =>
+    /file/.test(name) ? `-F ${name}=@${name}` : `-F ${name}=${shell(String(value))}`,
+  );
+}
+
+/** A value as the code of a program. */
+export function literal(value: unknown, indent = ""): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const deeper = `${indent}  `;
+  const isList = Array.isArray(value);
+  const parts = Object.entries(value).map(([name, one]) => {
+    const text = literal(one, deeper);
+    return isList ? text : `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)}: ${text}`;
+  });
+  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
+  const pad = isList || parts.length === 0 ? "" : " ";
+  const line = `${open}${pad}${parts.join(", ")}${pad}${close}`;
+  if (indent.length + line.length <= 90 && !line.includes("\n")) return line;
+  return `${open}\n${parts.map((part) => `${deeper}${part},\n`).join("")}${indent}${close}`;
+}
+
+function codeOf({ group, method, verb, parameters, body }: Sampled): string {
+  const query = parameters.filter((one) => one.in === "query" && one.required);
+  const given = [
+    ...parameters.filter((one) => one.in === "path").map(({ name }) => name),
+    ...(body ? [body.type === "application/json" ? literal(body.example) : "form"] : []),
+    ...(query.length > 0 ? [literal(Object.fromEntries(query.map(({ name, example }) => [name, example])))] : []),
+  ];
+  const call = `await service.${camel(group)}.${method}(${given.join(", ")});`;
+  const head = body && body.type !== "application/json" ? formOf(body.example) : "";
+  return head + (verb === "DELETE" ? call : `const answer = ${call}`);
+}
+
+const formOf = (example: unknown): string =>
+  `const form = new FormData();\n${Object.entries((example ?? {}) as object)
+    .map(([name, value]) => `form.set(${JSON.stringify(name)}, ${/file/.test(name) ? name : JSON.stringify(value)});\n`)
+    .join("")}`;

@@ -1,0 +1,192 @@
+// The script of the documentation. It runs in the browser: it builds guides and reference from the embedded data.
+export const SCRIPT = String.raw`
+const { doc, guides } = JSON.parse(document.getElementById("document").textContent);
+const make = (tag, props, ...children) => {
+  const node = Object.assign(document.createElement(tag), props);
+  node.append(...children.flat(2).filter((child) => child !== undefined && child !== ""));
+  return node;
+};
+const heading = (tag, id, ...children) => make(tag, { id }, ...children, make("a", { href: "#" + id, title: "Link to this section", ariaLabel: "Link to this section" }, "#"));
+const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+const inline = (text) =>
+  text.split(/(\x60[^\x60]+\x60|\*\*[^*]+\*\*|\*[^*\s][^*]*\*|\[[^\]]+\]\([^)\s]+\))/).map((part) => {
+    const link = /^\[([^\]]+)\]\(([^)]+)\)$/.exec(part);
+    const target = link && link[2].replace(/^([a-z-]+)\.md$/, "#guide-$1");
+    return part[0] === "\x60" ? make("code", {}, part.slice(1, -1))
+    : part.startsWith("**") ? make("strong", {}, part.slice(2, -2))
+    : link ? (/^(#|https:)/.test(target) ? make("a", { href: target }, inline(link[1])) : link[1])
+    : part[0] === "*" && part.length > 2 ? make("em", {}, part.slice(1, -1)) : part;
+  });
+const cells = (line) => line.replace(/^\||\|$/g, "").split("|").map((cell) => cell.trim());
+const block = (text, prefix) => {
+  const lines = text.split("\n");
+  const title = /^(#+) (.*)/.exec(text);
+  if (title) return heading("h" + Math.min(4, title[1].length + 1), prefix + slug(title[2]), inline(title[2]));
+  if (text.startsWith("| ")) {
+    const row = (tag) => (line) => make("tr", {}, cells(line).map((cell) => make(tag, {}, inline(cell))));
+    return make("table", {}, lines.slice(0, 1).map(row("th")), lines.slice(2).map(row("td")));
+  }
+  if (text.startsWith("- ")) return make("ul", {}, text.slice(2).split(/\n- /).map((item) => make("li", {}, inline(item))));
+  if (/^\d+\. /.test(text)) return make("ol", {}, text.split(/(?:^|\n)\d+\. /).slice(1).map((item) => make("li", {}, inline(item))));
+  return make("p", {}, inline(lines.join(" ")));
+};
+const markdown = (text, prefix) => text.trim().split(/^\x60\x60\x60\w*\n([\s\S]*?)^\x60\x60\x60$/m).map((part, i) =>
+  i % 2 ? make("pre", {}, make("code", {}, part.trimEnd())) : part.split(/\n{2,}/).map((one) => one.trim()).filter(Boolean).map((one) => block(one, prefix || "")));
+const at = (ref) => ref.slice(2).split("/").reduce((value, key) => value[key], doc);
+const whole = (part) => (part && part.$ref ? at(part.$ref) : part);
+const json = (value) => make("pre", {}, JSON.stringify(value, null, 2));
+const nameOf = (schema) => schema.$ref.split("/").pop();
+const variantsOf = (schema) => schema.oneOf || schema.anyOf;
+const typeOf = (schema) => {
+  if (schema.$ref) return nameOf(schema);
+  if (schema.title) return schema.title;
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  const some = variantsOf(schema);
+  if (some) return some.map(typeOf).join(" | ");
+  const types = [schema.type || "any value"].flat();
+  if (types.includes("array")) return ["list of " + typeOf(schema.items || {}), ...types.filter((one) => one !== "array")].join(" | ");
+  return types.join(" | ") + (schema.format ? " (" + schema.format + ")" : "");
+};
+const words = { minLength: "at least # characters", maxLength: "at most # characters", minimum: "at least #", maximum: "at most #", minItems: "at least # items", maxItems: "at most # items", minProperties: "at least # keys", maxProperties: "at most # keys", pattern: "pattern #", default: "default #" };
+const bounds = (schema) => Object.keys(words).filter((key) => schema[key] !== undefined && schema[key] !== 999999999 && schema[key] !== Number.MAX_SAFE_INTEGER).map((key) => words[key].replace("#", () => JSON.stringify(schema[key]))).join(", ");
+const said = (...parts) => inline(parts.filter(Boolean).join(" · "));
+/** What a schema holds: its fields, or those of its items, values and variants. Built when it is opened, for schemas are recursive. */
+const insideOf = (schema) => {
+  const own = whole(schema);
+  const some = variantsOf(own);
+  if (own.properties && Object.keys(own.properties).length) return () => fieldsOf(own);
+  if (some && some.some((one) => insideOf(one))) return () => some.filter((one) => one.type !== "null").map((one) => make("div", {}, make("p", {}, make("code", {}, typeOf(one)), " ", said(whole(one).description)), unfold(one)));
+  if (own.items) return insideOf(own.items);
+  if (typeof own.additionalProperties === "object") return insideOf(own.additionalProperties);
+};
+const unfold = (schema) => {
+  const inside = insideOf(schema);
+  const examples = whole(schema).examples || [];
+  if (!inside) return "";
+  const node = make("details", {}, make("summary", {}, "Fields of ", make("code", {}, typeOf(schema))));
+  let isBuilt = false;
+  node.addEventListener("toggle", () => {
+    if (isBuilt) return;
+    isBuilt = true;
+    node.append(...[inside()].flat(), ...(examples.length ? [make("p", {}, "Examples"), ...examples.map(json)] : []));
+  });
+  return node;
+};
+const fieldsOf = (schema) => make("ul", { className: "fields" }, Object.entries(schema.properties).map(([name, one]) =>
+  make("li", {}, make("code", {}, name), " ", make("span", { className: "dim" }, typeOf(one), (schema.required || []).includes(name) ? " · required" : ""),
+    make("p", {}, said(one.description || whole(one).description, bounds(one))), unfold(one))));
+const fields = (schema) => {
+  const own = whole(schema);
+  if (own.properties && Object.keys(own.properties).length) return fieldsOf(own);
+  return [make("p", {}, make("code", {}, typeOf(schema)), " ", said(own.description)), unfold(schema)];
+};
+/** All names of fields in a schema, for the filter. */
+const namesIn = (schema, seen) => {
+  if (!schema || typeof schema !== "object" || seen.has(schema)) return [];
+  seen.add(schema);
+  const own = whole(schema);
+  return [...Object.keys(own.properties || {}), ...[...Object.values(own.properties || {}), own.items, own.additionalProperties, own === schema ? undefined : own, ...(variantsOf(own) || [])].flatMap((one) => namesIn(one, seen))];
+};
+const origin = location.origin === "null" || location.protocol === "file:" ? "$BASE_URL" : location.origin;
+const answer = ([status, given]) => {
+  const response = whole(given);
+  const [type, media] = Object.entries(response.content || {})[0] || [];
+  const examples = media ? (media.examples ? Object.values(media.examples).map((one) => one.value) : media.example === undefined ? [] : [media.example]) : [];
+  return make("details", {}, make("summary", {}, make("b", {}, status), " ", inline(response.description), type && type !== "application/json" ? " · " + type : ""),
+    media && status < 400 ? fields(media.schema.contentSchema || media.schema) : "", examples.map(json));
+};
+/** On a laptop: sends the request with the credentials of the demo workspace. */
+let demo;
+const headerOf = { sdk: (own) => ({ "X-SDK-Key": own.sdk_key }), server: (own) => ({ Authorization: "Bearer " + own.server_key }), dashboard: (own) => ({ Authorization: "Bearer " + own.access_token }) };
+const tryIt = (method, path, operation, body) => {
+  const target = make("input", { value: path.replace(/\{(\w+)\}/g, ":$1"), ariaLabel: "Path and query", size: 48 });
+  const text = make("textarea", { value: body && body.example !== undefined ? JSON.stringify(body.example, null, 2) : "", hidden: !body, ariaLabel: "Body" });
+  const send = make("button", { type: "button" }, "Send");
+  const shown = make("pre", { hidden: true });
+  send.addEventListener("click", async () => {
+    shown.hidden = false;
+    try {
+      demo = demo || (await (await fetch("/_local/demo")).json());
+      const kind = operation.security.map((one) => Object.keys(one)[0])[0];
+      const response = await fetch(target.value, { method, headers: { ...(kind ? headerOf[kind](demo) : {}), ...(body ? { "Content-Type": "application/json" } : {}) }, ...(body ? { body: text.value } : {}) });
+      const received = await response.text();
+      shown.textContent = response.status + "\n" + (/json/.test(response.headers.get("content-type") || "") ? JSON.stringify(JSON.parse(received), null, 2) : received);
+    } catch (error) {
+      shown.textContent = "The request failed: " + error.message;
+    }
+  });
+  return make("details", {}, make("summary", {}, "Try it with the demo workspace"), make("p", {}, target, " ", send), text, shown);
+};
+const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname || "");
+const nav = document.querySelector("nav");
+const main = document.querySelector("main");
+const search = make("input", { type: "search", placeholder: "Filter by path, word or field", ariaLabel: "Filter operations" });
+const toggle = make("button", { type: "button", ariaExpanded: "false" }, "Menu");
+const noMatch = make("p", { role: "status" });
+const list = make("div", { className: "list" });
+nav.append(make("a", { href: "#top" }, make("strong", {}, doc.info.title)), make("div", { className: "bar" }, search, toggle), noMatch, list);
+main.append(heading("h1", "top", doc.info.title), make("p", { className: "dim" }, "Version ", doc.info.version, " · ", make("a", { href: "openapi.json" }, "openapi.json")));
+const groups = [];
+const addGroup = (name) => {
+  const entry = { group: make("div", {}, make("b", {}, name)), operations: [] };
+  list.append(entry.group);
+  groups.push(entry);
+  return entry;
+};
+const addLink = ({ group, operations }, link, text) => {
+  group.append(link);
+  operations.push([link, text.toLowerCase()]);
+};
+const isGuided = guides.length > 0 && addGroup("Guides");
+for (const { name, title, text } of guides) {
+  addLink(isGuided, make("a", { href: "#guide-" + name, title: title }, title), "guides " + text);
+  main.append(make("article", {}, heading("h2", "guide-" + name, title), markdown(text.replace(/^# .*\n/, ""), name + "-")));
+}
+main.append(heading("h2", "reference", "Reference"), ...markdown(doc.info.description).flat());
+for (const tag of doc.tags) {
+  const entry = addGroup(tag.name);
+  main.append(heading("h2", tag.name, tag.name), make("p", {}, tag.description));
+  for (const [path, methods] of Object.entries(doc.paths)) for (const [verb, operation] of Object.entries(methods)) {
+    if (operation.tags[0] !== tag.name) continue;
+    const method = verb.toUpperCase();
+    const body = operation.requestBody && Object.entries(operation.requestBody.content)[0];
+    const schemas = [body && body[1].schema, ...Object.values(operation.responses).flatMap((one) => Object.values(whole(one).content || {}).map((media) => media.schema.contentSchema || media.schema))];
+    const seen = new Set();
+    const names = [...(operation.parameters || []).map((one) => one.name), ...schemas.flatMap((one) => namesIn(one, seen))];
+    addLink(entry, make("a", { href: "#" + operation.operationId, title: method + " " + path }, make("span", { className: "verb " + method }, method), " ", operation.summary),
+      [tag.name, method, path, path.replace(/\{(\w+)\}/g, ":$1"), operation.summary, ...new Set(names)].join(" "));
+    const access = operation.security.map((one) => Object.keys(one)[0]).join(" or ") || "public";
+    const text = make("div", {}, operation.description ? markdown(operation.description).flat() : "",
+      operation.parameters ? [make("h4", {}, "Parameters"), make("ul", { className: "fields" }, operation.parameters.map((one) => make("li", {},
+        make("code", {}, one.name), " ", make("span", { className: "dim" }, one.in + " · " + typeOf(one.schema) + (one.required ? " · required" : "")), make("p", {}, said(one.description, bounds(one.schema))))))] : "",
+      body ? [make("h4", {}, "Body ", make("span", { className: "dim" }, body[0])), fields(body[1].schema)] : "",
+      make("h4", {}, "Responses"), Object.entries(operation.responses).map(answer));
+    const code = make("div", {}, (operation["x-codeSamples"] || []).map(({ lang, source }) => [make("h4", {}, lang), make("pre", {}, source.replaceAll("$BASE_URL", () => origin))]),
+      isLocal && (!body || body[0] === "application/json") && !path.endsWith("/stream") ? tryIt(method, path, operation, body && body[1]) : "");
+    main.append(make("section", {}, heading("h3", operation.operationId, operation.summary),
+      make("p", {}, make("span", { className: "verb " + method }, method), " ", make("code", {}, path), make("span", { className: "dim" }, " · " + access)),
+      make("div", { className: "pair" }, text, code)));
+  }
+}
+const hooks = Object.entries(doc.webhooks || {});
+if (hooks.length) main.append(heading("h2", "webhook-payloads", "Payloads of webhooks"), ...hooks.map(([event, { post }]) => make("section", {}, heading("h3", post.operationId, event), ...markdown(post.description).flat(),
+  fields(post.requestBody.content["application/json"].schema), json(post.requestBody.content["application/json"].example))));
+/** On a narrow screen the list opens over the page. */
+const openList = (isOpen) => {
+  nav.className = isOpen ? "open" : "";
+  toggle.ariaExpanded = String(isOpen);
+};
+search.addEventListener("input", () => {
+  const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const { group, operations } of groups) {
+    for (const [link, text] of operations) link.hidden = !wanted.every((word) => text.includes(word));
+    group.hidden = operations.every(([link]) => link.hidden);
+  }
+  noMatch.textContent = groups.every(({ group }) => group.hidden) ? 'No operation matches "' + search.value.trim() + '".' : "";
+  openList(wanted.length > 0);
+});
+toggle.addEventListener("click", () => openList(nav.className === ""));
+for (const { operations } of groups) for (const [link] of operations) link.addEventListener("click", () => openList(false));
+if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+`;
