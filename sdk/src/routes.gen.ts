@@ -14,6 +14,7 @@ export const routes: RouteTable = {
     get: {"route":"GET /api/v1/subscribers/:id","credentials":["dashboard"]},
     update: {"route":"PATCH /api/v1/subscribers/:id","credentials":["dashboard"],"body":"json"},
     listConsents: {"route":"GET /api/v1/subscribers/:id/consents","credentials":["dashboard"]},
+    getTimeline: {"route":"GET /api/v1/subscribers/:id/timeline","credentials":["dashboard"],"query":true},
     createConsent: {"route":"POST /api/v1/subscribers/:id/consents","credentials":["dashboard"],"body":"json"},
   },
   erasures: {
@@ -116,6 +117,7 @@ export const routes: RouteTable = {
     list: {"route":"GET /api/v1/in-app/experiences","credentials":["dashboard"],"query":true},
     get: {"route":"GET /api/v1/in-app/experiences/:id","credentials":["dashboard"]},
     update: {"route":"PATCH /api/v1/in-app/experiences/:id","credentials":["dashboard"],"body":"json"},
+    delete: {"route":"DELETE /api/v1/in-app/experiences/:id","credentials":["dashboard"]},
     publish: {"route":"POST /api/v1/in-app/experiences/:id/publish","credentials":["dashboard"]},
     pause: {"route":"POST /api/v1/in-app/experiences/:id/pause","credentials":["dashboard"]},
     resume: {"route":"POST /api/v1/in-app/experiences/:id/resume","credentials":["dashboard"]},
@@ -141,6 +143,7 @@ export const routes: RouteTable = {
   imports: {
     importLists: {"route":"POST /api/v1/lists/import","credentials":["dashboard"],"body":"form"},
     createListsImportUpload: {"route":"POST /api/v1/lists/import/uploads","credentials":["dashboard"]},
+    cancelListImport: {"route":"POST /api/v1/lists/import/:jobId/cancel","credentials":["dashboard"]},
     getListsImport: {"route":"GET /api/v1/lists/import/:jobId","credentials":["dashboard"]},
   },
   insights: {

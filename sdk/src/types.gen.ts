@@ -1012,7 +1012,7 @@ export interface Import {
   /** The import */
   import_job_id: string;
   /** The status */
-  status: "pending" | "processing" | "completed" | "failed";
+  status: "pending" | "processing" | "completed" | "failed" | "canceled";
   /** Rows read so far, rejected ones included */
   processed_rows: number;
   /** Rows of the file; left out until processing starts */
@@ -2040,6 +2040,138 @@ export interface SubscribersUpdateBody {
 export interface SubscribersListConsentsAnswer {
   /** The items */
   items: SubscribersSubscriber[];
+}
+
+export interface SubscribersGetTimelineQuery {
+  /** Only entries of these kinds, separated by commas: message, event, consent, journey, segment, list, device */
+  kinds?: string | undefined;
+  /** At most 100: a larger one is taken as 100 */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface SubscribersGetTimelineAnswer {
+  /** The items */
+  items: ({
+    /** What it marks; `custom` for manual ones */
+    kind: "message";
+    /** When it happened RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    ref: string;
+    /** What became of the recipient */
+    state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+    /** Custom values for the app */
+    data: {
+      /** The type of the channel */
+      channel: string | null;
+      /** A stable id of the device, chosen by the app */
+      device_id: string | null;
+      /** Why; `null` if there is nothing to explain */
+      reason: string | null;
+      /** The arm: `a` or `b` */
+      variant_id: string | null;
+    };
+  } | {
+    /** What it marks; `custom` for manual ones */
+    kind: "event";
+    /** When it happened RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    ref: string;
+    /** What became of the recipient */
+    state: null;
+    /** Custom values for the app */
+    data: {
+      /** What is known of the event: at most 50 keys, keys and texts of at most 256 characters */
+      properties: Record<string, unknown>;
+      /** The platform */
+      platform: string | null;
+      /** Where it comes from */
+      source: "client" | "server";
+    };
+  } | {
+    /** What it marks; `custom` for manual ones */
+    kind: "consent";
+    /** When it happened RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    ref: string;
+    /** What became of the recipient */
+    state: "opted_in" | "opted_out" | "unknown" | "suppressed";
+    /** Custom values for the app */
+    data: {
+      /** The type of the channel */
+      channel: string;
+      /** Where it comes from */
+      source: string | null;
+      /** Whether it was given expressly */
+      express: boolean;
+      /** When the subscriber agreed, at most five minutes ahead. Default: now RFC 3339. */
+      consented_at: string;
+    };
+  } | {
+    /** What it marks; `custom` for manual ones */
+    kind: "journey";
+    /** When it happened RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    ref: string;
+    /** What became of the recipient */
+    state: "entered" | "active" | "completed" | "exited" | "canceled";
+    /** Custom values for the app */
+    data: {
+      run_id: string;
+      /** The version of the definition, from 1 */
+      version: number;
+      step: string;
+      /** Why the run ended; `null` while it is active */
+      end_reason: string | null;
+    };
+  } | {
+    /** What it marks; `custom` for manual ones */
+    kind: "segment";
+    /** When it happened RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    ref: string;
+    /** What became of the recipient */
+    state: "entered" | "exited";
+  } | {
+    /** What it marks; `custom` for manual ones */
+    kind: "list";
+    /** When it happened RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    ref: string;
+    /** What became of the recipient */
+    state: "entered";
+  } | {
+    /** What it marks; `custom` for manual ones */
+    kind: "device";
+    /** When it happened RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    ref: string;
+    /** What became of the recipient */
+    state: string;
+    /** Custom values for the app */
+    data: {
+      /** The platform */
+      platform: string;
+      /** The model of the device */
+      model: string | null;
+    };
+  })[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
 }
 
 export interface SubscribersCreateConsentBody {
@@ -3761,6 +3893,8 @@ export interface Endpoints {
     update(id: string, body: SubscribersUpdateBody, options?: CallOptions): Promise<Subscriber>;
     /** List a subscriber's consent history, newest first. `GET /api/v1/subscribers/:id/consents` */
     listConsents(id: string, options?: CallOptions): Promise<SubscribersListConsentsAnswer>;
+    /** List what happened to a subscriber, newest first. `GET /api/v1/subscribers/:id/timeline` */
+    getTimeline(id: string, query?: SubscribersGetTimelineQuery, options?: CallOptions): Promise<SubscribersGetTimelineAnswer>;
     /** Record a consent of a subscriber. `POST /api/v1/subscribers/:id/consents` */
     createConsent(id: string, body: SubscribersCreateConsentBody, options?: CallOptions): Promise<SubscribersSubscriber>;
   };
@@ -3943,6 +4077,8 @@ export interface Endpoints {
     get(id: string, options?: CallOptions): Promise<Experience>;
     /** Change a draft: each given block replaces the whole block. `PATCH /api/v1/in-app/experiences/:id` */
     update(id: string, body: ExperiencesUpdateBody, options?: CallOptions): Promise<Experience>;
+    /** Delete a draft. `DELETE /api/v1/in-app/experiences/:id` */
+    delete(id: string, options?: CallOptions): Promise<void>;
     /** Publish a draft: its send starts now, or at start_at. `POST /api/v1/in-app/experiences/:id/publish` */
     publish(id: string, options?: CallOptions): Promise<Experience>;
     /** Pause a live experience: its messages are hidden, and a scheduled send is canceled. `POST /api/v1/in-app/experiences/:id/pause` */
@@ -3985,6 +4121,8 @@ export interface Endpoints {
     importLists(body: FormData, options?: CallOptions): Promise<ImportsImportListsAnswer>;
     /** Get a form with which to upload a file of up to 50 MB. `POST /api/v1/lists/import/uploads` */
     createListsImportUpload(options?: CallOptions): Promise<ImportsCreateListsImportUploadAnswer>;
+    /** Cancel an import: it ends after the batch in progress. `POST /api/v1/lists/import/:jobId/cancel` */
+    cancelListImport(jobId: string, options?: CallOptions): Promise<Import>;
     /** Get an import job. `GET /api/v1/lists/import/:jobId` */
     getListsImport(jobId: string, options?: CallOptions): Promise<Import>;
   };

@@ -165,3 +165,16 @@ describe("duplicate", () => {
     expect((await act(world, tenant, id, "duplicate")).body.name).toBe(`Copy of ${"x".repeat(192)}`);
   });
 });
+
+it("RDA-22 a draft is deleted; a published experience or another workspace's is not", async () => {
+  const { world, tenant } = await withTenant();
+  const remove = async (id: string, of = tenant) =>
+    (await world.call(`DELETE /api/v1/in-app/experiences/${id}`, { as: await of.dashboard() })).status;
+  const { body: first } = await create(world, tenant, READY);
+  expect(await remove(first.id, await world.tenant())).toBe(404);
+  expect([await remove(first.id), await remove(first.id)]).toEqual([204, 404]);
+  const { body: second } = await create(world, tenant, READY);
+  await act(world, tenant, second.id, "publish");
+  expect(await remove(second.id)).toBe(409);
+  expect((await list(world, tenant)).body).toMatchObject({ total: 1 });
+});

@@ -240,3 +240,30 @@ describe("interruptions", () => {
     expect(await members()).toHaveLength(450);
   });
 });
+
+describe("canceling", () => {
+  it("RDA-21 an import ends after the batch in progress: its rows stay and are counted, the file is deleted", async () => {
+    let cancel = async () => {};
+    const { world, post, job, list, members, as } = await setting({
+      hooks: (name) => ({
+        before: async (service, operation) => {
+          if (name === "import-rows" && service === "dynamodb" && operation === "TransactWriteItems") await cancel();
+        },
+      }),
+    });
+    const { body } = await post({ listId: list }, { filename: "people.csv", content: people(350) });
+    const route = `POST /api/v1/lists/import/${body.import_job_id}/cancel`;
+    cancel = async () => {
+      cancel = async () => {};
+      expect(await world.call(route, { as: await as() })).toMatchObject({ status: 200, body: { status: "canceled" } });
+    };
+    await world.settle();
+    const ended = await job(body.import_job_id);
+    expect([ended.status, ended.processed_rows, ended.failed_rows]).toEqual(["canceled", 100, 0]);
+    expect(await members()).toHaveLength(100);
+    const again = await world.call(route, { as: await as() });
+    expect([again.status, again.body.message]).toEqual([409, "The import is canceled and can no longer be canceled."]);
+    const unknown = `POST /api/v1/lists/import/${UNKNOWN}/cancel`;
+    expect((await world.call(unknown, { as: await as() })).status).toBe(404);
+  });
+});

@@ -7,6 +7,7 @@ import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { experienceStatuses } from "../../../shared/rules/experience-states.ts";
 import {
   createExperience,
+  deleteDraft,
   duplicateExperience,
   getExperience,
   listExperiences,
@@ -115,6 +116,13 @@ export const experiences = group("experiences", "In-app experiences, from draft 
       errors: ["NOT_FOUND", "VALIDATION_ERROR"],
     },
     ({ store, params, body }) => updateExperience(store, params.id, body),
+  ),
+
+  endpoint(
+    "DELETE /api/v1/in-app/experiences/:id",
+    { permission: "content:write", uses: [storeWrite] },
+    { summary: "Delete a draft", errors: ["NOT_FOUND", "CONFLICT"] },
+    ({ store, params }) => deleteDraft(store, params.id),
   ),
 
   endpoint(

@@ -10,6 +10,7 @@ import { importSources } from "../../../shared/rules/import-columns.ts";
 import { importStatuses } from "../../../shared/rules/import-states.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import {
+  cancelImport,
   consentSummaryOf,
   createImport,
   getImport,
@@ -113,6 +114,19 @@ export const imports = group("imports", "CSV files into lists.", [
       const upload_id = ids.uuidAt(clock.now());
       return { upload_id, ...(await uploads.form(upload_id, MAX_FILE_BYTES)), expires_in: FORM_SECONDS };
     },
+  ),
+
+  endpoint(
+    "POST /api/v1/lists/import/:jobId/cancel",
+    { permission: "subscribers:write", uses: [storeWrite] },
+    {
+      summary: "Cancel an import: it ends after the batch in progress",
+      description: "Rows that were taken stay.",
+      returns: Job,
+      status: 200,
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    async ({ store, params }) => jobOf(await cancelImport(store, params.jobId), undefined),
   ),
 
   endpoint(

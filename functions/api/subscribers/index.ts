@@ -18,7 +18,17 @@ import {
   Subscriber,
   upsertSubscriber,
 } from "../../../shared/store/subscribers/subscribers.ts";
-import { ConsentInput, changeOf, consentOf, listQuery, SubscriberChange, searchQuery, Upsert } from "./input.ts";
+import { TimelineEntry, timelineOf } from "../../../shared/store/subscribers/timeline.ts";
+import {
+  ConsentInput,
+  changeOf,
+  consentOf,
+  listQuery,
+  SubscriberChange,
+  searchQuery,
+  timelineQuery,
+  Upsert,
+} from "./input.ts";
 
 export const MAX_BULK = 1_000;
 const MAX_CONCURRENT_ERASURES = 25;
@@ -183,6 +193,24 @@ export const subscribers = group("subscribers", "The users that a workspace send
     async ({ store, params }) => {
       if (!(await getSubscriber(store, params.id))) throw notFound("subscriber");
       return { items: await consentsOf(store, params.id) };
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/subscribers/:id/timeline",
+    { uses: [storeRead, secrets] },
+    {
+      summary: "List what happened to a subscriber, newest first",
+      description:
+        "Messages, events (of linked anonymous ids too), consents, journeys, segments, lists and devices. `ref` is the id " +
+        "of what an entry is about. Messages of the inbox are listed for 30 days.",
+      query: timelineQuery,
+      returns: v.object({ items: v.array(TimelineEntry), next_cursor: v.string() }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, secrets, params, query }) => {
+      if (!(await getSubscriber(store, params.id))) throw notFound("subscriber");
+      return timelineOf(store, await secrets.root(), params.id, query);
     },
   ),
 

@@ -6,6 +6,7 @@ import { limit } from "../../../shared/http/paging.ts";
 import { ExternalId, JsonObject, TimestampInput } from "../../../shared/http/schemas.ts";
 import { isEmailAddress, isLocale, isPhoneNumber } from "../../../shared/rules/contacts.ts";
 import { isTimeZone } from "../../../shared/rules/time-zones.ts";
+import { timelineKinds } from "../../../shared/store/subscribers/timeline.ts";
 
 const MAX_ATTRIBUTES = 200;
 const MAX_KEY_CHARACTERS = 128;
@@ -76,3 +77,18 @@ export const listQuery = v.object({
 });
 
 export const searchQuery = v.object({ ...listQuery.entries, q: v.optional(SearchText) });
+
+const Kinds = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(",")),
+  v.array(v.picklist(timelineKinds, `must be some of ${timelineKinds.join(", ")}`)),
+);
+
+export const timelineQuery = v.object({
+  kinds: v.pipe(
+    v.optional(Kinds, timelineKinds.join(",")),
+    v.description(`Only entries of these kinds, separated by commas: ${timelineKinds.join(", ")}`),
+  ),
+  limit: limit(50, 100),
+  cursor: v.optional(v.string()),
+});

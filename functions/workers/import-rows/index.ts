@@ -131,6 +131,7 @@ async function importBatches(context: WorkerContext, started: ImportJob): Promis
       await failImport(context, job, "the list was deleted");
       return true;
     }
+    if ((await findImport(store, job.id))?.status === "canceled") return true;
     const taken = await takeRows(context, started, source.columns, batch, room - seen);
     const position = { offset: started.offset + last.end, line: started.line + last.line };
     if (!(await noteProgress(store, job, { ...taken, ...position, processed: batch.length }))) {

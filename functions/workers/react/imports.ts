@@ -1,8 +1,8 @@
-// Import jobs that were just made.
+// Import jobs that were just made, or canceled: their file is deleted.
 import type { Context } from "../../../shared/deps.ts";
 import { importRowsQueue } from "../../../shared/resources.ts";
 import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
-import { type Changes, isNew } from "./change.ts";
+import { becomes, type Changes, isNew } from "./change.ts";
 
 export const importUses = [importRowsQueue] as const;
 
@@ -10,6 +10,6 @@ export async function queueImports(
   changes: Changes,
   { importRowsQueue: queue }: Context<typeof importUses>,
 ): Promise<void> {
-  const jobs = changes.of(ImportItem, "import").filter(isNew);
+  const jobs = changes.of(ImportItem, "import").filter((change) => isNew(change) || becomes("canceled")(change));
   await queue.send(jobs.map(({ tenant, after }) => ({ tenant, import: after.id })));
 }

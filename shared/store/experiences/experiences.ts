@@ -1,6 +1,6 @@
 // In-app experiences as they are authored (INX). Only a draft can be changed.
 import { timestamp } from "../../clock.ts";
-import { ApiError, notFound } from "../../http/errors.ts";
+import { ApiError, conflict, notFound } from "../../http/errors.ts";
 import type { PageQuery } from "../../http/paging.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import type { ExperienceStatus } from "../../rules/experience-states.ts";
@@ -8,7 +8,7 @@ import { absent, all, is } from "../conditions.ts";
 import { fromJson, type NewRowOf, putItem, toJson } from "../item.ts";
 import { groupOf, targetExists } from "../lists/targets.ts";
 import { onConditionFailed } from "../refusals.ts";
-import { listPage, requireRoom, statusWrite } from "../status-index.ts";
+import { listPage, removeListed, requireRoom, statusWrite } from "../status-index.ts";
 import { type Experience, ExperienceItem, type ExperienceRow } from "./items.ts";
 
 export const MAX_NAME_CHARACTERS = 200;
@@ -114,6 +114,13 @@ export async function duplicateExperience(
     split_percentage: original.split_percentage,
     holdout_percentage: original.holdout_percentage,
   });
+}
+
+/** @throws 404, 409 if it is not a draft. */
+export async function deleteDraft(store: Store, id: string): Promise<void> {
+  if (await removeListed(store, ExperienceItem, id, is("status", "draft"))) return;
+  const { status } = await getExperience(store, id);
+  throw conflict(`The experience is ${status}: only a draft can be deleted.`);
 }
 
 export const busy = () =>

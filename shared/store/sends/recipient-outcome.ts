@@ -18,6 +18,13 @@ const states: Record<TouchRow["state"], RecipientState> = {
   assigned: "pending",
 };
 
+/** What one row of the ledger says. */
+export const ledgerOutcome = ({ state, reason, channel }: TouchRow) => ({
+  state: states[state],
+  reason: reason ?? null,
+  channel: channel ?? null,
+});
+
 /** Each round has rows of its own, and the newest of an address knows the tries of all. */
 const newestByAddress = (rows: readonly TouchRow[]): TouchRow[] => [
   ...new Map(rows.map((row) => [`${row.channel} ${row.device}`, row])).values(),

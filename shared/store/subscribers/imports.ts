@@ -3,7 +3,7 @@ import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { importMoves } from "../../rules/import-states.ts";
-import { absent, all, is } from "../conditions.ts";
+import { absent, all, is, oneOf } from "../conditions.ts";
 import { familyOf } from "../families.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, fromJson, type NewRowOf, putItem, type RowOf, toJson } from "../item.ts";
@@ -73,7 +73,8 @@ export const findImport = (store: StoreReader, id: string): Promise<ImportJob | 
   store.get(ImportItem, { id });
 
 /** IMP-2: nothing changes it any more but an erasure. */
-export const hasEnded = ({ status }: ImportJob): boolean => status === "completed" || status === "failed";
+export const hasEnded = ({ status }: ImportJob): boolean =>
+  status === "completed" || status === "failed" || status === "canceled";
 
 /** IMP-2. @returns the job after the move; undefined if its status does not allow the move. */
 export async function moveImport(
@@ -84,6 +85,14 @@ export async function moveImport(
 ): Promise<ImportJob | undefined> {
   const moved = await move(store, ImportItem, { id }, importMoves, action, { change: { set } });
   return "row" in moved ? moved.row : undefined;
+}
+
+/** Ends an import after the batch in progress; its rows stay. @throws 404, 409 if it has ended. */
+export async function cancelImport(store: Store, id: string): Promise<ImportJob> {
+  const canceled = await moveImport(store, id, "cancel", { completed_at: timestamp(store.clock.now()) });
+  if (canceled) return canceled;
+  const { status } = await getImport(store, id);
+  throw conflict(`The import is ${status} and can no longer be canceled.`);
 }
 
 export interface Progress {
@@ -107,7 +116,7 @@ export function noteProgress(store: Store, { id, offset }: ImportJob, progress: 
         ImportItem,
         { id },
         { set: { offset: end, line }, add },
-        all(is("status", "processing"), is("offset", offset)),
+        all(oneOf("status", ["processing", "canceled"]), is("offset", offset)),
       ),
       ...(rejected.length > 0 ? [putItem(RejectedRows, { job: id, offset }, rows)] : []),
     ])

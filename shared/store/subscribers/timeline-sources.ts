@@ -1,0 +1,210 @@
+// What a timeline is merged from: rows that are there anyway, each source newest first (docs/decisions/0034).
+import { timeOfUuid, timestamp } from "../../clock.ts";
+import type { StoreReader } from "../../resources.ts";
+import { MAX_SPAN_MS } from "../events/block-keys.ts";
+import { eventsIn, HISTORY, untilOf } from "../events/history.ts";
+import { type Actor, ActorEvents } from "../events/items.ts";
+import { RunItem } from "../journeys/run-items.ts";
+import { ListMembership, SegmentMembership } from "../lists/items.ts";
+import type { Key } from "../model.ts";
+import { lowestId, messageIdOf } from "../sends/inbox.ts";
+import { Message } from "../sends/inbox-items.ts";
+import { TouchItem } from "../sends/ledger-items.ts";
+import { ledgerOutcome } from "../sends/recipient-outcome.ts";
+import { aliasesOf } from "./aliases.ts";
+import { consentOf } from "./consents.ts";
+import { deviceRows } from "./devices.ts";
+import { ConsentItem } from "./items.ts";
+import type { TimelineEntry } from "./timeline.ts";
+
+/** An entry with its place: entries are in the order of `at` and `id`. Names are added to those that a page shows. */
+export interface Placed {
+  at: string;
+  id: string;
+  entry: TimelineEntry;
+}
+
+/** Where a page begins: entries before this one. */
+export type Before = Pick<Placed, "at" | "id">;
+
+interface Bounds {
+  subscriber: string;
+  before: Before | undefined;
+  limit: number;
+}
+
+/** Rows of a kind that a subscriber has few of. */
+const MAX_FEW = 500;
+/** Rows of events that are read for one page. */
+const MAX_EVENT_ROWS = 500;
+const EVENT_PAGE = 50;
+
+export const isBefore = (one: Before, other: Before): boolean =>
+  one.at < other.at || (one.at === other.at && one.id < other.id);
+
+type Source = (store: StoreReader, bounds: Bounds) => Promise<Placed[]>;
+
+/** Reads rows newest first until `limit` of their entries are before the page's place, or none are left. */
+async function untilEnough<R extends { sk: string }>(
+  { before, limit }: Bounds,
+  read: (after: Key | undefined) => Promise<{ items: R[]; next?: Key | undefined }>,
+  placed: (row: R) => Placed[],
+): Promise<Placed[]> {
+  const found: Placed[] = [];
+  let after: Key | undefined;
+  do {
+    const page = await read(after);
+    found.push(...page.items.flatMap(placed).filter((one) => before === undefined || isBefore(one, before)));
+    after = page.next;
+  } while (after && found.length < limit);
+  return found;
+}
+
+/** Messages that left the service: a row of the ledger for each address. */
+const touches: Source = (store, bounds) =>
+  untilEnough(
+    bounds,
+    (after) =>
+      store.query(
+        TouchItem,
+        { subscriber: bounds.subscriber },
+        {
+          from: "R#",
+          to: `R#${bounds.before?.at ?? ""}~`,
+          newestFirst: true,
+          limit: bounds.limit,
+          eventual: true,
+          after,
+        },
+      ),
+    (row) => {
+      const [, at = ""] = row.sk.split("#");
+      const { state, reason, channel } = ledgerOutcome(row);
+      const data = { channel, device_id: row.device ?? null, reason, variant_id: row.arm ?? null };
+      return [placedAt(at, row.sk, { kind: "message", state, ref: row.job, data })];
+    },
+  );
+
+const messages: Source = (store, bounds) => {
+  const to = bounds.before ? `I#${lowestId(Date.parse(bounds.before.at) + 1)}` : "I#~";
+  return untilEnough(
+    bounds,
+    (after) =>
+      store.query(
+        Message,
+        { subscriber: bounds.subscriber },
+        { from: "I#", to, newestFirst: true, limit: bounds.limit, eventual: true, after },
+      ),
+    (row) => {
+      const data = { channel: "in_app" as const, device_id: null, reason: null, variant_id: row.arm ?? null };
+      const at = timestamp(timeOfUuid(messageIdOf(row)));
+      return [placedAt(at, row.sk, { kind: "message", state: "delivered", ref: row.job, data })];
+    },
+  );
+};
+
+/** A row of a history holds events of up to an hour: those of the rows to come are older than the end of the last one. */
+const eventsOfActor = async (store: StoreReader, actor: Actor, { before, limit }: Bounds): Promise<Placed[]> => {
+  const found = new Map<string, Placed>();
+  const end = before ? timestamp(Date.parse(before.at) + MAX_SPAN_MS) : "";
+  let after: Key | undefined;
+  let rows = 0;
+  for (;;) {
+    const page = await store.query(ActorEvents, actor, {
+      from: HISTORY,
+      to: `${HISTORY}${end}~`,
+      newestFirst: true,
+      limit: EVENT_PAGE,
+      eventual: true,
+      after,
+    });
+    rows += page.items.length;
+    for (const { id, occurred_at, event_name, properties, platform, source } of page.items.flatMap(eventsIn)) {
+      const data = { properties, platform, source };
+      const one = placedAt(occurred_at, id, { kind: "event", state: null, ref: id, title: event_name, data });
+      if (before === undefined || isBefore(one, before)) found.set(id, one);
+    }
+    after = page.next;
+    const bound = untilOf(page.items.at(-1)?.sk ?? "");
+    const sure = [...found.values()].filter(({ at }) => !after || at > bound);
+    if (!after || sure.length >= limit || rows >= MAX_EVENT_ROWS) return sure;
+  }
+};
+
+const events: Source = async (store, bounds) => {
+  const aliases = await aliasesOf(store, bounds.subscriber);
+  const actors: Actor[] = [{ subscriber: bounds.subscriber }, ...aliases.map((anonymous) => ({ anonymous }))];
+  return (await Promise.all(actors.map((actor) => eventsOfActor(store, actor, bounds)))).flat();
+};
+
+const few = { newestFirst: true, limit: MAX_FEW, eventual: true };
+
+const consents: Source = async (store, { subscriber }) =>
+  (await store.query(ConsentItem, { subscriber }, few)).items.map((row) => {
+    const { id, channel, status, recorded_at, consented_at, source, express } = consentOf(row);
+    return placedAt(recorded_at, id, {
+      kind: "consent",
+      state: status,
+      ref: id,
+      title: channel,
+      data: { channel, source, express, consented_at },
+    });
+  });
+
+const journeys: Source = async (store, { subscriber }) => {
+  const { items } = await store.query(RunItem, { subscriber }, few);
+  return items.flatMap(({ id, journey_id: ref, version, entered_at, ended_at, end_reason, status, step }) => {
+    const data = { run_id: id, version, step, end_reason: end_reason ?? null };
+    return [
+      placedAt(entered_at, `${id}#0`, { kind: "journey", state: "entered", ref, data }),
+      ...(ended_at === undefined ? [] : [placedAt(ended_at, `${id}#1`, { kind: "journey", state: status, ref, data })]),
+    ];
+  });
+};
+
+const segments: Source = async (store, { subscriber }) =>
+  (await store.query(SegmentMembership, { subscriber }, few)).items.flatMap((row) => {
+    const { segment_id: ref, entered_at, exited_at, member } = row;
+    return [
+      placedAt(entered_at, `${row.sk}#0`, { kind: "segment", state: "entered", ref }),
+      ...(exited_at !== undefined && !member
+        ? [placedAt(exited_at, `${row.sk}#1`, { kind: "segment", state: "exited", ref })]
+        : []),
+    ];
+  });
+
+const lists: Source = async (store, { subscriber }) =>
+  (await store.query(ListMembership, { subscriber }, few)).items.map(({ sk, list_id: ref, entered_at }) =>
+    placedAt(entered_at, sk, { kind: "list", state: "entered", ref }),
+  );
+
+const devices: Source = async (store, { subscriber }) =>
+  (await deviceRows(store, subscriber)).map(({ id, platform, model = null, status, created_at }) =>
+    placedAt(created_at, id, {
+      kind: "device",
+      state: status,
+      ref: id,
+      title: model ?? platform,
+      data: { platform, model },
+    }),
+  );
+
+/** An entry without its time; its name may be added later. */
+type Untimed = {
+  [K in TimelineEntry["kind"]]: Omit<Extract<TimelineEntry, { kind: K }>, "at" | "title"> & { title?: string };
+}[TimelineEntry["kind"]];
+
+function placedAt(at: string, id: string, { title = "", ...rest }: Untimed): Placed {
+  const entry = { at, title, ...rest } as TimelineEntry;
+  return { at, id: `${rest.kind}:${id}`, entry };
+}
+
+export const timelineSources: Record<TimelineEntry["kind"], readonly Source[]> = {
+  message: [touches, messages],
+  event: [events],
+  consent: [consents],
+  journey: [journeys],
+  segment: [segments],
+  list: [lists],
+  device: [devices],
+};

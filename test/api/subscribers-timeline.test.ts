@@ -1,0 +1,118 @@
+// The timeline of a subscriber (RDA-5).
+import { expect, it } from "vitest";
+import { MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { identify, ingest } from "../support/events.ts";
+import { graphOf } from "../support/journeys.ts";
+import { addPeople, send } from "../support/people.ts";
+import { addPhone, openChannels } from "../support/reached.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+
+interface Entry {
+  at: string;
+  kind: string;
+  title: string;
+  state: string | null;
+}
+
+async function timeline(world: TestWorld, tenant: Tenant, id: string, query = ""): Promise<Entry[]> {
+  const found: Entry[] = [];
+  for (let cursor = ""; ; ) {
+    const route = `GET /api/v1/subscribers/${id}/timeline?${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
+    const { status, body } = await world.call(route, { as: await tenant.dashboard("viewer") });
+    expect(status).toBe(200);
+    found.push(...body.items);
+    if (body.next_cursor === "") return found;
+    expect(body.items.length).toBeGreaterThan(0);
+    cursor = body.next_cursor;
+  }
+}
+
+it("RDA-5 shows messages, events, consents, journeys, segments, lists and devices, newest first, by any size of page", async () => {
+  const { world, tenant } = await withTenant();
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const as = () => tenant.dashboard();
+  const [ada = ""] = await addPeople(world, tenant, 1);
+  const call = async (route: string, body: object) => (await world.call(route, { as: await as(), body })).body;
+  const step = () => world.advance(MINUTE);
+  await addPhone(world, tenant, ada, "ios", { model: "iPhone 17" });
+  await step();
+  const list = await call("POST /api/v1/lists", { name: "friends" });
+  await call(`POST /api/v1/lists/${list.id}/subscribers`, { subscriber_ids: [ada] });
+  await step();
+  const rule = { attribute: { plan: { $in: ["pro"] } } };
+  await call("POST /api/v1/segments", { name: "Paying", is_dynamic: true, rule });
+  const upsert = (attributes: object) =>
+    world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "p0", attributes } });
+  await upsert({ plan: "pro" });
+  await step();
+  await upsert({ plan: "free" });
+  await step();
+  const trigger = { type: "event", event_name: "signed_up" };
+  const steps = graphOf({ end: "exit" });
+  const journey = await call("POST /api/v1/journeys", { name: "Welcome", trigger, steps });
+  await call(`POST /api/v1/journeys/${journey.id}/activate`, {});
+  await ingest(world, tenant, { event_name: "looked", anonymous_id: "visitor", properties: { page: "/" } });
+  await identify(world, tenant, "visitor", ada);
+  await step();
+  await ingest(world, tenant, { event_name: "signed_up", subscriber_id: ada });
+  await step();
+  await call(`POST /api/v1/subscribers/${ada}/consents`, { channel: "email", status: "opted_out" });
+  await step();
+  await send(world, tenant, { subscriberIds: [ada], channel_ids: [ios], title: "Push" });
+  await step();
+  await send(world, tenant, { subscriberIds: [ada], title: "Inbox" });
+
+  const all = await timeline(world, tenant, ada);
+  expect(all.map(({ kind, title, state }) => [kind, title, state])).toEqual([
+    // One for each address.
+    ["message", "Inbox", "delivered"],
+    ["message", "Inbox", "delivered"],
+    ["message", "Push", "delivered"],
+    ["consent", "email", "opted_out"],
+    ["journey", "Welcome", "completed"],
+    ["journey", "Welcome", "entered"],
+    ["event", "signed_up", null],
+    ["event", "looked", null],
+    ["segment", "Paying", "exited"],
+    ["segment", "Paying", "entered"],
+    ["list", "friends", "entered"],
+    ["device", "iPhone 17", "active"],
+  ]);
+  expect(all.map(({ at }) => at)).toEqual([...all.map(({ at }) => at)].sort().reverse());
+  for (const limit of [1, 3, 100]) expect(await timeline(world, tenant, ada, `limit=${limit}`)).toEqual(all);
+  const some = await timeline(world, tenant, ada, "kinds=event,list&limit=2");
+  expect(some).toEqual(all.filter(({ kind }) => kind === "event" || kind === "list"));
+});
+
+it("RDA-5 pages through hundreds of events, also those of one moment and of a late batch, each once", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada = ""] = await addPeople(world, tenant, 1);
+  const now = world.clock.now();
+  const batch = (count: number, from: number, gap: number) =>
+    Array.from({ length: count }, (_, n) => ({
+      event_name: `e${from + n}`,
+      subscriber_id: ada,
+      occurred_at: timestamp(now - (from + n) * gap),
+    }));
+  await ingest(world, tenant, { events: batch(60, 0, 10 * SECOND) });
+  await ingest(world, tenant, { events: batch(60, 100, 0) });
+  await ingest(world, tenant, { events: batch(60, 30, 15 * SECOND) });
+  await world.settle();
+  const all = await timeline(world, tenant, ada, "kinds=event&limit=100");
+  expect(all).toHaveLength(180);
+  expect(all.map(({ at }) => at)).toEqual([...all.map(({ at }) => at)].sort().reverse());
+  expect(await timeline(world, tenant, ada, "kinds=event&limit=7")).toEqual(all);
+});
+
+it("RDA-5 GEN-8 is 404 for a subscriber of another workspace, and names unknown kinds", async () => {
+  const world = await fresh();
+  const [tenant, other] = [await world.tenant(), await world.tenant()];
+  const [eve] = await addPeople(world, other, 1);
+  const as = await tenant.dashboard();
+  expect((await world.call(`GET /api/v1/subscribers/${eve}/timeline`, { as })).status).toBe(404);
+  const { status, body } = await world.call(`GET /api/v1/subscribers/${eve}/timeline?kinds=events`, { as });
+  expect([status, Object.keys(body.fields)[0]]).toMatchObject([422, expect.stringContaining("kinds")]);
+});
