@@ -17,6 +17,8 @@ import type { Settings } from "./settings.ts";
 import type { Storage } from "./storage.ts";
 
 const STREAM_BATCH = 100;
+/** Batches of a shard at a time, AWS's maximum. The changes of one partition stay in order. */
+const STREAM_PARALLEL = 10;
 /** Retries of a batch, enough for some minutes of downstream failure. A batch that throws is first bisected. */
 const STREAM_RETRIES = 100;
 /** Half of the stream's retention, so a record goes to the bucket before the stream drops it. */
@@ -56,6 +58,7 @@ export function addEventSources(
       eventSourceArn: storage.table.tableStreamArn!,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: STREAM_BATCH,
+      parallelizationFactor: Math.min(STREAM_PARALLEL, settings.workerConcurrency),
       filters: [FilterCriteria.filter({ dynamodb: { NewImage: { [reactAttribute]: { S: FilterRule.exists() } } } })],
       bisectBatchOnError: true,
       retryAttempts: STREAM_RETRIES,

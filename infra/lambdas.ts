@@ -85,7 +85,8 @@ export function createLambdas(
 }
 
 /** Long work continues in another message of the worker's own queue. */
-const sendsToItself = ({ name, grants }: DeployedFunction): boolean => grants.some(({ on }) => on === `queue:${name}`);
+const sendsToItself = ({ name, grants }: DeployedFunction): boolean =>
+  grants.some(({ on, actions }) => on === `queue:${name}` && actions.includes("sqs:SendMessage"));
 
 /** Named here, so that the gateway can name a function without depending on it. */
 export const functionNameOf = ({ stackName }: Settings, name: string): string => `${stackName}-${name}`;

@@ -10,19 +10,17 @@ import {
   S3Client,
 } from "@aws-sdk/client-s3";
 import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
-import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { DAY, MINUTE, SECOND } from "./clock.ts";
+import { MINUTE, SECOND } from "./clock.ts";
 import { type Capability, type Deps, setting } from "./deps.ts";
 import type { TenantId } from "./store/model.ts";
 
 const UPLOAD_SECONDS = (15 * MINUTE) / SECOND;
-const LINK_SECONDS = DAY / SECOND;
 
 const EXTENSION = ".csv";
 const FOLDERS = { uploads: "imports", rejected: "rejected" };
 const folder = (tenant: TenantId, name: keyof typeof FOLDERS) => `${FOLDERS[name]}/${tenant}/`;
 const uploadKey = (tenant: TenantId, id: string) => `${folder(tenant, "uploads")}${id}${EXTENSION}`;
-const rejectedKey = (tenant: TenantId, id: string) => `${folder(tenant, "rejected")}${id}${EXTENSION}`;
+export const rejectedKey = (tenant: TenantId, id: string) => `${folder(tenant, "rejected")}${id}${EXTENSION}`;
 
 export interface ImportUploads {
   /** Stores a file that was in the request. */
@@ -31,8 +29,6 @@ export interface ImportUploads {
   form(id: string, maxBytes: number): Promise<{ url: string; fields: Record<string, string> }>;
   /** The size of an uploaded file in bytes; undefined if there is none. */
   sizeOf(id: string): Promise<number | undefined>;
-  /** A link to the rejected rows, valid for 24 hours (AMB-88). */
-  rejectedUrl(id: string): Promise<string>;
 }
 
 export interface ImportReading {
@@ -94,7 +90,6 @@ export const importUploads: Capability<"uploads", ImportUploads> = {
   ...bucketUse("s3:PutObject", "s3:GetObject"),
   open: (deps) => {
     const { client, Bucket } = bucketOf(deps);
-    const signingDate = () => new Date(deps.clock.now());
     return (tenant) => ({
       put: async (id, bytes) => {
         const object = { Bucket, Key: uploadKey(tenant, id), Body: bytes, ContentType: "text/csv" };
@@ -116,16 +111,6 @@ export const importUploads: Capability<"uploads", ImportUploads> = {
           throw error;
         }
       },
-      rejectedUrl: (id) =>
-        getSignedUrl(
-          client as S3Client,
-          new GetObjectCommand({
-            Bucket,
-            Key: rejectedKey(tenant, id),
-            ResponseContentDisposition: `attachment; filename="rejected-${id}.csv"`,
-          }),
-          { expiresIn: LINK_SECONDS, signingDate: signingDate() },
-        ),
     });
   },
 };

@@ -194,5 +194,5 @@ export const queueNames = Object.keys(queues) as QueueName[];
 /** Seconds a worker may run; an unfinished message is delivered again after six times that (docs/decisions/0021#worker-timeouts). */
 export const WORKER_TIMEOUT_SECONDS = 60;
 export const VISIBILITY_SECONDS = 6 * WORKER_TIMEOUT_SECONDS;
-/** Receives before a message goes to the dead-letter queue. */
-export const MAX_RECEIVES = 8;
+/** Receives before a message goes to the dead-letter queue: half an hour, by the delays of `redelivery.ts`. */
+export const MAX_RECEIVES = 9;

@@ -3,6 +3,8 @@ import { CreateScheduleCommand, SchedulerClient } from "@aws-sdk/client-schedule
 import { MINUTE, timestamp } from "./clock.ts";
 import { type Capability, setting } from "./deps.ts";
 
+const MAX_REMEMBERED = 10_000;
+
 export interface MinuteSchedules {
   /** Makes sure that the due worker is triggered for a minute (since the epoch); an existing schedule is kept. */
   ensure(minute: number): Promise<void>;
@@ -26,8 +28,11 @@ export const minuteSchedules: Capability<"schedules", MinuteSchedules> = {
     const GroupName = setting(deps, "SCHEDULE_GROUP");
     const RoleArn = setting(deps, "SCHEDULER_ROLE_ARN");
     const Arn = setting(deps, "DUE_QUEUE_ARN");
+    /** Minutes whose schedule this environment has seen. It is gone a minute before, when due rows need none. */
+    const ensured = new Set<number>();
     const schedules: MinuteSchedules = {
       ensure: async (minute) => {
+        if (ensured.has(minute)) return;
         // A minute early, because the scheduler can be a minute late: messages are delayed in their queue to the second.
         const at = timestamp((minute - 1) * MINUTE).slice(0, 19);
         await client
@@ -45,6 +50,8 @@ export const minuteSchedules: Capability<"schedules", MinuteSchedules> = {
           .catch((error: unknown) => {
             if (!(error instanceof Error) || error.name !== "ConflictException") throw error;
           });
+        if (ensured.size >= MAX_REMEMBERED) ensured.clear();
+        ensured.add(minute);
       },
     };
     return () => schedules;

@@ -5,6 +5,7 @@ import type { Clock, Ids } from "./clock.ts";
 import { type Context, type Deps, NO_TENANT, openAll, type Uses } from "./deps.ts";
 import { errorFields } from "./log.ts";
 import { type Message, type QueueName, queues } from "./messages.ts";
+import { redelivery } from "./redelivery.ts";
 import type { TenantId } from "./store/model.ts";
 
 export interface RuntimeContext {
@@ -50,13 +51,15 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
   task: Task<Q, U>,
   groups?: GroupTask<Q, U>,
 ): QueueWorker {
+  const again = redelivery(name);
   return {
     name,
     about,
     eventSource: "queue",
-    uses,
+    uses: [...uses, again],
     create: (deps) => {
       const bind = openAll(uses, deps);
+      const { backOff } = again.open(deps)(NO_TENANT);
       const { clock, ids, log } = deps;
       const parsed = (body: string) => v.parse(queues[name].message, JSON.parse(body)) as Message<Q>;
       const contextOf = (tenant: TenantId) => ({ ...bind(tenant), clock, ids, log, tenant });
@@ -93,7 +96,12 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
                 ),
           ),
         ]);
-        return { batchItemFailures: failed.flat() };
+        const batchItemFailures = failed.flat();
+        if (batchItemFailures.length > 0) {
+          const ids = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+          await backOff(Records.filter(({ messageId }) => ids.has(messageId)));
+        }
+        return { batchItemFailures };
       };
     },
   };

@@ -115,7 +115,12 @@ describe("rows", () => {
     );
     expect(done).toMatchObject({ status: "completed", processed_rows: 5, total_rows: 5, failed_rows: 3 });
     expect((await members()).map(({ external_id }) => external_id).sort()).toEqual(["u1", "u4"]);
-    const url = new URL(done.rejected_rows_url);
+    const link = new URL(done.rejected_rows_url).pathname;
+    const follow = async () => {
+      const { status, headers } = await world.call(`GET ${link}`);
+      return status === 302 ? new URL(String(headers.location)) : status;
+    };
+    const url = (await follow()) as URL;
     const headers = { host: url.host };
     const file = await world.call(`GET ${url.pathname}${url.search}`, { headers });
     expect(file.status).toBe(200);
@@ -126,8 +131,12 @@ describe("rows", () => {
       "6,has neither an external_id nor an email,,,",
       "",
     ]);
-    await world.advance(DAY + 1_000);
+    expect((await world.call(`GET ${link.slice(0, -1)}`)).status).toBe(404);
+    await world.advance(5 * 60_000 + 1_000);
     expect((await world.call(`GET ${url.pathname}${url.search}`, { headers })).status).toBe(403);
+    expect(await follow()).toBeInstanceOf(URL);
+    await world.advance(DAY);
+    expect(await follow()).toBe(404);
   });
 
   it("IMP-4 AMB-49 a file that cannot be read fails with the reason", async () => {

@@ -63,6 +63,7 @@ describe("the table's stream", () => {
     expect(textOf(mapping.EventSourceArn)).toBe(`<${table}.StreamArn>`);
     expect(mapping).toMatchObject({
       BisectBatchOnFunctionError: true,
+      ParallelizationFactor: 10,
       FunctionResponseTypes: ["ReportBatchItemFailures"],
       StartingPosition: "TRIM_HORIZON",
       MaximumRetryAttempts: 100,

@@ -37,6 +37,7 @@ interface Message {
   MessageId: string;
   ReceiptHandle: string;
   Body: string;
+  Attributes: Record<string, string>;
 }
 
 export function driveQueues({ kernel, sqs, fleet, faults, ...deps }: QueueDeps) {
@@ -102,7 +103,11 @@ export function driveQueues({ kernel, sqs, fleet, faults, ...deps }: QueueDeps) 
   const poll = async (queue: QueueName) => {
     if ((active.get(queue) ?? 0) >= MAX_CONCURRENT) return;
     const QueueUrl = deps.urlOf(queue);
-    const answer = await sqs.operate("ReceiveMessage", { QueueUrl, MaxNumberOfMessages: random.between(1, 10) });
+    const answer = await sqs.operate("ReceiveMessage", {
+      QueueUrl,
+      MaxNumberOfMessages: random.between(1, 10),
+      MessageSystemAttributeNames: ["ApproximateReceiveCount"],
+    });
     const messages = (answer.Messages ?? []) as Message[];
     arm();
     if (messages.length === 0) return;
@@ -126,7 +131,12 @@ export function driveQueues({ kernel, sqs, fleet, faults, ...deps }: QueueDeps) 
     if (sick.length > 0) kernel.note(`${queue} fails ${sick.map(({ Body }) => Body).join(", ")}`);
     if (wanted.length === 0) return messages.filter((message) => !sick.includes(message));
     const tenants = received.flatMap(({ body }) => (typeof body.tenant === "string" ? [body.tenant] : []));
-    const Records = wanted.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
+    const Records = wanted.map(({ MessageId, Body, ReceiptHandle, Attributes }) => ({
+      messageId: MessageId,
+      body: Body,
+      receiptHandle: ReceiptHandle,
+      attributes: Attributes,
+    }));
     const outcome = await fleet.invoke(queue, { Records }, { tenants, timeoutSeconds: WORKER_TIMEOUT_SECONDS });
     const failed = failedIn(outcome);
     return messages.filter((message) => !sick.includes(message) && !failed.includes(message.MessageId));

@@ -20,6 +20,7 @@ import { createServerKey, register } from "../../shared/store/workspaces/identit
 import { MemberItem } from "../../shared/store/workspaces/identity-items.ts";
 import { checkRow } from "./checked-rows.ts";
 import { faultsOfAnswer } from "./described.ts";
+import { noting } from "./used-actions.ts";
 
 export const START = Date.parse("2026-11-20T12:00:00.000Z");
 
@@ -73,14 +74,15 @@ export interface TestWorld extends LocalService {
 export async function testWorld(options: Partial<LocalServiceOptions> = {}): Promise<TestWorld> {
   const logs: LogEntry[] = [];
   const faults = createFaults();
+  const { hooks = faults.hooks } = options;
   const world = await createLocalService({
     start: START,
     signingKey: String(signingKey),
     log: (entry) => void logs.push(entry),
-    hooks: faults.hooks,
     onRead: checkRow,
     providerFaults: faults,
     ...options,
+    hooks: (name) => noting(name, hooks(name)),
   });
   const control = createControl({ service: world, tenancy: openTenancy(world.partsFor(UNDISTURBED)), faults });
   // A service that has been up for a while: its first sweep would look back an hour, in hundreds of queries.

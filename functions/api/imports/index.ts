@@ -1,10 +1,11 @@
 // Imports of CSV files into lists: in our own format, or as two other platforms export them.
 import * as v from "valibot";
-import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { ApiError, notFound } from "../../../shared/http/errors.ts";
 import { isUuid, Timestamp } from "../../../shared/http/schemas.ts";
 import { multipart, type UploadedFile } from "../../../shared/http/upload.ts";
 import { importUploads } from "../../../shared/import-files.ts";
+import { openedRejectedLink, rejectedLinks } from "../../../shared/rejected-links.ts";
 import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { importSources } from "../../../shared/rules/import-columns.ts";
 import { importStatuses } from "../../../shared/rules/import-states.ts";
@@ -61,6 +62,15 @@ const isCsv = ({ filename, contentType }: UploadedFile) =>
   /^\s*text\/csv\s*(;|$)/i.test(contentType) || filename.toLowerCase().endsWith(".csv");
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [importUploads] });
+
+const link = endpoints({ credentials: [], effect: "read", uses: [openedRejectedLink] });
+
+/** @throws 404 for a link that is not ours or has expired. */
+async function followed(open: (token: string) => Promise<string | undefined>, token: string) {
+  const target = await open(token);
+  if (target === undefined) throw notFound("link");
+  return redirect(target);
+}
 
 export const imports = group("imports", "CSV files into lists.", [
   endpoint(
@@ -131,11 +141,36 @@ export const imports = group("imports", "CSV files into lists.", [
 
   endpoint(
     "GET /api/v1/lists/import/:jobId",
-    { uses: [storeRead] },
+    { uses: [storeRead, rejectedLinks] },
     { summary: "Get an import job", returns: Job, errors: ["NOT_FOUND"] },
-    async ({ store, uploads, params }) => {
+    async ({ store, rejectedLinks, params }) => {
       const job = await getImport(store, params.jobId);
-      return jobOf(job, job.rejected_file ? await uploads.rejectedUrl(job.id) : undefined);
+      return jobOf(job, job.rejected_file ? await rejectedLinks.urlOf(job.id) : undefined);
     },
+  ),
+
+  link(
+    "GET /r/:token",
+    {},
+    {
+      summary: "Download the rejected rows of an import",
+      description: "The link of an import job, valid for 24 hours. It redirects to the file.",
+      status: 302,
+      text: { type: "text/plain; charset=utf-8" },
+      errors: ["NOT_FOUND"],
+    },
+    ({ openRejected, params }) => followed(openRejected, params.token),
+  ),
+
+  link(
+    "HEAD /r/:token",
+    {},
+    {
+      summary: "Get the address of the rejected rows",
+      status: 302,
+      text: { type: "text/plain; charset=utf-8" },
+      errors: ["NOT_FOUND"],
+    },
+    ({ openRejected, params }) => followed(openRejected, params.token),
   ),
 ]);

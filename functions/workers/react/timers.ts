@@ -2,12 +2,16 @@
 import { type Clock, MINUTE } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
 import { dueQueue } from "../../../shared/resources.ts";
+import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { minuteSchedules } from "../../../shared/schedules.ts";
 import { DueItem } from "../../../shared/store/platform-items.ts";
 import type { Changes } from "./change.ts";
 
 /** Due rows nearer than this skip the minute's schedule. */
 const SOON_MS = 2 * MINUTE;
+
+/** Schedules that are created at a time. */
+const AT_ONCE = 10;
 
 export const timerUses = [dueQueue, minuteSchedules] as const;
 
@@ -19,5 +23,5 @@ export async function scheduleTimers(
   const soon = rows.filter(({ at }) => at - clock.now() < SOON_MS);
   const minutes = new Set(rows.filter((row) => !soon.includes(row)).map(({ at }) => Math.floor(at / MINUTE)));
   await dueQueue.send(soon.map(({ pk, sk }) => ({ row: { pk, sk } })));
-  for (const minute of minutes) await schedules.ensure(minute);
+  for (const some of chunksOf([...minutes], AT_ONCE)) await Promise.all(some.map((minute) => schedules.ensure(minute)));
 }

@@ -10,7 +10,7 @@ import { listWebhooks } from "./webhooks.ts";
 
 /**
  * A delivery that is pending for so long is queued again. By then its message has been delivered or dead-lettered:
- * VISIBILITY_SECONDS after each of MAX_RECEIVES, 48 minutes.
+ * at most VISIBILITY_SECONDS after each of MAX_RECEIVES, 54 minutes.
  */
 const WATCH_MS = HOUR;
 const PAGE = 1_000;

@@ -1,0 +1,97 @@
+// Links to the rejected rows of an import. A link of S3 dies with the credentials that signed it, after hours at most, so
+// ours holds for a day and leads to one of S3 that is made when it is opened (AMB-88).
+import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { DAY, MINUTE, SECOND } from "./clock.ts";
+import { type Capability, type Deps, NO_TENANT, setting } from "./deps.ts";
+import { openCursor, sealCursor } from "./http/paging.ts";
+import { rejectedKey } from "./import-files.ts";
+import { secrets } from "./resources.ts";
+import type { TenantId } from "./store/model.ts";
+import { noSecrets } from "./store/secrets.ts";
+
+const LINK_MS = DAY;
+const FILE_LINK_SECONDS = (5 * MINUTE) / SECOND;
+const SCOPE = "rejected-rows";
+
+export interface RejectedLinks {
+  /** The address of an import's rejected rows, valid for 24 hours. */
+  urlOf(id: string): Promise<string>;
+}
+
+export const rejectedLinks: Capability<"rejectedLinks", RejectedLinks> = {
+  as: "rejectedLinks",
+  env: ["BASE_URL", ...secrets.env],
+  grants: secrets.grants,
+  open: (deps) => {
+    const { root } = secrets.open(deps)(NO_TENANT);
+    return (tenant) => ({
+      urlOf: async (id) => {
+        const until = Math.floor((deps.clock.now() + LINK_MS) / SECOND);
+        return `${setting(deps, "BASE_URL")}/r/${sealCursor(await root(), SCOPE, packed({ tenant, id, until }))}`;
+      },
+    });
+  },
+};
+
+/** The address of the file that a link leads to, valid for five minutes; undefined if the link is not ours or expired. */
+export const openedRejectedLink: Capability<"openRejected", (token: string) => Promise<string | undefined>> = {
+  as: "openRejected",
+  env: ["IMPORTS_BUCKET", ...secrets.env],
+  grants: [{ actions: ["s3:GetObject"], on: "imports" }, ...secrets.grants],
+  open: (deps) => {
+    const { root } = secrets.open(deps)(NO_TENANT);
+    return () => async (token) => {
+      const roots = await root().catch(noSecrets);
+      const opened = roots && openOrNothing(roots, token);
+      if (!opened) return undefined;
+      return opened.until * SECOND > deps.clock.now() ? fileUrl(deps, opened) : undefined;
+    };
+  },
+};
+
+/** An import of a workspace, both UUIDs, and the second until which its link is valid. */
+interface Link {
+  tenant: TenantId;
+  id: string;
+  until: number;
+}
+const UUID_DIGITS = 32;
+const SECOND_DIGITS = 10;
+
+/** Short enough for a parameter of a path. */
+const packed = ({ tenant, id, until }: Link): string =>
+  Buffer.from(`${tenant}${id}`.replaceAll("-", "") + until.toString(16).padStart(SECOND_DIGITS, "0"), "hex").toString(
+    "base64url",
+  );
+
+function unpacked(text: string): Link {
+  const digits = Buffer.from(text, "base64url").toString("hex");
+  const uuidAt = (from: number) =>
+    digits.slice(from, from + UUID_DIGITS).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  return {
+    tenant: uuidAt(0) as TenantId,
+    id: uuidAt(UUID_DIGITS),
+    until: Number.parseInt(digits.slice(2 * UUID_DIGITS), 16),
+  };
+}
+
+function openOrNothing(roots: Parameters<typeof openCursor>[0], token: string): Link | undefined {
+  try {
+    // The signature proves that `urlOf` wrote it.
+    return unpacked(String(openCursor(roots, SCOPE, token)));
+  } catch {
+    return undefined;
+  }
+}
+
+const fileUrl = (deps: Deps, { tenant, id }: Link): Promise<string> =>
+  getSignedUrl(
+    deps.aws(S3Client),
+    new GetObjectCommand({
+      Bucket: setting(deps, "IMPORTS_BUCKET"),
+      Key: rejectedKey(tenant, id),
+      ResponseContentDisposition: `attachment; filename="rejected-${id}.csv"`,
+    }),
+    { expiresIn: FILE_LINK_SECONDS, signingDate: new Date(deps.clock.now()) },
+  );

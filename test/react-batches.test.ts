@@ -1,0 +1,66 @@
+// The worker of the table's stream gets the same records twice, in halves and one by one: what follows is the same.
+import { expect, it } from "vitest";
+import { membersOf, segmentOf } from "./support/segments.ts";
+import { type TestWorld, testWorld } from "./support/world.ts";
+
+interface Batch {
+  Records: { dynamodb: { Keys: { pk: { S: string } } } }[];
+}
+
+/** How often each of the things that follow from writes happened. */
+async function outcomes(deliver: (records: Batch["Records"]) => Batch["Records"][]): Promise<object> {
+  const world: TestWorld = await testWorld();
+  const { invoke } = world.host;
+  world.host.invoke = async (name: string, event: unknown) => {
+    if (name !== "react") return invoke(name, event);
+    for (const Records of deliver((event as Batch).Records)) await invoke(name, { Records });
+    return null;
+  };
+  const tenant = await world.tenant();
+  const as = await tenant.dashboard();
+  const call = async (route: string, body?: object) => (await world.call(route, { as, body })).body;
+  const segment = await segmentOf(world, tenant, { attribute: { plan: { $eq: "gold" } } });
+  const { id: list } = await call("POST /api/v1/lists", { name: "All" });
+  const subscribers: string[] = [];
+  for (let n = 0; n < 3; n++) {
+    const body = { external_id: `s${n}`, attributes: { plan: n === 0 ? "gold" : "tin" } };
+    subscribers.push((await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body.id);
+  }
+  await call(`POST /api/v1/lists/${list}/subscribers`, { subscriber_ids: subscribers });
+  const message = { title: "t", body: "b" };
+  const now = await call("POST /api/v1/notifications", { target: { type: "all" }, ...message });
+  const scheduled_at = new Date(world.clock.now() + 600_000).toISOString();
+  await call("POST /api/v1/notifications", { subscriberIds: subscribers.slice(1), scheduled_at, ...message });
+  await world.settle();
+  await world.advance(660_000);
+  const jobs = await call("GET /api/v1/notifications");
+  const inboxes = await Promise.all(
+    subscribers.map(
+      async (id) =>
+        (await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: tenant.sdk })).body.messages.length,
+    ),
+  );
+  expect(now.id).toEqual(expect.any(String));
+  return {
+    inboxes,
+    jobs: JSON.stringify(jobs)
+      .match(/"(sent|delivered)":\d+/g)
+      ?.sort(),
+    members: await membersOf(world, tenant, segment),
+    used: (await call("GET /api/v1/billing")).usage,
+    dead: world.sqs.depth("fan-out-dead").visible,
+  };
+}
+
+it("D-NTF-STATE what follows from a write happens once, whether a batch comes once, twice, in halves or one by one", async () => {
+  const whole = await outcomes((records) => [records]);
+  expect(whole).toMatchObject({ inboxes: [1, 2, 2], members: ["s0"], used: { sends: 5 }, dead: 0 });
+  expect(await outcomes((records) => [records, records])).toEqual(whole);
+  expect(
+    await outcomes((records) => {
+      const half = Math.ceil(records.length / 2);
+      return [records, records.slice(0, half), records.slice(half)];
+    }),
+  ).toEqual(whole);
+  expect(await outcomes((records) => records.map((record) => [record]))).toEqual(whole);
+});

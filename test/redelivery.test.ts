@@ -1,0 +1,45 @@
+// When a message that failed is delivered again.
+import { expect, it } from "vitest";
+import { awsFailure } from "../local/aws/stand-in.ts";
+import { SECOND } from "../shared/clock.ts";
+import { MAX_RECEIVES, VISIBILITY_SECONDS } from "../shared/messages.ts";
+import { delaySeconds } from "../shared/redelivery.ts";
+import { testWorld } from "./support/world.ts";
+
+it("D-HEALTH the delays grow from seconds to the visibility timeout, half of each at random", () => {
+  const delays = (random: number) => Array.from({ length: 6 }, (_, n) => delaySeconds(n + 1, random));
+  expect(delays(0)).toEqual([5, 20, 80, 320, VISIBILITY_SECONDS, VISIBILITY_SECONDS]);
+  expect(delays(1)).toEqual([3, 10, 40, 160, 180, 180]);
+});
+
+it("D-HEALTH a failed message is tried again within seconds, then later and later, and ends among the dead letters", async () => {
+  const attempts: number[] = [];
+  let isBroken = true;
+  const world = await testWorld({
+    hooks: (name) => ({
+      before: (service) => {
+        if (name !== "end-experience" || service !== "dynamodb") return;
+        attempts.push(world.clock.now());
+        if (isBroken) throw awsFailure("ValidationException", "broken");
+      },
+    }),
+  });
+  const { id: tenant } = await world.tenant();
+  const { QueueUrl } = await world.sqs.operate("GetQueueUrl", { QueueName: "end-experience" });
+  const message = { tenant, experience: "e", since: 0 };
+  const send = () => world.sqs.operate("SendMessage", { QueueUrl, MessageBody: JSON.stringify(message) });
+  await send();
+  await world.advance(40 * 60 * SECOND);
+  expect(attempts).toHaveLength(MAX_RECEIVES);
+  const gaps = attempts.slice(1).map((at, n) => (at - attempts[n]!) / SECOND);
+  for (const [n, gap] of gaps.entries()) {
+    expect(gap).toBeGreaterThanOrEqual(delaySeconds(n + 1, 1));
+    expect(gap).toBeLessThanOrEqual(delaySeconds(n + 1, 0));
+  }
+  expect(world.sqs.depth("end-experience-dead").visible).toBe(1);
+
+  isBroken = false;
+  await send();
+  await world.settle();
+  expect(world.sqs.depth("end-experience")).toMatchObject({ visible: 0, delayed: 0 });
+});
