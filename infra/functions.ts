@@ -1,5 +1,6 @@
 // Every deployed function, derived from functions/index.ts: its trigger, its limits, its grants.
 import { groups, operator, stream, workers } from "../functions/index.ts";
+import { furtherActions, listedActions } from "../functions/table-actions.ts";
 import type { Grant, Uses } from "../shared/deps.ts";
 import type { Group } from "../shared/http/endpoint.ts";
 import type { KnownRoute } from "../shared/http/fallback.ts";
@@ -59,7 +60,7 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
         kind: "api",
         about: group.about,
         ...api,
-        ...environmentAndGrantsOf([...servingUses, ...group.endpoints.flatMap(({ uses }) => uses)]),
+        ...limited(`api-${group.name}`, ofGroup(group)),
       }),
     ),
     {
@@ -77,9 +78,15 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
       about: stream.about,
       memoryMb: STREAM_MEMORY_MB,
       timeoutSeconds: STREAM_TIMEOUT_SECONDS,
-      ...environmentAndGrantsOf([...servingUses, ...stream.endpoint.uses]),
+      ...limited(stream.name, environmentAndGrantsOf([...servingUses, ...stream.endpoint.uses])),
     },
-    { name: operator.name, kind: "operator", about: operator.about, ...api, ...environmentAndGrantsOf(operator.uses) },
+    {
+      name: operator.name,
+      kind: "operator",
+      about: operator.about,
+      ...api,
+      ...limited(operator.name, environmentAndGrantsOf(operator.uses)),
+    },
     ...workers.map(
       ({ name, about, uses }): DeployedFunction => ({
         name,
@@ -87,11 +94,34 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
         about,
         memoryMb: COMPUTING.has(name) ? COMPUTING_MEMORY_MB : MEMORY_MB,
         timeoutSeconds: WORKER_TIMEOUT_SECONDS,
-        ...environmentAndGrantsOf(uses),
+        ...limited(name, environmentAndGrantsOf(uses)),
       }),
     ),
   ];
 }
+
+type EnvironmentAndGrants = Pick<DeployedFunction, "env" | "grants">;
+
+/** A group whose endpoints all take no credential needs no rights to check one. */
+function ofGroup({ endpoints }: Group): EnvironmentAndGrants {
+  const own = endpoints.flatMap(({ uses }) => uses);
+  const all = environmentAndGrantsOf([...servingUses, ...own]);
+  const isPublic = endpoints.every(({ access }) => access.credentials.length === 0);
+  return isPublic ? { ...all, grants: environmentAndGrantsOf(own).grants } : all;
+}
+
+/** Of the actions on the table that are listed, those of this function (functions/table-actions.ts). */
+function limited(name: string, { env, grants }: EnvironmentAndGrants): EnvironmentAndGrants {
+  const further = (furtherActions[name] ?? []).map((action) => `dynamodb:${action}`);
+  const isLeft = (action: string) => further.includes(action) || !listed.includes(action);
+  return {
+    env,
+    grants: grants.map(({ on, actions }) =>
+      on === "table" ? { on, actions: actions.filter(isLeft) } : { on, actions },
+    ),
+  };
+}
+const listed = listedActions.map((action) => `dynamodb:${action}`);
 
 /** Env variables and grants of a list of capabilities, without duplicates, in a fixed order. */
 function environmentAndGrantsOf(uses: Uses): Pick<DeployedFunction, "env" | "grants"> {

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { declaredItems } from "../../docs/generate/items.ts";
+import { furtherActions, type ListedAction, listedActions } from "../../functions/table-actions.ts";
 import { type Bundle, bundleFile, bundleFunctions, bundleSizes } from "../../infra/bundle.ts";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { proxyEvent } from "../../local/gateway-event.ts";
@@ -62,6 +63,24 @@ it("a bundle holds of each declared item only what a function needs at run time"
   const held = items.flatMap(({ name, item: { about } }) => (texts.some((text) => text.includes(about)) ? name : []));
   expect(held).toEqual([]);
   expect(texts.some((text) => text.includes("J#${"))).toBe(true);
+});
+
+/** The service only reads: its bundle holds what every table has. */
+const BATCHES_OF_THE_TABLE = 2;
+function reachedActions(text: string): ListedAction[] {
+  const batches = text.match(/\.writeAll\(/g)?.length ?? 0;
+  return listedActions.filter((action) => {
+    if (action === "ConditionCheckItem") return text.includes('write:"check"');
+    if (action === "DeleteItem") return text.includes('write:"remove"') || /\.remove\([\w$]+,/.test(text);
+    return batches > BATCHES_OF_THE_TABLE || text.includes(".removeRows(");
+  });
+}
+
+it("ARC-13 a function may delete, write batches and check conditions where its code does, and nowhere else (docs/decisions/0031)", async () => {
+  const texts = await Promise.all(names.map((name) => readFile(bundleFile(name), "utf8")));
+  const reached = Object.fromEntries(names.map((name, n) => [name, reachedActions(texts[n]!)]));
+  expect(reached["api-service"]).toEqual([]);
+  expect(reached).toEqual(Object.fromEntries(names.map((name) => [name, furtherActions[name] ?? []])));
 });
 
 describe("every bundle", () => {

@@ -120,6 +120,16 @@ describe("all roles", () => {
   });
 });
 
+it("ARC-13 functions that any caller reaches have no rights beyond what they do (docs/decisions/0031)", () => {
+  const actionsOf = (name: string) =>
+    functions
+      .find((one) => one.name === name)!
+      .grants.flatMap(({ actions }) => actions.map((action) => action.split(":")[1]));
+  expect(actionsOf("api-service")).toEqual(["BatchGetItem", "GetItem", "Query"]);
+  for (const name of ["api-mail", "api-inbound"])
+    for (const action of ["DeleteItem", "BatchWriteItem", "Scan"]) expect(actionsOf(name)).not.toContain(action);
+});
+
 it("D-TENANT docs/decisions/0017 the table is scanned by the purge alone, two at a time at most", () => {
   const scans = functions.filter(({ grants }) => grants.some(({ actions }) => actions.includes("dynamodb:Scan")));
   expect(scans.map(({ name }) => name)).toEqual(["purge"]);

@@ -5,7 +5,6 @@ import { awsFailure, type Wire } from "../../local/aws/stand-in.ts";
 import { REGION } from "../../local/lambda.ts";
 import { SECOND } from "../../shared/clock.ts";
 import type { Aws } from "../../shared/deps.ts";
-import { noting } from "../support/used-actions.ts";
 import type { Faults } from "./faults.ts";
 import type { Fleet, Process } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";
@@ -36,7 +35,7 @@ const VERY_SLOW = 0.1;
 const STRAGGLING_MS = { from: 11 * SECOND, to: 30 * SECOND };
 
 export function clientsFor(process: Process, deps: ClientDeps): Aws {
-  const hooks = noting(process.name, hooksOf(process, deps));
+  const hooks = hooksOf(process, deps);
   if (deps.viaSdk) return sdkClients(deps.kernel, deps.services, hooks);
   const send = sendThrough(deps.services, hooks);
   const client = { send: (command: Command) => withRetries(process, deps, () => send(complete(command, process))) };

@@ -122,6 +122,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   const services: Services = { dynamodb, sqs, scheduler, kms, s3: createS3(base) };
   const env: Record<string, string> = {
     ...(await makeResources(services)),
+    BASE_URL: "https://engagement.example.com",
     TOKEN_ISSUER: "http://127.0.0.1",
     TOKEN_AUDIENCE: "engagement-dashboard",
     DEFAULT_PLAN: "enterprise",

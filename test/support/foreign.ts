@@ -136,6 +136,7 @@ const makers: [prefix: string, make: Make][] = [
   // A link of a mail is its own credential; an id is not.
   ["/u/", subscriber],
   ["/o/", subscriber],
+  ["/r/", importJob],
   ["/c/", subscriber],
   ["/v1/hooks/", webhook],
   ["/api/v1/webhooks/", webhook],

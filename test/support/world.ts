@@ -2,6 +2,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { contents } from "../../docs/generate/contents.ts";
 import { openApiOf } from "../../docs/generate/openapi.ts";
+import { contents as deployed, deployedFunctions } from "../../infra/functions.ts";
 import { createControl } from "../../local/control.ts";
 import { createFaults, UNDISTURBED } from "../../local/faults.ts";
 import { createLocalService, type LocalService, type LocalServiceOptions } from "../../local/local-service.ts";
@@ -20,12 +21,19 @@ import { createServerKey, register } from "../../shared/store/workspaces/identit
 import { MemberItem } from "../../shared/store/workspaces/identity-items.ts";
 import { checkRow } from "./checked-rows.ts";
 import { faultsOfAnswer } from "./described.ts";
-import { noting } from "./used-actions.ts";
+import { limitedTo } from "./rights.ts";
 
 export const START = Date.parse("2026-11-20T12:00:00.000Z");
 
 /** Every answer that a test sees must be as the published document says. */
 const document = await openApiOf(contents);
+
+const rightsOnTable = new Map(
+  deployedFunctions(deployed).map(({ name, grants }) => [
+    name,
+    grants.flatMap(({ on, actions }) => (on === "table" ? actions : [])),
+  ]),
+);
 
 /** The private key of every test world. */
 export const signingKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({
@@ -82,7 +90,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
     onRead: checkRow,
     providerFaults: faults,
     ...options,
-    hooks: (name) => noting(name, hooks(name)),
+    hooks: (name) => limitedTo(name, rightsOnTable.get(name), hooks(name)),
   });
   const control = createControl({ service: world, tenancy: openTenancy(world.partsFor(UNDISTURBED)), faults });
   // A service that has been up for a while: its first sweep would look back an hour, in hundreds of queries.
