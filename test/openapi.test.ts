@@ -7,10 +7,12 @@ import * as v from "valibot";
 import { beforeAll, describe, expect, it } from "vitest";
 import { contents, operationsOf } from "../docs/generate/contents.ts";
 import { errorSchemas } from "../docs/generate/errors.ts";
-import { generatedFiles, PACKED } from "../docs/generate/files.ts";
+import { generatedFiles, PACKED, PACKED_GUIDES } from "../docs/generate/files.ts";
+import { guides } from "../docs/generate/guides.ts";
 import { declaredItems } from "../docs/generate/items.ts";
 import { limits } from "../docs/generate/limits.ts";
 import { type OpenApi, type OperationObject, openApiOf } from "../docs/generate/openapi.ts";
+import { packedGuides } from "../functions/api/service/guides.gen.ts";
 import { packedOpenApi } from "../functions/api/service/openapi.gen.ts";
 import { type Endpoint, routeKeyOf } from "../shared/http/endpoint.ts";
 import { webhookEvents } from "../shared/rules/webhook-events.ts";
@@ -39,7 +41,7 @@ const described = (route: string): OperationObject => {
 
 describe("generated files are as the declarations make them: `npm run docs`", async () => {
   const files = await generatedFiles(contents);
-  it.each([...files.keys()].filter((path) => path !== PACKED))("%s", (path) => {
+  it.each([...files.keys()].filter((path) => path !== PACKED && path !== PACKED_GUIDES))("%s", (path) => {
     expect(readFileSync(`${root}/${path}`, "utf8")).toBe(files.get(path));
   });
 
@@ -47,6 +49,11 @@ describe("generated files are as the declarations make them: `npm run docs`", as
     expect(JSON.parse(brotliDecompressSync(Buffer.from(packedOpenApi, "base64")).toString())).toEqual(
       JSON.parse(files.get("docs/openapi.json")!),
     );
+  });
+
+  it("the guides in the service's bundle", () => {
+    const packed = JSON.parse(brotliDecompressSync(Buffer.from(packedGuides, "base64")).toString());
+    expect(packed).toEqual(guides());
   });
 
   it("no sample event of a function that is gone", () => {

@@ -2059,6 +2059,7 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
+    /** What it is about, by its ids; `null` if that is gone */
     ref: string;
     /** What became of the recipient */
     state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
@@ -2080,6 +2081,7 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
+    /** What it is about, by its ids; `null` if that is gone */
     ref: string;
     /** What became of the recipient */
     state: null;
@@ -2099,6 +2101,7 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
+    /** What it is about, by its ids; `null` if that is gone */
     ref: string;
     /** What became of the recipient */
     state: "opted_in" | "opted_out" | "unknown" | "suppressed";
@@ -2120,14 +2123,17 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
+    /** What it is about, by its ids; `null` if that is gone */
     ref: string;
     /** What became of the recipient */
     state: "entered" | "active" | "completed" | "exited" | "canceled";
     /** Custom values for the app */
     data: {
+      /** The run */
       run_id: string;
       /** The version of the definition, from 1 */
       version: number;
+      /** The id of the step */
       step: string;
       /** Why the run ended; `null` while it is active */
       end_reason: string | null;
@@ -2139,6 +2145,7 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
+    /** What it is about, by its ids; `null` if that is gone */
     ref: string;
     /** What became of the recipient */
     state: "entered" | "exited";
@@ -2149,6 +2156,7 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
+    /** What it is about, by its ids; `null` if that is gone */
     ref: string;
     /** What became of the recipient */
     state: "entered";
@@ -2159,6 +2167,7 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
+    /** What it is about, by its ids; `null` if that is gone */
     ref: string;
     /** What became of the recipient */
     state: string;

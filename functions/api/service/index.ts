@@ -5,8 +5,9 @@ import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { release } from "../../../shared/release.ts";
 import { platformRead } from "../../../shared/resources.ts";
 import { SweepItem } from "../../../shared/store/platform-items.ts";
+import { packedGuides } from "./guides.gen.ts";
 import { packedOpenApi } from "./openapi.gen.ts";
-import { pageOf, pagePolicy } from "./page.ts";
+import { type Guide, pageOf, pagePolicy } from "./page.ts";
 
 /** Only a deployment changes the reference. */
 const CACHE_SECONDS = 300;
@@ -19,6 +20,8 @@ const openApi = (): string => {
   unpacked ??= brotliDecompressSync(Buffer.from(packedOpenApi, "base64")).toString();
   return unpacked;
 };
+
+const guides = (): Guide[] => JSON.parse(brotliDecompressSync(Buffer.from(packedGuides, "base64")).toString());
 
 export const service = group("service", "Health, and the reference of the API.", [
   endpoint(
@@ -55,10 +58,10 @@ export const service = group("service", "Health, and the reference of the API.",
     "GET /docs",
     {},
     {
-      summary: "This description, as a page to read",
+      summary: "The documentation: guides, and this description, on one page",
       text: { type: "text/html; charset=utf-8", headers: { "content-security-policy": pagePolicy } },
       cacheSeconds: CACHE_SECONDS,
     },
-    async () => pageOf(openApi()),
+    async () => pageOf(openApi(), guides()),
   ),
 ]);

@@ -40,10 +40,12 @@ const variantsOf = (schema) => schema.oneOf || schema.anyOf;
 const typeOf = (schema) => {
   if (schema.$ref) return nameOf(schema);
   if (schema.title) return schema.title;
+  const kind = Object.entries(schema.properties || {}).find(([, one]) => one.const !== undefined);
+  if (kind) return kind[0] + " " + JSON.stringify(kind[1].const);
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   const some = variantsOf(schema);
-  if (some) return some.map(typeOf).join(" | ");
+  if (some) return [...new Set(some.map(typeOf))].join(" | ");
   const types = [schema.type || "any value"].flat();
   if (types.includes("array")) return ["list of " + typeOf(schema.items || {}), ...types.filter((one) => one !== "array")].join(" | ");
   return types.join(" | ") + (schema.format ? " (" + schema.format + ")" : "");
