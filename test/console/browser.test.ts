@@ -216,6 +216,41 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await context.close();
   });
 
+  it("CON-3 a segment is counted while its rule is written, and says why somebody is in it", async () => {
+    const { page, visit, context } = await open();
+    await visit("segments/new");
+    await page.getByLabel("Name").fill("Ada and others");
+    await page.getByLabel("Attribute 1").fill("first_name");
+    await page.getByLabel("Value 1").fill("Ada");
+    await page.getByRole("button", { name: "Event", exact: true }).click();
+    await page.getByLabel("Event 2").fill("order_placed");
+    await page.getByLabel("How often 2").selectOption("never");
+    await page.getByText("1 person").waitFor();
+    await page.getByRole("button", { name: "Create the segment" }).click();
+    await page.getByRole("heading", { name: "Ada and others", level: 1 }).waitFor();
+    await page.getByLabel("Own id").fill("ada");
+    await page.getByRole("button", { name: "Look" }).click();
+    await page.getByText("never within 30 days").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+
+  it("CON-3 an endpoint's secret is shown once, and each attempt of a delivery is seen", async () => {
+    const { page, visit, context } = await open();
+    await visit("webhooks");
+    await page.getByRole("button", { name: "Add an endpoint" }).first().click();
+    await page.getByLabel("Address").fill("https://example.com/hooks");
+    await page.getByLabel("subscriber.created").check();
+    await page.locator("dialog button[type=submit]").click();
+    await page.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByRole("button", { name: "Send it" }).click();
+    await page.getByRole("button", { name: "Attempts of subscriber.created" }).click();
+    await page.getByText('"external_id": "customer-1042"').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+
   it("CON-1 no page broke the policy, wrote an error or asked another site for anything", () => {
     expect([...new Set(faults)]).toEqual([]);
   });

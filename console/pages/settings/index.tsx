@@ -1,0 +1,32 @@
+// Settings: who may do what, at what price? The workspace, the team, keys and the plan.
+import { pathTo, place } from "../../app/router.ts";
+import { me } from "../../app/session.ts";
+import { Page } from "../../components/page.tsx";
+import { General } from "./general.tsx";
+import { Keys } from "./keys.tsx";
+import { Plan } from "./plan.tsx";
+import { Team } from "./team.tsx";
+
+const tabs = [
+  { id: "", label: "Workspace", View: General },
+  { id: "team", label: "Team", View: Team },
+  { id: "keys", label: "Keys", View: Keys },
+  { id: "plan", label: "Plan and usage", View: Plan },
+] as const;
+
+export function View() {
+  const [id = ""] = place.value.parts;
+  const tab = tabs.find((one) => one.id === id) ?? tabs[0];
+  return (
+    <Page title="Settings" about={me.value?.tenant.name}>
+      <nav class="tabs" aria-label="Settings">
+        {tabs.map(({ id: name, label }) => (
+          <a key={name} href={pathTo("settings", name)} aria-current={name === tab.id ? "page" : undefined}>
+            {label}
+          </a>
+        ))}
+      </nav>
+      <tab.View />
+    </Page>
+  );
+}

@@ -1,0 +1,100 @@
+// The plan, what is used of it, where the month is going, and the workspace's own cap.
+import { useState } from "preact/hooks";
+import type { Billing } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
+import { useQuery } from "../../app/query.ts";
+import { number, share } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
+import { Badge } from "../../components/badge.tsx";
+import { Button } from "../../components/button.tsx";
+import { TextField } from "../../components/field.tsx";
+import { FormFault } from "../../components/form.tsx";
+import { Card, Time } from "../../components/page.tsx";
+import { Loaded, Skeleton } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
+
+const MEGABYTE = 1_000_000;
+
+const rowsOf = ({ usage, limits }: Billing) => [
+  { what: "Messages this period", used: usage.sends, limit: limits.sends },
+  { what: "Events this period", used: usage.events, limit: limits.events },
+  { what: "Subscribers", used: usage.subscribers, limit: limits.subscribers },
+  { what: "Dynamic segments", used: usage.dynamic_segments, limit: limits.dynamic_segments },
+  {
+    what: "Stored images (MB)",
+    used: Math.round(usage.asset_bytes / MEGABYTE),
+    limit: Math.round(limits.asset_bytes / MEGABYTE),
+  },
+];
+
+export function Plan() {
+  const billing = useQuery("billing.get", []);
+  return (
+    <Loaded query={billing} skeleton={<Skeleton rows={8} />}>
+      {(found) => (
+        <>
+          <Card title="Plan">
+            <dl class="facts">
+              <dt>Plan</dt>
+              <dd>
+                {found.plan} <Badge state={found.status} />
+              </dd>
+              <dt>Period</dt>
+              <dd>
+                began <Time at={found.period_start} />, ends <Time at={found.period_end} />
+              </dd>
+              <dt>At this rate</dt>
+              <dd>{number(found.forecast.sends_at_period_end)} messages by the end of the period</dd>
+              <dt>Requests a minute</dt>
+              <dd>{number(found.limits.requests_per_minute)}</dd>
+              <dt>Members</dt>
+              <dd>up to {number(found.limits.team_members)}</dd>
+            </dl>
+          </Card>
+          <Table
+            caption="Usage"
+            rows={rowsOf(found)}
+            keyOf={({ what }) => what}
+            columns={[
+              { title: "What", cell: ({ what }) => what },
+              { title: "Used", isNumber: true, cell: ({ used }) => number(used) },
+              { title: "Limit", isNumber: true, cell: ({ limit }) => number(limit) },
+              { title: "Share", isNumber: true, cell: ({ used, limit }) => share(used, limit) },
+            ]}
+          />
+          <Cap key={found.monthly_send_cap} cap={found.monthly_send_cap} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Cap({ cap }: { cap: number | null }) {
+  const update = useAction("billing.update", { stale: ["billing."] });
+  const [text, setText] = useState(cap === null ? "" : String(cap));
+  return (
+    <Card title="Your own cap">
+      <form
+        class="row"
+        onSubmit={async (event) => {
+          event.preventDefault();
+          if (await update.run({ monthly_send_cap: text === "" ? null : Number(text) })) say("Saved.");
+        }}
+      >
+        <TextField
+          label="Messages a month"
+          type="number"
+          min={0}
+          value={text}
+          onInput={setText}
+          fault={update.error?.fields?.monthly_send_cap}
+          hint="Empty: only the plan limits you. A send that would pass the cap is refused whole."
+        />
+        <Button type="submit" needs="billing.update" isBusy={update.isBusy}>
+          Save
+        </Button>
+      </form>
+      <FormFault error={update.error} placed={["monthly_send_cap"]} />
+    </Card>
+  );
+}

@@ -1,0 +1,171 @@
+// Members with their roles, and open invitations.
+import { useState } from "preact/hooks";
+import type { TeamMember } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
+import { forms } from "../../app/forms.gen.ts";
+import { useQuery } from "../../app/query.ts";
+import { me } from "../../app/session.ts";
+import { say } from "../../app/toast.ts";
+import { Button } from "../../components/button.tsx";
+import { SchemaForm } from "../../components/form.tsx";
+import { Card, Code, Confirm, Dialog, Time } from "../../components/page.tsx";
+import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
+
+const STALE = ["team."];
+type Role = TeamMember["role"];
+
+const roles: readonly { value: Role; label: string }[] = [
+  { value: "owner", label: "owner: everything, the plan too" },
+  { value: "admin", label: "admin: everything but the plan" },
+  { value: "marketer", label: "marketer: writes and sends" },
+  { value: "developer", label: "developer: channels, keys, webhooks" },
+  { value: "analyst", label: "analyst: conversions and annotations" },
+  { value: "viewer", label: "viewer: reads" },
+];
+
+export function Team() {
+  const members = useQuery("team.listMembers", []);
+  const update = useAction("team.updateMember", { stale: STALE });
+  const remove = useAction("team.deleteMember", { stale: STALE });
+  const [leaving, setLeaving] = useState<TeamMember>();
+  const error = update.error ?? remove.error;
+  const mayChange = me.value?.role === "owner" || me.value?.role === "admin";
+  return (
+    <>
+      {error && <Failure error={error} />}
+      <Loaded query={members} skeleton={<Skeleton table rows={3} />}>
+        {({ items }) => (
+          <Table
+            caption="Members"
+            rows={items}
+            keyOf={({ user_id }) => user_id}
+            columns={[
+              { title: "Name", cell: ({ name }: TeamMember) => name },
+              { title: "E-mail", cell: ({ email }: TeamMember) => email },
+              {
+                title: "Role",
+                cell: ({ user_id, name, role }: TeamMember) =>
+                  mayChange ? (
+                    <select
+                      aria-label={`Role of ${name}`}
+                      value={role}
+                      onInput={async (event) => {
+                        const chosen = event.currentTarget.value as Role;
+                        if (await update.run(user_id, { role: chosen })) say(`${name} is ${chosen} now.`);
+                      }}
+                    >
+                      {roles.map(({ value, label }) => (
+                        <option key={value} value={value}>
+                          {label}
+                        </option>
+                      ))}
+                    </select>
+                  ) : (
+                    role
+                  ),
+              },
+              { title: "Since", cell: ({ created_at }: TeamMember) => <Time at={created_at} /> },
+              {
+                title: "",
+                cell: (member: TeamMember) => (
+                  <Button
+                    kind="quiet"
+                    icon="cross"
+                    label={`Remove ${member.name}`}
+                    needs="team.deleteMember"
+                    onClick={() => setLeaving(member)}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      <Invitations />
+      {leaving && (
+        <Confirm
+          title={`Remove ${leaving.name}?`}
+          name={leaving.email}
+          act="Remove from the workspace"
+          isBusy={remove.isBusy}
+          close={() => setLeaving(undefined)}
+          onConfirm={async () => {
+            const done = await remove.run(leaving.user_id);
+            setLeaving(undefined);
+            if (done) say(`${leaving.name} has no access any more.`);
+          }}
+        >
+          Access ends at once. What they made stays.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Invitations() {
+  const open = useQuery("team.listInvitations", []);
+  const create = useAction("team.createInvitation", { stale: STALE });
+  const [isInviting, setInviting] = useState(false);
+  const [token, setToken] = useState("");
+  const close = () => {
+    setInviting(false);
+    setToken("");
+  };
+  return (
+    <Card
+      title="Open invitations"
+      flush
+      actions={
+        <Button icon="plus" needs="team.createInvitation" onClick={() => setInviting(true)}>
+          Invite
+        </Button>
+      }
+    >
+      <Loaded query={open} skeleton={<Skeleton table rows={1} />}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="There are no open invitations." />
+          ) : (
+            <Table
+              caption="Open invitations"
+              rows={items}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: "E-mail", cell: ({ email }) => email },
+                { title: "Role", cell: ({ role }) => role },
+                { title: "Valid until", cell: ({ expires_at }) => <Time at={expires_at} /> },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      {isInviting && (
+        <Dialog title="Invite a colleague" close={close}>
+          {token ? (
+            <>
+              <p>Send your colleague this token. It is shown only now, and works once, for seven days.</p>
+              <Code text={token} />
+            </>
+          ) : (
+            <SchemaForm
+              schema={forms["team.createInvitation"]}
+              texts={{ email: { label: "E-mail" }, role: { label: "Role" } }}
+              submit="Invite"
+              needs="team.createInvitation"
+              action={create}
+              onSubmit={async (values) => {
+                // The schema of the API names what the form asks for, hence the cast.
+                const done = await create.run(values as never);
+                if (!done) return;
+                if ("token" in done.answer && done.answer.token) return setToken(done.answer.token);
+                say("The invitation is mailed.");
+                close();
+              }}
+            />
+          )}
+        </Dialog>
+      )}
+    </Card>
+  );
+}
