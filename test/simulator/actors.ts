@@ -112,6 +112,9 @@ export interface Wish {
   platform?: string;
   target?: { type: "list"; list_id: string } | { type: "segment"; segment_id: string };
   personal?: boolean;
+  channels?: readonly string[];
+  smart?: boolean;
+  category?: "transactional";
   templateId?: string;
   small?: boolean;
   keyed?: boolean;
@@ -137,6 +140,8 @@ export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise
     tier,
     platform,
     group: target && (target.type === "list" ? target.list_id : target.segment_id),
+    smart: wish.smart ?? false,
+    channels: wish.channels,
     small: wish.small ?? true,
     mustComplete: wish.mustComplete ?? true,
     jobs: new Set(),
@@ -151,6 +156,9 @@ export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise
     ...(scheduledAt !== undefined && { scheduled_at: new Date(scheduledAt).toISOString() }),
     ...(tier !== undefined && { subscriber_filters: { tier: { $eq: tier } } }),
     ...(platform !== undefined && { device_filters: { platform: { $eq: platform } } }),
+    ...(wish.channels && { channel_ids: wish.channels }),
+    ...(wish.smart && { channel_arbitration_mode: "smart" }),
+    ...(wish.category && { category: wish.category }),
     ...(holdout > 0 && { holdout_percentage: holdout }),
     ...(splitShare !== undefined && { split_percentage: splitShare, variant_b: { title: "B", body: text } }),
   };

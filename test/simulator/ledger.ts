@@ -33,6 +33,9 @@ export interface Send {
   platform: string | undefined;
   /** The list or segment that it goes to. */
   group?: string | undefined;
+  /** One class of channels after the other, until one reaches the subscriber. */
+  smart: boolean;
+  channels: readonly string[] | undefined;
   /** The planned size is exact in the answer. */
   small: boolean;
   /** Its template, channel and schedule are not changed meanwhile. */
@@ -102,6 +105,21 @@ export interface Members {
   maybe: Set<string>;
 }
 
+/** An in-app experience, as its author knows it. */
+export interface Experience {
+  tenant: string;
+  id: string;
+  /** The share of its first arm. */
+  share: number | undefined;
+  endsAt: number | undefined;
+  /** An end was acknowledged. */
+  endedAt?: number;
+  /** From an acknowledged pause or end until a resumption was asked for. */
+  hidings: { from: number; to: number | undefined }[];
+  /** What readers reported, each once. */
+  reports: Map<string, { job_id: string; subscriber_id: string; interaction: string; variant_id?: string }>;
+}
+
 /** A file that was accepted for import. */
 export interface Import {
   tenant: string;
@@ -161,6 +179,9 @@ export interface Ledger {
   /** By list or segment. */
   members: Map<string, Members>;
   imports: Import[];
+  experiences: Map<string, Experience>;
+  /** Inboxes as they were shown while experiences came and went. */
+  peeks: { person: string; startedAt: number; at: number; ids: string[] }[];
   /** Schedules and lists that were switched off or deleted for good, since then. */
   stopped: Map<string, number>;
   /** Uses of a server key: when they set out, and how they ended. */
@@ -203,6 +224,8 @@ export const openLedger = (): Ledger => ({
   hooks: new Map(),
   members: new Map(),
   imports: [],
+  experiences: new Map(),
+  peeks: [],
   stopped: new Map(),
   uses: [],
   campaigns: new Map(),

@@ -71,7 +71,8 @@ export function verdictOn(book: ProviderBook, calls: readonly Call[]): Verdict {
   if (told?.status === "unknown") reasons.add(UNCONFIRMED);
   if (told?.status === "rejected") reasons.add(told.reason);
   if (told?.status === "retryable") {
-    const isLastTry = calls.length > RETRY_AFTER_MS.length;
+    const tries = calls.filter(({ isThrottled }) => !isThrottled).length;
+    const isLastTry = !last?.isThrottled && tries > RETRY_AFTER_MS.length;
     if (isLastTry || isLost) reasons.add(told.reason);
     isUnfinished = !isLastTry && !isLost;
   }

@@ -52,7 +52,7 @@ export function providersFor(process: Process, { kernel, fleet, faults, told }: 
   const answer = (): Outcome => {
     if (hits(profile.providerTransient)) return { status: "retryable", reason: "busy" };
     if (hits(profile.providerThrottle))
-      return { status: "retryable", reason: THROTTLED, retryAfterSeconds: random.between(1, 90) };
+      return { status: "retryable", reason: THROTTLED, isThrottled: true, retryAfterSeconds: random.between(1, 90) };
     if (hits(profile.providerPermanent)) return { status: "rejected", reason: "no such topic" };
     if (hits(profile.providerPermanent)) return { status: "rejected", reason: "unregistered", addressDead: true };
     return { status: "accepted", providerId: `p${random.between(1, 1_000_000)}` };

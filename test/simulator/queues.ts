@@ -151,6 +151,10 @@ export function driveQueues({ kernel, sqs, fleet, faults, ...deps }: QueueDeps) 
   };
 
   return {
+    /** A message from outside the service. */
+    send: async (queue: QueueName, body: object) => {
+      await sqs.operate("SendMessage", { QueueUrl: deps.urlOf(queue), MessageBody: JSON.stringify(body) });
+    },
     depths: () => queueNames.flatMap((name) => [name, `${name}-dead`]).map((name) => ({ name, ...sqs.depth(name) })),
   };
 }

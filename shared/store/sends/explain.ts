@@ -27,7 +27,7 @@ import { getJob, type Job } from "./jobs.ts";
 import { deliverySettingsOf, selectedChannels } from "./planning.ts";
 import { PLANNED_RANGE, shardRange } from "./range-names.ts";
 import { recipientOutcome } from "./recipient-outcome.ts";
-import { type TouchRow, touchesSince } from "./touches.ts";
+import { CLOCK_TOLERANCE_MS, type TouchRow, touchesSince } from "./touches.ts";
 
 /** @throws 404 for an unknown send, and for an unknown subscriber that the send did not concern. */
 export async function explainRecipient(
@@ -40,7 +40,7 @@ export async function explainRecipient(
   const [[profile], rows, messages, skip, deferred] = await Promise.all([
     getProfiles(store, [subscriber]),
     ledgerOf(store, job, subscriber),
-    job.dispatched_at === null ? [] : messagesSince(store, subscriber, Date.parse(job.dispatched_at)),
+    job.dispatched_at === null ? [] : messagesSince(store, subscriber, firstRoundAfter(job.dispatched_at)),
     skipOf(store, job, subscriber),
     deferredUntil(store, job, subscriber),
   ]);
@@ -70,9 +70,11 @@ const shareOf = (purpose: "holdout" | "split", job: Job, subscriber: string, per
   bucket: bucket(purpose, job.id, subscriber),
 });
 
+const firstRoundAfter = (dispatched: string) => Date.parse(dispatched) - CLOCK_TOLERANCE_MS;
+
 async function ledgerOf(store: StoreReader, job: Job, subscriber: string): Promise<TouchRow[]> {
   if (job.dispatched_at === null) return [];
-  const rows = await touchesSince(store, subscriber, Date.parse(job.dispatched_at));
+  const rows = await touchesSince(store, subscriber, firstRoundAfter(job.dispatched_at));
   return rows.filter((row) => row.job === job.id);
 }
 

@@ -1,7 +1,7 @@
 // The recipients of a send, chunk by chunk, with what became of each (docs/decisions/0034). The totals of ranges and
 // chunks say which of them can hold what a filter wants: the others are not opened.
 import * as v from "valibot";
-import { MINUTE, timestamp } from "../../clock.ts";
+import { timestamp } from "../../clock.ts";
 import { pageRoom } from "../../http/paging.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { StoreReader } from "../../resources.ts";
@@ -18,7 +18,7 @@ import { SINGLE_RANGE } from "./range-names.ts";
 import { recipientOutcome } from "./recipient-outcome.ts";
 import { isPseudonym, type Recipient } from "./recipients.ts";
 import { tallyOf } from "./tallies.ts";
-import { touchesBetween } from "./touches.ts";
+import { CLOCK_TOLERANCE_MS, touchesBetween } from "./touches.ts";
 
 export const ListedRecipient = v.object({
   /** Null for one who was erased. */
@@ -52,8 +52,6 @@ const MAX_CHUNKS = 2_000;
 const WINDOW = 250;
 /** Recipients whose rows are read at once. */
 const MAX_CONCURRENT = 25;
-/** Clocks of workers may differ by less than this. */
-const SKEW_MS = 5 * MINUTE;
 
 /** A recipient as its chunk has it. */
 interface Listed {
@@ -252,8 +250,8 @@ async function outcomeOf(
 /** When the rounds of a job began; undefined before it is dispatched. */
 function windowOf({ dispatched_at, completed_at }: JobRecord) {
   if (dispatched_at === null) return undefined;
-  const to = completed_at === null ? undefined : Date.parse(completed_at) + SKEW_MS;
-  return { from: Date.parse(dispatched_at), to };
+  const to = completed_at === null ? undefined : Date.parse(completed_at) + CLOCK_TOLERANCE_MS;
+  return { from: Date.parse(dispatched_at) - CLOCK_TOLERANCE_MS, to };
 }
 
 const isLongAgo = ({ clock }: StoreReader, { dispatched_at }: JobRecord): boolean =>

@@ -1,5 +1,5 @@
 // The send ledger: one row per address of a recipient, under the subscriber by time. It is the touch of attribution.
-import { timestamp } from "../../clock.ts";
+import { MINUTE, timestamp } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
 import type { CountedCap } from "../../rules/caps.ts";
 import type { Verdict } from "../../rules/progress.ts";
@@ -98,6 +98,9 @@ export function recorded(row: TouchRow | undefined, tries: number): Verdict | un
   const { state, reason } = row;
   return state === "skipped" || (row.tries?.length ?? 0) > tries ? { state, reason } : undefined;
 }
+
+/** The clock of the process that begins a round may be so far from that of the process that dispatched its job. */
+export const CLOCK_TOLERANCE_MS = 5 * MINUTE;
 
 /** The ledger of a subscriber from one time to another, oldest first; to now without `to`. */
 export const touchesBetween = (

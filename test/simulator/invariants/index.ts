@@ -9,6 +9,7 @@ import { countsRecount } from "./counts-recount.ts";
 import { deliveredOnce } from "./delivered-once.ts";
 import { erasure } from "./erasure.ts";
 import { eventsExported } from "./events-exported.ts";
+import { experiences } from "./experiences.ts";
 import { imports } from "./imports.ts";
 import { jobsEnd } from "./jobs-end.ts";
 import { journeySends } from "./journey-sends.ts";
@@ -25,6 +26,7 @@ import { recipients } from "./recipients.ts";
 import { revocation } from "./revocation.ts";
 import { schedules } from "./schedules.ts";
 import { sendsAccounted } from "./sends-accounted.ts";
+import { smartChoice } from "./smart-choice.ts";
 import { stops } from "./stops.ts";
 import { suspension } from "./suspension.ts";
 import { tenantWalls } from "./tenant-walls.ts";
@@ -38,6 +40,7 @@ export const invariants: readonly Invariant[] = [
   closedBeforeComplete,
   countsRecount,
   sendsAccounted,
+  smartChoice,
   jobsEnd,
   stops,
   campaigns,
@@ -60,6 +63,7 @@ export const invariants: readonly Invariant[] = [
   webhooks,
   schedules,
   imports,
+  experiences,
   answers,
   queuesDrained,
 ];

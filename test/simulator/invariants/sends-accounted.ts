@@ -58,9 +58,10 @@ function checkPolicy(
   const all = calls.get(job)?.get(subscriber)?.get(target) ?? [];
   const tries = all.filter(({ isThrottled }) => !isThrottled).length;
   if (tries > RETRY_AFTER_MS.length + 1) broken(`${subscriber} was tried ${tries} times`, job, subscriber);
-  const before = all.at(-2);
-  const wait = RETRY_AFTER_MS[all.length - 2];
-  if (before && !before.isThrottled && wait !== undefined && at < before.at + wait - aheadMs)
+  const earlier = all.slice(0, -1).filter(({ isThrottled }) => !isThrottled);
+  const before = earlier.at(-1);
+  const wait = RETRY_AFTER_MS[earlier.length - 1];
+  if (before && wait !== undefined && at < before.at + wait - aheadMs)
     broken(`${subscriber} was tried again after ${at - before.at} ms`, job, subscriber);
 }
 

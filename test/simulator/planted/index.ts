@@ -8,6 +8,7 @@ import { outcomesBugs } from "./outcomes.ts";
 import { packsBugs } from "./packs.ts";
 import { promisesBugs } from "./promises.ts";
 import { sendingBugs } from "./sending.ts";
+import { shownBugs } from "./shown.ts";
 
 /** Looked for in this order. */
 export const planted: readonly Bug[] = [
@@ -19,4 +20,5 @@ export const planted: readonly Bug[] = [
   ...promisesBugs,
   ...integrationsBugs,
   ...packsBugs,
+  ...shownBugs,
 ];

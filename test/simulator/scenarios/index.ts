@@ -1,7 +1,9 @@
 // Every scenario, one line each.
 import type { Scenario } from "../invariant.ts";
 import { campaigns } from "./campaigns.ts";
+import { channels } from "./channels.ts";
 import { events } from "./events.ts";
+import { experiences } from "./experiences.ts";
 import { imports } from "./imports.ts";
 import { inbox } from "./inbox.ts";
 import { journeys } from "./journeys.ts";
@@ -43,6 +45,8 @@ export const scenarios: readonly Scenario[] = [
   schedules,
   imports,
   packs,
+  experiences,
+  channels,
 ];
 
 /** Short ones that make every kind of request to AWS: for runs through the SDK, which cost twice as much. */

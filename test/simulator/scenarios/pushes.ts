@@ -38,9 +38,15 @@ export const pushes: Scenario = {
 };
 
 /** A phone from before the story. */
-export async function equip({ random }: SimWorld, { store }: Tenant, id: string) {
+export async function equip(
+  { random }: SimWorld,
+  { store }: Tenant,
+  id: string,
+  platform: "ios" | "android" | "web" = "ios",
+) {
   const device = store.ids.uuidAt(store.clock.now());
   const token = random.bytes(8).toString("hex");
-  const row = deviceRow(id, device, { at: store.clock.now(), token });
+  const keys = platform === "web" ? { p256dh: token, auth: token } : undefined;
+  const row = deviceRow(id, device, { at: store.clock.now(), token, platform, ...(keys && { keys }) });
   await store.put(DeviceItem, { subscriber: id, device }, row);
 }

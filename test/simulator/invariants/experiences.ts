@@ -1,0 +1,84 @@
+// An experience is shown while it is live and never else, its send stops with it, and its statistics are the reports.
+import { SECOND } from "../../../shared/clock.ts";
+import { inboxRow, isJob } from "../entities.ts";
+import type { Invariant } from "../invariant.ts";
+import type { Experience } from "../ledger.ts";
+import { ask } from "../questions.ts";
+import type { SimWorld } from "../world.ts";
+
+const ROUTE = "GET /api/v1/in-app/experiences/{id}";
+/** A worker that read the experience before it ended may still be at work. */
+const UNDER_WAY_MS = 75 * SECOND;
+
+type Broken = (text: string, ...entities: string[]) => void;
+
+export const experiences: Invariant = {
+  name: "experiences",
+  watch: (world, broken) => {
+    const { ledger, kernel } = world;
+    /** The experience of each message. */
+    const origins = new Map<string, { experience: string; person: string; at: number }>();
+    return {
+      commit: ({ pk, sk, before, after }) => {
+        if (ledger.experiences.size === 0 || !after) return;
+        const row = before === undefined ? inboxRow(pk, sk) : undefined;
+        if (row && typeof after.experience === "string")
+          origins.set(row.message, { experience: after.experience, person: row.subscriber, at: kernel.now() });
+        if (!isJob(pk) || before?.status !== "scheduled" || after.status !== "queued") return;
+        const endedAt = ledger.experiences.get(String(after.source_id))?.endedAt;
+        if (endedAt !== undefined) broken(`${after.id} was fired after its experience ended`, String(after.id));
+      },
+      end: async () => {
+        for (const { person, startedAt, at, ids } of ledger.peeks) {
+          for (const id of ids) {
+            const experience = ledger.experiences.get(origins.get(id)?.experience ?? "");
+            if (experience && isHidden(world, experience, startedAt, at))
+              broken(`${person} was shown ${id} of an experience that was not live`, person, experience.id);
+          }
+          for (const [id, origin] of origins) {
+            const experience = ledger.experiences.get(origin.experience);
+            if (!experience || origin.person !== person || origin.at >= startedAt || ids.includes(id)) continue;
+            if (isSurelyLive(world, experience, at)) broken(`${person} was not shown ${id}`, person, experience.id);
+          }
+        }
+        for (const experience of ledger.experiences.values()) await checkStats(world, experience, broken);
+      },
+    };
+  },
+};
+
+function isHidden({ profile }: SimWorld, { hidings, endedAt, endsAt }: Experience, from: number, to: number): boolean {
+  if (endedAt !== undefined && endedAt < from) return true;
+  if (endsAt !== undefined && profile.name === "calm" && endsAt + UNDER_WAY_MS < from) return true;
+  return hidings.some((hiding) => hiding.from < from && (hiding.to === undefined || hiding.to > to));
+}
+
+const isSurelyLive = ({ profile }: SimWorld, { hidings, endedAt, endsAt }: Experience, to: number): boolean =>
+  hidings.length === 0 && endedAt === undefined && (endsAt === undefined || endsAt - 2 * profile.skewMs > to);
+
+async function checkStats(world: SimWorld, experience: Experience, broken: Broken): Promise<void> {
+  const { ledger, kernel } = world;
+  const { id, endedAt, endsAt, share } = experience;
+  const tenant = ledger.tenants.get(experience.tenant)!;
+  const say = (text: string) => broken(`experience ${id}: ${text}`, id);
+  const { status, body: shown } = await ask(world, tenant, ROUTE, { params: { id } });
+  if (status !== 200) return;
+  const isOver = endedAt !== undefined || (endsAt !== undefined && endsAt < kernel.now());
+  if (isOver && shown.status !== "ended" && shown.status !== "draft") say(`it is ${shown.status} and is over`);
+  const { body: stats } = await ask(world, tenant, `${ROUTE}/stats`, { params: { id } });
+  const reports = [...experience.reports.values()].filter(({ job_id }) => job_id === shown.notification_id);
+  const of = (interaction: string, arm?: string) =>
+    reports.filter((one) => one.interaction === interaction && (arm === undefined || one.variant_id === arm)).length;
+  const check = (what: string, n: number, wanted: number) => {
+    if (n !== wanted) say(`${what} ${n}, the reports say ${wanted}`);
+  };
+  check("impressions", stats.impressions, of("inapp_impression"));
+  check("clicks", stats.clicks, of("inapp_click"));
+  check("dismissals", stats.dismissals, of("inapp_dismiss"));
+  const seers = reports.filter(({ interaction }) => interaction === "inapp_impression");
+  check("reach", stats.unique_reach, new Set(seers.map(({ subscriber_id }) => subscriber_id)).size);
+  for (const { variant_id, impressions, clicks } of share === undefined ? [] : stats.by_variant) {
+    check(`impressions of ${variant_id}`, impressions, of("inapp_impression", variant_id));
+    check(`clicks of ${variant_id}`, clicks, of("inapp_click", variant_id));
+  }
+}

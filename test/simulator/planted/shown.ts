@@ -1,0 +1,47 @@
+// Bugs of experiences and of the choice between channels, and of what both leave in statistics and explanations.
+import type { Bug } from "./bug.ts";
+
+export const shownBugs: readonly Bug[] = [
+  {
+    name: "messages of an experience that ended are still shown",
+    area: "experiences",
+    file: "shared/rules/experience-states.ts",
+    find: 'status === ("live" satisfies ExperienceStatus);',
+    replace: 'status !== ("paused" satisfies ExperienceStatus);',
+  },
+  {
+    name: "a paused experience outlives its end",
+    area: "experiences",
+    file: "functions/workers/end-experience/index.ts",
+    find: '(experience?.status !== "live" && experience?.status !== "paused")',
+    replace: 'experience?.status !== "live"',
+  },
+  {
+    name: "reports of an arm are counted for the other",
+    area: "counters",
+    file: "shared/store/sends/interaction-totals.ts",
+    find: "v|$".concat("{variant_id}|$", "{REPORTS}|"),
+    replace: "v|a|$".concat("{REPORTS}|"),
+  },
+  {
+    name: "a round that began by a clock behind is not in the explanation",
+    area: "ledger",
+    file: "shared/store/sends/explain.ts",
+    find: "Date.parse(dispatched) - CLOCK_TOLERANCE_MS",
+    replace: "Date.parse(dispatched)",
+  },
+  {
+    name: "a smart send goes on though a provider may have taken the message",
+    area: "sending",
+    file: "shared/rules/progress.ts",
+    find: 'completeUnit(progress, unit, addressee, outcome.status === "rejected" && !isOver(reason), at);',
+    replace: "completeUnit(progress, unit, addressee, !isOver(reason), at);",
+  },
+  {
+    name: "a smart send ends with its first class",
+    area: "sending",
+    file: "shared/rules/progress.ts",
+    find: "  if (!open.mayFallBack) return;",
+    replace: "  if (!open.mayFallBack || progress.fallbackSteps >= 0) return;",
+  },
+];

@@ -1,0 +1,94 @@
+// In-app experiences that are published, paused, resumed and ended while readers look, click and dismiss.
+import { MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
+import { armOf } from "../../../shared/rules/split.ts";
+import { insist, populate } from "../actors.ts";
+import type { Scenario } from "../invariant.ts";
+import type { Experience, Person } from "../ledger.ts";
+import type { Tenant } from "../tenants.ts";
+import type { SimWorld } from "../world.ts";
+
+const BUSY_MS = 14 * MINUTE;
+const ROUTE = "/api/v1/in-app/experiences";
+const LIST = "GET /v1/in-app/messages";
+const REPORT = "POST /api/v1/notifications/interactions";
+
+export const experiences: Scenario = {
+  name: "experiences",
+  start: async (world) => {
+    const { random } = world;
+    const tenant = await world.tenant();
+    const people = await populate(world, tenant, random.between(2, 9));
+    for (let n = random.between(1, 2); n > 0; n--)
+      world.act(random.between(0, 5 * MINUTE), () => lifeOfAnExperience(world, tenant));
+    for (let n = random.between(6, 14); n > 0; n--)
+      world.act(random.between(MINUTE, BUSY_MS + 6 * MINUTE), () => look(world, tenant, random.pick(people)));
+  },
+};
+
+async function lifeOfAnExperience(world: SimWorld, tenant: Tenant): Promise<void> {
+  const { random, kernel, ledger } = world;
+  const share = random.chance(0.3) ? random.between(20, 80) : undefined;
+  const startsIn = random.chance(0.4) ? random.between(SECOND, 4 * MINUTE) : undefined;
+  const endsIn = random.chance(0.4) ? random.between(5, 15) * MINUTE : undefined;
+  const body = {
+    name: `Sale ${random.bytes(4).toString("hex")}`,
+    format: "banner",
+    content: { title: "Sale", body: "20 % off" },
+    audience: { type: "all" },
+    ...(startsIn !== undefined && { start_at: timestamp(kernel.now() + startsIn) }),
+    ...(endsIn !== undefined && { end_at: timestamp(kernel.now() + endsIn) }),
+    ...(share !== undefined && { variant_b: { title: "B", body: "B" }, split_percentage: share }),
+  };
+  const { status, body: made } = await insist(world, tenant, "dashboard", `POST ${ROUTE}`, { body });
+  if (status !== 201) return;
+  const params = { id: String(made.id) };
+  world.name(made.id, `experience-${ledger.experiences.size + 1}`);
+  const record: Experience = {
+    ...{ tenant: tenant.id, id: made.id, share },
+    endsAt: endsIn === undefined ? undefined : Date.parse(made.end_at),
+    ...{ hidings: [], reports: new Map() },
+  };
+  ledger.experiences.set(made.id, record);
+  const act = async (action: string) => {
+    const isHiding = action !== "resume" && action !== "publish";
+    // From the request on, nothing is certain until the answer.
+    const hiding = record.hidings.at(-1);
+    if (hiding && !isHiding) hiding.to ??= kernel.now();
+    const answer = await insist(world, tenant, "dashboard", `POST ${ROUTE}/{id}/${action}`, { params });
+    if (answer.status === 200 && isHiding) record.hidings.push({ from: kernel.now(), to: undefined });
+    if (answer.status === 200 && action === "end") record.endedAt ??= kernel.now();
+  };
+  await act("publish");
+  for (let n = random.between(0, 2); n > 0; n--) {
+    const at = random.between(0, 6 * MINUTE);
+    world.act(at, () => act("pause"));
+    world.act(at + random.between(SECOND, 5 * MINUTE), () => act("resume"));
+  }
+  if (random.chance(0.6)) world.act(random.between(0, BUSY_MS - 5 * MINUTE), () => act("end"));
+}
+
+/** A reader opens the app: everything that it shows counts as seen, and some of it is clicked or dismissed. */
+async function look(world: SimWorld, tenant: Tenant, person: Person): Promise<void> {
+  const { kernel, ledger, mirror, random } = world;
+  const startedAt = kernel.now();
+  const query = { subscriber_id: person.id, limit: "200" };
+  const { status, body } = await world.call(tenant, "sdk", LIST, { query });
+  if (status !== 200) return;
+  const messages = body.messages as { id: string; notification_id: string }[];
+  ledger.peeks.push({ person: person.id, startedAt, at: kernel.now(), ids: messages.map(({ id }) => id) });
+  for (const { id } of messages) {
+    const row = mirror.get(`T#${tenant.id}#U#${person.id}`, `I#${id}`);
+    const experience = ledger.experiences.get(String(row?.experience));
+    if (!row || !experience) continue;
+    const kinds = ["inapp_impression", ...(random.chance(0.4) ? [random.pick(["inapp_click", "inapp_dismiss"])] : [])];
+    for (const interaction of kinds) {
+      const report = {
+        ...{ job_id: String(row.job), subscriber_id: person.id, interaction, platform: "web" },
+        ...(experience.share !== undefined && { variant_id: armOf(String(row.job), person.id, experience.share) }),
+        occurred_at: timestamp(kernel.now()),
+      };
+      const answer = await insist(world, tenant, "sdk", REPORT, { body: report });
+      if (answer.status === 202) experience.reports.set(JSON.stringify(report), report);
+    }
+  }
+}
