@@ -18,8 +18,11 @@ export type Route = `${Method} /${string}`;
 /** `sdk` = X-SDK-Key; `server` = server key as bearer; `dashboard` = session token as bearer; none = public. */
 export type Credential = "sdk" | "server" | "dashboard";
 
-/** `session` is exempt from the read-only check (login, logout, refresh, switch). */
-export type Effect = "read" | "write" | "session";
+/**
+ * `session` is exempt from the read-only check (login, logout, refresh, switch). `own` changes the account of the caller
+ * alone: a viewer may, a token that was made read-only may not.
+ */
+export type Effect = "read" | "write" | "own" | "session";
 
 export interface Access {
   /** Any one of these; an empty list is a public endpoint. */
@@ -33,6 +36,8 @@ export interface Access {
   feature?: Feature;
   /** Event ingestion may cache a valid credential for up to one minute (ATH-R6). */
   cachesCredentials?: boolean;
+  /** Needs a confirmed e-mail address (ACC-4), as every endpoint of a permission to send or to manage credentials does. */
+  isForConfirmed?: boolean;
   /** Allowed in a suspended workspace: the bill and `/me` (D-TENANT). */
   openWhileSuspended?: boolean;
 }
