@@ -21,6 +21,7 @@ import { insights } from "./api/insights/index.ts";
 import { journeys } from "./api/journeys/index.ts";
 import { lists } from "./api/lists/index.ts";
 import { mail } from "./api/mail/index.ts";
+import { mcp } from "./api/mcp/index.ts";
 import { notifications } from "./api/notifications/index.ts";
 import { recipients } from "./api/recipients/index.ts";
 import { schedules } from "./api/schedules/index.ts";
@@ -42,7 +43,6 @@ import { endExperiences } from "./workers/end-experience/index.ts";
 import { erase } from "./workers/erase/index.ts";
 import { fanOut } from "./workers/fan-out/index.ts";
 import { importRows } from "./workers/import-rows/index.ts";
-import { mailAccount } from "./workers/mail-account/index.ts";
 import { mailEvent } from "./workers/mail-event/index.ts";
 import { postWebhook } from "./workers/post-webhook/index.ts";
 import { purge } from "./workers/purge/index.ts";
@@ -85,6 +85,7 @@ export const groups: readonly Group[] = [
   team,
   agency,
   billing,
+  mcp,
   service,
 ];
 
@@ -94,7 +95,6 @@ export const workers: readonly Worker[] = [
   due,
   fanOut,
   deliver,
-  mailAccount,
   mailEvent,
   postWebhook,
   importRows,

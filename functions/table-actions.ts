@@ -27,6 +27,7 @@ export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> =
   "api-events": ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
   "api-auth": ["DeleteItem"],
   "api-team": ["DeleteItem"],
+  "api-mcp": ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
   react: ["BatchWriteItem", "DeleteItem"],
   due: ["BatchWriteItem"],
   "fan-out": ["BatchWriteItem"],

@@ -3,7 +3,9 @@ import { ApiError } from "../shared/http/errors.ts";
 import type { State, StateName } from "./state.ts";
 import type { NewWorkspace, Tenancy } from "./tenancy.ts";
 
-export interface Demo extends Omit<NewWorkspace, "refresh_token"> {
+export interface Demo extends Omit<NewWorkspace, "refresh_token" | "agent_key"> {
+  /** Absent in a workspace of an earlier release. */
+  agent_key?: string;
   subscriber_id: string;
 }
 
@@ -63,6 +65,7 @@ export const demoVariables = (url: string, demo: Demo): string =>
     SUBSCRIBER_ID: demo.subscriber_id,
     SDK_KEY: demo.sdk_key,
     SERVER_KEY: demo.server_key,
+    ...(demo.agent_key && { AGENT_KEY: demo.agent_key }),
     ACCESS_TOKEN: demo.access_token,
   })
     .map(([name, value]) => `${name}=${value}\n`)
@@ -90,6 +93,7 @@ export function welcome({ url, aws, folder, variables }: Addresses, demo: Demo):
     ["owner", `${demo.owner.email}  password ${demo.owner.password}`],
     ["SDK key", demo.sdk_key],
     ["server key", demo.server_key],
+    ...(demo.agent_key ? [["agent key", demo.agent_key]] : []),
     ["access token", demo.access_token],
   ];
   return `The service is ready.

@@ -43,10 +43,10 @@ export async function invoke(
 /** A demo workspace to call with. */
 export async function placeholdersFor(service: LocalService): Promise<Placeholders> {
   const tenancy = openTenancy(service.partsFor("invoke"));
-  const { tenant_id, sdk_key, server_key, access_token } = await tenancy.createWorkspace({ name: "Demo" });
+  const { tenant_id, sdk_key, server_key, agent_key, access_token } = await tenancy.createWorkspace({ name: "Demo" });
   await tenancy.changeWorkspace(tenant_id, { kind: "agency" });
   const { id } = await tenancy.upsertSubscriber(tenant_id, "ada", {});
-  return { tenant_id, sdk_key, server_key, access_token, subscriber_id: id };
+  return { tenant_id, sdk_key, server_key, agent_key, access_token, subscriber_id: id };
 }
 
 async function main(): Promise<void> {

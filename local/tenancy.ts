@@ -3,7 +3,7 @@ import { operator } from "../functions/operator/index.ts";
 import { timestamp, uuidOfText } from "../shared/clock.ts";
 import type { Deps } from "../shared/deps.ts";
 import { notFound } from "../shared/http/errors.ts";
-import type { Role } from "../shared/http/roles.ts";
+import { agentScopes, type Role } from "../shared/http/roles.ts";
 import type { PlanName } from "../shared/plans.ts";
 import { platformWrite, secrets, storeWrite } from "../shared/resources.ts";
 import { defaultPlan, secretsMaker, tokenSigner } from "../shared/signing.ts";
@@ -12,11 +12,12 @@ import { putItem } from "../shared/store/item.ts";
 import type { TenantId, Value } from "../shared/store/model.ts";
 import { onTransactionCanceled } from "../shared/store/refusals.ts";
 import { type Subscriber, upsertSubscriber } from "../shared/store/subscribers/subscribers.ts";
+import { createAgentKey } from "../shared/store/workspaces/agent-keys.ts";
 import { createServerKey, hashPassword, register, sdkKeyFor } from "../shared/store/workspaces/identity.ts";
 import { MemberItem, MembershipItem, UserItem } from "../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../shared/store/workspaces/items.ts";
 import { listMembers } from "../shared/store/workspaces/members.ts";
-import { beginSession } from "../shared/store/workspaces/refresh.ts";
+import { issueRefreshToken } from "../shared/store/workspaces/refresh.ts";
 import type { WorkspaceRow } from "../shared/store/workspaces/workspaces.ts";
 
 export interface NewWorkspace {
@@ -29,6 +30,7 @@ export interface NewWorkspace {
   sdk_key: string;
   server_key: string;
   server_key_id: string;
+  agent_key: string;
 }
 
 export interface WorkspaceChange {
@@ -61,6 +63,7 @@ export interface Tenancy {
 const SALT_BYTES = 16;
 const PASSWORD_BYTES = 12;
 const NAME_BYTES = 6;
+const AGENT_KEY_DAYS = 365;
 const NOBODY = "" as TenantId;
 
 export function openTenancy(deps: Deps): Tenancy {
@@ -105,13 +108,15 @@ export function openTenancy(deps: Deps): Tenancy {
       const email = `owner-${randomName()}@example.com`;
       const password = ids.bytes(PASSWORD_BYTES).toString("base64url");
       const secret = await hashPassword(password, ids.bytes(SALT_BYTES));
-      const registration = { email, secret, name: "Owner", workspace_name: name, plan, isConfirmed: true };
+      const registration = { email, secret, name: "Owner", workspace_name: name, plan };
       const { user, tenant } = await register(platform, storeOf, registration);
-      const [access_token, session, key, sdk_key] = await Promise.all([
+      const agentKey = { name: "default", scopes: agentScopes, days: AGENT_KEY_DAYS };
+      const [access_token, refresh_token, key, sdk_key, agent] = await Promise.all([
         signer.accessToken({ user: user.id, tenant, role: "owner" }),
-        beginSession(platform, { user: user.id, tenant }),
+        issueRefreshToken(platform, { user: user.id, tenant }),
         createServerKey(storeOf(tenant), platform, { name: "default" }),
         root().then((found) => sdkKeyFor(found, tenant)),
+        createAgentKey(storeOf(tenant), platform, agentKey),
       ]);
       return {
         tenant_id: tenant,
@@ -119,10 +124,11 @@ export function openTenancy(deps: Deps): Tenancy {
         plan,
         owner: { user_id: user.id, email, password },
         access_token,
-        refresh_token: session?.token ?? "",
+        refresh_token,
         sdk_key,
         server_key: key.key,
         server_key_id: key.id,
+        agent_key: agent.key,
       };
     },
 

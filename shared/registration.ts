@@ -55,12 +55,11 @@ export async function createAccount(
   { platform, storeOf, secretsMaker, ids }: CreationContext,
   { password, ...account }: v.InferOutput<typeof NewAccount>,
   plan: PlanName,
-  isConfirmed: boolean,
-): Promise<{ user: User; tenant: TenantId; secret: string }> {
+): Promise<{ user: User; tenant: TenantId }> {
   refuseWeak(password, [account.email, account.workspace_name]);
   await secretsMaker.ensure();
   const secret = await hashPassword(password, ids.bytes(SALT_BYTES));
-  return { ...(await register(platform, storeOf, { ...account, secret, plan, isConfirmed })), secret };
+  return register(platform, storeOf, { ...account, secret, plan });
 }
 
 /** @throws 422 for a password that is easily guessed, with the reason. */

@@ -19,7 +19,6 @@ export interface Signer {
     role: string;
     readOnly?: boolean;
     agency?: string;
-    session?: string;
   }): Promise<string>;
 }
 
@@ -99,7 +98,7 @@ function openSigner(deps: Deps): Signer {
   };
 
   return {
-    accessToken: async ({ user, tenant, role, readOnly = false, agency, session }) => {
+    accessToken: async ({ user, tenant, role, readOnly = false, agency }) => {
       published ??= publish().catch((error: unknown) => {
         published = undefined;
         throw error;
@@ -116,7 +115,6 @@ function openSigner(deps: Deps): Signer {
         ro: readOnly || role === "viewer",
         ...(readOnly && { narrowed: true }),
         ...(agency !== undefined && { agency }),
-        ...(session !== undefined && { session }),
         jti: deps.ids.uuid(),
         iat,
         exp: iat + ACCESS_TOKEN_SECONDS,

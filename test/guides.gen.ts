@@ -301,6 +301,13 @@ async function webhooks({ createClient, settle, process, console }: GuideDeps) {
   console.log(items.length, items[0]?.event_type); // 1 "notification.terminal"
 }
 
+async function agents({ createClient, process, console }: GuideDeps) {
+
+  const service = createClient({ baseUrl: process.env.BASE_URL!, accessToken: process.env.ACCESS_TOKEN! });
+  const { key, scopes } = await service.account.createAgentKey({ name: "Reports", scopes: ["read"] });
+  console.log(key.slice(0, 12), scopes); // "service_mcp_" ["read"]
+}
+
 async function movingFromOnesignal({ createClient, createBrowserClient, settle, process, console }: GuideDeps) {
 
   const service = createClient({ baseUrl: process.env.BASE_URL!, accessToken: process.env.ACCESS_TOKEN! });
@@ -407,6 +414,7 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "web-push", run: webPush, printed: ["\"active\" \"string\"","\"active\"","1"] },
   { name: "email", run: email, printed: ["\"active\" true","1 {\"no_consent\":1}"] },
   { name: "webhooks", run: webhooks, printed: ["\"400\"","[\"job_id\",\"status\",\"delivered\",\"failed\",\"total\"]","1 \"notification.terminal\""] },
+  { name: "agents", run: agents, printed: ["\"service_mcp_\" [\"read\"]"] },
   { name: "moving-from-onesignal", run: movingFromOnesignal, printed: ["[{\"level\":12,\"timezone\":\"Europe/Berlin\",\"locale\":\"de\"}]","\"active\"","1"] },
   { name: "moving-from-customer-io", run: movingFromCustomerIo, printed: ["true 1","\"active\""] },
   { name: "moving-from-pinpoint", run: movingFromPinpoint, printed: ["\"ada@example.com\" [\"ios\"]"] },

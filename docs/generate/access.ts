@@ -3,10 +3,11 @@ import type { Access, Credential } from "../../shared/http/endpoint.ts";
 import { optInScopes } from "../../shared/http/roles.ts";
 import { type Contents, operationsOf } from "./contents.ts";
 
-const kinds: readonly Credential[] = ["sdk", "server", "dashboard"];
+const kinds: readonly Credential[] = ["sdk", "server", "dashboard", "agent"];
 
-function cellOf({ credentials = [], forbidden = [], permission, scope }: Access, kind: Credential): string {
+function cellOf({ credentials = [], forbidden = [], permission, scope, agents }: Access, kind: Credential): string {
   if (forbidden.includes(kind)) return "403";
+  if (kind === "agent" && agents) return `tool: \`${agents}\``;
   if (!credentials.includes(kind)) return "";
   if (kind === "dashboard" && permission) return `\`${permission}\``;
   if (kind === "server" && scope) return `\`${scope}\``;
@@ -30,8 +31,8 @@ export function accessPage(contents: Contents): string {
     });
     return `## ${group}
 
-| route | SDK key | server key | dashboard | plan feature | effect | while suspended |
-| --- | --- | --- | --- | --- | --- | --- |
+| route | SDK key | server key | dashboard | agent key | plan feature | effect | while suspended |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 ${rows.join("\n")}
 `;
   });
@@ -40,7 +41,7 @@ ${rows.join("\n")}
 # Access
 
 An empty cell is a 401. A name under a credential is the permission (dashboard token) or scope (server key) that is
-required. A server key made without explicit scopes has all but ${[...optInScopes].map((scope) => `\`${scope}\``).join(", ")}. A read-only token may not \`write\`. The order of the checks: 401,
+required. \`tool\` is what an agent key with this scope may call through \`/v1/mcp\`. A server key made without explicit scopes has all but ${[...optInScopes].map((scope) => `\`${scope}\``).join(", ")}. A read-only token may not \`write\`. The order of the checks: 401,
 429, workspace closed, read-only token, permission or scope, plan, 400 or 422.
 
 ${tables.join("\n")}`;

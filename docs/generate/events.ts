@@ -17,6 +17,7 @@ const credentialHeaders: Record<Credential, Record<string, string>> = {
   sdk: { "x-sdk-key": "{sdk_key}" },
   server: { authorization: "Bearer {server_key}" },
   dashboard: { authorization: "Bearer {access_token}" },
+  agent: { authorization: "Bearer {agent_key}" },
 };
 
 const still = {

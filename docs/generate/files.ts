@@ -11,6 +11,7 @@ import { openApiOf } from "./openapi.ts";
 import { requirementsPage } from "./requirements.ts";
 import { sdkRoutes, sdkTypes } from "./sdk.ts";
 import { statesPage } from "./states.ts";
+import { toolsFile } from "./tools.ts";
 import { workersPage } from "./workers.ts";
 
 const pretty = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
@@ -43,6 +44,7 @@ export async function generatedFiles(contents: Contents): Promise<Map<string, st
     [PACKED, packed(document, "packedOpenApi", "docs/openapi.json")],
     [PACKED_GUIDES, packed(guides(), "packedGuides", "docs/guides")],
     ["test/guides.gen.ts", guidesModule()],
+    ["functions/api/mcp/tools.gen.ts", toolsFile(contents, document)],
     ["docs/access.md", accessPage(contents)],
     ["docs/states.md", await statesPage()],
     ["docs/data-model.md", await dataModelPage()],

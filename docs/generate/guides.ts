@@ -16,6 +16,7 @@ const names = [
   "web-push",
   "email",
   "webhooks",
+  "agents",
   "moving-from-onesignal",
   "moving-from-customer-io",
   "moving-from-pinpoint",

@@ -21,6 +21,7 @@ const securitySchemes: Record<Credential, object> = {
   sdk: { type: "apiKey", in: "header", name: "X-SDK-Key", description: "The workspace's publishable SDK key." },
   server: { type: "http", scheme: "bearer", description: "A server key, `service_srv_…`, with scopes." },
   dashboard: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token of a member." },
+  agent: { type: "http", scheme: "bearer", description: "An agent key, `service_mcp_…`, for `/v1/mcp` alone." },
 };
 
 /** Who may call, in words, with the permission or scope that is required. */
@@ -31,6 +32,7 @@ function callersOf({ credentials, permission, scope }: Endpoint["access"]): stri
     credentials.includes("server") && (scope ? `servers, with the scope \`${scope}\`` : "servers, with any server key"),
     credentials.includes("dashboard") &&
       (permission ? `members, with the permission \`${permission}\`` : "members of any role"),
+    credentials.includes("agent") && "agents, with an agent key",
   ].filter(Boolean);
   return `For ${callers.join("; ")}.`;
 }
@@ -91,6 +93,13 @@ export async function openApiOf(contents: Contents): Promise<OpenApi> {
     for (const [status, { name: key, response }] of refusalsOf(operation.endpoint)) {
       responses[key] = response;
       object.responses[status] = { $ref: `#/components/responses/${key}` };
+      const reply = operation.endpoint.shape.replies?.[status]?.returns;
+      const { schema } = response.content["application/json"]!;
+      if (reply)
+        object.responses[status] = {
+          ...response,
+          content: { "application/json": { schema: { oneOf: [schema, schemaOf(reply, "output", shapes)] } } },
+        };
     }
     paths[path] = { ...paths[path], [method.toLowerCase()]: object };
   }
@@ -145,6 +154,7 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, fou
     shape.deprecated?.successor && `\`${shape.deprecated.successor}\` takes its place.`,
     shape.description,
     callersOf(access),
+    access.agents && `A tool of agents, with the scope \`${access.agents}\`.`,
     access.feature && `Needs a plan with \`${access.feature}\`.`,
   ].filter(Boolean);
   const parameters = [
@@ -273,7 +283,22 @@ function successesOf(
   }
   const replay = { ...success, description: "The first answer again", headers: { ...success.headers, ...replayed } };
   const found = { ...success, description: "It was known, and is brought up to date" };
-  return { [status]: success, ...(shape.idempotent && { 200: replay }), ...(shape.upserts && { 200: found }) };
+  const replies = Object.entries(shape.replies ?? {}).map(
+    ([other, { description: said, returns }]): [string, Response] => [
+      other,
+      {
+        description: said,
+        headers: success.headers!,
+        ...(returns && { content: { "application/json": { schema: schemaOf(returns, "output", shapes) } } }),
+      },
+    ],
+  );
+  return {
+    ...Object.fromEntries(replies),
+    [status]: success,
+    ...(shape.idempotent && { 200: replay }),
+    ...(shape.upserts && { 200: found }),
+  };
 }
 
 const announcementHeaders = {

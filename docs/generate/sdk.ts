@@ -68,12 +68,12 @@ interface Method {
   operation: OperationObject;
 }
 
-/** Every endpoint that responds with JSON or without a body; the stream has its own client. */
+/** Every endpoint that responds with JSON or without a body; the stream and the tools of agents have clients of their own. */
 function methodsOf({ groups }: Contents, document: OpenApi): Method[] {
   return groups.flatMap((group) => {
     const names = methodNames(group);
     return group.endpoints
-      .filter(({ shape }) => !shape.text)
+      .filter(({ shape, access }) => !shape.text && !access.credentials.includes("agent"))
       .map(({ route, access, shape }) => {
         const [method = "", path = ""] = routeKeyOf(route).split(" ");
         const operation = document.paths[path]![method.toLowerCase()]!;

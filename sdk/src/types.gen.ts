@@ -4,7 +4,7 @@ import type { CallOptions } from "./transport.ts";
 /** `code` is stable; `message` is for people and may change; `fields` names what failed validation. */
 export interface ErrorBody {
   /** The stable code of the error */
-  code: "BAD_REQUEST" | "UNAUTHORIZED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "CONFLICT" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
+  code: "BAD_REQUEST" | "UNAUTHORIZED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "NOT_FOUND" | "CONFLICT" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
   /** What is wrong, for people. It may change */
   message: string;
   /** What is wrong, by field */
@@ -505,6 +505,25 @@ export interface AccessToken {
   token_type: "Bearer";
   /** How long it is valid, in seconds */
   expires_in: number;
+}
+
+export interface AgentKey {
+  /** The id */
+  id: string;
+  /** The name */
+  name: string;
+  /** The first characters of the key, to recognize it */
+  prefix: string;
+  /** What the key may do */
+  scopes: ("read" | "read:pii" | "write:drafts" | "write:send")[];
+  /** When it was created RFC 3339. */
+  created_at: string;
+  /** When it expires RFC 3339. */
+  expires_at: string;
+  /** When it was last used, to within minutes; `null` if never RFC 3339. */
+  last_used_at: string | null;
+  /** When it was revoked; `null` while it is valid RFC 3339. */
+  revoked_at: string | null;
 }
 
 export interface Annotation {
@@ -1638,23 +1657,6 @@ export interface Session {
   expires_in: number;
   /** Gets new tokens, once */
   refresh_token: string;
-}
-
-export interface SessionEntry {
-  /** The id */
-  id: string;
-  /** The workspace that it began in */
-  tenant_id: string;
-  /** Browser and system, or what another client calls itself */
-  device: string;
-  /** The network address that it began from */
-  address: string;
-  /** When it was created RFC 3339. */
-  created_at: string;
-  /** When its refresh token was used last RFC 3339. */
-  last_used_at: string;
-  /** The session of the token that this call was made with */
-  current: boolean;
 }
 
 export interface StreamMessage {
@@ -3699,35 +3701,6 @@ export interface AuthAcceptInvitationsBody {
   password: string;
 }
 
-export interface AuthForgotPasswordBody {
-  /** The e-mail address */
-  email: string;
-}
-
-export interface AuthResetPasswordBody {
-  /** The token */
-  token: string;
-  /** The password, at least 12 characters */
-  password: string;
-}
-
-export interface AuthChangePasswordBody {
-  /** The password that is valid until now */
-  current_password: string;
-  /** The password, at least 12 characters */
-  password: string;
-}
-
-export interface AuthConfirmEmailBody {
-  /** The token */
-  token: string;
-}
-
-export interface AuthListSessionsAnswer {
-  /** The items */
-  items: SessionEntry[];
-}
-
 export interface AuthGetJwksAnswer {
   /** The keys */
   keys: (Record<string, string>)[];
@@ -3763,6 +3736,37 @@ export interface AccountCreateServerKeyAnswer {
 export interface AccountListServerKeysAnswer {
   /** The items */
   items: ServerKey[];
+}
+
+export interface AccountCreateAgentKeyBody {
+  /** What the key is for, as the list shows it */
+  name: string;
+  /** `read`: counts, reports and definitions without personal data. `read:pii`: with it. `write:drafts`: makes drafts. `write:send`: plans sends and confirms them. Each of the others holds `read` as well */
+  scopes?: ("read" | "read:pii" | "write:drafts" | "write:send")[] | undefined;
+  /** After this many days the key opens nothing */
+  expires_in_days?: number | undefined;
+}
+
+export interface AccountCreateAgentKeyAnswer {
+  /** The id */
+  id: string;
+  /** The name */
+  name: string;
+  /** The first characters of the key, to recognize it */
+  prefix: string;
+  /** What the key may do */
+  scopes: ("read" | "read:pii" | "write:drafts" | "write:send")[];
+  /** When it was created RFC 3339. */
+  created_at: string;
+  /** When it expires RFC 3339. */
+  expires_at: string;
+  /** The key */
+  key: string;
+}
+
+export interface AccountListAgentKeysAnswer {
+  /** The items */
+  items: AgentKey[];
 }
 
 export interface AccountGetMeAnswer {
@@ -3884,10 +3888,8 @@ export interface TeamCreateInvitationAnswer {
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
   /** When it expires RFC 3339. */
   expires_at: string;
-  /** The token is in the mail alone */
-  mailed: boolean;
   /** The token */
-  token?: string | undefined;
+  token: string;
 }
 
 export interface AgencyCreateWorkspaceBody {
@@ -4288,20 +4290,6 @@ export interface Endpoints {
     sessionAgencyWorkspace(id: string, options?: CallOptions): Promise<AccessToken>;
     /** Accept an invitation as a new user, or as an existing one with the right password. `POST /api/v1/auth/invitations/accept` */
     acceptInvitations(body: AuthAcceptInvitationsBody, options?: CallOptions): Promise<Session>;
-    /** Ask for a mail with a token that resets the password. `POST /api/v1/auth/password/forgot` */
-    forgotPassword(body: AuthForgotPasswordBody, options?: CallOptions): Promise<void>;
-    /** Set a new password by a mailed token. `POST /api/v1/auth/password/reset` */
-    resetPassword(body: AuthResetPasswordBody, options?: CallOptions): Promise<Session>;
-    /** Change the caller's password; all other sessions end. `POST /api/v1/auth/password/change` */
-    changePassword(body: AuthChangePasswordBody, options?: CallOptions): Promise<void>;
-    /** Confirm an e-mail address by a mailed token. `POST /api/v1/auth/email/confirm` */
-    confirmEmail(body: AuthConfirmEmailBody, options?: CallOptions): Promise<void>;
-    /** Mail the caller another token to confirm the e-mail address. `POST /api/v1/auth/email/resend` */
-    resendEmail(options?: CallOptions): Promise<void>;
-    /** List the caller's sessions, the one used last first. `GET /api/v1/auth/sessions` */
-    listSessions(options?: CallOptions): Promise<AuthListSessionsAnswer>;
-    /** End a session of the caller at once, with its access tokens. `DELETE /api/v1/auth/sessions/:id` */
-    deleteSession(id: string, options?: CallOptions): Promise<void>;
     /** The public keys that verify dashboard tokens. `GET /.well-known/jwks.json` */
     getJwks(options?: CallOptions): Promise<AuthGetJwksAnswer>;
   };
@@ -4314,6 +4302,12 @@ export interface Endpoints {
     listServerKeys(options?: CallOptions): Promise<AccountListServerKeysAnswer>;
     /** Revoke a server key at once. `DELETE /api/v1/server-keys/:id` */
     deleteServerKey(id: string, options?: CallOptions): Promise<void>;
+    /** Create an agent key: only this response contains the key itself. `POST /api/v1/agent-keys` */
+    createAgentKey(body: AccountCreateAgentKeyBody, options?: CallOptions): Promise<AccountCreateAgentKeyAnswer>;
+    /** List agent keys, newest first. `GET /api/v1/agent-keys` */
+    listAgentKeys(options?: CallOptions): Promise<AccountListAgentKeysAnswer>;
+    /** Revoke an agent key at once. `DELETE /api/v1/agent-keys/:id` */
+    deleteAgentKey(id: string, options?: CallOptions): Promise<void>;
     /** Who the presented dashboard token belongs to. `GET /api/v1/me` */
     getMe(options?: CallOptions): Promise<AccountGetMeAnswer>;
     /** Get the workspace's settings. `GET /api/v1/workspace` */
@@ -4334,8 +4328,6 @@ export interface Endpoints {
     listInvitations(options?: CallOptions): Promise<TeamListInvitationsAnswer>;
     /** Invite by e-mail: valid for 7 days, once. `POST /api/v1/team/invitations` */
     createInvitation(body: TeamCreateInvitationBody, options?: CallOptions): Promise<TeamCreateInvitationAnswer>;
-    /** Withdraw an invitation: its token is not good any more. `DELETE /api/v1/team/invitations/:id` */
-    deleteInvitation(id: string, options?: CallOptions): Promise<void>;
   };
   agency: {
     /** Create a client's workspace, on the plan that new workspaces begin with. `POST /api/v1/agency/workspaces` */

@@ -1,4 +1,4 @@
-// Who is calling: SDK key, server key or dashboard token, each checked against the rows it names.
+// Who is calling: SDK key, server key, agent key or dashboard token, each checked against the rows it names.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { Platform } from "../resources.ts";
@@ -6,13 +6,12 @@ import { hashOf } from "../store/hash.ts";
 import { fromJson, ref } from "../store/item.ts";
 import type { TenantId } from "../store/model.ts";
 import { noSecrets, type Secrets } from "../store/secrets.ts";
-import { MemberItem, ServerCredential } from "../store/workspaces/identity-items.ts";
+import { AgentCredential, MemberItem, ServerCredential } from "../store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../store/workspaces/items.ts";
-import { UserSession } from "../store/workspaces/session-items.ts";
 import type { WorkspaceRow } from "../store/workspaces/workspaces.ts";
 import type { Access, Credential } from "./endpoint.ts";
 import { ApiError, unauthorized } from "./errors.ts";
-import { type Role, roles, type Scope } from "./roles.ts";
+import { type AgentScope, type Role, roles, type Scope } from "./roles.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
 /** The workspace of a caller. */
@@ -40,6 +39,14 @@ export type Caller =
       usedAt: number;
     }
   | {
+      kind: "agent";
+      workspace: Workspace;
+      key: string;
+      scopes: readonly AgentScope[];
+      hash: string;
+      usedAt: number;
+    }
+  | {
       kind: "dashboard";
       workspace: Workspace;
       user: string;
@@ -50,10 +57,6 @@ export type Caller =
       /** The token itself is read-only, whatever the role. */
       narrowed: boolean;
       agency?: string;
-      /** Its session, which has not ended. */
-      session?: string;
-      /** The address was not confirmed when the user became a member. */
-      isUnconfirmed: boolean;
     }
   | { kind: "public" };
 
@@ -106,6 +109,8 @@ async function bearerCaller(
 ): Promise<Exclude<Caller, { kind: "public" }> | undefined> {
   if (bearer.startsWith("service_srv_")) {
     if (credentials.includes("server")) return serverCaller(bearer, using);
+  } else if (bearer.startsWith("service_mcp_")) {
+    if (credentials.includes("agent")) return agentCaller(bearer, using);
   } else if (credentials.includes("dashboard")) return dashboardCaller(bearer, using);
   if (optional) return undefined;
   throw unauthorized();
@@ -139,36 +144,47 @@ async function serverCaller(key: string, { platform }: Credentials): Promise<Ext
   };
 }
 
+/** ATH-R9: an agent key ends by its date or by revocation. */
+async function agentCaller(key: string, { platform, clock }: Credentials): Promise<Extract<Caller, { kind: "agent" }>> {
+  if (!AGENT_KEY.test(key)) throw unauthorized();
+  const hash = hashOf(key);
+  const row = await platform.get(AgentCredential, { hash });
+  if (!row || row.revoked_at || Date.parse(row.expires_at) <= clock.now()) throw unauthorized();
+  const workspace = await platform.get(WorkspaceItem, { tenant: row.tenant });
+  if (!workspace) throw unauthorized();
+  return {
+    kind: "agent",
+    workspace: workspaceOfRow(workspace),
+    key: row.id,
+    scopes: row.scopes,
+    hash,
+    usedAt: row.last_used_at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(row.last_used_at),
+  };
+}
+
 async function dashboardCaller(
   token: string,
   { platform, tokens, clock }: Credentials,
 ): Promise<Extract<Caller, { kind: "dashboard" }>> {
   const claims = await tokens.verify(token, clock.now());
   if (!claims) throw unauthorized();
-  const { sub: user, session } = claims;
-  const rows = [
+  const [workspace, member] = await platform.getEach([
     ref(WorkspaceItem, { tenant: claims.tid }),
-    ref(MemberItem, { tenant: claims.agency ?? claims.tid, user }),
-  ] as const;
-  const [workspace, member, begun] =
-    session === undefined
-      ? await platform.getEach(rows)
-      : await platform.getEach([...rows, ref(UserSession, { user, id: session })]);
-  if (!workspace || !member || (session !== undefined && !begun)) throw unauthorized();
-  const { email, name, role, unconfirmed: isUnconfirmed = false } = member;
+    ref(MemberItem, { tenant: claims.agency ?? claims.tid, user: claims.sub }),
+  ]);
+  if (!workspace || !member) throw unauthorized();
+  const { email, name, role } = member;
   if (!roles.includes(role)) throw unauthorized();
   const narrowed = claims.narrowed ?? (claims.ro && claims.role !== "viewer");
   return {
     kind: "dashboard",
     workspace: workspaceOfRow(workspace),
-    user,
+    user: claims.sub,
     email,
     name,
     role,
     readOnly: narrowed || role === "viewer",
     narrowed,
-    isUnconfirmed,
-    ...(session !== undefined && { session }),
     ...(claims.agency !== undefined && { agency: claims.agency }),
   };
 }
@@ -185,6 +201,7 @@ const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
 });
 
 const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;
+const AGENT_KEY = /^service_mcp_[A-Za-z0-9_-]{32}$/;
 const SDK_KEY_PART = /^[A-Za-z0-9_-]{1,128}$/;
 const SIGNATURE_CHARACTERS = 43;
 

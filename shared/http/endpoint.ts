@@ -9,20 +9,20 @@ import type { Caller } from "./authenticate.ts";
 import type { Cookie } from "./cookies.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { ErrorCode } from "./errors.ts";
-import type { Permission, Scope } from "./roles.ts";
+import type { AgentScope, Permission, Scope } from "./roles.ts";
 import type { Upload, UploadedFile } from "./upload.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Route = `${Method} /${string}`;
 
-/** `sdk` = X-SDK-Key; `server` = server key as bearer; `dashboard` = session token as bearer; none = public. */
-export type Credential = "sdk" | "server" | "dashboard";
-
 /**
- * `session` is exempt from the read-only check (login, logout, refresh, switch). `own` changes the account of the caller
- * alone: a viewer may, a token that was made read-only may not.
+ * `sdk` = X-SDK-Key; `server` = server key as bearer; `dashboard` = session token as bearer; `agent` = agent key as
+ * bearer; none = public.
  */
-export type Effect = "read" | "write" | "own" | "session";
+export type Credential = "sdk" | "server" | "dashboard" | "agent";
+
+/** `session` is exempt from the read-only check (login, logout, refresh, switch). */
+export type Effect = "read" | "write" | "session";
 
 export interface Access {
   /** Any one of these; an empty list is a public endpoint. */
@@ -36,8 +36,8 @@ export interface Access {
   feature?: Feature;
   /** Event ingestion may cache a valid credential for up to one minute (ATH-R6). */
   cachesCredentials?: boolean;
-  /** Needs a confirmed e-mail address (ACC-4), as every endpoint of a permission to send or to manage credentials does. */
-  isForConfirmed?: boolean;
+  /** The endpoint is a tool of `/v1/mcp` for agent keys with this scope (docs/decisions/0037). */
+  agents?: AgentScope;
   /** Allowed in a suspended workspace: the bill and `/me` (D-TENANT). */
   openWhileSuspended?: boolean;
 }
@@ -50,6 +50,8 @@ export interface Shape {
   body?: GenericSchema;
   /** The longest body in bytes by credential. A longer one is refused with 413 FILE_TOO_LARGE before it is parsed. */
   maxBytes?: { readonly [C in Credential]?: number };
+  /** The body may also be an array of such bodies (JSON-RPC batches). */
+  batches?: true;
   /** Bounds on the JSON of the body where the usual ones are too narrow. */
   limits?: Partial<JsonLimits>;
   /** A multipart body, declared by `multipart` of upload.ts. */
@@ -64,6 +66,8 @@ export interface Shape {
   returns?: GenericSchema;
   /** Default: 200 with `returns`, 204 without. */
   status?: 200 | 201 | 202 | 204 | 302;
+  /** Other answers of the handler than the declared one, by status; without a shape they have no body. */
+  replies?: { readonly [status: number]: { description: string; returns?: GenericSchema } };
   /** Codes the handler adds to those of its access and shape. */
   errors?: readonly ErrorCode[];
   /** How a failed body or query is answered: 422 VALIDATION_ERROR, or 400 BAD_REQUEST for in-app (AMB-3). */
@@ -184,6 +188,14 @@ export const withCookie = (body: unknown, cookie: Cookie): Reply => ({ reply: tr
 export const existing = (body: unknown, headers: Record<string, string> = {}): Reply => ({
   reply: true,
   status: 200,
+  body,
+  headers,
+});
+
+/** Another status than the declared one; without a body, nothing is sent. */
+export const replyWith = (status: number, body?: unknown, headers: Record<string, string> = {}): Reply => ({
+  reply: true,
+  status,
   body,
   headers,
 });

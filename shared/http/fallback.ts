@@ -1,4 +1,5 @@
-// Answers requests that match no route: preflight requests for SDK-key routes, the console, and 404 for the rest.
+// Answers requests that match no route: preflight requests for SDK-key routes, the console, other methods of the agents'
+// endpoint, and 404 for the rest.
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import type { Deps } from "../deps.ts";
 import type { Credential } from "./endpoint.ts";
@@ -44,6 +45,10 @@ export function answerUnknown(
       return { method, segments: path.split("/") };
     });
 
+  const tools = routes
+    .filter(({ credentials }) => credentials.includes("agent"))
+    .map(({ route }) => route.slice(route.indexOf("/")));
+
   return async (event) => {
     const { method, path } = event.requestContext.http;
     const requestId = event.requestContext.requestId || ids.uuid();
@@ -52,9 +57,11 @@ export function answerUnknown(
     const answer =
       methods.length > 0
         ? preflight(methods)
-        : isBrowserAtRoot(event)
-          ? toConsole
-          : (pages(method, path) ?? unknownEndpoint());
+        : tools.includes(path)
+          ? postOnly()
+          : isBrowserAtRoot(event)
+            ? toConsole
+            : (pages(method, path) ?? unknownEndpoint());
     log({ level: "info", message: "request", request_id: requestId, route: "$default", status: answer.statusCode });
     return { ...answer, headers: { ...commonHeaders, ...answer.headers } };
   };
@@ -81,6 +88,13 @@ const unknownEndpoint = (): Answer => ({
   statusCode: 404,
   headers: { "content-type": "application/json", "cache-control": "no-store" },
   body: JSON.stringify(notFound("endpoint").body()),
+});
+
+/** Streamable HTTP asks for 405 where a server offers no stream (GET) and has no sessions (DELETE). */
+const postOnly = (): Answer => ({
+  ...unknownEndpoint(),
+  statusCode: 405,
+  headers: { "content-type": "application/json", "cache-control": "no-store", allow: "POST" },
 });
 
 const isBrowserAtRoot = ({ requestContext: { http }, headers }: APIGatewayProxyEventV2): boolean =>

@@ -88,8 +88,8 @@ export async function parseForm(
 }
 
 /** Before any schema: a body must be an object, neither deep nor very wide, since schemas are recursive. */
-export function refuseDeepBody(shape: RefusalStyle & Pick<Shape, "limits">, body: unknown): void {
-  const isObject = typeof body === "object" && body !== null && !Array.isArray(body);
+export function refuseDeepBody(shape: RefusalStyle & Pick<Shape, "limits" | "batches">, body: unknown): void {
+  const isObject = typeof body === "object" && body !== null && (shape.batches === true || !Array.isArray(body));
   const reason = isObject ? checkJson(body, shape.limits) : "must be a JSON object";
   if (reason) throw refusalOf(shape, reason, { body: reason });
 }

@@ -1,10 +1,10 @@
-// Notes when a server key was last used, at most once an hour (D-SCOPE).
+// Notes when a server key or an agent key was last used, at most once an hour (D-SCOPE, D-MCP).
 import { HOUR, timestamp } from "../clock.ts";
 import type { Deps } from "../deps.ts";
 import { errorFields } from "../log.ts";
 import type { Platform } from "../resources.ts";
 import { present } from "../store/conditions.ts";
-import { ServerCredential } from "../store/workspaces/identity-items.ts";
+import { AgentCredential, ServerCredential } from "../store/workspaces/identity-items.ts";
 import type { Caller } from "./authenticate.ts";
 
 const NOTED_EVERY_MS = HOUR;
@@ -16,19 +16,22 @@ export async function noteKeyUse(
   { clock, log }: Pick<Deps, "clock" | "log">,
 ) {
   const now = clock.now();
-  if (caller.kind !== "server" || now - caller.usedAt < NOTED_EVERY_MS) return;
+  if ((caller.kind !== "server" && caller.kind !== "agent") || now - caller.usedAt < NOTED_EVERY_MS) return;
   // The cached caller (ATH-R6) keeps it.
   caller.usedAt = now;
   const { hash } = caller;
-  await platform
-    .change(ServerCredential, { hash }, { set: { last_used_at: timestamp(now) } }, present())
-    .catch((error: unknown) =>
-      log({
-        level: "warn",
-        message: "the use of a server key was not noted",
-        key: caller.key,
-        tenant: caller.workspace.tenant,
-        ...errorFields(error),
-      }),
-    );
+  const use = { set: { last_used_at: timestamp(now) } };
+  const noted: Promise<unknown> =
+    caller.kind === "agent"
+      ? platform.change(AgentCredential, { hash }, use, present())
+      : platform.change(ServerCredential, { hash }, use, present());
+  await noted.catch((error: unknown) =>
+    log({
+      level: "warn",
+      message: "the use of a key was not noted",
+      key: caller.key,
+      tenant: caller.workspace.tenant,
+      ...errorFields(error),
+    }),
+  );
 }

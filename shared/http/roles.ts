@@ -1,4 +1,4 @@
-// Roles, permissions and scopes, in one table each (D-TEAM, D-SCOPE).
+// Roles, permissions and scopes, in one table each (D-TEAM, D-SCOPE, D-MCP).
 
 export const roles = ["owner", "admin", "marketer", "developer", "analyst", "viewer"] as const;
 export type Role = (typeof roles)[number];
@@ -17,9 +17,6 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
-/** Permissions that a user uses only with a confirmed e-mail address, where the deployment demands one (ACC-4). */
-export const confirmedPermissions: ReadonlySet<Permission> = new Set(["send", "credentials:manage"]);
-
 export const scopes = [
   "events:write",
   "events:read",
@@ -34,6 +31,16 @@ export type Scope = (typeof scopes)[number];
 
 /** Only keys that were created with these scopes have them: a key without scopes passes the checks of the others alone. */
 export const optInScopes: ReadonlySet<Scope> = new Set(["subscribers:write", "messages:read", "messages:send"]);
+
+/** What an agent key may do (D-MCP). */
+export const agentScopes = ["read", "read:pii", "write:drafts", "write:send"] as const;
+export type AgentScope = (typeof agentScopes)[number];
+
+/** The permission without which a member may not give a key this scope: a key never does more than its maker. */
+export const permissionOfScope: { readonly [S in AgentScope]?: Permission } = {
+  "write:drafts": "content:write",
+  "write:send": "send",
+};
 
 export function holds(role: Role, permission: Permission): boolean {
   const holders: readonly Role[] = permissions[permission];

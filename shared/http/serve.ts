@@ -13,14 +13,7 @@ import { deprecationHeaders } from "./deprecation.ts";
 import { type Endpoint, type Group, isReply, type Reply, routeKeyOf, type Shape } from "./endpoint.ts";
 import { toApiError } from "./errors.ts";
 import { openToBrowsers } from "./fallback.ts";
-import {
-  limitRequests,
-  requireConfirmed,
-  requirePermission,
-  requireScope,
-  requireWorkspace,
-  requireWritable,
-} from "./gates.ts";
+import { limitRequests, requirePermission, requireScope, requireWorkspace, requireWritable } from "./gates.ts";
 import {
   bytesOf,
   parseBody,
@@ -74,7 +67,7 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
   const { access, shape } = endpoint;
   const { clock, ids, log } = deps;
   const bind = open(endpoint.uses);
-  const { platform, viewer: addressOf, requestTokens, demandsConfirmation, ...rest } = open(servingUses)(NO_TENANT);
+  const { platform, viewer: addressOf, requestTokens, ...rest } = open(servingUses)(NO_TENANT);
   const credentials = { platform, ...rest, clock };
 
   const handler = middy<RequestContext, Response>({ timeoutEarlyInMillis: 0 })
@@ -92,7 +85,6 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
       requirePermission(caller, access.permission);
       requireScope(caller, access.scope);
     })
-    .before(({ event: { caller } }) => requireConfirmed(caller, access, platform, demandsConfirmation))
     .before(({ event: { caller } }) => {
       if (access.feature && caller.kind !== "public") requireFeature(caller.workspace.plan, access.feature);
     })
@@ -168,7 +160,8 @@ function respond({ route, shape }: Endpoint, result: unknown): Response {
   const { status = declared, headers, cookie } = reply;
   if (shape.text) return text(shape.text, { status, body: reply.body, headers });
   const cookies = cookie && { cookies: [cookieText(cookie)] };
-  if (!shape.returns) return { statusCode: status, headers, ...cookies };
+  const isEmpty = isReply(result) && result.body === undefined;
+  if (!shape.returns || isEmpty) return { statusCode: status, headers, ...cookies };
   const body = v.safeParse(shape.returns, reply.body);
   if (!body.success) throw new Error(`${route} answered outside its schema: ${v.getDotPath(body.issues[0]) ?? "body"}`);
   return { ...json(status, body.output, headers), ...cookies };

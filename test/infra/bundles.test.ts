@@ -10,11 +10,15 @@ import { MINUTE } from "../../shared/clock.ts";
 import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 
-const MAX_ENDPOINT_BYTES = 420 * 1024;
+const MAX_ENDPOINT_BYTES = 432 * 1024;
 /** docs/decisions/0016. */
-const MAX_OWN_BYTES = 104 * 1024;
+const MAX_OWN_BYTES = 108 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
 const S3_BYTES = 120 * 1024;
+/** It contains the endpoints that are tools (docs/decisions/0037). */
+const TOOLS = "api-mcp";
+const MAX_TOOLS_BYTES = 760 * 1024;
+const MAX_TOOLS_OWN_BYTES = 360 * 1024;
 const PATIENCE_MS = 120_000;
 
 let world: Awaited<ReturnType<typeof bundledWorld>>;
@@ -41,13 +45,17 @@ async function call(route: string, headers: Record<string, string>, body?: unkno
 }
 
 describe("weight", () => {
-  it("keeps endpoint bundles within 420 KB, and every function has a bundle of its own", async () => {
+  it("keeps endpoint bundles within 432 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
-    const maxOf = (name: string) => MAX_ENDPOINT_BYTES + (usesS3.has(name) ? S3_BYTES : 0);
+    const maxOf = (name: string) =>
+      name === TOOLS ? MAX_TOOLS_BYTES : MAX_ENDPOINT_BYTES + (usesS3.has(name) ? S3_BYTES : 0);
+    const ownMaxOf = (name: string) => (name === TOOLS ? MAX_TOOLS_OWN_BYTES : MAX_OWN_BYTES);
     const heavy = sizes.filter(({ name, bytes }) => name.startsWith("api-") && bytes > maxOf(name));
     expect(heavy).toEqual([]);
-    const ownHeavy = [...bundles].filter(([name, { ownBytes }]) => name.startsWith("api-") && ownBytes > MAX_OWN_BYTES);
+    const ownHeavy = [...bundles].filter(
+      ([name, { ownBytes }]) => name.startsWith("api-") && ownBytes > ownMaxOf(name),
+    );
     expect([bundles.size, ownHeavy]).toEqual([names.length, []]);
   });
 });

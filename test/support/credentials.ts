@@ -1,9 +1,10 @@
 // Every kind of credential of a request, and what the declarations say about it.
 import type { Credential, Endpoint } from "../../shared/http/endpoint.ts";
-import { holds, type Role, type Scope, scopes } from "../../shared/http/roles.ts";
+import { agentScopes, holds, type Role, type Scope, scopes } from "../../shared/http/roles.ts";
 import type { PlanName } from "../../shared/plans.ts";
 import { platformWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
+import { createAgentKey } from "../../shared/store/workspaces/agent-keys.ts";
 import { createServerKey, revokeServerKey } from "../../shared/store/workspaces/identity.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import type { Headers, Tenant, TestWorld } from "./world.ts";
@@ -35,9 +36,16 @@ export async function everyCredential(world: TestWorld, tenant: Tenant): Promise
   await revokeServerKey(tenant.store, platform, revoked.id);
   const [header, claims, signature] = token.split(".") as [string, string, string];
   const unsigned = `${Buffer.from(JSON.stringify({ alg: "none", typ: "JWT" })).toString("base64url")}.${claims}.`;
+  const agentOf = async ({ store }: Tenant): Promise<Headers> =>
+    bearer((await createAgentKey(store, platform, { name: "agent", scopes: agentScopes, days: 1 })).key);
   const closed = async (status: "suspended" | "deleted", kind: Credential): Promise<Presented> => {
     const other = await world.tenant();
-    const headers = { sdk: other.sdk, server: other.server, dashboard: await other.dashboard() }[kind];
+    const headers = {
+      sdk: other.sdk,
+      server: other.server,
+      dashboard: await other.dashboard(),
+      agent: await agentOf(other),
+    }[kind];
     await changeWorkspace(platform, other.id, { status });
     return { name: `${kind} of a ${status} workspace`, kind, role: "owner", status, headers };
   };
@@ -52,7 +60,8 @@ export async function everyCredential(world: TestWorld, tenant: Tenant): Promise
     { name: "a server key in X-SDK-Key", headers: { "x-sdk-key": tenant.serverKey } },
     { name: "an unknown server key", headers: bearer(respell(tenant.serverKey)) },
     { name: "a revoked server key", headers: bearer(revoked.key) },
-    { name: "an agent key", headers: bearer(`service_mcp_${"a".repeat(32)}`) },
+    { name: "an unknown agent key", headers: bearer(`service_mcp_${"a".repeat(32)}`) },
+    { name: "an agent key", kind: "agent", headers: await agentOf(tenant) },
     { name: "an unsigned token", headers: bearer(unsigned) },
     { name: "a token with another signature", headers: bearer(`${header}.${claims}.${signature.replace(/^./, "_")}`) },
     { name: "an SDK key", kind: "sdk", headers: tenant.sdk },
@@ -86,9 +95,11 @@ export async function everyCredential(world: TestWorld, tenant: Tenant): Promise
     await closed("suspended", "sdk"),
     await closed("suspended", "server"),
     await closed("suspended", "dashboard"),
+    await closed("suspended", "agent"),
     await closed("deleted", "sdk"),
     await closed("deleted", "server"),
     await closed("deleted", "dashboard"),
+    await closed("deleted", "agent"),
   ];
 }
 
@@ -108,8 +119,7 @@ export function refusalOf(
   if (status === "deleted") return { status: 403, code: "TENANT_DELETED" };
   if (status === "suspended" && effect !== "session" && !openWhileSuspended)
     return { status: 403, code: "TENANT_SUSPENDED" };
-  if (readOnly && (effect === "write" || (effect === "own" && role !== "viewer")))
-    return { status: 403, code: "READ_ONLY_TOKEN" };
+  if (readOnly && effect === "write") return { status: 403, code: "READ_ONLY_TOKEN" };
   if (permission && kind === "dashboard" && !holds(role!, permission)) return { status: 403, code: "FORBIDDEN" };
   if (scope && kind === "server" && !(held?.includes(scope) ?? !OPT_IN.includes(scope)))
     return { status: 403, code: "FORBIDDEN" };

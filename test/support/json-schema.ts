@@ -12,6 +12,7 @@ const SILENT = new Set([
   "contentMediaType",
   "contentSchema",
   "required",
+  "x-personal",
 ]);
 
 const formats: Record<string, RegExp> = {

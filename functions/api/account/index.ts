@@ -19,6 +19,7 @@ import {
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { SettingsChange, WorkspaceSettings } from "../../../shared/store/workspaces/settings.ts";
 import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
+import { agentKeys } from "./agent-keys.ts";
 
 const Scopes = v.array(v.picklist(scopes, "is not a known scope"), "must be an array");
 
@@ -69,6 +70,8 @@ export const account = group("account", "Keys and settings of a workspace, and t
       if (!(await revokeServerKey(store, platform, params.id))) throw notFound("server key");
     },
   ),
+
+  ...agentKeys,
 
   endpoint(
     "GET /api/v1/me",

@@ -46,7 +46,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 export const annotations = group("annotations", "What happened when, for charts.", [
   endpoint(
     "GET /api/v1/annotations",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     {
       summary: "List annotations of a time range, oldest first",
       query: v.object({

@@ -52,7 +52,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], openWhileSuspended: tru
 export const billing = group("billing", "Plan, usage and caps.", [
   endpoint(
     "GET /api/v1/billing",
-    { uses: [storeRead, platformRead] },
+    { agents: "read", uses: [storeRead, platformRead] },
     { summary: "Get plan, usage, limits and forecast", returns: Billing },
     ({ store, platform }) => billOf(store, platform),
   ),

@@ -69,7 +69,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 export const campaigns = group("campaigns", "Several messages to one audience.", [
   endpoint(
     "POST /api/v1/campaigns",
-    { permission: "content:write", uses: [storeWrite] },
+    { permission: "content:write", agents: "write:drafts", uses: [storeWrite] },
     {
       summary: "Create a campaign as a draft",
       description:
@@ -86,7 +86,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
 
   endpoint(
     "GET /api/v1/campaigns",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     {
       summary: "List campaigns, newest first",
       query: v.object({
@@ -105,7 +105,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
 
   endpoint(
     "GET /api/v1/campaigns/:id",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     {
       summary: "Get a campaign with its messages, and what of them failed",
       returns: v.object({ ...CampaignShape.entries, ...failures }),
@@ -119,7 +119,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
 
   endpoint(
     "PUT /api/v1/campaigns/:id",
-    { permission: "content:write", uses: [storeWrite] },
+    { permission: "content:write", agents: "write:drafts", uses: [storeWrite] },
     {
       summary: "Replace a draft: omitted fields get their defaults",
       body: CampaignReplacement,
@@ -194,7 +194,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
 
   endpoint(
     "GET /api/v1/campaigns/:id/report",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     {
       summary: "Get the report of a campaign",
       description:

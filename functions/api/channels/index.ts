@@ -57,7 +57,7 @@ export const channels = group("channels", "The ways a workspace sends.", [
 
   endpoint(
     "GET /api/v1/channels",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     { summary: "List channels", returns: v.object({ channels: v.array(Channel) }) },
     async ({ store }) => ({ channels: await listChannels(store) }),
   ),

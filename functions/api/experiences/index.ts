@@ -54,7 +54,7 @@ const sends = { ...moved, errors: [...moved.errors, "PAYMENT_REQUIRED", "SEND_CA
 export const experiences = group("experiences", "In-app experiences, from draft to recall.", [
   endpoint(
     "POST /api/v1/in-app/experiences",
-    { permission: "content:write", uses: [storeWrite] },
+    { permission: "content:write", agents: "write:drafts", uses: [storeWrite] },
     {
       summary: "Create a draft of an experience",
       body: NewExperience,
@@ -80,7 +80,7 @@ export const experiences = group("experiences", "In-app experiences, from draft 
 
   endpoint(
     "GET /api/v1/in-app/experiences",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     {
       summary: "List experiences, newest first",
       query: v.object({
@@ -98,7 +98,7 @@ export const experiences = group("experiences", "In-app experiences, from draft 
 
   endpoint(
     "GET /api/v1/in-app/experiences/:id",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     { summary: "Get an experience", returns: Experience, errors: ["NOT_FOUND"] },
     ({ store, params }) => getExperience(store, params.id),
   ),
@@ -179,7 +179,7 @@ export const experiences = group("experiences", "In-app experiences, from draft 
 
   endpoint(
     "GET /api/v1/in-app/experiences/:id/stats",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     {
       summary: "Get the statistics of an experience",
       description: "Rates are shares of impressions, and 0 without any. `by_variant` is present for A/B experiences.",

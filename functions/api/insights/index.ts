@@ -27,7 +27,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 export const insights = group("insights", "Results of sends, and the lift they caused.", [
   endpoint(
     "GET /api/v1/insights/funnel",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     {
       summary: "Get the funnel of a campaign or journey",
       description: "Sends dispatched within the window, and conversions that happened within it.",
@@ -53,7 +53,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
 
   endpoint(
     "GET /api/v1/insights/summary",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     {
       summary: "Get conversions and revenue by campaign, journey or channel",
       description: "Each conversion counts for the last message delivered before it.",
@@ -72,7 +72,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
 
   endpoint(
     "GET /api/v1/insights/heatmap",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     {
       summary: "Get when messages arrive and when they are opened, by weekday and hour in UTC",
       query: v.object({
@@ -97,7 +97,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
 
   endpoint(
     "GET /api/v1/insights/lift",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     {
       summary: "Get the lift of a send against its control group",
       description: "With the 95 % interval of the difference (Newcombe-Wilson) and the smallest detectable lift.",

@@ -37,7 +37,7 @@ const withNumbers = (journey: Journey, { entered, completed } = { entered: 0, co
 export const journeys = group("journeys", "What happens to each subscriber, from a trigger to an exit.", [
   endpoint(
     "GET /api/v1/journeys",
-    { uses: [storeRead, secrets] },
+    { agents: "read", uses: [storeRead, secrets] },
     {
       summary: "List journeys, newest first, with how many entered and completed",
       query: v.object({ cursor: v.optional(v.string()) }),
@@ -64,7 +64,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
 
   endpoint(
     "POST /api/v1/journeys",
-    { permission: "content:write", uses: [storeWrite] },
+    { permission: "content:write", agents: "write:drafts", uses: [storeWrite] },
     {
       summary: "Create a journey as a draft",
       description: "A draft may be incomplete: activation validates all of it.",
@@ -90,7 +90,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
 
   endpoint(
     "GET /api/v1/journeys/:id",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     { summary: "Get a journey", returns: Journey, errors: ["NOT_FOUND"] },
     async ({ store, params }) => withNumbers(await getJourney(store, params.id)),
   ),
@@ -178,7 +178,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
 
   endpoint(
     "GET /api/v1/journeys/:id/stats",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     {
       summary: "Count a journey's runs by status, and its active runs and outcomes by step",
       returns: v.object({

@@ -68,7 +68,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
 
   endpoint(
     "GET /api/v1/lists",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     {
       summary: "List the lists, newest first",
       query: v.object({ ...pageFields("page_size"), name: v.optional(v.string()) }),
@@ -79,7 +79,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
 
   endpoint(
     "GET /api/v1/lists/:id",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     { summary: "Get a list", returns: SubscriberList, errors: ["NOT_FOUND"] },
     ({ store, params }) => getList(store, params.id),
   ),

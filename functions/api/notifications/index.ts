@@ -25,7 +25,7 @@ const serverEndpoint = endpoints({ credentials: ["server"], uses: [] });
 export const notifications = group("notifications", "One-off sends with audience targeting.", [
   endpoint(
     "POST /api/v1/notifications",
-    { permission: "send", uses: createUses },
+    { permission: "send", agents: "write:send", uses: createUses },
     {
       ...creating,
       example: {
@@ -38,7 +38,7 @@ export const notifications = group("notifications", "One-off sends with audience
 
   endpoint(
     "GET /api/v1/notifications",
-    { uses: [storeRead, secrets] },
+    { agents: "read", uses: [storeRead, secrets] },
     {
       summary: "List notifications, newest first",
       query: v.object({
@@ -63,7 +63,7 @@ export const notifications = group("notifications", "One-off sends with audience
     },
   ),
 
-  endpoint("GET /api/v1/notifications/:id", { uses: [storeRead] }, reading, (call) => read(call)),
+  endpoint("GET /api/v1/notifications/:id", { agents: "read", uses: [storeRead] }, reading, (call) => read(call)),
 
   endpoint("POST /api/v1/notifications/:id/cancel", { permission: "send", uses: [storeWrite] }, canceling, (call) =>
     cancel(call),

@@ -6,6 +6,7 @@ import { type Call, existing, type Shape } from "../../../shared/http/endpoint.t
 import { invalid } from "../../../shared/http/errors.ts";
 import { grammar } from "../../../shared/http/grammar.ts";
 import { IdempotencyKey, NewNotification } from "../../../shared/http/notification-input.ts";
+import { personal } from "../../../shared/http/personal.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { type Store, type StoreReader, secrets, storeWrite, timers } from "../../../shared/resources.ts";
 import { isTerminal } from "../../../shared/rules/job-states.ts";
@@ -43,12 +44,13 @@ export const Notification = v.object({
   status,
   name,
   category,
-  title,
-  body,
-  data: v.nullable(JsonRecord),
+  // The text of a send may be written for one subscriber.
+  title: personal(title),
+  body: personal(body),
+  data: personal(v.nullable(JsonRecord)),
   template_id,
   chat_app_template_id: v.optional(v.string()),
-  chat_app_parameters: v.optional(v.array(v.string())),
+  chat_app_parameters: personal(v.optional(v.array(v.string()))),
   channel_ids,
   target: v.nullable(v.pipe(v.looseObject({ type: v.string() }), grammar("Target"))),
   subscriber_ids_count,
@@ -58,7 +60,7 @@ export const Notification = v.object({
   channel_arbitration_mode,
   holdout_percentage,
   split_percentage,
-  variant_b: v.nullable(v.object({ title: v.string(), body: v.string() })),
+  variant_b: personal(v.nullable(v.object({ title: v.string(), body: v.string() }))),
   source: v.object({ type: v.string(), id: v.nullable(v.string()) }),
   sent,
   ...tallyFields,

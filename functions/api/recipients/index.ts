@@ -54,7 +54,7 @@ export const recipients = group("recipients", "Who would get a notification, and
 
   endpoint(
     "GET /api/v1/notifications/:id/recipients/:subscriberId",
-    {},
+    { agents: "read" },
     {
       summary: "Explain why a subscriber got a notification or did not",
       description:

@@ -14,7 +14,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, works
 
 export const previewNotification = endpoint(
   "POST /api/v1/notifications/preview",
-  { effect: "read", uses: [secrets] },
+  { effect: "read", agents: "read", uses: [secrets] },
   {
     summary: "Preview a send",
     description:

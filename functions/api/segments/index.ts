@@ -59,7 +59,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 export const segments = group("segments", "Subscribers that match a rule over attributes and events.", [
   endpoint(
     "GET /api/v1/segments",
-    { uses: [storeRead, secrets] },
+    { agents: "read", uses: [storeRead, secrets] },
     {
       summary: "List segments, newest first",
       query: cursorQuery,
@@ -75,7 +75,7 @@ export const segments = group("segments", "Subscribers that match a rule over at
 
   endpoint(
     "POST /api/v1/segments",
-    { permission: "content:write", uses: [storeWrite, timers] },
+    { permission: "content:write", agents: "write:drafts", uses: [storeWrite, timers] },
     {
       summary: "Create a segment",
       description:
@@ -93,7 +93,7 @@ export const segments = group("segments", "Subscribers that match a rule over at
 
   endpoint(
     "POST /api/v1/segments/preview",
-    { effect: "read", uses: [storeRead] },
+    { effect: "read", agents: "read", uses: [storeRead] },
     {
       summary: "Count the subscribers that match a rule",
       description: "The body is the rule itself. Exact up to 10,000 subscribers, else estimated from a sample of them.",
@@ -112,21 +112,21 @@ export const segments = group("segments", "Subscribers that match a rule over at
 
   endpoint(
     "GET /api/v1/segments/attribute-keys",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     { summary: "List the attribute keys that subscribers have", returns: v.object({ keys: v.array(v.string()) }) },
     async ({ store }) => ({ keys: await namesOf(store, "attributes") }),
   ),
 
   endpoint(
     "GET /api/v1/segments/event-names",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     { summary: "List the names of events seen so far", returns: v.object({ names: v.array(v.string()) }) },
     async ({ store }) => ({ names: await namesOf(store, "events") }),
   ),
 
   endpoint(
     "GET /api/v1/segments/:id",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     { summary: "Get a segment", returns: Segment, errors: ["NOT_FOUND"] },
     ({ store, params }) => getSegment(store, params.id),
   ),

@@ -144,7 +144,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
 
   endpoint(
     "GET /api/v1/subscribers",
-    { uses: [storeRead, secrets] },
+    { agents: "read:pii", uses: [storeRead, secrets] },
     {
       summary: "List subscribers, newest first, or search them",
       description:
@@ -163,7 +163,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
     async ({ store }) => ({ count: await countSubscribers(store), exact: true }),
   ),
 
-  endpoint("GET /api/v1/subscribers/:id", { uses: [storeRead] }, reading, (call) => read(call)),
+  endpoint("GET /api/v1/subscribers/:id", { agents: "read", uses: [storeRead] }, reading, (call) => read(call)),
 
   endpoint(
     "PATCH /api/v1/subscribers/:id",
@@ -184,7 +184,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
 
   endpoint(
     "GET /api/v1/subscribers/:id/consents",
-    { uses: [storeRead] },
+    { agents: "read", uses: [storeRead] },
     {
       summary: "List a subscriber's consent history, newest first",
       returns: v.object({ items: v.array(Consent) }),

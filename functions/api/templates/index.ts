@@ -43,7 +43,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite] });
 export const templates = group("templates", "Reusable titles and bodies of messages.", [
   endpoint(
     "POST /api/v1/templates",
-    { permission: "content:write" },
+    { permission: "content:write", agents: "write:drafts" },
     {
       summary: "Create a template",
       body: NewTemplate,
@@ -56,7 +56,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
 
   endpoint(
     "GET /api/v1/templates",
-    {},
+    { agents: "read" },
     {
       summary: "List templates, newest first",
       query: v.object({ ...pageFields("per_page"), name: v.optional(v.string()) }),
@@ -67,7 +67,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
 
   endpoint(
     "GET /api/v1/templates/:id",
-    {},
+    { agents: "read" },
     { summary: "Get a template", returns: Template, errors: ["NOT_FOUND"] },
     ({ store, params }) => getTemplate(store, params.id),
   ),

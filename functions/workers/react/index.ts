@@ -1,7 +1,6 @@
 // What must follow from a write follows from the table's stream: small messages with ids, and nothing else.
 import { throwFailures } from "../../../shared/failures.ts";
 import { streamWorker } from "../../../shared/worker.ts";
-import { accountUses, queueAccountMails } from "./accounts.ts";
 import { assetUses, queueAssetDeletion } from "./assets.ts";
 import { campaignUses, queueCampaigns } from "./campaigns.ts";
 import { changesOf } from "./change.ts";
@@ -39,7 +38,6 @@ const steps = [
   indexNames,
   queueAssetDeletion,
   planRecounts,
-  queueAccountMails,
 ] as const;
 
 export const react = streamWorker(
@@ -62,7 +60,6 @@ export const react = streamWorker(
     ...channelUses,
     ...assetUses,
     ...recountUses,
-    ...accountUses,
   ],
   async (records, context) => {
     const changes = changesOf(records);

@@ -1,6 +1,7 @@
 // What the API returns of one recipient of a send (F2).
 import * as v from "valibot";
 import { grammar } from "../../http/grammar.ts";
+import { personal } from "../../http/personal.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import { channelClasses } from "../../rules/reach.ts";
 
@@ -32,7 +33,7 @@ const Share = v.object({ percentage: v.number(), bucket: v.number() });
 const Clause = v.object({
   key: v.string(),
   condition: v.pipe(v.any(), grammar("ClauseCondition")),
-  value: v.any(),
+  value: personal(v.any()),
   matches: v.boolean(),
 });
 export type Clause = v.InferOutput<typeof Clause>;

@@ -1,6 +1,7 @@
 // The preview of a send (F8): its audience is judged as the send would judge it, and nothing is written.
 import * as v from "valibot";
 import { timestamp } from "../../clock.ts";
+import { personal } from "../../http/personal.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import { scopeOf } from "../../providers/arms.ts";
 import type { StoreReader } from "../../resources.ts";
@@ -56,10 +57,10 @@ export const SendPreview = v.object({
       variant_id: v.nullable(v.string()),
       channels: v.array(v.string()),
       deferred_until: v.nullable(Timestamp),
-      title: v.nullable(v.string()),
-      body: v.nullable(v.string()),
+      title: personal(v.nullable(v.string())),
+      body: personal(v.nullable(v.string())),
       /** Of a send with custom data. */
-      data: v.optional(v.nullable(v.record(v.string(), v.any()))),
+      data: personal(v.optional(v.nullable(v.record(v.string(), v.any())))),
     }),
   ),
   /** Some of the ones that would be skipped, by reason. */

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { timestamp, uuidV7 } from "../../clock.ts";
+import { personal } from "../../http/personal.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreContext, StoreReader } from "../../resources.ts";
 import { absent, all, any, atMost, is } from "../conditions.ts";
@@ -20,10 +21,10 @@ import { ConsentItem, consentFields, isAlive, Profile, type ProfileRow } from ".
 
 export const Consent = v.object({
   ...consentFields,
-  source: v.nullable(v.string()),
+  source: personal(v.nullable(v.string())),
   evidence: v.object({
-    ip: v.nullable(v.string()),
-    text: v.nullable(v.string()),
+    ip: personal(v.nullable(v.string())),
+    text: personal(v.nullable(v.string())),
     import_job_id: v.nullable(v.string()),
   }),
   recorded_at: Timestamp,

@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import * as v from "valibot";
 import { timestamp, uuidOf } from "../../clock.ts";
 import { invalid } from "../../http/errors.ts";
+import { personal } from "../../http/personal.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, any, atMost, present } from "../conditions.ts";
@@ -17,9 +18,9 @@ import { countWrite, type SubscriberCap, type SubscriberInput, writeProfile } fr
 /** SUB-1: `attributes` is a JSON-encoded object. */
 export const Subscriber = v.object({
   id: v.string(),
-  external_id: v.string(),
-  email: v.optional(v.string()),
-  attributes: v.string(),
+  external_id: personal(v.string()),
+  email: personal(v.optional(v.string())),
+  attributes: personal(v.string()),
   created_at: Timestamp,
   updated_at: Timestamp,
 });

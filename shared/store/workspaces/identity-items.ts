@@ -1,6 +1,6 @@
 // The stored form of who may call: users, members, invitations, sessions, server keys, and the counters that limit them.
 import * as v from "valibot";
-import { roles, scopes } from "../../http/roles.ts";
+import { agentScopes, roles, scopes } from "../../http/roles.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import { hashOf } from "../hash.ts";
 import { entity, platformItem } from "../item.ts";
@@ -15,12 +15,8 @@ export const UserItem = platformItem({
     ...userFields,
     password: v.string(),
     created_at: Timestamp,
-    /** When the user proved that the mailbox is theirs. */
-    confirmed_at: v.optional(Timestamp),
     /** How often the user joined a workspace by an invitation. */
     joined: v.optional(v.number()),
-    /** Rises with every session that begins and every new password: a new password ends exactly the sessions there are. */
-    logins: v.optional(v.number()),
   },
   writers: ["api-auth", "operator", "purge"],
   purge: "with-members",
@@ -39,12 +35,7 @@ export const MemberItem = platformItem({
   pk: ({ tenant }: { tenant: string }) => `TENANT#${tenant}`,
   sk: ({ user }: { user: string }) => `MEMBER#${user}`,
   prefix: "MEMBER#",
-  row: {
-    ...memberFields,
-    tenant: WorkspaceId,
-    /** The user had not confirmed the address when this row was written: their own row says whether they have since. */
-    unconfirmed: v.optional(v.literal(true)),
-  },
+  row: { ...memberFields, tenant: WorkspaceId },
   writers: ["api-auth", "api-team", "operator", "purge"],
   purge: "by-key",
 });
@@ -61,13 +52,11 @@ export const MembershipItem = platformItem({
 export const invitationFields = { id: v.string(), email: v.string(), role: v.picklist(roles), expires_at: Timestamp };
 
 export const InvitationItem = platformItem({
-  about: "An invitation, found by the SHA-256 of its token: single use.",
-  pk: ({ digest }: { digest: string }) => `INVITE#${digest}`,
+  about: "An invitation, found by its token: single use.",
+  pk: ({ token }: { token: string }) => `INVITE#${hashOf(token)}`,
   row: {
     ...invitationFields,
     tenant: WorkspaceId,
-    /** The token was in a mail and nowhere else: who has it reads the mailbox (ACC-9). */
-    mailed: v.optional(v.literal(true)),
     /** Wrong passwords of an existing user. */
     failures: v.optional(v.number()),
     expires: v.number(),
@@ -82,7 +71,7 @@ export const InvitedItem = platformItem({
   pk: ({ tenant }: { tenant: string }) => `TENANT#${tenant}`,
   sk: ({ email }: { email: string }) => `INVITED#${hashOf(email.toLowerCase())}`,
   prefix: "INVITED#",
-  row: { ...invitationFields, digest: v.optional(v.string()), expires: v.number() },
+  row: { ...invitationFields, expires: v.number() },
   writers: ["api-auth", "api-team"],
   lifetime: "7 days",
   purge: "by-key",
@@ -95,6 +84,26 @@ export const RegistrationInvite = platformItem({
   writers: ["operator"],
   lifetime: "7 days",
   purge: "kept",
+});
+
+export const RefreshFamily = platformItem({
+  about: "A session: the hash of the refresh token that is valid now, and of the one before for 10 s.",
+  pk: ({ family }: { family: string }) => `REFRESH#${family}`,
+  row: {
+    user: v.string(),
+    tenant: WorkspaceId,
+    /** What successors are derived from, in base64. */
+    seed: v.string(),
+    read_only: v.optional(v.literal(true)),
+    current: v.string(),
+    previous: v.optional(v.string()),
+    previous_until: v.optional(v.number()),
+    expires_at: v.number(),
+    expires: v.number(),
+  },
+  writers: ["api-auth"],
+  lifetime: "30 days after the last use",
+  purge: "by-tenant-attribute",
 });
 
 /** What is shown of a server key: attributes of its row, and fields of the API. */
@@ -132,6 +141,37 @@ export const ServerCredential = platformItem({
 /** The key of a server key's credential: its row holds the whole partition key. */
 export const credentialKeyOf = ({ credential }: { credential: string }) => ({ hash: credential.slice("KEY#".length) });
 
+/** What is shown of an agent key. */
+export const agentKeyFields = {
+  id: v.string(),
+  name: v.string(),
+  prefix: v.string(),
+  scopes: v.array(v.picklist(agentScopes)),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+};
+
+export const AgentKeyItem = entity("agent-key", {
+  about: "An agent key as the workspace lists it, with the key of its credential.",
+  row: { ...agentKeyFields, credential: v.string() },
+  writers: ["api-account"],
+});
+
+export const AgentCredential = platformItem({
+  about: "What an agent key opens, found by the hash of the key.",
+  pk: ({ hash }: { hash: string }) => `AGENT#${hash}`,
+  row: {
+    tenant: WorkspaceId,
+    id: v.string(),
+    scopes: agentKeyFields.scopes,
+    expires_at: Timestamp,
+    last_used_at: v.optional(Timestamp),
+    revoked_at: v.optional(Timestamp),
+  },
+  writers: ["api-account", "api-mcp"],
+  purge: "by-tenant-attribute",
+});
+
 /** The counter of one window. */
 const counter = { count: v.number(), expires: v.number() };
 
@@ -139,7 +179,8 @@ const counter = { count: v.number(), expires: v.number() };
 export const requestCountPrefix = (tenant: string): string => `LIMIT#minute#${tenant}#`;
 
 export const RequestCount = platformItem({
-  about: "Requests with dashboard tokens in a minute of a workspace: the only write that a refused request makes.",
+  about:
+    "Requests with dashboard tokens and agent keys in a minute of a workspace: the only write that a refused request makes.",
   pk: ({ tenant, minute }: { tenant: string; minute: number }) => `${requestCountPrefix(tenant)}${minute}`,
   row: counter,
   writers: ["api-*", "stream"],

@@ -1,0 +1,99 @@
+// Keys for agents: what a member gives to a program that calls the tools of `/v1/mcp`.
+import * as v from "valibot";
+import { endpoints } from "../../../shared/http/endpoint.ts";
+import { ApiError, notFound } from "../../../shared/http/errors.ts";
+import { agentScopes, holds, permissionOfScope } from "../../../shared/http/roles.ts";
+import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/resources.ts";
+import {
+  AgentKey,
+  createAgentKey,
+  listAgentKeys,
+  revokeAgentKey,
+} from "../../../shared/store/workspaces/agent-keys.ts";
+import { agentKeyFields } from "../../../shared/store/workspaces/identity-items.ts";
+
+const DEFAULT_DAYS = 90;
+const MAX_DAYS = 365;
+const NAMED = "must be one of read, read:pii, write:drafts, write:send";
+
+const NewAgentKey = v.strictObject({
+  name: v.pipe(
+    v.string("must be a string"),
+    v.trim(),
+    v.nonEmpty("must not be empty"),
+    v.maxLength(128),
+    v.description("What the key is for, as the list shows it"),
+  ),
+  scopes: v.pipe(
+    v.optional(
+      v.pipe(
+        v.array(v.picklist(agentScopes, NAMED), "must be an array"),
+        v.minLength(1, "must name at least one scope"),
+        v.maxLength(agentScopes.length),
+      ),
+      ["read"],
+    ),
+    v.description(
+      "`read`: counts, reports and definitions without personal data. `read:pii`: with it. `write:drafts`: makes " +
+        "drafts. `write:send`: plans sends and confirms them. Each of the others holds `read` as well",
+    ),
+  ),
+  expires_in_days: v.pipe(
+    v.optional(
+      v.pipe(
+        v.number("must be a number"),
+        v.integer("must be a whole number"),
+        v.minValue(1, "must be at least 1"),
+        v.maxValue(MAX_DAYS, `must be at most ${MAX_DAYS}`),
+      ),
+      DEFAULT_DAYS,
+    ),
+    v.description("After this many days the key opens nothing"),
+  ),
+});
+
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
+
+export const agentKeys = [
+  endpoint(
+    "POST /api/v1/agent-keys",
+    { permission: "credentials:manage", uses: [storeWrite, platformWrite] },
+    {
+      summary: "Create an agent key: only this response contains the key itself",
+      description:
+        "The key opens `POST /v1/mcp` and nothing else. A member gives only what the member's own role holds: " +
+        "`write:drafts` needs `content:write`, `write:send` needs `send`.",
+      body: NewAgentKey,
+      returns: v.object({ ...agentKeyFields, key: v.string() }),
+      status: 201,
+      example: { body: { name: "Reports", scopes: ["read"] } },
+    },
+    async ({ store, platform, caller, body: { name, scopes, expires_in_days: days } }) => {
+      for (const scope of scopes) {
+        const permission = permissionOfScope[scope];
+        if (permission && caller.kind === "dashboard" && !holds(caller.role, permission))
+          throw new ApiError(
+            "FORBIDDEN",
+            `The role ${caller.role} lacks the permission ${permission}, so it may not give ${scope}.`,
+          );
+      }
+      return createAgentKey(store, platform, { name, scopes, days });
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/agent-keys",
+    { uses: [storeRead, platformRead] },
+    { summary: "List agent keys, newest first", returns: v.object({ items: v.array(AgentKey) }) },
+    async ({ store, platform }) => ({ items: await listAgentKeys(store, platform) }),
+  ),
+
+  endpoint(
+    "DELETE /api/v1/agent-keys/:id",
+    { permission: "credentials:manage", uses: [storeRead, platformWrite] },
+    { summary: "Revoke an agent key at once", errors: ["NOT_FOUND"] },
+    async ({ store, platform, params }) => {
+      if (!(await revokeAgentKey(store, platform, params.id))) throw notFound("agent key");
+    },
+  ),
+];

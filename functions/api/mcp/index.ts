@@ -1,0 +1,223 @@
+// The surface of agents: one endpoint of the Model Context Protocol, whose tools are endpoints of the other groups.
+import * as v from "valibot";
+import type { Context } from "../../../shared/deps.ts";
+import { type Call, endpoints, group, replyWith } from "../../../shared/http/endpoint.ts";
+import { ApiError, toApiError } from "../../../shared/http/errors.ts";
+import { limitRequests } from "../../../shared/http/gates.ts";
+import { requestTokens } from "../../../shared/http/request-tokens.ts";
+import { errorFields } from "../../../shared/log.ts";
+import { platformWrite, storeWrite } from "../../../shared/resources.ts";
+import {
+  errorOf,
+  INSTRUCTIONS,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  isStateless,
+  METHOD_NOT_FOUND,
+  negotiated,
+  RpcError,
+  type RpcMessage,
+  resultOf,
+  SERVER_INFO,
+  VERSIONS,
+  versionOf,
+} from "./protocol.ts";
+import { CREATE, confirmSend, planSend, type SendContext } from "./sends.ts";
+import { toolSpecs } from "./tools.gen.ts";
+import {
+  type Agent,
+  type Arguments,
+  agentTools,
+  holdsScope,
+  requireAgentScope,
+  shownTo,
+  type ToolSpec,
+} from "./tools.ts";
+
+const MAX_BYTES = 262_144;
+const MAX_BATCH = 10;
+/** How long a client may keep the list of tools. */
+const LIST_TTL_MS = 300_000;
+const CAPABILITIES = { tools: {} };
+
+const Message = v.looseObject({
+  jsonrpc: v.pipe(v.literal("2.0", 'must be "2.0"'), v.description("The version of JSON-RPC")),
+  id: v.pipe(
+    v.optional(v.union([v.string(), v.number()], "must be a string or a number")),
+    v.description("Names a request. Absent: a notification, which is not answered"),
+  ),
+  method: v.pipe(
+    v.optional(v.string("must be a string")),
+    v.description("`initialize`, `server/discover`, `ping`, `tools/list` or `tools/call`"),
+  ),
+  params: v.pipe(
+    v.optional(v.looseObject({}, "must be an object")),
+    v.description("Of the method. `tools/call`: `name` and `arguments`"),
+  ),
+});
+
+const Answer = v.looseObject({
+  jsonrpc: v.pipe(v.literal("2.0"), v.description("The version of JSON-RPC")),
+  id: v.pipe(v.optional(v.union([v.string(), v.number()])), v.description("That of the request")),
+  result: v.optional(v.pipe(v.looseObject({}), v.description("The result of the method"))),
+  error: v.pipe(
+    v.optional(
+      v.object({
+        code: v.pipe(v.number(), v.description("Of JSON-RPC or of the Model Context Protocol")),
+        message: v.pipe(v.string(), v.description("What is wrong, for people")),
+        data: v.pipe(v.optional(v.any()), v.description("More about it: the supported revisions")),
+      }),
+    ),
+    v.description("Instead of a result, where the protocol was not kept"),
+  ),
+});
+
+const uses = [storeWrite, agentTools, platformWrite, requestTokens] as const;
+type McpCall = Call & Context<typeof uses>;
+
+const endpoint = endpoints({ credentials: ["agent"], uses: [] });
+
+export const mcp = group("mcp", "The tools of agents: the Model Context Protocol over streamable HTTP.", [
+  endpoint(
+    "POST /v1/mcp",
+    { uses },
+    {
+      summary: "Speak the Model Context Protocol (JSON-RPC) with an agent key",
+      description:
+        `Streamable HTTP with JSON answers and without sessions, in the revisions ${VERSIONS.join(", ")}. Tools are the ` +
+        "endpoints that are marked for agents; `tools/list` names those of the key's scopes. Results hold no personal " +
+        "data unless the key has `read:pii`. `plan_send` returns a preview and a token, which `confirm_send` takes " +
+        "within 10 minutes, once, if neither the content nor the audience has changed. A notification is answered by " +
+        "202 without a body. Each message counts against the workspace's limit of requests per minute.",
+      body: v.union([Message, v.pipe(v.array(Message), v.minLength(1), v.maxLength(MAX_BATCH))]),
+      batches: true,
+      maxBytes: { agent: MAX_BYTES },
+      returns: v.union([Answer, v.array(Answer)]),
+      status: 200,
+      replies: {
+        202: { description: "A notification was taken" },
+        400: { description: "The protocol's own error", returns: Answer },
+        404: { description: "The method is not known", returns: Answer },
+      },
+      errors: ["FORBIDDEN", "FILE_TOO_LARGE"],
+      example: {
+        body: { jsonrpc: "2.0", id: 1, method: "ping" },
+        returns: { jsonrpc: "2.0", id: 1, result: {} },
+      },
+    },
+    async (call) => {
+      // A browser page has no business here, and could reach a service of the local network (DNS rebinding).
+      if (call.headers.origin !== undefined)
+        throw new ApiError("FORBIDDEN", "Pages of browsers may not call this endpoint.");
+      const { body } = call;
+      if (!Array.isArray(body)) return answered(await answerOf(call, body));
+      const answers: (Reply | undefined)[] = [];
+      for (const [n, message] of body.entries()) {
+        if (n > 0) await limitRequests(call.caller, call.platform, call.requestTokens);
+        answers.push(await answerOf(call, message, true));
+      }
+      const sent = answers.flatMap((answer) => (answer ? [answer.body] : []));
+      return sent.length === 0 ? replyWith(202) : sent;
+    },
+  ),
+]);
+
+interface Reply {
+  status: number;
+  body: ReturnType<typeof resultOf> | ReturnType<typeof errorOf>;
+}
+
+const answered = (reply: Reply | undefined) => (reply ? replyWith(reply.status, reply.body) : replyWith(202));
+
+/** The answer to one message; undefined for one that has none. */
+async function answerOf(call: McpCall, message: RpcMessage, isBatched = false): Promise<Reply | undefined> {
+  const { id, method } = message;
+  if (id === undefined || method === undefined) {
+    if (id === undefined && method === undefined)
+      return { status: 400, body: errorOf(id, new RpcError(INVALID_REQUEST, "A message has a method or an id.")) };
+    return undefined;
+  }
+  try {
+    const version = versionOf(message, call.headers);
+    if (isBatched && version !== "2025-03-26")
+      throw new RpcError(INVALID_REQUEST, "This revision has no batches.", { status: 400 });
+    const stateless = isStateless(version);
+    const result = await resultFor(call, message, stateless);
+    const identity = { resultType: "complete", _meta: { "io.modelcontextprotocol/serverInfo": SERVER_INFO } };
+    return { status: 200, body: resultOf(id, { ...result, ...(stateless && identity) }) };
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    return { status: error.status, body: errorOf(id, error) };
+  }
+}
+
+async function resultFor(call: McpCall, { method, params = {} }: RpcMessage, stateless: boolean): Promise<object> {
+  const cached = { ttlMs: LIST_TTL_MS, cacheScope: "private" };
+  const agent = agentOf(call);
+  switch (method) {
+    case "initialize":
+      if (stateless) break;
+      return {
+        protocolVersion: negotiated(params.protocolVersion),
+        capabilities: CAPABILITIES,
+        serverInfo: SERVER_INFO,
+        instructions: INSTRUCTIONS,
+      };
+    case "ping":
+      if (stateless) break;
+      return {};
+    case "server/discover":
+      return { supportedVersions: VERSIONS, capabilities: CAPABILITIES, instructions: INSTRUCTIONS, ...cached };
+    case "tools/list":
+      return {
+        tools: toolSpecs
+          .filter(({ scope }) => holdsScope(agent, scope))
+          .map(({ scope: _, route: __, ...shown }) => shown),
+        ...(stateless && cached),
+      };
+    case "tools/call":
+      return callTool(call, agent, params);
+  }
+  throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`, { status: stateless ? 404 : 200 });
+}
+
+function agentOf({ caller }: Call): Agent {
+  if (caller.kind !== "agent") throw new Error("Only agent keys open this endpoint.");
+  return caller;
+}
+
+/** The result of a tool; a refusal is a result as well, so that the agent can correct itself. */
+async function callTool(call: McpCall, agent: Agent, { name, arguments: given = {} }: Arguments): Promise<object> {
+  const spec = toolSpecs.find((one) => one.name === name);
+  if (!spec) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${String(name)}`);
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw new RpcError(INVALID_PARAMS, "arguments must be an object");
+  const { log, requestId } = call;
+  const entry = { tool: spec.name, key: agent.key, tenant: agent.workspace.tenant, request_id: requestId };
+  try {
+    requireAgentScope(agent, spec.scope);
+    const result = await runTool(call, agent, spec, given as Arguments);
+    log({ level: "info", message: "tool called", ...entry });
+    const structured = result ?? { ok: true };
+    return { content: [{ type: "text", text: JSON.stringify(structured) }], structuredContent: structured };
+  } catch (error) {
+    const refusal = toApiError(error, requestId);
+    const isOurs = refusal.status >= 500;
+    log({
+      level: isOurs ? "error" : "info",
+      message: isOurs ? "tool failed" : "tool refused",
+      ...entry,
+      code: refusal.code,
+      ...(isOurs && errorFields(error)),
+    });
+    return { content: [{ type: "text", text: JSON.stringify(refusal.body()) }], isError: true };
+  }
+}
+
+function runTool(call: McpCall, agent: Agent, { name, route }: ToolSpec, given: Arguments): Promise<unknown> {
+  const { store, tools, sourceIp, requestId, clock, ids, log } = call;
+  const around = { caller: agent, sourceIp, requestId, clock, ids, log };
+  const run: SendContext["run"] = (one, input, headers = {}) => tools.run(one, input, { ...around, headers });
+  if (route === CREATE) return (name === "plan_send" ? planSend : confirmSend)({ agent, store, run }, given);
+  return run(route, given).then((result) => shownTo(agent, route, result));
+}

@@ -1,0 +1,107 @@
+// Tools of agents: endpoints marked with `agents`, run in this process with the caller's workspace and their own checks.
+import * as v from "valibot";
+import { type Capability, opener } from "../../../shared/deps.ts";
+import type { Caller } from "../../../shared/http/authenticate.ts";
+import { type Call, type Endpoint, isReply } from "../../../shared/http/endpoint.ts";
+import { ApiError, invalid } from "../../../shared/http/errors.ts";
+import { parseBody, parseQuery, readParams, refuseDeepBody } from "../../../shared/http/input.ts";
+import { withoutInvisible, withoutPersonal } from "../../../shared/http/personal.ts";
+import type { AgentScope } from "../../../shared/http/roles.ts";
+import { requireFeature } from "../../../shared/plans.ts";
+import { callable } from "./callable.ts";
+
+/** A tool as `tools/list` shows it, and the endpoint behind it: generated from the declarations. */
+export interface ToolSpec {
+  name: string;
+  title: string;
+  description: string;
+  scope: AgentScope;
+  route: string;
+  inputSchema: { type: "object"; [keyword: string]: unknown };
+  annotations: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint?: boolean; openWorldHint: boolean };
+}
+
+export type Agent = Extract<Caller, { kind: "agent" }>;
+export type Arguments = Readonly<Record<string, unknown>>;
+type Around = Pick<Call, "headers" | "sourceIp" | "requestId" | "clock" | "ids" | "log"> & { caller: Agent };
+
+export interface Tools {
+  /** The result of an endpoint for these arguments, as the API would return it. @throws ApiError. */
+  run(route: string, given: Arguments, around: Around): Promise<unknown>;
+}
+
+/** A key holds a scope; every key may read what is not personal. */
+export const holdsScope = ({ scopes }: Agent, scope: AgentScope): boolean => scope === "read" || scopes.includes(scope);
+
+export function endpointOf(route: string): Endpoint {
+  const endpoint = callable.get(route);
+  if (!endpoint) throw new Error(`The tool of ${route} has no endpoint in callable.ts.`);
+  return endpoint;
+}
+
+const entriesOf = (schema: v.GenericSchema | undefined): Readonly<Record<string, unknown>> | undefined =>
+  (schema as { entries?: Record<string, unknown> } | undefined)?.entries;
+
+/** Arguments are parameters of the path, of the query, and fields of the body, side by side; a body without fields is `body`. */
+export function inputOf({ route, shape }: Endpoint, given: Arguments) {
+  const params: Record<string, string> = {};
+  const query: Record<string, string> = {};
+  const rest: Record<string, unknown> = {};
+  const parameters = [...route.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+  const queried = entriesOf(shape.query) ?? {};
+  for (const [name, value] of Object.entries(given)) {
+    const isParameter = parameters.includes(name);
+    if (!isParameter && !Object.hasOwn(queried, name)) rest[name] = value;
+    else if (typeof value === "object" || value === undefined) throw invalid({ [name]: "must be a single value" });
+    else (isParameter ? params : query)[name] = String(value);
+  }
+  for (const name of parameters) if (params[name] === undefined) throw invalid({ [name]: "is required" });
+  if (!shape.body) {
+    for (const name of Object.keys(rest)) throw invalid({ [name]: "is not a known field" });
+    return { params, query, body: undefined };
+  }
+  if (entriesOf(shape.body)) return { params, query, body: rest };
+  const { body = {}, ...more } = rest;
+  for (const name of Object.keys(more)) throw invalid({ [name]: "is not a known field" });
+  return { params, query, body };
+}
+
+/** All that the endpoints behind the tools may touch, and nothing more. */
+export const agentTools: Capability<"tools", Tools> = {
+  as: "tools",
+  env: [...callable.values()].flatMap(({ uses }) => uses.flatMap(({ env }) => env)),
+  grants: [...callable.values()].flatMap(({ uses }) => uses.flatMap(({ grants }) => grants)),
+  open: (deps) => {
+    const open = opener(deps);
+    const bound = new Map([...callable].map(([route, { uses }]) => [route, open(uses)]));
+    return (tenant) => ({
+      run: async (route, given, around) => {
+        const endpoint = endpointOf(route);
+        const { access, shape } = endpoint;
+        if (access.feature) requireFeature(around.caller.workspace.plan, access.feature);
+        const { params, query, body } = inputOf(endpoint, given);
+        if (shape.body) refuseDeepBody(shape, body);
+        const result = await endpoint.handler({
+          ...bound.get(route)!(tenant),
+          ...around,
+          tenant,
+          cookies: {},
+          params: readParams(params),
+          query: parseQuery(shape, query),
+          body: parseBody(shape, body),
+          form: undefined,
+          raw: undefined,
+        });
+        return shape.returns && v.parse(shape.returns, isReply(result) ? result.body : result);
+      },
+    });
+  },
+};
+
+/** What an agent sees of a result: without personal data unless its key has `read:pii`. */
+export const shownTo = (agent: Agent, route: string, result: unknown): unknown =>
+  withoutInvisible(holdsScope(agent, "read:pii") ? result : withoutPersonal(endpointOf(route).shape.returns, result));
+
+export function requireAgentScope(agent: Agent, scope: AgentScope): void {
+  if (!holdsScope(agent, scope)) throw new ApiError("FORBIDDEN", `This key lacks the scope ${scope}.`);
+}

@@ -1,0 +1,94 @@
+// Personal data in responses: fields are marked in their schemas, and left out for a caller that may not see them.
+import * as v from "valibot";
+
+/** The mark of a personal field, as the reference shows it. */
+const MARK = "x-personal";
+
+/** Marks a field of a response as personal data of a subscriber: an agent key needs `read:pii` to see it. */
+/* @__NO_SIDE_EFFECTS__ */
+export const personal = <const S extends v.GenericSchema>(schema: S) => v.pipe(schema, v.metadata({ [MARK]: true }));
+
+interface Shape {
+  type: string;
+  entries?: Readonly<Record<string, v.GenericSchema>>;
+  item?: v.GenericSchema;
+  items?: readonly v.GenericSchema[];
+  value?: v.GenericSchema;
+  wrapped?: v.GenericSchema;
+  options?: readonly v.GenericSchema[];
+  getter?: (input: unknown) => v.GenericSchema;
+}
+
+const shapeOf = (schema: v.GenericSchema): Shape => schema as unknown as Shape;
+
+export const isPersonal = (schema: v.GenericSchema): boolean =>
+  (v.getMetadata(schema as never) as Record<string, unknown>)[MARK] === true ||
+  (shapeOf(schema).wrapped !== undefined && isPersonal(shapeOf(schema).wrapped!));
+
+/** What has these names is personal where a schema says nothing of the value: rules, filters, data of a workspace. */
+const PERSONAL_NAMES: ReadonlySet<string> = new Set([
+  "email",
+  "phone",
+  "external_id",
+  "external_ids",
+  "first_name",
+  "last_name",
+  "full_name",
+  "address",
+  "ip",
+  "token",
+  "password",
+]);
+
+const REDACTED = "[personal]";
+const EMAIL = /[^\s@"'<>()[\]{},;:]+@[^\s@"'<>()[\]{},;:]+\.[A-Za-z]{2,}/g;
+const PHONE = /\+\d[\d ().-]{5,17}\d/g;
+
+/** Texts without e-mail addresses and phone numbers, wherever a person has written them. */
+const scrubbed = (text: string): string => text.replaceAll(EMAIL, REDACTED).replaceAll(PHONE, REDACTED);
+
+/** A value without what its schema marks as personal, and without addresses and numbers in its texts. */
+export function withoutPersonal(schema: v.GenericSchema | undefined, value: unknown): unknown {
+  if (typeof value === "string") return scrubbed(value);
+  if (typeof value !== "object" || value === null) return value;
+  const shape = schema && resolved(schema, value);
+  if (Array.isArray(value)) return value.map((one, i) => withoutPersonal(shape?.item ?? shape?.items?.[i], one));
+  const kept = Object.entries(value).flatMap(([name, one]): [string, unknown][] => {
+    const declared = shape?.entries?.[name];
+    if (declared) return isPersonal(declared) ? [] : [[name, withoutPersonal(declared, one)]];
+    const known = shape?.type === "record" ? shape.value : undefined;
+    if (known && isClosed(known)) return [[scrubbed(name), withoutPersonal(known, one)]];
+    const isNamed = PERSONAL_NAMES.has(name.toLowerCase()) || (name === "value" && comparesPersonal(value));
+    return [[scrubbed(name), isNamed ? REDACTED : withoutPersonal(undefined, one)]];
+  });
+  return Object.fromEntries(kept);
+}
+
+/** A condition of a rule in its flat form: `{key: "email", operator, value}`. */
+const comparesPersonal = (value: object): boolean =>
+  "key" in value && typeof value.key === "string" && PERSONAL_NAMES.has(value.key.toLowerCase());
+
+/** Numbers and the like: the names of their record are not names of fields (counts by channel: `email`). */
+const isClosed = (schema: v.GenericSchema): boolean =>
+  !["any", "unknown", "record", "custom", "string"].includes(shapeOf(schema).type);
+
+/** The schema behind `optional`, `nullable`, `lazy` and alternatives that decides for this value. */
+function resolved(schema: v.GenericSchema, value: unknown): Shape | undefined {
+  const shape = shapeOf(schema);
+  if (shape.wrapped) return resolved(shape.wrapped, value);
+  if (shape.getter) return resolved(shape.getter(value), value);
+  if (!shape.options || typeof shape.options[0] !== "object") return shape;
+  const fitting = shape.options.find((one) => v.is(one, value));
+  return fitting && resolved(fitting, value);
+}
+
+/** Characters that a reader does not see: a text may hide instructions in them. */
+const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+
+/** The same value without characters that a reader does not see. */
+export function withoutInvisible(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll(INVISIBLE, "");
+  if (Array.isArray(value)) return value.map(withoutInvisible);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutInvisible(one)]));
+}

@@ -1,0 +1,129 @@
+// A send by an agent: planned, confirmed once, and refused where it is no longer what was planned.
+import { beforeEach, describe, expect, it } from "vitest";
+import { MINUTE } from "../../shared/clock.ts";
+import { createMcp } from "../support/mcp.ts";
+import { addPeople } from "../support/people.ts";
+import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let tenant: Tenant;
+let owner: Headers;
+let mcp: ReturnType<typeof createMcp>;
+let key: string;
+let people: string[];
+beforeEach(async () => {
+  world = await testWorld();
+  tenant = await world.tenant();
+  owner = await tenant.dashboard();
+  mcp = createMcp(world, tenant);
+  key = await mcp.key("write:send");
+  people = await addPeople(world, tenant, 3);
+});
+
+const toAll = { target: { type: "all" }, title: "Sale", body: "Today only." };
+const plan = async (body: object = toAll) => (await mcp.tool(key, "plan_send", body)).value;
+const confirm = (token: string, as = key) => mcp.tool(as, "confirm_send", { token });
+const sends = async () => (await world.call("GET /api/v1/notifications", { as: await tenant.dashboard() })).body.items;
+
+describe("AGT-3 F18 a send by an agent", () => {
+  it("AGT-3 F18 D-MCP is planned without being sent, and sent once by its confirmation", async () => {
+    const planned = await plan();
+    expect(planned).toMatchObject({
+      token: expect.stringMatching(/^plan_[A-Za-z0-9_-]{32}$/),
+      expires_at: "2026-11-20T12:10:00.000Z",
+      exact: true,
+      counts: { total: 3, sent: 3 },
+      samples: expect.arrayContaining([expect.objectContaining({ channels: expect.any(Array) })]),
+      cost: { sends: 3, used: 0, left: 100_000_000 },
+    });
+    expect(await sends()).toEqual([]);
+    const done = (await confirm(planned.token)).value;
+    expect(done).toEqual({ id: expect.any(String), sent: 3, replayed: false });
+    expect((await confirm(planned.token)).value).toEqual({ ...done, replayed: true });
+    await world.settle();
+    const [job, ...others] = await sends();
+    expect([job.id, job.counts.sent, others]).toEqual([done.id, 3, []]);
+  });
+
+  it("AGT-3 two confirmations at once are one send", async () => {
+    const { token } = await plan();
+    const answers = await Promise.all([confirm(token), confirm(token), confirm(token)]);
+    const ids = new Set(answers.flatMap(({ isError, value }) => (isError ? [] : [value.id])));
+    expect(ids.size).toBe(1);
+    expect(await sends()).toHaveLength(1);
+  });
+
+  it.each<[what: string, change: () => Promise<unknown>]>([
+    ["a subscriber more", () => addPeople(world, tenant, 1, () => ({ external_id: "new" }))],
+    [
+      "a subscriber less",
+      () => world.call(`DELETE /api/v1/subscribers/${people[0]}`, { as: owner }).then(() => world.settle()),
+    ],
+  ])("AGT-3 F18 %s: an audience that is not the one that was previewed is refused", async (_, change) => {
+    const { token } = await plan();
+    await change();
+    const refused = await confirm(token);
+    expect([refused.isError, refused.value.code]).toEqual([true, "CONFLICT"]);
+    expect(refused.value.message).toContain("audience has changed");
+    expect(await sends()).toEqual([]);
+  });
+
+  it("AGT-3 a template or a segment that was changed meanwhile is refused", async () => {
+    const post = async (route: string, body: object) => (await world.call(route, { as: owner, body })).body.id;
+    const template_id = await post("POST /api/v1/templates", { name: "a", content: { title: "a", body: "a" } });
+    const segment_id = await post("POST /api/v1/segments", {
+      name: "all",
+      rule: { attribute: { nickname: { $exists: false } } },
+    });
+    await world.settle();
+    const body = { target: { type: "segment", segment_id }, template_id };
+    const first = await plan(body);
+    expect(first.counts.total).toBe(3);
+    const content = { title: "a", body: "Something else" };
+    await world.call(`PATCH /api/v1/templates/${template_id}`, { as: owner, body: { content } });
+    expect((await confirm(first.token)).value.message).toContain("content or the rule");
+    const second = await plan(body);
+    const rule = { attribute: { nickname: { $ne: "x" } } };
+    const changed = await world.call(`PATCH /api/v1/segments/${segment_id}`, {
+      as: owner,
+      body: { name: "all", rule },
+    });
+    expect(changed.body).toMatchObject({ rule });
+    await world.settle();
+    expect((await confirm(second.token)).value.message).toContain("content or the rule");
+    expect(await sends()).toEqual([]);
+  });
+
+  it("AGT-3 a token is good for ten minutes, for its key alone, and cannot be guessed", async () => {
+    const { token } = await plan();
+    const stranger = createMcp(world, await world.tenant());
+    const strange = await stranger.tool(await stranger.key("write:send"), "confirm_send", { token });
+    expect(strange.value.code).toBe("NOT_FOUND");
+    expect((await confirm(token, await mcp.key("write:send"))).value.code).toBe("NOT_FOUND");
+    for (const guess of ["", "plan_", `plan_${"a".repeat(32)}`, "PLAN#x", "../x"])
+      expect((await confirm(guess)).value.code).toBe("NOT_FOUND");
+    const more = await mcp.tool(key, "confirm_send", { token, title: "Another title" });
+    expect(more.value.fields).toEqual({ title: "is not a known field" });
+    await world.advance(10 * MINUTE);
+    expect((await confirm(token)).value).toMatchObject({
+      code: "CONFLICT",
+      message: expect.stringContaining("expired"),
+    });
+    expect(await sends()).toEqual([]);
+  });
+
+  it("AGT-3 a key that was revoked between plan and confirmation sends nothing", async () => {
+    const { token } = await plan();
+    const [{ id }] = (await world.call("GET /api/v1/agent-keys", { as: owner })).body.items;
+    await world.call(`DELETE /api/v1/agent-keys/${id}`, { as: owner });
+    expect((await mcp.rpc(key, "tools/call", { name: "confirm_send", arguments: { token } })).status).toBe(401);
+    expect(await sends()).toEqual([]);
+  });
+
+  it("AGT-3 the plan of a send that would be refused is refused", async () => {
+    const bad = await mcp.tool(key, "plan_send", { ...toAll, title: undefined });
+    expect([bad.isError, bad.value.fields]).toEqual([true, { title: expect.any(String) }]);
+    const own = await mcp.tool(key, "plan_send", { ...toAll, idempotency_key: "mine" });
+    expect(own.value.fields).toEqual({ idempotency_key: expect.any(String) });
+  });
+});
