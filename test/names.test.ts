@@ -31,6 +31,7 @@ it.each([
   ["insights", "POST /api/v1/insights/config", "config"],
   ["hooks", "GET /v1/hooks/samples/:event", "getSample"],
   ["lists", "GET /api/v1/lists/import/:jobId", "getImport"],
+  ["lists", "GET /api/v1/lists/import", "listImports"],
   ["devices", "GET /api/v1/subscribers/:id/devices", "list"],
   ["billing", "PATCH /api/v1/billing", "update"],
   ["account", "GET /v1/whoami", "getWhoami"],

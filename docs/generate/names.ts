@@ -22,6 +22,9 @@ const MANAGEMENT = / \/api\/v1\//;
 const isParameter = (segment: string | undefined) => segment?.startsWith(":") === true;
 const isCollection = (word: string) => /[^su]s$/.test(word) && !/^(sms|stats|counts|docs|jwks)$/.test(word);
 
+/** Collections whose path is in the singular. */
+const UNCOUNTED: readonly string[] = ["import"];
+
 export const pascal = (text: string): string =>
   text.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
@@ -51,6 +54,7 @@ function plainName(group: string, route: string): string {
   const before = literals.slice(0, -1);
   const owners = isParameter(words.at(-2)) ? before.map(singular) : before;
   if (last === group) return method === "GET" && isCollection(last) ? "list" : VERBS[method]!;
+  if (method === "GET" && UNCOUNTED.includes(last)) return `list${nouns([...owners, `${last}s`])}`;
   if (method === "GET") return (isCollection(last) ? "list" : "get") + nouns([...owners, last]);
   if (method !== "POST") return VERBS[method]! + nouns([...owners, last]);
   if (isCollection(last)) return `create${nouns([...owners, singular(last)])}`;

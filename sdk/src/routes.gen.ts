@@ -39,6 +39,7 @@ export const routes: RouteTable = {
   recipients: {
     previewNotifications: {"route":"POST /api/v1/notifications/preview","credentials":["dashboard"],"body":"json"},
     list: {"route":"GET /api/v1/notifications/:id/recipients","credentials":["dashboard"],"query":true},
+    getActivity: {"route":"GET /api/v1/activity","credentials":["dashboard"],"query":true},
     getNotificationsRecipient: {"route":"GET /api/v1/notifications/:id/recipients/:subscriberId","credentials":["dashboard"]},
   },
   templates: {
@@ -145,6 +146,7 @@ export const routes: RouteTable = {
     createListsImportUpload: {"route":"POST /api/v1/lists/import/uploads","credentials":["dashboard"]},
     cancelListImport: {"route":"POST /api/v1/lists/import/:jobId/cancel","credentials":["dashboard"]},
     getListsImport: {"route":"GET /api/v1/lists/import/:jobId","credentials":["dashboard"]},
+    listListsImports: {"route":"GET /api/v1/lists/import","credentials":["dashboard"],"query":true},
   },
   insights: {
     getFunnel: {"route":"GET /api/v1/insights/funnel","credentials":["dashboard"],"query":true},

@@ -507,6 +507,23 @@ export interface AccessToken {
   expires_in: number;
 }
 
+export interface ActivityEntry {
+  /** The send */
+  notification_id: string;
+  /** The subscriber */
+  subscriber_id: string | null;
+  /** The id of the subscriber in your own system */
+  external_id: string | null;
+  /** The type of the channel */
+  channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app" | null;
+  /** What became of the recipient */
+  state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+  /** Why; `null` if there is nothing to explain */
+  reason: string | null;
+  /** When it happened RFC 3339. */
+  at: string | null;
+}
+
 export interface AgentKey {
   /** The id */
   id: string;
@@ -1028,6 +1045,47 @@ export interface Heatmap {
 }
 
 export interface Import {
+  /** The import */
+  import_job_id: string;
+  /** The status */
+  status: "pending" | "processing" | "completed" | "failed" | "canceled";
+  /** Rows read so far, rejected ones included */
+  processed_rows: number;
+  /** Rows of the file; left out until processing starts */
+  total_rows?: number | undefined;
+  /** Rows that were rejected */
+  failed_rows: number;
+  /** Why the import failed; only of failed ones */
+  error_message?: string | undefined;
+  /** Whether the file is only checked and counted. Default: `false` */
+  dry_run: boolean;
+  /** Rows by the consent that they were read as */
+  consent_summary: Record<string, number>;
+  /** Where the rejected rows can be downloaded as CSV for 24 hours, each with its reason */
+  rejected_rows_url?: string | undefined;
+  /** When it was created RFC 3339. */
+  created_at: string;
+  /** What the columns of the file mean; empty until its header is read */
+  columns: ({
+    /** The name of the column in the file */
+    header: string;
+    /** A field, `attribute:<key>`, `consent evidence` or `ignore` */
+    meaning: string;
+    /** What the first row has in the column; `null` if it is not known any more */
+    sample: string | null;
+    /** The field that the column may be meant for; `null` if it is clear */
+    suggestion: string | null;
+  })[];
+  /** The first 20 of the rejected rows */
+  rejected_sample: ({
+    /** The line of the file on which the row begins */
+    line: number;
+    /** Why; `null` if there is nothing to explain */
+    reason: string;
+  })[];
+}
+
+export interface ImportsImport {
   /** The import */
   import_job_id: string;
   /** The status */
@@ -2078,7 +2136,7 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
-    /** What it is about, by its ids; `null` if that is gone */
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
     /** What became of the recipient */
     state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
@@ -2100,7 +2158,7 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
-    /** What it is about, by its ids; `null` if that is gone */
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
     /** What became of the recipient */
     state: null;
@@ -2120,7 +2178,7 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
-    /** What it is about, by its ids; `null` if that is gone */
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
     /** What became of the recipient */
     state: "opted_in" | "opted_out" | "unknown" | "suppressed";
@@ -2142,17 +2200,17 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
-    /** What it is about, by its ids; `null` if that is gone */
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
     /** What became of the recipient */
     state: "entered" | "active" | "completed" | "exited" | "canceled";
     /** Custom values for the app */
     data: {
-      /** The run */
+      /** The run of the journey */
       run_id: string;
       /** The version of the definition, from 1 */
       version: number;
-      /** The id of the step */
+      /** The step that the run is on, or where it ended */
       step: string;
       /** Why the run ended; `null` while it is active */
       end_reason: string | null;
@@ -2164,7 +2222,7 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
-    /** What it is about, by its ids; `null` if that is gone */
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
     /** What became of the recipient */
     state: "entered" | "exited";
@@ -2175,7 +2233,7 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
-    /** What it is about, by its ids; `null` if that is gone */
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
     /** What became of the recipient */
     state: "entered";
@@ -2186,7 +2244,7 @@ export interface SubscribersGetTimelineAnswer {
     at: string;
     /** The title, with the Liquid subset */
     title: string;
-    /** What it is about, by its ids; `null` if that is gone */
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
     /** What became of the recipient */
     state: string;
@@ -2506,6 +2564,20 @@ export interface RecipientsListAnswer {
   next_cursor: string;
 }
 
+export interface RecipientsGetActivityQuery {
+  /** The `next_cursor` of the page before */
+  after?: string | undefined;
+  /** At most 100: a larger one is taken as 100 */
+  limit?: number | undefined;
+}
+
+export interface RecipientsGetActivityAnswer {
+  /** The items */
+  items: ActivityEntry[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
+}
+
 export interface TemplatesCreateBody {
   /** The name */
   name: string;
@@ -2799,6 +2871,8 @@ export interface JourneysListRunsQuery {
   cursor?: string | undefined;
   status?: "active" | "completed" | "exited" | "canceled" | undefined;
   subscriber_id?: string | undefined;
+  /** Only active runs that are on this step */
+  step?: string | undefined;
 }
 
 export interface JourneysListRunsAnswer {
@@ -3203,6 +3277,19 @@ export interface ImportsCreateListsImportUploadAnswer {
   fields: Record<string, string>;
   /** How long it is valid, in seconds */
   expires_in: number;
+}
+
+export interface ImportsListListsImportsQuery {
+  /** At most 100: a larger one is taken as 100 */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface ImportsListListsImportsAnswer {
+  /** The items */
+  items: ImportsImport[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
 }
 
 export interface InsightsGetFunnelQuery {
@@ -3994,6 +4081,8 @@ export interface Endpoints {
     previewNotifications(body: RecipientsPreviewNotificationsBody, options?: CallOptions): Promise<NotificationPreview>;
     /** List the recipients of a notification with what became of each. `GET /api/v1/notifications/:id/recipients` */
     list(id: string, query?: RecipientsListQuery, options?: CallOptions): Promise<RecipientsListAnswer>;
+    /** List the recipients of the sends of the last seven days with what became of each. `GET /api/v1/activity` */
+    getActivity(query?: RecipientsGetActivityQuery, options?: CallOptions): Promise<RecipientsGetActivityAnswer>;
     /** Explain why a subscriber got a notification or did not. `GET /api/v1/notifications/:id/recipients/:subscriberId` */
     getNotificationsRecipient(id: string, subscriberId: string, options?: CallOptions): Promise<Recipient>;
   };
@@ -4181,9 +4270,11 @@ export interface Endpoints {
     /** Get a form with which to upload a file of up to 50 MB. `POST /api/v1/lists/import/uploads` */
     createListsImportUpload(options?: CallOptions): Promise<ImportsCreateListsImportUploadAnswer>;
     /** Cancel an import: it ends after the batch in progress. `POST /api/v1/lists/import/:jobId/cancel` */
-    cancelListImport(jobId: string, options?: CallOptions): Promise<Import>;
-    /** Get an import job. `GET /api/v1/lists/import/:jobId` */
+    cancelListImport(jobId: string, options?: CallOptions): Promise<ImportsImport>;
+    /** Get an import job, with what its columns mean and its first rejected rows. `GET /api/v1/lists/import/:jobId` */
     getListsImport(jobId: string, options?: CallOptions): Promise<Import>;
+    /** List imports of the last 30 days, newest first. `GET /api/v1/lists/import` */
+    listListsImports(query?: ImportsListListsImportsQuery, options?: CallOptions): Promise<ImportsListListsImportsAnswer>;
   };
   insights: {
     /** Get the funnel of a campaign or journey. `GET /api/v1/insights/funnel` */

@@ -94,6 +94,24 @@ export const MAX_VALUE_BYTES = 4_096;
 const MAX_KEY = 128;
 const REFUSED_KEYS = ["__proto__", "constructor", "prototype"];
 
+/** What a column may be mapped to: a standard field, `attribute:<key>`, or `ignore`. */
+export type ColumnMapping = Record<string, string>;
+export const IGNORED = "ignore";
+export const ATTRIBUTE = "attribute:";
+
+/** The fields that a column may be mapped to. */
+export const importFields: readonly Standard[] = Object.values(columnMeanings.csv);
+
+const isField = (text: string): text is Standard => importFields.some((field) => field === text);
+
+/** Why a column cannot be mapped so; undefined if it can. */
+export function mappingProblem(target: string): string | undefined {
+  if (target === IGNORED || isField(target)) return undefined;
+  const key = target.startsWith(ATTRIBUTE) ? target.slice(ATTRIBUTE.length) : "";
+  if (key.length > 0 && key.length <= MAX_KEY && !REFUSED_KEYS.includes(key)) return undefined;
+  return `must be ignore, attribute:<key>, or one of ${importFields.join(", ")}`;
+}
+
 export interface Columns {
   source: ImportSource;
   /** Of each cell: a standard field, evidence of consent, or an attribute. */
@@ -101,11 +119,26 @@ export interface Columns {
 }
 
 /** Reads a header. @returns its columns, or the reason why the file cannot be imported. */
-export function readHeader(header: readonly string[], source: ImportSource): Columns | { problem: string } {
+export function readHeader(
+  header: readonly string[],
+  source: ImportSource,
+  mapping: ColumnMapping = {},
+): Columns | { problem: string } {
   const found = columnMeanings[source];
-  const taken = new Set<string>();
+  const given = new Map(Object.entries(mapping).map(([name, target]) => [name.trim().toLowerCase(), target]));
+  const names = new Set(header.map((name) => name.trim().toLowerCase()));
+  const missing = [...given.keys()].find((name) => !names.has(name));
+  if (missing !== undefined) return { problem: `the mapping names ${missing}, which is no column of the file` };
+  const fields = [...given.values()].filter(isField);
+  const mappedTwice = fields.find((field, i) => fields.indexOf(field) !== i);
+  if (mappedTwice) return { problem: `two columns are mapped to ${mappedTwice}` };
+  const taken = new Set<string>(fields);
   const cells = header.map((name): Columns["cells"][number] => {
     const wanted = name.trim().toLowerCase();
+    const target = given.get(wanted);
+    if (target === IGNORED) return {};
+    if (target !== undefined && isField(target)) return { standard: target };
+    if (target !== undefined) return { attribute: target.slice(ATTRIBUTE.length) };
     const standard = Object.hasOwn(found, wanted) ? found[wanted] : undefined;
     if (standard && !taken.has(standard)) {
       taken.add(standard);
@@ -125,6 +158,43 @@ export function readHeader(header: readonly string[], source: ImportSource): Col
   const twice = extra.find((key, i) => extra.indexOf(key) !== i);
   if (twice) return { problem: `the header has two columns that become ${twice}` };
   return { source, cells };
+}
+
+/** What a column means, for people: a field, `attribute:<key>`, `consent evidence` or `ignore`. */
+export function meaningOf({ standard, evidence, attribute }: Columns["cells"][number]): string {
+  if (standard) return standard;
+  if (evidence) return "consent evidence";
+  return attribute ? ATTRIBUTE + attribute : IGNORED;
+}
+
+const LOOKS_LIKE_CONSENT = /consent|opt.?in|opt.?out|subscri/;
+const MAX_TYPOS = 2;
+
+/** The field that a column which became an attribute may be meant for. */
+export function suggestionFor(name: string, columns: Columns): string | null {
+  const taken = new Set(columns.cells.map(({ standard }) => standard));
+  const key = snakeCase(name);
+  const isFree = (field: Standard) => !taken.has(field);
+  const known = Object.values(columnMeanings).flatMap((meanings) => Object.entries(meanings));
+  const alias = known.find(([column, field]) => snakeCase(column) === key && isFree(field))?.[1];
+  if (alias) return alias;
+  const close = importFields.filter(isFree).find((field) => typos(key, field) <= MAX_TYPOS);
+  if (close) return close;
+  return LOOKS_LIKE_CONSENT.test(key) && isFree("consent_status") ? "consent_status" : null;
+}
+
+/** How many letters must be changed, added or removed to make one word of another. */
+function typos(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const change = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }
 
 const snakeCase = (name: string): string =>

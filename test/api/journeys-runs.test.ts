@@ -178,3 +178,33 @@ describe("exit conditions", () => {
     expect(await inbox(ada)).toEqual([]);
   });
 });
+
+it("RDA-13 runs are listed by the step they are on, and a journey is replaced only as its author saw it", async () => {
+  const { world, tenant, call, active, person, track, runs } = await setting();
+  const steps = graphOf({
+    pause: { delay: { duration: "3d", next: "rest" } },
+    rest: { delay: { duration: "9d", next: "end" } },
+    end: "exit",
+  });
+  const id = await active(steps);
+  for (const who of ["ada", "bob"]) await person(who);
+  await track("ada", "signed_up");
+  await world.advance(4 * DAY);
+  await track("bob", "signed_up");
+  expect((await runs(id, "?step=pause")).map(({ current_step }: { current_step: string }) => current_step)).toEqual([
+    "pause",
+  ]);
+  expect(await runs(id, "?step=rest")).toHaveLength(1);
+  expect(await runs(id, "?step=end")).toEqual([]);
+  await call(`POST /api/v1/journeys/${id}/pause`);
+  const { name, trigger, version } = (await call(`GET /api/v1/journeys/${id}`)).body;
+  const replace = async (seen: string) =>
+    world.call(`PUT /api/v1/journeys/${id}`, {
+      as: await tenant.dashboard(),
+      headers: { "if-match": seen },
+      body: { name, trigger, steps },
+    });
+  expect((await replace(`"${version + 1}"`)).status).toBe(409);
+  expect((await replace(`"${version}"`)).status).toBe(200);
+  expect((await replace(String(version))).status).toBe(409);
+});

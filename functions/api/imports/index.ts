@@ -2,31 +2,44 @@
 import * as v from "valibot";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { ApiError, notFound } from "../../../shared/http/errors.ts";
-import { isUuid, Timestamp } from "../../../shared/http/schemas.ts";
+import { limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { isUuid, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { multipart, type UploadedFile } from "../../../shared/http/upload.ts";
 import { importUploads } from "../../../shared/import-files.ts";
 import { openedRejectedLink, rejectedLinks } from "../../../shared/rejected-links.ts";
-import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
-import { importSources } from "../../../shared/rules/import-columns.ts";
+import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { type ColumnMapping, importSources, mappingProblem } from "../../../shared/rules/import-columns.ts";
 import { importStatuses } from "../../../shared/rules/import-states.ts";
+import { entityPage } from "../../../shared/store/entity-pages.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
+import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import {
   cancelImport,
   consentSummaryOf,
   createImport,
+  describeColumns,
   getImport,
   type ImportJob,
+  rejectedRows,
 } from "../../../shared/store/subscribers/imports.ts";
 
 /** LIM-6, AMB-83. */
 export const MAX_FILE_BYTES = 52_428_800;
 const FORM_SECONDS = 900;
+const MAX_MAPPED = 200;
 
 const Form = v.object({
   listId: v.optional(v.string()),
   source: v.optional(v.picklist(importSources, `must be one of ${importSources.join(", ")}`), "csv"),
   upload_id: v.optional(v.string()),
   dry_run: v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
+  mapping: v.pipe(
+    v.optional(v.string()),
+    v.description(
+      `What columns mean, as JSON: \`{"Mail": "email", "Tier": "attribute:tier", "Note": "ignore"}\`. Others keep their ` +
+        "usual meaning.",
+    ),
+  ),
 });
 
 const Job = v.object({
@@ -41,6 +54,47 @@ const Job = v.object({
   rejected_rows_url: v.optional(v.string()),
   created_at: Timestamp,
 });
+
+const MAX_REJECTED_SHOWN = 20;
+
+const JobWithColumns = v.object({
+  ...Job.entries,
+  /** Of a file whose header was read. */
+  columns: v.array(
+    v.pipe(
+      v.object({
+        header: v.string(),
+        meaning: v.string(),
+        sample: v.nullable(v.string()),
+        suggestion: v.nullable(v.string()),
+      }),
+      v.title("ImportColumn"),
+    ),
+  ),
+  /** The first of the rejected rows. */
+  rejected_sample: v.array(v.object({ line: v.number(), reason: v.string() })),
+});
+
+const MappingText = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.check((value) => !Array.isArray(value)),
+  v.record(v.string(), v.string()),
+);
+
+/** @throws 400 for what is no mapping of columns. */
+function mappingOf(text: string | undefined): ColumnMapping | undefined {
+  if (text === undefined) return undefined;
+  const parsed = v.safeParse(MappingText, text);
+  if (!parsed.success) throw bad("mapping", "must be a JSON object of texts");
+  const entries = Object.entries(parsed.output);
+  if (entries.length > MAX_MAPPED) throw bad("mapping", `must have at most ${MAX_MAPPED} columns`);
+  for (const [name, target] of entries) {
+    const problem = mappingProblem(target);
+    if (problem) throw bad(`mapping.${name}`, problem);
+  }
+  return parsed.output;
+}
 
 const jobOf = (row: ImportJob, rejected_rows_url: string | undefined): v.InferOutput<typeof Job> => ({
   import_job_id: row.id,
@@ -90,6 +144,7 @@ export const imports = group("imports", "CSV files into lists.", [
     },
     async ({ store, timers, uploads, form: { fields, file }, clock, ids }) => {
       const { listId: list, source, upload_id, dry_run } = fields;
+      const mapping = mappingOf(fields.mapping);
       if (list === undefined || !isUuid(list)) throw bad("listId", "must be the UUID of a list");
       if (!file === (upload_id === undefined)) throw bad("file", "a CSV file, or the upload_id of one, is required");
       if (file && !isCsv(file)) throw bad("file", "must be text/csv or be named .csv");
@@ -100,7 +155,7 @@ export const imports = group("imports", "CSV files into lists.", [
       if (bytes > MAX_FILE_BYTES)
         throw new ApiError("FILE_TOO_LARGE", `The file is larger than ${MAX_FILE_BYTES} bytes.`);
       if (file) await uploads.put(id, file.bytes);
-      await createImport(store, timers, { id, list, source, bytes, dry_run: dry_run === "true" });
+      await createImport(store, timers, { id, list, source, bytes, dry_run: dry_run === "true", mapping });
       return { import_job_id: id, status: "pending" };
     },
   ),
@@ -142,10 +197,41 @@ export const imports = group("imports", "CSV files into lists.", [
   endpoint(
     "GET /api/v1/lists/import/:jobId",
     { uses: [storeRead, rejectedLinks] },
-    { summary: "Get an import job", returns: Job, errors: ["NOT_FOUND"] },
+    {
+      summary: "Get an import job, with what its columns mean and its first rejected rows",
+      description:
+        "`meaning` of a column is a field, `attribute:<key>`, `consent evidence` or `ignore`. `suggestion` is the field " +
+        "that a column with an unknown name may be meant for: say so by `mapping`.",
+      returns: JobWithColumns,
+      errors: ["NOT_FOUND"],
+    },
     async ({ store, rejectedLinks, params }) => {
       const job = await getImport(store, params.jobId);
-      return jobOf(job, job.rejected_file ? await rejectedLinks.urlOf(job.id) : undefined);
+      const [url, columns, rejected] = await Promise.all([
+        job.rejected_file ? rejectedLinks.urlOf(job.id) : undefined,
+        describeColumns(store, job),
+        (job.failed ?? 0) > 0 ? rejectedRows(store, job.id, MAX_REJECTED_SHOWN) : [],
+      ]);
+      return { ...jobOf(job, url), columns, rejected_sample: rejected.map(({ line, reason }) => ({ line, reason })) };
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/lists/import",
+    { uses: [storeRead, secrets] },
+    {
+      summary: "List imports of the last 30 days, newest first",
+      query: v.object({ limit: limit(20, MAX_PER_PAGE), cursor: v.optional(v.string()) }),
+      returns: v.object({ items: v.array(Job), next_cursor: v.string() }),
+    },
+    async ({ store, secrets, query: { limit: size, cursor } }) => {
+      const [root, scope] = [await secrets.root(), `imports:${store.tenant}`];
+      const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
+      const { items, next } = await entityPage(store, ImportItem, { after, limit: size }, { read: (row) => row });
+      return {
+        items: items.map((row) => jobOf(row, undefined)),
+        next_cursor: next === undefined ? "" : sealCursor(root, scope, next),
+      };
     },
   ),
 

@@ -25,6 +25,14 @@ import { listRuns } from "../../../shared/store/journeys/run-list.ts";
 import { cancelRun, Run } from "../../../shared/store/journeys/runs.ts";
 import { definitionOf, JOURNEY_LIMITS, JourneyInput, journeyExample, requireRunnable } from "./input.ts";
 
+const MAX_STEP_CHARACTERS = 256;
+
+/** @throws 409 unless the journey has the version that the caller saw, as a number or an entity tag. */
+function requireVersion({ version }: { version: number }, wanted: string | undefined): void {
+  if (wanted === undefined || wanted.trim() === "*" || wanted.replaceAll('"', "").trim() === String(version)) return;
+  throw conflict(`The journey was changed: it has version ${version}.`);
+}
+
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 /** JNY-6: only the list has the numbers of runs. */
@@ -100,14 +108,16 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     { permission: "content:write", uses: [storeWrite] },
     {
       summary: "Replace a draft or paused journey; runs stay on the version they entered",
+      description: "With `If-Match: <version>` only if that is still its version, else 409.",
       body: JourneyInput,
       limits: JOURNEY_LIMITS,
       returns: Journey,
       errors: ["NOT_FOUND", "CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
       example: { body: journeyExample },
     },
-    async ({ store, caller, params, body }) => {
+    async ({ store, caller, params, body, headers }) => {
       const journey = await getJourney(store, params.id);
+      requireVersion(journey, headers["if-match"]);
       const definition = definitionOf(body, ["malformed", "wrong"]);
       if (journey.status === "paused") await requireRunnable(store, workspaceOf(caller).plan, definition);
       return withNumbers(await replaceJourney(store, journey, definition));
@@ -204,16 +214,20 @@ export const journeys = group("journeys", "What happens to each subscriber, from
         cursor: v.optional(v.string()),
         status: v.optional(v.picklist(runStatuses, `must be one of ${runStatuses.join(", ")}`)),
         subscriber_id: v.optional(Uuid),
+        step: v.pipe(
+          v.optional(v.pipe(v.string(), v.maxLength(MAX_STEP_CHARACTERS))),
+          v.description("Only active runs that are on this step"),
+        ),
       }),
       returns: v.object({ items: v.array(Run), next_cursor: v.string() }),
       errors: ["NOT_FOUND"],
     },
-    async ({ store, secrets, params, query: { cursor, status, subscriber_id } }) => {
+    async ({ store, secrets, params, query: { cursor, status, subscriber_id, step } }) => {
       await getJourney(store, params.id);
       const root = await secrets.root();
-      const scope = `runs:${store.tenant}:${params.id}:${status ?? ""}:${subscriber_id ?? ""}`;
+      const scope = `runs:${store.tenant}:${params.id}:${status ?? ""}:${subscriber_id ?? ""}:${step ?? ""}`;
       const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
-      const query = { journey: params.id, status, subscriber: subscriber_id, after, limit: MAX_PER_PAGE };
+      const query = { journey: params.id, status, step, subscriber: subscriber_id, after, limit: MAX_PER_PAGE };
       const { runs, next } = await listRuns(store, query);
       return { items: runs, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
     },

@@ -4,6 +4,7 @@ import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { secrets, storeRead, workspaceRead } from "../../../shared/resources.ts";
 import { reachChannels } from "../../../shared/rules/reach.ts";
+import { ActivityEntry, ActivityPosition, listActivity } from "../../../shared/store/sends/activity.ts";
 import { explainRecipient } from "../../../shared/store/sends/explain.ts";
 import { Explanation, recipientStates } from "../../../shared/store/sends/explanation.ts";
 import { getJob } from "../../../shared/store/sends/jobs.ts";
@@ -48,6 +49,28 @@ export const recipients = group("recipients", "Who would get a notification, and
       const scope = `recipients:${store.tenant}:${job.id}`;
       const from = cursor === undefined ? undefined : v.parse(RecipientPosition, openCursor(root, scope, cursor));
       const { items, next } = await listRecipients(store, job, filter, { from, limit });
+      return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/activity",
+    { uses: [secrets] },
+    {
+      summary: "List the recipients of the sends of the last seven days with what became of each",
+      description:
+        "Those of the newest send first, in the order of its plan. A page may be short. What changes later shows when the " +
+        "list is read again.",
+      query: v.object({
+        after: v.pipe(v.optional(v.string()), v.description("The `next_cursor` of the page before")),
+        limit: limit(50, 100),
+      }),
+      returns: v.object({ items: v.array(ActivityEntry), next_cursor: v.string() }),
+    },
+    async ({ store, secrets, query: { limit, after } }) => {
+      const [root, scope] = [await secrets.root(), `activity:${store.tenant}`];
+      const position = after === undefined ? undefined : v.parse(ActivityPosition, openCursor(root, scope, after));
+      const { items, next } = await listActivity(store, { after: position, limit });
       return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };
     },
   ),

@@ -13,10 +13,11 @@ import {
   timers,
   workspaceRead,
 } from "../../../shared/resources.ts";
-import { type Columns, readHeader } from "../../../shared/rules/import-columns.ts";
+import type { Columns } from "../../../shared/rules/import-columns.ts";
 import { fromJson, toJson } from "../../../shared/store/item.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import {
+  columnsOf,
   completeImport,
   findImport,
   hasEnded,
@@ -25,6 +26,7 @@ import {
   moveImport,
   noteProgress,
   rejectedRows,
+  storeSample,
 } from "../../../shared/store/subscribers/imports.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 import { csvOf } from "./csv.ts";
@@ -79,15 +81,18 @@ async function beginImport(context: WorkerContext, job: ImportJob): Promise<Impo
   const bytes = await files.read(job.id, 0);
   if (!bytes) return failImport(context, job, "the file is not there");
   let header: Record | undefined;
+  let first: Record | undefined;
   let total = 0;
   for await (const record of readRecords(bytes, {})) {
     if (header) total++;
     else header = record;
+    if (total === 1) first ??= record;
   }
   if (!header) return failImport(context, job, "the file is empty");
-  const columns = readHeader(header.cells, job.source);
-  if ("problem" in columns) return failImport(context, job, columns.problem);
   const { cells, delimiter, end: offset, line } = header;
+  const columns = columnsOf({ ...job, header: toJson(cells) });
+  if ("problem" in columns) return failImport(context, job, columns.problem);
+  if (first) await storeSample(store, job.id, first.cells);
   return moveImport(store, job.id, "begin", { header: toJson(cells), delimiter, offset, line, total });
 }
 
@@ -103,7 +108,7 @@ interface Source {
 async function openSource({ files, workspace }: WorkerContext, job: ImportJob): Promise<Source | { problem: string }> {
   const owner = await workspace();
   if (!owner || owner.status === "deleted") return { problem: "the workspace is closed" };
-  const columns = readHeader(headerOf(job), job.source);
+  const columns = columnsOf(job);
   if ("problem" in columns) return columns;
   const bytes = await files.read(job.id, job.offset);
   return bytes ? { columns, bytes, plan: owner.plan } : { problem: "the file is not there" };

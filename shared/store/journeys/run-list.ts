@@ -9,6 +9,8 @@ import { type RunState, runOf } from "./runs.ts";
 interface RunQuery {
   journey: string;
   status?: string | undefined;
+  /** Only active runs that are on this step. */
+  step?: string | undefined;
   subscriber?: string | undefined;
   /** The id of the last run of the page before. */
   after?: string | undefined;
@@ -27,17 +29,23 @@ export const listRuns = (store: StoreReader, query: RunQuery): Promise<RunPage> 
 
 async function runsOfOne(
   store: StoreReader,
-  { journey, status, after, limit }: RunQuery,
+  { journey, after, limit, ...filter }: RunQuery,
   subscriber: string,
 ): Promise<RunPage> {
   const position = after === undefined ? undefined : keyOf(RunItem, store.tenant, { subscriber, journey, run: after });
   const prefix = runPrefix(journey);
   const page = await store.query(RunItem, { subscriber }, { prefix, newestFirst: true, limit, after: position });
-  const runs = page.items.map(runOf).filter((run) => status === undefined || run.status === status);
+  const runs = page.items.map(runOf).filter(isWanted(filter));
   return { runs, next: page.next?.sk.slice(prefix.length) };
 }
 
-async function runsOfAll(store: StoreReader, { journey, status, after, limit }: RunQuery): Promise<RunPage> {
+const isWanted =
+  ({ status, step }: Pick<RunQuery, "status" | "step">) =>
+  (run: RunState): boolean =>
+    (status === undefined || run.status === status) &&
+    (step === undefined || (run.current_step === step && run.status === "active"));
+
+async function runsOfAll(store: StoreReader, { journey, after, limit, ...filter }: RunQuery): Promise<RunPage> {
   const pages = await Promise.all(
     SHARDS.map((shard) => {
       const position = after === undefined ? undefined : keyOf(RunEntry, store.tenant, { journey, shard, run: after });
@@ -58,7 +66,8 @@ async function runsOfAll(store: StoreReader, { journey, status, after, limit }: 
       if (runs.length === limit) break;
       last = sk;
       const row = byId.get(sk);
-      if (row && (status === undefined || row.status === status)) runs.push(runOf(row));
+      const run = row && runOf(row);
+      if (run && isWanted(filter)(run)) runs.push(run);
     }
     if (runs.length === limit) break;
   }

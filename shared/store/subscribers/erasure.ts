@@ -21,7 +21,7 @@ import { DeviceItem, DevicePointer } from "./device-items.ts";
 import { deviceTraces } from "./devices.ts";
 import { addRemoved, isOfReceipt, type Removed, type RemovedStore } from "./erasure-receipts.ts";
 import { eraseFromImports, IDENTIFIERS, type ImportTraces, importTraces } from "./import-erasure.ts";
-import { RejectedRows } from "./import-items.ts";
+import { ImportSample, RejectedRows } from "./import-items.ts";
 import { Alias, ConsentItem, Profile, type ProfileRow, SubscriberAlias } from "./items.ts";
 import { anonymizeLedger, forgetPseudonym, isLedgerRow, pseudonymOf } from "./ledger-erasure.ts";
 import { forgetEntries } from "./search.ts";
@@ -115,7 +115,7 @@ export const places: readonly Place[] = [
   },
   {
     name: "files of imports, which are searched for the identifiers that the profile has until then",
-    covers: [RejectedRows],
+    covers: [RejectedRows, ImportSample],
     erase: async (store, _, { imports }) => ({ import_files: await eraseFromImports(store, imports) }),
   },
   {

@@ -7,7 +7,7 @@ import { compactPhone } from "../../rules/import-columns.ts";
 import { present } from "../conditions.ts";
 import { fromJson } from "../item.ts";
 import { onConditionFailed } from "../refusals.ts";
-import { ImportItem, MAX_CELL_CHARACTERS, RejectedRows } from "./import-items.ts";
+import { ImportItem, ImportSample, MAX_CELL_CHARACTERS, RejectedRows } from "./import-items.ts";
 import { hasEnded, type ImportJob } from "./imports.ts";
 import type { ProfileRow } from "./items.ts";
 import { attributesOf } from "./subscribers.ts";
@@ -51,8 +51,10 @@ export async function eraseFromImports(store: Store, traces: ImportTraces): Prom
   const { files, identifiers, jobs } = traces;
   if (identifiers.size === 0) return 0;
   let deleted = 0;
-  for (const job of jobs)
+  for (const job of jobs) {
+    deleted += await eraseSample(store, traces, job);
     if (hasEnded(job) && (job.failed ?? 0) > 0) deleted += await eraseRejected(store, traces, job);
+  }
   const jobOf = new Map(jobs.map((job) => [job.id, job]));
   for (const id of await files.uploads()) {
     const job = jobOf.get(id);
@@ -92,4 +94,12 @@ async function isNamedInUpload(traces: ImportTraces, id: string): Promise<boolea
     if (isUnreadable(error)) return true;
     throw error;
   }
+}
+
+/** The row that shows what columns hold. */
+async function eraseSample(store: Store, traces: ImportTraces, { id: job }: ImportJob): Promise<number> {
+  const sample = await store.get(ImportSample, { job });
+  if (!sample || !isNamedIn(traces, fromJson(sample.cells))) return 0;
+  await store.remove(ImportSample, { job });
+  return 1;
 }

@@ -1,6 +1,6 @@
 // The stored form of import jobs (IMP), for 30 days.
 import * as v from "valibot";
-import { importSources } from "../../rules/import-columns.ts";
+import { type ColumnMapping, importSources } from "../../rules/import-columns.ts";
 import { importStatuses } from "../../rules/import-states.ts";
 import { entity, item, json } from "../item.ts";
 
@@ -36,6 +36,8 @@ export const ImportItem = entity("import", {
     offset: v.number(),
     line: v.number(),
     header: v.optional(json<string[]>()),
+    /** What the caller said that columns mean. */
+    mapping: v.optional(json<ColumnMapping>()),
     delimiter: v.optional(v.string()),
     /** Whether there is a file of the rejected rows: an erasure deletes one that names its subscriber. */
     rejected_file: v.optional(v.boolean()),
@@ -45,6 +47,17 @@ export const ImportItem = entity("import", {
   },
   writers: ["api-imports", "import-rows", "erase"],
   lifetime: "30 days",
+});
+
+export const ImportSample = item({
+  about: "The first row of an import, to show what its columns hold.",
+  pk: ({ job }: { job: string }) => `import#${job}`,
+  sk: () => "S",
+  prefix: "S",
+  row: { cells: json<readonly string[]>(), expires: v.number() },
+  writers: ["import-rows", "erase"],
+  lifetime: "30 days",
+  personal: "removed",
 });
 
 export const RejectedRows = item({

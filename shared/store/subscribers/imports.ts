@@ -2,6 +2,7 @@
 import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
+import { type ColumnMapping, meaningOf, readHeader, suggestionFor } from "../../rules/import-columns.ts";
 import { importMoves } from "../../rules/import-states.ts";
 import { absent, all, is, oneOf } from "../conditions.ts";
 import { familyOf } from "../families.ts";
@@ -11,7 +12,7 @@ import { move, moveWrite } from "../lifecycle.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
-import { ImportItem, type Rejected, RejectedRows } from "./import-items.ts";
+import { ImportItem, ImportSample, MAX_CELL_CHARACTERS, type Rejected, RejectedRows } from "./import-items.ts";
 
 export type ImportJob = RowOf<typeof ImportItem>;
 type ImportChange = NonNullable<ChangeOf<typeof ImportItem>["set"]>;
@@ -35,8 +36,12 @@ const expiry = ({ clock }: Pick<Store, "clock">) => Math.ceil((clock.now() + KEP
 export async function createImport(
   store: Store,
   timers: Timers,
-  { id, list, source, bytes, dry_run }: Pick<ImportJob, "id" | "list" | "source" | "bytes"> & { dry_run: boolean },
+  given: Pick<ImportJob, "id" | "list" | "source" | "bytes"> & {
+    dry_run: boolean;
+    mapping?: ColumnMapping | undefined;
+  },
 ): Promise<void> {
+  const { id, list, source, bytes, dry_run, mapping } = given;
   const now = store.clock.now();
   await timers.set([{ kind: "import-watch", id, at: now + IMPORT_WATCH_MS }]);
   const row: NewRowOf<typeof ImportItem> = {
@@ -45,6 +50,7 @@ export async function createImport(
     source,
     bytes,
     dry_run: dry_run || undefined,
+    mapping: mapping && toJson(mapping),
     react: "import",
     status: "pending",
     offset: 0,
@@ -71,6 +77,37 @@ export async function getImport(store: StoreReader, id: string): Promise<ImportJ
 
 export const findImport = (store: StoreReader, id: string): Promise<ImportJob | undefined> =>
   store.get(ImportItem, { id });
+
+/** What the columns of a file mean, as its header and the mapping of the caller say. */
+export const columnsOf = ({ header, source, mapping }: ImportJob) =>
+  readHeader(header === undefined ? [] : fromJson(header), source, mapping && fromJson(mapping));
+
+/** Stores the first row of a file. */
+export async function storeSample(store: Store, job: string, cells: readonly string[]): Promise<void> {
+  const shown = cells.map((cell) => cell.slice(0, MAX_CELL_CHARACTERS));
+  await store.put(ImportSample, { job }, { cells: toJson(shown), expires: expiry(store) });
+}
+
+interface ColumnShown {
+  header: string;
+  meaning: string;
+  sample: string | null;
+  suggestion: string | null;
+}
+
+/** The columns of a file that was read, as people are told of them. */
+export async function describeColumns(store: StoreReader, job: ImportJob): Promise<ColumnShown[]> {
+  const columns = columnsOf(job);
+  if (job.header === undefined || "problem" in columns) return [];
+  const row = await store.get(ImportSample, { job: job.id });
+  const sample = row ? fromJson(row.cells) : [];
+  return fromJson(job.header).map((header, i) => ({
+    header,
+    meaning: meaningOf(columns.cells[i] ?? {}),
+    sample: sample[i] ?? null,
+    suggestion: columns.cells[i]?.attribute === undefined ? null : suggestionFor(header, columns),
+  }));
+}
 
 /** IMP-2: nothing changes it any more but an erasure. */
 export const hasEnded = ({ status }: ImportJob): boolean =>

@@ -1,0 +1,46 @@
+// What goes out now (RDA-11).
+import { expect, it } from "vitest";
+import { DAY, MINUTE } from "../../shared/clock.ts";
+import { addPeople, send } from "../support/people.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+async function activity(world: TestWorld, tenant: Tenant, limit: number) {
+  const found: { notification_id: string; external_id: string; state: string; channel: string }[] = [];
+  for (let cursor = ""; ; ) {
+    const route = `GET /api/v1/activity?limit=${limit}${cursor && `&after=${encodeURIComponent(cursor)}`}`;
+    const { status, body } = await world.call(route, { as: await tenant.dashboard("viewer") });
+    expect([status, body.items.length <= limit]).toEqual([200, true]);
+    found.push(...body.items);
+    if (body.next_cursor === "") return found;
+    cursor = body.next_cursor;
+  }
+}
+
+it("RDA-11 lists each recipient of the sends of seven days once, the newest send first, by any size of page", async () => {
+  const world = await fresh();
+  const [tenant, other] = [await world.tenant(), await world.tenant()];
+  const people = await addPeople(world, tenant, 12);
+  await addPeople(world, other, 2);
+  await send(world, other, { target: { type: "all" } });
+  await send(world, tenant, { subscriberIds: people.slice(0, 3) });
+  await world.advance(5 * DAY);
+  const { job: all } = await send(world, tenant, { target: { type: "all" } });
+  await world.advance(MINUTE);
+  const later = new Date(world.clock.now() + DAY).toISOString();
+  await send(world, tenant, { subscriberIds: people, scheduled_at: later });
+  const { job: some } = await send(world, tenant, { subscriberIds: [people[0], "nobody"] });
+  const found = await activity(world, tenant, 100);
+  expect(found.map(({ notification_id }) => notification_id).slice(0, 14)).toEqual([
+    ...Array(2).fill(some.id),
+    ...Array(12).fill(all.id),
+  ]);
+  expect(found).toHaveLength(17);
+  expect(found.find(({ state }) => state === "skipped")).toMatchObject({ reason: "unknown_subscriber", channel: null });
+  for (const limit of [1, 4]) expect(await activity(world, tenant, limit)).toEqual(found);
+  await world.advance(3 * DAY);
+  // The send that was scheduled has gone out; the first one is too old.
+  expect(await activity(world, tenant, 100)).toHaveLength(26);
+});
