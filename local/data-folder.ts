@@ -11,6 +11,8 @@ export interface DataFolder {
   file: string;
   /** How far service time was ahead of the wall clock, in milliseconds. */
   offset: number;
+  /** Whether there is no demo workspace in it yet. */
+  isNew: boolean;
   release(): void;
 }
 
@@ -21,7 +23,7 @@ const LOCK_WAIT_MS = 2_000;
 
 /** Claims the folder. The claim ends with the process, even after a crash. @throws a `StartRefused`. */
 export function openDataFolder(folder: string): DataFolder {
-  if (folder === ":memory:") return { file: folder, offset: 0, release: () => undefined };
+  if (folder === ":memory:") return { file: folder, offset: 0, isNew: true, release: () => undefined };
   const file = join(folder, "service.sqlite");
   try {
     mkdirSync(folder, { recursive: true });
@@ -32,9 +34,11 @@ export function openDataFolder(folder: string): DataFolder {
   try {
     checkOwner(file);
     const database = openDatabase(file);
-    const offset = openState(database).read<number>("offset") ?? 0;
+    const state = openState(database);
+    const offset = state.read<number>("offset") ?? 0;
+    const isNew = state.read("demo") === undefined;
     database.close();
-    return { file, offset, release: () => lock.close() };
+    return { file, offset, isNew, release: () => lock.close() };
   } catch (error) {
     lock.close();
     const reason = (error as Error).message;

@@ -3,12 +3,14 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LogEntry } from "../shared/deps.ts";
 import { logLine } from "../shared/log.ts";
+import { readArguments } from "../tools/arguments.ts";
 import { commitOf } from "../tools/release.ts";
 import { startAwsPort } from "./aws-port.ts";
 import { withConsole } from "./console.ts";
 import { createControl } from "./control.ts";
 import { type DataFolder, openDataFolder } from "./data-folder.ts";
 import { type Demo, demoVariables, prepareDemo, welcome } from "./demo.ts";
+import { fillDemo, WEEK_MS } from "./demo-week.ts";
 import { createFaults, UNDISTURBED } from "./faults.ts";
 import { startHttpServer } from "./http-server.ts";
 import { createLocalService } from "./local-service.ts";
@@ -18,13 +20,29 @@ import { openTenancy } from "./tenancy.ts";
 
 const STOP_MS = 10_000;
 
+const USAGE = `npm start -- [--demo | --empty]: the whole service on this machine.
+
+  --demo   a new data folder begins with a week of history in the demo workspace
+  --empty  it begins without (the default)
+
+Settings are environment variables: docs/local.md.`;
+
 async function start(): Promise<void> {
+  const { values } = readArguments(USAGE, { options: { demo: { type: "boolean" }, empty: { type: "boolean" } } });
   const settings = readEnvironment();
   const folder = openDataFolder(settings.dataFolder);
+  const isFilled = values.demo === true && !values.empty && folder.isNew && !settings.dynamodbEndpoint;
   const log = createLog();
-  const address = { url: "" };
-  const running = await runService(settings, folder, log, address);
-  const demo = await prepareDemo(running.tenancy, running.state, demoName(settings));
+  // Links of the demo's mails are made before the server listens.
+  const address = { url: `http://127.0.0.1:${settings.port}` };
+  const startsAt = Date.now() + folder.offset - (isFilled ? WEEK_MS : 0);
+  const running = await runService(settings, { ...folder, startsAt }, log, address);
+  const prepare = () => prepareDemo(running.tenancy, running.state, demoName(settings));
+  if (isFilled) {
+    await fillDemo({ ...running, demo: await prepare() });
+    await running.service.time.advance(Math.max(running.service.clock.now(), Date.now()));
+  }
+  const demo = await prepare();
   const servers = await openServers(settings, running, log, address);
   const variables = writeVariables(settings, servers.url, demo);
   stopOnSignals(async () => {
@@ -63,21 +81,21 @@ function createLog() {
 
 type LocalLog = ReturnType<typeof createLog>;
 
-/** The address that clients call; empty until the server listens. */
+/** The address that clients call; without its port until the server listens, where it takes a free one. */
 interface Address {
   url: string;
 }
 
 async function runService(
   { plan, dynamodbEndpoint, passedOn }: Settings,
-  folder: DataFolder,
+  folder: DataFolder & { startsAt: number },
   log: LocalLog,
   address: Address,
 ) {
   const faults = createFaults();
   const service = await createLocalService({
     file: folder.file,
-    start: Date.now() + folder.offset,
+    start: folder.startsAt,
     ticking: true,
     plan,
     baseUrl: () => address.url,

@@ -7,7 +7,7 @@ import { me } from "./session.ts";
 /** What is open beside the page. */
 export const panel = signal<"" | "palette" | "drawer" | "keys">("");
 
-const SEQUENCE_MS = 1_500;
+const SEQUENCE_MS = 3_000;
 let armedUntil = 0;
 
 const isEditing = (target: EventTarget | null): boolean =>

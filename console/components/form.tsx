@@ -143,7 +143,7 @@ interface SchemaFieldProps {
 
 function SchemaField({ name, field, text, value, fault, required, onInput }: SchemaFieldProps) {
   const label = (text.label ?? wordsOf(name)) + (required ? "" : " (optional)");
-  const hint = text.hint ?? field.description;
+  const { hint } = text;
   if (field.type === "array" && field.items?.enum) {
     const chosen = (value ?? []) as string[];
     const toggle = (one: string) =>

@@ -12,7 +12,7 @@ const ARTEFACTS = new URL("../../artefacts/console/", import.meta.url).pathname;
 const pages = readdirSync(new URL("../../console/pages/", import.meta.url), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== "sign-in")
   .map(({ name }) => name);
-const SETTLE_MS = 10_000;
+const SETTLE_MS = 20_000;
 
 let service: ServiceProcess;
 let browser: Browser;
@@ -111,10 +111,8 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.keyboard.press("/");
     await page.keyboard.type("ad");
     await page.keyboard.press("Enter");
-    const ada = page.getByRole("link", { name: "ada", exact: true });
-    await ada.waitFor();
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Tab");
+    await page.locator("ul a[data-row]").waitFor();
+    await focusOn("ada");
     await page.keyboard.press("Enter");
     await page.getByText("ada got it by In-app.").waitFor();
     await context.close();
@@ -179,7 +177,13 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     for (const name of pages) {
       await visit(name);
       if (name === "send" || name === "import") continue;
-      await page.getByText(sentence).first().waitFor();
+      await page
+        .getByText(sentence)
+        .first()
+        .waitFor()
+        .catch((cause: unknown) => {
+          throw new Error(`The page ${name} does not say so.`, { cause });
+        });
     }
     expect(await violations(page)).toEqual([]);
     await context.close();

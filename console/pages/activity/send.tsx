@@ -12,6 +12,7 @@ import { Button } from "../../components/button.tsx";
 import { Card, Confirm, Figure, Page, Time } from "../../components/page.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
+import { Recipients } from "./recipients.tsx";
 import { Why } from "./why.tsx";
 
 const EVERY_MS = 2_000;
@@ -52,7 +53,10 @@ export function Send({ id }: { id: string }) {
             {found.error && <p class="banner bad">{found.error}</p>}
             <Outcome send={found} />
             <div class="grid wide">
-              <Lookup send={found} />
+              <div class="stack">
+                <Lookup send={found} />
+                <Recipients send={found.id} />
+              </div>
               <Card title="Message">
                 {found.title === null && found.body === null ? (
                   <p class="dim">The content is a template.</p>

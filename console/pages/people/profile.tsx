@@ -13,6 +13,7 @@ import { Card, Confirm, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { attributeText, attributeValue, readAttributes } from "./attributes.ts";
+import { Timeline } from "./timeline.tsx";
 
 export function Profile({ id }: { id: string }) {
   const profile = useQuery("subscribers.get", [id]);
@@ -36,7 +37,7 @@ export function Profile({ id }: { id: string }) {
         {(found) => (
           <div class="grid wide">
             <div class="stack">
-              <Messages id={id} />
+              <Timeline id={id} />
               <Devices devices={found.devices} />
             </div>
             <div class="stack">
@@ -215,33 +216,6 @@ function Memberships({ profile: { lists, segments } }: { profile: SubscriberProf
           </dd>,
         ])}
       </dl>
-    </Card>
-  );
-}
-
-function Messages({ id }: { id: string }) {
-  const inbox = useQuery("inbox.listMessages", [{ subscriber_id: id, limit: 20 }]);
-  return (
-    <Card title="In-app inbox" flush>
-      <Loaded query={inbox} skeleton={<Skeleton rows={4} />}>
-        {({ messages }) =>
-          messages.length === 0 ? (
-            <p class="dim inset">The inbox is empty.</p>
-          ) : (
-            <Table
-              caption="In-app messages"
-              rows={messages}
-              keyOf={(message) => message.id}
-              hrefOf={({ notification_id }) => pathTo("activity", notification_id, { person: id })}
-              columns={[
-                { title: "Message", cell: ({ content }) => <span class="clip">{content.title}</span> },
-                { title: "Status", cell: ({ status }) => <Badge state={status} /> },
-                { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
-              ]}
-            />
-          )
-        }
-      </Loaded>
     </Card>
   );
 }

@@ -2,6 +2,7 @@
 import { pathTo, place } from "../../app/router.ts";
 import { me } from "../../app/session.ts";
 import { Page } from "../../components/page.tsx";
+import { Conversions } from "./conversions.tsx";
 import { General } from "./general.tsx";
 import { Keys } from "./keys.tsx";
 import { Plan } from "./plan.tsx";
@@ -10,6 +11,7 @@ import { Team } from "./team.tsx";
 const tabs = [
   { id: "", label: "Workspace", View: General },
   { id: "team", label: "Team", View: Team },
+  { id: "conversions", label: "Conversions", View: Conversions },
   { id: "keys", label: "Keys", View: Keys },
   { id: "plan", label: "Plan and usage", View: Plan },
 ] as const;

@@ -1,0 +1,128 @@
+// Choices that several pages offer: an audience, channels, a control group.
+import type { Target } from "../../sdk/src/types.gen.ts";
+import { useQuery } from "../app/query.ts";
+import { channelName } from "../app/sentences.ts";
+import { number } from "../app/time.ts";
+import { Choices, SelectField } from "./field.tsx";
+import { Loaded } from "./states.tsx";
+
+type Faults = Record<string, string>;
+const NONE = { value: "", label: "Choose…" };
+
+export function TargetPicker({
+  target,
+  onInput,
+  fields,
+}: {
+  target: Target;
+  onInput: (target: Target) => void;
+  fields: Faults;
+}) {
+  const lists = useQuery("lists.list", [{ page_size: 100 }], { when: target.type === "list" });
+  const segments = useQuery("segments.list", [], { when: target.type === "segment" });
+  return (
+    <>
+      <Choices
+        legend="Audience"
+        name="target"
+        value={target.type}
+        options={[
+          { value: "all", label: "Everyone" },
+          { value: "list", label: "A list" },
+          { value: "segment", label: "A segment" },
+        ]}
+        onInput={(type) =>
+          onInput(
+            type === "list" ? { type, list_id: "" } : type === "segment" ? { type, segment_id: "" } : { type: "all" },
+          )
+        }
+        fault={fields.target}
+      />
+      {target.type === "list" && (
+        <Loaded query={lists}>
+          {({ items }) => (
+            <SelectField
+              label="List"
+              value={target.list_id}
+              fault={fields["target.list_id"]}
+              options={[
+                NONE,
+                ...items.map(({ id, name, subscriber_count }) => ({
+                  value: id,
+                  label: `${name} (${number(subscriber_count)})`,
+                })),
+              ]}
+              onInput={(list_id) => onInput({ type: "list", list_id })}
+            />
+          )}
+        </Loaded>
+      )}
+      {target.type === "segment" && (
+        <Loaded query={segments}>
+          {({ segments: found }) => (
+            <SelectField
+              label="Segment"
+              value={target.segment_id}
+              fault={fields["target.segment_id"]}
+              options={[
+                NONE,
+                ...found.map(({ id, name, count }) => ({ value: id, label: `${name} (${number(count)})` })),
+              ]}
+              onInput={(segment_id) => onInput({ type: "segment", segment_id })}
+            />
+          )}
+        </Loaded>
+      )}
+    </>
+  );
+}
+
+interface ChannelPickerProps {
+  /** Undefined: every channel that can send. */
+  chosen: readonly string[] | undefined;
+  onInput: (ids: string[]) => void;
+  fault?: string | undefined;
+}
+
+export function ChannelPicker({ chosen, onInput, fault }: ChannelPickerProps) {
+  const channels = useQuery("channels.list", []);
+  return (
+    <Loaded query={channels}>
+      {({ channels: all }) => {
+        const usable = all.filter(({ active, status }) => active && status === "active").map(({ id }) => id);
+        const value = chosen ?? usable;
+        return (
+          <Choices
+            legend="Channels"
+            name="channels"
+            value={value}
+            fault={fault}
+            options={all.map(({ id, name, type }) => ({
+              value: id,
+              label: name.toLowerCase() === channelName(type).toLowerCase() ? name : `${channelName(type)}: ${name}`,
+              disabled: !usable.includes(id),
+              ...(!usable.includes(id) && { note: "cannot send" }),
+            }))}
+            onInput={(id) => onInput(value.includes(id) ? value.filter((one) => one !== id) : [...value, id])}
+          />
+        );
+      }}
+    </Loaded>
+  );
+}
+
+export function HoldoutSlider({ value, onInput }: { value: number; onInput: (value: number) => void }) {
+  return (
+    <label class="field">
+      <span class="label">Held out as control group: {value} %</span>
+      <input
+        type="range"
+        min={0}
+        max={50}
+        value={value}
+        onInput={(event) => onInput(Number(event.currentTarget.value))}
+      />
+      <span class="hint">People who are held out get nothing. The report compares them with the others.</span>
+    </label>
+  );
+}

@@ -1,0 +1,180 @@
+// A step graph as an indented list: the order in which a person walks it, and changes that keep it a graph.
+import type { JourneyGraph, JourneyStep, JourneyTrigger } from "../../../sdk/src/types.gen.ts";
+import { plural } from "../../app/time.ts";
+import { ruleText } from "../../components/rule-model.ts";
+
+export type StepType = "send" | "delay" | "branch" | "wait_for_event" | "exit";
+
+/** A way out of a step: the field that names the next one, and its outcome in the statistics. */
+export interface Way {
+  field: string;
+  label: string;
+  outcome: string;
+}
+
+export const ways: Record<StepType, readonly Way[]> = {
+  send: [{ field: "next", label: "", outcome: "sent" }],
+  delay: [{ field: "next", label: "", outcome: "delayed" }],
+  branch: [
+    { field: "then", label: "If so", outcome: "branch:then" },
+    { field: "else", label: "If not", outcome: "branch:else" },
+  ],
+  wait_for_event: [
+    { field: "on_event", label: "When it happens", outcome: "wait:event" },
+    { field: "on_timeout", label: "When the time is over", outcome: "wait:timeout" },
+  ],
+  exit: [],
+};
+
+export const stepNames: Record<StepType, string> = {
+  send: "Send a message",
+  delay: "Wait",
+  branch: "Ask",
+  wait_for_event: "Wait for an event",
+  exit: "End",
+};
+
+type Settings = Record<string, unknown>;
+
+export const typeOf = (step: JourneyStep): StepType | undefined => step.type;
+
+/** The settings of a step stand under the name of its type. */
+export const settingsOf = (step: JourneyStep): Settings => {
+  const type = typeOf(step);
+  return type ? (((step as unknown as Record<string, unknown>)[type] as Settings | undefined) ?? {}) : {};
+};
+
+export const nextOf = (step: JourneyStep, field: string): string => String(settingsOf(step)[field] ?? "");
+
+export interface Line {
+  kind: "step" | "way" | "end" | "again";
+  depth: number;
+  /** Of the step, or of the step that the way leaves. */
+  id: string;
+  step?: JourneyStep;
+  way?: Way;
+  /** Where a new step may be put in: after `id` by `way`, or at the start. */
+  from?: { id: string; field: string };
+}
+
+/** The graph from its start, each step once. */
+export function linesOf({ start = "", steps = {} }: JourneyGraph): Line[] {
+  const lines: Line[] = [];
+  const seen = new Set<string>();
+  const walk = (id: string, depth: number, from: { id: string; field: string }): void => {
+    const step = steps[id];
+    if (!id || !step) {
+      lines.push({ kind: "end", depth, id, from });
+      return;
+    }
+    if (seen.has(id)) {
+      lines.push({ kind: "again", depth, id, step, from });
+      return;
+    }
+    seen.add(id);
+    lines.push({ kind: "step", depth, id, step, from });
+    const type = typeOf(step);
+    const out = type ? ways[type] : [];
+    for (const way of out) {
+      if (out.length > 1) lines.push({ kind: "way", depth: depth + 1, id, way, step });
+      walk(nextOf(step, way.field), out.length > 1 ? depth + 1 : depth, { id, field: way.field });
+    }
+  };
+  walk(start, 0, { id: "", field: "start" });
+  return lines;
+}
+
+export function triggerText({ type, ...trigger }: JourneyTrigger): string {
+  if (type === "event") return `the event ${trigger.event_name || "…"} happens`;
+  return type === "segment_entered" ? "a person enters a segment" : "a person leaves a segment";
+}
+
+const UNITS: Record<string, string> = { m: "minute", h: "hour", d: "day" };
+const durationText = (text: unknown): string => {
+  const [, amount = "", unit = ""] = /^(\d+)([mhd])$/.exec(String(text ?? "")) ?? [];
+  return amount ? plural(Number(amount), UNITS[unit] ?? "") : "…";
+};
+
+/** What a step does, in one line. */
+export function stepText(step: JourneyStep): string {
+  const settings = settingsOf(step);
+  switch (typeOf(step)) {
+    case "send":
+      return (settings.content as { title?: string } | undefined)?.title ?? "a template";
+    case "delay":
+      return durationText(settings.duration);
+    case "branch":
+      return `whether ${ruleText(settings.condition)}`;
+    case "wait_for_event":
+      return `${settings.event_name ?? "…"}${settings.within ? `, at most ${durationText(settings.within)}` : ""}`;
+    default:
+      return "";
+  }
+}
+
+const newId = (steps: Record<string, JourneyStep>, type: StepType): string => {
+  const taken = new Set(Object.keys(steps));
+  for (let n = 1; ; n++) if (!taken.has(`${type}_${n}`)) return `${type}_${n}`;
+};
+
+const firstSettings: Record<StepType, Settings> = {
+  send: { content: { title: "", body: "" } },
+  delay: { duration: "1d" },
+  branch: {},
+  wait_for_event: { event_name: "", within: "3d" },
+  exit: {},
+};
+
+function withSettings(step: JourneyStep, settings: Settings): JourneyStep {
+  const type = typeOf(step);
+  return (type && type !== "exit" ? { ...step, [type]: settings } : step) as JourneyStep;
+}
+
+export const changeStep = (graph: JourneyGraph, id: string, settings: Settings): JourneyGraph => {
+  const step = graph.steps?.[id];
+  return step
+    ? { ...graph, steps: { ...graph.steps, [id]: withSettings(step, { ...settingsOf(step), ...settings }) } }
+    : graph;
+};
+
+function link(graph: JourneyGraph, from: { id: string; field: string }, to: string): JourneyGraph {
+  return from.id === "" ? { ...graph, start: to } : changeStep(graph, from.id, { [from.field]: to });
+}
+
+const targetOf = ({ start = "", steps = {} }: JourneyGraph, from: { id: string; field: string }): string => {
+  const step = steps[from.id];
+  return from.id === "" ? start : step ? nextOf(step, from.field) : "";
+};
+
+/** Puts a new step into an edge; what followed the edge follows the first way out of the step. */
+export function insertStep(
+  graph: JourneyGraph,
+  from: { id: string; field: string },
+  type: StepType,
+): { graph: JourneyGraph; id: string } {
+  const { steps = {} } = graph;
+  const id = newId(steps, type);
+  const [first] = ways[type];
+  const settings = { ...firstSettings[type], ...(first && { [first.field]: targetOf(graph, from) }) };
+  const step = withSettings({ id, type } as JourneyStep, settings);
+  return { graph: link({ ...graph, steps: { ...steps, [id]: step } }, from, id), id };
+}
+
+/** Takes a step out; what led to it leads to what followed its first way. */
+export function removeStep(graph: JourneyGraph, id: string): JourneyGraph {
+  const { steps = {}, start = "" } = graph;
+  const { [id]: removed, ...rest } = steps;
+  if (!removed) return graph;
+  const type = typeOf(removed);
+  const [first] = type ? ways[type] : [];
+  const next = first ? nextOf(removed, first.field) : "";
+  const relinked = Object.fromEntries(
+    Object.entries(rest).map(([key, step]) => {
+      const kind = typeOf(step);
+      const leading = (kind ? ways[kind] : []).filter(({ field }) => nextOf(step, field) === id);
+      const settings = Object.fromEntries(leading.map(({ field }) => [field, next]));
+      return [key, leading.length > 0 ? withSettings(step, { ...settingsOf(step), ...settings }) : step];
+    }),
+  );
+  return { ...graph, start: start === id ? next : start, steps: relinked };
+}

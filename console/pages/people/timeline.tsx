@@ -1,0 +1,102 @@
+// What happened to a person, newest first: messages, events, consents, journeys, segments, lists, devices.
+import { useState } from "preact/hooks";
+import type { SubscribersGetTimelineAnswer } from "../../../sdk/src/types.gen.ts";
+import type { ArgumentsOf } from "../../app/api.ts";
+import { usePages } from "../../app/pages-of.ts";
+import { pathTo } from "../../app/router.ts";
+import { channelName, reasonText } from "../../app/sentences.ts";
+import { Badge } from "../../components/badge.tsx";
+import { Icon, type IconName } from "../../components/icon.tsx";
+import { Card, Time } from "../../components/page.tsx";
+import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { More } from "../../components/table.tsx";
+
+type Entry = SubscribersGetTimelineAnswer["items"][number];
+
+const icons: Record<Entry["kind"], IconName> = {
+  message: "send",
+  event: "activity",
+  consent: "shield",
+  journey: "journey",
+  segment: "segment",
+  list: "content",
+  device: "channel",
+};
+const EVERY_MS = 10_000;
+
+export function Timeline({ id }: { id: string }) {
+  const [kind, setKind] = useState("");
+  const timeline = usePages(
+    "subscribers.getTimeline",
+    (cursor): ArgumentsOf<"subscribers.getTimeline"> => [
+      id,
+      { limit: 30, ...(kind && { kinds: kind }), ...(cursor && { cursor }) },
+    ],
+    { every: EVERY_MS },
+  );
+  const items = timeline.pages.flatMap((page) => page.items);
+  return (
+    <Card
+      title="Timeline"
+      actions={
+        <select class="small" aria-label="Kind" value={kind} onInput={(event) => setKind(event.currentTarget.value)}>
+          <option value="">Everything</option>
+          {Object.keys(icons).map((one) => (
+            <option key={one} value={one}>
+              {one}s
+            </option>
+          ))}
+        </select>
+      }
+    >
+      <Loaded query={timeline.first} skeleton={<Skeleton rows={8} />}>
+        {() => (
+          <>
+            {items.length === 0 && <p class="dim">Nothing has happened yet.</p>}
+            <ol class="timeline">
+              {items.map((item) => (
+                <li key={`${item.kind}${item.at}${item.ref}`}>
+                  <span class="step-icon">
+                    <Icon name={icons[item.kind]} />
+                  </span>
+                  <Title id={id} item={item} />
+                  <span class="dim">
+                    <Time at={item.at} />
+                  </span>
+                </li>
+              ))}
+            </ol>
+            {timeline.error && <Failure error={timeline.error} />}
+            <More
+              cursor={timeline.pages.at(-1)?.next_cursor ?? ""}
+              isLoading={timeline.isLoading}
+              load={timeline.load}
+            />
+          </>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function Title({ id, item }: { id: string; item: Entry }) {
+  if (item.kind !== "message")
+    return (
+      <span>
+        {item.title} {item.state && <Badge state={String(item.state)} />}
+      </span>
+    );
+  const { channel, reason } = item.data;
+  return (
+    <span>
+      <a href={pathTo("activity", item.ref, { person: id })} data-row>
+        {item.title}
+      </a>{" "}
+      <Badge state={item.state} />{" "}
+      <span class="dim">
+        {channel && channelName(channel)}
+        {reason && ` ${reasonText(reason)}`}
+      </span>
+    </span>
+  );
+}

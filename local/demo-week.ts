@@ -1,0 +1,327 @@
+// A week of history for the demo workspace, made through the API while the service clock runs from a week ago to now.
+import { DAY, HOUR, timestamp } from "../shared/clock.ts";
+import type { Demo } from "./demo.ts";
+import type { LocalService } from "./local-service.ts";
+import type { Tenancy } from "./tenancy.ts";
+
+export const WEEK_MS = 7 * DAY;
+const DEMO_PEOPLE = 240;
+const BATCH = 500;
+
+const FIRST =
+  "Ada Grace Alan Mary Emmy Linus Edith Omar Sofia Noah Mina Jonas Priya Lucas Hana Felix Amara Theo Ines Kofi".split(
+    " ",
+  );
+const LAST =
+  "Keller Okafor Lindqvist Moreau Santos Tanaka Novak Rossi Haddad Larsen Petrov Silva Weber Kaya Dubois".split(" ");
+const PLACES = [
+  ["Berlin", "DE", "Europe/Berlin"],
+  ["Paris", "FR", "Europe/Paris"],
+  ["London", "GB", "Europe/London"],
+  ["Lisbon", "PT", "Europe/Lisbon"],
+  ["Warsaw", "PL", "Europe/Warsaw"],
+] as const;
+
+/** Numbers from 0 to 1 that look random and are the same at every start. */
+function sequence(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+interface DemoWeek {
+  service: LocalService;
+  tenancy: Tenancy;
+  demo: Demo;
+  people?: number;
+}
+
+type Body = Record<string, unknown>;
+
+/** Calls of the API as the owner, a server or an app would make them. */
+function clientOf({ service, tenancy, demo }: DemoWeek) {
+  const call = async (route: string, body: object | undefined, headers: Record<string, string>): Promise<Body> => {
+    const [method = "", path = ""] = route.split(" ");
+    const answer = await service.gateway.handle({
+      method,
+      path,
+      headers: { ...headers, ...(body && { "content-type": "application/json" }) },
+      body: Buffer.from(body ? JSON.stringify(body) : ""),
+      sourceIp: "127.0.0.1",
+    });
+    const text = answer.body.toString();
+    if (answer.status >= 400) throw new Error(`The demo's ${route} was answered ${answer.status}: ${text}`);
+    return text ? (JSON.parse(text) as Body) : {};
+  };
+  return {
+    owner: async (route: string, body?: object) =>
+      call(route, body, {
+        authorization: `Bearer ${await tenancy.issueToken({ tenant_id: demo.tenant_id, role: "owner" })}`,
+      }),
+    app: (route: string, body: object) => call(route, body, { "x-sdk-key": demo.sdk_key }),
+    server: (route: string, body: object) => call(route, body, { authorization: `Bearer ${demo.server_key}` }),
+  };
+}
+type Client = ReturnType<typeof clientOf>;
+
+interface Person {
+  id: string;
+  external_id: string;
+  isPro: boolean;
+}
+
+/** Fills the demo workspace. Service time moves on by a week. */
+export async function fillDemo(week: DemoWeek): Promise<void> {
+  const { service, people: size = DEMO_PEOPLE } = week;
+  const client = clientOf(week);
+  const random = sequence(20_261);
+  const begin = service.clock.now();
+  const at = (days: number, hours = 0) => service.time.advance(begin + days * DAY + hours * HOUR);
+  const seen = (job_id: string) => ({ job_id, occurred_at: timestamp(service.clock.now()) });
+
+  const channels = await connect(client);
+  await service.time.settle();
+  const people = await addPeople(client, size, random);
+  const { pro, newsletter } = await describe(client, people);
+  await service.time.settle();
+  await automate(client, channels);
+  await visits(client, people, random, service.clock.now());
+  await at(1, 2);
+  await signUps(client, people.slice(0, size / 6));
+  const autumn = await campaign(client, { channels, name: "Autumn sale", target: { type: "all" }, holdout: 25 });
+  await at(1, 6);
+  await interact(client, people, seen(autumn), random);
+  await at(2);
+  await visits(client, people, random, service.clock.now());
+  await purchases(client, people, autumn, random);
+  await signUps(client, people.slice(size / 6, size / 3));
+  await at(3, 3);
+  const tips = await send(client, channels, "Weekend tips", { type: "list", list_id: newsletter });
+  await at(3, 4);
+  await interact(client, people, seen(tips), random);
+  await at(4, 5);
+  await visits(client, people, random, service.clock.now());
+  const news = await send(client, channels, "New: shared boards", { type: "segment", segment_id: pro });
+  await at(4, 6);
+  await interact(client, people, seen(news), random);
+  await signUps(client, people.slice(size / 3, size / 2));
+  await at(6, 4);
+  await visits(client, people, random, service.clock.now());
+  await client.owner("POST /api/v1/campaigns", {
+    name: "Winter preview",
+    target: { type: "segment", segment_id: pro },
+    holdout_percentage: 10,
+    messages: [{ content: { title: "Winter is near", body: "See what comes in December." }, channel_ids: channels }],
+  });
+  await at(7);
+}
+
+/** E-mail beside in-app, rules of sending, what counts as success, an endpoint for webhooks. */
+async function connect(client: Client): Promise<string[]> {
+  const email = await client.owner("POST /api/v1/channels", { type: "email", name: "E-mail" });
+  await client.owner(`POST /api/v1/channels/${email.id}/credentials/email`, {
+    provider: "smtp",
+    from_email: "hello@example.com",
+    from_name: "Tidepool",
+    host: "smtp.example.com",
+    port: 587,
+    username: "tidepool",
+    password: "an-app-password",
+  });
+  await client.owner("PATCH /api/v1/workspace", {
+    timezone: "Europe/Berlin",
+    quiet_hours: { start: "22:00", end: "07:00", timezone_mode: "subscriber" },
+    frequency_caps: [{ category: "marketing", max: 3, per: "day" }],
+  });
+  await client.owner("POST /api/v1/insights/config", {
+    event_name: "purchase",
+    value_property: "amount_cents",
+    window_seconds: 604_800,
+  });
+  await client.owner("POST /api/v1/webhooks", {
+    target_url: "https://hooks.example.com/engagement",
+    events: ["notification.terminal"],
+    description: "Warehouse",
+  });
+  const { channels } = (await client.owner("GET /api/v1/channels")) as { channels: { id: string }[] };
+  return channels.map(({ id }) => id);
+}
+
+async function addPeople(client: Client, size: number, random: () => number): Promise<Person[]> {
+  const people: Person[] = [];
+  for (let n = 0; n < size; n++) {
+    const first_name = FIRST[n % FIRST.length]!;
+    const last_name = LAST[Math.floor(n / FIRST.length) % LAST.length]!;
+    const [city, country, timezone] = PLACES[n % PLACES.length]!;
+    const isPro = random() < 0.35;
+    const external_id = n === 0 ? "ada" : `${first_name}.${last_name}`.toLowerCase();
+    const { id } = await client.app("POST /api/v1/subscribers/upsert", {
+      external_id,
+      email: `${external_id}@example.com`,
+      timezone,
+      attributes: { first_name, last_name, city, country, plan: isPro ? "pro" : "free" },
+      ...(random() < 0.85 && { consent: { channel: "email", status: "opted_in", source: "sign-up form" } }),
+    });
+    people.push({ id: String(id), external_id, isPro });
+  }
+  return people;
+}
+
+async function describe(client: Client, people: readonly Person[]) {
+  const pro = await client.owner("POST /api/v1/segments", {
+    name: "Pro customers",
+    is_dynamic: true,
+    rule: { group: { op: "and", nodes: [{ attribute: { plan: { $eq: "pro" } } }] } },
+  });
+  await client.owner("POST /api/v1/segments", {
+    name: "Active this week",
+    is_dynamic: true,
+    rule: { group: { op: "and", nodes: [{ event: { name: "board_opened", within: "7d", frequency: { min: 2 } } }] } },
+  });
+  const list = await client.owner("POST /api/v1/lists", { name: "Newsletter", description: "Asked for news" });
+  await client.owner(`POST /api/v1/lists/${list.id}/subscribers`, {
+    subscriber_ids: people.filter((_, n) => n % 5 !== 3).map(({ id }) => id),
+  });
+  await client.owner("POST /api/v1/templates", {
+    name: "Receipt",
+    content: { title: "Thank you, {{ subscriber.first_name }}", body: "Your receipt is attached to your account." },
+  });
+  return { pro: String(pro.id), newsletter: String(list.id) };
+}
+
+/** A journey for those who sign up, and a live banner. */
+async function automate(client: Client, channel_ids: readonly string[]): Promise<void> {
+  const message = (id: string, title: string, body: string, next: string) => ({
+    id,
+    type: "send",
+    send: { channel_ids, content: { title, body }, category: "marketing", next },
+  });
+  const steps = {
+    welcome: message("welcome", "Welcome, {{ subscriber.first_name }}", "Make your first board in a minute.", "day"),
+    day: { id: "day", type: "delay", delay: { duration: "1d", next: "plan" } },
+    plan: {
+      id: "plan",
+      type: "branch",
+      // biome-ignore lint/suspicious/noThenProperty: the API's name of the way
+      branch: { condition: { attribute: { plan: { $eq: "pro" } } }, then: "call", else: "wait" },
+    },
+    call: message("call", "A call with us?", "Twenty minutes, and your team is set up.", "end"),
+    wait: {
+      id: "wait",
+      type: "wait_for_event",
+      wait_for_event: { event_name: "purchase", within: "3d", on_event: "end", on_timeout: "offer" },
+    },
+    offer: message("offer", "A month for free", "Try the plan Pro until the end of the month.", "end"),
+    end: { id: "end", type: "exit" },
+  };
+  const journey = await client.owner("POST /api/v1/journeys", {
+    name: "Welcome",
+    trigger: { type: "event", event_name: "signed_up" },
+    steps: { start: "welcome", steps },
+  });
+  await client.owner(`POST /api/v1/journeys/${journey.id}/activate`);
+  const banner = await client.owner("POST /api/v1/in-app/experiences", {
+    name: "Maintenance on Sunday",
+    format: "banner",
+    content: { title: "Maintenance on Sunday", body: "Boards are read-only from 02:00 to 03:00." },
+  });
+  await client.owner(`PATCH /api/v1/in-app/experiences/${banner.id}`, { audience: { type: "all" } });
+  await client.owner(`POST /api/v1/in-app/experiences/${banner.id}/publish`);
+}
+
+async function record(client: Client, events: readonly object[]): Promise<void> {
+  for (let n = 0; n < events.length; n += BATCH)
+    await client.server("POST /v1/events", { events: events.slice(n, n + BATCH) });
+}
+
+const visits = (client: Client, people: readonly Person[], random: () => number, now: number) =>
+  record(
+    client,
+    people.flatMap(({ external_id, isPro }) =>
+      random() < (isPro ? 0.8 : 0.45)
+        ? [{ event_name: "board_opened", external_id, occurred_at: timestamp(now - Math.floor(random() * HOUR)) }]
+        : [],
+    ),
+  );
+
+const signUps = (client: Client, people: readonly Person[]) =>
+  record(
+    client,
+    people.map(({ external_id }) => ({ event_name: "signed_up", external_id })),
+  );
+
+/** Who got the message buys more often than who was held out. */
+async function purchases(client: Client, people: readonly Person[], job: string, random: () => number): Promise<void> {
+  const heldOut = await recipientsOf(client, job, "held_out");
+  await record(
+    client,
+    people.flatMap(({ id, external_id }) =>
+      random() < (heldOut.has(id) ? 0.04 : 0.17)
+        ? [{ event_name: "purchase", external_id, properties: { amount_cents: 900 + Math.floor(random() * 6_000) } }]
+        : [],
+    ),
+  );
+}
+
+async function recipientsOf(client: Client, job: string, state: string): Promise<Set<string>> {
+  const found = new Set<string>();
+  let cursor = "";
+  do {
+    const page = (await client.owner(
+      `GET /api/v1/notifications/${job}/recipients?state=${state}&limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+    )) as { items: { subscriber_id: string }[]; next_cursor: string };
+    for (const { subscriber_id } of page.items) found.add(subscriber_id);
+    cursor = page.next_cursor;
+  } while (cursor);
+  return found;
+}
+
+interface DemoCampaign {
+  channels: readonly string[];
+  name: string;
+  target: object;
+  holdout: number;
+}
+
+/** @returns the send of its message. */
+async function campaign(client: Client, { channels, name, target, holdout }: DemoCampaign): Promise<string> {
+  const content = { title: "{{ subscriber.first_name }}, 20 % until Sunday", body: "The autumn sale has begun." };
+  const { id } = await client.owner("POST /api/v1/campaigns", {
+    name,
+    target,
+    holdout_percentage: holdout,
+    messages: [{ content, channel_ids: channels }],
+  });
+  const released = (await client.owner(`POST /api/v1/campaigns/${id}/release`)) as { messages: { job_id: string }[] };
+  return released.messages[0]!.job_id;
+}
+
+async function send(client: Client, channel_ids: readonly string[], title: string, target: object): Promise<string> {
+  const { id } = await client.owner("POST /api/v1/notifications", {
+    target,
+    title,
+    body: "Hello {{ subscriber.first_name }}, three things that save you time.",
+    name: title,
+    channel_ids,
+  });
+  return String(id);
+}
+
+/** Some of those who got a message see it, and some of these follow it. */
+async function interact(
+  client: Client,
+  people: readonly Person[],
+  { job_id, occurred_at }: { job_id: string; occurred_at: string },
+  random: () => number,
+): Promise<void> {
+  const delivered = await recipientsOf(client, job_id, "delivered");
+  for (const { id } of people) {
+    if (!delivered.has(id) || random() > 0.42) continue;
+    const seen = { job_id, platform: "web", subscriber_id: id, occurred_at };
+    await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "inapp_impression" });
+    if (random() < 0.35)
+      await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "inapp_click" });
+  }
+}

@@ -1,0 +1,39 @@
+// The demo's week of history, with few people: every page of the console has something to show. In CI alone, as a week
+// of sweeps takes seconds.
+import { expect, it } from "vitest";
+import { prepareDemo } from "../../local/demo.ts";
+import { fillDemo, WEEK_MS } from "../../local/demo-week.ts";
+import { UNDISTURBED } from "../../local/faults.ts";
+import { openState } from "../../local/state.ts";
+import { openTenancy } from "../../local/tenancy.ts";
+import { START, testWorld } from "../support/world.ts";
+
+it.skipIf(!process.env.CI)(
+  "CON-6 the demo has a campaign with conversions on both sides, people in a journey, segments, a list and a banner",
+  async () => {
+    const world = await testWorld();
+    const tenancy = openTenancy(world.partsFor(UNDISTURBED));
+    const demo = await prepareDemo(tenancy, openState(world.database));
+    await fillDemo({ service: world, tenancy, demo, people: 36 });
+    expect(world.clock.now()).toBe(START + WEEK_MS);
+    const as = { authorization: `Bearer ${await tenancy.issueToken({ tenant_id: demo.tenant_id, role: "owner" })}` };
+    const get = async (path: string) => (await world.call(`GET /api/v1/${path}`, { as })).body;
+    const { items: campaigns } = await get("campaigns");
+    expect(campaigns.map(({ name, status }: { name: string; status: string }) => [name, status])).toEqual([
+      ["Winter preview", "draft"],
+      ["Autumn sale", "completed"],
+    ]);
+    const report = await get(`campaigns/${campaigns[1].id}/report?start=2026-11-01T00:00:00Z`);
+    expect([report.delivered, report.opened, report.converted].every((count: number) => count > 0)).toBe(true);
+    const { treated, holdout } = await get(`insights/lift?job_id=${campaigns[1].messages[0].job_id}`);
+    expect(treated.size + holdout.size).toBe(36);
+    expect(holdout.size).toBeGreaterThan(0);
+    const { journeys } = await get("journeys");
+    const { runs } = await get(`journeys/${journeys[0].id}/stats`);
+    expect(runs.active + runs.completed).toBe(18);
+    const { segments } = await get("segments");
+    expect(segments.every(({ count }: { count: number }) => count > 0)).toBe(true);
+    expect((await get("in-app/experiences")).items[0].status).toBe("live");
+  },
+  60_000,
+);
