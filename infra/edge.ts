@@ -23,7 +23,7 @@ import {
 } from "aws-cdk-lib/aws-cloudfront";
 import { FunctionUrlOrigin, HttpOrigin, S3BucketOrigin } from "aws-cdk-lib/aws-cloudfront-origins";
 import { FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
-import type { Bucket, IBucket } from "aws-cdk-lib/aws-s3";
+import type { IBucket } from "aws-cdk-lib/aws-s3";
 import { HASHED_PATH } from "../console/policy.ts";
 import { ASSETS_PATH, assetHeaders } from "../shared/asset-files.ts";
 import type { Api } from "./api.ts";
@@ -49,7 +49,7 @@ interface Origins {
   lambdas: Lambdas;
   stream: Contents["stream"];
   secret: string;
-  assets: Bucket;
+  assets: IBucket;
 }
 
 export function createEdge(
@@ -137,12 +137,11 @@ export function createEdge(
 const globalName = (stack: Stack, what: string): string => `${stack.stackName}-${stack.region}-${what}`;
 
 /** Headers of assets: browsers show them as images, and never run one as a document or script. */
-function assetBehavior(stack: Stack, assets: Bucket): BehaviorOptions {
+function assetBehavior(stack: Stack, assets: IBucket): BehaviorOptions {
   const { "content-security-policy": policy, "cross-origin-resource-policy": shownBy } = assetHeaders;
   return {
-    // The cast: the two types differ only in which members may be undefined.
     // With the right to list, S3 answers 404 for a missing object. A request from outside cannot list.
-    origin: S3BucketOrigin.withOriginAccessControl(assets as IBucket, {
+    origin: S3BucketOrigin.withOriginAccessControl(assets, {
       originAccessLevels: [AccessLevel.READ, AccessLevel.LIST],
       originAccessControl: new S3OriginAccessControl(stack, "AssetAccess", {
         originAccessControlName: globalName(stack, "assets"),

@@ -1,5 +1,6 @@
 // cdk-nag's AwsSolutions rules over the whole app. Exceptions are listed by resource, with their reasons.
 import { type App, type CfnElement, type Stack, Validations } from "aws-cdk-lib";
+import type { Bucket } from "aws-cdk-lib/aws-s3";
 import { AwsSolutionsChecks } from "cdk-nag";
 import type { IConstruct } from "constructs";
 
@@ -18,7 +19,14 @@ export function checkRules(app: App, stack: Stack): void {
 
 function acceptedIn(stack: Stack): Accepted[] {
   const named = (id: string) => (construct: IConstruct) => construct.node.id === id;
-  const logicalId = (id: string) => stack.getLogicalId(stack.node.findChild(id).node.defaultChild as CfnElement);
+  /** Of an adopted bucket the template has only the name. */
+  const bucketArn = (id: string) => {
+    const bucket = stack.node.findChild(id);
+    const element = bucket.node.defaultChild as CfnElement | undefined;
+    return element
+      ? `<${stack.getLogicalId(element)}.Arn>`
+      : `arn:<AWS::Partition>:s3:::${(bucket as Bucket).bucketName}`;
+  };
   const scheduleName = "arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<ScheduleGroup>/due-*";
   return [
     {
@@ -29,7 +37,7 @@ function acceptedIn(stack: Stack): Accepted[] {
     },
     {
       on: named("ReactRole"),
-      rule: `IAM5[Resource::<${logicalId("Failures")}.Arn>/*]`,
+      rule: `IAM5[Resource::${bucketArn("Failures")}/*]`,
       reason: "Lambda chooses the names of the objects in which it stores failed stream records.",
     },
     {
@@ -39,12 +47,12 @@ function acceptedIn(stack: Stack): Accepted[] {
     },
     {
       on: ({ node }) => ["ApiAssetsRole", "DiscardAssetRole", "PurgeRole"].includes(node.id),
-      rule: `IAM5[Resource::<${logicalId("Assets")}.Arn>/assets/*]`,
+      rule: `IAM5[Resource::${bucketArn("Assets")}/assets/*]`,
       reason: "Every asset has a random name; the function may access only the prefix.",
     },
     {
       on: ({ node }) => ["ApiImportsRole", "ImportRowsRole", "EraseRole", "PurgeRole"].includes(node.id),
-      rule: `IAM5[Resource::<${logicalId("Imports")}.Arn>/*]`,
+      rule: `IAM5[Resource::${bucketArn("Imports")}/*]`,
       reason: "Every import has a file of its own, named after it; the bucket holds nothing else.",
     },
     {

@@ -7,6 +7,19 @@ import { UNKNOWN_COMMIT } from "../tools/release.ts";
 
 const Whole = v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.integer(), v.minValue(1));
 
+const arnOf = (service: string) =>
+  v.pipe(
+    v.string(),
+    v.regex(new RegExp(`^arn:aws[\\w-]*:${service}:[a-z0-9-]+:\\d{12}:`), `must be an ARN of ${service}`),
+  );
+
+/** The root secrets are in the table, encrypted with the encryption key: neither is of use without the other. */
+const Existing = v.strictObject({
+  table: v.strictObject({ name: v.string(), streamArn: arnOf("dynamodb") }),
+  keys: v.strictObject({ encryption: arnOf("kms"), signing: v.optional(arnOf("kms")) }),
+  buckets: v.optional(v.strictObject({ assets: v.optional(v.string()), imports: v.optional(v.string()) }), {}),
+});
+
 const Settings = v.object({
   /** Also the prefix of every function's name. */
   stackName: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9-]{0,39}$/)), "Engagement"),
@@ -43,6 +56,8 @@ const Settings = v.object({
   workerConcurrency: v.optional(v.pipe(Whole, v.minValue(2)), 10),
   /** Of the repository, for `/healthz`. `npm run deploy` reads it. */
   commit: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/)), UNKNOWN_COMMIT),
+  /** Storage that is there already: restored, or left by an earlier deployment (docs/operate.md). */
+  existing: v.optional(Existing),
   /** `destroy` removes data with the stack, for trials; `retain` keeps it. */
   removal: v.optional(v.picklist(["retain", "destroy"]), "retain"),
 });

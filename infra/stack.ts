@@ -16,7 +16,7 @@ import { addQueries } from "./queries.ts";
 import { createQueues } from "./queues.ts";
 import { createSchedules } from "./schedules.ts";
 import type { Settings } from "./settings.ts";
-import { createStorage } from "./storage.ts";
+import { addPoliciesOfAdopted, createStorage } from "./storage.ts";
 
 /** The audience of dashboard tokens. The local service uses the same one. */
 const TOKEN_AUDIENCE = "engagement-dashboard";
@@ -67,6 +67,7 @@ export class EngagementStack extends Stack {
     const { assets, originSecret: secret } = storage;
     const edge = createEdge(this, settings, { api, lambdas, stream: declared.stream, secret, assets });
     const { distributionId } = edge;
+    addPoliciesOfAdopted(this, settings, storage, distributionId);
     addAlarms(this, settings, { declared, queues, lambdas, api, storage, schedules, distributionId });
     addQueries(this, settings, functions, lambdas);
     addDashboard(this, settings, { queues, lambdas, api, storage });

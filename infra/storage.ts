@@ -1,8 +1,24 @@
 // Storage: the table, the two keys, uploaded images, import files, and stream records that could not be handled.
 import { Duration, Fn, RemovalPolicy, type Stack } from "aws-cdk-lib";
-import { AttributeType, BillingMode, ProjectionType, StreamViewType, Table } from "aws-cdk-lib/aws-dynamodb";
-import { Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
-import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods, ObjectOwnership } from "aws-cdk-lib/aws-s3";
+import {
+  AttributeType,
+  BillingMode,
+  type ITable,
+  ProjectionType,
+  StreamViewType,
+  Table,
+} from "aws-cdk-lib/aws-dynamodb";
+import { Effect, PolicyStatement, ServicePrincipal, StarPrincipal } from "aws-cdk-lib/aws-iam";
+import { type IKey, Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  BucketPolicy,
+  HttpMethods,
+  type IBucket,
+  ObjectOwnership,
+} from "aws-cdk-lib/aws-s3";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { Settings } from "./settings.ts";
 
@@ -11,26 +27,88 @@ const FAILURES_KEPT = Duration.days(30);
 const IMPORTS_KEPT = Duration.days(7);
 
 export interface Storage {
-  table: Table;
-  encryptionKey: Key;
-  signingKey: Key;
+  table: ITable;
+  encryptionKey: IKey;
+  signingKey: IKey;
   failures: Bucket;
   /** Public through CloudFront alone, under its own key prefix (docs/edge.md). */
-  assets: Bucket;
+  assets: IBucket;
   /** Uploaded import files, and their rejected rows. */
-  imports: Bucket;
+  imports: IBucket;
   /**
    * A secret of CloudFront and the functions, which makes the viewer's address trustworthy (E8, E9 in docs/edge.md).
    */
   originSecret: string;
 }
 
-export function createStorage(stack: Stack, { removal }: Settings): Storage {
+/**
+ * Creates the storage, or adopts what the setting `existing` names. The casts: the types differ only in which members may
+ * be undefined.
+ */
+export function createStorage(stack: Stack, settings: Settings): Storage {
+  const { existing, removal } = settings;
+  const { keys, buckets = {} } = existing ?? {};
   // A first deployment that fails leaves nothing behind that was created with it.
   const removalPolicy = removal === "destroy" ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
+  const table = existing
+    ? Table.fromTableAttributes(stack, "Table", {
+        tableName: existing.table.name,
+        tableStreamArn: existing.table.streamArn,
+      })
+    : (createTable(stack, settings, removalPolicy) as ITable);
+  const encryptionKey = keys
+    ? Key.fromKeyArn(stack, "EncryptionKey", keys.encryption)
+    : new Key(stack, "EncryptionKey", {
+        description: `${stack.stackName}: root secrets and channel credentials`,
+        enableKeyRotation: true,
+        removalPolicy,
+      });
+  const signingKey = keys?.signing
+    ? Key.fromKeyArn(stack, "SigningKey", keys.signing)
+    : new Key(stack, "SigningKey", {
+        description: `${stack.stackName}: dashboard tokens`,
+        keySpec: KeySpec.RSA_2048,
+        keyUsage: KeyUsage.SIGN_VERIFY,
+        removalPolicy,
+      });
+
+  const closed = {
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    encryption: BucketEncryption.S3_MANAGED,
+    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    enforceSSL: true,
+    minimumTLSVersion: 1.2,
+    removalPolicy,
+  };
+  const abandoned = { abortIncompleteMultipartUploadAfter: Duration.days(1) };
+  const failures = new Bucket(stack, "Failures", {
+    ...closed,
+    lifecycleRules: [{ ...abandoned, expiration: FAILURES_KEPT }],
+  });
+  // Not versioned: a key is random and written once, so a version could only restore deleted data.
+  const assets = buckets.assets
+    ? Bucket.fromBucketName(stack, "Assets", buckets.assets)
+    : (new Bucket(stack, "Assets", { ...closed, lifecycleRules: [abandoned] }) as IBucket);
+
+  // Uploaded by browsers with a signed form. Files and rejected rows are not needed for long.
+  const imports = buckets.imports
+    ? Bucket.fromBucketName(stack, "Imports", buckets.imports)
+    : (new Bucket(stack, "Imports", {
+        ...closed,
+        lifecycleRules: [{ ...abandoned, expiration: IMPORTS_KEPT }],
+        cors: [{ allowedMethods: [HttpMethods.POST], allowedOrigins: ["*"], allowedHeaders: ["*"] }],
+      }) as IBucket);
+
+  // Random, created with the stack and stored nowhere else: no secret in the template, and none billed by the month.
+  const stackUuid = Fn.select(2, Fn.split("/", stack.stackId));
+  const originSecret = Fn.join("-", [encryptionKey.keyId, stackUuid]);
+
+  return { table, encryptionKey, signingKey, failures, assets, imports, originSecret };
+}
+
+function createTable(stack: Stack, { removal }: Settings, removalPolicy: RemovalPolicy): Table {
   const { partitionKey, sortKey, timeToLive, stream, indexes } = tableDefinition;
   const text = (name: string) => ({ name, type: AttributeType.STRING });
-
   const table = new Table(stack, "Table", {
     partitionKey: text(partitionKey),
     sortKey: text(sortKey),
@@ -48,45 +126,47 @@ export function createStorage(stack: Stack, { removal }: Settings): Storage {
       sortKey: text(`${prefix}sk`),
       projectionType: ProjectionType[projection],
     });
+  return table;
+}
 
-  const encryptionKey = new Key(stack, "EncryptionKey", {
-    description: `${stack.stackName}: root secrets and channel credentials`,
-    enableKeyRotation: true,
-    removalPolicy,
+/**
+ * The policies of adopted buckets, which the CDK leaves alone: TLS only, and CloudFront may read the assets. They replace
+ * those of the deployment that made the buckets.
+ */
+export function addPoliciesOfAdopted(
+  stack: Stack,
+  { existing }: Settings,
+  { assets, imports }: Storage,
+  distributionId: string,
+): void {
+  const { assets: adoptedAssets, imports: adoptedImports } = existing?.buckets ?? {};
+  const SourceArn = stack.formatArn({
+    service: "cloudfront",
+    region: "",
+    resource: "distribution",
+    resourceName: distributionId,
   });
-  const signingKey = new Key(stack, "SigningKey", {
-    description: `${stack.stackName}: dashboard tokens`,
-    keySpec: KeySpec.RSA_2048,
-    keyUsage: KeyUsage.SIGN_VERIFY,
-    removalPolicy,
-  });
-
-  const closed = {
-    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-    encryption: BucketEncryption.S3_MANAGED,
-    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-    enforceSSL: true,
-    minimumTLSVersion: 1.2,
-    removalPolicy,
-  };
-  const abandoned = { abortIncompleteMultipartUploadAfter: Duration.days(1) };
-  const failures = new Bucket(stack, "Failures", {
-    ...closed,
-    lifecycleRules: [{ ...abandoned, expiration: FAILURES_KEPT }],
-  });
-  // Not versioned: a key is random and written once, so a version could only restore deleted data.
-  const assets = new Bucket(stack, "Assets", { ...closed, lifecycleRules: [abandoned] });
-
-  // Uploaded by browsers with a signed form. Files and rejected rows are not needed for long.
-  const imports = new Bucket(stack, "Imports", {
-    ...closed,
-    lifecycleRules: [{ ...abandoned, expiration: IMPORTS_KEPT }],
-    cors: [{ allowedMethods: [HttpMethods.POST], allowedOrigins: ["*"], allowedHeaders: ["*"] }],
-  });
-
-  // Random, created with the stack and stored nowhere else: no secret in the template, and none billed by the month.
-  const stackUuid = Fn.select(2, Fn.split("/", stack.stackId));
-  const originSecret = Fn.join("-", [encryptionKey.keyId, stackUuid]);
-
-  return { table, encryptionKey, signingKey, failures, assets, imports, originSecret };
+  const reading = (actions: string[], ...resources: string[]) =>
+    new PolicyStatement({
+      principals: [new ServicePrincipal("cloudfront.amazonaws.com")],
+      actions,
+      resources,
+      conditions: { StringEquals: { "AWS:SourceArn": SourceArn } },
+    });
+  const secure = ({ bucketArn }: IBucket) =>
+    new PolicyStatement({
+      effect: Effect.DENY,
+      principals: [new StarPrincipal()],
+      actions: ["s3:*"],
+      resources: [bucketArn, `${bucketArn}/*`],
+      conditions: { Bool: { "aws:SecureTransport": "false" } },
+    });
+  if (adoptedAssets)
+    new BucketPolicy(stack, "AssetsPolicy", { bucket: assets }).document.addStatements(
+      secure(assets),
+      reading(["s3:GetObject"], assets.arnForObjects("*")),
+      reading(["s3:ListBucket"], assets.bucketArn),
+    );
+  if (adoptedImports)
+    new BucketPolicy(stack, "ImportsPolicy", { bucket: imports }).document.addStatements(secure(imports));
 }

@@ -5,6 +5,7 @@ import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.
 import { type Endpoint, endpoints, group } from "../../shared/http/endpoint.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
+import { statementsOf } from "./support/policies.ts";
 import { context, deployed, ofType, synthesize, type Template, textOf } from "./support/template.ts";
 
 const MAX_RESOURCES = 400;
@@ -218,6 +219,47 @@ describe("functions", () => {
       ReservedConcurrentExecutions: 50,
       Environment: { Variables: { STREAM_CONCURRENCY: "50" } },
     });
+  });
+});
+
+describe("adopted storage", () => {
+  const existing = {
+    table: { name: "restored", streamArn: "arn:aws:dynamodb:eu-west-1:123456789012:table/restored/stream/2026" },
+    keys: {
+      encryption: "arn:aws:kms:eu-west-1:123456789012:key/e",
+      signing: "arn:aws:kms:eu-west-1:123456789012:key/s",
+    },
+    buckets: { assets: "old-assets", imports: "old-imports" },
+  };
+
+  it("D-HEALTH a restored table, the retained keys and buckets are used and none is created", () => {
+    const adopted = synthesize({ context: { existing: JSON.stringify(existing) }, rules: true });
+    for (const type of ["AWS::DynamoDB::Table", "AWS::KMS::Key"]) expect(ofType(adopted, type)).toEqual([]);
+    expect(ofType(adopted, "AWS::S3::Bucket").map(([id]) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["Failures"]);
+    const { Variables } = adopted.Resources.Operator!.Properties.Environment;
+    expect(Variables).toMatchObject({ TABLE_NAME: "restored", ENCRYPTION_KEY_ID: "e" });
+    expect(adopted.Resources.ApiAuth!.Properties.Environment.Variables.SIGNING_KEY_ID).toBe("s");
+    const sources = ofType(adopted, "AWS::Lambda::EventSourceMapping").map(
+      ([, { Properties }]) => Properties.EventSourceArn,
+    );
+    expect(sources).toContain(existing.table.streamArn);
+    const statements = statementsOf(adopted, "ApiTemplates").filter(({ actions }) =>
+      actions.some((action) => action.startsWith("dynamodb:")),
+    );
+    for (const { resources } of statements)
+      for (const on of resources) expect(on).toMatch(/:table\/restored(\/index\/|$)/);
+    const policies = ofType(adopted, "AWS::S3::BucketPolicy").map(([, { Properties }]) => Properties);
+    const ofAssets = policies.find(({ Bucket }) => Bucket === "old-assets")!.PolicyDocument.Statement;
+    expect(ofAssets.map(({ Effect, Action }: { Effect: string; Action: string }) => `${Effect} ${Action}`)).toEqual([
+      "Deny s3:*",
+      "Allow s3:GetObject",
+      "Allow s3:ListBucket",
+    ]);
+    expect(policies.map(({ Bucket }) => Bucket)).toContain("old-imports");
+  });
+
+  it("D-HEALTH a table without the key of its secrets is refused", () => {
+    expect(() => synthesize({ context: { existing: { table: existing.table } } })).toThrow("existing.keys");
   });
 });
 
