@@ -111,11 +111,10 @@ export const mcp = group("mcp", "The tools of agents: the Model Context Protocol
         throw new ApiError("FORBIDDEN", "Pages of browsers may not call this endpoint.");
       const { body } = call;
       if (!Array.isArray(body)) return answered(await answerOf(call, body));
+      // All are counted before the first one runs, so that a refusal has no effects.
+      for (const _ of body.slice(1)) await limitRequests(call.caller, call.platform, call.requestTokens);
       const answers: (Reply | undefined)[] = [];
-      for (const [n, message] of body.entries()) {
-        if (n > 0) await limitRequests(call.caller, call.platform, call.requestTokens);
-        answers.push(await answerOf(call, message, true));
-      }
+      for (const message of body) answers.push(await answerOf(call, message, true));
       const sent = answers.flatMap((answer) => (answer ? [answer.body] : []));
       return sent.length === 0 ? replyWith(202) : sent;
     },

@@ -1,7 +1,9 @@
 // Devices: rows beside their subscriber's profile, and for each device_id and each address one row that points to its
 // device. How they are registered: device-registration.ts.
+
 import * as v from "valibot";
 import { ApiError } from "../../http/errors.ts";
+import { personal } from "../../http/personal.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, any, is, present } from "../conditions.ts";
 import { type ConditionOf, type KeyOf, type NewRowOf, removeItem } from "../item.ts";
@@ -23,7 +25,7 @@ export const Device = v.object({
   id: deviceFields.id,
   subscriber_id: deviceFields.subscriber_id,
   platform: deviceFields.platform,
-  device_id: v.nullable(deviceDetails.device_id),
+  device_id: personal(v.nullable(deviceDetails.device_id)),
   model: v.nullable(deviceDetails.model),
   os_version: v.nullable(deviceDetails.os_version),
   app_version: v.nullable(deviceDetails.app_version),
