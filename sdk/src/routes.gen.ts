@@ -47,7 +47,7 @@ export const routes: RouteTable = {
     list: {"route":"GET /api/v1/templates","credentials":["dashboard"],"query":true},
     get: {"route":"GET /api/v1/templates/:id","credentials":["dashboard"]},
     update: {"route":"PATCH /api/v1/templates/:id","credentials":["dashboard"],"body":"json"},
-    delete: {"route":"DELETE /api/v1/templates/:id","credentials":["dashboard"]},
+    delete: {"route":"DELETE /api/v1/templates/:id","credentials":["dashboard"],"query":true},
   },
   schedules: {
     create: {"route":"POST /api/v1/schedules","credentials":["dashboard"],"body":"json"},

@@ -2618,6 +2618,10 @@ export interface TemplatesUpdateBody {
   } | undefined;
 }
 
+export interface TemplatesDeleteQuery {
+  force?: "true" | "false" | undefined;
+}
+
 export interface SchedulesCreateBody {
   /** Five fields: minute, hour, day of month, month, day of week */
   cron_expression: string;
@@ -4096,7 +4100,7 @@ export interface Endpoints {
     /** Change a template: supplied fields overwrite, others stay. `PATCH /api/v1/templates/:id` */
     update(id: string, body: TemplatesUpdateBody, options?: CallOptions): Promise<Template>;
     /** Delete a template: scheduled jobs that refer to it will fail. `DELETE /api/v1/templates/:id` */
-    delete(id: string, options?: CallOptions): Promise<void>;
+    delete(id: string, query?: TemplatesDeleteQuery, options?: CallOptions): Promise<void>;
   };
   schedules: {
     /** Create a schedule. `POST /api/v1/schedules` */

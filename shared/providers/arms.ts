@@ -12,7 +12,7 @@ export type Event = RenderScope["event"];
 export interface ArmRenderer<T> {
   /** The profile of the recipient is not needed. */
   isStatic: boolean;
-  /** Undefined if it cannot be rendered for this recipient, now or later. `asHtml`: values are in an HTML body. */
+  /** Undefined if it cannot be rendered for this recipient, now or later. `asHtml`: an HTML body stays one. */
   render(arm: Arm, profile: LivingProfile | undefined, options?: { asHtml?: boolean }): T | undefined;
 }
 
@@ -24,7 +24,7 @@ export function armRenderer<T>(
   { job, event, isStatic }: { job: Pick<Job, "data">; event: Event; isStatic: boolean },
   renderOnce: (arm: Arm, scope: RenderScope, asHtml: boolean) => T | undefined,
 ): ArmRenderer<T> {
-  const cache = new Map<Arm, T | undefined>();
+  const cache = new Map<string, T | undefined>();
   const attempt = (arm: Arm, scope: RenderScope, asHtml: boolean): T | undefined => {
     try {
       return renderOnce(arm, scope, asHtml);
@@ -37,8 +37,9 @@ export function armRenderer<T>(
     isStatic,
     render: (arm, profile, { asHtml = false } = {}) => {
       if (!isStatic) return profile && attempt(arm, scopeOf(profile, job, event), asHtml);
-      if (!cache.has(arm)) cache.set(arm, attempt(arm, NOBODY, asHtml));
-      return cache.get(arm);
+      const kind = `${arm} ${asHtml}`;
+      if (!cache.has(kind)) cache.set(kind, attempt(arm, NOBODY, asHtml));
+      return cache.get(kind);
     },
   };
 }

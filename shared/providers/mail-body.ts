@@ -1,6 +1,9 @@
 // The two bodies of an e-mail: HTML if it starts with a tag, else text with paragraphs; a text part always (D-EMAIL).
 
 const STARTS_WITH_TAG = /^\s*<[a-z!]/i;
+export const isHtml = (body: string): boolean => STARTS_WITH_TAG.test(body);
+/** Without the punctuation that ends a sentence. */
+const URL_IN_TEXT = /https?:\/\/[^\s<>"]*[^\s<>".,;:!?)\]}']/g;
 /** Elements whose content is not displayed. */
 export const SILENT: ReadonlySet<string> = new Set(["head", "script", "style", "title", "template"]);
 const BREAKS = new Set(["br", "tr", "li", "div", "hr"]);
@@ -31,7 +34,7 @@ const LAST_CODE_POINT = 0x10ffff;
 
 /** The text and the HTML of a body. */
 export function mailBodies(body: string): { text: string; html: string } {
-  return STARTS_WITH_TAG.test(body) ? { text: textOfHtml(body), html: body } : { text: body, html: htmlOfText(body) };
+  return isHtml(body) ? { text: textOfHtml(body), html: body } : { text: body, html: htmlOfText(body) };
 }
 
 /** Empty lines separate paragraphs; other line ends become `<br>`. */
@@ -40,8 +43,19 @@ export function htmlOfText(text: string): string {
     .replaceAll("\r\n", "\n")
     .split(/\n{2,}/)
     .filter((paragraph) => paragraph.trim() !== "")
-    .map((paragraph) => `<p>${escapeHtml(paragraph.trim()).replaceAll("\n", "<br>\n")}</p>`);
+    .map((paragraph) => `<p>${withLinks(paragraph.trim()).replaceAll("\n", "<br>\n")}</p>`);
   return `<!doctype html>\n<html><body>\n${paragraphs.join("\n")}\n</body></html>`;
+}
+
+/** Text as HTML, its URLs as links (AMB-121). */
+function withLinks(text: string): string {
+  let html = "";
+  let from = 0;
+  for (const { 0: url, index } of text.matchAll(URL_IN_TEXT)) {
+    html += `${escapeHtml(text.slice(from, index))}<a href="${escapeHtml(url)}">${escapeHtml(url)}</a>`;
+    from = index + url.length;
+  }
+  return html + escapeHtml(text.slice(from));
 }
 
 const escapeHtml = (text: string): string =>

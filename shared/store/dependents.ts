@@ -1,12 +1,17 @@
-// What is active and depends on a segment or a channel (AMB-119): it refuses the deletion, or is paused by a forced one.
+// What is active and depends on a segment, a channel or a template (AMB-119): it refuses the deletion, or is paused by a forced one.
 import { conflict } from "../http/errors.ts";
 import type { Store } from "../resources.ts";
 import { pauseCampaign } from "./campaigns/campaigns.ts";
 import { CampaignItem } from "./campaigns/items.ts";
-import { fromJson } from "./item.ts";
-import { ActiveJourney } from "./journeys/items.ts";
+import { fromJson, type RowOf } from "./item.ts";
+import { ActiveJourney, JourneyItem } from "./journeys/items.ts";
 import { pauseJourney } from "./journeys/journeys.ts";
+import { ScheduleItem } from "./sends/schedule-items.ts";
+import { type ScheduleRow, switchOff } from "./sends/schedules.ts";
 import { State } from "./status-index.ts";
+import type { Timers } from "./timers.ts";
+
+type JourneyRow = RowOf<typeof JourneyItem>;
 
 interface Named {
   id: string;
@@ -27,15 +32,86 @@ export async function releaseSegment(store: Store, { id, name }: Named, { force 
     throw conflict(`The segment triggers the active journey ${journeys[0]}. With force=true it is paused.`);
 }
 
-/** @throws 409 naming a campaign that is scheduled or live and sends by the channel, unless `force`. */
-export async function releaseChannel(store: Store, { id, name }: Named, { force }: Options): Promise<void> {
+/** @throws 409 naming an active schedule or journey that sends by the template, unless `force`. */
+export async function releaseTemplate(
+  store: Store,
+  timers: Timers,
+  { id, name }: Named,
+  { force }: Options,
+): Promise<void> {
+  const schedules = await activeSchedules(store, ({ template_id }) => template_id === id);
+  const journeys = await activeJourneys(store, ({ template_id }) => template_id === id);
+  if (!force) refuse("template", { schedules, journeys });
+  await pauseAll(store, timers, { schedules, journeys }, `its template ${name} was deleted`);
+}
+
+/** @throws 409 naming a released campaign, an active schedule or journey that sends by the channel, unless `force`. */
+export async function releaseChannel(
+  store: Store,
+  timers: Timers,
+  { id, name }: Named,
+  { force }: Options,
+): Promise<void> {
   const states = await store.queryAll(State, { kind: "campaign" });
   const released = states
     .filter(({ state }) => state === "scheduled" || state === "live")
     .map(({ sk }) => ({ id: sk }));
   const rows = (await store.getAll(CampaignItem, released)).filter((row) => row !== undefined);
   const campaigns = rows.filter(({ messages }) => fromJson(messages).some((one) => one.channel_ids.includes(id)));
-  if (force) for (const campaign of campaigns) await pauseCampaign(store, campaign, `its channel ${name} was deleted`);
-  else if (campaigns[0])
-    throw conflict(`The channel is used by the campaign ${campaigns[0].id}. With force=true it is paused.`);
+  const schedules = await activeSchedules(store, ({ channel_ids }) => channel_ids.includes(id));
+  const journeys = await activeJourneys(store, ({ channel_ids = [] }) => channel_ids.includes(id));
+  const reason = `its channel ${name} was deleted`;
+  if (!force) {
+    if (campaigns[0])
+      throw conflict(`The channel is used by the campaign ${campaigns[0].id}. With force=true it is paused.`);
+    refuse("channel", { schedules, journeys });
+  }
+  for (const campaign of campaigns) await pauseCampaign(store, campaign, reason);
+  await pauseAll(store, timers, { schedules, journeys }, reason);
+}
+
+/** Ids of what sends again and again. */
+interface Users {
+  schedules: readonly string[];
+  journeys: readonly string[];
+}
+
+function refuse(what: string, { schedules, journeys }: Users): void {
+  if (schedules[0])
+    throw conflict(`The ${what} is used by the active schedule ${schedules[0]}. With force=true it is switched off.`);
+  if (journeys[0])
+    throw conflict(`The ${what} is used by the active journey ${journeys[0]}. With force=true it is paused.`);
+}
+
+async function pauseAll(store: Store, timers: Timers, { schedules, journeys }: Users, reason: string): Promise<void> {
+  for (const id of schedules) await switchOff(store, timers, id, reason);
+  for (const id of journeys) await pauseJourney(store, id, reason);
+}
+
+async function activeSchedules(
+  store: Store,
+  uses: (schedule: Pick<ScheduleRow, "template_id" | "channel_ids">) => boolean,
+): Promise<string[]> {
+  const states = await store.queryAll(State, { kind: "schedule" });
+  const active = states.filter(({ state }) => state === "active").map(({ sk }) => ({ id: sk }));
+  const rows = await store.getAll(ScheduleItem, active);
+  return rows.flatMap((row) => (row?.active && uses(row) ? [row.id] : []));
+}
+
+interface SendStep {
+  template_id?: string;
+  channel_ids?: readonly string[];
+}
+
+async function activeJourneys(store: Store, uses: (step: SendStep) => boolean): Promise<string[]> {
+  const active = await store.queryAll(ActiveJourney, {});
+  const rows = await store.getAll(
+    JourneyItem,
+    active.map(({ sk }) => ({ id: sk })),
+  );
+  const isUser = ({ steps }: JourneyRow) =>
+    Object.values((fromJson(steps) as { steps?: Record<string, { send?: SendStep }> }).steps ?? {}).some(({ send }) =>
+      uses(send ?? {}),
+    );
+  return rows.flatMap((row) => (row && isUser(row) ? [row.id] : []));
 }

@@ -143,7 +143,7 @@ describe("list and replace", () => {
     expect(await get(id)).toEqual({ ...put.body, failed: 0, fail_reasons: {} });
   });
 
-  it("CMP-16 refuses empty messages, a bad time, an unknown campaign, and a campaign that is not a draft", async () => {
+  it("CMP-16 AMB-50 PUT refuses empty messages, a bad time or category, an unknown template or campaign, and a campaign that is not a draft", async () => {
     const { create, call, release, channel_ids } = await setting();
     const { id } = (await create()).body;
     const messages = [{ content: text("One"), channel_ids }];
@@ -152,6 +152,12 @@ describe("list and replace", () => {
     expect((await put(id, { name: "x" })).status).toBe(422);
     expect((await put(id, { name: "x", messages: [{ ...messages[0], scheduled_at: "soon" }] })).status).toBe(422);
     expect((await put(UNKNOWN, { name: "x", messages })).status).toBe(404);
+    expect(await put(id, { name: "x", messages, category: "spam" })).toMatchObject({
+      status: 422,
+      body: { code: "VALIDATION_ERROR", fields: { category: expect.any(String) } },
+    });
+    const foreign = { name: "x", messages: [{ template_id: UNKNOWN, channel_ids }] };
+    expect(await put(id, foreign)).toMatchObject({ status: 422, body: { code: "TEMPLATE_NOT_FOUND" } });
     await release(id);
     expect(await put(id, { name: "x", messages })).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
   });

@@ -40,6 +40,26 @@ describe("channels", () => {
     expect(rows.every(({ provider_id }) => typeof provider_id === "string" || provider_id === undefined)).toBe(true);
   });
 
+  it("AMB-121 HTML is text on every channel but e-mail, whatever the order of the channels", async () => {
+    const { world, tenant } = await withTenant();
+    await openChannels(world, tenant, "ios-push", "sms", "email");
+    const [ada] = (await addPeople(world, tenant, 1, () => ({
+      email: "ada@example.com",
+      attributes: { phone: "+4915112345678", first_name: "<Ada>" },
+    }))) as [string];
+    await addPhone(world, tenant, ada, "ios");
+    for (const name of ["{{ subscriber.first_name }}", "you"]) {
+      const { job } = await send(world, tenant, {
+        ...{ ...everybody, title: "Hi" },
+        body: `<p>Hello ${name}</p><a href="https://a.example/x">Shop</a>`,
+      });
+      const sent = await outboxOf(world, `?job_id=${job.id}`);
+      const plain = `Hello ${name === "you" ? name : "<Ada>"}\n\nShop (https://a.example/x)`;
+      expect(sent.filter(({ channel }) => channel !== "email").map(({ body }) => body)).toEqual([plain, plain]);
+      expect(sent.find(({ channel }) => channel === "email")?.body).toContain("<p>Hello ");
+    }
+  });
+
   it("NTF-23 texts are personalised on every channel, and a static push reads no profile", async () => {
     const { world, tenant } = await withTenant();
     const ids = await openChannels(world, tenant, "ios-push");

@@ -69,3 +69,46 @@ it("AMB-119 CHN-17 the channel of a scheduled campaign is deleted only with forc
   await world.advance(2 * DAY);
   expect((await get(id)).status).toBe("paused");
 });
+
+it("AMB-119 TPL-8 SCH-9 the template and the channel of an active schedule are deleted only with force, which switches it off", async () => {
+  const { call, channel_ids } = await withCampaigns(await fresh());
+  const template = async (name: string): Promise<string> =>
+    (await call("POST /api/v1/templates", { name, content: { title: "t", body: "b" } })).body.id;
+  const template_id = await template("Daily");
+  const make = async (template_id: string) =>
+    (
+      await call("POST /api/v1/schedules", {
+        ...{ cron_expression: "0 9 * * *", timezone: "UTC", target: { type: "all" } },
+        ...{ template_id, channel_ids },
+      })
+    ).body.id;
+  for (const used of [`templates/${template_id}`, `channels/${channel_ids[0]}`]) {
+    const schedule = await make(used.startsWith("templates") ? template_id : await template("Weekly"));
+    const refused = await call(`DELETE /api/v1/${used}`);
+    expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining(schedule)]);
+    expect((await call(`GET /api/v1/schedules/${schedule}`)).body.active).toBe(true);
+    expect((await call(`DELETE /api/v1/${used}?force=true`)).status).toBe(204);
+    const { body } = await call(`GET /api/v1/schedules/${schedule}`);
+    expect(body).toMatchObject({ active: false, next_run_at: null, last_error: { code: "SWITCHED_OFF" } });
+    const { annotations } = (await call(`GET /api/v1/annotations?from=${at(-DAY)}&to=${at(DAY)}`)).body;
+    expect(annotations).toContainEqual(expect.objectContaining({ kind: "schedule_failed", ref_id: schedule }));
+    if (used.startsWith("templates")) expect((await call("POST /api/v1/schedules", { template_id })).status).toBe(422);
+  }
+});
+
+it("AMB-119 TPL-8 CHN-17 the template and the channel of an active journey are deleted only with force, which pauses it", async () => {
+  const { call, create, activate, channel } = await journeySetting(await fresh());
+  const template = await call("POST /api/v1/templates", { name: "Step", content: { title: "t", body: "b" } });
+  const template_id = template.body.id;
+  const steps = graphOf({ hello: { send: { channel_ids: [channel], template_id, next: "end" } }, end: "exit" });
+  const journey = await create(steps);
+  await activate(journey);
+  for (const used of [`templates/${template_id}`, `channels/${channel}`])
+    expect((await call(`DELETE /api/v1/${used}`)).body).toMatchObject({
+      code: "CONFLICT",
+      message: expect.stringContaining(journey),
+    });
+  expect((await call(`DELETE /api/v1/templates/${template_id}?force=true`)).status).toBe(204);
+  expect((await call(`GET /api/v1/journeys/${journey}`)).body.status).toBe("paused");
+  expect((await call(`DELETE /api/v1/channels/${channel}`)).status).toBe(204);
+});

@@ -49,6 +49,20 @@ describe("links", () => {
     expect(led[0]!.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
+  it("AMB-121 the URLs of a text mail are links, and tracked", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const { mail: sent } = await mail({
+      body: `See ${SHOP}/new?a=1&b=2, or (${SHOP}/old).`,
+      category: "transactional",
+    });
+    expect(sent.text).toBe(`See ${SHOP}/new?a=1&b=2, or (${SHOP}/old).`);
+    await world.advance(10 * SECOND);
+    const led = [];
+    for (const path of sent.clicks) led.push((await follow(world, "GET", path)).headers.location);
+    expect(led).toEqual([`${SHOP}/new?a=1&b=2`, `${SHOP}/old`]);
+  });
+
   it("D-EMAIL no part of the request changes the target", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);

@@ -241,7 +241,8 @@ describe("firing", () => {
   it("TPL-8 NTF-22 a tick whose template was deleted makes a failed job, and the next tick still fires", async () => {
     const { world, as, spec, create, get, jobs } = await setting();
     const { id } = (await create()).body;
-    await world.call(`DELETE /api/v1/templates/${spec.template_id}`, { as: await as() });
+    await world.call(`DELETE /api/v1/templates/${spec.template_id}?force=true`, { as: await as() });
+    await world.call(`PATCH /api/v1/schedules/${id}`, { as: await as(), body: { active: true } });
     await world.advance(2 * DAY);
     expect(await jobs()).toMatchObject([{ status: "failed" }, { status: "failed" }]);
     expect((await get(id)).next_run_at).toBe("2026-11-23T08:00:00.000Z");

@@ -52,7 +52,7 @@ describe("requests per minute", () => {
     expect((await world.call("GET /api/v1/me", { as: await tenant.dashboard() })).status).toBe(200);
   });
 
-  it("LIM-1 LIM-9 D-PLAN the ladder", () => {
+  it("LIM-1 LIM-9 AMB-39 D-PLAN the ladder", () => {
     const ladder = planNames.map((name) => {
       const { requestsPerMinute, dynamicSegments, eventConditionsPerRule, lookbackDays, teamMembers } = plans[name];
       const { sends, events, subscribers, assetBytes, channelTypes, features } = plans[name];

@@ -84,17 +84,17 @@ export const channels = group("channels", "The ways a workspace sends.", [
 
   endpoint(
     "DELETE /api/v1/channels/:id",
-    { permission: "channels:write", uses: [storeWrite, callbacks] },
+    { permission: "channels:write", uses: [storeWrite, timers, callbacks] },
     {
       summary: "Delete a channel",
       description:
-        "One with credentials, or that a scheduled or live campaign uses, only if `force` is true: the campaign is then " +
-        "paused, with an annotation. A send that names the channel continues without it.",
+        "One with credentials, or that a scheduled or live campaign, an active schedule or an active journey uses, only if " +
+        "`force` is true: what uses it is then paused, with an annotation. A send that names the channel continues without it.",
       query: Force,
       errors: ["NOT_FOUND", "CONFLICT"],
     },
-    async ({ store, callbacks, params, query }) => {
-      await removeChannel(store, params.id, query);
+    async ({ store, timers, callbacks, params, query }) => {
+      await removeChannel(store, timers, params.id, query);
       await callbacks.forget(params.id);
     },
   ),

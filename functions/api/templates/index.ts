@@ -3,7 +3,9 @@ import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
-import { storeWrite } from "../../../shared/resources.ts";
+import { Force } from "../../../shared/http/schemas.ts";
+import { storeWrite, timers } from "../../../shared/resources.ts";
+import { releaseTemplate } from "../../../shared/store/dependents.ts";
 import {
   createTemplate,
   getTemplate,
@@ -87,8 +89,18 @@ export const templates = group("templates", "Reusable titles and bodies of messa
 
   endpoint(
     "DELETE /api/v1/templates/:id",
-    { permission: "content:write" },
-    { summary: "Delete a template: scheduled jobs that refer to it will fail", errors: ["NOT_FOUND"] },
-    ({ store, params }) => removeTemplate(store, params.id),
+    { permission: "content:write", uses: [storeWrite, timers] },
+    {
+      summary: "Delete a template: scheduled jobs that refer to it will fail",
+      description:
+        "One that an active schedule or journey uses, only if `force` is true: the schedule is then switched off, the " +
+        "journey paused, with an annotation.",
+      query: Force,
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    async ({ store, timers, params, query }) => {
+      await releaseTemplate(store, timers, await getTemplate(store, params.id), query);
+      return removeTemplate(store, params.id);
+    },
   ),
 ]);

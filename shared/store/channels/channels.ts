@@ -110,7 +110,12 @@ export async function updateChannel(
  * @throws 404, 409 for a channel with stored credentials or that a released campaign uses, unless `force` (CHN-17,
  * AMB-119).
  */
-export async function removeChannel(store: Store, id: string, { force }: { force: boolean }): Promise<void> {
+export async function removeChannel(
+  store: Store,
+  timers: Timers,
+  id: string,
+  { force }: { force: boolean },
+): Promise<void> {
   const permit = (channel: ChannelRow) => {
     if (force) return present();
     if (channel.credentials !== undefined) throw conflict("Credentials are stored for this channel. Use force=true.");
@@ -119,7 +124,7 @@ export async function removeChannel(store: Store, id: string, { force }: { force
   const channel = await store.get(ChannelItem, { id });
   if (channel) {
     permit(channel);
-    await releaseChannel(store, channel, { force });
+    await releaseChannel(store, timers, channel, { force });
   }
   const extraItems = [removeItem(CredentialsItem, { channel: id })];
   const isRemoved = await removeNamed(store, ChannelItem, id, { permit, extraItems });

@@ -29,6 +29,7 @@ export const AnnotationItem = entity("annotation", {
     "api-journeys",
     "api-segments",
     "api-channels",
+    "api-templates",
     "api-experiences",
     "api-events",
     "fan-out",

@@ -28,7 +28,7 @@ export const JourneyItem = entity("journey", {
     /** What the runs of all activated versions react to. */
     heard: v.optional(json<RunDependencies>()),
   },
-  writers: ["api-journeys", "api-segments"],
+  writers: ["api-journeys", "api-segments", "api-channels", "api-templates"],
 });
 
 export const JourneyVersion = item({
@@ -59,5 +59,5 @@ export const ActiveJourney = item({
     version: v.number(),
     heard: json<RunDependencies>(),
   },
-  writers: ["api-journeys", "api-segments"],
+  writers: ["api-journeys", "api-segments", "api-channels", "api-templates"],
 });

@@ -37,7 +37,16 @@ export const ScheduleItem = entity("schedule", {
     created_at: v.string(),
     updated_at: v.string(),
   },
-  writers: ["api-schedules", "api-campaigns", "run-schedule", "run-campaign", "fan-out", "deliver"],
+  writers: [
+    "api-schedules",
+    "api-campaigns",
+    "api-channels",
+    "api-templates",
+    "run-schedule",
+    "run-campaign",
+    "fan-out",
+    "deliver",
+  ],
 });
 
 export const CampaignSchedule = item({

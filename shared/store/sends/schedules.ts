@@ -9,8 +9,10 @@ import type { Store, StoreReader } from "../../resources.ts";
 import type { CampaignStatus } from "../../rules/campaign-states.ts";
 import { type Cron, nextRun, parseCron } from "../../rules/cron.ts";
 import { isTimeZone } from "../../rules/time-zones.ts";
-import { all, atMost, is } from "../conditions.ts";
+import { all, atMost, is, present } from "../conditions.ts";
+import { annotationWrite } from "../insights/annotations.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf } from "../item.ts";
+import { onTransactionCanceled } from "../refusals.ts";
 import { changeListed, createListed, listPage, removeListed } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import { jobIdOf } from "./job-ids.ts";
@@ -128,6 +130,19 @@ export async function changeSchedule(
     if ("row" in changed) return scheduleOf(changed.row);
     if (!changed.current) throw notFound("schedule");
   }
+}
+
+/** Switches a schedule off and says why, on itself and in an annotation (AMB-119). */
+export async function switchOff(store: Store, timers: Timers, id: string, reason: string): Promise<void> {
+  await changeSchedule(store, timers, id, { active: false });
+  const text = `A schedule was switched off: ${reason}.`;
+  const last_error = { code: "SWITCHED_OFF", message: reason, at: timestamp(store.clock.now()) };
+  await store
+    .transact([
+      changeItem(ScheduleItem, { id }, { set: { last_error } }, present()),
+      annotationWrite(store, { kind: "schedule_failed", text, ref_id: id }),
+    ])
+    .catch(onTransactionCanceled(() => undefined));
 }
 
 /** SCH-9. @throws 404. */
