@@ -56,6 +56,7 @@ export const access: Record<string, Access> = {
   "journeys.getCounts": {},
   "journeys.get": {},
   "journeys.replace": {"permission":"content:write","effect":"write"},
+  "journeys.simulate": {},
   "journeys.activate": {"permission":"send","effect":"write"},
   "journeys.pause": {"permission":"send","effect":"write"},
   "journeys.archive": {"permission":"send","effect":"write"},

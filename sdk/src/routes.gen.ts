@@ -73,6 +73,7 @@ export const routes: RouteTable = {
     getCounts: {"route":"GET /api/v1/journeys/counts","credentials":["dashboard"]},
     get: {"route":"GET /api/v1/journeys/:id","credentials":["dashboard"]},
     replace: {"route":"PUT /api/v1/journeys/:id","credentials":["dashboard"],"body":"json"},
+    simulate: {"route":"POST /api/v1/journeys/:id/simulate","credentials":["dashboard"],"body":"json"},
     activate: {"route":"POST /api/v1/journeys/:id/activate","credentials":["dashboard"]},
     pause: {"route":"POST /api/v1/journeys/:id/pause","credentials":["dashboard"]},
     archive: {"route":"POST /api/v1/journeys/:id/archive","credentials":["dashboard"]},

@@ -2859,6 +2859,76 @@ export interface JourneysReplaceBody {
   steps: JourneyGraph;
 }
 
+export interface JourneysSimulateBody {
+  /** A subscriber, with what is known of it now */
+  subscriber_id?: string | undefined;
+  /** Or a subscriber that there is not */
+  sample?: {
+    /** The id of the subscriber in your own system */
+    external_id?: string | undefined;
+    /** The e-mail address */
+    email?: string | undefined;
+    /** What is known of the subscriber. In requests an object, in responses its JSON text */
+    attributes?: Record<string, unknown> | undefined;
+  } | undefined;
+  /** Events as if they happened. The first one of the trigger's name starts the run */
+  events?: ({
+    /** The name of the event */
+    event_name: string;
+    /** When it happened RFC 3339. */
+    occurred_at: string;
+    /** What is known of the event: at most 50 keys, keys and texts of at most 256 characters */
+    properties?: Record<string, unknown> | undefined;
+  })[] | undefined;
+  /** When the run begins. Default: with the event that starts it, else now RFC 3339. */
+  start_at?: string | undefined;
+}
+
+export interface JourneysSimulateAnswer {
+  /** The steps in the order in which the run leaves them */
+  steps: ({
+    /** The id of the step */
+    step: string;
+    /** The type of the step */
+    type: "send" | "delay" | "branch" | "wait_for_event" | "exit";
+    /** When the run leaves the step RFC 3339. */
+    at: string;
+    /** `sent`, `delayed`, `branch:then`, `branch:else`, `wait:event`, `wait:timeout` or `exit` */
+    outcome: string;
+    /** Of a branch: its condition, clause by clause */
+    clauses: ({
+      /** Where the clause stands in the rule */
+      path: string;
+      /** Whether the clause holds */
+      matched: boolean;
+      /** What the clause asks for */
+      expected: Expectation;
+      /** The attribute as it is; for an event, how often it counts */
+      actual?: unknown | undefined;
+    })[];
+    /** Of a send: its text; `null` if it cannot be rendered */
+    rendering: {
+      /** The title as the recipient would read it */
+      title: string;
+      /** The text as the recipient would read it */
+      body: string;
+      /** Variables without a value */
+      unknown_variables: string[];
+    } | null;
+  })[];
+  /** How the simulation ended */
+  ended: {
+    /** `waiting`: nothing that was given moves the run on */
+    status: "completed" | "exited" | "waiting";
+    /** The step on which it ended or waits */
+    step: string;
+    /** When it ended, or the last moment that was looked at RFC 3339. */
+    at: string;
+    /** Why it ended; `null` while it waits */
+    reason: string | null;
+  };
+}
+
 export interface JourneysGetStatsAnswer {
   /** Runs by status */
   runs: Record<string, number>;
@@ -4145,6 +4215,8 @@ export interface Endpoints {
     get(id: string, options?: CallOptions): Promise<Journey>;
     /** Replace a draft or paused journey; runs stay on the version they entered. `PUT /api/v1/journeys/:id` */
     replace(id: string, body: JourneysReplaceBody, options?: CallOptions): Promise<Journey>;
+    /** Walk a subscriber or a sample through the steps of a journey. `POST /api/v1/journeys/:id/simulate` */
+    simulate(id: string, body: JourneysSimulateBody, options?: CallOptions): Promise<JourneysSimulateAnswer>;
     /** Activate a draft or paused journey after checking all of it. `POST /api/v1/journeys/:id/activate` */
     activate(id: string, options?: CallOptions): Promise<Journey>;
     /** Pause an active journey: no subscriber enters, and runs stay where they are. `POST /api/v1/journeys/:id/pause` */

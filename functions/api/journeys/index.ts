@@ -24,6 +24,7 @@ import {
 import { listRuns } from "../../../shared/store/journeys/run-list.ts";
 import { cancelRun, Run } from "../../../shared/store/journeys/runs.ts";
 import { definitionOf, JOURNEY_LIMITS, JourneyInput, journeyExample, requireRunnable } from "./input.ts";
+import { simulateJourney } from "./simulate.ts";
 
 const MAX_STEP_CHARACTERS = 256;
 
@@ -123,6 +124,8 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       return withNumbers(await replaceJourney(store, journey, definition));
     },
   ),
+
+  simulateJourney,
 
   endpoint(
     "POST /api/v1/journeys/:id/activate",

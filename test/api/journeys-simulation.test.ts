@@ -1,0 +1,107 @@
+// A journey walked through for a subscriber or a sample (RDA-13): the engine's own steps, on a clock of their own.
+import { expect, it } from "vitest";
+import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
+import { branch, graphOf, journeySetting } from "../support/journeys.ts";
+import { wholeTable } from "../support/people.ts";
+import { START } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+const at = (ms: number) => timestamp(START + ms);
+
+async function setting() {
+  const world = await fresh();
+  const { send, ...rest } = await journeySetting(world);
+  const steps = graphOf(
+    {
+      welcome: send("Hi {{ subscriber.attributes.first_name }}, {{ event.code }}{{ data.x }}", "pause"),
+      pause: { delay: { duration: "3d", next: "paying" } },
+      paying: branch({ attribute: { plan: { $eq: "pro" } } }, "thanks", "wait"),
+      thanks: send("Thanks"),
+      wait: {
+        wait_for_event: {
+          event_name: "bought",
+          where: { code: { $eq: "{{trigger.code}}" } },
+          within: "7d",
+          on_event: "congratulate",
+          on_timeout: "end",
+        },
+      },
+      congratulate: send("Bought", "end"),
+      end: "exit",
+    },
+    [{ event: { name: "left" } }],
+  );
+  const id = await rest.create(steps);
+  const simulate = (body: object) => rest.call(`POST /api/v1/journeys/${id}/simulate`, body);
+  return { id, steps, simulate, ...rest };
+}
+
+const signedUp = { event_name: "signed_up", occurred_at: at(HOUR), properties: { code: "A1" } };
+
+it("RDA-13 a sample waits for the event that its trigger names, with rendered texts and clauses", async () => {
+  const { world, simulate } = await setting();
+  const before = await wholeTable(world);
+  const sample = { attributes: { plan: "free", first_name: "Ada" } };
+  const bought = (ms: number, code: string) => ({ event_name: "bought", occurred_at: at(ms), properties: { code } });
+  const events = [signedUp, bought(2 * HOUR, "A1"), bought(4 * DAY, "B2"), bought(5 * DAY, "A1")];
+  const { status, body } = await simulate({ sample, events });
+  expect(status).toBe(200);
+  const [welcome, pause, paying, wait, ...rest] = body.steps;
+  expect(welcome).toMatchObject({ step: "welcome", type: "send", at: at(HOUR), outcome: "sent" });
+  expect(welcome.rendering).toEqual({ title: "Hi Ada, A1", body: "b", unknown_variables: ["data.x"] });
+  expect(pause).toMatchObject({ step: "pause", at: at(HOUR + 3 * DAY), outcome: "delayed" });
+  expect(paying).toMatchObject({ step: "paying", outcome: "branch:else", rendering: null });
+  expect(paying.clauses).toMatchObject([{ path: "attribute.plan", matched: false, actual: "free" }]);
+  expect(wait).toMatchObject({ step: "wait", at: at(5 * DAY), outcome: "wait:event" });
+  expect(rest.map(({ step, outcome }: { step: string; outcome: string }) => [step, outcome])).toEqual([
+    ["congratulate", "sent"],
+    ["end", "exit"],
+  ]);
+  expect(body.ended).toEqual({ status: "completed", step: "end", at: at(5 * DAY), reason: "exit" });
+  expect(await wholeTable(world)).toHaveLength(before.length);
+});
+
+it("RDA-13 times out, takes the other branch, meets an exit condition, or waits for what is not given", async () => {
+  const { simulate } = await setting();
+  const outcomes = async (plan: string, more: object[] = []) => {
+    const { body } = await simulate({ sample: { attributes: { plan } }, events: [signedUp, ...more] });
+    return [body.steps.map(({ outcome }: { outcome: string }) => outcome).join(" "), body.ended.status, body.ended.at];
+  };
+  expect(await outcomes("pro")).toEqual(["sent delayed branch:then sent", "completed", at(HOUR + 3 * DAY)]);
+  expect(await outcomes("free")).toEqual([
+    "sent delayed branch:else wait:timeout exit",
+    "completed",
+    at(HOUR + 10 * DAY),
+  ]);
+  const left = { event_name: "left", occurred_at: at(DAY), properties: {} };
+  expect(await outcomes("free", [left])).toEqual(["sent", "exited", at(DAY)]);
+});
+
+it("RDA-13 walks a subscriber as the journey then does", async () => {
+  const { world, id, simulate, activate, person, track, runs, inbox } = await setting();
+  const ada = await person("ada", { plan: "pro", first_name: "Ada" });
+  const { body } = await simulate({ subscriber_id: ada, events: [{ ...signedUp, occurred_at: at(0) }] });
+  await activate(id);
+  await track("ada", "signed_up", { properties: { code: "A1" } });
+  await world.advance(3 * DAY);
+  const [run] = await runs(id);
+  expect(run).toMatchObject({ status: body.ended.status, current_step: body.ended.step });
+  const titles = body.steps.flatMap(({ rendering }: { rendering: { title: string } | null }) => rendering?.title ?? []);
+  expect(titles).toEqual(await inbox(ada));
+});
+
+it("RDA-13 GEN-8 refuses foreign journeys and subscribers, incomplete steps, and two subjects", async () => {
+  const { world, id, simulate, create, call, person } = await setting();
+  const ada = await person("ada");
+  const other = await (await world.tenant()).dashboard();
+  const foreign = { as: other, body: { sample: {} } };
+  expect((await world.call(`POST /api/v1/journeys/${id}/simulate`, foreign)).status).toBe(404);
+  const refused = [{}, { sample: {}, subscriber_id: ada }, { subscriber_id: world.ids.uuid() }];
+  for (const body of refused) {
+    const answer = await simulate(body);
+    expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["subscriber_id"]]);
+  }
+  const draft = await create({ start: "first", steps: {} });
+  expect((await call(`POST /api/v1/journeys/${draft}/simulate`, { sample: {} })).status).toBe(422);
+});
