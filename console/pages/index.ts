@@ -57,6 +57,15 @@ export const pages: readonly PageEntry[] = [
     load: () => import("./people/index.tsx"),
   },
   {
+    name: "import",
+    title: "Import",
+    icon: "import",
+    key: "i",
+    section: "People",
+    words: "csv file upload list rows mapping",
+    load: () => import("./import/index.tsx"),
+  },
+  {
     name: "segments",
     title: "Segments",
     icon: "segment",

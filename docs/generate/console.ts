@@ -1,6 +1,7 @@
 // What the console knows of the API beside the SDK: who may call what, and the shapes of flat bodies.
 import { permissions } from "../../shared/http/roles.ts";
 import { plans } from "../../shared/plans.ts";
+import { importFields } from "../../shared/rules/import-columns.ts";
 import { type Contents, operationsOf } from "./contents.ts";
 import { camel, methodNames } from "./names.ts";
 import type { OpenApi } from "./openapi.ts";
@@ -67,6 +68,9 @@ ${rows.join("\n")}
 export const permissions: Record<string, string[]> = ${JSON.stringify(permissions)};
 
 export const plans: Record<string, PlanLimits> = ${JSON.stringify(Object.fromEntries(limits))};
+
+/** What a column of an import may mean, beside an attribute. */
+export const importFields: string[] = ${JSON.stringify(importFields)};
 `;
 }
 

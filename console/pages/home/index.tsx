@@ -19,7 +19,7 @@ import { Table } from "../../components/table.tsx";
 export function View() {
   const people = useQuery("subscribers.list", [{ limit: 1 }]);
   const channels = useQuery("channels.list", []);
-  const sends = useQuery("notifications.list", [{ limit: 6 }]);
+  const sends = useQuery("notifications.list", [{ limit: 6, exclude_source_type: "journey" }]);
   const events = useQuery("segments.listEventNames", []);
   const team = useQuery("team.listMembers", []);
   const billing = useQuery("billing.get", []);

@@ -1,0 +1,129 @@
+// One import: progress, consent, rejected rows with their reasons, and what each column was taken for.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { Import } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
+import { useQuery } from "../../app/query.ts";
+import { number, plural } from "../../app/time.ts";
+import { Badge } from "../../components/badge.tsx";
+import { Button } from "../../components/button.tsx";
+import { Card, Figure } from "../../components/page.tsx";
+import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
+
+const EVERY_MS = 2_000;
+const isOpen = ({ status }: Import): boolean => status === "pending" || status === "processing";
+
+interface JobProps {
+  id: string;
+  /** How to change what a column means, while that is still possible. */
+  meaningOf?: ((column: Import["columns"][number]) => ComponentChildren) | undefined;
+  children?: (job: Import) => ComponentChildren;
+}
+
+export function Job({ id, meaningOf, children }: JobProps) {
+  const [every, setEvery] = useState<number | undefined>(EVERY_MS);
+  const job = useQuery("imports.getListsImport", [id], { every });
+  const cancel = useAction("imports.cancelListImport", { stale: ["imports."] });
+  const wanted = job.data && !isOpen(job.data) ? undefined : EVERY_MS;
+  if (wanted !== every) setEvery(wanted);
+  return (
+    <Loaded query={job} skeleton={<Skeleton rows={6} />}>
+      {(found) => (
+        <div class="stack">
+          {cancel.error && <Failure error={cancel.error} />}
+          <Outcome job={found} cancel={() => void cancel.run(id)} />
+          {found.columns.length > 0 && <Columns job={found} meaningOf={meaningOf} />}
+          {found.rejected_sample.length > 0 && <Rejected job={found} />}
+          {children?.(found)}
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
+  const { status, dry_run, processed_rows, total_rows, failed_rows, error_message, consent_summary } = job;
+  const good = processed_rows - failed_rows;
+  const consents = Object.entries(consent_summary).filter(([, count]) => count > 0);
+  return (
+    <Card
+      title={dry_run ? "What the file would do" : "What the file did"}
+      actions={
+        isOpen(job) && (
+          <Button kind="quiet" needs="imports.cancelListImport" onClick={cancel}>
+            Cancel
+          </Button>
+        )
+      }
+    >
+      <p class="verdict">
+        <Badge state={status} /> {dry_run && "Nothing is written yet."}
+      </p>
+      {error_message && <p class="banner bad">{error_message}</p>}
+      <div class="figures" aria-live="polite">
+        <Figure value={number(good)} label={dry_run ? "rows are good" : "rows imported"} />
+        <Figure value={number(failed_rows)} label="rows rejected" />
+        <Figure value={total_rows === undefined ? "–" : number(total_rows)} label="rows in the file" />
+      </div>
+      {total_rows !== undefined && (
+        <div class="meter" aria-hidden="true">
+          <i class="good" style={{ width: `${total_rows ? (100 * good) / total_rows : 0}%` }} />
+          <i class="bad" style={{ width: `${total_rows ? (100 * failed_rows) / total_rows : 0}%` }} />
+        </div>
+      )}
+      {consents.length > 0 && (
+        <p>
+          Consent: {consents.map(([name, count]) => `${plural(count, "row")} ${name.replaceAll("_", " ")}`).join(", ")}.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function Columns({ job: { columns }, meaningOf }: { job: Import } & Pick<JobProps, "meaningOf">) {
+  return (
+    <Card title="What each column means" flush>
+      <Table
+        caption="Columns"
+        rows={columns}
+        keyOf={({ header }) => header}
+        columns={[
+          { title: "Column", cell: ({ header }) => header },
+          { title: "Taken as", cell: (column) => meaningOf?.(column) ?? column.meaning },
+          { title: "For example", cell: ({ sample }) => <span class="dim">{sample ?? "–"}</span> },
+          {
+            title: "Did you mean",
+            cell: ({ suggestion }) => (suggestion ? <b>{suggestion}</b> : <span class="dim">–</span>),
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Rejected({ job: { rejected_sample, rejected_rows_url, failed_rows } }: { job: Import }) {
+  return (
+    <Card
+      title={`Rejected: ${plural(failed_rows, "row")}`}
+      flush
+      actions={
+        rejected_rows_url && (
+          <a href={rejected_rows_url} download>
+            All of them, as CSV
+          </a>
+        )
+      }
+    >
+      <Table
+        caption="Rejected rows"
+        rows={rejected_sample}
+        keyOf={({ line }) => String(line)}
+        columns={[
+          { title: "Line", isNumber: true, cell: ({ line }) => number(line) },
+          { title: "Why", cell: ({ reason }) => reason },
+        ]}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,172 @@
+// A file, a list, a dry run; then the meaning of columns may be changed, and the import begins.
+import { useState } from "preact/hooks";
+import type { Import } from "../../../sdk/src/types.gen.ts";
+import { importFields } from "../../app/access.gen.ts";
+import { useAction } from "../../app/action.ts";
+import { useQuery } from "../../app/query.ts";
+import { go, pathTo } from "../../app/router.ts";
+import { number, plural } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
+import { Button } from "../../components/button.tsx";
+import { SelectField, TextField } from "../../components/field.tsx";
+import { Card } from "../../components/page.tsx";
+import { Failure } from "../../components/states.tsx";
+import { Job } from "./job.tsx";
+
+const MAX_BYTES = 4_000_000;
+const NEW_LIST = "new";
+
+export function Wizard() {
+  const lists = useQuery("lists.list", [{ page_size: 100 }]);
+  const createList = useAction("lists.create", { stale: ["lists."] });
+  const start = useAction("imports.importLists", { stale: ["imports.", "lists.", "subscribers."] });
+  const [file, setFile] = useState<File>();
+  const [list, setList] = useState("");
+  const [name, setName] = useState("");
+  const [mapping, setMapping] = useState<Record<string, string>>({});
+  const [dryRun, setDryRun] = useState("");
+
+  const run = async (isDry: boolean) => {
+    if (!file) return;
+    const made =
+      list === NEW_LIST || !list ? await createList.run({ name: name || file.name.replace(/\.csv$/i, "") }) : undefined;
+    const id = made?.answer.id ?? list;
+    if (!id || id === NEW_LIST) return;
+    setList(id);
+    const form = new FormData();
+    form.set("listId", id);
+    form.set("source", "csv");
+    form.set("dry_run", String(isDry));
+    if (Object.keys(mapping).length > 0) form.set("mapping", JSON.stringify(mapping));
+    form.set("file", new Blob([file], { type: "text/csv" }), file.name);
+    const done = await start.run(form);
+    if (!done) return;
+    if (isDry) setDryRun(done.answer.import_job_id);
+    else {
+      say("The import has begun.");
+      go(pathTo("import", done.answer.import_job_id));
+    }
+  };
+  const isTooLarge = file !== undefined && file.size > MAX_BYTES;
+  const error = createList.error ?? start.error;
+
+  return (
+    <>
+      <Card title="1. The file">
+        <label
+          class="drop"
+          onDragOver={(event) => event.preventDefault()}
+          onDrop={(event) => {
+            event.preventDefault();
+            setFile(event.dataTransfer?.files[0]);
+            setDryRun("");
+          }}
+        >
+          <span class="label">
+            {file ? `${file.name}, ${number(Math.ceil(file.size / 1_000))} KB` : "Drop a CSV file here, or choose one"}
+          </span>
+          <input
+            type="file"
+            accept=".csv,text/csv"
+            aria-label="CSV file"
+            onInput={(event) => {
+              setFile(event.currentTarget.files?.[0]);
+              setDryRun("");
+            }}
+          />
+          <span class="hint">The first line names the columns. external_id or email says who a row is.</span>
+        </label>
+        <div class="row">
+          <SelectField
+            label="Into the list"
+            value={list || NEW_LIST}
+            options={[
+              { value: NEW_LIST, label: "A new list" },
+              ...(lists.data?.items ?? []).map(({ id, name: label }) => ({ value: id, label })),
+            ]}
+            onInput={setList}
+          />
+          {(list === NEW_LIST || !list) && (
+            <TextField
+              label="Name of the list"
+              value={name}
+              onInput={setName}
+              placeholder={file?.name.replace(/\.csv$/i, "") ?? ""}
+            />
+          )}
+        </div>
+        {error && <Failure error={error} />}
+        <div class="actions">
+          <Button
+            kind={dryRun ? undefined : "primary"}
+            needs="imports.importLists"
+            isBusy={start.isBusy}
+            refusal={
+              file
+                ? isTooLarge
+                  ? "Files over 4 MB are imported with the SDK (importCsv)."
+                  : undefined
+                : "Choose a file first."
+            }
+            onClick={() => void run(true)}
+          >
+            {dryRun ? "Try again" : "Try it"}
+          </Button>
+          <span class="hint">A dry run: nothing is written.</span>
+        </div>
+      </Card>
+      {dryRun && (
+        <Job id={dryRun} meaningOf={(column) => <Meaning column={column} mapping={mapping} set={setMapping} />}>
+          {(job) => (
+            <Card title="2. The import">
+              <p>
+                {Object.keys(mapping).length > 0
+                  ? "You changed what columns mean: try it again to see what that does. "
+                  : ""}
+                {plural(job.processed_rows - job.failed_rows, "row")} will be imported.
+              </p>
+              <div class="actions">
+                <Button
+                  kind="primary"
+                  needs="imports.importLists"
+                  isBusy={start.isBusy}
+                  refusal={job.status === "completed" ? undefined : "The dry run has not ended yet."}
+                  onClick={() => void run(false)}
+                >
+                  Import {plural(job.processed_rows - job.failed_rows, "row")}
+                </Button>
+              </div>
+            </Card>
+          )}
+        </Job>
+      )}
+    </>
+  );
+}
+
+interface MeaningProps {
+  column: Import["columns"][number];
+  mapping: Record<string, string>;
+  set: (mapping: Record<string, string>) => void;
+}
+
+function Meaning({ column: { header, meaning }, mapping, set }: MeaningProps) {
+  const key = header
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "_");
+  const options = [...new Set([meaning, ...importFields, `attribute:${key}`, "ignore"])];
+  return (
+    <select
+      aria-label={`Meaning of ${header}`}
+      value={mapping[header] ?? meaning}
+      onInput={(event) => set({ ...mapping, [header]: event.currentTarget.value })}
+    >
+      {options.map((option) => (
+        <option key={option} value={option}>
+          {option.replace("attribute:", "attribute ")}
+        </option>
+      ))}
+    </select>
+  );
+}
