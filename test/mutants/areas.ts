@@ -48,7 +48,7 @@ export const areas: Readonly<Record<string, Area>> = {
   webhooks: {
     code: ["shared/store/webhooks/", "functions/workers/post-webhook/"],
     suites: api("webhook"),
-    scenarios: [],
+    scenarios: ["webhooks"],
   },
   timers: {
     code: ["functions/workers/due/", "functions/workers/react/", "shared/store/timers.ts"],

@@ -110,7 +110,7 @@ export function claimAttempt(
     )
     .then(
       () => true,
-      // The reply to this very claim may have been lost.
+      // The reply to this very claim may have been lost (docs/decisions/0028).
       onConditionFailed(DeliveryItem, (old) => old?.owner === owner),
     );
 }
