@@ -167,6 +167,7 @@ describe("npm start", () => {
       SUBSCRIBER_ID: expect.stringMatching(/^[\w-]{36}$/),
       SDK_KEY: fact("SDK key"),
       SERVER_KEY: fact("server key"),
+      AGENT_KEY: fact("agent key"),
       ACCESS_TOKEN: fact("access token"),
     });
     expect(statSync(file).mode & 0o077).toBe(0);
