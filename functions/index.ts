@@ -43,6 +43,7 @@ import { endExperiences } from "./workers/end-experience/index.ts";
 import { erase } from "./workers/erase/index.ts";
 import { fanOut } from "./workers/fan-out/index.ts";
 import { importRows } from "./workers/import-rows/index.ts";
+import { mailAccount } from "./workers/mail-account/index.ts";
 import { mailEvent } from "./workers/mail-event/index.ts";
 import { postWebhook } from "./workers/post-webhook/index.ts";
 import { purge } from "./workers/purge/index.ts";
@@ -95,6 +96,7 @@ export const workers: readonly Worker[] = [
   due,
   fanOut,
   deliver,
+  mailAccount,
   mailEvent,
   postWebhook,
   importRows,

@@ -61,7 +61,7 @@ function acceptedIn(stack: Stack): Accepted[] {
       reason: "The addresses that a workspace sends from are known only when it sends or verifies them.",
     },
     {
-      on: named("ApiTeamRole"),
+      on: ({ node }) => ["ApiTeamRole", "MailAccountRole"].includes(node.id),
       rule: "IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:*]",
       reason: "Only from the service's own address, by condition; its configuration set counts as a resource too.",
     },

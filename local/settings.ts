@@ -32,13 +32,19 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   const loopback = env.WEBHOOK_ALLOW_LOOPBACK;
   if (loopback && !["0", "1"].includes(loopback))
     throw startRefused(`WEBHOOK_ALLOW_LOOPBACK is "${loopback}"; it must be 1 or unset.`);
+  const confirmation = env.CONFIRM_ADDRESSES;
+  if (confirmation && !["0", "1"].includes(confirmation))
+    throw startRefused(`CONFIRM_ADDRESSES is "${confirmation}"; it must be 1 or unset.`);
   return {
     port: portOf("PORT", env.PORT) ?? DEFAULT_PORT,
     dataFolder: env.DATA_DIR || ".data",
     plan,
     awsPort: portOf("AWS_PORT", env.AWS_PORT),
     dynamodbEndpoint: endpointOf(env.AWS_ENDPOINT_URL_DYNAMODB),
-    passedOn: loopback === "1" ? { WEBHOOK_ALLOW_LOOPBACK: "1" } : {},
+    passedOn: {
+      ...(loopback === "1" && { WEBHOOK_ALLOW_LOOPBACK: "1" }),
+      ...(confirmation === "1" && { CONFIRM_ADDRESSES: "1" }),
+    },
   };
 }
 

@@ -17,7 +17,7 @@ import { createServerKey, hashPassword, register, sdkKeyFor } from "../shared/st
 import { MemberItem, MembershipItem, UserItem } from "../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../shared/store/workspaces/items.ts";
 import { listMembers } from "../shared/store/workspaces/members.ts";
-import { issueRefreshToken } from "../shared/store/workspaces/refresh.ts";
+import { beginSession } from "../shared/store/workspaces/refresh.ts";
 import type { WorkspaceRow } from "../shared/store/workspaces/workspaces.ts";
 
 export interface NewWorkspace {
@@ -108,12 +108,12 @@ export function openTenancy(deps: Deps): Tenancy {
       const email = `owner-${randomName()}@example.com`;
       const password = ids.bytes(PASSWORD_BYTES).toString("base64url");
       const secret = await hashPassword(password, ids.bytes(SALT_BYTES));
-      const registration = { email, secret, name: "Owner", workspace_name: name, plan };
+      const registration = { email, secret, name: "Owner", workspace_name: name, plan, isConfirmed: true };
       const { user, tenant } = await register(platform, storeOf, registration);
       const agentKey = { name: "default", scopes: agentScopes, days: AGENT_KEY_DAYS };
-      const [access_token, refresh_token, key, sdk_key, agent] = await Promise.all([
+      const [access_token, session, key, sdk_key, agent] = await Promise.all([
         signer.accessToken({ user: user.id, tenant, role: "owner" }),
-        issueRefreshToken(platform, { user: user.id, tenant }),
+        beginSession(platform, { user: user.id, tenant }),
         createServerKey(storeOf(tenant), platform, { name: "default" }),
         root().then((found) => sdkKeyFor(found, tenant)),
         createAgentKey(storeOf(tenant), platform, agentKey),
@@ -124,7 +124,7 @@ export function openTenancy(deps: Deps): Tenancy {
         plan,
         owner: { user_id: user.id, email, password },
         access_token,
-        refresh_token,
+        refresh_token: session?.token ?? "",
         sdk_key,
         server_key: key.key,
         server_key_id: key.id,

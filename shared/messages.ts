@@ -161,6 +161,11 @@ export const queues = {
     message: v.object({ tenant: id, import: id, watch: v.optional(v.boolean()) }),
     batch: 1,
   },
+  /** A mail with a token that a user asked for. */
+  "mail-account": {
+    message: v.object({ mail: id }),
+    batch: 10,
+  },
   /** An SES event of a mail, by EventBridge; or the same event again, where its row did not exist yet. */
   "mail-event": {
     message: MailEventMessage,

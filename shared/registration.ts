@@ -55,11 +55,12 @@ export async function createAccount(
   { platform, storeOf, secretsMaker, ids }: CreationContext,
   { password, ...account }: v.InferOutput<typeof NewAccount>,
   plan: PlanName,
-): Promise<{ user: User; tenant: TenantId }> {
+  isConfirmed: boolean,
+): Promise<{ user: User; tenant: TenantId; secret: string }> {
   refuseWeak(password, [account.email, account.workspace_name]);
   await secretsMaker.ensure();
   const secret = await hashPassword(password, ids.bytes(SALT_BYTES));
-  return register(platform, storeOf, { ...account, secret, plan });
+  return { ...(await register(platform, storeOf, { ...account, secret, plan, isConfirmed })), secret };
 }
 
 /** @throws 422 for a password that is easily guessed, with the reason. */

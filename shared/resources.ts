@@ -248,6 +248,7 @@ export const runCampaignQueue = /* @__PURE__ */ sender("run-campaign", "runCampa
 export const stepJourneyQueue = /* @__PURE__ */ sender("step-journey", "stepJourneyQueue");
 
 export const importRowsQueue = /* @__PURE__ */ sender("import-rows", "importRowsQueue");
+export const mailAccountQueue = /* @__PURE__ */ sender("mail-account", "mailAccountQueue");
 export const mailEventQueue = /* @__PURE__ */ sender("mail-event", "mailEventQueue");
 export const completeEventsQueue = /* @__PURE__ */ sender("complete-events", "completeEventsQueue");
 export const purgeQueue = /* @__PURE__ */ sender("purge", "purgeQueue");

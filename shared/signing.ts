@@ -19,6 +19,7 @@ export interface Signer {
     role: string;
     readOnly?: boolean;
     agency?: string;
+    session?: string;
   }): Promise<string>;
 }
 
@@ -98,7 +99,7 @@ function openSigner(deps: Deps): Signer {
   };
 
   return {
-    accessToken: async ({ user, tenant, role, readOnly = false, agency }) => {
+    accessToken: async ({ user, tenant, role, readOnly = false, agency, session }) => {
       published ??= publish().catch((error: unknown) => {
         published = undefined;
         throw error;
@@ -115,6 +116,7 @@ function openSigner(deps: Deps): Signer {
         ro: readOnly || role === "viewer",
         ...(readOnly && { narrowed: true }),
         ...(agency !== undefined && { agency }),
+        ...(session !== undefined && { session }),
         jti: deps.ids.uuid(),
         iat,
         exp: iat + ACCESS_TOKEN_SECONDS,

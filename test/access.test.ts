@@ -42,7 +42,10 @@ it("D-TEAM ATH-R5 docs/decisions/0021#permissions every role reads everything, a
 it("ERR-9 docs/decisions/0021#permissions what changes something is a write, whatever its method; sessions and previews are none", () => {
   const noWrites = dashboard.filter(({ access }) => access.effect !== "write").map(({ route }) => route);
   expect(noWrites.filter((route) => !/^(GET|HEAD) /.test(route)).sort()).toEqual([
+    "DELETE /api/v1/auth/sessions/:id",
     "POST /api/v1/agency/workspaces/:id/session",
+    "POST /api/v1/auth/email/resend",
+    "POST /api/v1/auth/password/change",
     "POST /api/v1/auth/switch",
     "POST /api/v1/auth/tokens/read-only",
     "POST /api/v1/notifications/preview",
@@ -72,12 +75,16 @@ it("D-SCOPE ATH-R3 ATH-R4 ATH-R11 every route of server keys asks for its scope,
   });
 });
 
-it("D-TENANT ATH-R6 only sessions, the bill and /me are open while suspended, only ingestion remembers a credential", () => {
+it("D-TENANT ATH-R6 only sessions, the own account, the bill and /me are open while suspended, only ingestion remembers a credential", () => {
   const open = endpoints.filter(({ access }) => access.openWhileSuspended).map(({ route }) => route);
   expect(open.sort()).toEqual([
+    "DELETE /api/v1/auth/sessions/:id",
+    "GET /api/v1/auth/sessions",
     "GET /api/v1/billing",
     "GET /api/v1/me",
     "PATCH /api/v1/billing",
+    "POST /api/v1/auth/email/resend",
+    "POST /api/v1/auth/password/change",
     "PUT /api/v1/billing/plan",
   ]);
   expect(endpoints.filter(({ access }) => access.cachesCredentials).map(({ route }) => route)).toEqual([

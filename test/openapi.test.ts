@@ -16,6 +16,7 @@ import { packedGuides } from "../functions/api/service/guides.gen.ts";
 import { packedOpenApi } from "../functions/api/service/openapi.gen.ts";
 import { type Endpoint, routeKeyOf } from "../shared/http/endpoint.ts";
 import { webhookEvents } from "../shared/rules/webhook-events.ts";
+import { withMailedToken } from "./support/accounts.ts";
 import { everyCredential, refusalOf } from "./support/credentials.ts";
 import { faultsOfAnswer } from "./support/described.ts";
 import { foreignIds } from "./support/foreign.ts";
@@ -256,10 +257,11 @@ describe("a tour of the service finds what the document says", () => {
     });
     const as = { authorization: `Bearer ${fresh.access_token}` };
     await visit("POST /api/v1/auth/switch", { as, body: { tenant_id: session.tenant.id } });
-    const { body: invitation } = await visit("POST /api/v1/team/invitations", {
-      as,
-      body: { email: "mary@example.com", role: "admin" },
-    });
+    const invited = { email: "mary@example.com", role: "admin" };
+    const { body: invitation } = await withMailedToken(
+      world,
+      await visit("POST /api/v1/team/invitations", { as, body: invited }),
+    );
     await visit("GET /api/v1/team/invitations", { as });
     const accepting = { token: invitation.token, name: "Mary", password };
     const { body: mary } = await visit("POST /api/v1/auth/invitations/accept", { body: accepting });

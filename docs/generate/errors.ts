@@ -1,6 +1,7 @@
 // The errors of each route, derived from its access and shape, with their messages.
 import type { Endpoint } from "../../shared/http/endpoint.ts";
 import { type ErrorCode, statuses } from "../../shared/http/errors.ts";
+import { needsConfirmed } from "../../shared/http/gates.ts";
 import { channelTypes, type Feature, refusals } from "../../shared/plans.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
@@ -15,6 +16,7 @@ const messages: Record<ErrorCode, string> = {
   TENANT_DELETED: "This workspace is closed.",
   FEATURE_NOT_AVAILABLE: "The feature is not part of the plan.",
   READ_ONLY_TOKEN: "A read-only token may not write.",
+  EMAIL_NOT_CONFIRMED: "Confirm your e-mail address first.",
   NOT_FOUND: "No such resource.",
   CONFLICT: "It already exists, or its state does not allow this.",
   FILE_TOO_LARGE: "The file is larger than allowed.",
@@ -95,7 +97,8 @@ export function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
     ...given(closed, "UNAUTHORIZED"),
     ...given(closed, "TENANT_DELETED"),
     ...given(closed && effect !== "session" && !openWhileSuspended, "TENANT_SUSPENDED"),
-    ...given(credentials.includes("dashboard") && effect === "write", "READ_ONLY_TOKEN"),
+    ...given(credentials.includes("dashboard") && (effect === "write" || effect === "own"), "READ_ONLY_TOKEN"),
+    ...given(credentials.includes("dashboard") && needsConfirmed(access), "EMAIL_NOT_CONFIRMED"),
     ...given(
       (permission && credentials.includes("dashboard")) ||
         (scope && credentials.includes("server")) ||

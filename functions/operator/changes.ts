@@ -36,7 +36,7 @@ export async function register(
 ): Promise<ShownWorkspace | Refusal> {
   const { plan = context.defaultPlan, ...account } = register;
   try {
-    const { tenant } = await createAccount(context, account, plan);
+    const { tenant } = await createAccount(context, account, plan, true);
     return shownOf(context, tenant);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

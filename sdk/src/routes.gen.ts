@@ -208,6 +208,13 @@ export const routes: RouteTable = {
     readOnlyTokens: {"route":"POST /api/v1/auth/tokens/read-only","credentials":["dashboard"]},
     sessionAgencyWorkspace: {"route":"POST /api/v1/agency/workspaces/:id/session","credentials":["dashboard"]},
     acceptInvitations: {"route":"POST /api/v1/auth/invitations/accept","credentials":[],"body":"json"},
+    forgotPassword: {"route":"POST /api/v1/auth/password/forgot","credentials":[],"body":"json"},
+    resetPassword: {"route":"POST /api/v1/auth/password/reset","credentials":[],"body":"json"},
+    changePassword: {"route":"POST /api/v1/auth/password/change","credentials":["dashboard"],"body":"json"},
+    confirmEmail: {"route":"POST /api/v1/auth/email/confirm","credentials":[],"body":"json"},
+    resendEmail: {"route":"POST /api/v1/auth/email/resend","credentials":["dashboard"]},
+    listSessions: {"route":"GET /api/v1/auth/sessions","credentials":["dashboard"]},
+    deleteSession: {"route":"DELETE /api/v1/auth/sessions/:id","credentials":["dashboard"]},
     getJwks: {"route":"GET /.well-known/jwks.json","credentials":[]},
   },
   account: {
@@ -229,6 +236,7 @@ export const routes: RouteTable = {
     deleteMember: {"route":"DELETE /api/v1/team/members/:userId","credentials":["dashboard"]},
     listInvitations: {"route":"GET /api/v1/team/invitations","credentials":["dashboard"]},
     createInvitation: {"route":"POST /api/v1/team/invitations","credentials":["dashboard"],"body":"json"},
+    deleteInvitation: {"route":"DELETE /api/v1/team/invitations/:id","credentials":["dashboard"]},
   },
   agency: {
     createWorkspace: {"route":"POST /api/v1/agency/workspaces","credentials":["dashboard"],"body":"json"},

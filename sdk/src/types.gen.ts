@@ -4,7 +4,7 @@ import type { CallOptions } from "./transport.ts";
 /** `code` is stable; `message` is for people and may change; `fields` names what failed validation. */
 export interface ErrorBody {
   /** The stable code of the error */
-  code: "BAD_REQUEST" | "UNAUTHORIZED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "NOT_FOUND" | "CONFLICT" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
+  code: "BAD_REQUEST" | "UNAUTHORIZED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "CONFLICT" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
   /** What is wrong, for people. It may change */
   message: string;
   /** What is wrong, by field */
@@ -1715,6 +1715,23 @@ export interface Session {
   expires_in: number;
   /** Gets new tokens, once */
   refresh_token: string;
+}
+
+export interface SessionEntry {
+  /** The id */
+  id: string;
+  /** The workspace that it began in */
+  tenant_id: string;
+  /** Browser and system, or what another client calls itself */
+  device: string;
+  /** The network address that it began from */
+  address: string;
+  /** When it was created RFC 3339. */
+  created_at: string;
+  /** When its refresh token was used last RFC 3339. */
+  last_used_at: string;
+  /** The session of the token that this call was made with */
+  current: boolean;
 }
 
 export interface StreamMessage {
@@ -3862,6 +3879,35 @@ export interface AuthAcceptInvitationsBody {
   password: string;
 }
 
+export interface AuthForgotPasswordBody {
+  /** The e-mail address */
+  email: string;
+}
+
+export interface AuthResetPasswordBody {
+  /** The token */
+  token: string;
+  /** The password, at least 12 characters */
+  password: string;
+}
+
+export interface AuthChangePasswordBody {
+  /** The password that is valid until now */
+  current_password: string;
+  /** The password, at least 12 characters */
+  password: string;
+}
+
+export interface AuthConfirmEmailBody {
+  /** The token */
+  token: string;
+}
+
+export interface AuthListSessionsAnswer {
+  /** The items */
+  items: SessionEntry[];
+}
+
 export interface AuthGetJwksAnswer {
   /** The keys */
   keys: (Record<string, string>)[];
@@ -4049,8 +4095,10 @@ export interface TeamCreateInvitationAnswer {
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
   /** When it expires RFC 3339. */
   expires_at: string;
+  /** The token is in the mail alone */
+  mailed: boolean;
   /** The token */
-  token: string;
+  token?: string | undefined;
 }
 
 export interface AgencyCreateWorkspaceBody {
@@ -4457,6 +4505,20 @@ export interface Endpoints {
     sessionAgencyWorkspace(id: string, options?: CallOptions): Promise<AccessToken>;
     /** Accept an invitation as a new user, or as an existing one with the right password. `POST /api/v1/auth/invitations/accept` */
     acceptInvitations(body: AuthAcceptInvitationsBody, options?: CallOptions): Promise<Session>;
+    /** Ask for a mail with a token that resets the password. `POST /api/v1/auth/password/forgot` */
+    forgotPassword(body: AuthForgotPasswordBody, options?: CallOptions): Promise<void>;
+    /** Set a new password by a mailed token. `POST /api/v1/auth/password/reset` */
+    resetPassword(body: AuthResetPasswordBody, options?: CallOptions): Promise<Session>;
+    /** Change the caller's password; all other sessions end. `POST /api/v1/auth/password/change` */
+    changePassword(body: AuthChangePasswordBody, options?: CallOptions): Promise<void>;
+    /** Confirm an e-mail address by a mailed token. `POST /api/v1/auth/email/confirm` */
+    confirmEmail(body: AuthConfirmEmailBody, options?: CallOptions): Promise<void>;
+    /** Mail the caller another token to confirm the e-mail address. `POST /api/v1/auth/email/resend` */
+    resendEmail(options?: CallOptions): Promise<void>;
+    /** List the caller's sessions, the one used last first. `GET /api/v1/auth/sessions` */
+    listSessions(options?: CallOptions): Promise<AuthListSessionsAnswer>;
+    /** End a session of the caller at once, with its access tokens. `DELETE /api/v1/auth/sessions/:id` */
+    deleteSession(id: string, options?: CallOptions): Promise<void>;
     /** The public keys that verify dashboard tokens. `GET /.well-known/jwks.json` */
     getJwks(options?: CallOptions): Promise<AuthGetJwksAnswer>;
   };
@@ -4495,6 +4557,8 @@ export interface Endpoints {
     listInvitations(options?: CallOptions): Promise<TeamListInvitationsAnswer>;
     /** Invite by e-mail: valid for 7 days, once. `POST /api/v1/team/invitations` */
     createInvitation(body: TeamCreateInvitationBody, options?: CallOptions): Promise<TeamCreateInvitationAnswer>;
+    /** Withdraw an invitation: its token is not good any more. `DELETE /api/v1/team/invitations/:id` */
+    deleteInvitation(id: string, options?: CallOptions): Promise<void>;
   };
   agency: {
     /** Create a client's workspace, on the plan that new workspaces begin with. `POST /api/v1/agency/workspaces` */

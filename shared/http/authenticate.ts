@@ -8,6 +8,7 @@ import type { TenantId } from "../store/model.ts";
 import { noSecrets, type Secrets } from "../store/secrets.ts";
 import { AgentCredential, MemberItem, ServerCredential } from "../store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../store/workspaces/items.ts";
+import { UserSession } from "../store/workspaces/session-items.ts";
 import type { WorkspaceRow } from "../store/workspaces/workspaces.ts";
 import type { Access, Credential } from "./endpoint.ts";
 import { ApiError, unauthorized } from "./errors.ts";
@@ -57,6 +58,10 @@ export type Caller =
       /** The token itself is read-only, whatever the role. */
       narrowed: boolean;
       agency?: string;
+      /** Its session, which has not ended. */
+      session?: string;
+      /** The address was not confirmed when the user became a member. */
+      isUnconfirmed: boolean;
     }
   | { kind: "public" };
 
@@ -168,23 +173,30 @@ async function dashboardCaller(
 ): Promise<Extract<Caller, { kind: "dashboard" }>> {
   const claims = await tokens.verify(token, clock.now());
   if (!claims) throw unauthorized();
-  const [workspace, member] = await platform.getEach([
+  const { sub: user, session } = claims;
+  const rows = [
     ref(WorkspaceItem, { tenant: claims.tid }),
-    ref(MemberItem, { tenant: claims.agency ?? claims.tid, user: claims.sub }),
-  ]);
-  if (!workspace || !member) throw unauthorized();
-  const { email, name, role } = member;
+    ref(MemberItem, { tenant: claims.agency ?? claims.tid, user }),
+  ] as const;
+  const [workspace, member, begun] =
+    session === undefined
+      ? await platform.getEach(rows)
+      : await platform.getEach([...rows, ref(UserSession, { user, id: session })]);
+  if (!workspace || !member || (session !== undefined && !begun)) throw unauthorized();
+  const { email, name, role, unconfirmed: isUnconfirmed = false } = member;
   if (!roles.includes(role)) throw unauthorized();
   const narrowed = claims.narrowed ?? (claims.ro && claims.role !== "viewer");
   return {
     kind: "dashboard",
     workspace: workspaceOfRow(workspace),
-    user: claims.sub,
+    user,
     email,
     name,
     role,
     readOnly: narrowed || role === "viewer",
     narrowed,
+    isUnconfirmed,
+    ...(session !== undefined && { session }),
     ...(claims.agency !== undefined && { agency: claims.agency }),
   };
 }

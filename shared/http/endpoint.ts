@@ -21,8 +21,11 @@ export type Route = `${Method} /${string}`;
  */
 export type Credential = "sdk" | "server" | "dashboard" | "agent";
 
-/** `session` is exempt from the read-only check (login, logout, refresh, switch). */
-export type Effect = "read" | "write" | "session";
+/**
+ * `session` is exempt from the read-only check (login, logout, refresh, switch). `own` changes the account of the caller
+ * alone: a viewer may, a token that was made read-only may not.
+ */
+export type Effect = "read" | "write" | "own" | "session";
 
 export interface Access {
   /** Any one of these; an empty list is a public endpoint. */
@@ -38,6 +41,8 @@ export interface Access {
   cachesCredentials?: boolean;
   /** The endpoint is a tool of `/v1/mcp` for agent keys with this scope (docs/decisions/0037). */
   agents?: AgentScope;
+  /** Needs a confirmed e-mail address (ACC-4), as every endpoint of a permission to send or to manage credentials does. */
+  isForConfirmed?: boolean;
   /** Allowed in a suspended workspace: the bill and `/me` (D-TENANT). */
   openWhileSuspended?: boolean;
 }

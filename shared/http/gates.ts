@@ -2,12 +2,12 @@
 import { plans } from "../plans.ts";
 import type { Platform } from "../resources.ts";
 import { minuteOf } from "../store/platform-items.ts";
-import { RequestCount } from "../store/workspaces/identity-items.ts";
+import { RequestCount, UserItem } from "../store/workspaces/identity-items.ts";
 import type { Caller } from "./authenticate.ts";
 import type { Access } from "./endpoint.ts";
 import { ApiError } from "./errors.ts";
 import { type RequestTokens, tokensToTake } from "./request-tokens.ts";
-import { holds, optInScopes, type Permission, type Scope } from "./roles.ts";
+import { confirmedPermissions, holds, optInScopes, type Permission, type Scope } from "./roles.ts";
 
 /** How long a counter is kept after its window. */
 const KEPT_SECONDS = 300;
@@ -62,14 +62,35 @@ export function requireWorkspace(caller: Caller, { effect, openWhileSuspended = 
 
 /** ERR-9: by the declared effect, not by the method. */
 export function requireWritable(caller: Caller, { effect }: Pick<Access, "effect">): void {
-  if (caller.kind === "dashboard" && caller.readOnly && effect === "write")
-    throw new ApiError("READ_ONLY_TOKEN", "A read-only token may not write.");
+  if (caller.kind === "dashboard" && caller.readOnly && effect === "write") throw readOnly();
+  if (caller.kind === "dashboard" && caller.narrowed && effect === "own") throw readOnly();
 }
+
+const readOnly = () => new ApiError("READ_ONLY_TOKEN", "A read-only token may not write.");
 
 export function requirePermission(caller: Caller, permission: Permission | undefined): void {
   if (!permission || caller.kind !== "dashboard" || holds(caller.role, permission)) return;
   throw new ApiError("FORBIDDEN", `The role ${caller.role} lacks the permission ${permission}.`);
 }
+
+/** ACC-4: only a member who had not confirmed the address when joining costs a look at the user's row. */
+export async function requireConfirmed(
+  caller: Caller,
+  access: Pick<Access, "permission" | "isForConfirmed">,
+  platform: Pick<Platform, "get">,
+  isDemanded: boolean,
+): Promise<void> {
+  if (!isDemanded || caller.kind !== "dashboard" || !caller.isUnconfirmed || !needsConfirmed(access)) return;
+  const user = await platform.get(UserItem, { email: caller.email });
+  if (user?.confirmed_at === undefined)
+    throw new ApiError(
+      "EMAIL_NOT_CONFIRMED",
+      "Confirm your e-mail address first: open the link that was mailed to you.",
+    );
+}
+
+export const needsConfirmed = ({ permission, isForConfirmed = false }: Pick<Access, "permission" | "isForConfirmed">) =>
+  isForConfirmed || (permission !== undefined && confirmedPermissions.has(permission));
 
 /** A key that was created without scopes passes (AMB-27), except where the scope is opt-in (BKS-1). */
 export function requireScope(caller: Caller, scope: Scope | undefined): void {

@@ -13,7 +13,14 @@ import { deprecationHeaders } from "./deprecation.ts";
 import { type Endpoint, type Group, isReply, type Reply, routeKeyOf, type Shape } from "./endpoint.ts";
 import { toApiError } from "./errors.ts";
 import { openToBrowsers } from "./fallback.ts";
-import { limitRequests, requirePermission, requireScope, requireWorkspace, requireWritable } from "./gates.ts";
+import {
+  limitRequests,
+  requireConfirmed,
+  requirePermission,
+  requireScope,
+  requireWorkspace,
+  requireWritable,
+} from "./gates.ts";
 import {
   bytesOf,
   parseBody,
@@ -67,7 +74,7 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
   const { access, shape } = endpoint;
   const { clock, ids, log } = deps;
   const bind = open(endpoint.uses);
-  const { platform, viewer: addressOf, requestTokens, ...rest } = open(servingUses)(NO_TENANT);
+  const { platform, viewer: addressOf, requestTokens, demandsConfirmation, ...rest } = open(servingUses)(NO_TENANT);
   const credentials = { platform, ...rest, clock };
 
   const handler = middy<RequestContext, Response>({ timeoutEarlyInMillis: 0 })
@@ -85,6 +92,7 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
       requirePermission(caller, access.permission);
       requireScope(caller, access.scope);
     })
+    .before(({ event: { caller } }) => requireConfirmed(caller, access, platform, demandsConfirmation))
     .before(({ event: { caller } }) => {
       if (access.feature && caller.kind !== "public") requireFeature(caller.workspace.plan, access.feature);
     })

@@ -15,5 +15,16 @@ const callerRows: Capability<"platform", CallerRows> = {
   open: platformWrite.open,
 };
 
-/** The caller, the rate limit, and the address of the client. */
-export const servingUses = [callerRows, secrets, tokenVerifier, viewer, requestTokens] as const;
+/** Whether users must confirm their e-mail addresses before they invite, send or add credentials. */
+const addressConfirmation: Capability<"demandsConfirmation", boolean> = {
+  as: "demandsConfirmation",
+  env: ["CONFIRM_ADDRESSES"],
+  grants: [],
+  open: ({ env }) => {
+    const isDemanded = env.CONFIRM_ADDRESSES === "1";
+    return () => isDemanded;
+  },
+};
+
+/** The caller, the rate limit, the address of the client, and whether users confirm theirs. */
+export const servingUses = [callerRows, secrets, tokenVerifier, viewer, requestTokens, addressConfirmation] as const;

@@ -25,6 +25,8 @@ const Claims = v.object({
   /** Read-only by request, not by role: tokens that it is exchanged for are read-only as well. */
   narrowed: v.optional(v.boolean()),
   agency: v.optional(v.string()),
+  /** The session that it belongs to; its end is the end of the token. */
+  session: v.optional(v.string()),
   exp: v.number(),
   iat: v.number(),
   nbf: v.optional(v.number()),
@@ -87,7 +89,9 @@ function openVerifier(deps: Deps): TokenVerifier {
       }
       if (!cache.has(kid)) return undefined;
       const claims = v.safeParse(Claims, verified(verifier, token));
-      return claims.success && isCurrent(claims.output, now / 1_000) ? claims.output : undefined;
+      if (!claims.success || !isCurrent(claims.output, now / 1_000)) return undefined;
+      const { session, ...output } = claims.output;
+      return external || session === undefined ? output : { ...output, session };
     },
   };
 }

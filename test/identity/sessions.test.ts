@@ -5,8 +5,11 @@ import { timestamp } from "../../shared/clock.ts";
 import { platformWrite } from "../../shared/resources.ts";
 import { hashOf } from "../../shared/store/hash.ts";
 import type { TenantId } from "../../shared/store/model.ts";
-import { AttemptCount, RefreshFamily } from "../../shared/store/workspaces/identity-items.ts";
+import { AttemptCount } from "../../shared/store/workspaces/identity-items.ts";
+import { replaceRefreshToken } from "../../shared/store/workspaces/refresh.ts";
+import { RefreshFamily } from "../../shared/store/workspaces/session-items.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
+import { mailedToken } from "../support/accounts.ts";
 import { spent } from "../support/spending.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 
@@ -148,9 +151,8 @@ describe("login", () => {
     const row = { kind: "login-ip", who: hashOf("203.0.113.7"), window: Math.floor(world.clock.now() / windowMs) };
     await platform.change(AttemptCount, row, { set: { count: 99, expires: (world.clock.now() + windowMs) / 1_000 } });
     const invited = { email: "new@lovelace.example", role: "viewer" };
-    const { token } = (
-      await world.call("POST /api/v1/team/invitations", { as: bearer(body.access_token), body: invited })
-    ).body;
+    await world.call("POST /api/v1/team/invitations", { as: bearer(body.access_token), body: invited });
+    const token = await mailedToken(world, invited.email);
     const accept = () =>
       world.call("POST /api/v1/auth/invitations/accept", { body: { token, name: "New", password: PASSWORD } });
     const answers = [await login(), await login(), await accept()];
@@ -188,6 +190,14 @@ describe("refresh", () => {
     expect((await me(second.access_token)).status).toBe(200);
     await world.advance(60_000);
     expect((await refresh(second.refresh_token)).status).toBe(200);
+  });
+
+  it("ACC-7 a refresh token is replaced by one of another family: the session goes on, the first token is dead", async () => {
+    const first = (await register()).body;
+    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    const replaced = await replaceRefreshToken(platform, first.refresh_token);
+    expect((await refresh(first.refresh_token)).status).toBe(401);
+    expect([(await refresh(replaced!.token)).status, (await me(first.access_token)).status]).toEqual([200, 200]);
   });
 
   it("D-AUTH an old token used again ends the whole family", async () => {

@@ -2,8 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { platformWrite } from "../../shared/resources.ts";
 import type { TenantId } from "../../shared/store/model.ts";
-import { MemberItem, RefreshFamily } from "../../shared/store/workspaces/identity-items.ts";
+import { MemberItem } from "../../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
+import { RefreshFamily } from "../../shared/store/workspaces/session-items.ts";
 import { START, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 

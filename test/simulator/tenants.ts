@@ -64,6 +64,7 @@ export function openTenants(deps: Deps) {
       name: "Owner",
       workspace_name: `Workspace ${made}`,
       plan: "enterprise",
+      isConfirmed: true,
     });
     const root = await secrets.open(deps)(none).root();
     const sdk = { "x-sdk-key": sdkKeyOf(root.sdkKeyRoots[0]!, id) };

@@ -119,7 +119,8 @@ export function refusalOf(
   if (status === "deleted") return { status: 403, code: "TENANT_DELETED" };
   if (status === "suspended" && effect !== "session" && !openWhileSuspended)
     return { status: 403, code: "TENANT_SUSPENDED" };
-  if (readOnly && effect === "write") return { status: 403, code: "READ_ONLY_TOKEN" };
+  if (readOnly && (effect === "write" || (effect === "own" && role !== "viewer")))
+    return { status: 403, code: "READ_ONLY_TOKEN" };
   if (permission && kind === "dashboard" && !holds(role!, permission)) return { status: 403, code: "FORBIDDEN" };
   if (scope && kind === "server" && !(held?.includes(scope) ?? !OPT_IN.includes(scope)))
     return { status: 403, code: "FORBIDDEN" };

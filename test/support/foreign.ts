@@ -4,6 +4,7 @@ import type { TenantId } from "../../shared/store/model.ts";
 import { createImport } from "../../shared/store/subscribers/imports.ts";
 import { createAgentKey } from "../../shared/store/workspaces/agent-keys.ts";
 import { createServerKey } from "../../shared/store/workspaces/identity.ts";
+import { beginSession } from "../../shared/store/workspaces/refresh.ts";
 import { formOf, pictures } from "./pictures.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 
@@ -48,6 +49,19 @@ const segment: Make = async (world, tenant) => {
 
 const channel: Make = async (world, tenant) =>
   (await world.call("GET /api/v1/channels", { as: await tenant.dashboard() })).body.channels[0].id;
+
+const invitation: Make = async (world, tenant) => {
+  const body = { email: "foreign@team.example", role: "viewer" };
+  const as = await tenant.dashboard();
+  const { items } = (await world.call("GET /api/v1/team/invitations", { as })).body;
+  if (items.length > 0) return items[0].id;
+  return (await world.call("POST /api/v1/team/invitations", { as, body })).body.id;
+};
+
+const session: Make = async (world, tenant) => {
+  const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+  return (await beginSession(platform, { user: tenant.owner, tenant: tenant.id }))!.id;
+};
 
 const serverKey: Make = async (world, tenant) => {
   const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
@@ -148,6 +162,8 @@ const makers: [prefix: string, make: Make][] = [
   ["/v1/hooks/", webhook],
   ["/api/v1/webhooks/", webhook],
   ["/api/v1/team/members/", owner],
+  ["/api/v1/team/invitations/", invitation],
+  ["/api/v1/auth/sessions/", session],
   ["/api/v1/agency/workspaces/", client],
 ];
 

@@ -1,6 +1,8 @@
 // A workspace with nearly every kind of resource, created through the endpoints, to test what a purge leaves.
+
 import { groups } from "../../functions/index.ts";
 import { DAY, timestamp } from "../../shared/clock.ts";
+import { withMailedToken } from "./accounts.ts";
 import { channelCalls, kinds, type UploadPath } from "./channels.ts";
 import { identify, ingest } from "./events.ts";
 import { foreignIds } from "./foreign.ts";
@@ -71,7 +73,7 @@ async function people(world: TestWorld, tenant: Tenant, call: Call): Promise<voi
 
 /** Invites a member, who accepts or not. */
 export async function join(world: TestWorld, call: Call, email: string, role: string, comes = true): Promise<Answer> {
-  const invited = await call("POST /api/v1/team/invitations", { email, role });
+  const invited = await withMailedToken(world, await call("POST /api/v1/team/invitations", { email, role }));
   if (!comes) return invited;
   const body = { token: invited.body.token, name: "Ada", password: PASSWORD };
   return world.call("POST /api/v1/auth/invitations/accept", { body });

@@ -137,6 +137,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
       name: "Owner",
       workspace_name,
       plan,
+      isConfirmed: true,
     });
     const signer = tokenSigner.open(deps)(none);
     const { sdkKeyRoots } = await secrets.open(deps)(none).root();

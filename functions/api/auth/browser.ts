@@ -11,8 +11,8 @@ import { ref } from "../../../shared/store/item.ts";
 import { MemberItem } from "../../../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import {
-  issueRefreshToken,
   REFRESH_SECONDS,
+  replaceRefreshToken,
   revokeRefreshToken,
   rotateRefreshToken,
 } from "../../../shared/store/workspaces/refresh.ts";
@@ -58,10 +58,9 @@ export const browserSession = [
     },
     async ({ platform, sessionCookie, headers, body }) => {
       requireSameOrigin(headers);
-      const session = await rotateRefreshToken(platform, body.refresh_token);
+      const session = await replaceRefreshToken(platform, body.refresh_token);
       if (!session) throw unauthorized(ENDED);
-      await revokeRefreshToken(platform, session.token);
-      return withCookie(undefined, sessionCookie(session.tenant, await issueRefreshToken(platform, session)));
+      return withCookie(undefined, sessionCookie(session.tenant, session.token));
     },
   ),
 
@@ -79,7 +78,7 @@ export const browserSession = [
       requireSameOrigin(headers);
       const session = await rotateRefreshToken(platform, cookies[nameOf(body.tenant_id)] ?? "");
       if (!session || session.tenant !== body.tenant_id) throw unauthorized(ENDED);
-      const { user, tenant, readOnly } = session;
+      const { id, user, tenant, readOnly } = session;
       const [workspace, member] = await platform.getEach([
         ref(WorkspaceItem, { tenant }),
         ref(MemberItem, { tenant, user }),
@@ -87,7 +86,13 @@ export const browserSession = [
       if (!member) throw unauthorized(ENDED);
       if (!workspace || workspace.status === "deleted")
         throw new ApiError("TENANT_DELETED", "This workspace is closed.");
-      const access = await signer.accessToken({ user, tenant, role: member.role, ...(readOnly && { readOnly }) });
+      const access = await signer.accessToken({
+        user,
+        tenant,
+        role: member.role,
+        session: id,
+        ...(readOnly && { readOnly }),
+      });
       return withCookie(bearer(access), sessionCookie(tenant, session.token));
     },
   ),

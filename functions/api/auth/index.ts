@@ -1,11 +1,11 @@
-// Sessions: registration, login, refresh, logout, switching, invitations.
+// Sessions: registration, login, refresh, logout, switching, invitations; passwords and addresses.
 import * as v from "valibot";
-import { DAY, HOUR, MINUTE } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/deps.ts";
+import { DAY, HOUR } from "../../../shared/clock.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, notFound, unauthorized } from "../../../shared/http/errors.ts";
 import { Id, OwnName } from "../../../shared/http/schemas.ts";
+import { mailing } from "../../../shared/mailer.ts";
 import {
   admitRegistration,
   createAccount,
@@ -20,56 +20,49 @@ import { ref } from "../../../shared/store/item.ts";
 import { SigningKeyItem } from "../../../shared/store/platform-items.ts";
 import { clientStatus } from "../../../shared/store/workspaces/agencies.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
-import { findUser, type Membership, membershipsOf, User } from "../../../shared/store/workspaces/identity.ts";
+import { findUser, membershipsOf, userOf } from "../../../shared/store/workspaces/identity.ts";
 import { MemberItem } from "../../../shared/store/workspaces/identity-items.ts";
+import { acceptInvitation } from "../../../shared/store/workspaces/invitations.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
-import { acceptInvitation } from "../../../shared/store/workspaces/members.ts";
-import { issueRefreshToken, revokeRefreshToken, rotateRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
-import type { WorkspaceRow } from "../../../shared/store/workspaces/workspaces.ts";
+import { requestMail } from "../../../shared/store/workspaces/passwords.ts";
+import { revokeRefreshToken, rotateRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
+import { begin, closed, issuing, requireOpen, Session, Tokens } from "./begin.ts";
 import { browserSession } from "./browser.ts";
+import { LOGINS_PER_ADDRESS, LOGINS_PER_EMAIL } from "./limits.ts";
+import { passwords } from "./passwords.ts";
+import { sessions } from "./sessions.ts";
 import { AccessToken, bearer, ENDED, RefreshToken } from "./tokens.ts";
 
 /** LIM-4. */
 const REGISTRATIONS_PER_ADDRESS: AttemptLimit = { kind: "register-ip", max: 5, windowMs: HOUR };
 const REGISTRATIONS_PER_DOMAIN: AttemptLimit = { kind: "register-domain", max: 10, windowMs: DAY };
-/** docs/decisions/0021#login. */
-const LOGINS_PER_EMAIL: AttemptLimit = { kind: "login-email", max: 10, windowMs: 15 * MINUTE };
-const LOGINS_PER_ADDRESS: AttemptLimit = { kind: "login-ip", max: 100, windowMs: 15 * MINUTE };
 
-const Tokens = v.object({ ...AccessToken.entries, refresh_token: v.string() });
-const Session = v.pipe(
-  v.object({
-    user: User,
-    tenant: v.object({ id: v.string(), name: v.string(), plan: v.string(), role: v.string() }),
-    ...Tokens.entries,
-  }),
-  v.title("Session"),
-);
-
-const issuing = [platformWrite, tokenSigner] as const;
-type IssuingContext = Context<typeof issuing>;
 const endpoint = endpoints({ credentials: [], effect: "session", uses: [] });
 
-export const auth = group("auth", "Registration, sessions and invitations.", [
+export const auth = group("auth", "Registration, sessions, passwords and invitations.", [
   endpoint(
     "POST /api/v1/auth/register",
-    { uses: [...issuing, anyStore, secretsMaker, defaultPlan, registrationMode] },
+    { uses: [...issuing, anyStore, secretsMaker, defaultPlan, registrationMode, mailing] },
     {
       summary: "Register a user with a workspace of their own",
-      description: "Refused where the operator has closed registration, or takes invited addresses only.",
+      description:
+        "Refused where the operator has closed registration, or takes invited addresses only. Where the service can " +
+        "mail, a token is mailed that confirms the address. A deployment may demand that before the user may invite, " +
+        "send or add credentials.",
       body: NewAccount,
       returns: Session,
       status: 201,
       errors: ["CONFLICT", "FORBIDDEN", "RATE_LIMITED"],
     },
-    async ({ defaultPlan: plan, registration, body, sourceIp, ...context }) => {
+    async ({ defaultPlan: plan, registration, canMail, body, headers, sourceIp, ...context }) => {
       const { platform, signer } = context;
       refuseWeak(body.password, [body.email, body.workspace_name]);
       await countAttempt(platform, REGISTRATIONS_PER_ADDRESS, sourceIp);
       await countAttempt(platform, REGISTRATIONS_PER_DOMAIN, body.email.slice(body.email.lastIndexOf("@") + 1));
       await admitRegistration(platform, registration, body.email);
-      const { user, tenant } = await createAccount(context, body, plan);
-      return begin({ platform, signer }, user, { tenant, role: "owner" });
+      const { user, tenant, secret } = await createAccount(context, body, plan, false);
+      if (canMail) await requestMail(platform, body.email, "confirm");
+      return begin({ platform, signer }, { headers, sourceIp }, { user, password: secret, tenant, role: "owner" });
     },
   ),
 
@@ -87,7 +80,7 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
       status: 200,
       errors: ["UNAUTHORIZED", "RATE_LIMITED", "TENANT_DELETED"],
     },
-    async ({ platform, signer, body, sourceIp }) => {
+    async ({ platform, signer, body, headers, sourceIp }) => {
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
       await countAttempt(platform, LOGINS_PER_EMAIL, body.email);
       const user = await findUser(platform, body.email, body.password);
@@ -102,7 +95,11 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
       );
       const wanted = memberships.find((_, i) => workspaces[i] && workspaces[i].status !== "deleted");
       if (!wanted) throw closed();
-      return begin({ platform, signer }, user, wanted);
+      return begin(
+        { platform, signer },
+        { headers, sourceIp },
+        { ...wanted, user: userOf(user), password: user.password },
+      );
     },
   ),
 
@@ -119,14 +116,14 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
     async ({ platform, signer, body }) => {
       const rotated = await rotateRefreshToken(platform, body.refresh_token);
       if (!rotated) throw unauthorized(ENDED);
-      const { user, tenant, readOnly } = rotated;
+      const { id: session, user, tenant, readOnly } = rotated;
       const [workspace, member] = await platform.getEach([
         ref(WorkspaceItem, { tenant }),
         ref(MemberItem, { tenant, user }),
       ]);
       if (!member) throw unauthorized(ENDED);
       requireOpen(workspace);
-      const subject = { user, tenant, role: member.role, ...(readOnly && { readOnly }) };
+      const subject = { user, tenant, role: member.role, session, ...(readOnly && { readOnly }) };
       return { ...bearer(await signer.accessToken(subject)), refresh_token: rotated.token };
     },
   ),
@@ -150,13 +147,14 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
       status: 200,
       errors: ["NOT_FOUND", "TENANT_DELETED"],
     },
-    async ({ platform, signer, caller, body }) => {
+    async ({ platform, signer, caller, body, headers, sourceIp }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
       const memberships = await membershipsOf(platform, caller.user);
       const membership = memberships.find(({ tenant }) => tenant === body.tenant_id);
       if (!membership) throw notFound("workspace");
       const user = { id: caller.user, email: caller.email, name: caller.name };
-      return begin({ platform, signer }, user, membership, caller.narrowed);
+      const { narrowed: readOnly, session: parent } = caller;
+      return begin({ platform, signer }, { headers, sourceIp }, { ...membership, user, readOnly, parent });
     },
   ),
 
@@ -166,8 +164,9 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
     { summary: "Get an access token that cannot write", returns: AccessToken, status: 201 },
     async ({ signer, caller, tenant }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
-      const { user, role, agency } = caller;
-      return bearer(await signer.accessToken({ user, tenant, role, readOnly: true, ...(agency && { agency }) }));
+      const { user, role, agency, session } = caller;
+      const subject = { user, tenant, role, readOnly: true, ...(agency && { agency }), ...(session && { session }) };
+      return bearer(await signer.accessToken(subject));
     },
   ),
 
@@ -186,8 +185,16 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
       const status = isAgency ? await clientStatus(platform, tenant, params.id) : undefined;
       if (!isAgency || status === undefined) throw notFound("workspace");
       if (status === "deleted") throw new ApiError("TENANT_DELETED", "This workspace is closed.");
-      const { user, role, narrowed } = caller;
-      return bearer(await signer.accessToken({ user, tenant: params.id, role, readOnly: narrowed, agency: tenant }));
+      const { user, role, narrowed, session } = caller;
+      const subject = {
+        user,
+        tenant: params.id,
+        role,
+        readOnly: narrowed,
+        agency: tenant,
+        ...(session && { session }),
+      };
+      return bearer(await signer.accessToken(subject));
     },
   ),
 
@@ -197,7 +204,8 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
     {
       summary: "Accept an invitation as a new user, or as an existing one with the right password",
       description:
-        "The password of an existing user is checked like that of a login. Five wrong ones end the invitation.",
+        "A mailed token confirms the address, and sets the password of a user who has not confirmed it. Else the " +
+        "password of an existing user is checked like that of a login, and five wrong ones end the invitation.",
       body: v.strictObject({
         token: v.pipe(v.string("must be a string"), v.maxLength(128)),
         name: OwnName,
@@ -207,15 +215,23 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
       status: 201,
       errors: ["NOT_FOUND", "UNAUTHORIZED", "RATE_LIMITED", "TENANT_DELETED", "QUOTA_EXCEEDED", "CONFLICT"],
     },
-    async ({ platform, signer, body, sourceIp }) => {
+    async ({ platform, signer, body, headers, sourceIp }) => {
       refuseWeak(body.password, []);
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
       const { user, ...membership } = await acceptInvitation(platform, body, (email) =>
         countAttempt(platform, LOGINS_PER_EMAIL, email),
       );
-      return begin({ platform, signer }, user, membership);
+      return begin(
+        { platform, signer },
+        { headers, sourceIp },
+        { ...membership, user: userOf(user), password: user.password },
+      );
     },
   ),
+
+  ...passwords,
+
+  ...sessions,
 
   endpoint(
     "GET /.well-known/jwks.json",
@@ -230,26 +246,3 @@ export const auth = group("auth", "Registration, sessions and invitations.", [
     },
   ),
 ]);
-
-const closed = () => new ApiError("TENANT_DELETED", "This workspace is closed.");
-
-/** ERR-7: no session begins or is refreshed in a deleted workspace. */
-function requireOpen(workspace: WorkspaceRow | undefined): WorkspaceRow {
-  if (!workspace || workspace.status === "deleted") throw closed();
-  return workspace;
-}
-
-/** Both tokens of a new session. */
-async function begin({ platform, signer }: IssuingContext, user: User, { tenant, role }: Membership, readOnly = false) {
-  const { name = "", plan } = requireOpen(await platform.get(WorkspaceItem, { tenant }));
-  const [access_token, refresh_token] = await Promise.all([
-    signer.accessToken({ user: user.id, tenant, role, readOnly }),
-    issueRefreshToken(platform, { user: user.id, tenant, readOnly }),
-  ]);
-  return {
-    user,
-    tenant: { id: tenant, name, plan, role },
-    ...bearer(access_token),
-    refresh_token,
-  };
-}

@@ -61,7 +61,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 export const schedules = group("schedules", "Cron schedules.", [
   endpoint(
     "POST /api/v1/schedules",
-    { permission: "content:write", feature: "schedules", uses: [storeWrite, timers] },
+    { permission: "content:write", isForConfirmed: true, feature: "schedules", uses: [storeWrite, timers] },
     {
       summary: "Create a schedule",
       description:
@@ -119,7 +119,7 @@ export const schedules = group("schedules", "Cron schedules.", [
 
   endpoint(
     "PATCH /api/v1/schedules/:id",
-    { permission: "content:write", feature: "schedules", uses: [storeWrite, timers] },
+    { permission: "content:write", isForConfirmed: true, feature: "schedules", uses: [storeWrite, timers] },
     {
       summary: "Change a schedule, switch it off or on",
       body: ScheduleChange,

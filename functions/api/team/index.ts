@@ -1,23 +1,23 @@
 // Who belongs to a workspace, in which role, and who is invited.
 import * as v from "valibot";
+import { invitationText, serviceUrl } from "../../../shared/account-mails.ts";
 import { HOUR } from "../../../shared/clock.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError } from "../../../shared/http/errors.ts";
 import { roles } from "../../../shared/http/roles.ts";
-import { mailer } from "../../../shared/mailer.ts";
+import { mailer, mailing } from "../../../shared/mailer.ts";
 import { platformRead, platformWrite } from "../../../shared/resources.ts";
 import { isEmailAddress } from "../../../shared/rules/contacts.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import {
-  changeRole,
   Invitation,
   invite,
   listInvitations,
-  listMembers,
-  Member,
-  removeMember,
-} from "../../../shared/store/workspaces/members.ts";
+  markUnmailed,
+  withdrawInvitation,
+} from "../../../shared/store/workspaces/invitations.ts";
+import { changeRole, listMembers, Member, removeMember } from "../../../shared/store/workspaces/members.ts";
 
 /** Mails to strangers: what one workspace may send, and what one address may get. */
 const INVITATIONS_PER_WORKSPACE: AttemptLimit = { kind: "invite-workspace", max: 100, windowMs: HOUR };
@@ -64,37 +64,46 @@ export const team = group("team", "Members, roles and invitations.", [
 
   endpoint(
     "POST /api/v1/team/invitations",
-    { permission: "team:manage", uses: [platformWrite, mailer] },
+    { permission: "team:manage", isForConfirmed: true, uses: [platformWrite, mailer, mailing, serviceUrl] },
     {
       summary: "Invite by e-mail: valid for 7 days, once",
       description:
-        "The token is in this response, and in a mail to the invited address where the service has a mail domain.",
+        "Where the service can mail, the token is in a mail to the invited address and nowhere else (`mailed: true`). " +
+        "Else it is in this response.",
       body: v.strictObject({
         email: v.pipe(v.string("must be a string"), v.trim(), v.check(isEmailAddress, "must be an e-mail address")),
         role: Role,
       }),
-      returns: v.object({ ...Invitation.entries, token: v.string() }),
+      returns: v.object({
+        ...Invitation.entries,
+        mailed: v.pipe(v.boolean(), v.description("The token is in the mail alone")),
+        token: v.optional(v.string()),
+      }),
       status: 201,
       errors: ["CONFLICT", "QUOTA_EXCEEDED", "RATE_LIMITED"],
     },
-    async ({ platform, mail, caller, body }) => {
+    async ({ platform, mail, canMail, serviceUrl, caller, body }) => {
       if (body.role === "owner" && roleOf(caller) !== "owner")
         throw new ApiError("FORBIDDEN", "Only an owner may invite an owner.");
       const { tenant, name, plan } = workspaceOf(caller);
       await countAttempt(platform, INVITATIONS_PER_WORKSPACE, tenant);
       await countAttempt(platform, INVITATIONS_PER_EMAIL, body.email);
-      const invitation = await invite(platform, { tenant, plan }, body);
-      const { id, email, role, expires_at, token } = invitation;
-      // Only the hash of the token is stored, so no other function could mail it; the response has it too (AMB-78).
-      await mail({
-        tenant,
-        id,
-        to: email,
-        subject: `You are invited to ${name}`,
-        text: `You are invited to join ${name} as ${role}.\n\nYour token: ${token}\n\nIt is good once, until ${expires_at}.`,
-      });
-      return invitation;
+      const { token, ...invitation } = await invite(platform, { tenant, plan }, { ...body, mailed: canMail });
+      if (!canMail) return { ...invitation, mailed: false, token };
+      const { id, email, role, expires_at } = invitation;
+      // Only the hash of the token is stored, so no other function could mail it.
+      const text = invitationText(serviceUrl, { workspace: name, role, token, expires_at });
+      if ((await mail({ tenant, id, to: email, ...text })) === "sent") return { ...invitation, mailed: true };
+      await markUnmailed(platform, token);
+      return { ...invitation, mailed: false, token };
     },
+  ),
+
+  endpoint(
+    "DELETE /api/v1/team/invitations/:id",
+    { permission: "team:manage", uses: [platformWrite] },
+    { summary: "Withdraw an invitation: its token is not good any more", errors: ["NOT_FOUND"] },
+    ({ platform, tenant, params }) => withdrawInvitation(platform, tenant, params.id),
   ),
 ]);
 

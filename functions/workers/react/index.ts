@@ -1,6 +1,7 @@
 // What must follow from a write follows from the table's stream: small messages with ids, and nothing else.
 import { throwFailures } from "../../../shared/failures.ts";
 import { streamWorker } from "../../../shared/worker.ts";
+import { accountUses, queueAccountMails } from "./accounts.ts";
 import { assetUses, queueAssetDeletion } from "./assets.ts";
 import { campaignUses, queueCampaigns } from "./campaigns.ts";
 import { changesOf } from "./change.ts";
@@ -38,6 +39,7 @@ const steps = [
   indexNames,
   queueAssetDeletion,
   planRecounts,
+  queueAccountMails,
 ] as const;
 
 export const react = streamWorker(
@@ -60,6 +62,7 @@ export const react = streamWorker(
     ...channelUses,
     ...assetUses,
     ...recountUses,
+    ...accountUses,
   ],
   async (records, context) => {
     const changes = changesOf(records);

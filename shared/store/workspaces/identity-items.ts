@@ -15,8 +15,12 @@ export const UserItem = platformItem({
     ...userFields,
     password: v.string(),
     created_at: Timestamp,
+    /** When the user proved that the mailbox is theirs. */
+    confirmed_at: v.optional(Timestamp),
     /** How often the user joined a workspace by an invitation. */
     joined: v.optional(v.number()),
+    /** Rises with every session that begins and every new password: a new password ends exactly the sessions there are. */
+    logins: v.optional(v.number()),
   },
   writers: ["api-auth", "operator", "purge"],
   purge: "with-members",
@@ -35,7 +39,12 @@ export const MemberItem = platformItem({
   pk: ({ tenant }: { tenant: string }) => `TENANT#${tenant}`,
   sk: ({ user }: { user: string }) => `MEMBER#${user}`,
   prefix: "MEMBER#",
-  row: { ...memberFields, tenant: WorkspaceId },
+  row: {
+    ...memberFields,
+    tenant: WorkspaceId,
+    /** The user had not confirmed the address when this row was written: their own row says whether they have since. */
+    unconfirmed: v.optional(v.literal(true)),
+  },
   writers: ["api-auth", "api-team", "operator", "purge"],
   purge: "by-key",
 });
@@ -52,11 +61,13 @@ export const MembershipItem = platformItem({
 export const invitationFields = { id: v.string(), email: v.string(), role: v.picklist(roles), expires_at: Timestamp };
 
 export const InvitationItem = platformItem({
-  about: "An invitation, found by its token: single use.",
-  pk: ({ token }: { token: string }) => `INVITE#${hashOf(token)}`,
+  about: "An invitation, found by the SHA-256 of its token: single use.",
+  pk: ({ digest }: { digest: string }) => `INVITE#${digest}`,
   row: {
     ...invitationFields,
     tenant: WorkspaceId,
+    /** The token was in a mail and nowhere else: who has it reads the mailbox (ACC-9). */
+    mailed: v.optional(v.literal(true)),
     /** Wrong passwords of an existing user. */
     failures: v.optional(v.number()),
     expires: v.number(),
@@ -71,7 +82,7 @@ export const InvitedItem = platformItem({
   pk: ({ tenant }: { tenant: string }) => `TENANT#${tenant}`,
   sk: ({ email }: { email: string }) => `INVITED#${hashOf(email.toLowerCase())}`,
   prefix: "INVITED#",
-  row: { ...invitationFields, expires: v.number() },
+  row: { ...invitationFields, digest: v.optional(v.string()), expires: v.number() },
   writers: ["api-auth", "api-team"],
   lifetime: "7 days",
   purge: "by-key",
@@ -84,26 +95,6 @@ export const RegistrationInvite = platformItem({
   writers: ["operator"],
   lifetime: "7 days",
   purge: "kept",
-});
-
-export const RefreshFamily = platformItem({
-  about: "A session: the hash of the refresh token that is valid now, and of the one before for 10 s.",
-  pk: ({ family }: { family: string }) => `REFRESH#${family}`,
-  row: {
-    user: v.string(),
-    tenant: WorkspaceId,
-    /** What successors are derived from, in base64. */
-    seed: v.string(),
-    read_only: v.optional(v.literal(true)),
-    current: v.string(),
-    previous: v.optional(v.string()),
-    previous_until: v.optional(v.number()),
-    expires_at: v.number(),
-    expires: v.number(),
-  },
-  writers: ["api-auth"],
-  lifetime: "30 days after the last use",
-  purge: "by-tenant-attribute",
 });
 
 /** What is shown of a server key: attributes of its row, and fields of the API. */

@@ -49,6 +49,8 @@ export interface Registration {
   name: string;
   workspace_name: string;
   plan: PlanName;
+  /** The mailbox is known to be the user's. */
+  isConfirmed: boolean;
 }
 
 /** Makes a user, a workspace and its owner in one transaction. @throws 409 if the e-mail address is taken. */
@@ -57,7 +59,7 @@ export async function register(
   storeOf: (tenant: TenantId) => Store,
   input: Registration,
 ): Promise<{ user: User; tenant: TenantId }> {
-  const { email, secret, name, workspace_name, plan } = input;
+  const { email, secret, name, workspace_name, plan, isConfirmed } = input;
   const now = platform.clock.now();
   const user: User = { id: platform.ids.uuid(), email, name };
   const tenant = v.parse(WorkspaceId, platform.ids.uuid());
@@ -66,14 +68,23 @@ export async function register(
   await createDefaultChannel(storeOf(tenant));
   await platform
     .transact([
-      putItem(UserItem, { email }, { ...user, password: secret, created_at }, absent()),
+      putItem(
+        UserItem,
+        { email },
+        { ...user, password: secret, created_at, ...(isConfirmed && { confirmed_at: created_at }) },
+        absent(),
+      ),
       putItem(
         WorkspaceItem,
         { tenant },
         newWorkspace({ id: tenant, name: workspace_name, plan, owners: 1, created_at }),
       ),
       putItem(WorkspaceEntry, { tenant }, { created_at }),
-      putItem(MemberItem, { tenant, user: user.id }, member),
+      putItem(
+        MemberItem,
+        { tenant, user: user.id },
+        { ...member, ...(!isConfirmed && { unconfirmed: true as const }) },
+      ),
       putItem(MembershipItem, { user: user.id, tenant }, member),
     ])
     .catch(
@@ -95,11 +106,18 @@ export interface Membership {
 }
 
 /** The user with this password, or undefined; it takes as long either way. */
-export async function findUser(platform: PlatformReader, email: string, password: string): Promise<User | undefined> {
+export async function findUser(
+  platform: PlatformReader,
+  email: string,
+  password: string,
+): Promise<RowOf<typeof UserItem> | undefined> {
   const row = await platform.get(UserItem, { email });
   const matches = await verifyPassword(password, row?.password ?? DECOY);
-  return row && matches ? fieldsOf(userFields, row) : undefined;
+  return row && matches ? row : undefined;
 }
+
+/** What is shown of a user. */
+export const userOf = (row: RowOf<typeof UserItem>): User => fieldsOf(userFields, row);
 
 /** The workspaces of a user, oldest membership first. */
 export async function membershipsOf(platform: PlatformReader, user: string): Promise<Membership[]> {

@@ -1,16 +1,17 @@
-// Refresh tokens: one row per family, which holds the hash of the token that is valid now
-// (docs/decisions/0021#identity).
+// Sessions and their refresh tokens: one row per session, and one per family of tokens, which holds the hash of the token
+// that is valid now (docs/decisions/0021#identity, docs/decisions/0033).
 import { createHmac } from "node:crypto";
-import { DAY, SECOND } from "../../clock.ts";
-import type { Platform } from "../../resources.ts";
-import { is } from "../conditions.ts";
+import { DAY, SECOND, timestamp } from "../../clock.ts";
+import type { Platform, PlatformReader } from "../../resources.ts";
+import { all, is, present } from "../conditions.ts";
 import { hashOf } from "../hash.ts";
-import type { RowOf } from "../item.ts";
+import { changeItem, checkItem, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
 import type { TenantId } from "../model.ts";
-import { onConditionFailed } from "../refusals.ts";
-import { RefreshFamily } from "./identity-items.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { UserItem } from "./identity-items.ts";
+import { RefreshFamily, UserSession } from "./session-items.ts";
 
-/** How long a family lives after its last use. */
+/** How long a session lives after its last use. */
 const LIFETIME_MS = 30 * DAY;
 export const REFRESH_SECONDS = LIFETIME_MS / SECOND;
 /** How long the previous token stays valid: two tabs may refresh at once. */
@@ -18,53 +19,131 @@ const REUSE_GRACE_MS = 10 * SECOND;
 const SECRET_BYTES = 32;
 
 export interface Session {
+  id: string;
   user: string;
   tenant: TenantId;
   /** Its access tokens are read-only, as the one that it began with. */
   readOnly?: boolean;
 }
 
-/** Begins a family for a user in a workspace. @returns the token, `<family>.<secret>`, of which only a hash is stored. */
-export async function issueRefreshToken(platform: Platform, { user, tenant, readOnly }: Session): Promise<string> {
+export interface NewSession extends Omit<Session, "id"> {
+  device?: string | undefined;
+  address?: string | undefined;
+  /** The user as authenticated: the session does not begin if the password has changed since. */
+  login?: { email: string; password: string } | undefined;
+  /** The session that it is derived from: it does not begin if that one has ended. */
+  parent?: string | undefined;
+}
+
+export interface Renewed extends Session {
+  token: string;
+}
+
+/**
+ * Begins a session of a user in a workspace.
+ * @returns its refresh token, `<family>.<secret>`, of which only a hash is stored; undefined if the password has changed
+ * or the parent has ended meanwhile.
+ */
+export async function beginSession(
+  platform: Platform,
+  { user, tenant, readOnly = false, device, address, login, parent }: NewSession,
+): Promise<Renewed | undefined> {
+  const id = platform.ids.uuid();
+  const session = { id, user, tenant, readOnly };
+  const { token, write } = newFamily(platform, session);
+  const now = timestamp(platform.clock.now());
+  const row = { id, tenant, device, address, created_at: now, last_used_at: now, expires: expiry(platform).expires };
+  const isUnchanged = (password: string) => all(present(), is("password", password));
+  const writes: ItemWrite<"platform">[] = [
+    putItem(UserSession, { user, id }, row),
+    write,
+    ...(login
+      ? [changeItem(UserItem, { email: login.email }, { add: { logins: 1 } }, isUnchanged(login.password))]
+      : []),
+    ...(parent === undefined ? [] : [checkItem(UserSession, { user, id: parent }, present())]),
+  ];
+  return platform.transact(writes).then(
+    () => ({ ...session, token }),
+    onTransactionCanceled(() => undefined),
+  );
+}
+
+function newFamily(platform: Platform, { id, user, tenant, readOnly }: Session) {
   const family = platform.ids.uuid();
   const secret = platform.ids.bytes(SECRET_BYTES).toString("base64url");
   const seed = platform.ids.bytes(SECRET_BYTES).toString("base64");
-  const current = hashOf(secret);
   const read_only = readOnly ? (true as const) : undefined;
-  await platform.put(RefreshFamily, { family }, { user, tenant, seed, read_only, current, ...expiry(platform) });
-  return `${family}.${secret}`;
+  const row = { user, tenant, session: id, seed, read_only, current: hashOf(secret), ...expiry(platform) };
+  return { token: `${family}.${secret}`, write: putItem(RefreshFamily, { family }, row) };
 }
 
 /**
  * Exchanges a token for its successor. The same token always has the same successor, so two tabs that refresh at once
- * get the same one. The use of any older token of the family counts as theft and ends the family.
- * @returns undefined for an invalid token.
+ * get the same one. The use of any older token of the family counts as theft and ends the session.
+ * @returns undefined for an invalid token, and for one of a session that has ended.
  */
-export async function rotateRefreshToken(
-  platform: Platform,
-  token: string,
-): Promise<(Session & { token: string }) | undefined> {
+export async function rotateRefreshToken(platform: Platform, token: string): Promise<Renewed | undefined> {
   const parts = partsOf(token);
   if (!parts) return undefined;
   const { family, secret } = parts;
   const row = await platform.get(RefreshFamily, { family });
-  if (!row || row.expires_at <= platform.clock.now()) return undefined;
+  if (!row || row.session === undefined || row.expires_at <= platform.clock.now()) return undefined;
   const given = hashOf(secret);
   const successor = createHmac("sha256", Buffer.from(row.seed, "base64")).update(secret).digest("base64url");
-  const { user, tenant, read_only: readOnly = false } = row;
-  const session = { user, tenant, readOnly, token: `${family}.${successor}` };
-  if (row.current === given && (await advance(platform, family, given, successor))) return session;
-  const now = row.current === given ? await platform.get(RefreshFamily, { family }) : row;
-  if (now && isRace(now, given, platform.clock.now())) return session;
-  await platform.remove(RefreshFamily, { family });
+  const { user, tenant, session: id, read_only: readOnly = false } = row;
+  const renewed = { id, user, tenant, readOnly, token: `${family}.${successor}` };
+  const isValid =
+    (row.current === given && (await advance(platform, family, given, successor))) ||
+    (await isRaced(platform, family, given));
+  if (isValid && (await noteUse(platform, renewed))) return renewed;
+  await platform.writeAll([removeItem(RefreshFamily, { family }), removeItem(UserSession, { user, id })]);
   return undefined;
 }
 
-/** Ends the family of a token, if there is one. */
+/**
+ * Exchanges a token for one of a new family: the old family ends, the session goes on.
+ * @returns undefined for an invalid token.
+ */
+export async function replaceRefreshToken(platform: Platform, token: string): Promise<Renewed | undefined> {
+  const session = await rotateRefreshToken(platform, token);
+  const family = session && partsOf(session.token)?.family;
+  if (!family) return undefined;
+  const { token: replacement, write } = newFamily(platform, session);
+  const { user, id } = session;
+  return platform
+    .transact([
+      removeItem(RefreshFamily, { family }, present()),
+      write,
+      checkItem(UserSession, { user, id }, present()),
+    ])
+    .then(
+      () => ({ ...session, token: replacement }),
+      onTransactionCanceled(() => undefined),
+    );
+}
+
+/** Ends the session of a token, if there is one. */
 export async function revokeRefreshToken(platform: Platform, token: string): Promise<void> {
   const parts = partsOf(token);
-  if (parts) await platform.remove(RefreshFamily, { family: parts.family });
+  const row = parts && (await platform.remove(RefreshFamily, { family: parts.family }));
+  if (row?.session !== undefined) await platform.remove(UserSession, { user: row.user, id: row.session });
 }
+
+/** The sessions of a user, the one used last first. */
+export async function listSessions(platform: PlatformReader, user: string): Promise<RowOf<typeof UserSession>[]> {
+  const rows = await platform.queryAll(UserSession, { user });
+  const now = platform.clock.now();
+  return rows
+    .filter(({ expires }) => expires * SECOND > now)
+    .sort((a, b) => b.last_used_at.localeCompare(a.last_used_at));
+}
+
+/** @returns false if the user has no such session. */
+export const endSession = (platform: Platform, user: string, id: string): Promise<boolean> =>
+  platform.remove(UserSession, { user, id }, present()).then(
+    () => true,
+    onConditionFailed(() => false),
+  );
 
 const advance = (platform: Platform, family: string, given: string, successor: string): Promise<boolean> =>
   platform
@@ -87,8 +166,24 @@ const advance = (platform: Platform, family: string, given: string, successor: s
     );
 
 /** Another request exchanged the same token a moment ago. */
-const isRace = ({ previous, previous_until = 0 }: RowOf<typeof RefreshFamily>, given: string, now: number) =>
-  previous === given && previous_until >= now;
+async function isRaced(platform: Platform, family: string, given: string): Promise<boolean> {
+  const row = await platform.get(RefreshFamily, { family });
+  return row?.previous === given && (row.previous_until ?? 0) >= platform.clock.now();
+}
+
+/** @returns false if the session has ended. */
+const noteUse = (platform: Platform, { user, id }: Session): Promise<boolean> =>
+  platform
+    .change(
+      UserSession,
+      { user, id },
+      { set: { last_used_at: timestamp(platform.clock.now()), expires: expiry(platform).expires } },
+      present(),
+    )
+    .then(
+      () => true,
+      onConditionFailed(() => false),
+    );
 
 function expiry(platform: Platform) {
   const expires_at = platform.clock.now() + LIFETIME_MS;

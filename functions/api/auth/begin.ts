@@ -1,0 +1,69 @@
+// How every session of a user begins: by registration, login, switch, invitation or a new password.
+import * as v from "valibot";
+import type { Context } from "../../../shared/deps.ts";
+import { ApiError, unauthorized } from "../../../shared/http/errors.ts";
+import { platformWrite } from "../../../shared/resources.ts";
+import { deviceOf } from "../../../shared/rules/devices.ts";
+import { tokenSigner } from "../../../shared/signing.ts";
+import { type Membership, User } from "../../../shared/store/workspaces/identity.ts";
+import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
+import { beginSession } from "../../../shared/store/workspaces/refresh.ts";
+import type { WorkspaceRow } from "../../../shared/store/workspaces/workspaces.ts";
+import { AccessToken, bearer } from "./tokens.ts";
+
+export const Tokens = v.object({ ...AccessToken.entries, refresh_token: v.string() });
+export const Session = v.pipe(
+  v.object({
+    user: User,
+    tenant: v.object({ id: v.string(), name: v.string(), plan: v.string(), role: v.string() }),
+    ...Tokens.entries,
+  }),
+  v.title("Session"),
+);
+
+export const issuing = [platformWrite, tokenSigner] as const;
+type IssuingContext = Context<typeof issuing>;
+
+/** The request that a session begins with. */
+export interface Origin {
+  headers: Readonly<Record<string, string | undefined>>;
+  sourceIp: string;
+}
+
+interface Beginning extends Membership {
+  user: User;
+  /** The stored hash of the password that the user gave: of two at once, a new password wins. */
+  password?: string;
+  readOnly?: boolean;
+  /** The session that this one is derived from. */
+  parent?: string | undefined;
+}
+
+/** Both tokens of a new session. @throws 401 if the password was changed meanwhile. */
+export async function begin(
+  { platform, signer }: IssuingContext,
+  { headers, sourceIp }: Origin,
+  { user, password, tenant, role, readOnly = false, parent }: Beginning,
+): Promise<v.InferInput<typeof Session>> {
+  const { name = "", plan } = requireOpen(await platform.get(WorkspaceItem, { tenant }));
+  const session = await beginSession(platform, {
+    user: user.id,
+    tenant,
+    readOnly,
+    device: deviceOf(headers["user-agent"] ?? ""),
+    address: sourceIp,
+    ...(password !== undefined && { login: { email: user.email, password } }),
+    parent,
+  });
+  if (!session) throw unauthorized("The session or the password has ended meanwhile. Log in again.");
+  const access_token = await signer.accessToken({ user: user.id, tenant, role, readOnly, session: session.id });
+  return { user, tenant: { id: tenant, name, plan, role }, ...bearer(access_token), refresh_token: session.token };
+}
+
+export const closed = () => new ApiError("TENANT_DELETED", "This workspace is closed.");
+
+/** ERR-7: no session begins or is refreshed in a deleted workspace. */
+export function requireOpen(workspace: WorkspaceRow | undefined): WorkspaceRow {
+  if (!workspace || workspace.status === "deleted") throw closed();
+  return workspace;
+}

@@ -1,0 +1,143 @@
+// Forgotten, reset and changed passwords, and the confirmation of an e-mail address (ACC-1 to ACC-4).
+import * as v from "valibot";
+import type { Caller } from "../../../shared/http/authenticate.ts";
+import { endpoints } from "../../../shared/http/endpoint.ts";
+import { unauthorized } from "../../../shared/http/errors.ts";
+import { mailing } from "../../../shared/mailer.ts";
+import { Password, refuseWeak } from "../../../shared/registration.ts";
+import { platformWrite } from "../../../shared/resources.ts";
+import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
+import { findUser, membershipsOf, userOf } from "../../../shared/store/workspaces/identity.ts";
+import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
+import {
+  changePassword,
+  confirmAddress,
+  requestMail,
+  resetPassword,
+  userOfToken,
+} from "../../../shared/store/workspaces/passwords.ts";
+import { begin, closed, issuing, Session } from "./begin.ts";
+import { CONFIRMATIONS_PER_USER, LOGINS_PER_ADDRESS, LOGINS_PER_EMAIL, RESETS_PER_EMAIL } from "./limits.ts";
+
+const Token = v.pipe(v.string("must be a string"), v.maxLength(128));
+const Email = v.pipe(
+  v.string("must be a string"),
+  v.trim(),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(320, "must have at most 320 characters"),
+);
+
+const endpoint = endpoints({ credentials: [], effect: "session", uses: [platformWrite] });
+
+export const passwords = [
+  endpoint(
+    "POST /api/v1/auth/password/forgot",
+    { uses: [mailing] },
+    {
+      summary: "Ask for a mail with a token that resets the password",
+      description:
+        "The answer is 202 for every address. If a user has it, a token is mailed that is good once, for one hour. " +
+        "Where the service has no mail domain no mail is sent.",
+      body: v.strictObject({ email: Email }),
+      status: 202,
+      errors: ["RATE_LIMITED"],
+    },
+    async ({ platform, canMail, body, sourceIp }) => {
+      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await countAttempt(platform, RESETS_PER_EMAIL, body.email);
+      if (canMail) await requestMail(platform, body.email, "reset");
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/auth/password/reset",
+    { uses: issuing },
+    {
+      summary: "Set a new password by a mailed token",
+      description:
+        "All other sessions of the user end, and their access tokens with them. The address counts as confirmed.",
+      body: v.strictObject({ token: Token, password: Password }),
+      returns: Session,
+      status: 200,
+      errors: ["NOT_FOUND", "RATE_LIMITED", "UNAUTHORIZED", "TENANT_DELETED", "CONFLICT"],
+    },
+    async ({ body: { token, password }, ...call }) => {
+      const { platform, sourceIp } = call;
+      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      const { id, email, name } = await userOfToken(platform, token, "reset");
+      refuseWeak(password, [email, name]);
+      const membership = await firstOpen(platform, id);
+      const user = await resetPassword(platform, token, password);
+      return begin(call, call, { ...membership, user: userOf(user), password: user.password });
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/auth/password/change",
+    { credentials: ["dashboard"], effect: "own", openWhileSuspended: true },
+    {
+      summary: "Change the caller's password; all other sessions end",
+      body: v.strictObject({
+        current_password: v.pipe(Password, v.description("The password that is valid until now")),
+        password: Password,
+      }),
+      errors: ["RATE_LIMITED", "CONFLICT"],
+    },
+    async ({ platform, caller, sourceIp, body: { current_password, password } }) => {
+      const { email, name, session } = requireUser(caller);
+      refuseWeak(password, [email, name]);
+      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await countAttempt(platform, LOGINS_PER_EMAIL, email);
+      const user = await findUser(platform, email, current_password);
+      if (!user) throw unauthorized("The current password is wrong.");
+      await changePassword(platform, user, password, session);
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/auth/email/confirm",
+    {},
+    {
+      summary: "Confirm an e-mail address by a mailed token",
+      body: v.strictObject({ token: Token }),
+      errors: ["NOT_FOUND", "RATE_LIMITED"],
+    },
+    async ({ platform, body, sourceIp }) => {
+      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await confirmAddress(platform, body.token);
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/auth/email/resend",
+    { credentials: ["dashboard"], effect: "own", openWhileSuspended: true, uses: [mailing] },
+    {
+      summary: "Mail the caller another token to confirm the e-mail address",
+      description: "No mail is sent to an address that is confirmed already, or where the service has no mail domain.",
+      errors: ["RATE_LIMITED"],
+    },
+    async ({ platform, canMail, caller }) => {
+      const { email, user } = requireUser(caller);
+      await countAttempt(platform, CONFIRMATIONS_PER_USER, user);
+      if (canMail) await requestMail(platform, email, "confirm");
+    },
+  ),
+];
+
+export function requireUser(caller: Caller): Extract<Caller, { kind: "dashboard" }> {
+  if (caller.kind !== "dashboard") throw unauthorized();
+  return caller;
+}
+
+/** The workspace that a session begins in, as at a login. It is looked for before the token is used up. */
+async function firstOpen(platform: Parameters<typeof begin>[0]["platform"], user: string) {
+  const memberships = await membershipsOf(platform, user);
+  if (memberships.length === 0) throw unauthorized("The user belongs to no workspace.");
+  const workspaces = await platform.getAll(
+    WorkspaceItem,
+    memberships.map(({ tenant }) => ({ tenant })),
+  );
+  const open = memberships.find((_, i) => workspaces[i] && workspaces[i].status !== "deleted");
+  if (!open) throw closed();
+  return open;
+}

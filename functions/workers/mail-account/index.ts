@@ -1,0 +1,32 @@
+// Mails a token that resets a password or confirms an address. The request that asked for it did the same for every
+// address, so that its time does not say whether a user has it (ACC-1).
+import { accountMailText, serviceUrl } from "../../../shared/account-mails.ts";
+import { SECOND } from "../../../shared/clock.ts";
+import { mailer } from "../../../shared/mailer.ts";
+import { platformWrite } from "../../../shared/resources.ts";
+import { makeToken } from "../../../shared/store/workspaces/passwords.ts";
+import { AccountMail } from "../../../shared/store/workspaces/session-items.ts";
+import { queueWorker } from "../../../shared/worker.ts";
+
+export const mailAccount = queueWorker(
+  "mail-account",
+  "Mails a token that resets a password or confirms an address.",
+  [platformWrite, mailer, serviceUrl],
+  async ({ mail: id }, { platform, mail, serviceUrl, clock, log }) => {
+    const asked = await platform.get(AccountMail, { id });
+    if (!asked || asked.expires * SECOND <= clock.now())
+      return log({ level: "info", message: "a mail with a token was sent before, or is too late", mail: id });
+    const made = await makeToken(platform, asked);
+    if (!made) log({ level: "info", message: "a mail with a token has no user, or is not needed", mail: id });
+    else {
+      const { user, token } = made;
+      const outcome = await mail({
+        id,
+        to: user.email,
+        ...accountMailText(serviceUrl, asked.purpose, user.name, token),
+      });
+      if (outcome === "failed") throw new Error("The mail was not sent. It is tried again.");
+    }
+    await platform.remove(AccountMail, { id });
+  },
+);

@@ -1,0 +1,247 @@
+// Who is invited to a workspace, and how an invitation is accepted (D-TEAM, AMB-78, ACC-9).
+import * as v from "valibot";
+import { DAY, SECOND, timestamp } from "../../clock.ts";
+import { ApiError, conflict, notFound, unauthorized } from "../../http/errors.ts";
+import type { Role } from "../../http/roles.ts";
+import { type PlanName, plans } from "../../plans.ts";
+import type { Platform, PlatformReader } from "../../resources.ts";
+import { absent, all, any, atMost, is, present } from "../conditions.ts";
+import { hashOf } from "../hash.ts";
+import { changeItem, fieldsOf, fullKey, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
+import type { TenantId } from "../model.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { findUser } from "./identity.ts";
+import {
+  InvitationItem,
+  InvitedItem,
+  invitationFields,
+  MemberItem,
+  MembershipItem,
+  UserItem,
+} from "./identity-items.ts";
+import { WorkspaceItem } from "./items.ts";
+import { listMembers, type Member } from "./members.ts";
+import { newHash, passwordWrites } from "./passwords.ts";
+
+const INVITED_MS = 7 * DAY;
+const TOKEN_BYTES = 32;
+/** How often the team is counted again after a concurrent change. */
+const MAX_ATTEMPTS = 10;
+
+export const Invitation = v.object(invitationFields);
+export type Invitation = v.InferOutput<typeof Invitation>;
+
+/** Invitations that may still be accepted. */
+export async function listInvitations(platform: PlatformReader, tenant: TenantId): Promise<Invitation[]> {
+  const { items } = await platform.query(InvitedItem, { tenant });
+  const now = timestamp(platform.clock.now());
+  return items.map((row) => fieldsOf(invitationFields, row)).filter(({ expires_at }) => expires_at > now);
+}
+
+/**
+ * @param mailed the token will be in a mail and nowhere else
+ * @throws 409 for a member or an address that is invited already, 429 beyond the plan's members (with open
+ * invitations).
+ */
+export async function invite(
+  platform: Platform,
+  { tenant, plan }: { tenant: TenantId; plan: PlanName },
+  { email, role, mailed }: { email: string; role: Role; mailed: boolean },
+): Promise<Invitation & { token: string }> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const team = await readTeam(platform, tenant);
+    const isSame = (other: { email: string }) => other.email.toLowerCase() === email.toLowerCase();
+    if (team.members.some(isSame)) throw conflict("This person is a member already.");
+    if (team.invitations.some(isSame)) throw conflict("This person is invited already.");
+    const used = team.members.length + team.invitations.length;
+    if (used >= plans[plan].teamMembers) throw beyondPlan(plan, `${used} are in or invited`);
+    const invited = await putInvitation(platform, team, { email, role, mailed });
+    if (invited) return invited;
+  }
+  throw conflict("Somebody else is inviting people at the moment. Try again.");
+}
+
+async function putInvitation(
+  platform: Platform,
+  team: Team,
+  { email, role, mailed }: { email: string; role: Role; mailed: boolean },
+): Promise<(Invitation & { token: string }) | undefined> {
+  const { tenant } = team;
+  const now = platform.clock.now();
+  const token = platform.ids.bytes(TOKEN_BYTES).toString("base64url");
+  const digest = hashOf(token);
+  const invitation: Invitation = { id: platform.ids.uuidAt(now), email, role, expires_at: timestamp(now + INVITED_MS) };
+  const expires = Math.ceil((now + INVITED_MS) / SECOND);
+  const isFree = any(absent(), atMost("expires_at", timestamp(now)));
+  return platform
+    .transact([
+      putItem(
+        InvitationItem,
+        { digest },
+        { ...invitation, tenant, expires, ...(mailed && { mailed: true as const }) },
+        absent(),
+      ),
+      putItem(InvitedItem, { tenant, email }, { ...invitation, digest, expires }, isFree),
+      teamWrite(team),
+    ])
+    .then(
+      () => ({ ...invitation, token }),
+      onTransactionCanceled(() => undefined),
+    );
+}
+
+/** The mail with the token could not be sent: the token is shown instead, and proves no mailbox. */
+export async function markUnmailed(platform: Platform, token: string): Promise<void> {
+  await platform
+    .change(InvitationItem, { digest: hashOf(token) }, { remove: ["mailed"] }, present())
+    .catch(onConditionFailed(() => undefined));
+}
+
+/** Ends an open invitation. @throws 404. */
+export async function withdrawInvitation(platform: Platform, tenant: TenantId, id: string): Promise<void> {
+  const { items } = await platform.query(InvitedItem, { tenant });
+  const now = timestamp(platform.clock.now());
+  const row = items.find((one) => one.id === id && one.expires_at > now);
+  if (!row) throw notFound("invitation");
+  await platform
+    .transact([
+      removeItem(InvitedItem, { tenant, email: row.email }, is("id", id)),
+      ...(row.digest === undefined ? [] : [removeItem(InvitationItem, { digest: row.digest })]),
+    ])
+    .catch(
+      onTransactionCanceled(() => {
+        throw notFound("invitation");
+      }),
+    );
+}
+
+/** Wrong passwords that end an invitation. */
+const MAX_WRONG_PASSWORDS = 5;
+
+/**
+ * Makes an invited person a member: a new user, or an existing one. A mailed token proves the mailbox: it confirms the
+ * address, and sets the password of a user who has not confirmed it. Otherwise an existing user gives the right password.
+ * @param admit counts the attempt for the invited address, before the password of an existing user is checked
+ * @throws 401, 403, 404, 429.
+ */
+export async function acceptInvitation(
+  platform: Platform,
+  { token, name, password }: { token: string; name: string; password: string },
+  admit: (email: string) => Promise<void>,
+): Promise<{ user: UserRow; tenant: TenantId; role: Role }> {
+  const digest = hashOf(token);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const row = await platform.get(InvitationItem, { digest });
+    if (!row || row.expires_at <= timestamp(platform.clock.now())) throw notFound("invitation");
+    const { id, tenant, email, role, mailed = false } = row;
+    const team = await readTeam(platform, tenant);
+    if (team.isClosed) throw new ApiError("TENANT_DELETED", "This workspace is closed.");
+    if (team.members.length >= plans[team.plan].teamMembers)
+      throw beyondPlan(team.plan, `${team.members.length} are in`);
+    const invited = await invitedUser(platform, { email, name, password, mailed }, admit);
+    if (!invited) return refusePassword(platform, { digest, tenant, email });
+    const { user, writes } = invited;
+    const created_at = timestamp(platform.clock.now());
+    const member = { user_id: user.id, tenant, role, email, name: user.name, created_at };
+    const unconfirmed = user.confirmed_at === undefined ? { unconfirmed: true as const } : {};
+    const isIn = await platform
+      .transact([
+        removeItem(InvitationItem, { digest }, present()),
+        removeItem(InvitedItem, { tenant, email }, is("id", id)),
+        putItem(MemberItem, { tenant, user: user.id }, { ...member, ...unconfirmed }, absent()),
+        putItem(MembershipItem, { user: user.id, tenant }, member),
+        teamWrite(team, Number(role === "owner")),
+        ...writes,
+      ])
+      .then(
+        () => true,
+        onTransactionCanceled(([invitation, listed, existing]) => {
+          if (invitation || listed || existing) throw notFound("invitation");
+          return false;
+        }),
+      );
+    if (isIn) return { user, tenant, role };
+  }
+  throw conflict("The team is changing at the moment. Try again.");
+}
+
+/** Counts a wrong password; the last one that is allowed ends the invitation. @throws 401. */
+async function refusePassword(
+  platform: Platform,
+  { digest, tenant, email }: { digest: string; tenant: TenantId; email: string },
+): Promise<never> {
+  const failures = await platform.change(InvitationItem, { digest }, { add: { failures: 1 } }, present()).then(
+    (row) => row.failures ?? 0,
+    onConditionFailed(() => 0),
+  );
+  if (failures >= MAX_WRONG_PASSWORDS)
+    await platform.transact([removeItem(InvitationItem, { digest }), removeItem(InvitedItem, { tenant, email })]);
+  throw unauthorized("The password of this user is wrong.");
+}
+
+type UserRow = RowOf<typeof UserItem>;
+
+/**
+ * The user an invitation is for, as stored after the writes that create the user, or count that an existing one joins;
+ * undefined for an existing user with another password.
+ */
+async function invitedUser(
+  platform: Platform,
+  { email, name, password, mailed }: { email: string; name: string; password: string; mailed: boolean },
+  admit: (email: string) => Promise<void>,
+): Promise<{ user: UserRow; writes: ItemWrite<"platform">[] } | undefined> {
+  const now = timestamp(platform.clock.now());
+  const existing = await platform.get(UserItem, { email });
+  if (existing) {
+    await admit(email);
+    const isProven = mailed && existing.confirmed_at === undefined;
+    const user = await findUser(platform, email, password);
+    if (user) {
+      const set = isProven ? { confirmed_at: now } : {};
+      const joins = changeItem(UserItem, { email }, { add: { joined: 1 }, set }, is("password", user.password));
+      return { user: { ...user, ...set }, writes: [joins] };
+    }
+    if (!isProven) return undefined;
+    const hash = await newHash(platform, password);
+    const writes = await passwordWrites(platform, existing, hash, { isProven, joins: true });
+    return { user: { ...existing, password: hash, confirmed_at: now }, writes };
+  }
+  const row = {
+    id: platform.ids.uuid(),
+    email,
+    name,
+    password: await newHash(platform, password),
+    created_at: now,
+    ...(mailed && { confirmed_at: now }),
+  };
+  const write = putItem(UserItem, { email }, row, absent());
+  return { user: { ...fullKey(UserItem, { email }, ""), ...row }, writes: [write] };
+}
+
+interface Team {
+  tenant: TenantId;
+  plan: PlanName;
+  isClosed: boolean;
+  /** Rises with every invitation sent or accepted: a seat is taken only if the count of seats is still right. */
+  version: number;
+  members: Member[];
+  invitations: Invitation[];
+}
+
+async function readTeam(platform: PlatformReader, tenant: TenantId): Promise<Team> {
+  const workspace = await platform.get(WorkspaceItem, { tenant });
+  if (!workspace) throw notFound("workspace");
+  const [members, invitations] = await Promise.all([listMembers(platform, tenant), listInvitations(platform, tenant)]);
+  const { plan, status, team: version = 0 } = workspace;
+  return { tenant, plan, isClosed: status === "deleted", version, members, invitations };
+}
+
+/** Succeeds only if the team is still as it was counted (D-PLAN): the second of two at once counts again. */
+function teamWrite({ tenant, version }: Team, owners = 0): ItemWrite<"platform"> {
+  const isAsCounted = version === 0 ? absent("team") : is("team", version);
+  const add = owners > 0 ? { team: 1, owners } : { team: 1 };
+  return changeItem(WorkspaceItem, { tenant }, { add }, all(present(), isAsCounted));
+}
+
+const beyondPlan = (plan: PlanName, used: string) =>
+  new ApiError("QUOTA_EXCEEDED", `The plan allows ${plans[plan].teamMembers} team members; ${used}.`);

@@ -1,0 +1,156 @@
+// New passwords and confirmed addresses: by a mailed token, or by the password that was valid until now
+// (docs/decisions/0033).
+import { DAY, HOUR, SECOND, timestamp } from "../../clock.ts";
+import { conflict, notFound } from "../../http/errors.ts";
+import type { Platform } from "../../resources.ts";
+import { absent, all, is, present } from "../conditions.ts";
+import { hashOf } from "../hash.ts";
+import { changeItem, type ItemWrite, type RowOf, removeItem } from "../item.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { hashPassword, membershipsOf } from "./identity.ts";
+import { MemberItem, UserItem } from "./identity-items.ts";
+import { AccountMail, AccountToken, type MailPurpose, UserSession } from "./session-items.ts";
+
+const MAIL_KEPT_MS = HOUR;
+const VALID_MS: Record<MailPurpose, number> = { reset: HOUR, confirm: DAY };
+const TOKEN_BYTES = 32;
+const SALT_BYTES = 16;
+/** Sessions that end in the transaction of a new password. It may hold 100 items. */
+const MAX_ENDED_TOGETHER = 90;
+/** How often a new password is tried again after a session that began meanwhile. */
+const MAX_ATTEMPTS = 10;
+
+type UserRow = RowOf<typeof UserItem>;
+
+/**
+ * Asks for a mail with a token. It is the same write for every address: the answer and its time do not say whether a
+ * user has it. The mail follows from the row.
+ */
+export async function requestMail(platform: Platform, email: string, purpose: MailPurpose): Promise<void> {
+  const id = platform.ids.uuid();
+  const expires = Math.ceil((platform.clock.now() + MAIL_KEPT_MS) / SECOND);
+  await platform.put(AccountMail, { id }, { id, email, purpose, react: "account-mail", expires });
+}
+
+/** Makes the token of a mail. @returns undefined if there is no need for it: no such user, or confirmed already. */
+export async function makeToken(
+  platform: Platform,
+  { email, purpose }: { email: string; purpose: MailPurpose },
+): Promise<{ token: string; user: UserRow } | undefined> {
+  const user = await platform.get(UserItem, { email });
+  if (!user || (purpose === "confirm" && user.confirmed_at !== undefined)) return undefined;
+  const token = platform.ids.bytes(TOKEN_BYTES).toString("base64url");
+  const expires = Math.ceil((platform.clock.now() + VALID_MS[purpose]) / SECOND);
+  const row = { user: user.id, email: user.email, purpose, replaces: hashOf(user.password), expires };
+  await platform.put(AccountToken, { digest: hashOf(token) }, row, absent());
+  return { token, user };
+}
+
+/** The user whom a valid token of this purpose was mailed to. @throws 404. */
+export async function userOfToken(platform: Platform, token: string, purpose: MailPurpose): Promise<UserRow> {
+  const row = await platform.get(AccountToken, { digest: hashOf(token) });
+  if (!row || row.purpose !== purpose || row.expires * SECOND <= platform.clock.now()) throw notFound("token");
+  const user = await platform.get(UserItem, { email: row.email });
+  if (!user || user.id !== row.user) throw notFound("token");
+  if (purpose === "reset" && hashOf(user.password) !== row.replaces) throw notFound("token");
+  return user;
+}
+
+/**
+ * Replaces the password by a mailed token, ends all sessions and confirms the address. Of two uses at once, one fails.
+ * @returns the user as stored now. @throws 404.
+ */
+export async function resetPassword(platform: Platform, token: string, password: string): Promise<UserRow> {
+  const hash = await newHash(platform, password);
+  const consume = removeItem(AccountToken, { digest: hashOf(token) }, present());
+  const find = () => userOfToken(platform, token, "reset");
+  return replacePassword(platform, find, hash, { along: consume, isProven: true });
+}
+
+/** Replaces the password of a user who has just given the current one; all sessions but `kept` end. @throws 409. */
+export async function changePassword(
+  platform: Platform,
+  { email, password: current }: { email: string; password: string },
+  password: string,
+  kept: string | undefined,
+): Promise<void> {
+  const hash = await newHash(platform, password);
+  const find = async () => {
+    const user = await platform.get(UserItem, { email });
+    if (!user || user.password !== current) throw conflict("The password was changed meanwhile.");
+    return user;
+  };
+  await replacePassword(platform, find, hash, { kept });
+}
+
+async function replacePassword(
+  platform: Platform,
+  find: () => Promise<UserRow>,
+  hash: string,
+  how: { along?: ItemWrite<"platform">; isProven?: boolean; kept?: string | undefined },
+): Promise<UserRow> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const user = await find();
+    const writes = await passwordWrites(platform, user, hash, how);
+    const isDone = await platform.transact([...writes, ...(how.along ? [how.along] : [])]).then(
+      () => true,
+      onTransactionCanceled(() => false),
+    );
+    if (!isDone) continue;
+    if (how.isProven) await unmark(platform, user.id);
+    return { ...user, password: hash };
+  }
+  throw conflict("Sessions of this user begin at the moment. Try again.");
+}
+
+/**
+ * The writes that give a user a new password and end the sessions there are, but for `kept`. They succeed only together,
+ * and only if no session has begun and no other password was set since the user was read.
+ */
+export async function passwordWrites(
+  platform: Platform,
+  user: UserRow,
+  hash: string,
+  { isProven = false, joins = false, kept }: { isProven?: boolean; joins?: boolean; kept?: string | undefined } = {},
+): Promise<ItemWrite<"platform">[]> {
+  const sessions = (await platform.queryAll(UserSession, { user: user.id })).filter(({ id }) => id !== kept);
+  const ended = sessions.map(({ id }) => removeItem(UserSession, { user: user.id, id }));
+  await platform.writeAll(ended.slice(MAX_ENDED_TOGETHER));
+  const isAsRead = all(
+    is("password", user.password),
+    user.logins === undefined ? absent("logins") : is("logins", user.logins),
+  );
+  const set = { password: hash, ...(isProven && { confirmed_at: timestamp(platform.clock.now()) }) };
+  return [
+    changeItem(UserItem, { email: user.email }, { set, add: { logins: 1, ...(joins && { joined: 1 }) } }, isAsRead),
+    ...ended.slice(0, MAX_ENDED_TOGETHER),
+  ];
+}
+
+export const newHash = (platform: Platform, password: string): Promise<string> =>
+  hashPassword(password, platform.ids.bytes(SALT_BYTES));
+
+/** Confirms an address by a mailed token. @throws 404. */
+export async function confirmAddress(platform: Platform, token: string): Promise<void> {
+  const user = await userOfToken(platform, token, "confirm");
+  const initial = { confirmed_at: timestamp(platform.clock.now()) };
+  await platform
+    .transact([
+      removeItem(AccountToken, { digest: hashOf(token) }, present()),
+      changeItem(UserItem, { email: user.email }, { initial }, is("id", user.id)),
+    ])
+    .catch(
+      onTransactionCanceled(() => {
+        throw notFound("token");
+      }),
+    );
+  await unmark(platform, user.id);
+}
+
+/** Spares later requests the look at the user's row. Where this fails half-way, that row is looked at. */
+async function unmark(platform: Platform, user: string): Promise<void> {
+  for (const { tenant } of await membershipsOf(platform, user))
+    await platform
+      .change(MemberItem, { tenant, user }, { remove: ["unconfirmed"] }, present())
+      .catch(onConditionFailed(() => undefined));
+}
