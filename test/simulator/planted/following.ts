@@ -31,8 +31,8 @@ export const followingBugs: readonly Bug[] = [
     name: "only the first minute of a batch gets its schedule",
     area: "reactions",
     file: "functions/workers/react/timers.ts",
-    find: "for (const minute of minutes) await",
-    replace: "for (const minute of [...minutes].slice(0, 1)) await",
+    find: "chunksOf([...minutes], AT_ONCE)",
+    replace: "chunksOf([...minutes].slice(0, 1), AT_ONCE)",
   },
   {
     name: "a job that is fired is not dispatched",
