@@ -86,6 +86,8 @@ export interface Progress {
   open: Record<number, { left: number; mayFallBack: boolean }>;
   fallbackSteps: number;
   fallbackConflicts: number;
+  /** By channel type with a rate: from when on the next group may go, and how many a second. A round uses it up. */
+  slots: Record<string, { at: number; rate: number; isUsed?: true }>;
 }
 
 /** The targets of a recipient. A smart send tries one class after the other, any other send all at once. */
@@ -110,6 +112,7 @@ export const newProgress = (): Progress => ({
   open: {},
   fallbackSteps: 0,
   fallbackConflicts: 0,
+  slots: {},
 });
 
 /** The units of the round. */
@@ -253,7 +256,8 @@ export function nextRound(progress: Progress, now: number): number | undefined {
   const until = Math.max(now, begins);
   progress.work = progress.next.filter(({ due }) => due <= until).sort(byPlace);
   progress.next = progress.next.filter(({ due }) => due > until);
-  Object.assign(progress, { at: undefined, from: 0, to: 0, noted: 0, pending: [] });
+  const slots = Object.fromEntries(Object.entries(progress.slots).filter(([, { isUsed }]) => !isUsed));
+  Object.assign(progress, { at: undefined, from: 0, to: 0, noted: 0, pending: [], slots });
   return begins;
 }
 

@@ -61,6 +61,7 @@ const progress = fc.record({
   open: fc.constant({}),
   fallbackSteps: fc.nat(9),
   fallbackConflicts: fc.nat(9),
+  slots: fc.dictionary(fc.constantFrom("ios", "email"), fc.record({ at, rate: fc.constantFrom(0.5, 8) })),
 });
 
 it("docs/decisions/0013 D-QUIET whatever is stored with a claim is read as it was", () => {

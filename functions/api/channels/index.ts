@@ -19,6 +19,9 @@ import { chatAppTemplateEndpoints } from "./chat-app-templates.ts";
 import { credentialEndpoints } from "./credentials.ts";
 
 const MAX_NAME_CHARACTERS = 128;
+/** Messages a second. */
+const MIN_RATE = 0.1;
+const MAX_RATE = 10_000;
 
 const Name = v.pipe(
   v.string("must be a string"),
@@ -35,6 +38,15 @@ const NewChannel = v.strictObject({
 const ChannelChange = v.strictObject({
   name: v.optional(Name),
   active: v.optional(v.boolean("must be true or false")),
+  rate_per_second: v.optional(
+    v.nullable(
+      v.pipe(
+        v.number("must be a number or null"),
+        v.minValue(MIN_RATE, `must be at least ${MIN_RATE}`),
+        v.maxValue(MAX_RATE, `must be at most ${MAX_RATE}`),
+      ),
+    ),
+  ),
 });
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
@@ -73,7 +85,10 @@ export const channels = group("channels", "The ways a workspace sends.", [
     "PATCH /api/v1/channels/:id",
     { permission: "channels:write", uses: [storeWrite] },
     {
-      summary: "Rename a channel, or switch it on or off for sending",
+      summary: "Rename a channel, switch it on or off for sending, or limit its rate",
+      description:
+        "`rate_per_second` is the most messages that are handed to the provider; null removes the limit. A provider " +
+        "that throttles lowers the rate for a time in any case. Transactional messages keep a fifth of it.",
       body: ChannelChange,
       returns: Channel,
       example: { body: { active: false } },

@@ -11,6 +11,7 @@ import { Timestamp } from "../../../shared/http/schemas.ts";
 import { type Store, type StoreReader, secrets, storeWrite, timers } from "../../../shared/resources.ts";
 import { isTerminal } from "../../../shared/rules/job-states.ts";
 import { chatAppInputOf } from "../../../shared/store/channels/chat-app-content.ts";
+import { pacingOf } from "../../../shared/store/channels/pace.ts";
 import { soFar } from "../../../shared/store/sends/deferred.ts";
 import { withContent } from "../../../shared/store/sends/job-content.ts";
 import { jobFields } from "../../../shared/store/sends/job-items.ts";
@@ -66,6 +67,16 @@ export const Notification = v.object({
   ...tallyFields,
   /** Recipients that wait for the end of quiet hours (D-QUIET). */
   deferred: v.number(),
+  /** Of a send in progress by channels with a rate (AMB-111). */
+  pacing: v.optional(
+    v.array(
+      v.object({
+        channel_id: v.string(),
+        rate_per_second: v.number(),
+        until: v.pipe(Timestamp, v.description("When everything that was begun so far will have been sent")),
+      }),
+    ),
+  ),
   error: v.nullable(v.string()),
   created_at,
   dispatched_at: v.nullable(Timestamp),
@@ -74,9 +85,16 @@ export const Notification = v.object({
   channel_arbitration: v.optional(ArbitrationReport),
 });
 
+const paced = async (store: StoreReader, { status, category, deliverySettings }: Job) => {
+  const via = status === "processing" ? (deliverySettings?.via ?? []) : [];
+  const provided = via.filter(({ type }) => type !== "in_app").map(({ id }) => id);
+  return pacingOf(store, provided, category);
+};
+
 /** `sent` is the size of the audience at creation until the job runs, then the number accepted into delivery. */
 export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<typeof Notification>> => {
   const { counts, skip_reasons, fail_reasons, delivered_by_channel, arbitration, deferred } = await soFar(store, job);
+  const pacing = await paced(store, job);
   return {
     ...job,
     ...chatAppInputOf(job.chat_app),
@@ -85,6 +103,7 @@ export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<
     fail_reasons,
     delivered_by_channel,
     deferred,
+    ...(pacing.length > 0 && { pacing }),
     sent: isTerminal(job.status) ? counts.sent : Math.max(job.sent, counts.sent),
     ...(job.channel_arbitration_mode === "smart" && { channel_arbitration: arbitrationReport(arbitration) }),
   };

@@ -21,6 +21,7 @@ import { vaultOpening } from "../../../shared/vault.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 import { openedCredentials } from "./channel-credentials.ts";
 import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
+import { foundRates } from "./pacing.ts";
 import { recordHeldOut } from "./round-start.ts";
 import { type ChunkState, MAX_DELAY_MS, processChunk, type WorkerContext } from "./rounds.ts";
 import { askGate, sendGates } from "./send-gates.ts";
@@ -32,7 +33,18 @@ const PAUSED_RETRY_MS = MINUTE;
 export const deliver = queueWorker(
   "deliver",
   "Delivers one chunk of recipients.",
-  [storeWrite, deliverQueue, timers, workspaceRead, providers, vaultOpening, mailLinks, openedCredentials, sendGates],
+  [
+    storeWrite,
+    deliverQueue,
+    timers,
+    workspaceRead,
+    providers,
+    vaultOpening,
+    mailLinks,
+    openedCredentials,
+    sendGates,
+    foundRates,
+  ],
   async (message, context) => {
     const { store, log } = context;
     const chunkRef: ChunkRef = { job: message.job, range: message.range, n: message.chunk };

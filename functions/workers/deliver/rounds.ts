@@ -13,8 +13,6 @@ import {
   newProgress,
   nextRound,
   note,
-  type Progress,
-  resultOf,
   type SendOutcome,
   unitsOf,
   waitingFor,
@@ -22,7 +20,7 @@ import {
 import { progressOf, progressText } from "../../../shared/rules/progress-text.ts";
 import type { ItemWrite, RowOf } from "../../../shared/store/item.ts";
 import type { ClaimItem } from "../../../shared/store/sends/audience-items.ts";
-import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
+import type { Chunk } from "../../../shared/store/sends/chunks.ts";
 import { advance, type Lease, leaseOf, release, takeOver } from "../../../shared/store/sends/claims.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
 import type { Standing } from "../../../shared/store/sends/standing.ts";
@@ -33,10 +31,12 @@ import { recipientOf, targetOf } from "./addresses.ts";
 import { claimCapped } from "./caps.ts";
 import type { openedCredentials } from "./channel-credentials.ts";
 import type { DeadAddresses } from "./dead-addresses.ts";
+import { type foundRates, keepRate, slowThrottled, takeSlots } from "./pacing.ts";
 import { createMessageBuilder, type Prepared } from "./prepare.ts";
 import { recover } from "./recovery.ts";
 import { beginRound, type LeasedProgress, timesOf } from "./round-start.ts";
 import { askGate, type sendGates } from "./send-gates.ts";
+import { talliedBy } from "./tally.ts";
 import { holdBack, isThrottle } from "./throttles.ts";
 import { createWaitQueue } from "./wait-queue.ts";
 
@@ -50,6 +50,7 @@ type Uses = readonly [
   typeof mailLinks,
   typeof openedCredentials,
   typeof sendGates,
+  typeof foundRates,
 ];
 export type WorkerContext = Context<Uses> & { clock: Clock; ids: Ids; log: Deps["log"] };
 
@@ -148,6 +149,8 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
   const { progress } = held;
   const { job, chunk } = found;
   const waiting = await createWaitQueue(work, progress);
+  const slotAt = await takeSlots(work, progress, waiting);
+  if (slotAt !== undefined) return releaseChunk(work, held, slotAt - clock.now());
   const assignments = await beginRound(work, held, waiting);
   if (!assignments) return { retryInMs: SECOND };
   const builder = createMessageBuilder(work, { job, chunkRef, chunk, ...timesOf(held) });
@@ -162,6 +165,11 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
     }
     const { from: before, to: from } = progress;
     const group = units.slice(from, groupEnd(units, from));
+    const waitMs = await keepRate(work, progress, group);
+    if (waitMs > 0) {
+      await ledger.write();
+      return releaseChunk(work, held, waitMs);
+    }
     // A group that is refused anyway is handed to no provider.
     const standing = group.every(waiting.refusal) ? "open" : await askGate(work, chunkRef.job);
     if (standing !== "open") {
@@ -190,6 +198,7 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
     progress.capped = [];
     holdBack(work, progress, sent);
     await ledger.writeFullBatches();
+    await slowThrottled(work, sent);
   }
   await ledger.write();
   return held;
@@ -268,23 +277,4 @@ async function releaseChunk(
   const tally = talliedBy(found, progress);
   await release(store, chunkRef, lease, progressText(progress), { waits, deferred, tally });
   return { retryInMs: ms };
-}
-
-/** The tally of the chunk so far: a recipient that still waits is neither delivered nor failed. */
-function talliedBy({ chunk }: ChunkState, progress: Progress): Tally {
-  const plain = tallyOfChunk(chunk);
-  const { delivered, failed, skipped, skip_reasons, ...reached } = resultOf(progress, chunk.recipients.length);
-  const { counts } = plain;
-  return {
-    ...plain,
-    ...reached,
-    // A recipient that is skipped only now was not accepted into delivery after all.
-    counts: { ...counts, delivered, failed, sent: counts.sent - skipped, skipped: counts.skipped + skipped },
-    skip_reasons: { ...plain.skip_reasons, ...skip_reasons },
-    arbitration: {
-      ...plain.arbitration,
-      fallback_steps: progress.fallbackSteps,
-      fallback_dedup_errors: progress.fallbackConflicts,
-    },
-  };
 }

@@ -95,10 +95,18 @@ export async function getChannel(store: StoreReader, id: string): Promise<Channe
 export async function updateChannel(
   store: Store,
   id: string,
-  { name, active }: { name?: string | undefined; active?: boolean | undefined },
+  {
+    name,
+    active,
+    rate_per_second: rate,
+  }: { name?: string | undefined; active?: boolean | undefined; rate_per_second?: number | null | undefined },
 ): Promise<ChannelRow> {
-  if (name === undefined && active === undefined) return getChannel(store, id);
-  const changed = await changeNamed(store, ChannelItem, id, { set: { active } }, name);
+  if (name === undefined && active === undefined && rate === undefined) return getChannel(store, id);
+  const change = {
+    set: { active, rate_per_second: rate ?? undefined },
+    ...(rate === null && { remove: ["rate_per_second" as const] }),
+  };
+  const changed = await changeNamed(store, ChannelItem, id, change, name);
   if (changed === "missing") throw notFound("channel");
   if (changed === "taken") throw nameTaken();
   return changed;

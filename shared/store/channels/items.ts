@@ -15,6 +15,7 @@ export const Channel = v.object({
   status: v.picklist(channelStatuses),
   verified_at: v.optional(Timestamp),
   verification_error: v.optional(v.string()),
+  rate_per_second: v.optional(v.pipe(v.number(), v.description("The most messages a second; absent: not limited"))),
   created_at: Timestamp,
 });
 export type Channel = v.InferOutput<typeof Channel>;
@@ -87,6 +88,22 @@ export const ChatAppTemplate = v.pipe(
   }),
   v.title("ChatAppTemplate"),
 );
+
+export const PaceItem = item({
+  about: "How far the slots of a channel with a rate are given, and how its provider slowed it.",
+  pk: ({ channel }: { channel: string }) => `channel#${channel}`,
+  sk: () => "PACE",
+  prefix: "PACE",
+  row: {
+    /** Until when, in milliseconds, by the category of messages. */
+    marketing: v.optional(v.number()),
+    transactional: v.optional(v.number()),
+    /** The rate after the last throttle, per second, and when that was, in milliseconds. */
+    rate: v.optional(v.number()),
+    cut: v.optional(v.number()),
+  },
+  writers: ["deliver"],
+});
 
 export const ChatAppTemplateItem = item({
   about: "A chat-app template: a draft, or a template under review or reviewed by the provider.",

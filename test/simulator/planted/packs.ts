@@ -62,11 +62,4 @@ export const packsBugs: readonly Bug[] = [
     find: "    id: some\n",
     replace: "    id: some.slice(0, 1)\n",
   },
-  {
-    name: "an erasure among several recipients on a job's row is tried once",
-    area: "erasure",
-    file: "shared/store/subscribers/ledger-erasure.ts",
-    find: "    if (isDone) return pseudonym;\n",
-    replace: "    return pseudonym;\n",
-  },
 ];

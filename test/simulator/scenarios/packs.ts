@@ -4,10 +4,13 @@ import { MINUTE } from "../../../shared/clock.ts";
 import { graphOf } from "../../support/journeys.ts";
 import { erase, insist, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
+import type { Tenant } from "../tenants.ts";
+import type { SimWorld } from "../world.ts";
 import { equip } from "./pushes.ts";
 import { suspendFor } from "./suspension.ts";
 
 const BUSY_MS = 12 * MINUTE;
+const CANCEL = "POST /api/v1/journeys/{id}/runs/{runId}/cancel";
 
 export const packs: Scenario = {
   name: "packs",
@@ -46,6 +49,7 @@ export const packs: Scenario = {
       const { body: made } = await insist(world, tenant, "dashboard", "POST /api/v1/journeys", { body: definition });
       const params = { id: String(made.id) };
       await insist(world, tenant, "dashboard", "POST /api/v1/journeys/{id}/activate", { params, body: {} });
+      cancelAmongOthers(world, tenant, params.id);
       let batches = 0;
       const enter = () => {
         const batch = ++batches;
@@ -63,7 +67,10 @@ export const packs: Scenario = {
           await Promise.all(random.chance(0.4) ? [enter(), enter()] : [enter()]);
         });
       if (random.chance(0.4))
-        world.act(random.between(0, BUSY_MS), () => erase(world, tenant, random.pick(people.slice(1))));
+        world.act(random.between(0, BUSY_MS), async () => {
+          const gone = random.some(people.slice(1), random.between(1, 2));
+          await Promise.all(gone.map((person) => erase(world, tenant, person)));
+        });
       else if (random.chance(0.3))
         world.act(random.between(0, BUSY_MS), () => suspendFor(world, tenant, random.between(MINUTE, 6 * MINUTE)));
       if (random.chance(0.2))
@@ -73,3 +80,18 @@ export const packs: Scenario = {
     });
   },
 };
+
+/** Trace point: a run is canceled exactly when it is about to move with others. */
+function cancelAmongOthers(world: SimWorld, tenant: Tenant, id: string): void {
+  const { random } = world;
+  let left = random.between(0, 3);
+  world.onStart((queue, messages) => {
+    const runs = messages.flatMap(({ body }) => (Array.isArray(body.runs) ? body.runs : []));
+    if (queue !== "step-journey" || runs.length < 2 || left === 0 || !random.chance(0.5)) return;
+    left--;
+    const runId = String(random.pick(runs).run);
+    world.act(random.between(0, 80), async () => {
+      await insist(world, tenant, "dashboard", CANCEL, { params: { id, runId }, body: {} });
+    });
+  });
+}

@@ -1,0 +1,64 @@
+// How fast a channel sends (AMB-111): slots in time are given to chunks, and a throttle lowers the rate.
+
+/** Marketing gets this part of the rate, so that transactional messages never wait behind all of it. */
+const MARKETING_SHARE = 0.8;
+/** A throttle lowers the rate to this part. */
+const CUT = 0.7;
+/** What a channel without a known rate is taken to have sent when it is throttled first, per second. */
+const FIRST_GUESS = 50;
+const MIN_RATE = 0.1;
+/** The rate rises by 5 % for each half minute without a throttle, up to the channel's own rate. */
+const RISE = 1.05;
+const RISE_EVERY_MS = 30_000;
+/** A rate that was lowered and has risen to this is not limited any more, where the channel has none. */
+const UNLIMITED = 1_000;
+/** Throttles of one moment count once. */
+export const CUT_ONCE_MS = 2_000;
+
+/** How far the slots of a channel are given, in milliseconds, and its rate after a throttle. */
+export interface Pace {
+  marketing?: number | undefined;
+  transactional?: number | undefined;
+  /** The rate at the last throttle, per second, and when that was. */
+  rate?: number | undefined;
+  cut?: number | undefined;
+}
+
+/** The rate of a channel now, per second; undefined: not limited. @param own the channel's setting */
+export function rateAt({ rate, cut = 0 }: Pace, own: number | undefined, now: number): number | undefined {
+  const risen = rate === undefined ? undefined : rate * RISE ** Math.floor(Math.max(0, now - cut) / RISE_EVERY_MS);
+  if (risen === undefined || (own === undefined && risen >= UNLIMITED)) return own;
+  return Math.min(risen, own ?? risen);
+}
+
+export const loweredRate = (pace: Pace, own: number | undefined, now: number): number =>
+  Math.max(MIN_RATE, (rateAt(pace, own, now) ?? FIRST_GUESS) * CUT);
+
+interface Slot {
+  /** When `n` messages may go. */
+  at: number;
+  /** The rate at which they go, per second. */
+  rate: number;
+  /** How far the slots are given then. */
+  after: Required<Pick<Pace, "marketing" | "transactional">>;
+}
+
+/**
+ * The next slot for `n` messages. Transactional messages have a fifth of the rate, and all of it while no marketing
+ * waits.
+ */
+export function nextSlot(
+  pace: Pace,
+  { n, rate, category, now }: { n: number; rate: number; category: "marketing" | "transactional"; now: number },
+): Slot {
+  const { marketing = 0, transactional = 0 } = pace;
+  const isAlone = category === "transactional" && marketing <= now;
+  const share = isAlone ? 1 : category === "marketing" ? MARKETING_SHARE : 1 - MARKETING_SHARE;
+  const at = Math.max(now, category === "marketing" ? marketing : transactional);
+  const end = Math.ceil(at + (n * 1_000) / (rate * share));
+  const after =
+    category === "marketing"
+      ? { marketing: end, transactional }
+      : { marketing: isAlone ? end : marketing, transactional: end };
+  return { at, rate: rate * share, after };
+}

@@ -1,0 +1,82 @@
+// Channels with a rate: chunks wait for their slots, transactional messages do not wait behind marketing, and a throttle
+// slows a channel for a time.
+import { expect, it } from "vitest";
+import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { channelRate } from "../../shared/store/channels/pace.ts";
+import { jobOf, post } from "../support/notify.ts";
+import { addPeople } from "../support/people.ts";
+import { addPhone, ledgerOf, openChannels, outboxOf, spoil } from "../support/reached.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+async function phones(count: number, rate_per_second: number | undefined) {
+  const { world, tenant } = await withTenant();
+  const { ios: channel = "" } = await openChannels(world, tenant, "ios-push");
+  const limit = async (rate: number | null) =>
+    world.call(`PATCH /api/v1/channels/${channel}`, {
+      as: await tenant.dashboard(),
+      body: { rate_per_second: rate },
+    });
+  if (rate_per_second !== undefined)
+    expect((await limit(rate_per_second)).body).toMatchObject({ rate_per_second, status: "active" });
+  const people = await addPeople(world, tenant, count);
+  for (const one of people) await addPhone(world, tenant, one, "ios");
+  const begin = async (ids: readonly string[], category: "marketing" | "transactional") => {
+    const { body } = await post(world, tenant, { subscriberIds: ids, channel_ids: [channel], category });
+    await world.settle();
+    return String(body.id);
+  };
+  return { world, tenant, channel, limit, people, begin };
+}
+
+it("AMB-111 a channel's rate is kept, over chunks and workers, and each recipient is tried once", async () => {
+  const { world, tenant, channel, people, begin } = await phones(45, 1);
+  const start = world.clock.now();
+  const jobs = [await begin(people, "marketing"), await begin(people.slice(0, 20), "marketing")];
+  const { pacing } = await jobOf(world, tenant, jobs[1]!);
+  expect(pacing).toEqual([{ channel_id: channel, rate_per_second: 1, until: expect.any(String) }]);
+  expect(Date.parse(pacing[0].until) - start).toBeGreaterThanOrEqual((65 / 0.8) * SECOND);
+  await world.advance(3 * MINUTE);
+  // Marketing has 0.8 a second, in groups of ten; the second send has the slot after the first one.
+  const sent = await outboxOf(world);
+  const timesOf = (job: string | undefined) =>
+    sent
+      .filter(({ job_id }) => job_id === job)
+      .map(({ at }) => (Date.parse(at) - start) / SECOND)
+      .toSorted((x, y) => x - y);
+  const [first, second] = jobs.map(timesOf);
+  expect([first?.length, second?.length]).toEqual([45, 20]);
+  for (const [i, at] of first!.entries()) expect(at).toBeGreaterThanOrEqual(Math.floor(i / 10) * 12.5);
+  expect(second![0]).toBeGreaterThanOrEqual(45 / 0.8);
+  expect(second![19]).toBeGreaterThanOrEqual(55 / 0.8);
+  for (const id of jobs)
+    expect(await jobOf(world, tenant, id)).toMatchObject({ status: "completed", counts: { failed: 0 } });
+  const rows = (await ledgerOf(tenant, people[44]!)).filter(({ state }) => state === "sent");
+  expect(rows.map(({ tries }) => (tries as string[]).length)).toEqual([1]);
+});
+
+it("AMB-111 a transactional message does not wait behind marketing", async () => {
+  const { world, tenant, people, begin } = await phones(40, 1);
+  await begin(people, "marketing");
+  const urgent = await begin(people.slice(0, 1), "transactional");
+  await world.advance(SECOND);
+  expect(await jobOf(world, tenant, urgent)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+});
+
+it("AMB-111 a throttle lowers the rate for a time; a limit can be removed", async () => {
+  const { world, tenant, channel, limit, people, begin } = await phones(3, undefined);
+  expect(await channelRate(tenant.store, channel)).toBeUndefined();
+  await spoil(world, { channel: "ios", outcome: "throttled", times: 3 });
+  const job = await begin(people, "marketing");
+  expect(await channelRate(tenant.store, channel)).toBe(35);
+  await world.advance(MINUTE);
+  expect(await channelRate(tenant.store, channel)).toBeGreaterThan(35);
+  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 3 } });
+  await limit(2);
+  expect(await channelRate(tenant.store, channel)).toBe(2);
+  await world.advance(HOUR);
+  expect((await limit(null)).body).not.toHaveProperty("rate_per_second");
+  expect(await channelRate(tenant.store, channel)).toBeUndefined();
+  expect((await limit(0)).body.fields).toEqual({ rate_per_second: "must be at least 0.1" });
+});
