@@ -7,6 +7,9 @@ import { contents } from "./functions.ts";
 import { type Answer, type Ask, asker, type Check, check, demand, parsed, statusOfLargeBody } from "./probe/ask.ts";
 import { type Credentials, probeStream, registerThrowaway } from "./probe/live.ts";
 
+/** Of a route that takes no preflight: there is none, or it takes another method (`/v1/mcp`). */
+const NOT_OPEN = [404, 405];
+
 interface Options {
   credentials?: Credentials | undefined;
   /** Whether to create a workspace for the stream's checks. */
@@ -139,7 +142,7 @@ async function probeAccess(ask: Ask): Promise<Check[]> {
       "E12",
       "no other route answers one",
       everyone(
-        (_, { status, headers }) => status === 404 && !headers.has("access-control-allow-origin"),
+        (_, { status, headers }) => NOT_OPEN.includes(status) && !headers.has("access-control-allow-origin"),
         paths.filter((path) => methodsAt(path).length === 0),
         "OPTIONS",
       ),

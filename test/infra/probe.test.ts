@@ -1,10 +1,12 @@
 // The probe passes on the real service, and names the faults of another one.
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, it } from "vitest";
+import { judgeDelays } from "../../infra/probe/live.ts";
 import { cleanUp, startService } from "../support/service-process.ts";
 
 interface Printed {
@@ -79,6 +81,11 @@ it("reports each failure of a server that keeps nothing of the contract", async 
   expect(seen["a body over 10 MB is rejected"]).toBe("status 200");
   expect(seen["no other route answers one"]).toMatch(/^OPTIONS \S+: 200, allow-origin \*$/);
 }, 60_000);
+
+it("SSE-2 fails where frames of the stream come more than three seconds late", () => {
+  expect(judgeDelays([300, 100, 200, 9_000, 250])).toBe("250 ms from send to frame, 9000 ms at most");
+  expect(() => judgeDelays([3_100, 3_001, 3_200, 10, 20])).toThrow("3001 ms from send to frame");
+});
 
 it("says how it is called", async () => {
   expect(await runProbe()).toMatchObject({
