@@ -9,7 +9,7 @@ export type ListedAction = (typeof listedActions)[number];
 export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> = {
   "api-devices": ["ConditionCheckItem", "DeleteItem"],
   "api-notifications": ["BatchWriteItem", "DeleteItem"],
-  "api-templates": ["DeleteItem"],
+  "api-templates": ["BatchWriteItem", "DeleteItem"],
   "api-schedules": ["BatchWriteItem", "DeleteItem"],
   "api-campaigns": ["BatchWriteItem", "DeleteItem"],
   "api-journeys": ["BatchWriteItem", "DeleteItem"],
@@ -25,7 +25,7 @@ export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> =
   "api-webhooks": ["DeleteItem"],
   "api-lists": ["BatchWriteItem", "DeleteItem"],
   "api-events": ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
-  "api-auth": ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
+  "api-auth": ["DeleteItem"],
   "api-team": ["DeleteItem"],
   "api-mcp": ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
   react: ["BatchWriteItem", "DeleteItem"],
