@@ -11,6 +11,7 @@ const dashboard = endpoints.filter(({ access }) => access.credentials.includes("
 const asked: [routes: RegExp, permission: Permission | undefined][] = [
   [/^(GET|HEAD) /, undefined],
   [/^POST \/api\/v1\/(segments|notifications)\/preview$/, undefined],
+  [/^POST \/api\/v1\/journeys\/:id\/simulate$/, undefined],
   [/^POST \/api\/v1\/(auth\/(switch|tokens\/read-only)|agency\/workspaces\/:id\/session)$/, undefined],
   // The reader of an inbox marks what is theirs; a read-only token does not.
   [/^POST \/v1\/in-app\/messages\//, undefined],
@@ -39,7 +40,7 @@ it("D-TEAM ATH-R5 docs/decisions/0021#permissions every role reads everything, a
   expect(declared.length).toBeGreaterThan(100);
 });
 
-it("ERR-9 docs/decisions/0021#permissions what changes something is a write, whatever its method; sessions and previews are none", () => {
+it("ERR-9 docs/decisions/0021#permissions what changes something is a write, whatever its method; sessions, previews and simulations are none", () => {
   const noWrites = dashboard.filter(({ access }) => access.effect !== "write").map(({ route }) => route);
   expect(noWrites.filter((route) => !/^(GET|HEAD) /.test(route)).sort()).toEqual([
     "DELETE /api/v1/auth/sessions/:id",
@@ -48,6 +49,7 @@ it("ERR-9 docs/decisions/0021#permissions what changes something is a write, wha
     "POST /api/v1/auth/password/change",
     "POST /api/v1/auth/switch",
     "POST /api/v1/auth/tokens/read-only",
+    "POST /api/v1/journeys/:id/simulate",
     "POST /api/v1/notifications/preview",
     "POST /api/v1/segments/preview",
   ]);

@@ -790,6 +790,8 @@ export interface Channel {
   verified_at?: string | undefined;
   /** What the provider said when the last verification failed */
   verification_error?: string | undefined;
+  /** The most messages a second; absent: not limited */
+  rate_per_second?: number | undefined;
   /** When it was created RFC 3339. */
   created_at: string;
 }
@@ -1347,6 +1349,15 @@ export interface Notification {
   delivered_by_channel: Record<string, number>;
   /** Recipients that wait for the end of quiet hours */
   deferred: number;
+  /** The channels with a rate by which a send in progress goes */
+  pacing?: ({
+    /** The channel */
+    channel_id: string;
+    /** The most messages a second */
+    rate_per_second: number;
+    /** When everything that was begun so far will have been sent RFC 3339. */
+    until: string;
+  })[] | undefined;
   /** Why it failed; `null` if it did not */
   error: string | null;
   /** When it was created RFC 3339. */
@@ -3060,6 +3071,8 @@ export interface ChannelsUpdateBody {
   name?: string | undefined;
   /** Whether it is switched on */
   active?: boolean | undefined;
+  /** The most messages a second */
+  rate_per_second?: number | null | undefined;
 }
 
 export interface ChannelsDeleteQuery {
@@ -4313,7 +4326,7 @@ export interface Endpoints {
     list(options?: CallOptions): Promise<ChannelsListAnswer>;
     /** Get a channel. `GET /api/v1/channels/:id` */
     get(id: string, options?: CallOptions): Promise<Channel>;
-    /** Rename a channel, or switch it on or off for sending. `PATCH /api/v1/channels/:id` */
+    /** Rename a channel, switch it on or off for sending, or limit its rate. `PATCH /api/v1/channels/:id` */
     update(id: string, body: ChannelsUpdateBody, options?: CallOptions): Promise<Channel>;
     /** Delete a channel. `DELETE /api/v1/channels/:id` */
     delete(id: string, query?: ChannelsDeleteQuery, options?: CallOptions): Promise<void>;
