@@ -1,6 +1,7 @@
 // A week of history for the demo workspace, made through the API while the service clock runs from a week ago to now.
 import { DAY, HOUR, timestamp } from "../shared/clock.ts";
 import type { Demo } from "./demo.ts";
+import { type Client, clientOf } from "./demo-client.ts";
 import type { LocalService } from "./local-service.ts";
 import type { Tenancy } from "./tenancy.ts";
 
@@ -37,34 +38,6 @@ interface DemoWeek {
   demo: Demo;
   people?: number;
 }
-
-type Body = Record<string, unknown>;
-
-/** Calls of the API as the owner, a server or an app would make them. */
-function clientOf({ service, tenancy, demo }: DemoWeek) {
-  const call = async (route: string, body: object | undefined, headers: Record<string, string>): Promise<Body> => {
-    const [method = "", path = ""] = route.split(" ");
-    const answer = await service.gateway.handle({
-      method,
-      path,
-      headers: { ...headers, ...(body && { "content-type": "application/json" }) },
-      body: Buffer.from(body ? JSON.stringify(body) : ""),
-      sourceIp: "127.0.0.1",
-    });
-    const text = answer.body.toString();
-    if (answer.status >= 400) throw new Error(`The demo's ${route} was answered ${answer.status}: ${text}`);
-    return text ? (JSON.parse(text) as Body) : {};
-  };
-  return {
-    owner: async (route: string, body?: object) =>
-      call(route, body, {
-        authorization: `Bearer ${await tenancy.issueToken({ tenant_id: demo.tenant_id, role: "owner" })}`,
-      }),
-    app: (route: string, body: object) => call(route, body, { "x-sdk-key": demo.sdk_key }),
-    server: (route: string, body: object) => call(route, body, { authorization: `Bearer ${demo.server_key}` }),
-  };
-}
-type Client = ReturnType<typeof clientOf>;
 
 interface Person {
   id: string;

@@ -12,6 +12,7 @@ import { Button } from "../../components/button.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Card, Confirm, Figure, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
+import { Simulate } from "./simulate.tsx";
 import { Steps } from "./step-list.tsx";
 import { triggerText } from "./steps.ts";
 
@@ -156,6 +157,7 @@ function Opened({ journey }: { journey: Journey }) {
         {mayEdit && <TriggerForm trigger={trigger} onInput={setTrigger} />}
         <Steps graph={graph} stats={stats.data} faults={error?.fields ?? {}} change={mayEdit ? change : undefined} />
       </Card>
+      <Simulate id={id} />
       {asking === "activate" && (
         <Confirm
           title={`Activate ${journey.name}?`}

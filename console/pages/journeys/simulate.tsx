@@ -1,0 +1,82 @@
+// Simulate: a person walks the saved steps, with what each condition says and what each message would be.
+import { useState } from "preact/hooks";
+import type { JourneysSimulateAnswer } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
+import { useQuery } from "../../app/query.ts";
+import { fullTime } from "../../app/time.ts";
+import { Badge } from "../../components/badge.tsx";
+import { Button } from "../../components/button.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Card } from "../../components/page.tsx";
+import { Failure } from "../../components/states.tsx";
+import { stepNames } from "./steps.ts";
+
+export function Simulate({ id }: { id: string }) {
+  const simulate = useAction("journeys.simulate");
+  const [text, setText] = useState("");
+  const [asked, setAsked] = useState("");
+  const [walk, setWalk] = useState<JourneysSimulateAnswer>();
+  const found = useQuery("subscribers.list", [{ external_id: asked, limit: 1 }], { when: asked !== "" });
+  const person = found.data?.items[0];
+  const run = async () => {
+    const done = await simulate.run(id, person ? { subscriber_id: person.id } : { sample: { attributes: {} } });
+    if (done) setWalk(done.answer);
+  };
+  return (
+    <Card title="Simulate">
+      <p class="dim">What would happen to one person, from now on. Nothing is sent.</p>
+      <div class="row">
+        <input
+          type="search"
+          class="grow"
+          aria-label="Own id of the person"
+          placeholder="Own id; empty: a sample person"
+          value={text}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            setAsked(event.currentTarget.value.trim());
+          }}
+        />
+        <Button
+          isBusy={simulate.isBusy}
+          refusal={asked && !person ? "There is no such person." : undefined}
+          onClick={() => void run()}
+        >
+          Simulate
+        </Button>
+      </div>
+      {simulate.error && <Failure error={simulate.error} />}
+      {walk && <Walk walk={walk} />}
+    </Card>
+  );
+}
+
+function Walk({ walk: { steps, ended } }: { walk: JourneysSimulateAnswer }) {
+  return (
+    <ol class="stack tight" aria-live="polite">
+      {steps.map(({ step, type, at, outcome, clauses, rendering }) => (
+        <li key={`${step}${at}`}>
+          <b>{stepNames[type]}</b> <span class="dim">{fullTime(at)}</span> {outcome}
+          {rendering && (
+            <p>
+              {rendering.title}: {rendering.body}
+            </p>
+          )}
+          <ul class="conditions">
+            {clauses.map(({ path, matched, actual }) => (
+              <li key={path} class={matched ? "met" : "unmet"}>
+                <Icon name={matched ? "check" : "cross"} />
+                <span>
+                  {path} is {JSON.stringify(actual) ?? "unknown"}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </li>
+      ))}
+      <li>
+        <Badge state={ended.status} /> <span class="dim">{fullTime(ended.at)}</span> {ended.reason}
+      </li>
+    </ol>
+  );
+}
