@@ -109,7 +109,7 @@ export function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
     ...given(route.includes("/:"), "NOT_FOUND"),
     ...given(shape.body || shape.form, "BAD_REQUEST"),
     ...given(shape.form && shape.refusal !== 400, "FILE_TOO_LARGE"),
-    ...given(shape.query || shape.body || shape.form, judged),
+    ...given(closed || shape.query || shape.body || shape.form, judged),
     ...(shape.errors ?? []),
     ...given(true, "INTERNAL_ERROR"),
     ...given(true, "SERVICE_UNAVAILABLE"),

@@ -99,6 +99,12 @@ Ingest behavioral events with \`POST /v1/events\`, and export them page by page 
 with an \`idempotency_key\` counts once. \`POST /v1/events/identify\` assigns the events of an \`anonymous_id\`, past ones
 included, to a subscriber. Segments, journeys and conversions follow within seconds.
 
+## Requests
+
+What a GET returned may be sent back by PUT and PATCH. Fields that cannot be changed are accepted when they are unchanged,
+and named in the 422 otherwise; times and counts are ignored. Other unknown fields, and unknown parameters of the query, are
+a 422 that names them (in-app experiences and assets: 400). Unknown fields of an event are ignored.
+
 ## Personalization
 
 ${liquidChapter()}

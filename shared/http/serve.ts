@@ -11,7 +11,7 @@ import { cookieText, readCookies } from "./cookies.ts";
 import { createCredentialCache } from "./credential-cache.ts";
 import { deprecationHeaders } from "./deprecation.ts";
 import { type Endpoint, type Group, isReply, type Reply, routeKeyOf, type Shape } from "./endpoint.ts";
-import { toApiError } from "./errors.ts";
+import { ApiError, toApiError } from "./errors.ts";
 import { openToBrowsers } from "./fallback.ts";
 import {
   limitRequests,
@@ -23,13 +23,14 @@ import {
 } from "./gates.ts";
 import {
   bytesOf,
-  parseBody,
+  parseEcho,
   parseForm,
   parseQuery,
   readJson,
   readParams,
   refuseDeepBody,
   refuseLongBody,
+  refuseUnknownQuery,
 } from "./input.ts";
 import { noteKeyUse } from "./key-use.ts";
 import { servingUses } from "./serving.ts";
@@ -55,7 +56,10 @@ interface RequestContext {
 export function serve(group: Group, deps: Deps): ApiHandler {
   const shared = { open: opener(deps), cached: createCredentialCache(deps.clock.now) };
   const chains = new Map(
-    group.endpoints.map((endpoint) => [routeKeyOf(endpoint.route), chain(endpoint, deps, shared)]),
+    group.endpoints.map((endpoint) => {
+      const reader = readerOf(endpoint, group);
+      return [routeKeyOf(endpoint.route), chain(endpoint, deps, { ...shared, reader })];
+    }),
   );
   return async (event, context) => {
     const run = chains.get(event.routeKey);
@@ -70,10 +74,22 @@ interface GroupRuntime {
   cached: ReturnType<typeof createCredentialCache>;
 }
 
-function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): ApiHandler {
+/** The GET of what a PUT or PATCH changes. */
+function readerOf({ route }: Endpoint, { endpoints }: Group): Endpoint | undefined {
+  const [method, path] = route.split(" ");
+  if (method !== "PUT" && method !== "PATCH") return undefined;
+  return endpoints.find((one) => one.route === `GET ${path}` && one.shape.returns && !one.shape.query);
+}
+
+function chain(
+  endpoint: Endpoint,
+  deps: Deps,
+  { open, cached, reader }: GroupRuntime & { reader: Endpoint | undefined },
+): ApiHandler {
   const { access, shape } = endpoint;
   const { clock, ids, log } = deps;
   const bind = open(endpoint.uses);
+  const current = reader && currentReader(reader, open(reader.uses), deps);
   const { platform, viewer: addressOf, requestTokens, demandsConfirmation, ...rest } = open(servingUses)(NO_TENANT);
   const credentials = { platform, ...rest, clock };
 
@@ -96,10 +112,8 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
     .before(({ event: { caller } }) => {
       if (access.feature && caller.kind !== "public") requireFeature(caller.workspace.plan, access.feature);
     })
-    .before(({ event: context }) => {
-      context.query = parseQuery(shape, context.event.queryStringParameters ?? {});
-    })
-    .before((request) => readBody(shape, request))
+    .before(({ event: context }) => readQuery(endpoint, context))
+    .before((request) => readBody(shape, request, current))
     .handler(async (context): Promise<Response> => {
       const tenant = context.caller.kind === "public" ? NO_TENANT : context.caller.workspace.tenant;
       const result = await endpoint.handler({
@@ -143,15 +157,43 @@ function chain(endpoint: Endpoint, deps: Deps, { open, cached }: GroupRuntime): 
   };
 }
 
+function readQuery({ access, shape }: Endpoint, context: RequestContext): void {
+  const { queryStringParameters = {} } = context.event;
+  if (access.credentials.length > 0) refuseUnknownQuery(shape, queryStringParameters);
+  context.query = parseQuery(shape, queryStringParameters);
+}
+
+type Bind = ReturnType<ReturnType<typeof opener>>;
+
+/** Reads what a GET returns now; undefined if it refuses. */
+const currentReader =
+  ({ shape, handler }: Endpoint, bind: Bind, { clock, ids, log }: Deps) =>
+  async ({ caller, event, headers, requestId }: RequestContext): Promise<unknown> => {
+    if (caller.kind === "public" || !shape.returns) return undefined;
+    const { tenant } = caller.workspace;
+    const params = readParams(event.pathParameters);
+    try {
+      const result = await handler({ ...bind(tenant), caller, tenant, params, headers, requestId, clock, ids, log });
+      return JSON.parse(JSON.stringify(v.parse(shape.returns, result)));
+    } catch (error) {
+      if (error instanceof ApiError) return undefined;
+      throw error;
+    }
+  };
+
 /** Replaces the body by its parsed value, or sets the form. */
-async function readBody(shape: Endpoint["shape"], request: { event: RequestContext }): Promise<void> {
+async function readBody(
+  shape: Endpoint["shape"],
+  request: { event: RequestContext },
+  current: ((context: RequestContext) => Promise<unknown>) | undefined,
+): Promise<void> {
   const { event } = request;
   if (shape.form) event.form = await parseForm(shape, shape.form, event);
   if (!shape.body) return;
   refuseLongBody(shape, event.caller, event);
   await readJson(request);
   refuseDeepBody(shape, event.body);
-  event.body = parseBody(shape, event.body);
+  event.body = await parseEcho(shape, event.body, current && (() => current(event)));
 }
 
 /** The only place where a thrown error becomes a response. */

@@ -30,7 +30,7 @@ const makeList = async (world: TestWorld, tenant: Tenant): Promise<string> =>
   (await world.call("POST /api/v1/lists", { as: await tenant.dashboard(), body: { name: "VIP" } })).body.id;
 
 describe("create", () => {
-  it("INX-2 INX-22 answers 201 with a draft of what is required, and GET the same", async () => {
+  it("INX-2 INX-22 AMB-120 answers 201 with a draft of what is required, and GET the same", async () => {
     const { world, tenant } = await withTenant();
     const answer = await create(world, tenant, { name: " Spring ", format: "modal", content: { title: "Hi" } });
     expect([answer.status, answer.body]).toEqual([
@@ -41,6 +41,7 @@ describe("create", () => {
         format: "modal",
         status: "draft",
         content: { title: "Hi" },
+        display: { trigger: "immediate", frequency: "once" },
         holdout_percentage: 0,
         created_at: at(0),
         updated_at: at(0),

@@ -29,7 +29,7 @@ async function setting(options: Parameters<typeof withTenant>[0] = {}) {
   const members = async () => {
     const found: { id: string; external_id: string }[] = [];
     for (let cursor = ""; ; ) {
-      const query = `limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
+      const query = cursor && `cursor=${encodeURIComponent(cursor)}`;
       const page = (await world.call(`GET /api/v1/lists/${list}/subscribers?${query}`, { as: await as() })).body;
       found.push(...page.items);
       cursor = page.next_cursor;

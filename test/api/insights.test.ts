@@ -223,6 +223,8 @@ describe("campaign report", () => {
       revenue_cents: 500,
       failed: 0,
       fail_reasons: {},
+      skip_reasons: {},
+      by_variant: [],
       by_channel: [{ channel: "in_app", delivered: 8, opened: 2, opened_human: 2, clicked: 1, clicked_human: 1 }],
       by_message: [
         { position: 0, label: "First", delivered: 4, opened: 1, opened_human: 1, clicked: 1, clicked_human: 1 },

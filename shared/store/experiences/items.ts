@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
 import { experienceStatuses } from "../../rules/experience-states.ts";
 import { entity, json, type RowOf } from "../item.ts";
-import { Audience, Content, Display, Format, VariantB } from "./blocks.ts";
+import { Audience, Content, DEFAULT_DISPLAY, Display, Format, VariantB } from "./blocks.ts";
 
 /** An experience as the API returns it. */
 export const Experience = v.object({
@@ -12,7 +12,8 @@ export const Experience = v.object({
   format: Format,
   status: v.picklist(experienceStatuses),
   content: Content,
-  display: v.optional(Display),
+  /** AMB-120. */
+  display: v.optional(Display, DEFAULT_DISPLAY),
   audience: v.optional(Audience),
   start_at: v.optional(Timestamp),
   end_at: v.optional(Timestamp),
@@ -24,7 +25,9 @@ export const Experience = v.object({
   updated_at: Timestamp,
   archived_at: v.optional(Timestamp),
 });
-export type Experience = v.InferOutput<typeof Experience>;
+export type Experience = Omit<v.InferOutput<typeof Experience>, "display"> & {
+  display?: v.InferOutput<typeof Display> | undefined;
+};
 
 export const ExperienceItem = entity("experience", {
   about: "An in-app experience; only a draft can be changed.",

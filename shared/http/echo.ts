@@ -1,0 +1,64 @@
+// What a GET returned may be sent back by PUT and PATCH (AMB-115): fields that the body does not take are left out where
+// they are unchanged, and named where they are not. Times and counts, which the service moves meanwhile, are ignored.
+import { isDeepStrictEqual } from "node:util";
+import * as v from "valibot";
+
+interface Parts {
+  entries?: Record<string, v.GenericSchema>;
+  item?: v.GenericSchema;
+  wrapped?: v.GenericSchema;
+}
+
+const partsOf = (schema: v.GenericSchema | undefined): Parts => (schema ?? {}) as Parts;
+
+/** The schema without what makes it optional or nullable. */
+function innerOf(schema: v.GenericSchema | undefined): Parts {
+  const { wrapped } = partsOf(schema);
+  return wrapped ? innerOf(wrapped) : partsOf(schema);
+}
+
+type Fields = Record<string, unknown>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+interface Echo {
+  /** The body without the unchanged fields that its schema does not take. */
+  body: unknown;
+  /** Paths of fields that cannot be changed and have another value. */
+  changed: string[];
+}
+
+const isMoving = (name: string, value: unknown) =>
+  typeof value === "number" || (name.endsWith("_at") && value !== undefined);
+
+/** @param current what a GET returns now */
+export function withoutEcho(schema: v.GenericSchema, body: unknown, current: unknown): Echo {
+  const changed: string[] = [];
+  return { body: pruned(schema, body, current, { path: "", changed }), changed };
+}
+
+function pruned(
+  schema: v.GenericSchema,
+  given: unknown,
+  current: unknown,
+  at: { path: string; changed: string[] },
+): unknown {
+  const { entries, item } = innerOf(schema);
+  if (item && Array.isArray(given) && Array.isArray(current))
+    return given.map((one, i) => pruned(item, one, current[i], { ...at, path: `${at.path}.${i}` }));
+  if (!entries || !isFields(given) || !isFields(current)) return given;
+  const kept = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
+    const path = at.path === "" ? name : `${at.path}.${name}`;
+    const field = entries[name];
+    const isEcho = Object.hasOwn(current, name) && isDeepStrictEqual(value, current[name]);
+    if (field) {
+      if (isEcho && !v.is(field, value) && !Array.isArray(value) && !isFields(value)) return [];
+      return [[name, pruned(field, value, current[name], { ...at, path })]];
+    }
+    if (isEcho || isMoving(name, current[name])) return [];
+    if (Object.hasOwn(current, name)) at.changed.push(path);
+    return [[name, value]];
+  });
+  return Object.fromEntries(kept);
+}

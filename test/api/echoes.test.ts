@@ -1,0 +1,59 @@
+// What clients may send back and what they may misspell: fields that a GET returned, and parameters of queries.
+import { expect, it } from "vitest";
+import { groups } from "../../functions/index.ts";
+import type { Endpoint } from "../../shared/http/endpoint.ts";
+import { foreignIds } from "../support/foreign.ts";
+import { type TestWorld, testWorld } from "../support/world.ts";
+
+const endpoints = groups.flatMap((group) => group.endpoints);
+const isChange = ({ route }: Endpoint) => /^(PUT|PATCH) /.test(route);
+const readerOf = ({ route }: Endpoint) => endpoints.find((one) => one.route === route.replace(/^\w+/, "GET"));
+
+/** Its body is an action, not fields of the resource. */
+const ACTIONS = ["PATCH /api/v1/campaigns/:id", "PUT /api/v1/billing/plan"];
+const changes = endpoints.filter((one) => isChange(one) && readerOf(one) && !ACTIONS.includes(one.route));
+
+async function resourceOf(world: TestWorld, route: string) {
+  const tenant = await world.tenant();
+  const id = route.includes(":") ? await foreignIds(world, tenant, route) : "";
+  const path = route.split(" ")[1]!.replace(/:\w+/, id);
+  const as = await tenant.dashboard();
+  return { path, as, found: (await world.call(`GET ${path}`, { as })).body };
+}
+
+it.each(changes.map(({ route }) => route))(
+  "AMB-115 %s takes what GET returned, and names what it cannot change",
+  async (route) => {
+    const world = await testWorld();
+    const { path, as, found } = await resourceOf(world, route);
+    const [method] = route.split(" ");
+    const same = await world.call(`${method} ${path}`, { as, body: found });
+    expect([same.status, same.body.fields]).toEqual([200, undefined]);
+
+    if (found.id === undefined) return;
+    const other = await world.call(`${method} ${path}`, { as, body: { ...found, id: "another" } });
+    expect(other.status === 400 || other.status === 422).toBe(true);
+    expect(other.body.fields).toMatchObject({ id: "cannot be changed" });
+  },
+);
+
+it("AMB-116 every endpoint names a parameter that it does not have", async () => {
+  const world = await testWorld();
+  const tenant = await world.tenant();
+  const wrong = [];
+  for (const { route, access, shape } of endpoints) {
+    if (access.credentials.length === 0 || access.credentials.includes("agent")) continue;
+    const [method, path = ""] = route.split(" ");
+    const as = access.credentials.includes("dashboard")
+      ? await tenant.dashboard()
+      : access.credentials.includes("sdk")
+        ? tenant.sdk
+        : await tenant.backend();
+    const target = `${method} ${path.replaceAll(/:\w+/g, world.ids.uuid())}?misspelt=1`;
+    const { status, body } = await world.call(target, { as, ...(shape.body && { body: {} }) });
+    if (status !== (shape.refusal ?? 422) || body.fields?.misspelt === undefined) wrong.push({ route, status, body });
+  }
+  expect(wrong).toEqual([]);
+  const link = await world.call("GET /docs?utm_source=mail");
+  expect(link.status).toBe(200);
+});
