@@ -94,7 +94,8 @@ interface LoadedProps<T> {
 /** Data of a read, or what stands for it. Known data stays under a banner. */
 export function Loaded<T>({ query, skeleton = <Skeleton />, children }: LoadedProps<T>) {
   const { data, error, refresh } = query;
-  if (data === undefined) return error ? <Failure error={error} retry={refresh} /> : <>{skeleton}</>;
+  if (data === undefined)
+    return <div class="stack">{error ? <Failure error={error} retry={refresh} /> : skeleton}</div>;
   return (
     <>
       {error && <Failure error={error} retry={refresh} />}
