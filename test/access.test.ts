@@ -22,7 +22,7 @@ const asked: [routes: RegExp, permission: Permission | undefined][] = [
   [/ \/api\/v1\/(subscribers|devices)\//, "subscribers:write"],
   [/^POST \/api\/v1\/lists\/(:id\/subscribers|import)/, "subscribers:write"],
   [/ \/api\/v1\/channels\/:id\/credentials\//, "credentials:manage"],
-  [/ \/api\/v1\/(server-keys|webhooks)/, "credentials:manage"],
+  [/ \/api\/v1\/(server-keys|identity-keys|webhooks)/, "credentials:manage"],
   [/ \/api\/v1\/channels/, "channels:write"],
   [/ \/api\/v1\/(insights\/config|annotations)/, "insights:write"],
   [/ \/api\/v1\/billing/, "billing:manage"],

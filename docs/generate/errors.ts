@@ -102,6 +102,7 @@ export function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
     ...given(
       (permission && credentials.includes("dashboard")) ||
         (scope && credentials.includes("server")) ||
+        (credentials.includes("sdk") && (shape.query || shape.body)) ||
         forbidden.length > 0,
       "FORBIDDEN",
     ),

@@ -18,7 +18,13 @@ import { queryFields } from "./sentences/queries.ts";
 export const VERSION = "1.0.0";
 
 const securitySchemes: Record<Credential, object> = {
-  sdk: { type: "apiKey", in: "header", name: "X-SDK-Key", description: "The workspace's publishable SDK key." },
+  sdk: {
+    type: "apiKey",
+    in: "header",
+    name: "X-SDK-Key",
+    description:
+      "The workspace's publishable SDK key. A workspace may demand `X-User-Hash` beside it, in calls that name a user.",
+  },
   server: { type: "http", scheme: "bearer", description: "A server key, `service_srv_…`, with scopes." },
   dashboard: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token of a member." },
   agent: { type: "http", scheme: "bearer", description: "An agent key, `service_mcp_…`, for `/v1/mcp` alone." },

@@ -8,6 +8,7 @@ import { endpoints } from "../../shared/http/endpoint.ts";
 import { ApiError, notFound, toApiError } from "../../shared/http/errors.ts";
 import { openToBrowsers } from "../../shared/http/fallback.ts";
 import { limitRequests, requireWorkspace } from "../../shared/http/gates.ts";
+import { requireSignedIds, USER_HASH_HEADER } from "../../shared/http/identity-proof.ts";
 import { parseQuery } from "../../shared/http/input.ts";
 import { Timestamp, Uuid } from "../../shared/http/schemas.ts";
 import { servingUses } from "../../shared/http/serving.ts";
@@ -16,7 +17,11 @@ import { requireFeature } from "../../shared/plans.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
 import { closeFeed, type Feed, openFeed, runFeed, streamLimit } from "./feed.ts";
 
-const Query = v.object({ subscriber_id: Uuid, sdk_key: v.optional(v.string()) });
+const Query = v.object({
+  subscriber_id: Uuid,
+  sdk_key: v.optional(v.string()),
+  user_hash: v.pipe(v.optional(v.string()), v.description("Instead of the header `X-User-Hash`")),
+});
 
 /** SSE-6. */
 const Frame = v.pipe(
@@ -146,7 +151,9 @@ function openAdmission(deps: Deps): (event: APIGatewayProxyEventV2) => Promise<F
     await limitRequests(caller, platform, requestTokens);
     requireWorkspace(caller, declaration.access);
     requireFeature(caller.workspace.plan, "in_app");
-    const { subscriber_id } = parseQuery(declaration.shape, queryStringParameters) as v.InferOutput<typeof Query>;
+    const query = parseQuery(declaration.shape, queryStringParameters) as v.InferOutput<typeof Query>;
+    const { subscriber_id, user_hash } = query;
+    await requireSignedIds(caller, [query], headers[USER_HASH_HEADER] ?? user_hash, secrets);
     if (method === "HEAD") return "headers";
     return openFeed({ ...deps, ...bind(caller.workspace.tenant) }, subscriber_id, headers["last-event-id"]);
   };

@@ -6,6 +6,8 @@ import type { BrowserEndpoints } from "./types.gen.ts";
 
 export interface BrowserSettings extends Settings {
   sdkKey: Secret;
+  /** The signed external id of the user, from your backend: for workspaces that demand it. */
+  userHash?: Secret;
 }
 
 export interface BrowserClient extends BrowserEndpoints {
@@ -14,15 +16,28 @@ export interface BrowserClient extends BrowserEndpoints {
 }
 
 /** `createBrowserClient({ baseUrl, sdkKey }).subscribers.upsert({ external_id })` */
-export function createBrowserClient({ sdkKey, ...settings }: BrowserSettings): BrowserClient {
+export function createBrowserClient({ sdkKey, userHash, ...settings }: BrowserSettings): BrowserClient {
   const credentials = { sdk: sdkKey };
-  const endpoints = methodsOf<BrowserEndpoints>(browserRoutes, settings, credentials);
+  let ownHash: string | undefined;
+  const hashes = async (): Promise<Record<string, string>> => {
+    const given = typeof userHash === "function" ? await userHash() : userHash;
+    const known = [given, ownHash].filter((hash) => hash !== undefined);
+    return known.length > 0 ? { "x-user-hash": known.join(",") } : {};
+  };
+  const endpoints = methodsOf<BrowserEndpoints>(browserRoutes, settings, credentials, hashes);
+  const { upsert } = endpoints.subscribers;
+  endpoints.subscribers.upsert = async (...given) => {
+    const subscriber = await upsert(...given);
+    // It signs the subscriber's id, which the other calls name.
+    ownHash = subscriber.user_hash ?? ownHash;
+    return subscriber;
+  };
   const stream: BrowserClient["stream"] = (subscriberId, options) =>
     openStream(
       {
         root: rootOf(settings),
         fetch: settings.fetch ?? ((...all) => fetch(...all)),
-        headers: () => credentialHeader(["sdk"], credentials),
+        headers: async () => ({ ...(await credentialHeader(["sdk"], credentials)), ...(await hashes()) }),
         listInbox: async (signal) =>
           (await endpoints.inbox.listMessages({ subscriber_id: subscriberId }, { signal, maxRetries: 0 })).messages,
       },

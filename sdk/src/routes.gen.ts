@@ -228,6 +228,9 @@ export const routes: RouteTable = {
     getMe: {"route":"GET /api/v1/me","credentials":["dashboard"]},
     getWorkspace: {"route":"GET /api/v1/workspace","credentials":["dashboard"]},
     updateWorkspace: {"route":"PATCH /api/v1/workspace","credentials":["dashboard"],"body":"json"},
+    createIdentityKey: {"route":"POST /api/v1/identity-keys","credentials":["dashboard"]},
+    listIdentityKeys: {"route":"GET /api/v1/identity-keys","credentials":["dashboard"]},
+    deleteIdentityKey: {"route":"DELETE /api/v1/identity-keys/:id","credentials":["dashboard"]},
     getWhoami: {"route":"GET /v1/whoami","credentials":["server"]},
   },
   team: {

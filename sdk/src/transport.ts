@@ -144,12 +144,17 @@ export const rootOf = ({ baseUrl }: Settings): string => baseUrl.replace(/\/+$/,
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
+/** Headers that every call of a client carries. */
+type MoreHeaders = () => Promise<Record<string, string>>;
+const noHeaders: MoreHeaders = async () => ({});
+
 type Method = (...given: unknown[]) => Promise<unknown>;
 
 function methodOf(
   { route, credentials, body, query, idempotent }: Route,
   settings: Settings,
   callerCredentials: Credentials,
+  moreHeaders: MoreHeaders,
 ): Method {
   const [verb = "", path = ""] = route.split(" ");
   return async (...given) => {
@@ -162,6 +167,7 @@ function methodOf(
     const key = idempotent && inBody === undefined ? (options.idempotencyKey ?? newKey()) : undefined;
     const headers = {
       ...(await credentialHeader(credentials, callerCredentials)),
+      ...(await moreHeaders()),
       ...(body === "json" && { "content-type": "application/json" }),
       ...(key !== undefined && { "idempotency-key": key }),
     };
@@ -184,14 +190,19 @@ function routeOf(routes: RouteTable[string], name: string, { dashboard, sdk, ser
  * Methods by group, from the table. One generator makes both `Client` and the table from the same declarations. This
  * justifies the cast.
  */
-export const methodsOf = <Client>(table: RouteTable, settings: Settings, callerCredentials: Credentials): Client =>
+export const methodsOf = <Client>(
+  table: RouteTable,
+  settings: Settings,
+  callerCredentials: Credentials,
+  moreHeaders: MoreHeaders = noHeaders,
+): Client =>
   Object.fromEntries(
     Object.entries(table).map(([group, routes]) => [
       group,
       Object.fromEntries(
         Object.keys(routes).map((name) => [
           name,
-          methodOf(routeOf(routes, name, callerCredentials), settings, callerCredentials),
+          methodOf(routeOf(routes, name, callerCredentials), settings, callerCredentials, moreHeaders),
         ]),
       ),
     ]),

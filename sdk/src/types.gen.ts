@@ -1046,6 +1046,13 @@ export interface Heatmap {
   opened: number;
 }
 
+export interface IdentityKey {
+  /** The id */
+  id: string;
+  /** When it was created RFC 3339. */
+  created_at: string;
+}
+
 export interface Import {
   /** The import */
   import_job_id: string;
@@ -2020,6 +2027,8 @@ export interface WorkspacePage {
     /** The length of the window */
     per: "day" | "week";
   })[];
+  /** Calls with the publishable key that name a user carry `X-User-Hash` */
+  identity_required: boolean;
 }
 
 export interface SubscribersUpsertBody {
@@ -2050,6 +2059,23 @@ export interface SubscribersUpsertBody {
     /** What it says */
     text?: string | undefined;
   } | undefined;
+}
+
+export interface SubscribersUpsertAnswer {
+  /** The id */
+  id: string;
+  /** The id of the subscriber in your own system */
+  external_id: string;
+  /** The e-mail address */
+  email?: string | undefined;
+  /** What is known of the subscriber. In requests an object, in responses its JSON text */
+  attributes: string;
+  /** When it was created RFC 3339. */
+  created_at: string;
+  /** When it was last changed RFC 3339. */
+  updated_at: string;
+  /** `X-User-Hash` of `id`, where the workspace demands signed ids */
+  user_hash?: string | undefined;
 }
 
 export interface SubscribersUpsertWithServerKeyBody {
@@ -4049,6 +4075,22 @@ export interface AccountUpdateWorkspaceBody {
     /** The length of the window */
     per: "day" | "week";
   })[] | undefined;
+  /** Calls with the publishable key that name a user carry `X-User-Hash` */
+  identity_required?: boolean | undefined;
+}
+
+export interface AccountCreateIdentityKeyAnswer {
+  /** The id */
+  id: string;
+  /** When it was created RFC 3339. */
+  created_at: string;
+  /** What your backend keeps; the text itself is the key of the HMAC */
+  key: string;
+}
+
+export interface AccountListIdentityKeysAnswer {
+  /** The items */
+  items: IdentityKey[];
 }
 
 export interface AccountGetWhoamiAnswer {
@@ -4153,7 +4195,7 @@ export interface ServiceGetHealthzAnswer {
 export interface Endpoints {
   subscribers: {
     /** Create or update a subscriber by external_id. `POST /api/v1/subscribers/upsert` */
-    upsert(body: SubscribersUpsertBody, options?: CallOptions): Promise<Subscriber>;
+    upsert(body: SubscribersUpsertBody, options?: CallOptions): Promise<SubscribersUpsertAnswer>;
     /** Create or update a subscriber by external_id. `POST /v1/subscribers/upsert` */
     upsertWithServerKey(body: SubscribersUpsertWithServerKeyBody, options?: CallOptions): Promise<Subscriber>;
     /** Erase a subscriber with its devices and memberships. `DELETE /api/v1/subscribers/:id` */
@@ -4556,6 +4598,12 @@ export interface Endpoints {
     getWorkspace(options?: CallOptions): Promise<WorkspacePage>;
     /** Change the workspace's settings. `PATCH /api/v1/workspace` */
     updateWorkspace(body: AccountUpdateWorkspaceBody, options?: CallOptions): Promise<WorkspacePage>;
+    /** Create a key that signs the ids of users: only this response contains the key itself. `POST /api/v1/identity-keys` */
+    createIdentityKey(options?: CallOptions): Promise<AccountCreateIdentityKeyAnswer>;
+    /** List the keys that sign ids of users, oldest first. `GET /api/v1/identity-keys` */
+    listIdentityKeys(options?: CallOptions): Promise<AccountListIdentityKeysAnswer>;
+    /** Delete a key: what it signed is refused at once. `DELETE /api/v1/identity-keys/:id` */
+    deleteIdentityKey(id: string, options?: CallOptions): Promise<void>;
     /** Who the presented server key belongs to. `GET /v1/whoami` */
     getWhoami(options?: CallOptions): Promise<AccountGetWhoamiAnswer>;
   };
@@ -4597,7 +4645,7 @@ export interface Endpoints {
 export interface BrowserEndpoints {
   subscribers: {
     /** Create or update a subscriber by external_id. `POST /api/v1/subscribers/upsert` */
-    upsert(body: SubscribersUpsertBody, options?: CallOptions): Promise<Subscriber>;
+    upsert(body: SubscribersUpsertBody, options?: CallOptions): Promise<SubscribersUpsertAnswer>;
   };
   devices: {
     /** Register a device for push. `POST /api/v1/devices` */

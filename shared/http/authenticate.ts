@@ -24,6 +24,8 @@ export interface Workspace extends Pick<WorkspaceRow, "plan" | "status" | "kind"
   /** Marketing e-mail goes to everybody who has not opted out, or only to those who have opted in (D-CONSENT). */
   emailConsent: "opt_out" | "opt_in";
   hasCaps: boolean;
+  /** Whether ids of users are signed (ACC-8), and by which keys, the newest last. */
+  identity: { isDemanded: boolean; keys: readonly string[] };
 }
 
 export type Caller =
@@ -210,6 +212,10 @@ const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
   sendCap: row.monthly_send_cap ?? null,
   emailConsent: row.email_consent_mode ?? "opt_out",
   hasCaps: row.frequency_caps !== undefined && fromJson(row.frequency_caps).length > 0,
+  identity: {
+    isDemanded: row.identity_required === true,
+    keys: row.identity_keys === undefined ? [] : fromJson(row.identity_keys).map(({ id }) => id),
+  },
 });
 
 const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;

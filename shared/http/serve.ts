@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { type Deps, NO_TENANT, opener } from "../deps.ts";
 import { errorFields } from "../log.ts";
 import { requireFeature } from "../plans.ts";
+import type { Secrets } from "../store/secrets.ts";
 import { authenticate, type Caller } from "./authenticate.ts";
 import { cookieText, readCookies } from "./cookies.ts";
 import { createCredentialCache } from "./credential-cache.ts";
@@ -21,6 +22,7 @@ import {
   requireWorkspace,
   requireWritable,
 } from "./gates.ts";
+import { requireSignedIds, USER_HASH_HEADER } from "./identity-proof.ts";
 import {
   bytesOf,
   parseEcho,
@@ -107,13 +109,12 @@ function chain(
     .before(({ event: { caller } }) => {
       requirePermission(caller, access.permission);
       requireScope(caller, access.scope);
+      return requireConfirmed(caller, access, platform, demandsConfirmation);
     })
-    .before(({ event: { caller } }) => requireConfirmed(caller, access, platform, demandsConfirmation))
     .before(({ event: { caller } }) => {
       if (access.feature && caller.kind !== "public") requireFeature(caller.workspace.plan, access.feature);
     })
-    .before(({ event: context }) => readQuery(endpoint, context))
-    .before((request) => readBody(shape, request, current))
+    .before((request) => readInput(endpoint, request, current, credentials.secrets))
     .handler(async (context): Promise<Response> => {
       const tenant = context.caller.kind === "public" ? NO_TENANT : context.caller.workspace.tenant;
       const result = await endpoint.handler({
@@ -163,6 +164,7 @@ function readQuery({ access, shape }: Endpoint, context: RequestContext): void {
   context.query = parseQuery(shape, queryStringParameters);
 }
 
+type CurrentReader = (context: RequestContext) => Promise<unknown>;
 type Bind = ReturnType<ReturnType<typeof opener>>;
 
 /** Reads what a GET returns now; undefined if it refuses. */
@@ -181,11 +183,25 @@ const currentReader =
     }
   };
 
+/** Parses query and body, and checks that the users they name are signed where that is demanded. */
+async function readInput(
+  endpoint: Endpoint,
+  request: { event: RequestContext },
+  current: CurrentReader | undefined,
+  secrets: Secrets,
+): Promise<void> {
+  const { event: context } = request;
+  readQuery(endpoint, context);
+  await readBody(endpoint.shape, request, current);
+  const { caller, query, body, headers } = context;
+  await requireSignedIds(caller, [query, body], headers[USER_HASH_HEADER], secrets);
+}
+
 /** Replaces the body by its parsed value, or sets the form. */
 async function readBody(
   shape: Endpoint["shape"],
   request: { event: RequestContext },
-  current: ((context: RequestContext) => Promise<unknown>) | undefined,
+  current: CurrentReader | undefined,
 ): Promise<void> {
   const { event } = request;
   if (shape.form) event.form = await parseForm(shape, shape.form, event);

@@ -58,6 +58,12 @@ const invitation: Make = async (world, tenant) => {
   return (await world.call("POST /api/v1/team/invitations", { as, body })).body.id;
 };
 
+const identityKey: Make = async (world, tenant) => {
+  const as = await tenant.dashboard();
+  const { items } = (await world.call("GET /api/v1/identity-keys", { as })).body;
+  return items[0]?.id ?? (await world.call("POST /api/v1/identity-keys", { as })).body.id;
+};
+
 const session: Make = async (world, tenant) => {
   const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
   return (await beginSession(platform, { user: tenant.owner, tenant: tenant.id }))!.id;
@@ -161,6 +167,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/c/", subscriber],
   ["/v1/hooks/", webhook],
   ["/api/v1/webhooks/", webhook],
+  ["/api/v1/identity-keys/", identityKey],
   ["/api/v1/team/members/", owner],
   ["/api/v1/team/invitations/", invitation],
   ["/api/v1/auth/sessions/", session],

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { timestamp } from "../../../shared/clock.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { notFound, unauthorized } from "../../../shared/http/errors.ts";
+import { invalid, notFound, unauthorized } from "../../../shared/http/errors.ts";
 import { roles, scopes } from "../../../shared/http/roles.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { platformRead, platformWrite, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
@@ -16,10 +16,12 @@ import {
   sdkKeyFor,
   User,
 } from "../../../shared/store/workspaces/identity.ts";
+import { listIdentityKeys } from "../../../shared/store/workspaces/identity-keys.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { SettingsChange, WorkspaceSettings } from "../../../shared/store/workspaces/settings.ts";
 import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 import { agentKeys } from "./agent-keys.ts";
+import { identityKeys } from "./identity-keys.ts";
 
 const Scopes = v.array(v.picklist(scopes, "is not a known scope"), "must be an array");
 
@@ -133,11 +135,15 @@ export const account = group("account", "Keys and settings of a workspace, and t
       returns: WorkspaceSettings,
     },
     async ({ platform, tenant, body }) => {
+      if (body.identity_required && (await listIdentityKeys(platform, tenant)).length === 0)
+        throw invalid({ identity_required: "needs an identity key: create one, and let your backend sign ids first" });
       const workspace = await changeWorkspace(platform, tenant, body);
       if (!workspace) throw notFound("workspace");
       return workspace;
     },
   ),
+
+  ...identityKeys,
 
   endpoint(
     "GET /v1/whoami",

@@ -19,6 +19,7 @@ import {
   upsertSubscriber,
 } from "../../../shared/store/subscribers/subscribers.ts";
 import { TimelineEntry, timelineOf } from "../../../shared/store/subscribers/timeline.ts";
+import { userHash } from "../../../shared/store/workspaces/identity-keys.ts";
 import {
   ConsentInput,
   changeOf,
@@ -43,6 +44,18 @@ const upserting = {
 } as const satisfies Shape;
 
 const upsertUses = [storeWrite, secrets, audienceSize] as const;
+
+/** The id of the service is not known to the backend: the signed external id is exchanged for its hash. */
+const ownUpserting = {
+  ...upserting,
+  returns: v.object({
+    ...Subscriber.entries,
+    user_hash: v.pipe(
+      v.optional(v.string()),
+      v.description("`X-User-Hash` of `id`, where the workspace demands signed ids"),
+    ),
+  }),
+} as const satisfies Shape;
 
 type Upserting = Context<typeof upsertUses> & Pick<Call<typeof upserting>, "caller" | "body" | "clock">;
 
@@ -70,8 +83,18 @@ async function read({ store, params }: { store: StoreReader; params: { id: strin
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const subscribers = group("subscribers", "The users that a workspace sends messages to.", [
-  endpoint("POST /api/v1/subscribers/upsert", { credentials: ["sdk"], uses: upsertUses }, upserting, (call) =>
-    upsert(call),
+  endpoint(
+    "POST /api/v1/subscribers/upsert",
+    { credentials: ["sdk"], uses: upsertUses },
+    ownUpserting,
+    async (call) => {
+      const subscriber = await upsert(call);
+      const { tenant, identity } = workspaceOf(call.caller);
+      const key = identity.isDemanded ? identity.keys.at(-1) : undefined;
+      return key === undefined
+        ? subscriber
+        : { ...subscriber, user_hash: userHash(await call.secrets.root(), tenant, key, subscriber.id) };
+    },
   ),
 
   endpoint(

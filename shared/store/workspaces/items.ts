@@ -35,6 +35,10 @@ export const WorkspaceItem = platformItem({
     quiet_hours: v.optional(json<QuietSettings>()),
     frequency_caps: v.optional(json<FrequencyCap[]>()),
     monthly_send_cap: v.optional(v.number()),
+    /** The keys that sign ids of users: at most two, none of them stored. */
+    identity_keys: v.optional(json<{ id: string; created_at: string }[]>()),
+    /** Calls with the publishable key that name a user carry the signed id. */
+    identity_required: v.optional(v.boolean()),
     /** How many clients an agency has. */
     clients: v.optional(v.number()),
     /** The version of the team: the number of invitations and of members who accepted one. */

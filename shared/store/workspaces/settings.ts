@@ -34,12 +34,18 @@ const FrequencyCap = v.strictObject({
   per: v.picklist(["day", "week"], "must be day or week"),
 });
 
+const IdentityRequired = v.pipe(
+  v.boolean("must be true or false"),
+  v.description("Calls with the publishable key that name a user carry `X-User-Hash`"),
+);
+
 export const WorkspaceSettings = v.object({
   name: v.string(),
   timezone: v.string(),
   email_consent_mode: v.picklist(["opt_out", "opt_in"]),
   quiet_hours: v.nullable(QuietHours),
   frequency_caps: v.array(FrequencyCap),
+  identity_required: IdentityRequired,
 });
 export type WorkspaceSettings = v.InferOutput<typeof WorkspaceSettings>;
 
@@ -51,4 +57,5 @@ export const SettingsChange = v.strictObject({
   frequency_caps: v.optional(
     v.pipe(v.array(FrequencyCap, "must be an array"), v.maxLength(20, "must have at most 20 caps")),
   ),
+  identity_required: v.optional(IdentityRequired),
 });

@@ -54,6 +54,7 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   email_consent_mode: row.email_consent_mode ?? "opt_out",
   quiet_hours: row.quiet_hours ? fromJson(row.quiet_hours) : null,
   frequency_caps: row.frequency_caps ? fromJson(row.frequency_caps) : [],
+  identity_required: row.identity_required ?? false,
   monthly_send_cap: row.monthly_send_cap ?? null,
   created_at: row.created_at,
 });

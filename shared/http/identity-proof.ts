@@ -1,0 +1,36 @@
+// Calls with the publishable key that name a user carry the user's signed id, where the workspace demands it (ACC-8).
+import type { Secrets } from "../store/secrets.ts";
+import { areSigned } from "../store/workspaces/identity-keys.ts";
+import type { Caller } from "./authenticate.ts";
+import { ApiError } from "./errors.ts";
+
+export const USER_HASH_HEADER = "x-user-hash";
+/** Hashes that one call may present: of the external id and of the subscriber id, under two keys each. */
+const MAX_HASHES = 4;
+
+/** @throws 403 for an id without its hash. */
+export async function requireSignedIds(
+  caller: Caller,
+  parts: readonly unknown[],
+  header: string | undefined,
+  secrets: Secrets,
+): Promise<void> {
+  if (caller.kind !== "sdk" || !caller.workspace.identity.isDemanded) return;
+  const named = [...new Set(parts.flatMap(idsIn))];
+  if (named.length === 0) return;
+  const { tenant, identity } = caller.workspace;
+  const presented = (header ?? "").split(",", MAX_HASHES).map((hash) => hash.trim().toLowerCase());
+  if (!areSigned(await secrets.root(), { tenant, keys: identity.keys }, named, presented))
+    throw new ApiError(
+      "FORBIDDEN",
+      "This workspace demands signed ids: send X-User-Hash, the HMAC-SHA256 of the user's id that your backend computes.",
+    );
+}
+
+/** The ids of users that a query or a body names, at the top or in the items of a list. */
+function idsIn(part: unknown): string[] {
+  if (typeof part !== "object" || part === null) return [];
+  const { external_id, subscriber_id } = part as Record<string, unknown>;
+  const own = [external_id, subscriber_id].filter((id) => typeof id === "string");
+  return [...own, ...Object.values(part).filter(Array.isArray).flat().flatMap(idsIn)];
+}
