@@ -19,6 +19,18 @@ export interface HttpServerOptions {
   /** Handles paths under `/_local` first. */
   control?: (request: GatewayRequest) => Promise<GatewayResponse | undefined>;
   log: Log;
+  /** Called once a response has ended or its client has left. */
+  onRequest?: (request: RequestLine) => void;
+}
+
+export interface RequestLine {
+  method: string;
+  /** Without the query, which may hold a key. */
+  path: string;
+  /** Undefined if the client left first. */
+  status: number | undefined;
+  ms: number;
+  request_id: string | undefined;
 }
 
 const HOST = "127.0.0.1";
@@ -33,7 +45,13 @@ function isOwn({ headers: { host = "", origin } }: IncomingMessage): boolean {
 const CONTROL_LIMIT = 10 * 1024 * 1024;
 const CLOSE_GRACE = 2_000;
 
-export async function startHttpServer({ port, gateway, control, log }: HttpServerOptions): Promise<HttpServer> {
+export async function startHttpServer({
+  port,
+  gateway,
+  control,
+  log,
+  onRequest,
+}: HttpServerOptions): Promise<HttpServer> {
   const streams = new Set<ServerResponse>();
   let closing = false;
 
@@ -66,6 +84,7 @@ export async function startHttpServer({ port, gateway, control, log }: HttpServe
 
   const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 300_000 }, (request, response) => {
     response.on("error", () => undefined);
+    if (onRequest) whenClosed(request, response, onRequest);
     answer(request, response)
       .catch((error: unknown) => {
         log("A request failed without a response.", { method: request.method, error: String(error) });
@@ -99,8 +118,36 @@ function send(response: ServerResponse, { status, headers, body }: GatewayRespon
   // A response to HEAD has the length of the body that it leaves out.
   const isSaid = response.req.method === "HEAD" && "content-length" in headers;
   const hasLength = status !== 204 && status !== 304 && !isSaid;
-  response.writeHead(status, { ...headers, ...(hasLength && { "content-length": body.length }) });
+  writeHead(response, status, { ...headers, ...(hasLength && { "content-length": body.length }) });
   response.end(body);
+}
+
+/** Keeps the headers readable, which `response.writeHead` alone does not. */
+function writeHead(
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string | number | readonly string[]>,
+): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  response.writeHead(status);
+}
+
+function whenClosed(
+  { method = "GET", url = "/" }: IncomingMessage,
+  response: ServerResponse,
+  onRequest: (line: RequestLine) => void,
+): void {
+  const startedAt = performance.now();
+  response.once("close", () => {
+    const id = response.getHeader("x-request-id");
+    onRequest({
+      method,
+      path: pathOf(url),
+      status: response.headersSent ? response.statusCode : undefined,
+      ms: Math.round(performance.now() - startedAt),
+      request_id: id === undefined ? undefined : String(id),
+    });
+  });
 }
 
 /** Reads at most `limit` bytes; the client may disconnect meanwhile. */
@@ -129,7 +176,7 @@ function outOf(response: ServerResponse): StreamOut {
   return {
     start: (status, headers) => {
       if (response.destroyed) return;
-      response.writeHead(status, headers);
+      writeHead(response, status, headers);
       response.flushHeaders();
     },
     write: (chunk) => {

@@ -12,7 +12,7 @@ import { type DataFolder, openDataFolder } from "./data-folder.ts";
 import { type Demo, demoVariables, prepareDemo, welcome } from "./demo.ts";
 import { fillDemo, WEEK_MS } from "./demo-week.ts";
 import { createFaults, UNDISTURBED } from "./faults.ts";
-import { startHttpServer } from "./http-server.ts";
+import { type RequestLine, startHttpServer } from "./http-server.ts";
 import { createLocalService } from "./local-service.ts";
 import { isStartRefused, readSettings, type Settings, startRefused } from "./settings.ts";
 import { openState, rememberOffset } from "./state.ts";
@@ -64,7 +64,7 @@ function readEnvironment(): Settings {
   return readSettings(process.env);
 }
 
-/** Warnings and errors, one line each. */
+/** Warnings, errors and requests, one line each. */
 function createLog() {
   let isMuted = false;
   const write = (entry: LogEntry) => {
@@ -72,6 +72,9 @@ function createLog() {
   };
   return {
     write,
+    request: (line: RequestLine) => {
+      if (!isMuted) console.error(logLine({ level: "info", message: "request", ...line }));
+    },
     warn: (message: string, details?: object) => write({ level: "warn", message, ...details }),
     mute: () => {
       isMuted = true;
@@ -116,13 +119,14 @@ type Running = Awaited<ReturnType<typeof runService>>;
 async function openServers(
   settings: Settings,
   { service, tenancy, faults }: Running,
-  { warn }: LocalLog,
+  { warn, request }: LocalLog,
   address: Address,
 ) {
-  const { port, awsPort } = settings;
+  const { port, awsPort, logsRequests } = settings;
+  const logged = logsRequests ? { onRequest: request } : {};
   const control = createControl({ service, tenancy, faults, demo: demoName(settings) });
   const gateway = withConsole(service.gateway);
-  const api = await startHttpServer({ port, gateway, control, log: warn }).catch(refusePort("PORT", port));
+  const api = await startHttpServer({ port, gateway, control, log: warn, ...logged }).catch(refusePort("PORT", port));
   address.url = api.url;
   const aws =
     awsPort === undefined

@@ -11,6 +11,8 @@ export interface Settings {
   awsPort: number | undefined;
   /** Another DynamoDB on this machine, instead of the embedded one. */
   dynamodbEndpoint: string | undefined;
+  /** Whether each request is a line of the log. */
+  logsRequests: boolean;
   /** Settings that the functions read themselves. */
   passedOn: Record<string, string>;
 }
@@ -35,12 +37,14 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   const confirmation = env.CONFIRM_ADDRESSES;
   if (confirmation && !["0", "1"].includes(confirmation))
     throw startRefused(`CONFIRM_ADDRESSES is "${confirmation}"; it must be 1 or unset.`);
+  if (env.LOG && env.LOG !== "quiet") throw startRefused(`LOG is "${env.LOG}"; it must be quiet or unset.`);
   return {
     port: portOf("PORT", env.PORT) ?? DEFAULT_PORT,
     dataFolder: env.DATA_DIR || ".data",
     plan,
     awsPort: portOf("AWS_PORT", env.AWS_PORT),
     dynamodbEndpoint: endpointOf(env.AWS_ENDPOINT_URL_DYNAMODB),
+    logsRequests: env.LOG !== "quiet",
     passedOn: {
       ...(loopback === "1" && { WEBHOOK_ALLOW_LOOPBACK: "1" }),
       ...(confirmation === "1" && { CONFIRM_ADDRESSES: "1" }),

@@ -1,5 +1,6 @@
 // The frame of every embedded provider: it responds to requests, applies faults, and puts accepted messages into the
 // outbox.
+import { createHash } from "node:crypto";
 import type { Clock, Ids } from "../../shared/clock.ts";
 import { timestamp } from "../../shared/clock.ts";
 import type { Fault, Faults } from "../faults.ts";
@@ -45,10 +46,17 @@ export function record(
 ): string {
   const id = ids.uuidAt(clock.now());
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : null);
-  const { subscriber_id, job_id, title, body, ...rest } = item;
+  const { subscriber_id, job_id, title, body, headers, ...rest } = item;
   const whose = { subscriber_id: text(subscriber_id), job_id: text(job_id), title: text(title), body: text(body) };
-  outbox.add({ id, ...rest, ...whose, at: timestamp(clock.now()) });
+  outbox.add({ id, ...rest, headers: withoutCredentials(headers), ...whose, at: timestamp(clock.now()) });
   return id;
+}
+
+/** The outbox keeps no credential of a provider, only by which digits one can be told from another. */
+function withoutCredentials({ authorization, ...headers }: Record<string, string>): Record<string, string> {
+  if (authorization === undefined) return headers;
+  const digits = createHash("sha256").update(authorization).digest("hex").slice(0, 8);
+  return { ...headers, authorization: `${authorization.split(" ", 1)[0]} [redacted ${digits}]` };
 }
 
 /** How the provider responds to this message, if a fault applies to it. */

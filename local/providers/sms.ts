@@ -41,7 +41,7 @@ export function smsSink(deps: SinkDeps): Sink {
     const lineEnd = form.text.indexOf("\n");
     const title = lineEnd < 0 ? null : form.text.slice(0, lineEnd);
     // The account's credentials are not part of the message.
-    const { api_secret: _, ...payload } = form;
+    const { api_key: _key, api_secret: _secret, ...payload } = form;
     const to = `+${form.to}`;
     const id = record(deps, {
       channel: "sms",

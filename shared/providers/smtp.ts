@@ -35,6 +35,16 @@ export interface Smtp {
   verify(credentials: Email): Promise<Verification>;
 }
 
+/** Why an SMTP server is never connected to, by field; undefined if it may be, or if the mail goes through SES. */
+export function smtpRefusal(
+  { provider, host = "", port = SUBMISSION_PORT }: Pick<Email, "provider" | "host" | "port">,
+  egress: Egress,
+): Record<string, string> | undefined {
+  const reason = provider === "smtp" ? egress.serverRefusal(host, port, "smtp") : undefined;
+  if (reason === undefined) return undefined;
+  return { [reason.startsWith("must use port") ? "port" : "host"]: reason };
+}
+
 /** What is done in a session. `commit` is called before the first byte with which a message may be accepted. */
 type Task = (ask: Ask, commit: () => void) => Promise<Outcome>;
 

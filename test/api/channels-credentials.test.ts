@@ -194,6 +194,22 @@ it.each([
   },
 );
 
+it.each([
+  ["127.0.0.1", 587, "host"],
+  ["169.254.169.254", 25, "host"],
+  ["::1", 465, "host"],
+  ["mail.internal", undefined, "host"],
+  ["smtp.example.com", 22, "port"],
+])("ARC-16 D-EMAIL the SMTP server %s:%s is refused when it is uploaded, naming the %s", async (host, port, field) => {
+  const { world, tenant } = await withTenant();
+  const { create, upload, get } = await channelCalls(world, tenant);
+  const id = await create("email");
+  const { status, body } = await upload(id, "email", { body: { ...SMTP, host, port } });
+  expect([status, Object.keys(body.fields)]).toEqual([422, [field]]);
+  expect(await tenant.store.get(CredentialsItem, { channel: id })).toBeUndefined();
+  expect((await get(id)).status).toBe("pending");
+});
+
 it("CRD-7 with an app secret the provider may call back about existing channels only", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, call } = await channelCalls(world, tenant);

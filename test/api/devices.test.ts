@@ -160,6 +160,15 @@ describe("registration", () => {
       { ...browser, token: undefined, subscription: { ...browser.subscription, endpoint: "http://x" } },
       "subscription.endpoint",
     ],
+    [
+      "an endpoint that is no public host (ARC-16)",
+      {
+        ...browser,
+        token: undefined,
+        subscription: { ...browser.subscription, endpoint: "https://169.254.169.254/x" },
+      },
+      "subscription.endpoint",
+    ],
     ["a phone with a subscription", { subscription: browser.subscription }, "subscription"],
     ["no version", { os_version: "new" }, "os_version"],
     ["an unknown zone", { timezone: "Mars/Olympus" }, "timezone"],

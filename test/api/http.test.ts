@@ -54,6 +54,7 @@ describe("routes", () => {
     ["a trailing slash", "GET /api/v1/templates/"],
     ["the wrong prefix", "GET /api/v1/whoami"],
     ["the other wrong prefix", "POST /v1/templates"],
+    ["a path that does not decode", "GET /api/v1/nothing/%zz"],
     ["a deeper path", `GET /api/v1/templates/${UNKNOWN}/more`],
   ])("D-HTTPCODES %s is 404 NOT_FOUND in the envelope, for every caller", async (_, route) => {
     const { world, tenant } = await withTenant();

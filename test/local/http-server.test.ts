@@ -4,7 +4,7 @@ import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { afterEach, describe, expect, test } from "vitest";
 import { createClock } from "../../local/clock.ts";
 import { createGateway, type GatewayRoute } from "../../local/gateway.ts";
-import { type HttpServerOptions, startHttpServer } from "../../local/http-server.ts";
+import { type HttpServerOptions, type RequestLine, startHttpServer } from "../../local/http-server.ts";
 import { createLambdaHost, type LambdaHost } from "../../local/lambda.ts";
 import { awslambda, type ResponseStream } from "../../local/lambda-stream.ts";
 import { SECOND, systemIds } from "../../shared/clock.ts";
@@ -23,7 +23,11 @@ describe("the server", () => {
     for (const server of open.splice(0)) await server.close();
   });
 
-  async function served(answer: Answer = (event) => event.routeKey, control?: HttpServerOptions["control"]) {
+  async function served(
+    answer: Answer = (event) => event.routeKey,
+    control?: HttpServerOptions["control"],
+    onRequest?: HttpServerOptions["onRequest"],
+  ) {
     const clock = createClock({ start: 0, ticking: false });
     const host = createLambdaHost({ clock, ids: systemIds });
     host.register({
@@ -39,6 +43,7 @@ describe("the server", () => {
       gateway,
       log,
       ...(control && { control }),
+      ...(onRequest && { onRequest }),
     });
     open.push(server);
     return { clock, host, server };
@@ -71,6 +76,15 @@ describe("the server", () => {
     expect(await status("/_local/clock", { origin: "https://evil.example" })).toBe(403);
     expect(await status("/_local/clock", { origin: "null" })).toBe(403);
     expect(await status("/x", { host: "rebound.example", origin: "https://evil.example" })).toBe(200);
+  });
+
+  test("tells of each request once, without its query", async () => {
+    const lines: RequestLine[] = [];
+    const answer = () => ({ statusCode: 202, headers: { "x-request-id": "r-1" }, body: "ok" });
+    const { server } = await served(answer, undefined, (line) => lines.push(line));
+    await (await fetch(`${server.url}/x?sdk_key=secret`, { method: "POST", body: "a" })).text();
+    await server.close();
+    expect(lines).toEqual([{ method: "POST", path: "/x", status: 202, ms: expect.any(Number), request_id: "r-1" }]);
   });
 
   test("passes method, path, headers and body on, and the answer back", async () => {

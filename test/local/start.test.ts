@@ -280,6 +280,7 @@ describe("settings", () => {
       plan: "enterprise",
       awsPort: undefined,
       dynamodbEndpoint: undefined,
+      logsRequests: true,
       passedOn,
     };
     expect(readSettings({})).toEqual(usual);
@@ -291,6 +292,7 @@ describe("settings", () => {
       AWS_PORT: "8000",
       AWS_ENDPOINT_URL_DYNAMODB: "http://localhost:8001",
       WEBHOOK_ALLOW_LOOPBACK: "1",
+      LOG: "quiet",
     };
     expect(readSettings(given)).toEqual({
       port: 0,
@@ -298,6 +300,7 @@ describe("settings", () => {
       plan: "free",
       awsPort: 8_000,
       dynamodbEndpoint: "http://localhost:8001/",
+      logsRequests: false,
       passedOn: { WEBHOOK_ALLOW_LOOPBACK: "1" },
     });
   });
@@ -312,6 +315,7 @@ describe("settings", () => {
     ["AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1.example.com"],
     ["AWS_ENDPOINT_URL_DYNAMODB", "8000"],
     ["WEBHOOK_ALLOW_LOOPBACK", "yes"],
+    ["LOG", "loud"],
   ])("%s=%s is refused by name", (name, value) => {
     expect(() => readSettings({ [name]: value })).toThrow(new RegExp(`^${name} is `));
   });

@@ -42,7 +42,7 @@ export async function startService(env: Record<string, string>): Promise<Service
     cwd: ROOT,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH, PORT: "0", ...env },
+    env: { PATH: process.env.PATH, PORT: "0", LOG: "quiet", ...env },
   });
   let complaints = "";
   child.stderr!.on("data", (chunk: Buffer) => {

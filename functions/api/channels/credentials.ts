@@ -2,10 +2,11 @@
 import * as v from "valibot";
 import { callbacks } from "../../../shared/callbacks.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { unauthorized } from "../../../shared/http/errors.ts";
+import { invalid, unauthorized } from "../../../shared/http/errors.ts";
 import { multipart } from "../../../shared/http/upload.ts";
 import { ChatApp, Email, Sms } from "../../../shared/providers/credentials.ts";
-import { storeWrite, timers } from "../../../shared/resources.ts";
+import { smtpRefusal } from "../../../shared/providers/smtp.ts";
+import { egress, storeWrite, timers } from "../../../shared/resources.ts";
 import { storeCredentials } from "../../../shared/store/channels/credentials.ts";
 import { CredentialConfirmation } from "../../../shared/store/channels/items.ts";
 import { vaultSealing } from "../../../shared/vault.ts";
@@ -106,13 +107,17 @@ export const credentialEndpoints = [
 
   endpoint(
     "POST /api/v1/channels/:id/credentials/email",
-    {},
+    { uses: [egress] },
     {
       summary: "Store the sender of an e-mail channel",
-      description: `${REPLACES} Through Amazon SES, or any SMTP server.`,
+      description: `${REPLACES} Through Amazon SES, or an SMTP server on a public host and a port of mail.`,
       body: NewEmail,
       ...confirmed,
     },
-    ({ store, timers, vault, params, body }) => storeCredentials(store, timers, vault, params.id, body),
+    async ({ store, timers, vault, egress, params, body }) => {
+      const refusal = smtpRefusal(body, egress);
+      if (refusal) throw invalid(refusal);
+      return storeCredentials(store, timers, vault, params.id, body);
+    },
   ),
 ];

@@ -5,7 +5,7 @@ import { endpoints, existing, group } from "../../../shared/http/endpoint.ts";
 import { invalid, notFound } from "../../../shared/http/errors.ts";
 import { Uuid } from "../../../shared/http/schemas.ts";
 import { plans } from "../../../shared/plans.ts";
-import { audienceSize, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { audienceSize, egress, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { registerDevice } from "../../../shared/store/subscribers/device-registration.ts";
 import { Device, devicesOf, removeDevice } from "../../../shared/store/subscribers/devices.ts";
 import { findByExternalId, getSubscriber, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
@@ -16,7 +16,7 @@ const endpoint = endpoints({ credentials: ["sdk"], uses: [] });
 export const devices = group("devices", "The phones and browsers of subscribers.", [
   endpoint(
     "POST /api/v1/devices",
-    { uses: [storeWrite, secrets, audienceSize] },
+    { uses: [storeWrite, secrets, audienceSize, egress] },
     {
       summary: "Register a device for push",
       description:
@@ -29,7 +29,9 @@ export const devices = group("devices", "The phones and browsers of subscribers.
       upserts: true,
       errors: ["QUOTA_EXCEEDED", "SERVICE_UNAVAILABLE"],
     },
-    async ({ store, secrets, audienceSize, caller, body }) => {
+    async ({ store, secrets, audienceSize, egress, caller, body }) => {
+      const refusal = body.subscription && egress.refusal(body.subscription.endpoint, "web-push");
+      if (refusal) throw invalid({ "subscription.endpoint": refusal });
       const { subscriber_id, external_id, ...fields } = body;
       const ensure = async (externalId: string) => {
         const root = await secrets.root();
