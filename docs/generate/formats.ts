@@ -6,9 +6,8 @@ import {
   importSources,
   MAX_EXTRA_COLUMNS,
   MAX_VALUE_BYTES,
-  OPTED_IN,
-  OPTED_OUT,
 } from "../../shared/rules/import-columns.ts";
+import { OPTED_IN, OPTED_OUT } from "../../shared/rules/import-consents.ts";
 import { FILTERS } from "../../shared/rules/liquid-filters.ts";
 import { PLACEHOLDERS, RENDERED_BYTES, TAGS, TEMPLATE_BYTES } from "../../shared/rules/render.ts";
 import { webhookHeaderTable } from "./grammars/webhooks.ts";

@@ -6,14 +6,14 @@ import { namedShapes, type Shapes, schemasOf } from "./components.ts";
 import { type Contents, type Operation, operationsOf } from "./contents.ts";
 import { described } from "./descriptions.ts";
 import { errorSchemas, refusalsOf } from "./errors.ts";
-import { EXAMPLE_ID, exampleOf } from "./examples.ts";
+import { exampleOf } from "./examples.ts";
 import { webhookOperations } from "./grammars/webhooks.ts";
 import { grammars } from "./grammars.ts";
 import { type JsonSchema, schemaOf } from "./json-schema.ts";
 import { methodNames, pascal } from "./names.ts";
 import { overview } from "./overview.ts";
+import { headersOf, pathParameters, queryParameters } from "./parameters.ts";
 import { type CodeSample, samplesOf } from "./samples.ts";
-import { queryFields } from "./sentences/queries.ts";
 
 export const VERSION = "1.0.0";
 
@@ -203,49 +203,6 @@ function sampledOf({ group, endpoint, isStream }: Operation, name: string, objec
     body: content && { type: content[0], example: content[1].example },
   };
 }
-
-const pathParameters = (route: string) =>
-  [...route.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name: name!,
-    in: "path",
-    required: true,
-    schema: { type: "string" } as JsonSchema,
-    example: EXAMPLE_ID,
-  }));
-
-function queryParameters({ shape }: Operation["endpoint"], isStream: boolean): ReturnType<typeof pathParameters> {
-  if (!shape.query) return [];
-  const { properties = {}, required = [] } = schemaOf(shape.query, "input");
-  const given = (shape.example?.query ?? {}) as Record<string, unknown>;
-  const fields = Object.entries(properties).map(([name, schema]) => {
-    const example = given[name] ?? (required.includes(name) ? exampleOf(schema, {}, { name }) : undefined);
-    return {
-      name,
-      in: "query",
-      required: required.includes(name),
-      schema,
-      description: [queryFields[name], schema.description].filter(Boolean).join(". "),
-      ...(example !== undefined && { example: String(example) }),
-    };
-  });
-  const resume = { name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } as JsonSchema };
-  return [...fields, ...(isStream ? [{ ...resume, description: "Id of the last frame seen" }] : [])] as ReturnType<
-    typeof pathParameters
-  >;
-}
-
-const headersOf = ({ shape }: Operation["endpoint"]): ReturnType<typeof pathParameters> =>
-  shape.idempotent
-    ? [
-        {
-          name: "Idempotency-Key",
-          in: "header",
-          required: false,
-          schema: { type: "string", minLength: 1, maxLength: 255 },
-          example: "order-4711",
-        },
-      ]
-    : [];
 
 function bodyOf({ shape }: Operation["endpoint"], { schemas }: DocumentParts, id: string) {
   const schema = described(schemaOf(shape.body!, "input"), [`${id}Body`]);

@@ -1,7 +1,7 @@
 // Consents of imported rows: noted once per job and subscriber. An import never reverts an opt-out (D-CSV).
 import { timestamp, uuidOfText } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
-import type { ImportedConsent } from "../../rules/import-columns.ts";
+import type { ImportedConsent } from "../../rules/import-consents.ts";
 import { absent, all, present } from "../conditions.ts";
 import { changeItem } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
