@@ -48,6 +48,7 @@ export interface ServiceClock extends Clock {
   nextTimer(of?: (runner: Runner | undefined) => boolean): number | undefined;
   /** Stops time during an advance; `false` lets a ticking clock continue. */
   hold(held: boolean): void;
+  isHeld(): boolean;
   /** How far service time is ahead of the wall clock, in milliseconds. */
   offset(): number;
 }
@@ -130,6 +131,7 @@ export function createClock({ start, ticking }: ClockOptions): ServiceClock {
       since = performance.now();
       fireDue();
     },
+    isHeld: () => held,
     hold: (stop) => {
       base = now();
       since = performance.now();

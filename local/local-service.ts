@@ -35,6 +35,7 @@ import { createLocalNetwork, type LocalNetwork } from "./providers/network.ts";
 import { retriesOn } from "./retries.ts";
 import { openState } from "./state.ts";
 import { createTime, type Time } from "./time.ts";
+import { createTurns } from "./turns.ts";
 import { createWriteSignals } from "./write-signals.ts";
 
 export const API_TIMEOUT_SECONDS = 29;
@@ -232,6 +233,8 @@ interface FunctionSettings {
   table: string;
 }
 
+const workerNames: ReadonlySet<string> = new Set(workers.map(({ name }) => name));
+
 /** The dependencies that a function is created with, by its name. */
 function dependenciesOf(
   { hooks, baseUrl, onRead, retriesInServiceTime }: LocalServiceOptions,
@@ -239,9 +242,11 @@ function dependenciesOf(
   { services, env, network, dynamodb, table }: FunctionSettings,
 ): (functionName: string) => Deps {
   const writeSignals = createWriteSignals(dynamodb, table);
+  const turning = createTurns(clock);
+  const hooksOf = (name: string) => (workerNames.has(name) ? turning(hooks?.(name)) : hooks?.(name));
   const retries = retriesInServiceTime ? { retryStrategy: retriesOn(clock, ids) } : {};
   return (functionName) => ({
-    aws: localClients(services, hooks?.(functionName), baseUrl, retries),
+    aws: localClients(services, hooksOf(functionName), baseUrl, retries),
     clock,
     ids,
     env,
