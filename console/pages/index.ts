@@ -98,7 +98,7 @@ export const pages: readonly PageEntry[] = [
     icon: "settings",
     key: ",",
     section: "Set-up",
-    words: "team members invite keys plan usage quiet hours caps",
+    words: "account password sessions team members invite keys plan usage quiet hours caps",
     load: () => import("./settings/index.tsx"),
   },
 ];

@@ -35,7 +35,7 @@ export function typeOf(schema: JsonSchema, indent = ""): string {
 function membersOf({ properties = {}, required = [], additionalProperties }: JsonSchema, indent: string): string {
   const deeper = `${indent}  `;
   const members = Object.entries(properties).map(([name, schema]) => {
-    const notes = [schema.description, schema.format === "date-time" && "RFC 3339."].filter(Boolean).join(" ");
+    const notes = [schema.description, schema.format === "date-time" && "RFC 3339."].filter(Boolean).join(". ");
     const type = typeOf(schema, deeper);
     const member = required.includes(name) ? `: ${type}` : `?: ${schema.not ? type : `${type} | undefined`}`;
     return `${notes ? `${deeper}/** ${notes} */\n` : ""}${deeper}${propertyName(name)}${member};`;

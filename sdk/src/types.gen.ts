@@ -352,7 +352,7 @@ export interface SubscriberCreatedEvent {
   event_type: "subscriber.created";
   /** The workspace */
   tenant_id: string;
-  /** When it happened RFC 3339. */
+  /** When it happened. RFC 3339. */
   timestamp: string;
   /** What happened */
   data: SubscriberCreatedData;
@@ -366,7 +366,7 @@ export interface NotificationDispatchedEvent {
   event_type: "notification.dispatched";
   /** The workspace */
   tenant_id: string;
-  /** When it happened RFC 3339. */
+  /** When it happened. RFC 3339. */
   timestamp: string;
   /** What happened */
   data: NotificationDispatchedData;
@@ -380,7 +380,7 @@ export interface NotificationTerminalEvent {
   event_type: "notification.terminal";
   /** The workspace */
   tenant_id: string;
-  /** When it happened RFC 3339. */
+  /** When it happened. RFC 3339. */
   timestamp: string;
   /** What happened */
   data: NotificationTerminalData;
@@ -394,7 +394,7 @@ export interface NotificationInteractionEvent {
   event_type: "notification.interaction";
   /** The workspace */
   tenant_id: string;
-  /** When it happened RFC 3339. */
+  /** When it happened. RFC 3339. */
   timestamp: string;
   /** What happened */
   data: NotificationInteractionData;
@@ -420,7 +420,7 @@ export interface NotificationDispatchedData {
   job_id: string;
   /** About how many subscribers it is for */
   target_size_estimate: number;
-  /** When it was scheduled for; `null` if it was sent at once RFC 3339. */
+  /** When it was scheduled for; `null` if it was sent at once. RFC 3339. */
   scheduled_at: string | null;
 }
 
@@ -520,7 +520,7 @@ export interface ActivityEntry {
   state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
   /** Why; `null` if there is nothing to explain */
   reason: string | null;
-  /** When it happened RFC 3339. */
+  /** When it happened. RFC 3339. */
   at: string | null;
 }
 
@@ -533,22 +533,22 @@ export interface AgentKey {
   prefix: string;
   /** What the key may do */
   scopes: ("read" | "read:pii" | "write:drafts" | "write:send")[];
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it expires RFC 3339. */
+  /** When it expires. RFC 3339. */
   expires_at: string;
-  /** When it was last used, to within minutes; `null` if never RFC 3339. */
+  /** When it was last used, to within minutes; `null` if never. RFC 3339. */
   last_used_at: string | null;
-  /** When it was revoked; `null` while it is valid RFC 3339. */
+  /** When it was revoked; `null` while it is valid. RFC 3339. */
   revoked_at: string | null;
 }
 
 export interface Annotation {
   /** The id */
   id: string;
-  /** When it happened RFC 3339. */
+  /** When it happened. RFC 3339. */
   occurred_at: string;
-  /** The end of what it marks; left out for a point in time RFC 3339. */
+  /** The end of what it marks; left out for a point in time. RFC 3339. */
   ends_at?: string | undefined;
   /** What it says */
   text: string;
@@ -562,7 +562,7 @@ export interface Annotation {
   ref_id?: string | undefined;
   /** The member who created it; `null` if the service did */
   created_by: string | null;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
 }
 
@@ -577,7 +577,7 @@ export interface Asset {
   size_bytes: number;
   /** Public; its bytes never change */
   url: string;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
 }
 
@@ -586,9 +586,9 @@ export interface Billing {
   plan: "free" | "starter" | "growth" | "pro" | "premium" | "enterprise";
   /** The status */
   status: "active" | "past_due" | "canceled";
-  /** When the billing period began RFC 3339. */
+  /** When the billing period began. RFC 3339. */
   period_start: string;
-  /** When the billing period ends RFC 3339. */
+  /** When the billing period ends. RFC 3339. */
   period_end: string;
   /** What was used in this period */
   usage: {
@@ -659,7 +659,7 @@ export interface Campaign {
   chat_app_parameters?: string[] | undefined;
   /** The channels */
   channel_ids: string[];
-  /** When it is sent. Left out: at once RFC 3339. */
+  /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
   /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage: number;
@@ -682,7 +682,7 @@ export interface Campaign {
     chat_app_parameters?: string[] | undefined;
     /** The channels */
     channel_ids: string[];
-    /** When it is sent. Left out: at once RFC 3339. */
+    /** When it is sent. Left out: at once. RFC 3339. */
     scheduled_at?: string | undefined;
     /** The place of the message, from 0 */
     position: number;
@@ -696,9 +696,9 @@ export interface Campaign {
       message: string;
     } | undefined;
   })[];
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
   /** Recipients that were not reached */
   failed: number;
@@ -732,7 +732,7 @@ export interface CampaignsCampaign {
   chat_app_parameters?: string[] | undefined;
   /** The channels */
   channel_ids: string[];
-  /** When it is sent. Left out: at once RFC 3339. */
+  /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
   /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage: number;
@@ -755,7 +755,7 @@ export interface CampaignsCampaign {
     chat_app_parameters?: string[] | undefined;
     /** The channels */
     channel_ids: string[];
-    /** When it is sent. Left out: at once RFC 3339. */
+    /** When it is sent. Left out: at once. RFC 3339. */
     scheduled_at?: string | undefined;
     /** The place of the message, from 0 */
     position: number;
@@ -769,9 +769,9 @@ export interface CampaignsCampaign {
       message: string;
     } | undefined;
   })[];
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
 }
 
@@ -786,13 +786,13 @@ export interface Channel {
   active: boolean;
   /** The status */
   status: "pending" | "active" | "invalid";
-  /** When it was verified; left out before RFC 3339. */
+  /** When it was verified; left out before. RFC 3339. */
   verified_at?: string | undefined;
   /** What the provider said when the last verification failed */
   verification_error?: string | undefined;
   /** The most messages a second; absent: not limited */
   rate_per_second?: number | undefined;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
 }
 
@@ -835,9 +835,9 @@ export interface ChatAppTemplate {
   provider_template_id?: string | undefined;
   /** Why the provider refused or restricted it */
   status_reason?: string | undefined;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
 }
 
@@ -857,9 +857,9 @@ export interface CredentialConfirmation {
   channel_id: string;
   /** The type */
   type: "ios_push" | "android_push" | "vapid" | "sms" | "chat_app" | "email";
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
   /** What browsers subscribe with; only for `vapid` */
   vapid_public_key?: string | undefined;
@@ -913,11 +913,11 @@ export interface DevicesSubscriber {
   environment: "sandbox" | "production" | null;
   /** The status */
   status: "active" | "invalid" | "disabled";
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
-  /** When the device was registered last RFC 3339. */
+  /** When the device was registered last. RFC 3339. */
   last_seen_at: string;
 }
 
@@ -926,9 +926,9 @@ export interface Erasure {
   subscriber_id: string;
   /** `completed` once no trace is left; about two minutes after the request */
   state: "running" | "completed";
-  /** When the erasure was requested; from then on no call finds the data RFC 3339. */
+  /** When the erasure was requested; from then on no call finds the data. RFC 3339. */
   requested_at: string;
-  /** When the last trace was removed RFC 3339. */
+  /** When the last trace was removed. RFC 3339. */
   completed_at: string | null;
   /** Whether the properties of events were erased as well */
   properties_erased: boolean;
@@ -987,9 +987,9 @@ export interface Experience {
   } | undefined;
   /** Who sees it. Required to publish */
   audience?: Target | undefined;
-  /** When it goes live after publishing; an empty text clears it RFC 3339. */
+  /** When it goes live after publishing; an empty text clears it. RFC 3339. */
   start_at?: string | undefined;
-  /** When it ends by itself; an empty text clears it RFC 3339. */
+  /** When it ends by itself; an empty text clears it. RFC 3339. */
   end_at?: string | undefined;
   /** The send that publishing began */
   notification_id?: string | undefined;
@@ -1006,11 +1006,11 @@ export interface Experience {
   split_percentage?: number | undefined;
   /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage: number;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
-  /** When it was archived RFC 3339. */
+  /** When it was archived. RFC 3339. */
   archived_at?: string | undefined;
 }
 
@@ -1027,9 +1027,9 @@ export interface Export {
   platform: string | null;
   /** What is known of the event: at most 50 keys, keys and texts of at most 256 characters */
   properties: Record<string, unknown>;
-  /** When it happened RFC 3339. */
+  /** When it happened. RFC 3339. */
   occurred_at: string;
-  /** When the service received it. In a request it is ignored RFC 3339. */
+  /** When the service received it. In a request it is ignored. RFC 3339. */
   received_at: string;
   /** Where it comes from */
   source: "client" | "server";
@@ -1049,7 +1049,7 @@ export interface Heatmap {
 export interface IdentityKey {
   /** The id */
   id: string;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
 }
 
@@ -1072,7 +1072,7 @@ export interface Import {
   consent_summary: Record<string, number>;
   /** Where the rejected rows can be downloaded as CSV for 24 hours, each with its reason */
   rejected_rows_url?: string | undefined;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
   /** What the columns of the file mean; empty until its header is read */
   columns: ({
@@ -1113,7 +1113,7 @@ export interface ImportsImport {
   consent_summary: Record<string, number>;
   /** Where the rejected rows can be downloaded as CSV for 24 hours, each with its reason */
   rejected_rows_url?: string | undefined;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
 }
 
@@ -1124,7 +1124,7 @@ export interface Invitation {
   email: string;
   /** The role */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
-  /** When it expires RFC 3339. */
+  /** When it expires. RFC 3339. */
   expires_at: string;
 }
 
@@ -1147,9 +1147,9 @@ export interface Journey {
   entered: number;
   /** Runs that were completed; 0 outside the list */
   completed: number;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
 }
 
@@ -1166,9 +1166,9 @@ export interface JourneysJourney {
   status: "active" | "completed" | "exited" | "canceled";
   /** The id of the step that the run is on */
   current_step: string;
-  /** When the subscriber entered RFC 3339. */
+  /** When the subscriber entered. RFC 3339. */
   entered_at: string;
-  /** When the run ended; `null` while it is active RFC 3339. */
+  /** When the run ended; `null` while it is active. RFC 3339. */
   ended_at: string | null;
   /** Why the run ended; `null` while it is active */
   end_reason: string | null;
@@ -1192,9 +1192,9 @@ export interface List {
   description: string | null;
   /** How many subscribers it has */
   subscriber_count: number;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
 }
 
@@ -1203,7 +1203,7 @@ export interface ListsList {
   subscriber_id: string;
   /** The id of the subscriber in your own system */
   external_id: string;
-  /** When the subscriber entered RFC 3339. */
+  /** When the subscriber entered. RFC 3339. */
   entered_at: string;
 }
 
@@ -1246,11 +1246,11 @@ export interface Message {
   };
   /** The status */
   status: "unread" | "read" | "dismissed";
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it expires RFC 3339. */
+  /** When it expires. RFC 3339. */
   expires_at: string;
-  /** When it was read RFC 3339. */
+  /** When it was read. RFC 3339. */
   read_at?: string | undefined;
 }
 
@@ -1309,7 +1309,7 @@ export interface Notification {
   device_filters: DevicePredicate | null;
   /** Only subscribers whose attributes match */
   subscriber_filters: AttributePredicate | null;
-  /** When it is sent. Left out: at once RFC 3339. */
+  /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at: string | null;
   /** `explicit`: all selected channels. `smart`: the best one for each subscriber */
   channel_arbitration_mode: "explicit" | "smart";
@@ -1362,16 +1362,16 @@ export interface Notification {
     channel_id: string;
     /** The most messages a second */
     rate_per_second: number;
-    /** When everything that was begun so far will have been sent RFC 3339. */
+    /** When everything that was begun so far will have been sent. RFC 3339. */
     until: string;
   })[] | undefined;
   /** Why it failed; `null` if it did not */
   error: string | null;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When delivery began; `null` before RFC 3339. */
+  /** When delivery began; `null` before. RFC 3339. */
   dispatched_at: string | null;
-  /** When it ended; `null` before RFC 3339. */
+  /** When it ended; `null` before. RFC 3339. */
   completed_at: string | null;
   /** How smart mode chose; only of smart sends */
   channel_arbitration?: {
@@ -1423,7 +1423,7 @@ export interface NotificationPreview {
     variant_id: string | null;
     /** The types of the channels that would be used */
     channels: string[];
-    /** When the quiet hours of the recipient end; `null` if it does not wait RFC 3339. */
+    /** When the quiet hours of the recipient end; `null` if it does not wait. RFC 3339. */
     deferred_until: string | null;
     /** The title, with the Liquid subset */
     title: string | null;
@@ -1467,7 +1467,7 @@ export interface Recipient {
   state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
   /** Why; `null` if there is nothing to explain */
   reason: string | null;
-  /** When the quiet hours of the recipient end; `null` if it does not wait RFC 3339. */
+  /** When the quiet hours of the recipient end; `null` if it does not wait. RFC 3339. */
   deferred_until: string | null;
   /** The control group */
   holdout: {
@@ -1571,7 +1571,7 @@ export interface Recipient {
       timezone: string;
       /** The time of the subscriber's clock */
       local_time: string;
-      /** When they end; `null` outside quiet hours RFC 3339. */
+      /** When they end; `null` outside quiet hours. RFC 3339. */
       until: string | null;
     } | null;
     /** The frequency caps of the workspace with their counts */
@@ -1597,7 +1597,7 @@ export interface Recipient {
       score: number;
     })[] | null;
   } | null;
-  /** When this was evaluated RFC 3339. */
+  /** When this was evaluated. RFC 3339. */
   evaluated_at: string;
 }
 
@@ -1614,9 +1614,9 @@ export interface RecipientsNotification {
   channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app" | null;
   /** The arm: `a` or `b` */
   variant_id: string | null;
-  /** When the last thing happened to this recipient RFC 3339. */
+  /** When the last thing happened to this recipient. RFC 3339. */
   at: string | null;
-  /** When the quiet hours of the recipient end; `null` if it does not wait RFC 3339. */
+  /** When the quiet hours of the recipient end; `null` if it does not wait. RFC 3339. */
   deferred_until: string | null;
 }
 
@@ -1640,9 +1640,9 @@ export interface Schedule {
   campaign_id: string | null;
   /** Whether it is switched on */
   active: boolean;
-  /** When it fires next; `null` while inactive RFC 3339. */
+  /** When it fires next; `null` while inactive. RFC 3339. */
   next_run_at: string | null;
-  /** When a run was last missed; `null` if none was RFC 3339. */
+  /** When a run was last missed; `null` if none was. RFC 3339. */
   last_missed_at: string | null;
   /** What went wrong last */
   last_error?: {
@@ -1650,12 +1650,12 @@ export interface Schedule {
     code: string;
     /** What is wrong, for people. It may change */
     message: string;
-    /** When it happened RFC 3339. */
+    /** When it happened. RFC 3339. */
     at: string;
   } | undefined;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
 }
 
@@ -1672,9 +1672,9 @@ export interface Segment {
   count: number;
   /** Who belongs to it */
   rule?: SegmentRule | undefined;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
 }
 
@@ -1683,7 +1683,7 @@ export interface SegmentsSegment {
   subscriber_id: string;
   /** The id of the subscriber in your own system */
   external_id: string;
-  /** When the subscriber entered RFC 3339. */
+  /** When the subscriber entered. RFC 3339. */
   entered_at: string;
 }
 
@@ -1696,11 +1696,11 @@ export interface ServerKey {
   prefix: string;
   /** What the key may do */
   scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[];
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last used, to within minutes; `null` if never RFC 3339. */
+  /** When it was last used, to within minutes; `null` if never. RFC 3339. */
   last_used_at: string | null;
-  /** When it was revoked; `null` while it is valid RFC 3339. */
+  /** When it was revoked; `null` while it is valid. RFC 3339. */
   revoked_at: string | null;
 }
 
@@ -1744,9 +1744,9 @@ export interface SessionEntry {
   device: string;
   /** The network address that it began from */
   address: string;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When its refresh token was used last RFC 3339. */
+  /** When its refresh token was used last. RFC 3339. */
   last_used_at: string;
   /** The session of the token that this call was made with */
   current: boolean;
@@ -1763,7 +1763,7 @@ export interface StreamMessage {
   body: string;
   /** Custom values for the app */
   data: Record<string, unknown>;
-  /** When it was sent RFC 3339. */
+  /** When it was sent. RFC 3339. */
   sent_at: string;
   /** How it looks */
   format: string | null;
@@ -1796,9 +1796,9 @@ export interface Subscriber {
   email?: string | undefined;
   /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes: string;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
 }
 
@@ -1818,9 +1818,9 @@ export interface SubscriberProfile {
   email?: string | undefined;
   /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes: string;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
   /** The devices */
   devices: DevicesSubscriber[];
@@ -1830,7 +1830,7 @@ export interface SubscriberProfile {
     channel: string;
     /** The status */
     status: "opted_in" | "opted_out" | "unknown" | "suppressed";
-    /** When the subscriber agreed, at most five minutes ahead. Default: now RFC 3339. */
+    /** When the subscriber agreed, at most five minutes ahead. Default: now. RFC 3339. */
     consented_at: string;
   })[];
   /** The lists */
@@ -1839,7 +1839,7 @@ export interface SubscriberProfile {
     id: string;
     /** The name */
     name: string;
-    /** When the subscriber entered RFC 3339. */
+    /** When the subscriber entered. RFC 3339. */
     entered_at: string;
   })[];
   /** The segments */
@@ -1848,7 +1848,7 @@ export interface SubscriberProfile {
     id: string;
     /** The name */
     name: string;
-    /** When the subscriber entered RFC 3339. */
+    /** When the subscriber entered. RFC 3339. */
     entered_at: string;
   })[];
 }
@@ -1864,7 +1864,7 @@ export interface SubscribersSubscriber {
   status: "opted_in" | "opted_out" | "unknown" | "suppressed";
   /** Whether it was given expressly */
   express: boolean;
-  /** When the subscriber agreed, at most five minutes ahead. Default: now RFC 3339. */
+  /** When the subscriber agreed, at most five minutes ahead. Default: now. RFC 3339. */
   consented_at: string;
   /** Where it comes from */
   source: string | null;
@@ -1877,7 +1877,7 @@ export interface SubscribersSubscriber {
     /** The import */
     import_job_id: string | null;
   };
-  /** When it was recorded RFC 3339. */
+  /** When it was recorded. RFC 3339. */
   recorded_at: string;
 }
 
@@ -1899,7 +1899,7 @@ export interface TeamMember {
   name: string;
   /** The role */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
 }
 
@@ -1915,7 +1915,7 @@ export interface Template {
     /** The text, with the Liquid subset */
     body: string;
   };
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
 }
 
@@ -1945,11 +1945,11 @@ export interface Webhook {
   active: boolean;
   /** How many deliveries in a row have failed */
   consecutive_failures: number;
-  /** When it was disabled after too many failures; `null` while it is enabled RFC 3339. */
+  /** When it was disabled after too many failures; `null` while it is enabled. RFC 3339. */
   disabled_at: string | null;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
 }
 
@@ -1972,7 +1972,7 @@ export interface WebhooksWebhook {
   attempts: ({
     /** The number of the attempt, from 1 */
     n: number;
-    /** When it happened RFC 3339. */
+    /** When it happened. RFC 3339. */
     at: string;
     /** The status of the answer; `null` without one */
     status_code: number | null;
@@ -1981,7 +1981,7 @@ export interface WebhooksWebhook {
     /** How long it took, in milliseconds */
     duration_ms: number;
   })[];
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
 }
 
@@ -1994,7 +1994,7 @@ export interface Workspace {
   plan: "free" | "starter" | "growth" | "pro" | "premium" | "enterprise";
   /** The status */
   status: "active" | "suspended" | "deleted";
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
 }
 
@@ -2050,7 +2050,7 @@ export interface SubscribersUpsertBody {
     channel?: "email" | "sms" | "chat_app" | undefined;
     /** The status */
     status: "opted_in" | "opted_out";
-    /** Default: now. At most 5 minutes ahead RFC 3339. */
+    /** Default: now. At most 5 minutes ahead. RFC 3339. */
     consented_at?: string | undefined;
     /** Where it comes from */
     source?: string | undefined;
@@ -2070,9 +2070,9 @@ export interface SubscribersUpsertAnswer {
   email?: string | undefined;
   /** What is known of the subscriber. In requests an object, in responses its JSON text */
   attributes: string;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
   /** `X-User-Hash` of `id`, where the workspace demands signed ids */
   user_hash?: string | undefined;
@@ -2097,7 +2097,7 @@ export interface SubscribersUpsertWithServerKeyBody {
     channel?: "email" | "sms" | "chat_app" | undefined;
     /** The status */
     status: "opted_in" | "opted_out";
-    /** Default: now. At most 5 minutes ahead RFC 3339. */
+    /** Default: now. At most 5 minutes ahead. RFC 3339. */
     consented_at?: string | undefined;
     /** Where it comes from */
     source?: string | undefined;
@@ -2186,7 +2186,7 @@ export interface SubscribersGetTimelineAnswer {
   items: ({
     /** What it marks; `custom` for manual ones */
     kind: "message";
-    /** When it happened RFC 3339. */
+    /** When it happened. RFC 3339. */
     at: string;
     /** The title, with the Liquid subset */
     title: string;
@@ -2208,7 +2208,7 @@ export interface SubscribersGetTimelineAnswer {
   } | {
     /** What it marks; `custom` for manual ones */
     kind: "event";
-    /** When it happened RFC 3339. */
+    /** When it happened. RFC 3339. */
     at: string;
     /** The title, with the Liquid subset */
     title: string;
@@ -2228,7 +2228,7 @@ export interface SubscribersGetTimelineAnswer {
   } | {
     /** What it marks; `custom` for manual ones */
     kind: "consent";
-    /** When it happened RFC 3339. */
+    /** When it happened. RFC 3339. */
     at: string;
     /** The title, with the Liquid subset */
     title: string;
@@ -2244,13 +2244,13 @@ export interface SubscribersGetTimelineAnswer {
       source: string | null;
       /** Whether it was given expressly */
       express: boolean;
-      /** When the subscriber agreed, at most five minutes ahead. Default: now RFC 3339. */
+      /** When the subscriber agreed, at most five minutes ahead. Default: now. RFC 3339. */
       consented_at: string;
     };
   } | {
     /** What it marks; `custom` for manual ones */
     kind: "journey";
-    /** When it happened RFC 3339. */
+    /** When it happened. RFC 3339. */
     at: string;
     /** The title, with the Liquid subset */
     title: string;
@@ -2272,7 +2272,7 @@ export interface SubscribersGetTimelineAnswer {
   } | {
     /** What it marks; `custom` for manual ones */
     kind: "segment";
-    /** When it happened RFC 3339. */
+    /** When it happened. RFC 3339. */
     at: string;
     /** The title, with the Liquid subset */
     title: string;
@@ -2283,7 +2283,7 @@ export interface SubscribersGetTimelineAnswer {
   } | {
     /** What it marks; `custom` for manual ones */
     kind: "list";
-    /** When it happened RFC 3339. */
+    /** When it happened. RFC 3339. */
     at: string;
     /** The title, with the Liquid subset */
     title: string;
@@ -2294,7 +2294,7 @@ export interface SubscribersGetTimelineAnswer {
   } | {
     /** What it marks; `custom` for manual ones */
     kind: "device";
-    /** When it happened RFC 3339. */
+    /** When it happened. RFC 3339. */
     at: string;
     /** The title, with the Liquid subset */
     title: string;
@@ -2319,7 +2319,7 @@ export interface SubscribersCreateConsentBody {
   channel?: "email" | "sms" | "chat_app" | undefined;
   /** The status */
   status: "opted_in" | "opted_out";
-  /** Default: now. At most 5 minutes ahead RFC 3339. */
+  /** Default: now. At most 5 minutes ahead. RFC 3339. */
   consented_at?: string | undefined;
   /** Where it comes from */
   source?: string | undefined;
@@ -2428,7 +2428,7 @@ export interface NotificationsCreateBody {
   channel_ids?: string[] | undefined;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "marketing" | "transactional" | undefined;
-  /** When it is sent. Left out: at once RFC 3339. */
+  /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
   /** `explicit`: all selected channels. `smart`: the best one for each subscriber */
   channel_arbitration_mode?: "explicit" | "smart" | undefined;
@@ -2465,9 +2465,9 @@ export interface NotificationsListQuery {
   exclude_source_type?: string | undefined;
   /** A part of the name or the title, whatever the case */
   q?: string | undefined;
-  /** Created at this time or later RFC 3339. */
+  /** Created at this time or later. RFC 3339. */
   from?: string | undefined;
-  /** Created at this time or earlier RFC 3339. */
+  /** Created at this time or earlier. RFC 3339. */
   to?: string | undefined;
 }
 
@@ -2501,7 +2501,7 @@ export interface NotificationsCreateWithServerKeyBody {
   channel_ids?: string[] | undefined;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "marketing" | "transactional" | undefined;
-  /** When it is sent. Left out: at once RFC 3339. */
+  /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
   /** `explicit`: all selected channels. `smart`: the best one for each subscriber */
   channel_arbitration_mode?: "explicit" | "smart" | undefined;
@@ -2535,7 +2535,7 @@ export interface NotificationsCreateInteractionBody {
   interaction: "foreground_received" | "tapped" | "action_tapped" | "dismissed" | "email_opened" | "email_clicked" | "inapp_impression" | "inapp_click" | "inapp_dismiss";
   /** The platform */
   platform: "ios" | "android" | "web" | "email" | "server";
-  /** When it happened RFC 3339. */
+  /** When it happened. RFC 3339. */
   occurred_at: string;
   /** The `id` of the tapped action; left out for a tap on the body */
   action_id?: string | undefined;
@@ -2572,7 +2572,7 @@ export interface RecipientsPreviewNotificationsBody {
   channel_ids?: string[] | undefined;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "marketing" | "transactional" | undefined;
-  /** When it is sent. Left out: at once RFC 3339. */
+  /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
   /** `explicit`: all selected channels. `smart`: the best one for each subscriber */
   channel_arbitration_mode?: "explicit" | "smart" | undefined;
@@ -2734,7 +2734,7 @@ export interface CampaignsCreateBody {
   target?: Target | undefined;
   /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage?: number | undefined;
-  /** When it is sent. Left out: at once RFC 3339. */
+  /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
   /** What the message says */
   content?: {
@@ -2768,7 +2768,7 @@ export interface CampaignsCreateBody {
     chat_app_parameters?: string[] | undefined;
     /** The channels */
     channel_ids: string[];
-    /** When it is sent. Left out: at once RFC 3339. */
+    /** When it is sent. Left out: at once. RFC 3339. */
     scheduled_at?: string | undefined;
   })[] | undefined;
 }
@@ -2780,9 +2780,9 @@ export interface CampaignsListQuery {
   status?: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived" | undefined;
   /** A part of the name, whatever the case */
   q?: string | undefined;
-  /** Created at this time or later RFC 3339. */
+  /** Created at this time or later. RFC 3339. */
   from?: string | undefined;
-  /** Created at this time or earlier RFC 3339. */
+  /** Created at this time or earlier. RFC 3339. */
   to?: string | undefined;
 }
 
@@ -2806,7 +2806,7 @@ export interface CampaignsReplaceBody {
   target?: Target | undefined;
   /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage?: number | undefined;
-  /** When it is sent. Left out: at once RFC 3339. */
+  /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
   /** The messages, in their order */
   messages: ({
@@ -2825,7 +2825,7 @@ export interface CampaignsReplaceBody {
     chat_app_parameters?: string[] | undefined;
     /** The channels */
     channel_ids: string[];
-    /** When it is sent. Left out: at once RFC 3339. */
+    /** When it is sent. Left out: at once. RFC 3339. */
     scheduled_at?: string | undefined;
   })[];
 }
@@ -2929,12 +2929,12 @@ export interface JourneysSimulateBody {
   events?: ({
     /** The name of the event */
     event_name: string;
-    /** When it happened RFC 3339. */
+    /** When it happened. RFC 3339. */
     occurred_at: string;
     /** What is known of the event: at most 50 keys, keys and texts of at most 256 characters */
     properties?: Record<string, unknown> | undefined;
   })[] | undefined;
-  /** When the run begins. Default: with the event that starts it, else now RFC 3339. */
+  /** When the run begins. Default: with the event that starts it, else now. RFC 3339. */
   start_at?: string | undefined;
 }
 
@@ -2945,7 +2945,7 @@ export interface JourneysSimulateAnswer {
     step: string;
     /** The type of the step */
     type: "send" | "delay" | "branch" | "wait_for_event" | "exit";
-    /** When the run leaves the step RFC 3339. */
+    /** When the run leaves the step. RFC 3339. */
     at: string;
     /** `sent`, `delayed`, `branch:then`, `branch:else`, `wait:event`, `wait:timeout` or `exit` */
     outcome: string;
@@ -2976,7 +2976,7 @@ export interface JourneysSimulateAnswer {
     status: "completed" | "exited" | "waiting";
     /** The step on which it ended or waits */
     step: string;
-    /** When it ended, or the last moment that was looked at RFC 3339. */
+    /** When it ended, or the last moment that was looked at. RFC 3339. */
     at: string;
     /** Why it ended; `null` while it waits */
     reason: string | null;
@@ -3553,9 +3553,9 @@ export interface AnnotationsListAnswer {
 }
 
 export interface AnnotationsCreateBody {
-  /** When it happened RFC 3339. */
+  /** When it happened. RFC 3339. */
   occurred_at: string;
-  /** The end of what it marks; left out for a point in time RFC 3339. */
+  /** The end of what it marks; left out for a point in time. RFC 3339. */
   ends_at?: string | undefined;
   /** What it says */
   text: string;
@@ -3619,11 +3619,11 @@ export interface WebhooksCreateAnswer {
   active: boolean;
   /** How many deliveries in a row have failed */
   consecutive_failures: number;
-  /** When it was disabled after too many failures; `null` while it is enabled RFC 3339. */
+  /** When it was disabled after too many failures; `null` while it is enabled. RFC 3339. */
   disabled_at: string | null;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it was last changed RFC 3339. */
+  /** When it was last changed. RFC 3339. */
   updated_at: string;
   /** Signs every delivery. It is shown only here */
   secret: string;
@@ -3677,9 +3677,9 @@ export interface WebhooksRedeliverDeliveryAnswer {
 }
 
 export interface WebhooksReplayBody {
-  /** The beginning, included RFC 3339. */
+  /** The beginning, included. RFC 3339. */
   from: string;
-  /** The end, not included RFC 3339. */
+  /** The end, not included. RFC 3339. */
   to: string;
   /** What became of it */
   outcome?: "delivered" | "failed" | undefined;
@@ -3688,7 +3688,7 @@ export interface WebhooksReplayBody {
 export interface WebhooksReplayAnswer {
   /** How many were queued */
   queued: number;
-  /** Where the next replay continues; only if there is more RFC 3339. */
+  /** Where the next replay continues; only if there is more. RFC 3339. */
   next_from?: string | undefined;
 }
 
@@ -3776,7 +3776,7 @@ export type EventsCreateBody = {
     platform?: string | undefined;
     /** At most 50 keys; keys and texts of at most 256 characters */
     properties?: Record<string, unknown> | undefined;
-    /** Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier RFC 3339. */
+    /** Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier. RFC 3339. */
     occurred_at?: string | undefined;
     /** As the header `Idempotency-Key` */
     idempotency_key?: string | undefined;
@@ -3800,7 +3800,7 @@ export type EventsCreateBody = {
   platform?: string | undefined;
   /** At most 50 keys; keys and texts of at most 256 characters */
   properties?: Record<string, unknown> | undefined;
-  /** Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier RFC 3339. */
+  /** Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier. RFC 3339. */
   occurred_at?: string | undefined;
   /** As the header `Idempotency-Key` */
   idempotency_key?: string | undefined;
@@ -3975,7 +3975,7 @@ export interface AccountCreateServerKeyAnswer {
   scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[];
   /** The key */
   key: string;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
 }
 
@@ -4002,9 +4002,9 @@ export interface AccountCreateAgentKeyAnswer {
   prefix: string;
   /** What the key may do */
   scopes: ("read" | "read:pii" | "write:drafts" | "write:send")[];
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
-  /** When it expires RFC 3339. */
+  /** When it expires. RFC 3339. */
   expires_at: string;
   /** The key */
   key: string;
@@ -4042,7 +4042,7 @@ export interface AccountGetMeAnswer {
   read_only: boolean;
   /** The workspaces that the user is a member of */
   workspaces: Me[];
-  /** The time of the service RFC 3339. */
+  /** The time of the service. RFC 3339. */
   now: string;
 }
 
@@ -4082,7 +4082,7 @@ export interface AccountUpdateWorkspaceBody {
 export interface AccountCreateIdentityKeyAnswer {
   /** The id */
   id: string;
-  /** When it was created RFC 3339. */
+  /** When it was created. RFC 3339. */
   created_at: string;
   /** What your backend keeps; the text itself is the key of the HMAC */
   key: string;
@@ -4114,7 +4114,7 @@ export interface AccountGetWhoamiAnswer {
     prefix: string;
     /** What the key may do */
     scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[];
-    /** When it was created RFC 3339. */
+    /** When it was created. RFC 3339. */
     created_at: string;
   };
 }
@@ -4148,7 +4148,7 @@ export interface TeamCreateInvitationAnswer {
   email: string;
   /** The role */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
-  /** When it expires RFC 3339. */
+  /** When it expires. RFC 3339. */
   expires_at: string;
   /** The token is in the mail alone */
   mailed: boolean;

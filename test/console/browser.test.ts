@@ -139,6 +139,40 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await context.close();
   });
 
+  it("ACC-1 CON-2 who forgot the password comes in by the link of the mail, and sees the open sessions", async () => {
+    const register = { email: "grace@hopper.example", password: "compilers for everyone", name: "Grace" };
+    const made = await fetch(`${service.url}/api/v1/auth/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ...register, workspace_name: "Navy" }),
+    });
+    expect(made.status).toBe(201);
+    const context = await browser.newContext({ locale: "en-GB" });
+    const page = await context.newPage();
+    page.setDefaultTimeout(SETTLE_MS);
+    await page.goto(`${service.url}/console/sign-in`);
+    await page.getByRole("link", { name: "Forgotten password" }).click();
+    await page.getByLabel("E-mail").fill(register.email);
+    await page.getByRole("button", { name: "Send the mail" }).click();
+    await page.getByText("Look into your mailbox").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await fetch(`${service.url}/_local/settle`, { method: "POST" });
+    const outbox = await fetch(`${service.url}/_local/outbox?channel=email`);
+    const { items } = (await outbox.json()) as { items: { title: string; body: string }[] };
+    const mail = items.find(({ title }) => title === "Reset your password");
+    const [link = ""] = /http\S+\/console\/reset\S+/.exec(mail?.body ?? "") ?? [];
+    await page.goto(link);
+    await page.getByLabel("New password").fill("another one for everyone");
+    await page.getByRole("button", { name: "Save and sign in" }).click();
+    await page.locator("nav.nav").waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press(",");
+    await page.getByRole("link", { name: "Your account" }).click();
+    await page.getByText("this one").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+
   it("CON-4 every page is free of accessibility violations, light and dark", async () => {
     const { page, visit, context } = await open();
     for (const name of pages) {

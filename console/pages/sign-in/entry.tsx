@@ -1,0 +1,88 @@
+// The form of every way in: text fields by name, one action, refused fields marked.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { ServiceError } from "../../../sdk/src/errors.ts";
+import type { Session } from "../../../sdk/src/types.gen.ts";
+import { go, place, workspacePath } from "../../app/router.ts";
+import { begin } from "../../app/session.ts";
+import { Button } from "../../components/button.tsx";
+import { TextField } from "../../components/field.tsx";
+import { FormFault, useFaultFocus } from "../../components/form.tsx";
+
+/** Opens the workspace, on the page that the address asked for. */
+export async function enter(session: Session): Promise<void> {
+  const tenant = await begin(session);
+  if (place.value.tenant !== tenant) go(workspacePath(tenant, "home"), { replace: true });
+}
+
+export interface EntryField {
+  label: string;
+  type?: "email" | "password";
+  autocomplete?: string;
+  hint?: string;
+  initial?: string;
+}
+
+interface EntryProps<F extends string> {
+  title: string;
+  about: string;
+  fields: Readonly<Record<F, EntryField>>;
+  action: { isBusy: boolean; error: ServiceError | undefined };
+  submit: string;
+  onSubmit: (values: Record<F, string>) => Promise<void>;
+  /** Below the form. */
+  children?: ComponentChildren;
+}
+
+export function Entry<F extends string>({ title, about, fields, action, submit, onSubmit, children }: EntryProps<F>) {
+  const entries = Object.entries(fields) as [F, EntryField][];
+  const initial = Object.fromEntries(entries.map(([name, field]) => [name, field.initial ?? ""]));
+  const [values, setValues] = useState(initial as Record<F, string>);
+  const form = useFaultFocus(action.error);
+  return (
+    <>
+      <form
+        ref={form}
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void onSubmit(values);
+        }}
+      >
+        <div>
+          <h1>{title}</h1>
+          <p class="dim">{about}</p>
+        </div>
+        {entries.map(([name, { initial: _, ...field }]) => (
+          <TextField
+            key={name}
+            required
+            {...field}
+            value={values[name]}
+            onInput={(value) => setValues({ ...values, [name]: value })}
+            fault={action.error?.fields?.[name]}
+          />
+        ))}
+        <FormFault error={action.error} placed={entries.map(([name]) => name)} />
+        <Button kind="primary" type="submit" wide isBusy={action.isBusy}>
+          {submit}
+        </Button>
+      </form>
+      {children}
+    </>
+  );
+}
+
+/** The token of a mailed link; it can also be typed. */
+export const tokenField = (label: string): EntryField => ({
+  label,
+  initial: place.value.query.get("token") ?? "",
+  autocomplete: "off",
+});
+
+export const newPassword: EntryField = {
+  label: "New password",
+  type: "password",
+  autocomplete: "new-password",
+  hint: "At least 12 characters; a few words are good.",
+};

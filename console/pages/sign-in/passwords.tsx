@@ -1,0 +1,84 @@
+// A forgotten password, the link of its mail, and the link that confirms an address.
+import { useState } from "preact/hooks";
+import { useAction } from "../../app/action.ts";
+import { signInPath } from "../../app/router.ts";
+import { Entry, enter, newPassword, tokenField } from "./entry.tsx";
+
+const BackToSignIn = () => (
+  <p class="dim">
+    <a href={signInPath()}>Back to sign-in</a>
+  </p>
+);
+
+export function Forgot() {
+  const forgot = useAction("auth.forgotPassword");
+  const [address, setAddress] = useState("");
+  if (address)
+    return (
+      <>
+        <h1>Look into your mailbox</h1>
+        <p role="status">
+          If {address} is known here, a link to choose a new password is on its way. It is good once, for one hour.
+        </p>
+        <BackToSignIn />
+      </>
+    );
+  return (
+    <Entry
+      title="Forgotten password"
+      about="You get a mail with a link to choose a new one."
+      fields={{ email: { label: "E-mail", type: "email", autocomplete: "username" } }}
+      action={forgot}
+      submit="Send the mail"
+      onSubmit={async ({ email }) => {
+        if (await forgot.run({ email })) setAddress(email);
+      }}
+    >
+      <BackToSignIn />
+    </Entry>
+  );
+}
+
+export function Reset() {
+  const reset = useAction("auth.resetPassword");
+  return (
+    <Entry
+      title="Choose a new password"
+      about="All your other sessions end."
+      fields={{ token: tokenField("Token of the mail"), password: newPassword }}
+      action={reset}
+      submit="Save and sign in"
+      onSubmit={async (values) => {
+        const done = await reset.run(values);
+        if (done) await enter(done.answer);
+      }}
+    >
+      <BackToSignIn />
+    </Entry>
+  );
+}
+
+export function Confirm() {
+  const confirm = useAction("auth.confirmEmail");
+  const [isDone, setDone] = useState(false);
+  if (isDone)
+    return (
+      <>
+        <h1>Your address is confirmed</h1>
+        <p role="status">You may now send messages, invite colleagues and add credentials.</p>
+        <BackToSignIn />
+      </>
+    );
+  return (
+    <Entry
+      title="Confirm your e-mail address"
+      about="Until then you may look around, but not send or invite."
+      fields={{ token: tokenField("Token of the mail") }}
+      action={confirm}
+      submit="Confirm the address"
+      onSubmit={async (values) => {
+        if (await confirm.run(values)) setDone(true);
+      }}
+    />
+  );
+}
