@@ -13,6 +13,7 @@ import {
   compareValues,
   type Item,
   normalizeValue,
+  setOf,
   typeOf,
 } from "./values.ts";
 
@@ -221,5 +222,5 @@ function changed(old: AttributeValue | undefined, action: string, value: Attribu
   const setType = type as "SS" | "NS" | "BS";
   const members = new Set(old?.[setType]);
   for (const member of value[setType]!) action === "ADD" ? members.add(member) : members.delete(member);
-  return members.size > 0 ? { [setType]: [...members] } : undefined;
+  return members.size > 0 ? setOf(setType, members) : undefined;
 }

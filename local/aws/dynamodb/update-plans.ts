@@ -4,7 +4,7 @@ import { addNumbers } from "./numbers.ts";
 import { type Binding, follow, type Path, pathText, refuseOverlaps, samePath } from "./paths.ts";
 import { expressionFault } from "./tokens.ts";
 import type { UpdateAction, UpdateOperand } from "./updates.ts";
-import { type AttributeValue, attributeOf, constantType, type Item, typeOf, type ValueType } from "./values.ts";
+import { type AttributeValue, attributeOf, constantType, type Item, setOf, typeOf, type ValueType } from "./values.ts";
 
 export interface UpdatePlan {
   paths: Path[];
@@ -139,7 +139,7 @@ function newValue(action: Action, item: Item): AttributeValue | undefined {
   const setType = type as "SS" | "NS" | "BS";
   const members = new Set(old?.[setType]);
   for (const member of value[setType]!) action.kind === "add" ? members.add(member) : members.delete(member);
-  return members.size > 0 ? { [setType]: [...members] } : undefined;
+  return members.size > 0 ? setOf(setType, members) : undefined;
 }
 
 /** A copy of an item that copies only the maps and lists on the paths it changes. */

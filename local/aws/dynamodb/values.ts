@@ -214,8 +214,17 @@ function normalizeSet(type: "SS" | "NS" | "BS", value: AttributeValue): Attribut
     );
   const normal = type === "NS" ? members.map(normalizeNumber) : members;
   if (new Set(normal).size < normal.length) throw duplicateMembers(type, members);
-  return type === "NS" ? { NS: normal } : value;
+  return setOf(type, normal);
 }
+
+const compareBytes = (left: string, right: string) =>
+  Buffer.compare(Buffer.from(left, "base64"), Buffer.from(right, "base64"));
+const COMPARE = { SS: compareText, NS: compareNumbers, BS: compareBytes } as const;
+
+/** A set as it comes back: in the order of its members, not in that of the request. */
+export const setOf = (type: "SS" | "NS" | "BS", members: Iterable<string>): AttributeValue => ({
+  [type]: [...members].sort(COMPARE[type]),
+});
 
 const INVALID = "One or more parameter values were invalid: ";
 

@@ -20,14 +20,32 @@ test("every type comes back as it was stored", async () => {
     empty: { B: "" },
     yes: { BOOL: true },
     nothing: { NULL: true },
-    texts: { SS: ["b", "a", ""] },
-    numbers: { NS: ["3", "1.5"] },
+    texts: { SS: ["", "a", "b"] },
+    numbers: { NS: ["1.5", "3"] },
     binaries: { BS: ["AA==", "AQ=="] },
     list: { L: [S("x"), { L: [] }, { M: {} }] },
     map: { M: { inner: { M: { deep: N(1) } } } },
   };
   await put(item);
   expect(await get(key("types"))).toEqual(item);
+});
+
+test("sets come back in the order of their members, whatever was put, added or deleted", async () => {
+  const { put, get, update } = await world();
+  await put({
+    ...key("sets"),
+    texts: { SS: ["b", "😀", "Ä", "B", "\uff5e"] },
+    numbers: { NS: ["10", "9", "-1", "1e10"] },
+    binaries: { BS: ["/w==", "AQ==", "AAE="] },
+  });
+  const sets = { ":texts": { SS: ["a", "zz"] }, ":numbers": { NS: ["2", "-20"] }, ":gone": { BS: ["AQ=="] } };
+  await update(key("sets"), "ADD texts :texts, numbers :numbers DELETE binaries :gone", sets);
+  expect(await get(key("sets"))).toEqual({
+    ...key("sets"),
+    texts: { SS: ["B", "a", "b", "zz", "Ä", "\uff5e", "😀"] },
+    numbers: { NS: ["-20", "-1", "2", "9", "10", "10000000000"] },
+    binaries: { BS: ["AAE=", "/w=="] },
+  });
 });
 
 test("attribute names may be those of object members", async () => {
