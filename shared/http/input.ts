@@ -98,7 +98,7 @@ export async function readJson(request: { event: RequestBody }): Promise<void> {
 const parser = jsonBodyParser({ reviver: refusePrototypeKeys });
 
 /** A reviver for `JSON.parse`: throws at a key that could change a prototype. */
-function refusePrototypeKeys(key: string, value: unknown): unknown {
+export function refusePrototypeKeys(key: string, value: unknown): unknown {
   const isPrototype =
     key === "constructor" && typeof value === "object" && value !== null && Object.hasOwn(value, "prototype");
   if (key === "__proto__" || isPrototype) throw new SyntaxError(`The key ${key} is not allowed.`);
@@ -153,7 +153,28 @@ export function fieldsOf(issues: readonly v.BaseIssue<unknown>[]): Record<string
 function reasonOf(issue: v.BaseIssue<unknown>): string {
   if (issue.type === "strict_object" && issue.expected === "never") return "is not a known field";
   if (issue.input === undefined) return "is required";
-  return issue.message;
+  return OF_THE_LIBRARY.test(issue.message) ? ownWords(issue) : issue.message;
+}
+
+/** The message of a check whose declaration gives none. */
+const OF_THE_LIBRARY = /^Invalid [a-z ]+: (?:Expected|Received) /;
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  boolean: "true or false",
+  array: "an array",
+  object: "an object",
+  strict_object: "an object",
+  loose_object: "an object",
+  record: "an object",
+};
+
+function ownWords({ type, input, requirement }: v.BaseIssue<unknown>): string {
+  const things = Array.isArray(input) ? "entries" : "characters";
+  if (type === "max_length") return `must have at most ${requirement} ${things}`;
+  if (type === "min_length") return `must have ${requirement} ${things} or more`;
+  return TYPES[type] ? `must be ${TYPES[type]}` : "is invalid";
 }
 
 const refusalOf = ({ refusal }: RefusalStyle, message: string, fields: Record<string, string>) =>

@@ -71,13 +71,13 @@ export function sealCursor({ cursorKey }: CursorKey, scope: string, position: un
 const sealed = ({ cursorKey }: CursorKey, scope: string, text: string) =>
   `${text}.${sign(cursorKey, scope, text).toString("base64url")}`;
 
-/** @throws 422 on `cursor` unless it is exactly a cursor that was issued for this scope. */
-export function openCursor({ cursorKey }: CursorKey, scope: string, cursor: string): unknown {
+/** @throws 422 on the parameter unless it is exactly a cursor that was issued for this scope. */
+export function openCursor({ cursorKey }: CursorKey, scope: string, cursor: string, parameter = "cursor"): unknown {
   const [text = ""] = cursor.split(".");
   const given = Buffer.from(cursor);
   const expected = Buffer.from(sealed({ cursorKey }, scope, text));
   if (given.length !== expected.length || !timingSafeEqual(given, expected))
-    throw invalid({ cursor: "is not a cursor of this list" });
+    throw invalid({ [parameter]: "is not a cursor of this list" });
   return JSON.parse(Buffer.from(text, "base64url").toString());
 }
 

@@ -94,6 +94,9 @@ export const importFields: readonly Standard[] = Object.values(columnMeanings.cs
 
 const isField = (text: string): text is Standard => importFields.some((field) => field === text);
 
+/** The form in which the names of columns are compared. */
+export const columnName = (name: string): string => name.trim().toLowerCase();
+
 /** Why a column cannot be mapped so; undefined if it can. */
 export function mappingProblem(target: string): string | undefined {
   if (target === IGNORED || isField(target)) return undefined;
@@ -115,16 +118,17 @@ export function readHeader(
   mapping: ColumnMapping = {},
 ): Columns | { problem: string } {
   const found = columnMeanings[source];
-  const given = new Map(Object.entries(mapping).map(([name, target]) => [name.trim().toLowerCase(), target]));
-  const names = new Set(header.map((name) => name.trim().toLowerCase()));
+  const given = new Map(Object.entries(mapping).map(([name, target]) => [columnName(name), target]));
+  const names = new Set(header.map(columnName));
   const missing = [...given.keys()].find((name) => !names.has(name));
   if (missing !== undefined) return { problem: `the mapping names ${missing}, which is no column of the file` };
   const fields = [...given.values()].filter(isField);
-  const mappedTwice = fields.find((field, i) => fields.indexOf(field) !== i);
+  const targets = [...given.values()].filter((target) => target !== IGNORED);
+  const mappedTwice = targets.find((target, i) => targets.indexOf(target) !== i);
   if (mappedTwice) return { problem: `two columns are mapped to ${mappedTwice}` };
   const taken = new Set<string>(fields);
   const cells = header.map((name): Columns["cells"][number] => {
-    const wanted = name.trim().toLowerCase();
+    const wanted = columnName(name);
     const target = given.get(wanted);
     if (target === IGNORED) return {};
     if (target !== undefined && isField(target)) return { standard: target };

@@ -29,6 +29,8 @@ it.each(changes.map(({ route }) => route))(
     const [method] = route.split(" ");
     const same = await world.call(`${method} ${path}`, { as, body: found });
     expect([same.status, same.body.fields]).toEqual([200, undefined]);
+    const again = await world.call(`${method} ${path}`, { as, body: found });
+    expect([again.status, again.body.fields]).toEqual([200, undefined]);
 
     if (found.id === undefined) return;
     const other = await world.call(`${method} ${path}`, { as, body: { ...found, id: "another" } });

@@ -314,6 +314,8 @@ describe("columns", () => {
     ["a list", "[]", "mapping"],
     ["a field that there is not", '{"Mail":"mail"}', "mapping.Mail"],
     ["a forbidden key", '{"Mail":"attribute:__proto__"}', "mapping.Mail"],
+    ["of a forbidden name", '{"__proto__":"email"}', "mapping"],
+    ["of one column twice", '{"Mail":"email","mail ":"phone"}', "mapping"],
   ])("RDA-14 refuses a mapping that is %s", async (_, mapping, field) => {
     const { post, list } = await setting();
     const answer = await post({ listId: list, mapping }, { filename: "a.csv", content: csv });
@@ -326,6 +328,15 @@ describe("columns", () => {
     expect(missing.error_message).toBe("the mapping names e-mail, which is no column of the file");
     const twice = await run(csv, { mapping: '{"Mail":"email","Note":"email"}' });
     expect(twice.error_message).toBe("two columns are mapped to email");
+    const lost = await run(csv, { mapping: '{"Mail":"email","Nam":"attribute:a","Note":"attribute:a"}' });
+    expect(lost.error_message).toBe("two columns are mapped to attribute:a");
+  });
+
+  it("RDA-14 refuses a field that the form does not have: a misspelt dry_run writes nothing", async () => {
+    const { post, list, members } = await setting();
+    const answer = await post({ listId: list, dryRun: "true" }, { filename: "a.csv", content: csv });
+    expect([answer.status, answer.body.fields]).toEqual([422, { dryRun: "is not a known field" }]);
+    expect(await members()).toEqual([]);
   });
 
   it("RDA-14 lists imports, newest first, of this workspace only", async () => {

@@ -128,8 +128,9 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       errors: ["NOT_FOUND", "CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
     },
     async ({ store, caller, params, body }) => {
-      await getCampaign(store, params.id);
-      return shown(await replaceCampaign(store, params.id, await specOf(store, workspaceOf(caller).plan, body)));
+      const { messages } = await getCampaign(store, params.id);
+      const spec = await specOf(store, workspaceOf(caller).plan, body, messages);
+      return shown(await replaceCampaign(store, params.id, spec));
     },
   ),
 

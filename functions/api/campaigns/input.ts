@@ -96,9 +96,15 @@ type Input = v.InferOutput<typeof NewCampaign> | v.InferOutput<typeof CampaignRe
 
 /**
  * The campaign that a request describes, once everything that it refers to was found in this workspace.
+ * @param replaced the messages of the draft that it replaces: their ids stay, so that a PUT may be repeated
  * @throws 422 naming the field, 403 for a channel type outside the plan.
  */
-export async function specOf(store: StoreReader, plan: PlanName, input: Input): Promise<CampaignSpec> {
+export async function specOf(
+  store: StoreReader,
+  plan: PlanName,
+  input: Input,
+  replaced: readonly CampaignMessage[] = [],
+): Promise<CampaignSpec> {
   const { name, category, target, holdout_percentage, scheduled_at } = input;
   const template = "template_id" in input ? input.template_id : undefined;
   const given =
@@ -118,7 +124,7 @@ export async function specOf(store: StoreReader, plan: PlanName, input: Input): 
   const now = store.clock.now();
   const messages = given.map(
     ({ content, template_id, channel_ids, scheduled_at: at, ...chatApp }, position): CampaignMessage => ({
-      id: store.ids.uuidAt(now),
+      id: replaced[position]?.id ?? store.ids.uuidAt(now),
       ...(template_id === undefined ? { content } : { template_id }),
       ...chatApp,
       channel_ids,

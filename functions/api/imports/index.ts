@@ -2,13 +2,14 @@
 import * as v from "valibot";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { ApiError, notFound } from "../../../shared/http/errors.ts";
+import { refusePrototypeKeys } from "../../../shared/http/input.ts";
 import { limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { isUuid, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { multipart, type UploadedFile } from "../../../shared/http/upload.ts";
 import { importUploads } from "../../../shared/import-files.ts";
 import { openedRejectedLink, rejectedLinks } from "../../../shared/rejected-links.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
-import { type ColumnMapping, importSources, mappingProblem } from "../../../shared/rules/import-columns.ts";
+import { type ColumnMapping, columnName, importSources, mappingProblem } from "../../../shared/rules/import-columns.ts";
 import { importStatuses } from "../../../shared/rules/import-states.ts";
 import { entityPage } from "../../../shared/store/entity-pages.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
@@ -28,7 +29,7 @@ export const MAX_FILE_BYTES = 52_428_800;
 const FORM_SECONDS = 900;
 const MAX_MAPPED = 200;
 
-const Form = v.object({
+const Form = v.strictObject({
   listId: v.optional(v.string()),
   source: v.optional(v.picklist(importSources, `must be one of ${importSources.join(", ")}`), "csv"),
   upload_id: v.optional(v.string()),
@@ -77,7 +78,7 @@ const JobWithColumns = v.object({
 
 const MappingText = v.pipe(
   v.string(),
-  v.parseJson(),
+  v.parseJson({ reviver: refusePrototypeKeys }),
   v.check((value) => !Array.isArray(value)),
   v.record(v.string(), v.string()),
 );
@@ -93,6 +94,9 @@ function mappingOf(text: string | undefined): ColumnMapping | undefined {
     const problem = mappingProblem(target);
     if (problem) throw bad(`mapping.${name}`, problem);
   }
+  const columns = entries.map(([name]) => columnName(name));
+  const twice = columns.find((name, i) => columns.indexOf(name) !== i);
+  if (twice !== undefined) throw bad("mapping", `names the column ${twice} twice`);
   return parsed.output;
 }
 

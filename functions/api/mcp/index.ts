@@ -89,7 +89,17 @@ export const mcp = group("mcp", "The tools of agents: the Model Context Protocol
         "data unless the key has `read:pii`. `plan_send` returns a preview and a token, which `confirm_send` takes " +
         "within 10 minutes, once, if neither the content nor the audience has changed. A notification is answered by " +
         "202 without a body. Each message counts against the workspace's limit of requests per minute.",
-      body: v.union([Message, v.pipe(v.array(Message), v.minLength(1), v.maxLength(MAX_BATCH))]),
+      body: v.union(
+        [
+          Message,
+          v.pipe(
+            v.array(Message),
+            v.minLength(1, "must have a message"),
+            v.maxLength(MAX_BATCH, `must have at most ${MAX_BATCH} messages`),
+          ),
+        ],
+        'must be a message of JSON-RPC: `jsonrpc` is "2.0", `id` a string or a number, `method` a string, `params` an object',
+      ),
       batches: true,
       maxBytes: { agent: MAX_BYTES },
       returns: v.union([Answer, v.array(Answer)]),

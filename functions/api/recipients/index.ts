@@ -69,7 +69,8 @@ export const recipients = group("recipients", "Who would get a notification, and
     },
     async ({ store, secrets, query: { limit, after } }) => {
       const [root, scope] = [await secrets.root(), `activity:${store.tenant}`];
-      const position = after === undefined ? undefined : v.parse(ActivityPosition, openCursor(root, scope, after));
+      const opened = after === undefined ? undefined : openCursor(root, scope, after, "after");
+      const position = opened === undefined ? undefined : v.parse(ActivityPosition, opened);
       const { items, next } = await listActivity(store, { after: position, limit });
       return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };
     },
