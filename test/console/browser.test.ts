@@ -1,78 +1,23 @@
 // The console in a real Chromium against the running local service: stories, states, accessibility, policy.
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import { mkdirSync, readdirSync } from "node:fs";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
+import { openTab, SETTLE_MS, violations } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const ARTEFACTS = new URL("../../artefacts/console/", import.meta.url).pathname;
 /** Every page has a folder of its name. */
 const pages = readdirSync(new URL("../../console/pages/", import.meta.url), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== "sign-in")
   .map(({ name }) => name);
-const SETTLE_MS = 20_000;
 
 let service: ServiceProcess;
 let browser: Browser;
 /** What no page may cause: errors on the console, violations of the policy, requests to other places. */
 const faults: string[] = [];
 
-interface Tab {
-  context: BrowserContext;
-  page: Page;
-  /** Goes to a page of the workspace without loading the console anew. */
-  visit(path: string): Promise<void>;
-}
-
-/** A signed-in tab of its own browser profile. */
-async function open(role = "owner"): Promise<Tab> {
-  const context = await browser.newContext({
-    locale: "en-GB",
-    timezoneId: "Europe/Berlin",
-    viewport: { width: 1280, height: 800 },
-    reducedMotion: "reduce",
-    // axe is injected past the policy of the page, as an extension would be.
-    bypassCSP: false,
-  });
-  const page = await context.newPage();
-  page.setDefaultTimeout(SETTLE_MS);
-  page.on("pageerror", (error) => faults.push(`fault: ${error.message}`));
-  page.on("console", (message) => {
-    const isExpected = /status of (401|403|404|422|429|500)|ERR_INTERNET_DISCONNECTED/.test(message.text());
-    if (message.type() === "error" && !isExpected) faults.push(`console: ${message.text()}`);
-  });
-  page.on("request", (request) => {
-    if (!request.url().startsWith(service.url) && !/^(data|blob|about):/.test(request.url()))
-      faults.push(`foreign request: ${request.url()}`);
-  });
-  await page.route("**/_local/tokens", (route) =>
-    route.continue({ postData: JSON.stringify({ ...(route.request().postDataJSON() as object), role }) }),
-  );
-  await page.goto(`${service.url}/console#demo`);
-  await page.locator("nav.nav").waitFor();
-  const visit = async (path: string) => {
-    const address = `/console/w/${service.tenant}/${path}`;
-    await page.evaluate(
-      `history.pushState(null, "", ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent("popstate"))`,
-    );
-    await page.locator("main h1").waitFor();
-    await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
-  };
-  return { context, page, visit };
-}
-
-interface AxeResult {
-  id: string;
-  nodes: string[];
-}
-
-async function violations(page: Page): Promise<AxeResult[]> {
-  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
-  return page.evaluate(`axe.run(document, { resultTypes: ["violations"], iframes: false })
-    .then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html.slice(0, 200)) })))`);
-}
+const open = (role?: string) => openTab({ service, browser, faults }, role);
 
 describe.skipIf(!hasBrowser)("in Chromium", () => {
   beforeAll(async () => {
@@ -286,6 +231,65 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByRole("button", { name: "Attempts of subscriber.created" }).click();
     await page.getByText('"external_id": "customer-1042"').waitFor();
     expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+
+  it("CON-3 a template is written, put on a schedule in its zone and paused; an experience goes live and ends", async () => {
+    const { page, visit, context } = await open();
+    const dialog = page.locator("dialog[open]");
+    await visit("content");
+    await page.getByRole("button", { name: "New template" }).click();
+    await dialog.getByLabel("Name").fill("Monday news");
+    await dialog.getByLabel("Title").fill("News of the week");
+    await dialog.getByLabel("Text").fill("Hello {{ subscriber.first_name }}");
+    await dialog.getByRole("button", { name: "Save the template" }).click();
+    await page.getByRole("cell", { name: "Monday news", exact: true }).waitFor();
+    await visit("content/schedules");
+    await page.getByRole("button", { name: "New schedule" }).click();
+    await dialog.getByLabel("In-app").check();
+    await dialog.getByRole("button", { name: "Create the schedule" }).click();
+    await page.getByText(/, 09:00 Europe\/Berlin/).waitFor();
+    await page.getByRole("button", { name: "Pause Monday news" }).click();
+    await page.getByRole("button", { name: "Resume Monday news" }).waitFor();
+    await visit("content/experiences");
+    await page.getByRole("button", { name: "New experience" }).click();
+    await dialog.getByLabel("Name").fill("Spring banner");
+    await dialog.getByLabel("Title").fill("Spring is here");
+    await dialog.getByLabel("Text").fill("Everything costs half until Sunday.");
+    await dialog.getByRole("button", { name: "Save as a draft" }).click();
+    await page.getByRole("button", { name: "Publish" }).click();
+    await page.getByRole("button", { name: "End", exact: true }).click();
+    await dialog.getByRole("button", { name: "End it" }).click();
+    await page.getByRole("row", { name: "Spring banner" }).getByText("ended").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.screenshot({ path: `${ARTEFACTS}content-experiences-light.png` });
+    await context.close();
+  });
+
+  it("CON-3 the hours of a week are read by arrow keys, and a panel that fails leaves the others", async () => {
+    const { page, visit, context } = await open();
+    await visit("send");
+    await page.getByLabel("Title").fill("Hello");
+    await page.getByLabel("Text").fill("The sale begins on Friday.");
+    await page.getByRole("button", { name: "Send to 1 person" }).click();
+    await page.getByText("delivered (100%)").waitFor();
+    await page.route("**/insights/summary?*", (route) => route.fulfill({ status: 500, json: { message: "Broken." } }));
+    await visit("insights?measure=delivered");
+    const hour = page.locator("[data-hour][tabindex='0']");
+    await hour.focus();
+    const most = await page.locator("output").textContent();
+    expect(most).toMatch(/day \d\d:00 UTC: [1-9]\d* delivered/);
+    await page.keyboard.press("ArrowDown");
+    await page.getByText("0 delivered, 0 opened").waitFor();
+    await page.keyboard.press("ArrowUp");
+    expect(await page.locator("output").textContent()).toBe(most);
+    await page.getByText("The service has a problem.").waitFor();
+    await page.getByRole("button", { name: "Add an annotation" }).click();
+    await page.getByLabel("What happened").fill("The spring sale began");
+    await page.getByRole("button", { name: "Add it" }).click();
+    await page.getByRole("cell", { name: "The spring sale began", exact: true }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.screenshot({ path: `${ARTEFACTS}insights-filled-light.png`, fullPage: true });
     await context.close();
   });
 

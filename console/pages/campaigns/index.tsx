@@ -3,10 +3,10 @@ import { useEffect, useState } from "preact/hooks";
 import type { CampaignsCampaign } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
-import { plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { LinkButton } from "../../components/button.tsx";
 import { Page, Time } from "../../components/page.tsx";
+import { Pager, pageNumber } from "../../components/pager.tsx";
 import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { CampaignView } from "./campaign.tsx";
@@ -26,7 +26,7 @@ function All() {
   const { query } = place.value;
   const status = STATUSES.find((one) => one === query.get("status"));
   const q = query.get("q") ?? "";
-  const page = Number(query.get("page") ?? 1);
+  const page = pageNumber();
   const [text, setText] = useState(q);
   useEffect(() => {
     const timer = setTimeout(
@@ -85,15 +85,7 @@ function All() {
                 hrefOf={({ id }) => pathTo("campaigns", id)}
                 columns={COLUMNS}
               />
-              {total > PAGE_SIZE && (
-                <nav class="more actions" aria-label="Pages">
-                  {page > 1 && <a href={pathTo("campaigns", "", { q, status, page: String(page - 1) })}>Newer</a>}
-                  <span class="dim">{plural(total, "campaign")}</span>
-                  {page * PAGE_SIZE < total && (
-                    <a href={pathTo("campaigns", "", { q, status, page: String(page + 1) })}>Older</a>
-                  )}
-                </nav>
-              )}
+              <Pager total={total} size={PAGE_SIZE} what="campaign" />
             </>
           )
         }

@@ -4,6 +4,7 @@ import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
 import { number, plural, share } from "../../app/time.ts";
+import { Funnel } from "../../components/funnel.tsx";
 import { Card } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -17,7 +18,9 @@ export function Report({ campaign }: { campaign: Campaign }) {
     <Loaded query={report} skeleton={<Skeleton rows={6} />}>
       {(found) => (
         <div class="grid wide">
-          <Funnel report={found} />
+          <Card title="What it achieved">
+            <Funnel of={found} caption="Funnel of the campaign" />
+          </Card>
           <div class="stack">
             {campaign.holdout_percentage > 0 && job && <Lift job={job} />}
             <Reasons report={found} />
@@ -26,39 +29,6 @@ export function Report({ campaign }: { campaign: Campaign }) {
         </div>
       )}
     </Loaded>
-  );
-}
-
-function Funnel({ report }: { report: CampaignsGetReportAnswer }) {
-  const { sent, delivered, opened, opened_human, clicked, clicked_human, converted, revenue_cents } = report;
-  const stages = [
-    ["Sent", sent, ""],
-    ["Delivered", delivered, ""],
-    ["Opened", opened, opened_human < opened ? `${number(opened_human)} by people, the rest by machines` : ""],
-    ["Clicked", clicked, clicked_human < clicked ? `${number(clicked_human)} by people` : ""],
-    ["Converted", converted, revenue_cents ? `${number(revenue_cents / 100)} of revenue` : ""],
-  ] as const;
-  return (
-    <Card title="What it achieved">
-      <table class="funnel">
-        <caption class="unseen">Funnel of the campaign</caption>
-        <tbody>
-          {stages.map(([name, value, note]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>
-                <div class="meter">
-                  <i style={{ width: `${sent ? (100 * value) / sent : 0}%` }} />
-                </div>
-                {note && value > 0 && <span class="hint">{note}</span>}
-              </td>
-              <td class="num">{number(value)}</td>
-              <td class="num dim">{share(value, sent)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Card>
   );
 }
 

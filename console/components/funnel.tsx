@@ -1,0 +1,44 @@
+// From sent to converted, as bars with their numbers and shares.
+import { number, share } from "../app/time.ts";
+
+interface Stages {
+  sent: number;
+  delivered: number;
+  opened: number;
+  opened_human: number;
+  clicked: number;
+  clicked_human: number;
+  converted: number;
+  revenue_cents: number;
+}
+
+export function Funnel({ of, caption }: { of: Stages; caption: string }) {
+  const { sent, delivered, opened, opened_human, clicked, clicked_human, converted, revenue_cents } = of;
+  const stages = [
+    ["Sent", sent, ""],
+    ["Delivered", delivered, ""],
+    ["Opened", opened, opened_human < opened ? `${number(opened_human)} by people, the rest by machines` : ""],
+    ["Clicked", clicked, clicked_human < clicked ? `${number(clicked_human)} by people` : ""],
+    ["Converted", converted, revenue_cents ? `${number(revenue_cents / 100)} of revenue` : ""],
+  ] as const;
+  return (
+    <table class="funnel">
+      <caption class="unseen">{caption}</caption>
+      <tbody>
+        {stages.map(([name, value, note]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>
+              <div class="meter">
+                <i style={{ width: `${sent ? (100 * value) / sent : 0}%` }} />
+              </div>
+              {note && value > 0 && <span class="hint">{note}</span>}
+            </td>
+            <td class="num">{number(value)}</td>
+            <td class="num dim">{share(value, sent)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

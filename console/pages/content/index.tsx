@@ -1,0 +1,33 @@
+// Content: what do we say? Templates, lists, schedules, experiences and images.
+import { pathTo, place } from "../../app/router.ts";
+import { Page } from "../../components/page.tsx";
+import { Assets } from "./assets.tsx";
+import { Experiences } from "./experiences.tsx";
+import { Lists } from "./lists.tsx";
+import { Schedules } from "./schedules.tsx";
+import { Templates } from "./templates.tsx";
+
+const tabs = [
+  { id: "", label: "Templates", View: Templates },
+  { id: "lists", label: "Lists", View: Lists },
+  { id: "schedules", label: "Schedules", View: Schedules },
+  { id: "experiences", label: "Experiences", View: Experiences },
+  { id: "assets", label: "Images", View: Assets },
+] as const;
+
+export function View() {
+  const [id = ""] = place.value.parts;
+  const tab = tabs.find((one) => one.id === id) ?? tabs[0];
+  return (
+    <Page title="Content" about="What you say, to whom again and again, and what the app shows.">
+      <nav class="tabs" aria-label="Content">
+        {tabs.map(({ id: name, label }) => (
+          <a key={name} href={pathTo("content", name)} aria-current={name === tab.id ? "page" : undefined}>
+            {label}
+          </a>
+        ))}
+      </nav>
+      <tab.View />
+    </Page>
+  );
+}

@@ -1,0 +1,154 @@
+// When messages arrive and are opened: a week of hours in one hue, its values on focus, and the same as a table.
+import { useState } from "preact/hooks";
+import type { Heatmap as Cell } from "../../../sdk/src/types.gen.ts";
+import { useQuery } from "../../app/query.ts";
+import { place, setQuery } from "../../app/router.ts";
+import { number } from "../../app/time.ts";
+import { Card } from "../../components/page.tsx";
+import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
+
+/** Monday first; the API counts from Sunday. */
+const WEEKDAYS = [1, 2, 3, 4, 5, 6, 0];
+const NAMES = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
+const LEVELS = 7;
+const EVERY_MS = 10_000;
+
+type Measure = "opened" | "delivered";
+type Hour = { weekday: number; hour: number };
+
+const hourName = (hour: number): string => `${String(hour).padStart(2, "0")}:00`;
+const nameOf = ({ weekday, hour }: Hour): string => `${NAMES[weekday]} ${hourName(hour)} UTC`;
+
+/** 0 for none, then six equal steps up to the highest value. */
+const levelOf = (value: number, most: number): number => (value === 0 ? 0 : Math.ceil((value / most) * (LEVELS - 1)));
+
+export function Heatmap({ days }: { days: number }) {
+  const heatmap = useQuery("insights.getHeatmap", [{ days }], { every: EVERY_MS });
+  const measure: Measure = place.value.query.get("measure") === "delivered" ? "delivered" : "opened";
+  return (
+    <Card
+      title="When people read"
+      actions={
+        <select
+          class="small"
+          aria-label="Measure"
+          value={measure}
+          onInput={(event) => setQuery({ measure: event.currentTarget.value })}
+        >
+          <option value="opened">Opened</option>
+          <option value="delivered">Delivered</option>
+        </select>
+      }
+    >
+      <Loaded query={heatmap} skeleton={<Skeleton rows={7} />}>
+        {({ cells }) =>
+          cells.length === 0 ? (
+            <Empty title={`No message was delivered in the last ${days} days.`} />
+          ) : (
+            <Week cells={cells} measure={measure} />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function Week({ cells, measure }: { cells: readonly Cell[]; measure: Measure }) {
+  const byHour = new Map(cells.map((cell) => [`${cell.weekday} ${cell.hour}`, cell]));
+  const most = Math.max(1, ...cells.map((cell) => cell[measure]));
+  const best = cells.reduce((top, cell) => (cell[measure] > top[measure] ? cell : top));
+  const [at, setAt] = useState<Hour>({ weekday: best.weekday, hour: best.hour });
+  const cellAt = ({ weekday, hour }: Hour) => byHour.get(`${weekday} ${hour}`) ?? { delivered: 0, opened: 0 };
+  const chosen = cellAt(at);
+  const move = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
+    const row = WEEKDAYS.indexOf(at.weekday);
+    const steps: Record<string, readonly [number, number]> = {
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+    };
+    const step = steps[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const weekday = WEEKDAYS[(row + step[0] + 7) % 7] ?? 1;
+    const hour = (at.hour + step[1] + 24) % 24;
+    setAt({ weekday, hour });
+    event.currentTarget.querySelector<HTMLElement>(`[data-hour="${weekday} ${hour}"]`)?.focus();
+  };
+  return (
+    <>
+      <div class="table-wrap plain">
+        {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: arrow keys move among the hours */}
+        <table class="heatmap" role="grid" aria-label={`${measure} by weekday and hour in UTC`} onKeyDown={move}>
+          <thead>
+            <tr>
+              <th scope="col">
+                <span class="unseen">Weekday, hour in </span>UTC
+              </th>
+              {HOURS.map((hour) => (
+                <th key={hour} scope="col">
+                  {hour % 3 === 0 ? hour : <span class="unseen">{hour}</span>}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {WEEKDAYS.map((weekday) => (
+              <tr key={weekday}>
+                <th scope="row">{NAMES[weekday]?.slice(0, 3)}</th>
+                {HOURS.map((hour) => {
+                  const value = cellAt({ weekday, hour })[measure];
+                  const isHere = at.weekday === weekday && at.hour === hour;
+                  const choose = () => setAt({ weekday, hour });
+                  return (
+                    <td
+                      key={hour}
+                      // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a cell of the grid
+                      role="gridcell"
+                      class={`heat-${levelOf(value, most)}`}
+                      tabIndex={isHere ? 0 : -1}
+                      data-hour={`${weekday} ${hour}`}
+                      onFocus={choose}
+                      onMouseOver={choose}
+                    >
+                      <span class="unseen">{number(value)}</span>
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div class="heatmap-foot">
+        <output>
+          <b>{nameOf(at)}</b>: {number(chosen.delivered)} delivered, {number(chosen.opened)} opened
+        </output>
+        <span class="scale" aria-hidden="true">
+          0
+          {Array.from({ length: LEVELS }, (_, level) => (
+            <i key={level} class={`heat-${level}`} />
+          ))}
+          {number(most)}
+        </span>
+      </div>
+      <details>
+        <summary>As a table</summary>
+        <Table
+          caption="Messages by weekday and hour"
+          rows={[...cells].sort((a, b) => b[measure] - a[measure])}
+          keyOf={({ weekday, hour }) => `${weekday} ${hour}`}
+          columns={[
+            { title: "Weekday", cell: ({ weekday }) => NAMES[weekday] },
+            { title: "Hour, UTC", cell: ({ hour }) => hourName(hour) },
+            { title: "Delivered", isNumber: true, cell: ({ delivered }) => number(delivered) },
+            { title: "Opened", isNumber: true, cell: ({ opened }) => number(opened) },
+          ]}
+        />
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+// Insights: when do people read, what brought conversions, and what happened meanwhile? Each panel fails alone.
+import { place, setQuery } from "../../app/router.ts";
+import { now } from "../../app/time.ts";
+import { Page } from "../../components/page.tsx";
+import { Annotations } from "./annotations.tsx";
+import { Heatmap } from "./heatmap.tsx";
+import { Sources } from "./sources.tsx";
+
+const RANGES = [7, 30, 90] as const;
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+export function View() {
+  const asked = Number(place.value.query.get("days"));
+  const days = RANGES.find((one) => one === asked) ?? 30;
+  // Whole hours, so that the same range is the same read.
+  const start = new Date(Math.floor(now() / HOUR_MS) * HOUR_MS - days * DAY_MS).toISOString();
+  return (
+    <Page
+      title="Insights"
+      about="When people read, what made them convert, and what happened meanwhile."
+      actions={
+        <select
+          aria-label="Range"
+          value={String(days)}
+          onInput={(event) => setQuery({ days: event.currentTarget.value })}
+        >
+          {RANGES.map((one) => (
+            <option key={one} value={String(one)}>
+              Last {one} days
+            </option>
+          ))}
+        </select>
+      }
+    >
+      <Heatmap days={days} />
+      <Sources start={start} />
+      <Annotations start={start} />
+    </Page>
+  );
+}

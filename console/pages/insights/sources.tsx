@@ -1,0 +1,120 @@
+// What brought conversions and revenue, and the funnel of one campaign or journey.
+import type { ComponentChildren } from "preact";
+import type { InsightsGetSummaryQuery, Summary } from "../../../sdk/src/types.gen.ts";
+import { type Query, useQuery } from "../../app/query.ts";
+import { pathTo, place, setQuery } from "../../app/router.ts";
+import { channelName } from "../../app/sentences.ts";
+import { number } from "../../app/time.ts";
+import { SelectField } from "../../components/field.tsx";
+import { Funnel } from "../../components/funnel.tsx";
+import { Card } from "../../components/page.tsx";
+import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
+
+const GROUPS = ["campaign", "journey", "channel"] as const;
+const TITLES = { campaign: "Campaigns", journey: "Journeys", channel: "Channels" };
+type Group = InsightsGetSummaryQuery["group_by"];
+type Named = { id: string; name: string };
+
+export function Sources({ start }: { start: string }) {
+  const { query } = place.value;
+  const group = GROUPS.find((one) => one === query.get("by")) ?? "campaign";
+  const summary = useQuery("insights.getSummary", [{ group_by: group, start }]);
+  const campaigns = useQuery("campaigns.list", [{ page_size: 100 }], { when: group === "campaign" });
+  const journeys = useQuery("journeys.list", [], { when: group === "journey" });
+  const named: readonly Named[] = (group === "campaign" ? campaigns.data?.items : journeys.data?.journeys) ?? [];
+  const namesError = group === "channel" ? undefined : (campaigns.error ?? journeys.error);
+  const source = query.get("source") || summary.data?.rows[0]?.source_id || named[0]?.id;
+  const nameOf = (id: string) =>
+    group === "channel" ? channelName(id) : (named.find((one) => one.id === id)?.name ?? <code>{id}</code>);
+  return (
+    <div class={group === "channel" ? "stack" : "grid wide"}>
+      <Card
+        title="Top sources"
+        flush
+        actions={
+          <select
+            class="small"
+            aria-label="Sources"
+            value={group}
+            onInput={(event) => setQuery({ by: event.currentTarget.value, source: undefined })}
+          >
+            {GROUPS.map((one) => (
+              <option key={one} value={one}>
+                {TITLES[one]}
+              </option>
+            ))}
+          </select>
+        }
+      >
+        <Top summary={summary} group={group} source={source} nameOf={nameOf} />
+      </Card>
+      {group !== "channel" && (
+        <Card title="Funnel">
+          {namesError && <Failure error={namesError} />}
+          {named.length > 0 && (
+            <SelectField
+              label={group === "campaign" ? "Campaign" : "Journey"}
+              value={source ?? ""}
+              options={named.map(({ id, name }) => ({ value: id, label: name }))}
+              onInput={(id) => setQuery({ source: id })}
+            />
+          )}
+          {source ? (
+            <OneFunnel group={group} source={source} start={start} />
+          ) : (
+            !namesError && <p class="dim">There is no {group} yet whose messages could be counted.</p>
+          )}
+        </Card>
+      )}
+    </div>
+  );
+}
+
+interface TopProps {
+  summary: Query<{ rows: Summary[] }>;
+  group: Group;
+  source: string | undefined;
+  nameOf: (id: string) => ComponentChildren;
+}
+
+function Top({ summary, group, source, nameOf }: TopProps) {
+  const { query } = place.value;
+  const select = ({ source_id }: Summary) =>
+    pathTo("insights", "", { ...Object.fromEntries(query), source: source_id });
+  return (
+    <Loaded query={summary} skeleton={<Skeleton rows={4} />}>
+      {({ rows }) =>
+        rows.length === 0 ? (
+          <Empty
+            title="No conversion followed a message in this time."
+            action={<a href={pathTo("settings", "conversions")}>Say which event counts</a>}
+          >
+            Each conversion counts for the last message delivered before it.
+          </Empty>
+        ) : (
+          <Table
+            caption="Top sources"
+            rows={rows}
+            keyOf={({ source_id }) => source_id}
+            {...(group !== "channel" && { hrefOf: select, selected: source })}
+            columns={[
+              { title: TITLES[group].slice(0, -1), cell: ({ source_id }) => nameOf(source_id) },
+              { title: "Conversions", isNumber: true, cell: ({ conversions }) => number(conversions) },
+              { title: "Revenue", isNumber: true, cell: ({ revenue_cents }) => number(revenue_cents / 100) },
+            ]}
+          />
+        )
+      }
+    </Loaded>
+  );
+}
+
+function OneFunnel({ group, source, start }: { group: "campaign" | "journey"; source: string; start: string }) {
+  const funnel = useQuery("insights.getFunnel", [{ source_type: group, source_id: source, start }]);
+  return (
+    <Loaded query={funnel} skeleton={<Skeleton rows={5} />}>
+      {(found) => <Funnel of={found} caption={`Funnel of the ${group}`} />}
+    </Loaded>
+  );
+}

@@ -1,0 +1,70 @@
+// A signed-in tab of the console that collects its faults, and the check of its accessibility.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { ServiceProcess } from "./service-process.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+export const SETTLE_MS = 20_000;
+
+interface Tab {
+  context: BrowserContext;
+  page: Page;
+  /** Goes to a page of the workspace without loading the console anew. */
+  visit(path: string): Promise<void>;
+}
+
+interface Bench {
+  service: ServiceProcess;
+  browser: Browser;
+  /** What no page may cause is added here. */
+  faults: string[];
+}
+
+/** A signed-in tab of its own browser profile. */
+export async function openTab({ service, browser, faults }: Bench, role = "owner"): Promise<Tab> {
+  const context = await browser.newContext({
+    locale: "en-GB",
+    timezoneId: "Europe/Berlin",
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: "reduce",
+    // axe is injected past the policy of the page, as an extension would be.
+    bypassCSP: false,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(SETTLE_MS);
+  page.on("pageerror", (error) => faults.push(`fault: ${error.message}`));
+  page.on("console", (message) => {
+    const isExpected = /status of (401|403|404|422|429|500)|ERR_INTERNET_DISCONNECTED/.test(message.text());
+    if (message.type() === "error" && !isExpected) faults.push(`console: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(service.url) && !/^(data|blob|about):/.test(request.url()))
+      faults.push(`foreign request: ${request.url()}`);
+  });
+  await page.route("**/_local/tokens", (route) =>
+    route.continue({ postData: JSON.stringify({ ...(route.request().postDataJSON() as object), role }) }),
+  );
+  await page.goto(`${service.url}/console#demo`);
+  await page.locator("nav.nav").waitFor();
+  const visit = async (path: string) => {
+    const address = `/console/w/${service.tenant}/${path}`;
+    await page.evaluate(
+      `history.pushState(null, "", ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent("popstate"))`,
+    );
+    await page.locator("main h1").waitFor();
+    await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+  };
+  return { context, page, visit };
+}
+
+interface AxeResult {
+  id: string;
+  nodes: string[];
+}
+
+export async function violations(page: Page): Promise<AxeResult[]> {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
+  return page.evaluate(`axe.run(document, { resultTypes: ["violations"], iframes: false })
+    .then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html.slice(0, 200)) })))`);
+}
