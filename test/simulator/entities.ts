@@ -86,6 +86,10 @@ export function audienceOf(chunks: readonly Item[]): Audience {
   return audience;
 }
 
+/** Those whom a chunk sends to. */
+export const peopleOf = (chunk: Item): string[] =>
+  chunkOf(rowOf(ChunkItem, chunk)).recipients.map(({ subscriber }) => subscriber);
+
 /** Every item of a kind, of all tenants. */
 export function* itemsOf({ partitions, under }: Mirror, kind: string): Generator<{ tenant: string; item: Item }> {
   for (const pk of partitions()) {

@@ -1,22 +1,26 @@
 // Who was touched by which send and when, as seen from outside: by providers, by inboxes and by the claims of chunks.
 import { SECOND } from "../../shared/clock.ts";
+import { progressOf } from "../../shared/rules/progress-text.ts";
 import { isHeldOut } from "../../shared/rules/split.ts";
-import { inboxRow } from "./entities.ts";
+import { inboxRow, peopleOf } from "./entities.ts";
 import { isSurelyIn, mustHold, type Send } from "./ledger.ts";
 import { type ProviderBook, providerBook } from "./provider-book.ts";
+import type { Call } from "./providers.ts";
 import type { SimWorld } from "./world.ts";
 
 /** Something happened at some time of a span; `isSure`: it certainly did. */
 export interface Span {
   from: number;
   to: number;
+  /** When it was handed over, at the latest: a round that a crash interrupts hands over long after its time. */
+  doneBy: number;
   isSure: boolean;
 }
 
 export interface Touches {
   /** When the chunks of a job were claimed for the first time, the first and the last of them. */
   claimed(job: string): { from: number; to: number } | undefined;
-  /** The times at which a subscriber got a message of a job, delivered for all that is known. */
+  /** The times of the rounds in which a subscriber got a message of a job, delivered for all that is known (AMB-109). */
   deliveries(job: string, subscriber: string): Span[];
   /** When a job first had to do with a subscriber, at the latest. */
   first(job: string, subscriber: string): number | undefined;
@@ -35,7 +39,12 @@ export function touchesOf(world: SimWorld): Touches {
   const { kernel, profile } = world;
   const book: ProviderBook = providerBook(world);
   const claims = new Map<string, { from: number; to: number }>();
-  const inboxes = new Map<string, Map<string, number[]>>();
+  const inboxes = new Map<string, Map<string, Handover[]>>();
+  const handovers = new Map<Call, Handover>();
+  const rounds = createRounds(world);
+  world.onProviderCall((call) => {
+    handovers.set(call, { at: call.at, begun: rounds.begun(call.job, call.subscriber) ?? call.at });
+  });
   world.onCommit(({ pk, sk, before, after }) => {
     if (before || !after) return;
     const [, , kind, job = ""] = pk.split("#");
@@ -46,11 +55,18 @@ export function touchesOf(world: SimWorld): Touches {
     }
     const row = inboxRow(pk, sk);
     if (!row) return;
-    const ofJob = inboxes.get(String(after.job)) ?? new Map<string, number[]>();
-    inboxes.set(String(after.job), ofJob);
-    ofJob.set(row.subscriber, [...(ofJob.get(row.subscriber) ?? []), now]);
+    const sender = String(after.job);
+    const ofJob = inboxes.get(sender) ?? new Map<string, Handover[]>();
+    inboxes.set(sender, ofJob);
+    const handover = { at: now, begun: rounds.begun(sender, row.subscriber) ?? now };
+    ofJob.set(row.subscriber, [...(ofJob.get(row.subscriber) ?? []), handover]);
   });
   const around = (at: number) => ({ from: at - ROUND_MS - profile.skewMs, to: at + profile.skewMs + 1 });
+  const spanOf = ({ at, begun }: Handover, isSure: boolean): Span => ({
+    ...around(begun),
+    doneBy: around(at).to,
+    isSure,
+  });
   const touches: Touches = {
     claimed: (job) => {
       const found = claims.get(job);
@@ -58,21 +74,48 @@ export function touchesOf(world: SimWorld): Touches {
     },
     first: (job, subscriber) => {
       const calls = [...(book.calls.get(job)?.get(subscriber)?.values() ?? [])].flat().map(({ at }) => at);
-      const times = [...calls, ...(inboxes.get(job)?.get(subscriber) ?? [])].map((at) => around(at).to);
+      const times = [...calls, ...(inboxes.get(job)?.get(subscriber) ?? []).map(({ at }) => at)].map(
+        (at) => around(at).to,
+      );
       return times.length > 0 ? Math.min(...times) : undefined;
     },
     treated: (job) => new Set([...(book.calls.get(job)?.keys() ?? []), ...(inboxes.get(job)?.keys() ?? [])]),
     deliveries: (job, subscriber) => [
-      ...(inboxes.get(job)?.get(subscriber) ?? []).map((at) => ({ ...around(at), isSure: true })),
-      ...[...(book.calls.get(job)?.get(subscriber)?.values() ?? [])]
-        .flat()
-        .flatMap((call) =>
-          call.told?.status === "accepted" ? [{ ...around(call.at), isSure: !book.isLost(call) }] : [],
-        ),
+      ...(inboxes.get(job)?.get(subscriber) ?? []).map((handover) => spanOf(handover, true)),
+      ...[...(book.calls.get(job)?.get(subscriber)?.values() ?? [])].flat().flatMap((call) => {
+        const handover = handovers.get(call);
+        return handover && call.told?.status === "accepted" ? [spanOf(handover, !book.isLost(call))] : [];
+      }),
     ],
   };
   books.set(world, touches);
   return touches;
+}
+
+interface Handover {
+  at: number;
+  /** When the claim of its round fixed the time of the round. */
+  begun: number;
+}
+
+/** The rounds of chunks, as their claims fix them (AMB-109). */
+function createRounds(world: SimWorld) {
+  const chunks = new Map<string, string>();
+  /** By chunk: the time of its round, by the clock of its process, and when that was first stored. */
+  const current = new Map<string, { time: number; begun: number }>();
+  world.onCommit(({ pk, sk, before, after }) => {
+    const [, , kind, job = ""] = pk.split("#");
+    if (kind !== "J" || !after) return;
+    const place = `${job} ${sk.slice(2)}`;
+    if (sk.startsWith("C#") && !before) for (const id of peopleOf(after)) chunks.set(`${job} ${id}`, place);
+    if (!sk.startsWith("K#") || after.closed) return;
+    const time = progressOf(after.progress?.toString()).at ?? Number(after.at);
+    if (current.get(place)?.time !== time) current.set(place, { time, begun: world.kernel.now() });
+  });
+  return {
+    begun: (job: string, subscriber: string): number | undefined =>
+      current.get(chunks.get(`${job} ${subscriber}`) ?? "")?.begun,
+  };
 }
 
 /** Those of a send's audience that its holdout keeps back, as far as is sure. */

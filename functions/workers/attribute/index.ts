@@ -8,11 +8,10 @@ import { conversionDefinitions, definitionFor } from "../../../shared/store/insi
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
-/**
- * A chunk writes the outcomes of a round within this time after it began. An event that came before them is looked at
- * again; later ones as long as a worker that stopped has left outcomes to be found.
- */
+/** A chunk writes the outcomes of a round within this time after it began: an event that came before them waits for them. */
 const ROUND_MS = 2 * MINUTE;
+/** Those of a worker that stopped are written by its successor, with the time of the same round: by then. */
+const LATE_MS = 15 * MINUTE;
 /** For each definition, the newest events of an anonymous id that become conversions when it is identified. */
 const MAX_EVENTS = 200;
 
@@ -32,8 +31,9 @@ export const attribute = queueWorker(
       "subscriber" in actor ? actor.subscriber : (await ownersOf(store, [actor.anonymous])).get(actor.anonymous);
     if (subscriber === undefined) return;
     const isOpen = await recordConversion(store, subscriber, event, definition);
-    const isFresh = clock.now() - Date.parse(event.occurred_at) < ROUND_MS;
-    if (isOpen || isFresh) await queue.send([message], { delaySeconds: ROUND_MS / SECOND });
+    const age = clock.now() - Date.parse(event.occurred_at);
+    const waitMs = isOpen || age < ROUND_MS ? ROUND_MS : LATE_MS - age;
+    if (waitMs > 0) await queue.send([message], { delaySeconds: Math.ceil(waitMs / SECOND) });
   },
 );
 

@@ -1,5 +1,6 @@
 // Every purchase is counted for exactly the sends whose window holds it: in the lift of a send for both groups from the
 // time of its claim, in funnels and reports from the time at which a message was handed over (D-ATTRIB).
+import { MINUTE } from "../../../shared/clock.ts";
 import { isHeldOut } from "../../../shared/rules/split.ts";
 import type { Invariant } from "../invariant.ts";
 import type { Definition, Purchase, Send } from "../ledger.ts";
@@ -7,6 +8,9 @@ import { ask } from "../questions.ts";
 import type { Tenant } from "../tenants.ts";
 import { heldOutOf, type Span, type Touches, touchesOf } from "../touches.ts";
 import type { SimWorld } from "../world.ts";
+
+/** What is handed over so much later than its round began is found for the purchases in between (they are looked at for 15). */
+const LATE_MS = 10 * MINUTE;
 
 interface Bounds {
   must: number;
@@ -51,7 +55,7 @@ async function checkLift(
   const lasting = treated.filter((id) => !isErased(world, id));
   /** A chunk that a crash interrupts is known to concern its remaining recipients only when it goes on. */
   const known = (person: string) => (world.profile.crash > 0 ? (touches.first(job, person) ?? claimed.to) : claimed.to);
-  const spanOf = (person: string): Span => ({ ...claimed, to: Math.max(claimed.to, known(person)), isSure: true });
+  const spanOf = (person: string) => waitedFor(world, person, { ...claimed, doneBy: known(person), isSure: true });
   const bounds = (people: readonly string[]) => converters(world, people, (person) => [spanOf(person)], definition);
   const { must } = bounds(lasting);
   const { may } = bounds(treated);
@@ -81,7 +85,8 @@ async function checkReport(
   const { status, body: report } = await ask(world, tenant, "GET /api/v1/campaigns/{id}/report", { params: { id } });
   if (status !== 200) return;
   const people = [...new Set(jobs.flatMap((job) => [...touches.treated(job)]))];
-  const spansOf = (person: string) => jobs.flatMap((job) => touches.deliveries(job, person));
+  const spansOf = (person: string) =>
+    jobs.flatMap((job) => touches.deliveries(job, person)).map((span) => waitedFor(world, person, span));
   check("converted", report.converted, converters(world, people, spansOf, definition), id);
   const counted = ofPeople(world, people).map((purchase) => ({
     cents: purchase.cents,
@@ -96,6 +101,10 @@ const everybodyOf = ({ ledger }: SimWorld, { tenant }: Send): string[] =>
   [...ledger.people.values()].filter((person) => person.tenant === tenant).map(({ id }) => id);
 
 const isErased = ({ ledger }: SimWorld, person: string) => ledger.people.get(person)?.erasingSince !== undefined;
+
+/** What somebody bought who was erased in the meantime is not looked at again. */
+const waitedFor = (world: SimWorld, person: string, span: Span): Span =>
+  isErased(world, person) ? span : { ...span, doneBy: span.doneBy - LATE_MS };
 
 const ofPeople = ({ ledger }: SimWorld, people: readonly string[]): Purchase[] =>
   ledger.purchases.filter(({ person }) => people.includes(person));
@@ -117,6 +126,6 @@ function converters(
 }
 
 const within = (spans: readonly Span[], at: number, windowMs: number) => ({
-  must: spans.some(({ from, to, isSure }) => isSure && to <= at && at <= from + windowMs),
+  must: spans.some(({ from, to, doneBy, isSure }) => isSure && Math.max(to, doneBy) <= at && at <= from + windowMs),
   may: spans.some(({ from, to }) => from <= at && at <= to + windowMs),
 });

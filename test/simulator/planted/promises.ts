@@ -88,8 +88,15 @@ export const promisesBugs: readonly Bug[] = [
     name: "a conversion is looked for once",
     area: "conversions",
     file: "functions/workers/attribute/index.ts",
-    find: "    if (isOpen || isFresh) await queue.send([message], { delaySeconds: ROUND_MS / SECOND });\n",
-    replace: "",
+    find: "if (waitMs > 0) await",
+    replace: "if (waitMs > LATE_MS) await",
+  },
+  {
+    name: "a conversion is looked for in its first minutes only",
+    area: "conversions",
+    file: "functions/workers/attribute/index.ts",
+    find: "const LATE_MS = 15 * MINUTE;",
+    replace: "const LATE_MS = ROUND_MS;",
   },
   {
     name: "the events before an identification convert nothing",
