@@ -1,184 +1,225 @@
 // Rows of conditions over the attributes and events that the workspace knows; JSON for rules that rows cannot show.
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import type { SegmentRule } from "../../sdk/src/types.gen.ts";
 import { useQuery } from "../app/query.ts";
 import { Button } from "./button.tsx";
-import { TextField } from "./field.tsx";
-import { type AttributeRow, type EventRow, operators, type Row, type Rows, rowsOf, ruleOf } from "./rule-model.ts";
-
-const NEW_ATTRIBUTE: AttributeRow = { kind: "attribute", key: "", operator: "$eq", value: "" };
-const NEW_EVENT: EventRow = { kind: "event", name: "", bound: "min", count: 1, within: "30d" };
+import { Choices, TextField } from "./field.tsx";
+import { emptyRow, frequencies, isComplete, operators, type Row, type Rows, rowsOf, ruleOf } from "./rule-model.ts";
 
 interface RuleBuilderProps {
   rule: SegmentRule | undefined;
   /** Undefined while the rule is not complete. */
   onInput: (rule: SegmentRule | undefined) => void;
+  /** What the API says about the rule. */
   fault?: string | undefined;
+}
+
+function parsed(text: string): SegmentRule | undefined {
+  try {
+    return JSON.parse(text) as SegmentRule;
+  } catch {
+    // Not JSON yet: it is being typed.
+    return undefined;
+  }
 }
 
 export function RuleBuilder({ rule, onInput, fault }: RuleBuilderProps) {
   const [rows, setRows] = useState<Rows | undefined>(() =>
-    rule ? rowsOf(rule) : { op: "and", rows: [NEW_ATTRIBUTE] },
+    rule ? rowsOf(rule) : { op: "and", rows: [emptyRow("attribute")] },
   );
-  const [text, setText] = useState(() => JSON.stringify(rule ?? {}, null, 2));
-  const [isJson, setJson] = useState(rows === undefined);
-  const keys = useQuery("segments.listAttributeKeys", []);
-  const events = useQuery("segments.listEventNames", []);
-  const change = (next: Rows) => {
-    setRows(next);
-    const made = ruleOf(next);
-    setText(JSON.stringify(made, null, 2));
-    const isWhole = next.rows.every((row) =>
-      row.kind === "event" ? row.name : row.key && (row.value !== "" || row.operator === "$exists"),
-    );
-    onInput(isWhole && next.rows.length > 0 ? made : undefined);
-  };
-  const changeText = (next: string) => {
-    setText(next);
-    try {
-      const made = JSON.parse(next) as SegmentRule;
-      setRows(rowsOf(made));
-      onInput(made);
-    } catch {
-      // Not JSON yet: the rule is not complete.
-      onInput(undefined);
-    }
-  };
-  const set = (at: number, row: Row) =>
-    rows && change({ ...rows, rows: rows.rows.map((one, n) => (n === at ? row : one)) });
-
-  if (isJson || !rows)
+  const [text, setText] = useState(() => (rule ? JSON.stringify(rule, null, 2) : ""));
+  if (rows)
     return (
       <div class="stack tight">
-        <TextField label="Rule as JSON" rows={12} code value={text} onInput={changeText} fault={fault} />
-        {rows && (
-          <div class="actions">
-            <Button kind="quiet" onClick={() => setJson(false)}>
-              Show as rows
-            </Button>
-          </div>
-        )}
-      </div>
-    );
-  return (
-    <div class="stack tight rule">
-      <datalist id="known-keys">
-        {keys.data?.keys.map((key) => (
-          <option key={key} value={key} />
-        ))}
-      </datalist>
-      <datalist id="known-events">
-        {events.data?.names.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-      {rows.rows.map((row, n) => (
-        <div key={n} class="rule-row">
-          {n === 0 ? (
-            <span class="dim">People whose</span>
-          ) : (
-            <select
-              aria-label="Both or either"
-              value={rows.op}
-              onInput={(event) => change({ ...rows, op: event.currentTarget.value as Rows["op"] })}
-            >
-              <option value="and">and</option>
-              <option value="or">or</option>
-            </select>
-          )}
-          {row.kind === "attribute" ? (
-            <AttributeInputs row={row} n={n} set={(next) => set(n, next)} />
-          ) : (
-            <EventInputs row={row} n={n} set={(next) => set(n, next)} />
-          )}
+        <RowsForm
+          rows={rows}
+          onRows={(next) => {
+            setRows(next);
+            onInput(isComplete(next) ? ruleOf(next) : undefined);
+          }}
+        />
+        {fault && <p class="fault">{fault}</p>}
+        <div class="actions">
           <Button
             kind="quiet"
-            icon="cross"
-            label={`Remove condition ${n + 1}`}
-            onClick={() => change({ ...rows, rows: rows.rows.filter((_, at) => at !== n) })}
-          />
+            onClick={() => {
+              setText(JSON.stringify(ruleOf(rows), null, 2));
+              setRows(undefined);
+            }}
+          >
+            Show as JSON
+          </Button>
         </div>
-      ))}
-      {fault && <span class="fault">{fault}</span>}
+      </div>
+    );
+  const current = parsed(text);
+  const shown = current && rowsOf(current);
+  return (
+    <div class="stack tight">
+      <TextField
+        label="Rule as JSON"
+        code
+        rows={14}
+        value={text}
+        fault={fault}
+        onInput={(next) => {
+          setText(next);
+          onInput(parsed(next));
+        }}
+      />
       <div class="actions">
-        <Button icon="plus" onClick={() => change({ ...rows, rows: [...rows.rows, NEW_ATTRIBUTE] })}>
-          Attribute
-        </Button>
-        <Button icon="plus" onClick={() => change({ ...rows, rows: [...rows.rows, NEW_EVENT] })}>
-          Event
-        </Button>
-        <Button kind="quiet" onClick={() => setJson(true)}>
-          Show as JSON
+        <Button kind="quiet" refusal={shown ? undefined : "Rows cannot show this rule."} onClick={() => setRows(shown)}>
+          Show as rows
         </Button>
       </div>
     </div>
   );
 }
 
-function AttributeInputs({ row, n, set }: { row: AttributeRow; n: number; set: (row: Row) => void }) {
+function RowsForm({ rows: { op, rows }, onRows }: { rows: Rows; onRows: (rows: Rows) => void }) {
+  const id = useId();
+  const keys = useQuery("segments.listAttributeKeys", []);
+  const names = useQuery("segments.listEventNames", []);
+  const replace = (n: number, row: Row) => onRows({ op, rows: rows.map((old, i) => (i === n ? row : old)) });
+  const add = (kind: Row["kind"]) => onRows({ op, rows: [...rows, emptyRow(kind)] });
+  return (
+    <>
+      {rows.length > 1 && (
+        <Choices
+          legend="They belong to it if"
+          name={`${id}-op`}
+          value={op}
+          onInput={(value) => onRows({ op: value as Rows["op"], rows })}
+          options={[
+            { value: "and", label: "all of these hold" },
+            { value: "or", label: "any of these holds" },
+          ]}
+        />
+      )}
+      <datalist id={`${id}-keys`}>
+        {keys.data?.keys.map((value) => (
+          <option key={value} value={value} />
+        ))}
+      </datalist>
+      <datalist id={`${id}-names`}>
+        {names.data?.names.map((value) => (
+          <option key={value} value={value} />
+        ))}
+      </datalist>
+      <ol class="stack tight">
+        {rows.map((row, n) => (
+          <li class="condition" key={n}>
+            {row.kind === "attribute" ? (
+              <AttributeFields row={row} n={n} list={`${id}-keys`} onRow={(next) => replace(n, next)} />
+            ) : (
+              <EventFields row={row} n={n} list={`${id}-names`} onRow={(next) => replace(n, next)} />
+            )}
+            <Button
+              kind="quiet"
+              icon="cross"
+              label={`Remove condition ${n + 1}`}
+              onClick={() => onRows({ op, rows: rows.filter((_, i) => i !== n) })}
+            />
+          </li>
+        ))}
+      </ol>
+      <div class="actions">
+        <Button icon="plus" onClick={() => add("attribute")}>
+          Attribute
+        </Button>
+        <Button icon="plus" onClick={() => add("event")}>
+          Event
+        </Button>
+      </div>
+    </>
+  );
+}
+
+interface FieldsProps<K> {
+  row: Extract<Row, { kind: K }>;
+  n: number;
+  /** The id of the known names. */
+  list: string;
+  onRow: (row: Row) => void;
+}
+
+function AttributeFields({ row, n, list, onRow }: FieldsProps<"attribute">) {
+  const needsValue = row.operator !== "has" && row.operator !== "lacks";
   return (
     <>
       <input
-        aria-label={`Attribute of condition ${n + 1}`}
-        list="known-keys"
-        placeholder="attribute"
+        aria-label={`Attribute ${n + 1}`}
+        list={list}
+        placeholder="plan"
         value={row.key}
-        onInput={(event) => set({ ...row, key: event.currentTarget.value })}
+        onInput={(event) => onRow({ ...row, key: event.currentTarget.value })}
       />
       <select
-        aria-label={`Comparison of condition ${n + 1}`}
+        aria-label={`Comparison ${n + 1}`}
         value={row.operator}
-        onInput={(event) => set({ ...row, operator: event.currentTarget.value })}
+        onInput={(event) => onRow({ ...row, operator: event.currentTarget.value as typeof row.operator })}
       >
-        {Object.entries(operators).map(([operator, words]) => (
-          <option key={operator} value={operator}>
-            {words}
+        {operators.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
           </option>
         ))}
       </select>
-      {row.operator !== "$exists" && (
+      {needsValue && (
         <input
-          aria-label={`Value of condition ${n + 1}`}
-          placeholder="value"
+          aria-label={`Value ${n + 1}`}
+          placeholder={row.operator === "$in" || row.operator === "$nin" ? "free, pro" : "pro"}
+          title={'5 and true are a number and a boolean; "5" in quotes is text.'}
           value={row.value}
-          onInput={(event) => set({ ...row, value: event.currentTarget.value })}
+          onInput={(event) => onRow({ ...row, value: event.currentTarget.value })}
         />
       )}
     </>
   );
 }
 
-function EventInputs({ row, n, set }: { row: EventRow; n: number; set: (row: Row) => void }) {
+function EventFields({ row, n, list, onRow }: FieldsProps<"event">) {
   return (
     <>
-      <input
-        aria-label={`Event of condition ${n + 1}`}
-        list="known-events"
-        placeholder="event"
-        value={row.name}
-        onInput={(event) => set({ ...row, name: event.currentTarget.value })}
-      />
       <select
-        aria-label={`Bound of condition ${n + 1}`}
-        value={row.bound}
-        onInput={(event) => set({ ...row, bound: event.currentTarget.value as "min" | "max" })}
+        aria-label={`How often ${n + 1}`}
+        value={row.frequency}
+        onInput={(event) => onRow({ ...row, frequency: event.currentTarget.value as typeof row.frequency })}
       >
-        <option value="min">happened at least</option>
-        <option value="max">happened at most</option>
+        {frequencies.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
       </select>
+      {row.frequency !== "never" && (
+        <>
+          <input
+            class="short"
+            type="number"
+            min={1}
+            aria-label={`Times ${n + 1}`}
+            value={row.times}
+            onInput={(event) => onRow({ ...row, times: event.currentTarget.value })}
+          />
+          <span>times</span>
+        </>
+      )}
       <input
-        aria-label={`Times of condition ${n + 1}`}
-        type="number"
-        min={0}
-        value={row.count}
-        onInput={(event) => set({ ...row, count: Number(event.currentTarget.value) })}
+        aria-label={`Event ${n + 1}`}
+        list={list}
+        placeholder="order_placed"
+        value={row.name}
+        onInput={(event) => onRow({ ...row, name: event.currentTarget.value })}
       />
-      <span class="dim">times in</span>
+      <span>within</span>
       <input
-        aria-label={`Window of condition ${n + 1}`}
-        placeholder="30d"
+        class="short"
+        aria-label={`Within ${n + 1}`}
+        placeholder="ever"
+        title="30m, 24h or 7d; empty: at any time"
         value={row.within}
-        onInput={(event) => set({ ...row, within: event.currentTarget.value })}
+        onInput={(event) => onRow({ ...row, within: event.currentTarget.value })}
       />
     </>
   );

@@ -1,117 +1,139 @@
-// Rules as rows for people, and back: one group of attribute and event conditions. Deeper rules are edited as JSON.
+// A rule as rows that a form shows, and back. A rule that rows cannot show is edited as JSON.
 import type { AttributeRule, EventRule, RuleNode, SegmentRule } from "../../sdk/src/types.gen.ts";
 
-export interface AttributeRow {
-  kind: "attribute";
-  key: string;
-  operator: string;
-  value: string;
-}
-export interface EventRow {
-  kind: "event";
-  name: string;
-  /** At least or at most this often. */
-  bound: "min" | "max";
-  count: number;
-  within: string;
-}
-export type Row = AttributeRow | EventRow;
+export const operators = [
+  { value: "$eq", label: "is" },
+  { value: "$ne", label: "is not" },
+  { value: "$gt", label: "is more than" },
+  { value: "$gte", label: "is at least" },
+  { value: "$lt", label: "is less than" },
+  { value: "$lte", label: "is at most" },
+  { value: "$in", label: "is one of" },
+  { value: "$nin", label: "is none of" },
+  { value: "has", label: "is known" },
+  { value: "lacks", label: "is not known" },
+] as const;
+export type Operator = (typeof operators)[number]["value"];
+
+export const frequencies = [
+  { value: "min", label: "at least" },
+  { value: "max", label: "at most" },
+  { value: "never", label: "never" },
+] as const;
+export type Frequency = (typeof frequencies)[number]["value"];
+
+export type Row =
+  | { kind: "attribute"; key: string; operator: Operator; value: string }
+  | { kind: "event"; name: string; frequency: Frequency; times: string; within: string };
+
 export interface Rows {
   op: "and" | "or";
   rows: Row[];
 }
 
-export const operators: Record<string, string> = {
-  $eq: "is",
-  $ne: "is not",
-  $gt: "is more than",
-  $gte: "is at least",
-  $lt: "is less than",
-  $lte: "is at most",
-  $in: "is one of",
-  $nin: "is none of",
-  $exists: "is known",
-};
+type Scalar = string | number | boolean | null;
 
-const scalar = (text: string): string | number | boolean => {
-  if (text === "true" || text === "false") return text === "true";
-  return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
-};
-
-const operandOf = ({ operator, value }: AttributeRow): unknown => {
-  if (operator === "$exists") return value !== "false";
-  return operator === "$in" || operator === "$nin" ? value.split(",").map((one) => scalar(one.trim())) : scalar(value);
-};
-
-const nodeOf = (row: Row): RuleNode =>
-  row.kind === "attribute"
-    ? ({ attribute: { [row.key]: { [row.operator]: operandOf(row) } } } as AttributeRule)
-    : ({
-        event: { name: row.name, ...(row.within && { within: row.within }), frequency: { [row.bound]: row.count } },
-      } as EventRule);
-
-export const ruleOf = ({ op, rows }: Rows): SegmentRule => ({ group: { op, nodes: rows.map(nodeOf) } }) as SegmentRule;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function rowsOfNode(node: unknown): Row[] | undefined {
-  if (!isObject(node)) return undefined;
-  if (isObject(node.attribute)) {
-    const rows = Object.entries(node.attribute).flatMap(([key, condition]) =>
-      isObject(condition)
-        ? Object.entries(condition).map(
-            ([operator, value]): Row => ({
-              kind: "attribute",
-              key,
-              operator,
-              value: Array.isArray(value) ? value.join(", ") : String(value),
-            }),
-          )
-        : [],
-    );
-    return rows.every((row) => row.kind === "attribute" && Object.hasOwn(operators, row.operator)) ? rows : undefined;
-  }
-  if (isObject(node.event) && !node.event.where) {
-    const frequency = isObject(node.event.frequency) ? node.event.frequency : { min: 1 };
-    const bounds = Object.entries(frequency);
-    if (bounds.length !== 1) return undefined;
-    const [[bound, count] = ["min", 1]] = bounds;
-    return [
-      {
-        kind: "event",
-        name: String(node.event.name),
-        bound: bound === "max" ? "max" : "min",
-        count: Number(count),
-        within: String(node.event.within ?? ""),
-      },
-    ];
-  }
-  return undefined;
+/** `5`, `true` and `null` are what they look like; text in quotes, and everything else, is text. */
+export function scalarOf(text: string): Scalar {
+  const trimmed = text.trim();
+  if (/^(-?(0|[1-9]\d*)(\.\d+)?|true|false|null)$/.test(trimmed)) return JSON.parse(trimmed) as Scalar;
+  return /^".*"$/.test(trimmed) ? trimmed.slice(1, -1) : trimmed;
 }
 
-/** Undefined for a rule that rows cannot show. */
-export function rowsOf(rule: unknown): Rows | undefined {
-  if (!isObject(rule)) return undefined;
-  if (!isObject(rule.group)) {
-    const rows = rowsOfNode(rule);
-    return rows && { op: "and", rows };
+const textOf = (value: unknown): string =>
+  typeof value === "string" && scalarOf(value) !== value ? JSON.stringify(value) : String(value);
+
+const hasValue = (operator: Operator): boolean => operator !== "has" && operator !== "lacks";
+const isList = (operator: Operator): boolean => operator === "$in" || operator === "$nin";
+
+function nodeOf(row: Row): RuleNode {
+  if (row.kind === "event") {
+    const { name, frequency, times, within } = row;
+    const often = frequency === "never" ? { max: 0 } : { [frequency]: Number(times) };
+    return { event: { name, ...(within && { within }), frequency: often } };
   }
-  const { op, nodes } = rule.group;
-  const all = Array.isArray(nodes) ? nodes.map(rowsOfNode) : [undefined];
-  if (all.some((rows) => rows === undefined || (op === "or" && rows.length !== 1))) return undefined;
-  return { op: op === "or" ? "or" : "and", rows: all.flatMap((rows) => rows ?? []) };
+  const { key, operator, value } = row;
+  if (!hasValue(operator)) return { attribute: { [key]: { $exists: operator === "has" } } };
+  const operand = isList(operator) ? value.split(",").map(scalarOf) : scalarOf(value);
+  return { attribute: { [key]: { [operator]: operand } } };
+}
+
+export function ruleOf({ op, rows }: Rows): SegmentRule {
+  const nodes = rows.map(nodeOf);
+  return nodes.length === 1 && nodes[0] ? nodes[0] : { group: { op, nodes } };
+}
+
+/** Whether each row says enough to be counted. */
+export const isComplete = ({ rows }: Rows): boolean =>
+  rows.length > 0 &&
+  rows.every((row) =>
+    row.kind === "event"
+      ? row.name !== "" && (row.frequency === "never" || Number(row.times) > 0)
+      : row.key !== "" && (!hasValue(row.operator) || row.value.trim() !== ""),
+  );
+
+function attributeRow({ attribute }: AttributeRule): Row | undefined {
+  const [entry, another] = Object.entries(attribute);
+  if (!entry || another) return undefined;
+  const [key, conditions] = entry;
+  const [condition, second] = Object.entries(conditions);
+  if (!condition || second) return undefined;
+  const [operator, value] = condition;
+  if (operator === "$exists") return { kind: "attribute", key, operator: value === true ? "has" : "lacks", value: "" };
+  const known = operators.find((one) => one.value === operator);
+  if (!known) return undefined;
+  const text = Array.isArray(value) ? value.map(textOf).join(", ") : textOf(value);
+  return { kind: "attribute", key, operator: known.value, value: text };
+}
+
+const SHOWN = ["name", "within", "frequency"];
+
+function eventRow({ event }: EventRule): Row | undefined {
+  if (Object.keys(event).some((key) => !SHOWN.includes(key))) return undefined;
+  const { name, within = "", frequency = {} } = event;
+  const { min, max } = frequency;
+  if (min !== undefined && max !== undefined) return undefined;
+  if (max === 0) return { kind: "event", name, frequency: "never", times: "", within };
+  if (max !== undefined) return { kind: "event", name, frequency: "max", times: String(max), within };
+  return { kind: "event", name, frequency: "min", times: String(min ?? 1), within };
+}
+
+function rowOf(node: RuleNode): Row | undefined {
+  if (Object.keys(node).length !== 1) return undefined;
+  if ("attribute" in node) return attributeRow(node);
+  return "event" in node ? eventRow(node) : undefined;
+}
+
+/** A rule of one level as rows; undefined if rows cannot show it. */
+export function rowsOf(rule: SegmentRule): Rows | undefined {
+  const isGroup = "group" in rule && rule.group !== undefined;
+  if (!isGroup && "attribute" in rule && rule.attribute && "key" in rule.attribute) return undefined;
+  const op = isGroup ? rule.group.op : "and";
+  const nodes: readonly RuleNode[] = isGroup ? rule.group.nodes : [rule as RuleNode];
+  const rows = nodes.map(rowOf).filter((row) => row !== undefined);
+  return rows.length === nodes.length ? { op, rows } : undefined;
+}
+
+export const emptyRow = (kind: Row["kind"]): Row =>
+  kind === "attribute"
+    ? { kind, key: "", operator: "$eq", value: "" }
+    : { kind, name: "", frequency: "min", times: "1", within: "30d" };
+
+const labelOf = (list: readonly { value: string; label: string }[], wanted: string): string =>
+  list.find(({ value }) => value === wanted)?.label ?? wanted;
+
+function rowText(row: Row): string {
+  if (row.kind === "attribute") {
+    const label = labelOf(operators, row.operator);
+    return `${row.key} ${label}${hasValue(row.operator) ? ` ${row.value}` : ""}`;
+  }
+  const often = labelOf(frequencies, row.frequency) + (row.frequency === "never" ? "" : ` ${row.times} times`);
+  return `${row.name} ${often}${row.within ? ` in ${row.within}` : ""}`;
 }
 
 /** The rule in words, for lists and journeys. */
-export function ruleText(rule: unknown): string {
+export function ruleText(rule: SegmentRule | undefined): string {
+  if (!rule) return "…";
   const found = rowsOf(rule);
-  if (!found) return "a rule of its own";
-  return found.rows
-    .map((row) =>
-      row.kind === "attribute"
-        ? `${row.key} ${operators[row.operator]}${row.operator === "$exists" ? "" : ` ${row.value}`}`
-        : `${row.name} ${row.bound === "min" ? "at least" : "at most"} ${row.count} times${row.within ? ` in ${row.within}` : ""}`,
-    )
-    .join(found.op === "and" ? " and " : " or ");
+  return found?.rows.map(rowText).join(found.op === "and" ? " and " : " or ") ?? "a rule of its own";
 }

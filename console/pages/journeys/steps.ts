@@ -1,5 +1,5 @@
 // A step graph as an indented list: the order in which a person walks it, and changes that keep it a graph.
-import type { JourneyGraph, JourneyStep, JourneyTrigger } from "../../../sdk/src/types.gen.ts";
+import type { JourneyGraph, JourneyStep, JourneyTrigger, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { plural } from "../../app/time.ts";
 import { ruleText } from "../../components/rule-model.ts";
 
@@ -104,7 +104,7 @@ export function stepText(step: JourneyStep): string {
     case "delay":
       return durationText(settings.duration);
     case "branch":
-      return `whether ${ruleText(settings.condition)}`;
+      return `whether ${ruleText(settings.condition as SegmentRule | undefined)}`;
     case "wait_for_event":
       return `${settings.event_name ?? "…"}${settings.within ? `, at most ${durationText(settings.within)}` : ""}`;
     default:

@@ -1,7 +1,7 @@
 // What a condition of a rule wants, in words.
 import type { EventExpectation, Expectation } from "../../../sdk/src/types.gen.ts";
 import { plural } from "../../app/time.ts";
-import { operators } from "./rule.ts";
+import { operators } from "../../components/rule-model.ts";
 
 const DAY_SECONDS = 86_400;
 const HOUR_SECONDS = 3_600;

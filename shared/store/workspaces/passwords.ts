@@ -46,7 +46,7 @@ export async function makeToken(
   return { token, user };
 }
 
-/** The user whom a valid token of this purpose was mailed to. @throws 404. */
+/** The user that a valid token of this purpose was mailed to. @throws 404. */
 export async function userOfToken(platform: Platform, token: string, purpose: MailPurpose): Promise<UserRow> {
   const row = await platform.get(AccountToken, { digest: hashOf(token) });
   if (!row || row.purpose !== purpose || row.expires * SECOND <= platform.clock.now()) throw notFound("token");
