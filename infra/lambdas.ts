@@ -13,6 +13,7 @@ import {
   Tracing,
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { sendsToItself } from "../shared/worker.ts";
 import { type DeployedFunction, logicalIdOf } from "./functions.ts";
 import { baseStatements, declaredStatements, type StackResources, variablesOf } from "./grants.ts";
 import type { Settings } from "./settings.ts";
@@ -75,7 +76,7 @@ export function createLambdas(
         systemLogLevelV2: SystemLogLevel.WARN,
         logGroup,
         // AWS stops an invocation after about 16 hops through its own queue, unless this is allowed.
-        ...(sendsToItself(spec) && { recursiveLoop: RecursiveLoop.ALLOW }),
+        ...(sendsToItself(name, spec.grants) && { recursiveLoop: RecursiveLoop.ALLOW }),
         ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
       });
       (lambda.node.defaultChild as CfnFunction).overrideLogicalId(id);
@@ -83,10 +84,6 @@ export function createLambdas(
     }),
   );
 }
-
-/** Long work continues in another message of the worker's own queue. */
-const sendsToItself = ({ name, grants }: DeployedFunction): boolean =>
-  grants.some(({ on, actions }) => on === `queue:${name}` && actions.includes("sqs:SendMessage"));
 
 /** Named here, so that the gateway can name a function without depending on it. */
 export const functionNameOf = ({ stackName }: Settings, name: string): string => `${stackName}-${name}`;

@@ -5,6 +5,7 @@ import { SECOND } from "../shared/clock.ts";
 import { awsFailure } from "./aws/stand-in.ts";
 import { type Runner, runner } from "./clock.ts";
 import { type ResponseStream, responseStream, type StreamOut } from "./lambda-stream.ts";
+import { extended, isLoop, type Lineage } from "./lineage.ts";
 
 /** The event is the sender's JSON. Each handler declares the type that it gets. */
 export type Handler = (event: never, context: Context) => unknown;
@@ -16,6 +17,8 @@ interface Registration {
   /** How many environments there may be; further invocations wait in order. */
   concurrency?: number;
   memoryMb?: number;
+  /** Lambda's `RecursiveLoop: Allow`: a chain of messages may invoke the function any number of times. */
+  allowsLoops?: boolean;
 }
 
 export interface BufferedFunction extends Registration {
@@ -45,6 +48,8 @@ export interface Run extends Runner {
   readonly function: string;
   readonly requestId: string;
   readonly streaming: boolean;
+  /** The chain of messages that this invocation continues, itself included. */
+  readonly lineage: Lineage;
   /** Incremented with every change, so that progress can be detected. */
   changes: number;
 }
@@ -52,8 +57,10 @@ export interface Run extends Runner {
 export interface LambdaHost {
   register(spec: BufferedFunction): void;
   registerStreaming(spec: StreamingFunction): void;
-  /** The handler's result, or a `FunctionFailure`. */
-  invoke(name: string, event: unknown): Promise<unknown>;
+  /** The handler's result, or a `FunctionFailure`. @param lineage of the messages in the event */
+  invoke(name: string, event: unknown, lineage?: Lineage): Promise<unknown>;
+  /** Whether Lambda would stop the next invocation of this chain (recursive loop detection). */
+  stops(name: string, lineage: Lineage): boolean;
   /** Resolves when the handler and its stream have ended. */
   invokeStreaming(name: string, event: unknown, out: StreamOut): Promise<void>;
   /** Invocations in progress, of one function or of all. */
@@ -144,12 +151,14 @@ export function createLambdaHost({ clock, ids }: { clock: Clock; ids: Ids }): La
   const execute = async <T>(
     host: HostedFunction,
     work: (handler: AnyHandler, context: Context) => Promise<T>,
+    lineage: Lineage = new Map(),
   ): Promise<T> => {
     const environment = await acquire(host);
     const run: Run = {
       function: host.name,
       requestId: ids.uuid(),
       streaming: host.streaming,
+      lineage: extended(lineage, host.name),
       asleep: 0,
       outside: 0,
       changes: 0,
@@ -193,14 +202,16 @@ export function createLambdaHost({ clock, ids }: { clock: Clock; ids: Ids }): La
   return {
     register: (spec) => add(spec, false),
     registerStreaming: (spec) => add(spec, true),
-    invoke: async (name, event) => {
+    invoke: async (name, event, lineage) => {
       const host = find(name);
       const payload = requestOf(event, host.payloadLimit !== false);
-      return execute(host, async (handler, context) => {
+      const work = async (handler: AnyHandler, context: Context) => {
         const answer = await handler(JSON.parse(payload), context);
         return responseOf(answer, host.payloadLimit !== false);
-      });
+      };
+      return execute(host, work, lineage);
     },
+    stops: (name, lineage) => find(name).allowsLoops !== true && isLoop(lineage, name),
     invokeStreaming: async (name, event, out) => {
       const host = find(name);
       const payload = requestOf(event, true);

@@ -10,6 +10,7 @@ import { serve } from "../shared/http/serve.ts";
 import { queues, WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
 import type { PlanName } from "../shared/plans.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
+import { sendsToItself } from "../shared/worker.ts";
 import { UNKNOWN_COMMIT, versionOf } from "../tools/release.ts";
 import { makeResources, remoteTable, TABLE } from "./account.ts";
 import { type Database, openDatabase } from "./aws/database.ts";
@@ -22,12 +23,13 @@ import { createScheduler, type Scheduler } from "./aws/scheduler.ts";
 import { createSes, type Ses } from "./aws/ses.ts";
 import { createSqs, type Sqs } from "./aws/sqs.ts";
 import { createChangeSignal } from "./change-signal.ts";
-import { createClock, type ServiceClock } from "./clock.ts";
+import { createClock, runner, type ServiceClock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { withFiles } from "./files.ts";
 import { createGateway, type Gateway, type GatewayRoute } from "./gateway.ts";
 import { createLambdaHost, type LambdaHost, REGION } from "./lambda.ts";
 import { awslambda } from "./lambda-stream.ts";
+import { traceOf } from "./lineage.ts";
 import { mailEventsTo } from "./mail-bus.ts";
 import { createMappings, type Mappings, type StreamSource } from "./mappings.ts";
 import { openOutbox } from "./outbox.ts";
@@ -162,7 +164,7 @@ function openAws(
   const deps = { clock, ids, database };
   const remote = dynamodbEndpoint ? createRemoteDynamoDb(dynamodbEndpoint) : undefined;
   const dynamodb = remote ?? createDynamoDb({ ...deps, faults });
-  const sqs = createSqs(deps);
+  const sqs = createSqs({ ...deps, trace: () => traceOf(runner.getStore()) });
   const kms = createKms(signingKey === undefined ? deps : { ...deps, rsaKey: () => signingKey });
   const s3 = createS3(deps);
   const host = createLambdaHost({ clock, ids });
@@ -295,8 +297,13 @@ function hostFunctions(
       });
   }
   for (const worker of workers) {
-    const { name } = worker;
-    host.register({ name, timeoutSeconds: WORKER_TIMEOUT_SECONDS, create: () => worker.create(partsFor(name)) });
+    const { name, uses } = worker;
+    const allowsLoops = sendsToItself(
+      name,
+      uses.flatMap(({ grants }) => grants),
+    );
+    const create = () => worker.create(partsFor(name));
+    host.register({ name, timeoutSeconds: WORKER_TIMEOUT_SECONDS, allowsLoops, create });
   }
   host.register({
     name: operator.name,

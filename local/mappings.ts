@@ -5,6 +5,7 @@ import type { Database } from "./aws/database.ts";
 import type { DynamoDb, StreamRecord } from "./aws/dynamodb/index.ts";
 import type { Sqs } from "./aws/sqs.ts";
 import { type LambdaHost, REGION } from "./lambda.ts";
+import { lineageIn } from "./lineage.ts";
 import { backoff, failedIdentifiers, type StreamMappingOptions, streamMapping } from "./stream-mapping.ts";
 
 export type Log = (message: string, details?: Record<string, unknown>) => void;
@@ -73,6 +74,13 @@ interface Message {
   MessageAttributes?: Record<string, { DataType: string; StringValue?: string; BinaryValue?: string }>;
 }
 
+interface Source {
+  url: string;
+  arn: string;
+  /** Of the dead-letter queue. */
+  deadUrl: string | undefined;
+}
+
 function queueMapping({ clock, sqs, host, log }: MappingDeps, options: QueueMappingOptions): Mapping {
   const { queue, function: target, batchSize = RECEIVE_LIMIT, maxConcurrency = 10 } = options;
   const name = `${queue} -> ${target}`;
@@ -80,12 +88,19 @@ function queueMapping({ clock, sqs, host, log }: MappingDeps, options: QueueMapp
   let receiving = 0;
   let failures = 0;
   let retryAt = 0;
-  let source: Promise<{ url: string; arn: string }> | undefined;
+  let source: Promise<Source> | undefined;
 
-  const locate = async () => {
-    const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: queue });
-    const { Attributes } = await sqs.operate("GetQueueAttributes", { QueueUrl, AttributeNames: ["QueueArn"] });
-    return { url: String(QueueUrl), arn: String((Attributes as Record<string, string>).QueueArn) };
+  const urlOf = async (QueueName: string) => String((await sqs.operate("GetQueueUrl", { QueueName })).QueueUrl);
+
+  const locate = async (): Promise<Source> => {
+    const url = await urlOf(queue);
+    const AttributeNames = ["QueueArn", "RedrivePolicy"];
+    const { Attributes } = await sqs.operate("GetQueueAttributes", { QueueUrl: url, AttributeNames });
+    const { QueueArn = "", RedrivePolicy = "{}" } = Attributes as Record<string, string>;
+    const deadQueue = String(JSON.parse(RedrivePolicy).deadLetterTargetArn ?? "")
+      .split(":")
+      .at(-1);
+    return { url, arn: QueueArn, deadUrl: deadQueue ? await urlOf(deadQueue) : undefined };
   };
 
   const receive = async (url: string): Promise<Message[]> => {
@@ -115,16 +130,28 @@ function queueMapping({ clock, sqs, host, log }: MappingDeps, options: QueueMapp
     }
   };
 
+  /** Lambda's recursive loop detection: messages of too long a chain go to the dead-letter queue, if there is one. */
+  const withoutLoops = async ({ url, deadUrl }: Source, messages: Message[]): Promise<Message[]> => {
+    const isStopped = ({ Attributes }: Message) => host.stops(target, lineageIn([Attributes?.AWSTraceHeader]));
+    const stopped = messages.filter(isStopped);
+    if (stopped.length === 0) return messages;
+    log("Lambda would stop these messages: a recursive loop.", { mapping: name, messages: stopped.length });
+    for (const { Body, MessageAttributes } of deadUrl ? stopped : [])
+      await sqs.operate("SendMessage", { QueueUrl: deadUrl, MessageBody: Body, MessageAttributes });
+    await remove(url, stopped);
+    return messages.filter((message) => !stopped.includes(message));
+  };
+
   const gather = async () => {
     receiving++;
     try {
       source ??= locate();
-      const { url, arn } = await source;
-      const messages = await receive(url);
+      const located = await source;
+      const received = await receive(located.url);
       failures = 0;
       // A queue that reports messages and returns none (a fault, or a locked message group) is polled again later.
-      if (messages.length === 0 && sqs.ready(queue) > 0) retryAt = clock.now() + SECOND;
-      return { url, arn, messages };
+      if (received.length === 0 && sqs.ready(queue) > 0) retryAt = clock.now() + SECOND;
+      return { ...located, messages: await withoutLoops(located, received) };
     } catch (error) {
       source = undefined;
       retryAt = clock.now() + backoff(++failures);
@@ -141,7 +168,9 @@ function queueMapping({ clock, sqs, host, log }: MappingDeps, options: QueueMapp
       const batch = await gather();
       if (!batch || batch.messages.length === 0) return false;
       const { url, arn, messages } = batch;
-      const done = await host.invoke(target, { Records: messages.map((message) => recordOf(message, arn)) }).then(
+      const event = { Records: messages.map((message) => recordOf(message, arn)) };
+      const lineage = lineageIn(messages.map(({ Attributes }) => Attributes?.AWSTraceHeader));
+      const done = await host.invoke(target, event, lineage).then(
         (answer) => succeeded(messages, answer),
         (error: unknown) => {
           log("A worker failed.", { mapping: name, error: String(error) });

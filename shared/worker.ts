@@ -2,7 +2,7 @@
 import type { DynamoDBRecord, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import * as v from "valibot";
 import type { Clock, Ids } from "./clock.ts";
-import { type Context, type Deps, NO_TENANT, openAll, type Uses } from "./deps.ts";
+import { type Context, type Deps, type Grant, NO_TENANT, openAll, type Uses } from "./deps.ts";
 import { errorFields } from "./log.ts";
 import { type Message, type QueueName, queues } from "./messages.ts";
 import { redelivery } from "./redelivery.ts";
@@ -31,6 +31,10 @@ export interface StreamWorker {
 }
 
 export type Worker = QueueWorker | StreamWorker;
+
+/** Whether a worker continues long work by messages to its own queue, which Lambda stops after 16 unless it is allowed. */
+export const sendsToItself = (name: string, grants: readonly Grant[]): boolean =>
+  grants.some(({ on, actions }) => on === `queue:${name}` && actions.includes("sqs:SendMessage"));
 
 type Task<Q extends QueueName, U extends Uses> = (
   message: Message<Q>,

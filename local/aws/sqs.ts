@@ -73,8 +73,14 @@ const deleteEntry = new Set(["Id", "ReceiptHandle"]);
 const visibilityEntry = new Set(["Id", "ReceiptHandle", "VisibilityTimeout"]);
 const maxVisibility = 43_200;
 
-export function createSqs(deps: Deps & { faults?: SqsFaults }): Sqs {
-  const { clock, database, faults = {} } = deps;
+interface SqsDeps extends Deps {
+  faults?: SqsFaults;
+  /** The trace header of the request that is handled. */
+  trace?(): string | undefined;
+}
+
+export function createSqs(deps: SqsDeps): Sqs {
+  const { clock, database, faults = {}, trace = () => undefined } = deps;
   const listeners = new Set<(queue: string) => void>();
   let meter: SqsMeter = { requests: 0, sent: 0, received: 0 };
   let open = false;
@@ -108,7 +114,7 @@ export function createSqs(deps: Deps & { faults?: SqsFaults }): Sqs {
       throw read.refuse("MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length");
     }
     const delaySeconds = read.integer(input, "DelaySeconds", 0, 900);
-    return { body, attributes, system, group, delaySeconds, trace: system.AWSTraceHeader?.StringValue };
+    return { body, attributes, system, group, delaySeconds, trace: system.AWSTraceHeader?.StringValue ?? trace() };
   }
 
   function store(queue: Queue, draft: Draft & { system: Attributes }): Wire {

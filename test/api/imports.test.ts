@@ -183,6 +183,10 @@ describe("rows", () => {
     await world.advance(60_000);
     const done = await job(import_job_id);
     expect(done).toMatchObject({ status: "completed", processed_rows: 1_010, failed_rows: 10 });
+    // With no room left, the rest of a file is read at once, and known subscribers are still imported.
+    const before = world.sqs.meter().sent;
+    expect(await run(people(900, 500))).toMatchObject({ processed_rows: 900, failed_rows: 400 });
+    expect(world.sqs.meter().sent - before).toBeLessThan(5);
   });
 
   it("F13 a dry run counts everything and writes nothing", async () => {

@@ -43,3 +43,12 @@ it.each(["ios-push", "android-push", "email", "sms", "chat_app"] as const)(
     expect(rows.map(({ state, tries }) => [state, (tries as string[]).length])).toEqual(people.map(() => ["sent", 1]));
   },
 );
+
+it("OPS-1 AMB-111 a chunk that waits through more than sixteen messages is not stopped as a loop", async () => {
+  const { world, tenant, channel, body } = await setting("sms");
+  await spoil(world, { channel, outcome: "throttled", times: 300 });
+  const { job } = await send(world, tenant, body);
+  await world.advance(HOUR);
+  expect(await jobOf(world, tenant, job.id)).toMatchObject({ status: "completed", counts: { delivered: PEOPLE } });
+  expect(world.sqs.depth("deliver-dead")).toMatchObject({ visible: 0 });
+});

@@ -1,6 +1,6 @@
 // What triggers the workers: queues with dead-letter queues, the table's stream, the sweep.
 import { describe, expect, it } from "vitest";
-import { contents, logicalIdOf } from "../../infra/functions.ts";
+import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
 import { MAX_RECEIVES, maxConcurrency, queueNames, queues } from "../../shared/messages.ts";
 import { placesOf } from "./support/policies.ts";
 import { deployed, ofType, type Template, textOf } from "./support/template.ts";
@@ -82,6 +82,23 @@ describe("the table's stream", () => {
     expect(textOf(rule.Properties.EventPattern.detail.bucket.name[0])).toBe(`<${bucket}>`);
     expect(textOf(rule.Properties.Targets[0].Arn)).toBe(`<${queueNamed("react-dead").id}.Arn>`);
   });
+});
+
+it("OPS-1 no chain of messages comes back to a worker through the queue of another", () => {
+  const targets = new Map(
+    deployedFunctions(contents).map(({ name, grants }) => [
+      name,
+      grants
+        .filter(({ on, actions }) => on.startsWith("queue:") && actions.includes("sqs:SendMessage"))
+        .map(({ on }) => on.slice("queue:".length))
+        .filter((queue) => queue !== name),
+    ]),
+  );
+  const reach = (from: string, seen = new Set<string>()): Set<string> => {
+    for (const next of targets.get(from) ?? []) if (!seen.has(next)) reach(next, seen.add(next));
+    return seen;
+  };
+  expect(queueNames.filter((name) => reach(name).has(name))).toEqual([]);
 });
 
 describe("the sweep", () => {

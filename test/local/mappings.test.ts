@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../local/aws/database.ts";
 import type { StreamRecord } from "../../local/aws/dynamodb/index.ts";
 import { createSqs } from "../../local/aws/sqs.ts";
-import { createClock } from "../../local/clock.ts";
+import { createClock, runner } from "../../local/clock.ts";
 import { createLambdaHost } from "../../local/lambda.ts";
+import { traceOf } from "../../local/lineage.ts";
 import { createMappings, type Mapping, type MappingDeps } from "../../local/mappings.ts";
 import { SECOND, systemIds } from "../../shared/clock.ts";
 
@@ -122,6 +123,35 @@ describe("a queue", () => {
       await mapping.pump();
       expect(batches).toEqual(again.length > 0 ? [["a", "b", "c"], again] : [["a", "b", "c"]]);
       expect(sqs.depth("work")).toMatchObject({ visible: 0, inFlight: 0 });
+    },
+  );
+
+  test.each([
+    [false, 16, 1],
+    [true, 40, 0],
+  ])(
+    "OPS-1 a worker whose loops are allowed (%s) is invoked %i times by a chain of messages",
+    async (allowsLoops, n, dead) => {
+      const database = openDatabase(":memory:");
+      const clock = createClock({ start: at, ticking: false });
+      const sqs = createSqs({ clock, ids: systemIds, database, trace: () => traceOf(runner.getStore()) });
+      const host = createLambdaHost({ clock, ids: systemIds });
+      const mappings = createMappings({ clock, database, sqs, dynamodb: toyStream(), host, log: () => undefined });
+      await sqs.operate("CreateQueue", { QueueName: "dead" });
+      const deadLetterTargetArn = "arn:aws:sqs:us-east-1:000000000000:dead";
+      const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 9 });
+      const { QueueUrl } = await sqs.operate("CreateQueue", { QueueName: "work", Attributes: { RedrivePolicy } });
+      let invoked = 0;
+      const create = () => async () => {
+        invoked++;
+        if (invoked < 40) await sqs.operate("SendMessage", { QueueUrl, MessageBody: `page ${invoked}` });
+      };
+      host.register({ name: "worker", timeoutSeconds: 10, allowsLoops, create });
+      const mapping = mappings.mapQueue({ queue: "work", function: "worker" });
+      await sqs.operate("SendMessage", { QueueUrl, MessageBody: "page 0" });
+      while (mapping.runnable()) await mapping.pump();
+      expect(invoked).toBe(n);
+      expect([sqs.depth("work").visible, sqs.depth("dead").visible]).toEqual([0, dead]);
     },
   );
 

@@ -29,6 +29,9 @@ export const additions: Areas = {
     F25: "Usage is forecast, and warned of before a limit is reached.",
     F26: "Exports of Amazon Pinpoint can be imported.",
   },
+  "Operations (OPS)": {
+    "OPS-1": "Work that continues in messages to its own queue is not stopped as a recursive loop.",
+  },
   "Fault tests (T)": {
     T1: "A crash at any step, duplicates and late messages neither double nor lose a send.",
     T4: "No request of the service connects to an address that is not public.",

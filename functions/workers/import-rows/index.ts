@@ -125,9 +125,10 @@ async function importBatches(context: WorkerContext, started: ImportJob): Promis
   }
   let job = started;
   let batch: Record[] = [];
-  // Each row may be a new subscriber: before the room could be used up, the worker stops until new ones are counted.
+  // Each row may be a new subscriber: before the room could be used up, the worker stops until new ones are counted. If
+  // none was created, there is nothing to count, and it reads on.
   const room = await context.audienceSize.room(plans[source.plan].subscribers);
-  let seen = 0;
+  let created = 0;
   /** @returns whether the import has ended. */
   const importBatch = async (): Promise<boolean> => {
     const last = batch.at(-1);
@@ -137,14 +138,14 @@ async function importBatches(context: WorkerContext, started: ImportJob): Promis
       return true;
     }
     if ((await findImport(store, job.id))?.status === "canceled") return true;
-    const taken = await takeRows(context, started, source.columns, batch, room - seen);
+    const { created: more, ...taken } = await takeRows(context, started, source.columns, batch, room - created);
     const position = { offset: started.offset + last.end, line: started.line + last.line };
     if (!(await noteProgress(store, job, { ...taken, ...position, processed: batch.length }))) {
       context.log({ level: "info", message: "another reader is ahead", tenant: store.tenant, import: job.id });
       return true;
     }
     job = { ...job, ...position };
-    seen += batch.length;
+    created += more;
     batch = [];
     return false;
   };
@@ -152,7 +153,7 @@ async function importBatches(context: WorkerContext, started: ImportJob): Promis
     batch.push(record);
     if (batch.length < BATCH_ROWS) continue;
     if (await importBatch()) return true;
-    if (clock.now() >= until || seen + BATCH_ROWS > room) return false;
+    if (clock.now() >= until || (created > 0 && created + BATCH_ROWS > room)) return false;
   }
   if (await importBatch()) return true;
   await finishImport(context, started.id);

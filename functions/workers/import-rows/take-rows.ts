@@ -15,6 +15,8 @@ import type { WorkerContext } from "./index.ts";
 const MAX_CONCURRENT = 25;
 
 interface Taken {
+  /** At most so many subscribers were created. */
+  created: number;
   failed: number;
   rejected: Rejected[];
   consents: ConsentSummary;
@@ -28,7 +30,7 @@ export async function takeRows(
   /** The most subscribers that may be created. */
   room: number,
 ): Promise<Taken> {
-  const taken: Taken = { failed: 0, rejected: [], consents: { ...NO_CONSENTS } };
+  const taken: Taken = { created: 0, failed: 0, rejected: [], consents: { ...NO_CONSENTS } };
   const reject = ({ line, cells }: Record, reason: string) => {
     taken.failed++;
     taken.rejected.push({
@@ -52,6 +54,7 @@ export async function takeRows(
   const { store, secrets } = context;
   const root = await secrets.root();
   const allowed = await mayCreate(context, root, [...last.keys()], room);
+  taken.created = allowed.size;
   const members: string[] = [];
   const take = async ({ row, record }: { row: ImportedRow; record: Record }) => {
     const { external_id, email, attributes, consent } = row;

@@ -9,6 +9,7 @@ import { createLambdaHost } from "../../../local/lambda.ts";
 import { createMappings } from "../../../local/mappings.ts";
 import { routeKeyOf } from "../../../shared/http/endpoint.ts";
 import { queues } from "../../../shared/messages.ts";
+import { sendsToItself } from "../../../shared/worker.ts";
 import { testWorld } from "../../support/world.ts";
 import type { Ask, Reply } from "./bundle-thread.ts";
 import { neededRights, placesOf, rightsOf, statementsOf } from "./policies.ts";
@@ -102,9 +103,11 @@ export async function bundledWorld() {
   };
 
   const host = createLambdaHost({ clock, ids });
-  for (const { name, kind, timeoutSeconds } of functions)
-    if (kind !== "stream")
-      host.register({ name, timeoutSeconds, create: () => (event: unknown) => invoke(name, event) });
+  for (const { name, kind, timeoutSeconds, grants } of functions)
+    if (kind !== "stream") {
+      const allowsLoops = sendsToItself(name, grants);
+      host.register({ name, timeoutSeconds, allowsLoops, create: () => (event: unknown) => invoke(name, event) });
+    }
   const routes = contents.groups.flatMap(({ name, endpoints }) =>
     endpoints.map(({ route }) => ({ routeKey: routeKeyOf(route), function: `api-${name}` })),
   );
