@@ -119,6 +119,7 @@ export const access: Record<string, Access> = {
   "insights.getFunnel": {},
   "insights.getSummary": {},
   "insights.getHeatmap": {},
+  "insights.getSeries": {},
   "insights.getLift": {},
   "insights.getConfig": {},
   "insights.config": {"permission":"insights:write","effect":"write"},

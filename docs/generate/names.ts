@@ -20,7 +20,7 @@ const SURFACE = /^\/(?:(?:api\/)?v1(?:\/in-app)?|\.well-known)(?=\/)/;
 const MANAGEMENT = / \/api\/v1\//;
 
 const isParameter = (segment: string | undefined) => segment?.startsWith(":") === true;
-const isCollection = (word: string) => /[^su]s$/.test(word) && !/^(sms|stats|counts|docs|jwks)$/.test(word);
+const isCollection = (word: string) => /[^su]s$/.test(word) && !/^(sms|stats|counts|series|docs|jwks)$/.test(word);
 
 /** Collections whose path is in the singular. */
 const UNCOUNTED: readonly string[] = ["import"];

@@ -153,6 +153,7 @@ export const routes: RouteTable = {
     getFunnel: {"route":"GET /api/v1/insights/funnel","credentials":["dashboard"],"query":true},
     getSummary: {"route":"GET /api/v1/insights/summary","credentials":["dashboard"],"query":true},
     getHeatmap: {"route":"GET /api/v1/insights/heatmap","credentials":["dashboard"],"query":true},
+    getSeries: {"route":"GET /api/v1/insights/series","credentials":["dashboard"],"query":true},
     getLift: {"route":"GET /api/v1/insights/lift","credentials":["dashboard"],"query":true},
     getConfig: {"route":"GET /api/v1/insights/config","credentials":["dashboard"]},
     config: {"route":"POST /api/v1/insights/config","credentials":["dashboard"],"body":"json"},

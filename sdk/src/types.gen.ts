@@ -1687,6 +1687,33 @@ export interface SegmentsSegment {
   entered_at: string;
 }
 
+export interface Series {
+  /** When the bucket begins. RFC 3339. */
+  at: string;
+  /** The type of channel or the category; `null` without `group_by` */
+  group: string | null;
+  /** Recipients accepted into delivery */
+  sent: number | null;
+  /** Recipients that a provider accepted the message for */
+  delivered: number | null;
+  /** Recipients that were not reached */
+  failed: number | null;
+  /** Recipients that were left out, such as those without consent */
+  skipped: number | null;
+  /** Recipients who opened it */
+  opened: number | null;
+  /** Recipients who opened it, without what a machine seems to have done */
+  opened_human: number | null;
+  /** Recipients who clicked or tapped */
+  clicked: number | null;
+  /** Recipients who clicked, without what a machine seems to have done */
+  clicked_human: number | null;
+  /** Recipients who converted */
+  converted: number | null;
+  /** The revenue in cents */
+  revenue_cents: number | null;
+}
+
 export interface ServerKey {
   /** The id */
   id: string;
@@ -3474,6 +3501,24 @@ export interface InsightsGetHeatmapAnswer {
   cells: Heatmap[];
 }
 
+export interface InsightsGetSeriesQuery {
+  /** The length of a bucket, in UTC. Hours have deliveries and opens only, without groups */
+  interval?: "day" | "hour" | undefined;
+  /** One bucket for each type of channel, or each category. Default: all in one */
+  group_by?: "channel" | "category" | undefined;
+  source_type?: "campaign" | "journey" | undefined;
+  source_id?: string | undefined;
+  /** RFC 3339. */
+  start?: string | undefined;
+  /** RFC 3339. */
+  end?: string | undefined;
+}
+
+export interface InsightsGetSeriesAnswer {
+  /** The days or hours, oldest first; one in which nothing happened is left out */
+  buckets: Series[];
+}
+
 export interface InsightsGetLiftQuery {
   job_id: string;
 }
@@ -4462,6 +4507,8 @@ export interface Endpoints {
     getSummary(query: InsightsGetSummaryQuery, options?: CallOptions): Promise<InsightsGetSummaryAnswer>;
     /** Get when messages arrive and when they are opened, by weekday and hour in UTC. `GET /api/v1/insights/heatmap` */
     getHeatmap(query?: InsightsGetHeatmapQuery, options?: CallOptions): Promise<InsightsGetHeatmapAnswer>;
+    /** Get figures over time: of the workspace, a channel, a category, a campaign or a journey. `GET /api/v1/insights/series` */
+    getSeries(query?: InsightsGetSeriesQuery, options?: CallOptions): Promise<InsightsGetSeriesAnswer>;
     /** Get the lift of a send against its control group. `GET /api/v1/insights/lift` */
     getLift(query: InsightsGetLiftQuery, options?: CallOptions): Promise<InsightsGetLiftAnswer>;
     /** List conversion definitions. `GET /api/v1/insights/config` */

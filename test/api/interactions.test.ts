@@ -212,7 +212,7 @@ describe("counting", () => {
     for (const { pk: _, sk, ...counts } of hours)
       for (const [hour, n] of Object.entries(counts))
         counted.set(`${sk.S} ${hour}`, (counted.get(`${sk.S} ${hour}`) ?? 0) + Number(n.N));
-    expect(Object.fromEntries(counted)).toEqual({
+    expect(Object.fromEntries([...counted].filter(([name]) => !name.includes("|")))).toEqual({
       "2026-11-20 delivered:12": 4,
       "2026-11-20 opened:03": 1,
       "2026-11-19 opened:23": 1,

@@ -24,6 +24,7 @@ export const sendSentences: Record<string, string> = {
   category: "`transactional` for what the user asked for, `marketing` for the rest; marketing needs consent",
   "ChatAppTemplate.category": "The category at the provider of the chat app",
   "channelsCreateChatAppTemplateBody.category": "The category at the provider of the chat app. Default: `MARKETING`",
+  buckets: "The days or hours, oldest first; one in which nothing happened is left out",
   cells: "The hours with deliveries; an hour without one is left out",
   channel: "The type of the channel",
   channel_arbitration: "How smart mode chose; only of smart sends",

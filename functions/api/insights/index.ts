@@ -1,7 +1,7 @@
 // Insights: results of sends, the lift they caused, and the definitions of conversions.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { Id, maxCharacters, Uuid } from "../../../shared/http/schemas.ts";
+import { Id, maxCharacters, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/http/window.ts";
 import { storeRead, storeWrite } from "../../../shared/resources.ts";
 import {
@@ -14,6 +14,7 @@ import {
 } from "../../../shared/store/insights/conversions.ts";
 import { funnelOf, heatmapOf, liftOfJob, summaryOf } from "../../../shared/store/insights/insights.ts";
 import { conversionGroups } from "../../../shared/store/insights/items.ts";
+import { seriesOf } from "../../../shared/store/insights/series.ts";
 
 const MAX_DAYS = 365;
 
@@ -21,6 +22,35 @@ const EventName = v.pipe(v.string("must be a string"), v.minLength(1, "must not 
 const Count = v.number();
 const Arm = v.object({ size: Count, converters: Count, conversion_rate: v.number(), revenue_cents: Count });
 const Measure = v.nullable(v.number());
+
+const SERIES = `Buckets in which nothing happened are left out. The days or hours in which the period begins and ends count
+whole. At most 366 days, or 31 days of hours. What is \`null\` is not counted in that series.
+
+- **By day**: \`sent\` is what was delivered or failed, on the day of the outcome. Opens and clicks count on their own day,
+  conversions for the last message delivered before them.
+- **\`group_by=channel\`**: \`sent\`, \`failed\` and \`skipped\` are \`null\`: a recipient may have several channels.
+- **\`interval=hour\`**: \`delivered\` and \`opened\`.
+- **Of a source** (\`source_type\` and \`source_id\`): what was sent counts on the day of its dispatch, and so do the opens
+  and clicks of journeys. \`converted\` and \`revenue_cents\` are those of its funnel.`;
+
+const Figure = v.nullable(Count);
+const SeriesBucket = v.object({
+  at: v.pipe(Timestamp, v.description("When the bucket begins")),
+  group: v.pipe(
+    v.nullable(v.string()),
+    v.description("The type of channel or the category; `null` without `group_by`"),
+  ),
+  sent: Figure,
+  delivered: Figure,
+  failed: Figure,
+  skipped: Figure,
+  opened: Figure,
+  opened_human: Figure,
+  clicked: Figure,
+  clicked_human: Figure,
+  converted: Figure,
+  revenue_cents: Figure,
+});
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
@@ -93,6 +123,33 @@ export const insights = group("insights", "Results of sends, and the lift they c
       }),
     },
     ({ store, query: { days } }) => heatmapOf(store, days),
+  ),
+
+  endpoint(
+    "GET /api/v1/insights/series",
+    { agents: "read", uses: [storeRead] },
+    {
+      summary: "Get figures over time: of the workspace, a channel, a category, a campaign or a journey",
+      description: SERIES,
+      query: v.object({
+        interval: v.pipe(
+          v.optional(v.picklist(["day", "hour"], "must be day or hour"), "day"),
+          v.description("The length of a bucket, in UTC. Hours have deliveries and opens only, without groups"),
+        ),
+        group_by: v.pipe(
+          v.optional(v.picklist(["channel", "category"], "must be channel or category")),
+          v.description("One bucket for each type of channel, or each category. Default: all in one"),
+        ),
+        source_type: v.optional(v.picklist(["campaign", "journey"], "must be campaign or journey")),
+        source_id: v.optional(Uuid),
+        ...windowFields,
+      }),
+      returns: v.object({ buckets: v.array(SeriesBucket) }),
+    },
+    async ({ store, clock, query: { start, end, ...query } }) => {
+      const window = windowOf({ start, end }, clock.now());
+      return { buckets: await seriesOf(store, query, window) };
+    },
   ),
 
   endpoint(

@@ -9,7 +9,7 @@ import { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared
 import { progressOf } from "../../../shared/rules/progress-text.ts";
 import { getChunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
 import { claimChunk, closeChunk, type Lease } from "../../../shared/store/sends/claims.ts";
-import { abandonJob, finishJob } from "../../../shared/store/sends/jobs.ts";
+import { abandonJob, finishJob, type Job } from "../../../shared/store/sends/jobs.ts";
 import { closeRange } from "../../../shared/store/sends/ranges.ts";
 import { isInAppOnly } from "../../../shared/store/sends/recipients.ts";
 import { isSingleMessage } from "../../../shared/store/sends/single.ts";
@@ -51,7 +51,7 @@ export const deliver = queueWorker(
     const found = await getChunk(store, chunkRef);
     if (found?.job.status !== "processing")
       return log({ level: "info", message: "a chunk was dropped", status: found?.job.status, ...chunkRef });
-    if (found.claim?.closed) return completeRange(context, chunkRef);
+    if (found.claim?.closed) return completeRange(context, chunkRef, found.job);
     const standing = await askGate(context, message.job, found.job);
     if (standing !== "open" && !waitsForMorning(standing, found)) return stop(context, message, found, standing);
     const deadAddresses = createDeadAddresses(context, chunkRef);
@@ -60,7 +60,7 @@ export const deliver = queueWorker(
       if ("standing" in end) return await stop(context, message, found, end.standing);
       if ("retryInMs" in end) return await requeue(context, message, { delayMs: end.retryInMs });
       if (end.tally && !(await close(context, chunkRef, found, end.tally))) return;
-      await completeRange(context, chunkRef);
+      await completeRange(context, chunkRef, found.job);
     } finally {
       await deadAddresses.mark();
     }
@@ -124,8 +124,8 @@ function close(
   return closeChunk(store, chunkRef, { owner, isFinal: chunk.next === undefined, deferred, reported }, tally);
 }
 
-async function completeRange({ store }: WorkerContext, { job, range }: ChunkRef): Promise<void> {
-  if (await closeRange(store, job, range)) await finishJob(store, job);
+async function completeRange({ store }: WorkerContext, { range }: ChunkRef, job: Job): Promise<void> {
+  if (await closeRange(store, job, range)) await finishJob(store, job.id);
 }
 
 /** What a suspension holds until the end of quiet hours expires a day after it, in a round that sends nothing (AMB-86). */

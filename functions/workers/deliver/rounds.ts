@@ -275,6 +275,11 @@ async function releaseChunk(
   if (ms > MAX_DELAY_MS) await timers.set([{ kind: "job-release", id: chunkRef.job, at: waits }]);
   const deferred = waitingFor(progress).size;
   const tally = talliedBy(found, progress);
-  await release(store, chunkRef, lease, progressText(progress), { waits, deferred, tally });
+  await release(store, chunkRef, lease, progressText(progress), {
+    waits,
+    deferred,
+    tally,
+    category: found.job.category,
+  });
   return { retryInMs: ms };
 }

@@ -171,7 +171,7 @@ async function announce(
   if (job.ranges.length === 1 && job.ranges[0] === PLANNED_RANGE) {
     const { chunks } = await getRange(store, job.id, PLANNED_RANGE);
     await deliver.send(chunkMessages(tenant, job.id, PLANNED_RANGE, 0, chunks));
-    if (chunks === 0) await completeRange(store, job.id, PLANNED_RANGE);
+    if (chunks === 0) await completeRange(store, job, PLANNED_RANGE);
     return;
   }
   await queue.send(job.ranges.map((range) => ({ tenant, job: job.id, range })));
@@ -196,10 +196,10 @@ async function plan(
     isTimeUp: () => clock.now() >= until,
   });
   // Chunks that close from here on close the range themselves, since they see that it is planned.
-  if (isComplete(state)) await completeRange(store, job.id, range);
+  if (isComplete(state)) await completeRange(store, job, range);
   if (!state.planned) await queue.send([{ tenant: store.tenant, job: job.id, range }]);
 }
 
-async function completeRange(store: WorkerContext["store"], job: string, range: string): Promise<void> {
-  if (await closeRange(store, job, range)) await finishJob(store, job);
+async function completeRange(store: WorkerContext["store"], job: JobRecord, range: string): Promise<void> {
+  if (await closeRange(store, job, range)) await finishJob(store, job.id);
 }

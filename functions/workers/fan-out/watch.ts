@@ -64,7 +64,7 @@ async function rescue(
     if (!planned) await queue.send([{ tenant: store.tenant, job: job.id, range }]);
     await deliver.send(open.filter(({ chunk }) => !waiting.has(chunk)));
   }
-  if (planned && open.length === 0) await closeRange(store, job.id, range);
+  if (planned && open.length === 0) await closeRange(store, job, range);
 }
 
 /** Continues the chunks that waited until now, range by range. */

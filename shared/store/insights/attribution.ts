@@ -15,6 +15,7 @@ import { findJobs, type JobRecord } from "../sends/jobs.ts";
 import { type ChunkRef, chunkRefOf, touchesSince } from "../sends/touches.ts";
 import { shardOf } from "../shards.ts";
 import type { ConversionDefinition } from "./conversions.ts";
+import { countedConversion, dayWrites } from "./hours.ts";
 import {
   Conversion,
   type ConversionGroup,
@@ -150,7 +151,8 @@ async function conversionWrites(store: Store, facts: Facts): Promise<ItemWrite<"
     sources: sources.filter((one) => !before.sources.has(nameOf(one))),
   };
   const last = lastOf(facts);
-  const isMoved = last.map(nameOf).sort().join() !== before.last.map(nameOf).sort().join();
+  const kind = kindOf(facts);
+  const isMoved = last.map(nameOf).sort().join() !== before.last.map(nameOf).sort().join() || kind !== old?.last_kind;
   if (old && !isMoved && added.jobs.length + added.sources.length === 0) return [];
   const counted = new Set([...added.jobs.map(({ job }) => `job#${job}`), ...added.sources.map(nameOf)]);
   const first = new Set(converting.filter((name, i) => counted.has(name) && !converted[i]));
@@ -160,6 +162,7 @@ async function conversionWrites(store: Store, facts: Facts): Promise<ItemWrite<"
     last_campaign: lastIn("campaign"),
     last_journey: lastIn("journey"),
     last_channel: lastIn("channel"),
+    last_kind: kind,
     sources: [
       ...(old?.sources ?? []),
       ...added.sources.map(nameOf).map((name) => `${name}${first.has(name) ? "#first" : ""}`),
@@ -179,7 +182,8 @@ async function conversionWrites(store: Store, facts: Facts): Promise<ItemWrite<"
           : { h_n: 1, h_revenue: revenue, ...(isFirst && { h: 1 }) };
       return changeItem(JobConversionCount, { job, shard }, { add });
     }),
-    ...dayWrites({ day, shard, revenue }, { sources: added.sources, first, last, lastBefore: before.last }),
+    ...creditWrites({ day, shard, revenue }, { sources: added.sources, first, last, lastBefore: before.last }),
+    ...(isMoved ? kindWrites(event, revenue, kind, old?.last_kind) : []),
   ];
 }
 
@@ -219,8 +223,21 @@ function lastOf({ attribution: { jobs: assigned, last }, jobs, channels }: Facts
   return [...(source ? [source] : []), ...(channel ? [{ group: "channel" as const, id: channel.id }] : [])];
 }
 
+/** The category and the type of channel of the last touch. */
+function kindOf({ attribution: { jobs: assigned, last }, jobs }: Facts): string | undefined {
+  const job = last && jobs[assigned.findIndex((each) => each.job === last.job)];
+  return job && `${job.category}|${last.channel ?? ""}`;
+}
+
+/** The write that counts a conversion in the series of its day, or moves it from another last touch. */
+const kindWrites = ({ id, occurred_at }: StoredEvent, revenue: number, kind?: string, before?: string) =>
+  dayWrites(shardOf(id), [
+    ...(kind === undefined ? [] : [countedConversion(occurred_at, kind, revenue, 1)]),
+    ...(before === undefined ? [] : [countedConversion(occurred_at, before, revenue, -1)]),
+  ]);
+
 /** One write for each source or channel, as a transaction cannot change an item twice. */
-function dayWrites(
+function creditWrites(
   { day, shard, revenue }: { day: string; shard: string; revenue: number },
   credits: {
     sources: readonly Credit[];

@@ -1,18 +1,97 @@
-// Counters of deliveries and first opens by the hour in UTC (ISG-4).
+// Counters of a day: deliveries and first opens by the hour in UTC (ISG-4), and series by category and by type of channel
+// (RDA-10). They change in the transactions that store what they count.
 import { timestamp } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
+import type { Stage } from "../../rules/interactions.ts";
+import { addedUp } from "../counters.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
+import type { Category } from "../sends/job-items.ts";
+import { beyond } from "../sends/tallies.ts";
 import { HourCount } from "./items.ts";
 
-/** The write that counts `n` at a time. @param shard a hex digit: it spreads the writes of a day */
-export const hourWrite = (
-  counted: "delivered" | "opened",
-  at: string,
-  { shard, n }: { shard: string; n: number },
-): ItemWrite<"workspace"> =>
-  changeItem(HourCount, { shard, day: at.slice(0, 10) }, { add: { [`${counted}:${at.slice(11, 13)}`]: n } });
+/** What is counted at a time: attributes of `HourCount` and how much is added to each. */
+export interface Counted {
+  /** A timestamp. */
+  at: string;
+  add: Record<string, number>;
+}
 
-/** The writes that count what is delivered now. @param unit what was delivered: it decides the shard */
-export const deliveredWrites = ({ clock }: Pick<Store, "clock">, unit: string, n: number): ItemWrite<"workspace">[] =>
-  n === 0 ? [] : [hourWrite("delivered", timestamp(clock.now()), { shard: hashOf(unit).slice(0, 1), n })];
+/** The writes that count these, one for each day. @param shard a hex digit: it spreads the writes of a day */
+export function dayWrites(shard: string, counted: readonly Counted[]): ItemWrite<"workspace">[] {
+  const days = Map.groupBy(counted, ({ at }) => at.slice(0, 10));
+  return [...days].flatMap(([day, parts]) => {
+    const add = addedUp(parts.map((part) => part.add));
+    return Object.keys(add).length === 0 ? [] : [changeItem(HourCount, { shard, day }, { add })];
+  });
+}
+
+/** The outcomes of a tally that are counted by the day, as addends. */
+export const outcomesOf = (addends: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(addends).filter(
+      ([name]) => name.startsWith("by:") || ["n:delivered", "n:failed", "n:skipped"].includes(name),
+    ),
+  );
+
+/** What is left of the outcomes of a tally where a part of them was counted before. */
+export const outcomesBeyond = (addends: Record<string, number>, before: Record<string, number>) =>
+  beyond(outcomesOf(addends), before);
+
+/** Outcomes of sends of a category, counted now. */
+export function countedOutcomes(
+  { clock }: Pick<Store, "clock">,
+  category: Category,
+  outcomes: Record<string, number>,
+): Counted {
+  const at = timestamp(clock.now());
+  const parts = Object.entries(outcomes).map(([name, n]): Record<string, number> => {
+    if (name.startsWith("by:")) return { [`c|${name.slice("by:".length)}|delivered`]: n };
+    const outcome = name.slice("n:".length);
+    const ofCategory = { [`k|${category}|${outcome}`]: n };
+    return outcome === "delivered" ? { ...ofCategory, [`delivered:${at.slice(11, 13)}`]: n } : ofCategory;
+  });
+  return { at, add: addedUp(parts) };
+}
+
+/** The writes that count outcomes now. @param unit what they are of: it decides the shard */
+export const countedOutcomeWrites = (
+  store: Pick<Store, "clock">,
+  unit: string,
+  category: Category,
+  outcomes: Record<string, number>,
+): ItemWrite<"workspace">[] => dayWrites(hashOf(unit).slice(0, 1), [countedOutcomes(store, category, outcomes)]);
+
+/**
+ * First opens and clicks of a recipient.
+ * @param marks stages that the recipient reached first, or by one channel first: `opened`, `opened@email`
+ * @param n -1 takes them back
+ */
+export function countedStages(at: string, category: Category, marks: readonly string[], n: 1 | -1 = 1): Counted {
+  const add: Record<string, number> = {};
+  for (const mark of marks) {
+    const [stage = "", channel] = mark.split("@");
+    if (!isCounted(stage)) continue;
+    add[channel === undefined ? `k|${category}|${stage}` : `c|${channel}|${stage}`] = n;
+    if (mark === "opened") add[`opened:${at.slice(11, 13)}`] = n;
+  }
+  return { at, add };
+}
+
+const countedStageNames = ["opened", "opened_human", "clicked", "clicked_human"] as const satisfies readonly Stage[];
+const isCounted = (stage: string): boolean => countedStageNames.some((name) => name === stage);
+
+/** A conversion by its last touch. @param kind its category and type of channel: `marketing|email` */
+export function countedConversion(at: string, kind: string, revenue: number, n: 1 | -1): Counted {
+  const [category = "", channel = ""] = kind.split("|");
+  const scopes = [`k|${category}`, ...(channel ? [`c|${channel}`] : [])];
+  return {
+    at,
+    add: Object.fromEntries(
+      scopes.flatMap((scope) => [
+        [`${scope}|converted`, n],
+        [`${scope}|revenue`, n * revenue],
+      ]),
+    ),
+  };
+}

@@ -21,7 +21,8 @@ export interface Window {
 }
 
 const dayAt = (at: number) => timestamp(at).slice(0, 10);
-const startOfDay = (day: string) => Date.parse(`${day}T00:00:00.000Z`);
+/** @returns milliseconds */
+export const startOfDay = (day: string) => Date.parse(`${day}T00:00:00.000Z`);
 
 /** What a source or channel gets in a window. */
 interface CreditTotals {

@@ -22,6 +22,8 @@ export const Conversion = item({
     last_campaign: v.optional(v.string()),
     last_journey: v.optional(v.string()),
     last_channel: v.optional(v.string()),
+    /** The category of the send of the last touch, and the type of its channel: `marketing|email`. */
+    last_kind: v.optional(v.string()),
     /** `campaign#<id>` or `journey#<id>`; `#first` follows where it is the subscriber's first conversion of it. */
     sources: v.array(v.string()),
     /** Jobs that it counts for in lift: `treated#<id>` or `held_out#<id>`. Absent: it does not change any more. */
@@ -79,9 +81,16 @@ export const ConversionDefinitionItem = entity("conversion", {
 });
 
 export const HourCount = item({
-  about: "Deliveries and first opens of a day by the hour in UTC, in 16 shards.",
+  about: "What happened on a day, in 16 shards: deliveries and first opens by the hour in UTC, and the day's series.",
   pk: ({ shard }: { shard: string }) => `HOURS#${shard}`,
   sk: ({ day }: { day: string }) => day,
-  row: { "delivered:*": v.number(), "opened:*": v.number() },
-  writers: ["fan-out", "deliver", "api-notifications", "api-mail"],
+  row: {
+    "delivered:*": v.number(),
+    "opened:*": v.number(),
+    /** Of the day by category: `k|marketing|failed`. */
+    "k|*": v.number(),
+    /** Of the day by type of channel: `c|email|delivered`. */
+    "c|*": v.number(),
+  },
+  writers: ["fan-out", "deliver", "api-notifications", "api-mail", "attribute"],
 });

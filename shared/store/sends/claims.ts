@@ -3,10 +3,12 @@
 import { SECOND } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { absent, all, any, below, is, lessThan } from "../conditions.ts";
-import { deliveredWrites } from "../insights/hours.ts";
+import { countedOutcomeWrites, outcomesOf } from "../insights/hours.ts";
 import { type ConditionOf, changeItem, fromJson, type ItemWrite, type RowOf, toJson } from "../item.ts";
 import { type Failure, oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { ClaimItem, RangeItem } from "./audience-items.ts";
+import type { Category } from "./job-items.ts";
+import { timedAddends } from "./ranges.ts";
 import { addends, beyond, type Tally } from "./tallies.ts";
 import type { ChunkRef } from "./touches.ts";
 
@@ -87,8 +89,7 @@ export async function advance(
 
 /**
  * Releases a chunk with its progress: from `waits` on, any worker may continue. `deferred` recipients wait for the end of
- * quiet hours. The range counts them at once, and before a wait also the outcomes of the others, whose deliveries count in
- * this hour.
+ * quiet hours. The range counts them at once, and before a wait also the outcomes of the others, which count in this hour.
  * @returns false if another worker has the chunk.
  */
 export async function release(
@@ -96,7 +97,7 @@ export async function release(
   chunkRef: ChunkRef,
   lease: Lease,
   progress: string,
-  { waits, deferred, tally }: { waits: number; deferred: number; tally: Tally },
+  { waits, deferred, tally, category }: { waits: number; deferred: number; tally: Tally; category: Category },
 ): Promise<boolean> {
   const { owner, step, at } = lease;
   const isWait = waits > store.clock.now();
@@ -108,9 +109,9 @@ export async function release(
   const more = beyond({ ...reported, deferred }, { ...lease.reported, deferred: lease.deferred });
   if (Object.keys(more).length === 0)
     return store.change(ClaimItem, chunkRef, change, when).then(() => true, onConditionFailed(ClaimItem, isOurs));
-  const timed = more["n:delivered"] ?? 0;
-  const counted = changeItem(RangeItem, chunkRef, { add: { ...more, ...(timed > 0 && { timed }) } });
-  const hours = deliveredWrites(store, `${chunkRef.job}:${chunkRef.range}:${chunkRef.n}`, timed);
+  const outcomes = outcomesOf(more);
+  const counted = changeItem(RangeItem, chunkRef, { add: { ...more, ...timedAddends(outcomes) } });
+  const hours = countedOutcomeWrites(store, `${chunkRef.job}:${chunkRef.range}:${chunkRef.n}`, category, outcomes);
   return store.transact([changeItem(ClaimItem, chunkRef, change, when), counted, ...hours]).then(
     () => true,
     onTransactionCanceled(([claim]) => isOurs(oldRow(ClaimItem, claim))),

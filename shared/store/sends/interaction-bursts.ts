@@ -4,12 +4,14 @@ import type { Store } from "../../resources.ts";
 import { type Stage, stages } from "../../rules/interactions.ts";
 import { BURST_MS, isBurst, type MachineVerdict } from "../../rules/tracking.ts";
 import { all, is } from "../conditions.ts";
+import { addedUp } from "../counters.ts";
 import { familyOf } from "../families.ts";
+import { countedStages, dayWrites } from "../insights/hours.ts";
 import { changeItem, type RowOf } from "../item.ts";
 import { reachedWrites } from "../journeys/totals.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { Engagement, InteractionCount, interactionKey, ReportedInteraction } from "./interaction-items.ts";
-import { recipientCounters } from "./interaction-totals.ts";
+import { dayCounters, recipientCounters } from "./interaction-totals.ts";
 import type { JobRecord } from "./jobs.ts";
 
 /** A report of a link in a mail, as far as bursts are concerned. */
@@ -48,9 +50,19 @@ export const retractable = (row: EngagementRow | undefined, now: number): HumanM
     isHuman(name) && typeof at === "string" && now - Date.parse(at) <= 2 * BURST_MS ? [name] : [],
   );
 
+/** What is taken back, each with the time at which it was counted. */
+export const retractions = (
+  row: EngagementRow | undefined,
+  retracted: readonly HumanMark[],
+): { at: string; mark: HumanMark }[] =>
+  retracted.flatMap((mark) => {
+    const at = row?.[mark];
+    return at === undefined ? [] : [{ at, mark }];
+  });
+
 const isHuman = (name: string): name is HumanMark => /^(opened|clicked)_human/.test(name);
 
-interface Counted {
+interface Recipient {
   job: JobRecord;
   subscriber: string | undefined;
 }
@@ -63,7 +75,7 @@ export async function retractBurst(
   store: Store,
   { job_id, link, variant_id }: Click,
   digest: string,
-  { job, subscriber }: Counted,
+  { job, subscriber }: Recipient,
 ): Promise<void> {
   if (!link || link.count < 2 || subscriber === undefined) return;
   const row = await store.get(Engagement, { subscriber, job: job_id });
@@ -71,7 +83,11 @@ export async function retractBurst(
   const retracted = retractable(row, now);
   if (!row || retracted.length === 0 || !isBurst(followedLinks(row), link.count, now)) return;
   const variant = job.isSplit && (variant_id === "a" || variant_id === "b") ? variant_id : undefined;
-  const add = Object.fromEntries(recipientCounters(retracted, variant).map((name) => [name, -1]));
+  const taken = retractions(row, retracted);
+  const add = addedUp([
+    Object.fromEntries(recipientCounters(retracted, variant).map((name) => [name, -1])),
+    ...taken.map(({ at, mark }) => dayCounters(job, at, [mark], -1)),
+  ]);
   const isAsRead = all(...retracted.map((mark) => is(mark, row[mark] ?? "")));
   await store
     .transact([
@@ -79,6 +95,10 @@ export async function retractBurst(
       changeItem(InteractionCount, { job: job_id, shard: digest.slice(0, 1) }, { add }),
       changeItem(Engagement, { subscriber, job: job_id }, { remove: retracted }, isAsRead),
       ...reachedWrites(job, stagesAmong(retracted), -1),
+      ...dayWrites(
+        digest.slice(1, 2),
+        taken.map(({ at, mark }) => countedStages(at, job.category, [mark], -1)),
+      ),
     ])
     .catch(onTransactionCanceled(() => undefined));
 }

@@ -44,6 +44,8 @@ export const InteractionCount = item({
     "c|*": v.number(),
     /** Both by variant: `v|a|i|tapped`. */
     "v|*": v.number(),
+    /** First opens and clicks of a campaign by days since the dispatch: `d|0|opened`. */
+    "d|*": v.number(),
   },
   writers: ["api-notifications", "api-mail"],
 });

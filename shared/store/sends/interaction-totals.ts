@@ -1,10 +1,12 @@
 // How often a job was seen, opened and clicked: the sums of its counters, or a recount of the rows that they count.
+import { DAY } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
 import { type Interaction, interactions, type Stage, stages } from "../../rules/interactions.ts";
 import { familyOf } from "../families.ts";
 import type { NewRowOf, RowOf } from "../item.ts";
 import { SHARDS } from "../shards.ts";
 import { InteractionCount, ReportedInteraction } from "./interaction-items.ts";
+import type { JobRecord } from "./jobs.ts";
 
 type Tally = {
   /** Reports by interaction. */
@@ -48,14 +50,48 @@ export const recipientCounters = (stagesReached: readonly string[], variant: str
     return variant === undefined ? [name] : [name, `v|${variant}|${name}`];
   });
 
+/** What comes later counts with the last of these days, so that the counter of a job stays small. */
+const MAX_DAYS = 30;
+
+/**
+ * The counters of a campaign's first opens and clicks by days in UTC since its dispatch; none of jobs of other sources.
+ * @param marks stages that a recipient reached first; those by channel are left out
+ * @param n -1 takes them back
+ */
+export function dayCounters(
+  { source, dispatched_at }: Pick<JobRecord, "source" | "dispatched_at">,
+  at: string,
+  marks: readonly string[],
+  n: 1 | -1 = 1,
+): Record<string, number> {
+  if (source.type !== "campaign" || !dispatched_at) return {};
+  const dayNumber = (time: string) => Math.floor(Date.parse(time) / DAY);
+  const after = Math.min(Math.max(0, dayNumber(at) - dayNumber(dispatched_at)), MAX_DAYS);
+  const counted = marks.filter((mark) => mark !== "reached" && !mark.includes("@"));
+  return Object.fromEntries(counted.map((stage) => [`d|${after}|${stage}`, n]));
+}
+
+/** First opens and clicks of a campaign's job, by days in UTC since its dispatch. 16 rows. */
+export async function interactionDays(
+  store: StoreReader,
+  job: string,
+): Promise<{ after: number; stage: string; n: number }[]> {
+  return (await rowsOf(store, job)).flatMap((row) =>
+    familyOf(row, "d|").map(([name, n]) => {
+      const [after = "0", stage = ""] = name.split("|");
+      return { after: Number(after), stage, n };
+    }),
+  );
+}
+
 /** The totals of a job: one request, half an RCU for each of 16 rows. */
 export async function interactionTotals(store: StoreReader, job: string): Promise<InteractionTotals> {
-  const rows = await store.getAll(
-    InteractionCount,
-    SHARDS.map((shard) => ({ job, shard })),
-    { eventual: true },
-  );
-  return totalsOf(rows.flatMap((row) => (row ? countersIn(row) : [])));
+  return totalsOf((await rowsOf(store, job)).flatMap(countersIn));
+}
+
+async function rowsOf(store: StoreReader, job: string): Promise<RowOf<typeof InteractionCount>[]> {
+  const keys = SHARDS.map((shard) => ({ job, shard }));
+  return (await store.getAll(InteractionCount, keys, { eventual: true })).flatMap((row) => row ?? []);
 }
 
 /** The same from the reports: the counters must agree with it. */

@@ -8,7 +8,8 @@ import { channelOf, type Interaction, type Platform, type Stage, stagesOf } from
 import type { ChannelClass } from "../../rules/reach.ts";
 import type { MachineVerdict } from "../../rules/tracking.ts";
 import { absent, all, is } from "../conditions.ts";
-import { hourWrite } from "../insights/hours.ts";
+import { addedUp } from "../counters.ts";
+import { countedStages, dayWrites } from "../insights/hours.ts";
 import { changeItem, type ItemWrite, type NewRowOf, putItem, type RowOf, ref } from "../item.ts";
 import { reachedWrites } from "../journeys/totals.ts";
 import { onTransactionCanceled } from "../refusals.ts";
@@ -16,9 +17,16 @@ import { DevicePointer } from "../subscribers/device-items.ts";
 import { answeredClass, noteEngagement } from "../subscribers/engagement.ts";
 import { Profile } from "../subscribers/items.ts";
 import { isLiving } from "../subscribers/subscribers.ts";
-import { burstVerdict, linkFollowed, retractable, retractBurst, stagesAmong } from "./interaction-bursts.ts";
+import {
+  burstVerdict,
+  linkFollowed,
+  retractable,
+  retractBurst,
+  retractions,
+  stagesAmong,
+} from "./interaction-bursts.ts";
 import { Engagement, InteractionCount, interactionKey, ReportedInteraction } from "./interaction-items.ts";
-import { countersOf } from "./interaction-totals.ts";
+import { countersOf, dayCounters } from "./interaction-totals.ts";
 import { JobItem } from "./job-items.ts";
 import { type JobRecord, jobOf } from "./jobs.ts";
 
@@ -136,9 +144,15 @@ function writesOf(
     machine,
   };
   const shard = digest.slice(0, 1);
+  const at = hourOf(occurred_at, receivedAt);
+  const taken = retractions(engagement, retracted);
+  const byDay = addedUp([
+    dayCounters(job, at, firsts),
+    ...taken.map(({ at: then, mark }) => dayCounters(job, then, [mark], -1)),
+  ]);
   const writes: ItemWrite<"workspace">[] = [
     putItem(ReportedInteraction, interactionKey(job_id, digest), row, absent()),
-    changeItem(InteractionCount, { job: job_id, shard }, { add: countersOf(row) }),
+    changeItem(InteractionCount, { job: job_id, shard }, { add: { ...countersOf(row), ...byDay } }),
   ];
   const answered = answeredClass(interaction, platform);
   const answer = answered && (`answered@${answered}` as const);
@@ -157,8 +171,12 @@ function writesOf(
   if (subscriber !== undefined && isFirstAnswer) writes.push(...noteEngagement(store, subscriber, report));
   const reached = stages.filter((stage) => firsts.includes(stage));
   writes.push(...reachedWrites(job, reached), ...reachedWrites(job, stagesAmong(retracted), -1));
-  if (reached.includes("opened"))
-    writes.push(hourWrite("opened", hourOf(occurred_at, receivedAt), { shard: digest.slice(1, 2), n: 1 }));
+  writes.push(
+    ...dayWrites(digest.slice(1, 2), [
+      countedStages(at, job.category, firsts),
+      ...taken.map(({ at: then, mark }) => countedStages(then, job.category, [mark], -1)),
+    ]),
+  );
   return writes;
 }
 

@@ -8,12 +8,15 @@ import { type JobLane, jobSources, laneOf } from "./job-ids.ts";
 import type { DeliverySettings, JobContent, JobDetails } from "./job-spec.ts";
 import { tallyAttributes } from "./tallies.ts";
 
+export const categories = ["marketing", "transactional"] as const;
+export type Category = (typeof categories)[number];
+
 /** Attributes of a job that are fields of the API as well. */
 export const jobFields = {
   id: v.string(),
   status: v.picklist(jobStatuses),
   name: v.nullable(v.string()),
-  category: v.picklist(["marketing", "transactional"]),
+  category: v.picklist(categories),
   title: v.nullable(v.string()),
   body: v.nullable(v.string()),
   template_id: v.nullable(v.string()),

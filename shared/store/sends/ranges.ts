@@ -1,11 +1,13 @@
 // Ranges of an audience: how far each is planned, how many of its chunks are closed, and when it is closed into its job.
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, any, below, is, present } from "../conditions.ts";
-import { deliveredWrites } from "../insights/hours.ts";
+import { familyOf } from "../families.ts";
+import { countedOutcomeWrites, outcomesBeyond } from "../insights/hours.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf } from "../item.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { RangeItem } from "./audience-items.ts";
 import { JobItem } from "./job-items.ts";
+import type { JobRecord } from "./jobs.ts";
 import { addendsOf } from "./tallies.ts";
 
 export interface RangeState {
@@ -56,7 +58,11 @@ export const plannedRangeWrite = (job: string, range: string, chunks: number): I
  * @returns whether the job may be complete: this call closed the range, or an earlier one did, which may have stopped
  * right after.
  */
-export async function closeRange(store: Store, job: string, range: string): Promise<boolean> {
+export async function closeRange(
+  store: Store,
+  { id: job, category }: Pick<JobRecord, "id" | "category">,
+  range: string,
+): Promise<boolean> {
   const row = await store.get(RangeItem, { job, range });
   const state = rangeOf(row);
   if (state.closed) return true;
@@ -66,13 +72,25 @@ export async function closeRange(store: Store, job: string, range: string): Prom
     .transact([
       changeItem(RangeItem, { job, range }, { set: { closed: true } }, all(present(), absent("closed"))),
       changeItem(JobItem, { job }, { add: { ...added, ranges_closed: 1 } }, is("status", "processing")),
-      ...deliveredWrites(store, `${job}:${range}`, (added["n:delivered"] ?? 0) - (row.timed ?? 0)),
+      ...countedOutcomeWrites(store, `${job}:${range}`, category, outcomesBeyond(added, timedOf(row))),
     ])
     .then(
       () => true,
       onTransactionCanceled(() => false),
     );
 }
+
+/** The outcomes that are counted by the day already. */
+const timedOf = (row: RowOf<typeof RangeItem>): Record<string, number> => ({
+  "n:delivered": row.timed ?? 0,
+  ...Object.fromEntries(familyOf(row, "timed:")),
+});
+
+/** The change of a range that notes outcomes as counted by the day. */
+export const timedAddends = (outcomes: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(outcomes).map(([name, n]) => [name === "n:delivered" ? "timed" : `timed:${name}`, n]),
+  );
 
 /** All its chunks are known and closed. */
 export const isComplete = ({ planned, chunks, chunksClosed }: RangeState): boolean => planned && chunksClosed >= chunks;

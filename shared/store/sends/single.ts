@@ -5,7 +5,8 @@ import type { Message } from "../../messages.ts";
 import type { Store } from "../../resources.ts";
 import { jobMoves } from "../../rules/job-states.ts";
 import { all, is } from "../conditions.ts";
-import { deliveredWrites } from "../insights/hours.ts";
+import { hashOf } from "../hash.ts";
+import { countedOutcomes, dayWrites, outcomesOf } from "../insights/hours.ts";
 import type { ItemWrite } from "../item.ts";
 import { endedWrites } from "../journeys/totals.ts";
 import { moveWrite } from "../lifecycle.ts";
@@ -74,7 +75,10 @@ function counted(store: Store, outcomes: readonly Outcome[]): ItemWrite<"workspa
   if (!first) return [];
   const byClass = n > 0 && deliveredWrite(store, { in_app: n }, first.job.id);
   return [
-    ...deliveredWrites(store, first.job.id, n),
+    ...dayWrites(
+      hashOf(first.job.id).slice(0, 1),
+      outcomes.map(({ job, tally }) => countedOutcomes(store, job.category, outcomesOf(addends(tally)))),
+    ),
     ...(byClass ? [byClass] : []),
     ...endedWrites(outcomes.map(({ job, tally }) => ({ ...job, counts: tally.counts }))),
   ];

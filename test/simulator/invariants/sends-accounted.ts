@@ -180,11 +180,17 @@ function recipientsOf({ ledger }: SimWorld, book: ProviderBook, job: string): Re
   });
 }
 
-/** The heatmap holds every delivery of every job, once. */
+/** The heatmap holds every delivery of every job, once, and the series every outcome. */
 async function checkHeatmap(world: SimWorld, tenant: Tenant, jobs: Json[], broken: Broken): Promise<void> {
   const { status, body } = await ask(world, tenant, "GET /api/v1/insights/heatmap");
   if (status !== 200) return;
   const shown = body.cells.reduce((total: number, { delivered }: Json) => total + delivered, 0);
   const delivered = jobs.reduce((total, { counts }) => total + counts.delivered, 0);
   if (shown !== delivered) broken(`the heatmap shows ${shown} deliveries, the jobs ${delivered}`, tenant.id);
+  const series = await ask(world, tenant, "GET /api/v1/insights/series");
+  for (const outcome of ["delivered", "failed", "skipped"]) {
+    const counted = series.body.buckets.reduce((total: number, bucket: Json) => total + bucket[outcome], 0);
+    const total = jobs.reduce((sum, { counts }) => sum + counts[outcome], 0);
+    if (counted !== total) broken(`the series show ${counted} ${outcome}, the jobs ${total}`, tenant.id);
+  }
 }

@@ -1,0 +1,179 @@
+// Figures over time (RDA-10): of a workspace by day or hour, in all or by category or type of channel, and of one campaign
+// or journey by day. They are sums of counters that other reports have too (docs/decisions/0041).
+import { DAY, HOUR, timestamp } from "../../clock.ts";
+import { invalid } from "../../http/errors.ts";
+import type { StoreReader } from "../../resources.ts";
+import { findCampaign } from "../campaigns/campaigns.ts";
+import { dayOf } from "../events/events.ts";
+import { familyOf } from "../families.ts";
+import { interactionDays } from "../sends/interaction-totals.ts";
+import { SHARDS } from "../shards.ts";
+import { campaignJobs, startOfDay, type Window } from "./insights.ts";
+import { DayTotals, HourCount } from "./items.ts";
+
+const measures = [
+  "sent",
+  "delivered",
+  "failed",
+  "skipped",
+  "opened",
+  "opened_human",
+  "clicked",
+  "clicked_human",
+  "converted",
+  "revenue_cents",
+] as const;
+type Measure = (typeof measures)[number];
+
+/** `null`: it is not counted in this series. */
+type Bucket = { at: string; group: string | null } & Record<Measure, number | null>;
+
+type SeriesGroup = "channel" | "category";
+
+/** Adds up buckets by time and group; all-zero ones are left out. @param counted what is not among these is `null` */
+function createSums(counted: readonly Measure[]) {
+  const sums = new Map<string, Bucket>();
+  const nothing = Object.fromEntries(measures.map((name) => [name, counted.includes(name) ? 0 : null]));
+  return {
+    add: (at: string, group: string | null, name: Measure, n: number): void => {
+      const key = `${at} ${group}`;
+      const bucket = sums.get(key) ?? ({ at, group, ...nothing } as Bucket);
+      sums.set(key, bucket);
+      bucket[name] = (bucket[name] ?? 0) + n;
+    },
+    buckets: (): Bucket[] =>
+      [...sums.values()]
+        .filter((bucket) => measures.some((name) => bucket[name]))
+        .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : (a.group ?? "") < (b.group ?? "") ? -1 : 1)),
+  };
+}
+
+const MAX_DAYS = { day: 366, hour: 31 };
+
+interface SeriesQuery {
+  interval: "day" | "hour";
+  group_by?: SeriesGroup | undefined;
+  source_type?: "campaign" | "journey" | undefined;
+  source_id?: string | undefined;
+}
+
+/** @throws 422 for parameters that exclude each other, and for a window that is too long. */
+export async function seriesOf(
+  store: StoreReader,
+  { interval, group_by, source_type: type, source_id: id }: SeriesQuery,
+  window: Window,
+): Promise<Bucket[]> {
+  const max = MAX_DAYS[interval];
+  if (window.end - window.start > max * DAY)
+    throw invalid({ start: `must be at most ${max} days before end where interval is ${interval}` });
+  if (type !== undefined || id !== undefined) {
+    if (id === undefined) throw invalid({ source_id: "must be given with source_type" });
+    if (type === undefined) throw invalid({ source_type: "must be given with source_id" });
+    if (group_by) throw invalid({ group_by: "must not be given with source_type" });
+    if (interval === "hour") throw invalid({ interval: "must be day where source_type is given" });
+    return sourceSeries(store, { type, id }, window);
+  }
+  if (interval === "hour" && group_by) throw invalid({ group_by: "must not be given where interval is hour" });
+  return interval === "hour" ? hourSeries(store, window) : daySeries(store, group_by, window);
+}
+
+/** The stored names of measures that are not their own. */
+const stored: Readonly<Record<string, Measure>> = { revenue: "revenue_cents" };
+const measureOf = (name: string): Measure | undefined => stored[name] ?? measures.find((one) => one === name);
+
+const midnightOf = (day: string) => timestamp(startOfDay(day));
+
+/** The rows of days that the window touches. */
+async function hourRows(store: StoreReader, { start, end }: Window) {
+  const range = { from: dayOf(timestamp(start)), to: dayOf(timestamp(end)), eventual: true };
+  return (await Promise.all(SHARDS.map((shard) => store.queryAll(HourCount, { shard }, range)))).flat();
+}
+
+/**
+ * By days in UTC; the days in which the window begins and ends count whole. `sent` is what was delivered or failed, on
+ * the day of the outcome. By channel, only what belongs to a channel is counted. A conversion counts for the last message
+ * delivered before it.
+ */
+async function daySeries(store: StoreReader, group: SeriesGroup | undefined, window: Window): Promise<Bucket[]> {
+  const isByChannel = group === "channel";
+  const ofRecipients: readonly Measure[] = ["sent", "failed", "skipped"];
+  const sums = createSums(isByChannel ? measures.filter((name) => !ofRecipients.includes(name)) : measures);
+  for (const row of await hourRows(store, window))
+    for (const [name, n] of familyOf(row, isByChannel ? "c|" : "k|")) {
+      const [of = "", what = ""] = name.split("|");
+      const measure = measureOf(what);
+      if (!measure) continue;
+      const at = midnightOf(row.sk);
+      const bucket = group === undefined ? null : of;
+      sums.add(at, bucket, measure, n);
+      if (!isByChannel && (measure === "delivered" || measure === "failed")) sums.add(at, bucket, "sent", n);
+    }
+  return sums.buckets();
+}
+
+/** By hours in UTC: deliveries and first opens. The hours in which the window begins and ends count whole. */
+async function hourSeries(store: StoreReader, window: Window): Promise<Bucket[]> {
+  const counted = ["delivered", "opened"] as const;
+  const sums = createSums(counted);
+  for (const row of await hourRows(store, window))
+    for (const measure of counted)
+      for (const [hour, n] of familyOf(row, `${measure}:`)) {
+        const at = startOfDay(row.sk) + Number(hour) * HOUR;
+        if (at > window.start - HOUR && at <= window.end) sums.add(timestamp(at), null, measure, n);
+      }
+  return sums.buckets();
+}
+
+/**
+ * Of one source, by days in UTC. What was sent counts on the day of its dispatch. Opens and clicks of a campaign count on
+ * their own day, those of a journey on the day of the dispatch. A conversion counts once for each converter (ISG-1).
+ */
+async function sourceSeries(
+  store: StoreReader,
+  source: { type: "campaign" | "journey"; id: string },
+  window: Window,
+): Promise<Bucket[]> {
+  const sums = createSums(source.type === "journey" ? measures.filter((name) => name !== "skipped") : measures);
+  const [first, last] = [dayOf(timestamp(window.start)), dayOf(timestamp(window.end))];
+  const add = (day: string, measure: Measure, n: number) => {
+    if (day >= first && day <= last) sums.add(midnightOf(day), null, measure, n);
+  };
+  const range = { from: first, to: `${last}~`, eventual: true };
+  const [rows] = await Promise.all([
+    store.queryAll(DayTotals, { group: source.type }, range),
+    source.type === "campaign" && addCampaign(store, source.id, add),
+  ]);
+  for (const { sk, sent = 0, delivered = 0, converters = 0, revenue = 0, ...stages } of rows) {
+    const [day = "", id] = sk.split("#");
+    if (id !== source.id) continue;
+    add(day, "converted", converters);
+    add(day, "revenue_cents", revenue);
+    if (source.type === "campaign") continue;
+    add(day, "sent", sent);
+    add(day, "delivered", delivered);
+    add(day, "failed", sent - delivered);
+    for (const stage of ["opened", "opened_human", "clicked", "clicked_human"] as const)
+      add(day, stage, stages[stage] ?? 0);
+  }
+  return sums.buckets();
+}
+
+async function addCampaign(
+  store: StoreReader,
+  id: string,
+  add: (day: string, measure: Measure, n: number) => void,
+): Promise<void> {
+  const campaign = await findCampaign(store, id);
+  const jobs = campaign ? await campaignJobs(store, campaign) : [];
+  const dispatched = jobs.flatMap((job) => (job.dispatched_at ? [{ ...job, dispatched_at: job.dispatched_at }] : []));
+  await Promise.all(
+    dispatched.map(async ({ id: job, counts, dispatched_at }) => {
+      const day = dayOf(dispatched_at);
+      for (const name of ["sent", "delivered", "failed", "skipped"] as const) add(day, name, counts[name]);
+      for (const { after, stage, n } of await interactionDays(store, job)) {
+        const measure = measureOf(stage);
+        if (measure) add(dayOf(timestamp(startOfDay(day) + after * DAY)), measure, n);
+      }
+    }),
+  );
+}
