@@ -308,6 +308,30 @@ async function agents({ createClient, process, console }: GuideDeps) {
   console.log(key.slice(0, 12), scopes); // "service_mcp_" ["read"]
 }
 
+async function configuration({ createBrowserClient, write, engagement, process }: GuideDeps) {
+  write("engagement/segments/paying.json", "{\n  \"name\": \"Paying\",\n  \"is_dynamic\": true,\n  \"rule\": { \"attribute\": { \"plan\": { \"$in\": [\"pro\", \"team\"] } } }\n}\n");
+
+  write("engagement/templates/welcome.json", "{\n  \"name\": \"Welcome\",\n  \"content\": { \"title\": \"Welcome, {{ subscriber.first_name }}\", \"body\": \"Good to have you.\" }\n}\n");
+
+  write("engagement/channels/app.json", "{ \"name\": \"App\", \"type\": \"in_app\" }\n");
+
+  write("engagement/journeys/onboarding.json", "{\n  \"name\": \"Onboarding\",\n  \"trigger\": { \"type\": \"segment_entered\", \"segment\": \"Paying\" },\n  \"steps\": {\n    \"start\": \"hello\",\n    \"steps\": {\n      \"hello\": { \"id\": \"hello\", \"type\": \"send\", \"send\": { \"channels\": [\"App\"], \"template\": \"Welcome\", \"next\": \"end\" } },\n      \"end\": { \"id\": \"end\", \"type\": \"exit\" }\n    }\n  }\n}\n");
+
+
+  const app = createBrowserClient({ baseUrl: process.env.BASE_URL!, sdkKey: process.env.SDK_KEY! });
+  await app.subscribers.upsert({ external_id: "ada", attributes: { plan: "pro" } });
+  await app.subscribers.upsert({ external_id: "bob", attributes: { plan: "free" } });
+
+  await engagement("diff");
+
+  await engagement("apply");
+  await engagement("apply");
+
+  write("engagement/segments/paying.json", "{\n  \"name\": \"Paying\",\n  \"rule\": { \"attribute\": { \"plan\": { \"$in\": [\"free\"] } } }\n}\n");
+
+  await engagement("diff");
+}
+
 async function movingFromOnesignal({ createClient, createBrowserClient, settle, process, console }: GuideDeps) {
 
   const service = createClient({ baseUrl: process.env.BASE_URL!, accessToken: process.env.ACCESS_TOKEN! });
@@ -415,6 +439,7 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "email", run: email, printed: ["\"active\" true","1 {\"no_consent\":1}"] },
   { name: "webhooks", run: webhooks, printed: ["\"400\"","[\"job_id\",\"status\",\"delivered\",\"failed\",\"total\"]","1 \"notification.terminal\""] },
   { name: "agents", run: agents, printed: ["\"service_mcp_\" [\"read\"]"] },
+  { name: "configuration", run: configuration, printed: ["+ channels/App","+ segments/Paying","    1 would enter (ada), 0 would leave","+ templates/Welcome","+ journeys/Onboarding","0 unchanged, 1 in the workspace alone","+ channels/App","+ segments/Paying","+ templates/Welcome","+ journeys/Onboarding","4 changed, 0 blocked, 0 unchanged","0 changed, 0 blocked, 4 unchanged","~ segments/Paying  rule","    1 would enter (bob), 1 would leave (ada)","3 unchanged, 1 in the workspace alone"] },
   { name: "moving-from-onesignal", run: movingFromOnesignal, printed: ["[{\"level\":12,\"timezone\":\"Europe/Berlin\",\"locale\":\"de\"}]","\"active\"","1"] },
   { name: "moving-from-customer-io", run: movingFromCustomerIo, printed: ["true 1","\"active\""] },
   { name: "moving-from-pinpoint", run: movingFromPinpoint, printed: ["\"ada@example.com\" [\"ios\"]"] },

@@ -68,6 +68,7 @@ export const access: Record<string, Access> = {
   "segments.list": {},
   "segments.create": {"permission":"content:write","effect":"write"},
   "segments.preview": {},
+  "segments.compare": {},
   "segments.listAttributeKeys": {},
   "segments.listEventNames": {},
   "segments.get": {},

@@ -87,6 +87,7 @@ export const routes: RouteTable = {
     list: {"route":"GET /api/v1/segments","credentials":["dashboard"],"query":true},
     create: {"route":"POST /api/v1/segments","credentials":["dashboard"],"body":"json"},
     preview: {"route":"POST /api/v1/segments/preview","credentials":["dashboard"],"body":"json"},
+    compare: {"route":"POST /api/v1/segments/:id/compare","credentials":["dashboard"],"body":"json"},
     listAttributeKeys: {"route":"GET /api/v1/segments/attribute-keys","credentials":["dashboard"]},
     listEventNames: {"route":"GET /api/v1/segments/event-names","credentials":["dashboard"]},
     get: {"route":"GET /api/v1/segments/:id","credentials":["dashboard"]},

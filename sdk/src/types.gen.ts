@@ -3068,6 +3068,30 @@ export interface SegmentsPreviewAnswer {
   exact: boolean;
 }
 
+export interface SegmentsCompareBody {
+  /** Who belongs to it */
+  rule: SegmentRule;
+}
+
+export interface SegmentsCompareAnswer {
+  /** Subscribers that it would add */
+  entering: {
+    /** How many match */
+    estimated_count: number;
+    /** Up to 10 of them */
+    sample_subscriber_ids: string[];
+  };
+  /** Subscribers that it would remove */
+  leaving: {
+    /** How many match */
+    estimated_count: number;
+    /** Up to 10 of them */
+    sample_subscriber_ids: string[];
+  };
+  /** Whether all were counted; else it is an estimate from a sample */
+  exact: boolean;
+}
+
 export interface SegmentsListAttributeKeysAnswer {
   /** The keys */
   keys: string[];
@@ -4389,6 +4413,8 @@ export interface Endpoints {
     create(body: SegmentsCreateBody, options?: CallOptions): Promise<Segment>;
     /** Count the subscribers that match a rule. `POST /api/v1/segments/preview` */
     preview(body: SegmentsPreviewBody, options?: CallOptions): Promise<SegmentsPreviewAnswer>;
+    /** Count the subscribers that another rule would add to a segment, and those that it would remove. `POST /api/v1/segments/:id/compare` */
+    compare(id: string, body: SegmentsCompareBody, options?: CallOptions): Promise<SegmentsCompareAnswer>;
     /** List the attribute keys that subscribers have. `GET /api/v1/segments/attribute-keys` */
     listAttributeKeys(options?: CallOptions): Promise<SegmentsListAttributeKeysAnswer>;
     /** List the names of events seen so far. `GET /api/v1/segments/event-names` */

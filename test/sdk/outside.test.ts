@@ -1,5 +1,5 @@
 // The packed SDK in a folder outside this tree: what it holds, its types, and a server at work with the local service.
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { selfSigned } from "../support/self-signed.ts";
@@ -14,9 +14,24 @@ afterAll(() => outside?.close());
 it("packs code, types, licence and nothing else", () => {
   const files = readdirSync(join(outside.folder, "node_modules/engagement-sdk"));
   expect(files.toSorted()).toEqual(["LICENSE", "README.md", "dist", "package.json"]);
-  const dist = readdirSync(join(outside.folder, "node_modules/engagement-sdk/dist"));
-  expect(dist.filter((file) => !/\.(js|d\.ts)$/.test(file))).toEqual([]);
+  const dist = readdirSync(join(outside.folder, "node_modules/engagement-sdk/dist"), {
+    recursive: true,
+    withFileTypes: true,
+  });
+  expect(dist.filter((file) => file.isFile() && !/\.(js|d\.ts)$/.test(file.name))).toEqual([]);
 });
+
+it("F17 its command line logs in, exports and finds no difference", () => {
+  const [, email, password = ""] = /^(\S+) +password (.+)$/.exec(outside.fact("owner")) ?? [];
+  const main = join(outside.folder, "node_modules/engagement-sdk/dist/cli/main.js");
+  expect(readFileSync(main, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+  const env = { ENGAGEMENT_CONFIG: join(outside.folder, "config"), ENGAGEMENT_PASSWORD: password };
+  const engagement = (...words: string[]) => outside.command(main, words, env);
+  expect(engagement("login", "--url", outside.fact("service"), "--email", email!)).toMatch(/^Logged in/);
+  delete (env as Partial<typeof env>).ENGAGEMENT_PASSWORD;
+  expect(engagement("export")).toMatch(/wrote channels/);
+  expect(engagement("diff", "--exit-code")).toMatch(/unchanged/);
+}, 30_000);
 
 it("a page of another origin may read what the client goes by", async () => {
   const { headers } = await fetch(`${outside.fact("service")}/v1/in-app/messages`, { headers: { "x-sdk-key": "x" } });

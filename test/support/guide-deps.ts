@@ -1,6 +1,8 @@
 // What the code of a guide is given: clients of an embedded service, its environment, its clock and its output.
 import { createBrowserClient } from "../../sdk/src/browser.ts";
 import { createClient } from "../../sdk/src/client.ts";
+import { cliOf } from "./cli.ts";
+import { BASE_URL, fetchOf } from "./embedded-fetch.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 
 export interface GuideDeps {
@@ -10,6 +12,10 @@ export interface GuideDeps {
   console: { log(...values: unknown[]): void };
   settle(): Promise<void>;
   advance(duration: string): Promise<void>;
+  /** Writes a file into the folder of the guide. */
+  write(file: string, text: string): void;
+  /** Runs the command line in that folder; what it prints is among the lines. */
+  engagement(words: string): Promise<void>;
 }
 
 export interface RunnableGuide {
@@ -19,25 +25,11 @@ export interface RunnableGuide {
   printed: readonly string[];
 }
 
-const BASE_URL = "http://service.local";
-
 /** @returns the parts of a guide, and the lines that it printed. */
 export async function guideDeps(world: TestWorld, tenant: Tenant): Promise<{ deps: GuideDeps; lines: string[] }> {
   const lines: string[] = [];
-  const fetch: typeof globalThis.fetch = async (given, init) => {
-    const request = new Request(given, init);
-    const { pathname, search } = new URL(request.url);
-    const answer = await world.gateway.handle({
-      method: request.method,
-      path: pathname + search,
-      headers: Object.fromEntries(request.headers),
-      body: Buffer.from(await request.arrayBuffer()),
-      sourceIp: "203.0.113.7",
-    });
-    const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)]);
-    const isEmpty = answer.status === 204;
-    return new Response(isEmpty ? null : new Uint8Array(answer.body), { status: answer.status, headers });
-  };
+  const fetch = fetchOf(world);
+  const cli = await cliOf(world, tenant);
   const tokenOf = async () => String((await tenant.dashboard()).authorization).slice("Bearer ".length);
   const deps: GuideDeps = {
     createClient: ({ accessToken, ...settings }) =>
@@ -52,6 +44,11 @@ export async function guideDeps(world: TestWorld, tenant: Tenant): Promise<{ dep
       },
     },
     console: { log: (...values) => void lines.push(values.map((value) => JSON.stringify(value)).join(" ")) },
+    write: (file, text) => cli.write(file, text),
+    engagement: async (words) => {
+      const { out, notes } = await cli.run(...words.split(" "));
+      lines.push(...out, ...notes);
+    },
     settle: () => world.settle(),
     advance: (duration) => world.advance(Number(duration.slice(0, -1)) * 3_600_000),
   };

@@ -7,10 +7,11 @@ import { grammar } from "../../../shared/http/grammar.ts";
 import { MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Force, JsonObject, Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-rules.ts";
 import { listMembers, memberList } from "../../../shared/store/lists/membership-list.ts";
 import { explainMembership } from "../../../shared/store/segments/explain.ts";
-import { previewRule } from "../../../shared/store/segments/preview.ts";
+import { previewChange, previewRule } from "../../../shared/store/segments/preview.ts";
 import {
   createSegment,
   getSegment,
@@ -50,6 +51,11 @@ const Reason = v.object({
   expected: v.pipe(v.record(v.string(), v.any()), grammar("Expectation")),
   actual: v.optional(v.any()),
 });
+
+const Side = v.pipe(
+  v.object({ estimated_count: v.number(), sample_subscriber_ids: v.array(v.string()) }),
+  v.title("SegmentMovement"),
+);
 
 const cursorQuery = v.object({ cursor: v.optional(v.string()) });
 const rule = { attribute: { plan: { $in: ["pro", "team"] } } };
@@ -108,6 +114,28 @@ export const segments = group("segments", "Subscribers that match a rule over at
       example: { body: rule },
     },
     async ({ store, caller, body }) => previewRule(store, requireRule(workspaceOf(caller).plan, body, "")),
+  ),
+
+  endpoint(
+    "POST /api/v1/segments/:id/compare",
+    { effect: "read", uses: [storeRead] },
+    {
+      summary: "Count the subscribers that another rule would add to a segment, and those that it would remove",
+      description:
+        "Compares the segment's rule with the given one. Exact up to 10,000 subscribers, else estimated from a sample of " +
+        "them. Nothing is changed.",
+      body: v.strictObject({ rule: Rule }),
+      limits: RULE_LIMITS,
+      returns: v.object({ entering: Side, leaving: Side, exact: v.boolean() }),
+      status: 200,
+      errors: ["NOT_FOUND"],
+      example: { body: { rule } },
+    },
+    async ({ store, caller, params, body }) => {
+      const { rule } = await getSegment(store, params.id);
+      const wanted = requireRule(workspaceOf(caller).plan, body.rule);
+      return previewChange(store, rule && compileRule(rule), wanted);
+    },
   ),
 
   endpoint(

@@ -27,20 +27,59 @@ export interface Preview {
 }
 
 export async function previewRule(store: StoreReader, rule: Rule): Promise<Preview> {
+  const { profiles, size, exact } = await profilesFor(store, [rule]);
+  const matching = await idsMatching(store, rule, profiles);
+  return { ...countOf(matching, { profiles, size, exact }), exact };
+}
+
+/** The subscribers that `to` adds and removes. @param from undefined where none matched before */
+export async function previewChange(
+  store: StoreReader,
+  from: Rule | undefined,
+  to: Rule,
+): Promise<{ entering: Omit<Preview, "exact">; leaving: Omit<Preview, "exact">; exact: boolean }> {
+  const population = await profilesFor(store, from ? [from, to] : [to]);
+  const before = new Set(from ? await idsMatching(store, from, population.profiles) : []);
+  const after = new Set(await idsMatching(store, to, population.profiles));
+  return {
+    entering: countOf(
+      [...after].filter((id) => !before.has(id)),
+      population,
+    ),
+    leaving: countOf(
+      [...before].filter((id) => !after.has(id)),
+      population,
+    ),
+    exact: population.exact,
+  };
+}
+
+interface Population {
+  profiles: LivingProfile[];
+  /** Of all subscribers. */
+  size: number;
+  exact: boolean;
+}
+
+/** Everybody, or a sample that is small enough for these rules. */
+async function profilesFor(store: StoreReader, rules: readonly Rule[]): Promise<Population> {
   const total = await countSubscribers(store);
   const profiles = total <= MAX_EXACT ? await allProfiles(store) : undefined;
-  if (profiles) {
-    const matching = await idsMatching(store, rule, profiles);
-    return { estimated_count: matching.length, sample_subscriber_ids: matching.slice(0, MAX_IDS), exact: true };
-  }
+  if (profiles) return { profiles, size: profiles.length, exact: true };
   const size = Math.max(total, MAX_EXACT);
-  const sample = await sampleProfiles(store, rule.events.length > 0 ? SAMPLE_OF_HISTORIES : SAMPLE, size);
-  const matching = await idsMatching(store, rule, sample);
-  const share = sample.length === 0 ? 0 : matching.length / sample.length;
+  const hasHistories = rules.some(({ events }) => events.length > 0);
   return {
-    estimated_count: Math.round(share * size),
-    sample_subscriber_ids: matching.slice(0, MAX_IDS),
+    profiles: await sampleProfiles(store, hasHistories ? SAMPLE_OF_HISTORIES : SAMPLE, size),
+    size,
     exact: false,
+  };
+}
+
+function countOf(ids: readonly string[], { profiles, size, exact }: Population): Omit<Preview, "exact"> {
+  const share = profiles.length === 0 ? 0 : ids.length / profiles.length;
+  return {
+    estimated_count: exact ? ids.length : Math.round(share * size),
+    sample_subscriber_ids: ids.slice(0, MAX_IDS),
   };
 }
 

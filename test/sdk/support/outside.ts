@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const tsc = join(root, "node_modules/typescript/bin/tsc");
 
-export function run(command: string, words: string[], cwd: string): string {
-  const { status, stdout, stderr } = spawnSync(command, words, { cwd, encoding: "utf8" });
+export function run(command: string, words: string[], cwd: string, env = process.env): string {
+  const { status, stdout, stderr } = spawnSync(command, words, { cwd, encoding: "utf8", env });
   if (status !== 0) throw new Error(`${command} ${words.join(" ")}: ${stdout}${stderr}`);
   return stdout;
 }
@@ -21,6 +21,8 @@ export interface Outside {
   fact(name: string): string;
   /** Runs a module in the folder. @returns the JSON that it printed. */
   script(file: string, code: string, ...facts: string[]): unknown;
+  /** Runs a file of the package in the folder. @returns what it printed */
+  command(file: string, words: string[], env: Record<string, string>): string;
   /** Runs the TypeScript compiler in the folder. */
   tsc(...words: string[]): string;
   close(): Promise<void>;
@@ -48,6 +50,7 @@ export async function openOutside(): Promise<Outside> {
       writeFileSync(join(folder, file), code);
       return JSON.parse(run(process.execPath, [file, ...facts.map(fact)], folder));
     },
+    command: (file, words, env) => run(process.execPath, [file, ...words], folder, { PATH: process.env.PATH, ...env }),
     tsc: (...words) => run(process.execPath, [tsc, ...words], folder),
     close: () => stop(service, folder),
   };

@@ -1,0 +1,87 @@
+// Imports a CSV file into a list, and shows how far it is.
+import { openAsBlob } from "node:fs";
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { ImportOptions } from "../../import.ts";
+import type { Import as Job } from "../../types.gen.ts";
+import { type Call, CommandError, command, EXIT, usageError } from "../command.ts";
+import { type Connection, connect } from "../connection.ts";
+import type { Io } from "../io.ts";
+import { idOf, listAll } from "../names.ts";
+
+const POLL_MS = 1_000;
+const BAR_CHARACTERS = 30;
+
+const declared = {
+  list: { type: "string", value: "<name>", about: "The list, by name or id" },
+  create: { type: "boolean", about: "Create the list if there is none of this name" },
+  source: { type: "string", value: "<format>", about: "csv (default), platform_a or platform_b" },
+  "dry-run": { type: "boolean", about: "Check all rows and write nothing" },
+} as const;
+
+async function listOf({ options }: Call<typeof declared>, connection: Connection): Promise<string> {
+  const { list = "", create } = options;
+  if (!create) return idOf(connection, "lists", list);
+  const found = (await listAll(connection, "lists")).find(({ id, name }) => id === list || name === list);
+  return String((found ?? (await connection.client.lists.create({ name: list }))).id);
+}
+
+function barOf({ processed_rows, total_rows }: Job): string {
+  if (!total_rows) return `${processed_rows} rows`;
+  const share = Math.min(1, processed_rows / total_rows);
+  const full = Math.round(share * BAR_CHARACTERS);
+  return `[${"#".repeat(full)}${".".repeat(BAR_CHARACTERS - full)}] ${processed_rows} of ${total_rows} rows`;
+}
+
+async function waitFor(io: Io, { client }: Connection, id: string): Promise<Job> {
+  for (;;) {
+    const job = await client.imports.getListsImport(id);
+    const isOver = !["pending", "processing"].includes(job.status);
+    io.progress(`${barOf(job)} ${job.status}${isOver ? "\n" : ""}`);
+    if (isOver || io.signal.aborted) return job;
+    await io.pause(POLL_MS);
+  }
+}
+
+function report(io: Io, job: Job): void {
+  io.out(
+    `${job.status}: ${job.processed_rows} rows, ${job.failed_rows} rejected${job.dry_run ? ", nothing was written" : ""}`,
+  );
+  if (job.error_message) io.out(job.error_message);
+  for (const { line, reason } of job.rejected_sample) io.out(`  line ${line}: ${reason}`);
+  for (const { header, suggestion } of job.columns)
+    if (suggestion !== null) io.out(`  column ${header}: perhaps ${suggestion}`);
+  if (job.rejected_rows_url) io.out(`All rejected rows: ${job.rejected_rows_url}`);
+}
+
+const sources = ["csv", "platform_a", "platform_b"] as const;
+
+export const importFile = command({
+  name: "import",
+  args: "<file>",
+  summary: "Import a CSV file of subscribers into a list, with its progress",
+  about: "Ctrl-C ends the waiting, not the import. Exit code 1 if rows were rejected or the import failed.",
+  options: declared,
+  run: async (call) => {
+    const { io, options, args } = call;
+    const [given = ""] = args;
+    if (options.list === undefined) throw usageError("--list is required: a list by name or id.");
+    const source = sources.find((one) => one === (options.source ?? "csv"));
+    if (!source) throw usageError(`--source must be one of ${sources.join(", ")}.`);
+    const file = resolve(io.cwd, given);
+    const found = await stat(file).catch(() => undefined);
+    if (!found?.isFile()) throw new CommandError(`There is no file ${given}.`);
+    const connection = await connect(io, options);
+    try {
+      const list = await listOf(call, connection);
+      const settings: ImportOptions = { source, dryRun: options["dry-run"] === true };
+      const { import_job_id } = await connection.client.importCsv(list, await openAsBlob(file), settings);
+      const job = await waitFor(io, connection, import_job_id);
+      if (options.json) io.out(JSON.stringify(job));
+      else report(io, job);
+      return job.status === "completed" && job.failed_rows === 0 ? EXIT.ok : EXIT.failed;
+    } finally {
+      await connection.close();
+    }
+  },
+});

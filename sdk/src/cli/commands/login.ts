@@ -1,0 +1,90 @@
+// Saves a login, ends it, and says who is logged in.
+import { createClient } from "../../client.ts";
+import { ServiceError } from "../../errors.ts";
+import { type Call, command, EXIT, usageError } from "../command.ts";
+import { beginSession, checkedUrl, connect, DEFAULT_PROFILE } from "../connection.ts";
+import { loginsFile, readLogins, saveLogin } from "../logins.ts";
+
+async function passwordOf({ io, options }: Call<typeof loginOptions>): Promise<string> {
+  if (options["password-stdin"]) return (await io.readInput()).replace(/\r?\n$/, "");
+  return io.env.ENGAGEMENT_PASSWORD ?? io.ask("Password: ", true);
+}
+
+const loginOptions = {
+  email: { type: "string", value: "<address>", about: "Your e-mail address; asked for if left out" },
+  workspace: { type: "string", value: "<id>", about: "The id of the workspace, if you belong to more than one" },
+  "password-stdin": { type: "boolean", about: "Read the password from the standard input" },
+} as const;
+
+export const login = command({
+  name: "login",
+  args: "",
+  summary: "Log in and save the tokens in a file that only you can read",
+  about:
+    "The password is asked for, or read from the standard input, or from ENGAGEMENT_PASSWORD. It is never an argument,\n" +
+    "because other users of the machine can read arguments. It is not saved.",
+  options: loginOptions,
+  run: async (call) => {
+    const { io, options } = call;
+    const address = options.url ?? io.env.ENGAGEMENT_URL;
+    if (!address) throw usageError("--url is required: the address of the service.");
+    const url = checkedUrl(address);
+    const email = options.email ?? io.env.ENGAGEMENT_EMAIL ?? (await io.ask("E-mail address: "));
+    const password = await passwordOf(call);
+    if (email === "" || password === "") throw usageError("An e-mail address and a password are required.");
+    const body = { email, password, ...(options.workspace !== undefined && { tenant_id: options.workspace }) };
+    const { tenant, access_token, refresh_token, expires_in } = await beginSession(io, url, body);
+    const expires_at = io.now() + expires_in * 1_000;
+    const saved = { url, email, workspace: tenant.name, access_token, refresh_token, expires_at };
+    saveLogin(io, options.profile ?? DEFAULT_PROFILE, saved);
+    const shown = { url, email, workspace: tenant.name, role: tenant.role, saved_in: loginsFile(io) };
+    io.out(options.json ? JSON.stringify(shown) : `Logged in to ${tenant.name} as ${email} (${tenant.role}).`);
+    return EXIT.ok;
+  },
+});
+
+export const logout = command({
+  name: "logout",
+  args: "",
+  summary: "End the session and remove the saved tokens",
+  options: {},
+  run: async ({ io, options }) => {
+    const { profile = DEFAULT_PROFILE } = options;
+    const found = readLogins(io)[profile];
+    if (found) {
+      const { auth } = createClient({ baseUrl: found.url, fetch: io.fetch });
+      try {
+        await auth.logout({ refresh_token: found.refresh_token });
+      } catch (error) {
+        // A session that has ended already needs no end.
+        if (!(error instanceof ServiceError) || error.status !== 401) throw error;
+      }
+      saveLogin(io, profile, undefined);
+    }
+    io.out(
+      options.json ? JSON.stringify({ ended: found !== undefined }) : found ? "Logged out." : "Nobody was logged in.",
+    );
+    return EXIT.ok;
+  },
+});
+
+export const whoami = command({
+  name: "whoami",
+  args: "",
+  summary: "Show who is logged in, and to which workspace",
+  options: {},
+  run: async ({ io, options }) => {
+    const connection = await connect(io, options);
+    try {
+      const { hasServerKeyOnly, client, url } = connection;
+      const me = hasServerKeyOnly ? await client.account.getWhoami() : await client.account.getMe();
+      if (options.json) io.out(JSON.stringify({ url, ...me }));
+      else for (const [name, value] of Object.entries({ url, ...me })) io.out(`${name}: ${textOf(value)}`);
+      return EXIT.ok;
+    } finally {
+      await connection.close();
+    }
+  },
+});
+
+const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));

@@ -1,0 +1,88 @@
+// Sends a message to one subscriber, and says what became of it.
+import { type Call, CommandError, command, EXIT, usageError } from "../command.ts";
+import { type Connection, connect } from "../connection.ts";
+import { idOf } from "../names.ts";
+
+const POLL_MS = 1_000;
+const MAX_WAIT_MS = 60_000;
+const UNSENT = ["failed", "bounced", "skipped", "held_out", "canceled"];
+
+const options = {
+  to: { type: "string", value: "<external id>", about: "Who gets it: your own id of the user" },
+  title: { type: "string", value: "<text>", about: "The title; may hold {{ subscriber.first_name }}" },
+  body: { type: "string", value: "<text>", about: "The text" },
+  template: { type: "string", value: "<name>", about: "A template instead of title and body" },
+  channel: { type: "string", value: "<names>", about: "Channels by name, separated by commas" },
+  "no-wait": { type: "boolean", about: "Do not wait for the outcome" },
+} as const;
+
+async function bodyOf({ options }: Call, { call, hasServerKeyOnly }: Connection): Promise<Record<string, unknown>> {
+  const { title, body, template, channel } = options as Record<string, string | undefined>;
+  if (template === undefined && (title === undefined || body === undefined))
+    throw usageError("--title and --body, or --template, are required.");
+  if (hasServerKeyOnly && (template !== undefined || channel !== undefined))
+    throw usageError("With a server key, only --title and --body can be sent.");
+  return {
+    ...(title !== undefined && { title }),
+    ...(body !== undefined && { body }),
+    ...(template !== undefined && { template_id: await idOf({ call }, "templates", template) }),
+    ...(channel !== undefined && {
+      channel_ids: await Promise.all(channel.split(",").map((name) => idOf({ call }, "channels", name.trim()))),
+    }),
+  };
+}
+
+async function subscriberOf({ client }: Connection, external_id: string): Promise<string> {
+  const { items } = await client.subscribers.list({ external_id });
+  const [found] = items;
+  if (!found) throw new CommandError(`There is no subscriber with the external id ${external_id}.`);
+  return found.id;
+}
+
+/** Waits until the service says what became of the message. */
+async function outcomeOf({ io }: Call, { client }: Connection, job: string, subscriber: string) {
+  const until = io.now() + MAX_WAIT_MS;
+  while (!io.signal.aborted) {
+    const { items } = await client.recipients.list(job);
+    const found = items.find((one) => one.subscriber_id === subscriber);
+    if (found && found.state !== "pending") return found;
+    if (io.now() >= until) return found;
+    await io.pause(POLL_MS);
+  }
+  return undefined;
+}
+
+export const send = command({
+  name: "send",
+  args: "",
+  summary: "Send a message to one subscriber and show what became of it",
+  options,
+  run: async (call) => {
+    const { io, options } = call;
+    if (options.to === undefined) throw usageError("--to is required: the external id of a subscriber.");
+    const connection = await connect(io, options);
+    try {
+      const { hasServerKeyOnly } = connection;
+      const message = await bodyOf(call as Call, connection);
+      if (hasServerKeyOnly) {
+        const job = await connection.call("notifications.create", { ...message, external_ids: [options.to] });
+        io.out(options.json ? JSON.stringify(job) : `Accepted as ${String(job.id)}.`);
+        return Array.isArray(job.unknown_ids) && job.unknown_ids.length > 0 ? EXIT.failed : EXIT.ok;
+      }
+      const subscriber = await subscriberOf(connection, options.to);
+      const job = await connection.call("notifications.create", { ...message, subscriberIds: [subscriber] });
+      const outcome = options["no-wait"]
+        ? undefined
+        : await outcomeOf(call as Call, connection, String(job.id), subscriber);
+      if (options.json) io.out(JSON.stringify({ notification_id: job.id, ...outcome }));
+      else if (!outcome) io.out(`Accepted as ${String(job.id)}.`);
+      else
+        io.out(
+          `${outcome.state}${outcome.reason ? `: ${outcome.reason}` : ""} by ${outcome.channel ?? "no channel"} (${String(job.id)})`,
+        );
+      return outcome && UNSENT.includes(outcome.state) ? EXIT.failed : EXIT.ok;
+    } finally {
+      await connection.close();
+    }
+  },
+});

@@ -1,0 +1,82 @@
+// Walks a subscriber, or one that there is not, through the steps of a journey.
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { JourneysSimulateAnswer as Simulation } from "../../types.gen.ts";
+import { type Call, CommandError, command, EXIT, usageError } from "../command.ts";
+import { type Connection, connect } from "../connection.ts";
+import type { Io } from "../io.ts";
+import { idOf } from "../names.ts";
+
+const declared = {
+  subscriber: { type: "string", value: "<external id>", about: "A subscriber, with what is known of it now" },
+  attributes: { type: "string", value: "<json>", about: "Or a subscriber that there is not, by its attributes" },
+  events: {
+    type: "string",
+    value: "<file>",
+    about: "A JSON file with events: [{event_name, occurred_at, properties}]",
+  },
+  start: { type: "string", value: "<time>", about: "When the run begins (default: with its event, else now)" },
+} as const;
+
+function jsonOf(text: string, of: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw usageError(`${of} is not JSON.`);
+  }
+}
+
+function readJson(io: Io, file: string): unknown {
+  try {
+    return jsonOf(readFileSync(resolve(io.cwd, file), "utf8"), file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") throw new CommandError(`There is no file ${file}.`);
+    throw error;
+  }
+}
+
+async function bodyOf({ io, options }: Call<typeof declared>, { client }: Connection): Promise<object> {
+  const { subscriber, attributes, events, start } = options;
+  if ((subscriber === undefined) === (attributes === undefined))
+    throw usageError("Either --subscriber or --attributes is required.");
+  const [found] = subscriber === undefined ? [] : (await client.subscribers.list({ external_id: subscriber })).items;
+  if (subscriber !== undefined && !found)
+    throw new CommandError(`There is no subscriber with the external id ${subscriber}.`);
+  return {
+    ...(found && { subscriber_id: found.id }),
+    ...(attributes !== undefined && { sample: { attributes: jsonOf(attributes, "--attributes") } }),
+    ...(events !== undefined && { events: readJson(io, events) }),
+    ...(start !== undefined && { start_at: start }),
+  };
+}
+
+export const simulate = command({
+  name: "simulate",
+  args: "<journey>",
+  summary: "Walk a subscriber through a journey; nothing is written or sent",
+  about: "The journey is named by its name or id, and may be a draft.",
+  options: declared,
+  run: async (call) => {
+    const { io, options, args } = call;
+    const [journey = ""] = args;
+    const connection = await connect(io, options);
+    try {
+      const id = await idOf(connection, "journeys", journey);
+      const body = await bodyOf(call, connection);
+      const result = (await connection.call("journeys.simulate", id, body)) as unknown as Simulation;
+      if (options.json) {
+        io.out(JSON.stringify(result));
+        return EXIT.ok;
+      }
+      for (const { at, step, type, outcome, rendering } of result.steps) {
+        io.out(`${at}  ${step} (${type})  ${outcome}`);
+        if (rendering) io.out(`    ${rendering.title}: ${rendering.body}`);
+      }
+      const { ended } = result;
+      io.out(`${ended.at}  ${ended.status} on ${ended.step}${ended.reason ? `: ${ended.reason}` : ""}`);
+      return EXIT.ok;
+    } finally {
+      await connection.close();
+    }
+  },
+});

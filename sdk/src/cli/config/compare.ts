@@ -1,0 +1,31 @@
+// Compares what a file says with what a workspace has. What a file does not say is left as it is.
+import { isDeepStrictEqual } from "node:util";
+import type { Resource } from "../connection.ts";
+import { isObject } from "./references.ts";
+
+const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/;
+
+function isSameValue(wanted: unknown, found: unknown): boolean {
+  if ((wanted ?? null) === (found ?? null)) return true;
+  if (typeof wanted !== "string" || typeof found !== "string") return false;
+  return TIME.test(wanted) && TIME.test(found) && Date.parse(wanted) === Date.parse(found);
+}
+
+function differences(wanted: unknown, found: unknown, path: string): string[] {
+  if (isObject(wanted) && isObject(found))
+    return Object.keys(wanted).flatMap((name) => differences(wanted[name], found[name], `${path}.${name}`));
+  if (Array.isArray(wanted) && Array.isArray(found) && wanted.length === found.length)
+    return wanted.flatMap((one, i) => differences(one, found[i], `${path}.${i}`));
+  return isSameValue(wanted, found) ? [] : [path];
+}
+
+/**
+ * The paths at which a document differs from the workspace's.
+ * @param whole fields of which also what is missing counts
+ */
+export const changesOf = (wanted: Resource, found: Resource, whole: readonly string[]): string[] =>
+  Object.keys(wanted).flatMap((name) => {
+    if (!whole.includes(name)) return differences(wanted[name], found[name], name);
+    const [before, after] = [found[name] ?? null, wanted[name] ?? null];
+    return isDeepStrictEqual(after, before) ? [] : [name];
+  });

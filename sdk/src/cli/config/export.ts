@@ -1,0 +1,70 @@
+// Writes the configuration of a workspace into a folder.
+import { existsSync } from "node:fs";
+import type { Listed } from "../names.ts";
+import { changesOf } from "./compare.ts";
+import { type Folder, fileNameOf, readFolder, writeDocument } from "./files.ts";
+import { type Kind, kinds } from "./kinds.ts";
+import { idsIn } from "./references.ts";
+import type { Found, Workspace } from "./workspace.ts";
+
+export interface Exported {
+  written: string[];
+  unchanged: number;
+  /** What was left out, and why. */
+  leftOut: string[];
+  /** What was written with an id, which another workspace does not have. */
+  withIds: string[];
+  /** Files of what the workspace does not have. They stay. */
+  onlyInFolder: string[];
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A file that says what the workspace has is not touched: it may say it in another way. */
+export function exportTo(folder: string, workspace: Workspace, env: Environment): Exported {
+  const present: Folder = existsSync(folder) ? readFolder(folder, env) : new Map();
+  const result: Exported = { written: [], unchanged: 0, leftOut: [], withIds: [], onlyInFolder: [] };
+  for (const kind of kinds) {
+    const files = present.get(kind.name) ?? new Map();
+    const exportable = exportableOf(kind, workspace, result);
+    const taken = new Set([...files.values()].map(({ file }) => file.slice(kind.name.length + 1)));
+    for (const { key, document } of exportable) {
+      const before = files.get(key);
+      for (const id of idsIn(kind.name, document)) result.withIds.push(`${kind.name} ${key}: ${id}`);
+      const covers = before && Object.keys(document).every((field) => field in before.document);
+      if (before && covers && changesOf(before.document, document, kind.whole).length === 0) {
+        result.unchanged++;
+        continue;
+      }
+      const name = before ? before.file.slice(kind.name.length + 1) : fileNameOf(key, taken);
+      taken.add(name);
+      writeDocument(folder, `${kind.name}/${name}`, document);
+      result.written.push(`${kind.name}/${name}`);
+    }
+    const keys = new Set((workspace.all.get(kind.name) ?? []).map(({ key }) => key));
+    for (const { key, file } of files.values()) if (!keys.has(key)) result.onlyInFolder.push(file);
+  }
+  return result;
+}
+
+/** What of a kind is written, by name; oldest first, so that file names do not depend on what came later. */
+function exportableOf({ name: kind, standing }: Kind, workspace: Workspace, { leftOut }: Exported): Found[] {
+  const all = [...(workspace.all.get(kind) ?? [])].reverse();
+  const doubled = new Set<string>();
+  return all.filter((found) => {
+    const { is } = standing(found.resource);
+    if (is === "ignored" || is === "left") return false;
+    if (kind === "segments" && found.document.rule === undefined) {
+      leftOut.push(`segments ${found.key}: has no rule`);
+      return false;
+    }
+    const doubles = workspace.doubles(kind as Listed, found.key);
+    if (doubles.length > 0 && !doubled.has(found.key)) {
+      doubled.add(found.key);
+      leftOut.push(
+        `${kind} ${found.key}: ${doubles.length} have this name (${doubles.map(({ id }) => id).join(", ")})`,
+      );
+    }
+    return doubles.length === 0;
+  });
+}

@@ -1,0 +1,167 @@
+// What configuration consists of: how each kind is read, compared, created and changed.
+import type { Connection, Resource } from "../connection.ts";
+import type { Listed } from "../names.ts";
+import { isObject } from "./references.ts";
+
+/** Whether a thing can be changed now: if not, why, and whether that is as it should be. */
+export type Standing = { is: "editable" } | { is: "left" | "blocked"; reason: string } | { is: "ignored" };
+
+type Caller = Pick<Connection, "call">;
+
+export interface Kind {
+  name: Listed;
+  /** The fields of the API that a file does not have. */
+  owned: readonly string[];
+  /** Fields that are compared as a whole: what is missing in them is removed. */
+  whole: readonly string[];
+  /** Fields that cannot be changed. */
+  fixed: readonly string[];
+  standing(resource: Resource): Standing;
+  keyOf(resource: Resource): string;
+  /** What a file has of a resource, without its references. */
+  documentOf?(resource: Resource): Resource;
+  /** @returns the new thing */
+  create(caller: Caller, document: Resource): Promise<Resource>;
+  /** @param document all fields, of the file and what the file leaves as it is */
+  update(caller: Caller, id: string, document: Resource, changed: readonly string[]): Promise<void>;
+  /** Whether what follows a change was left undone. */
+  isUnfinished?(resource: Resource): boolean;
+  finish?(caller: Caller, id: string): Promise<void>;
+}
+
+const editable = (): Standing => ({ is: "editable" });
+const nameOf = ({ name }: Resource) => String(name);
+const OWNED = ["id", "created_at", "updated_at"] as const;
+
+/** The fields of a document that are named, without those that it lacks. */
+const pick = (document: Resource, names: readonly string[]): Resource =>
+  Object.fromEntries(names.flatMap((name) => (document[name] === undefined ? [] : [[name, document[name]]])));
+
+const lists: Kind = {
+  name: "lists",
+  owned: [...OWNED, "subscriber_count"],
+  whole: [],
+  fixed: [],
+  standing: editable,
+  keyOf: nameOf,
+  create: ({ call }, document) => call("lists.create", document),
+  update: async ({ call }, id, document) => void (await call("lists.update", id, document)),
+};
+
+const channels: Kind = {
+  name: "channels",
+  owned: [...OWNED, "status", "verified_at", "verification_error"],
+  whole: [],
+  fixed: ["type"],
+  standing: editable,
+  keyOf: nameOf,
+  create: async ({ call }, document) => {
+    const channel = await call("channels.create", pick(document, ["type", "name"]));
+    const settings = pick(document, ["active", "rate_per_second"]);
+    const isDefault = settings.active !== false && (settings.rate_per_second ?? null) === null;
+    return isDefault ? channel : call("channels.update", channel.id, settings);
+  },
+  update: async ({ call }, id, document, changed) => void (await call("channels.update", id, pick(document, changed))),
+};
+
+const segments: Kind = {
+  name: "segments",
+  owned: [...OWNED, "needs_recompute", "count"],
+  whole: ["rule"],
+  fixed: ["is_dynamic"],
+  standing: editable,
+  keyOf: nameOf,
+  create: ({ call }, document) => call("segments.create", document),
+  update: async ({ call }, id, document) => void (await call("segments.update", id, pick(document, ["name", "rule"]))),
+  // A new segment is being computed; one that was changed is not, before it is asked for.
+  isUnfinished: ({ is_dynamic, needs_recompute, created_at, updated_at }) =>
+    is_dynamic === false && needs_recompute === true && created_at !== updated_at,
+  finish: async ({ call }, id) => void (await call("segments.recompute", id)),
+};
+
+const templates: Kind = {
+  name: "templates",
+  owned: OWNED,
+  whole: [],
+  fixed: [],
+  standing: editable,
+  keyOf: nameOf,
+  create: ({ call }, document) => call("templates.create", document),
+  update: async ({ call }, id, document, changed) => void (await call("templates.update", id, pick(document, changed))),
+};
+
+/** A webhook endpoint has no name: its description is one, else its address. */
+const webhooks: Kind = {
+  name: "webhooks",
+  owned: [...OWNED, "consecutive_failures", "disabled_at", "secret"],
+  whole: ["events"],
+  fixed: [],
+  standing: editable,
+  keyOf: ({ description, target_url }) => String(description || target_url),
+  documentOf: ({ description, ...endpoint }) => ({ name: String(description || endpoint.target_url), ...endpoint }),
+  create: async ({ call }, { name, active, ...endpoint }) => {
+    const webhook = await call("webhooks.create", { ...endpoint, description: name });
+    if (active === false) await call("webhooks.update", webhook.id, { active });
+    return webhook;
+  },
+  update: async ({ call }, id, document, changed) => {
+    const { name, ...endpoint } = pick(document, changed);
+    await call("webhooks.update", id, { ...endpoint, ...(name !== undefined && { description: name }) });
+  },
+};
+
+const journeys: Kind = {
+  name: "journeys",
+  owned: [...OWNED, "status", "version", "entered", "completed"],
+  whole: ["trigger", "entry_rules", "steps"],
+  fixed: [],
+  standing: ({ status }) => {
+    if (status === "archived") return { is: "ignored" };
+    if (status !== "active") return editable();
+    return { is: "blocked", reason: "the journey is active: pause it, then apply again" };
+  },
+  keyOf: nameOf,
+  create: ({ call }, document) => call("journeys.create", document),
+  update: async ({ call }, id, document) => void (await call("journeys.replace", id, document)),
+};
+
+/** What repeats the first message of a campaign. */
+const REPEATED = ["content", "template_id", "channel_ids", "chat_app_template_id", "chat_app_parameters"];
+const OWNED_BY_MESSAGE = ["id", "position", "job_id", "error"];
+
+const without = (resource: Resource, names: readonly string[]): Resource =>
+  Object.fromEntries(Object.entries(resource).filter(([name]) => !names.includes(name)));
+
+const campaigns: Kind = {
+  name: "campaigns",
+  owned: [...OWNED, ...REPEATED, "status", "failed", "fail_reasons"],
+  whole: ["target"],
+  fixed: [],
+  standing: ({ status }) =>
+    status === "draft"
+      ? editable()
+      : { is: "left", reason: `the campaign is ${String(status)}: a draft needs another name` },
+  keyOf: nameOf,
+  documentOf: (campaign) => {
+    const messages = (Array.isArray(campaign.messages) ? campaign.messages : []).filter(isObject);
+    const isRepeated = campaign.scheduled_at === messages[0]?.scheduled_at;
+    return {
+      ...without(campaign, isRepeated ? ["scheduled_at"] : []),
+      messages: messages.map((message) => without(message, OWNED_BY_MESSAGE)),
+    };
+  },
+  create: ({ call }, document) => call("campaigns.create", document),
+  update: async ({ call }, id, document) => void (await call("campaigns.replace", id, document)),
+};
+
+/** In an order in which each refers only to those before it. */
+export const kinds: readonly Kind[] = [lists, channels, segments, templates, webhooks, journeys, campaigns];
+
+/** What a file has of a resource: no ids, no states, no times, nothing that is null. */
+export function documentOf({ owned, documentOf: shape }: Kind, resource: Resource): Resource {
+  const document = without(shape ? shape(resource) : resource, owned);
+  const { name, ...fields } = Object.fromEntries(
+    Object.entries(document).filter(([, value]) => value !== null && value !== undefined),
+  );
+  return { name, ...fields };
+}

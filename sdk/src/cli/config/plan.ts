@@ -1,0 +1,94 @@
+// What an apply would do: for each file, create, change, rename or leave alone.
+import { CommandError } from "../command.ts";
+import type { Resource } from "../connection.ts";
+import type { Listed } from "../names.ts";
+import { changesOf } from "./compare.ts";
+import type { FileDocument, Folder } from "./files.ts";
+import { type Kind, kinds } from "./kinds.ts";
+import { namedBy } from "./references.ts";
+import type { Found, Workspace } from "./workspace.ts";
+
+export interface Step {
+  kind: Kind;
+  key: string;
+  file: string;
+  /**
+   * `same`: nothing to do. `left`: as it should be, but it cannot be changed any more. `blocked`: it differs and cannot
+   * be changed now. `finish`: an earlier apply was interrupted after the change.
+   */
+  action: "create" | "update" | "finish" | "same" | "left" | "blocked";
+  id?: string;
+  /** The name that it has now, where the file gives it another one. */
+  renames?: string;
+  /** The paths that differ. */
+  changes: string[];
+  reason?: string;
+  /** All fields: those of the file, and those that it leaves as they are. */
+  document: Resource;
+  found?: Found;
+}
+
+export interface Plan {
+  steps: readonly Step[];
+  /** What the workspace has and the folder has not. It stays. */
+  onlyInWorkspace: readonly { kind: Listed; key: string }[];
+}
+
+/** Old name → new name of what the files rename, while the old name is still in the workspace. */
+export const newNamesOf = (folder: Folder) => (kind: Listed, key: string) => {
+  for (const { key: next, renamedFrom } of folder.get(kind)?.values() ?? []) if (renamedFrom === key) return next;
+  return key;
+};
+
+/** @throws CommandError naming doubled names and references to what there is not. */
+export function planOf(folder: Folder, workspace: Workspace): Plan {
+  const problems: string[] = [];
+  const steps = kinds.flatMap((kind) =>
+    [...(folder.get(kind.name)?.values() ?? [])].map((file) => {
+      problems.push(...problemsOf(kind, file, { folder, workspace }));
+      return stepOf(kind, file, workspace);
+    }),
+  );
+  if (problems.length > 0) throw new CommandError(`The configuration has problems.\n  ${problems.join("\n  ")}`);
+  const used = new Set(steps.map(({ id }) => id));
+  const onlyInWorkspace = kinds.flatMap(({ name }) =>
+    (workspace.all.get(name) ?? [])
+      .filter(({ id, standing }) => !used.has(id) && (standing.is === "editable" || standing.is === "blocked"))
+      .map(({ key }) => ({ kind: name, key })),
+  );
+  return { steps, onlyInWorkspace };
+}
+
+function problemsOf(
+  { name: kind }: Kind,
+  { file, key, renamedFrom, document }: FileDocument,
+  { folder, workspace }: { folder: Folder; workspace: Workspace },
+): string[] {
+  const doubles = (of: Listed, name: string) => {
+    const found = workspace.doubles(of, name);
+    const ids = found.map(({ id }) => id).join(", ");
+    return found.length > 0 ? [`${file}: ${found.length} ${of} of the workspace have the name ${name} (${ids})`] : [];
+  };
+  const references = namedBy(kind, document).flatMap(({ target, name }) => {
+    const isThere = folder.get(target)?.has(name) || workspace.find(target, name) !== undefined;
+    return isThere ? doubles(target, name) : [`${file}: refers to ${name}, which is not among the ${target}`];
+  });
+  return [...doubles(kind, key), ...(renamedFrom === undefined ? [] : doubles(kind, renamedFrom)), ...references];
+}
+
+function stepOf(kind: Kind, { file, key, renamedFrom, document }: FileDocument, workspace: Workspace): Step {
+  const own = workspace.find(kind.name, key);
+  const old = own || renamedFrom === undefined ? undefined : workspace.find(kind.name, renamedFrom);
+  const found = own ?? (old?.standing.is === "editable" || old?.standing.is === "blocked" ? old : undefined);
+  const step = { kind, key, file, changes: [], document };
+  if (!found) return { ...step, action: "create" };
+  const { id, standing, resource } = found;
+  const changes = changesOf(document, found.document, kind.whole);
+  const known = { ...step, id, found, changes, document: { ...found.document, ...document } };
+  if (standing.is === "left") return { ...known, changes: [], action: "left", reason: standing.reason };
+  if (changes.length === 0) return { ...known, action: kind.isUnfinished?.(resource) ? "finish" : "same" };
+  const fixed = changes.find((path) => kind.fixed.includes(path));
+  if (fixed !== undefined) return { ...known, action: "blocked", reason: `${fixed} cannot be changed` };
+  if (standing.is === "blocked") return { ...known, action: "blocked", reason: standing.reason };
+  return { ...known, action: "update", ...(found === old && renamedFrom !== undefined && { renames: renamedFrom }) };
+}

@@ -1,0 +1,60 @@
+// The configuration that a workspace has, and the names and ids of its things.
+import type { Connection, Resource } from "../connection.ts";
+import { type Listed, listAll } from "../names.ts";
+import { documentOf, type Kind, kinds, type Standing } from "./kinds.ts";
+import { idsToKeys, type Target } from "./references.ts";
+
+export interface Found {
+  id: string;
+  key: string;
+  standing: Standing;
+  resource: Resource;
+  /** As a file would say it. */
+  document: Resource;
+}
+
+export interface Workspace {
+  /** Everything of a kind, newest first. */
+  all: ReadonlyMap<Listed, readonly Found[]>;
+  /** What a name stands for: what can be changed, else the newest. */
+  find(kind: Listed, key: string): Found | undefined;
+  /** Names that more than one thing has, where it matters which. */
+  doubles(kind: Listed, key: string): readonly Found[];
+}
+
+/**
+ * Reads all configuration of a workspace.
+ * @param newNames old name → new name, of what files rename
+ */
+export async function readWorkspace(
+  connection: Pick<Connection, "call">,
+  newNames: (kind: Listed, key: string) => string = (_, key) => key,
+): Promise<Workspace> {
+  const read = await Promise.all(kinds.map(async (kind) => [kind, await listAll(connection, kind.name)] as const));
+  const names = new Map<string, string>();
+  for (const [kind, resources] of read)
+    for (const resource of resources)
+      names.set(`${kind.name} ${String(resource.id)}`, newNames(kind.name, kind.keyOf(resource)));
+  const keyOfId = (target: Target, id: string) => names.get(`${target} ${id}`);
+  const all = new Map(
+    read.map(([kind, resources]) => [kind.name, resources.map((resource) => foundOf(kind, resource, keyOfId))]),
+  );
+  const withKey = (kind: Listed, key: string) =>
+    (all.get(kind) ?? []).filter((one) => one.key === key && one.standing.is !== "ignored");
+  const editable = (kind: Listed, key: string) => withKey(kind, key).filter(({ standing }) => standing.is !== "left");
+  return {
+    all,
+    find: (kind, key) => editable(kind, key)[0] ?? withKey(kind, key)[0],
+    doubles: (kind, key) => (editable(kind, key).length > 1 ? editable(kind, key) : []),
+  };
+}
+
+function foundOf(kind: Kind, resource: Resource, keyOfId: (target: Target, id: string) => string | undefined): Found {
+  return {
+    id: String(resource.id),
+    key: kind.keyOf(resource),
+    standing: kind.standing(resource),
+    resource,
+    document: idsToKeys(kind.name, documentOf(kind, resource), keyOfId),
+  };
+}

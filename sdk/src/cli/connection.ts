@@ -1,0 +1,154 @@
+// The service, with the credentials that the environment or a saved login gives.
+import { type Client, createClient } from "../client.ts";
+import { routes } from "../routes.gen.ts";
+import { methodsOf } from "../transport.ts";
+import type { Session } from "../types.gen.ts";
+import { CommandError, EXIT, usageError } from "./command.ts";
+import type { Io } from "./io.ts";
+import { readLogins, saveLogin } from "./logins.ts";
+
+/** A resource as the API returns it, or a body that it checks. */
+export type Resource = Record<string, unknown>;
+
+type AnyMethod = (...given: unknown[]) => Promise<Resource>;
+
+export interface Connection {
+  url: string;
+  client: Client;
+  /** Calls an endpoint whose body the service alone checks: `call("templates.create", body)`. */
+  call(method: string, ...given: unknown[]): Promise<Resource>;
+  /** Only a server key was given. */
+  hasServerKeyOnly: boolean;
+  /** Ends a session that was begun for this command. */
+  close(): Promise<void>;
+}
+
+export const DEFAULT_PROFILE = "default";
+/** An access token is renewed this long before its end. */
+const RENEW_MS = 30_000;
+
+interface Wanted {
+  profile?: string;
+  url?: string;
+}
+
+/** @throws CommandError for an address that would send credentials in the clear. */
+export function checkedUrl(text: string): string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw usageError(`${text} is not an address such as https://api.example.com.`);
+  }
+  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname) || url.hostname.endsWith(".localhost");
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLocal))
+    throw usageError(`${text} must begin with https://; http:// is for this machine alone.`);
+  return text.replace(/\/+$/, "");
+}
+
+function connectionOf(
+  io: Io,
+  url: string,
+  credentials: { accessToken?: () => Promise<string>; serverKey?: string },
+  close: () => Promise<void> = async () => {},
+): Connection {
+  const settings = { baseUrl: url, fetch: io.fetch };
+  const { accessToken, serverKey } = credentials;
+  const endpoints = methodsOf<Record<string, Record<string, AnyMethod>>>(routes, settings, {
+    dashboard: accessToken,
+    server: serverKey,
+  });
+  return {
+    url,
+    client: createClient({ ...settings, ...credentials }),
+    call: (method, ...given) => {
+      const [group = "", name = ""] = method.split(".");
+      const found = endpoints[group]?.[name];
+      if (!found) throw new CommandError(`This version of the SDK has no ${method}.`);
+      return found(...given);
+    },
+    hasServerKeyOnly: accessToken === undefined,
+    close,
+  };
+}
+
+/** Begins a session. @throws ServiceError if e-mail address or password are wrong. */
+export const beginSession = (
+  io: Io,
+  url: string,
+  body: { email: string; password: string; tenant_id?: string },
+): Promise<Session> => createClient({ baseUrl: url, fetch: io.fetch }).auth.login(body);
+
+/** Who the commands are: the environment first, then the saved login. @throws CommandError if there is neither. */
+export async function connect(io: Io, { profile = DEFAULT_PROFILE, url: given }: Wanted): Promise<Connection> {
+  const { ENGAGEMENT_URL, ENGAGEMENT_TOKEN: token, ENGAGEMENT_SERVER_KEY: serverKey } = io.env;
+  const { ENGAGEMENT_EMAIL: email, ENGAGEMENT_PASSWORD: password, ENGAGEMENT_WORKSPACE: tenant_id } = io.env;
+  const hasCredentials = token !== undefined || serverKey !== undefined || password !== undefined;
+  if (hasCredentials) {
+    const address = given ?? ENGAGEMENT_URL;
+    if (!address) throw usageError("ENGAGEMENT_URL or --url is required with credentials of the environment.");
+    const url = checkedUrl(address);
+    if (token) return connectionOf(io, url, { accessToken: async () => token });
+    if (serverKey) return connectionOf(io, url, { serverKey });
+    if (!email || !password) throw usageError("ENGAGEMENT_EMAIL and ENGAGEMENT_PASSWORD belong together.");
+    return passingConnection(io, url, { email, password, ...(tenant_id && { tenant_id }) });
+  }
+  const login = readLogins(io)[profile];
+  if (!login) {
+    const which = profile === DEFAULT_PROFILE ? "" : ` --profile ${profile}`;
+    throw new CommandError(`Not logged in. Run: engagement login${which} --url <address>`, EXIT.denied);
+  }
+  if (given !== undefined && checkedUrl(given) !== login.url)
+    throw usageError(`The saved login is for ${login.url}. Log in to ${given} with another --profile.`);
+  return connectionOf(io, login.url, { accessToken: () => validToken(io, profile) });
+}
+
+/** A session for this command alone, such as in a pipeline. */
+async function passingConnection(
+  io: Io,
+  url: string,
+  body: { email: string; password: string; tenant_id?: string },
+): Promise<Connection> {
+  const session = { ...(await beginSession(io, url, body)) };
+  const { auth } = createClient({ baseUrl: url, fetch: io.fetch });
+  let expires = io.now() + session.expires_in * 1_000;
+  let renewing: Promise<void> | undefined;
+  const renew = async () => {
+    try {
+      Object.assign(session, await auth.refresh({ refresh_token: session.refresh_token }));
+      expires = io.now() + session.expires_in * 1_000;
+    } finally {
+      renewing = undefined;
+    }
+  };
+  const accessToken = async () => {
+    if (expires - io.now() < RENEW_MS) {
+      renewing = renewing ?? renew();
+      await renewing;
+    }
+    return session.access_token;
+  };
+  return connectionOf(io, url, { accessToken }, async () => {
+    await auth.logout({ refresh_token: session.refresh_token });
+  });
+}
+
+const renewals = new Map<string, Promise<string>>();
+
+/** The token of the saved login, renewed and saved if it is about to end. Another process may have renewed it. */
+async function validToken(io: Io, profile: string): Promise<string> {
+  const login = readLogins(io)[profile];
+  if (!login) throw new CommandError("The login was removed meanwhile. Log in again.", EXIT.denied);
+  if (login.expires_at - io.now() >= RENEW_MS) return login.access_token;
+  const renew = async () => {
+    const { auth } = createClient({ baseUrl: login.url, fetch: io.fetch });
+    const { access_token, refresh_token, expires_in } = await auth.refresh({ refresh_token: login.refresh_token });
+    saveLogin(io, profile, { ...login, access_token, refresh_token, expires_at: io.now() + expires_in * 1_000 });
+    return access_token;
+  };
+  const found = renewals.get(profile);
+  if (found) return found;
+  const started = renew().finally(() => renewals.delete(profile));
+  renewals.set(profile, started);
+  return started;
+}

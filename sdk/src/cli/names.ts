@@ -1,0 +1,48 @@
+// Finds things of a workspace by their names.
+import { CommandError } from "./command.ts";
+import type { Connection, Resource } from "./connection.ts";
+
+type Caller = Pick<Connection, "call">;
+
+/** How each list is read: the field that holds its items, and how its pages are asked for. */
+const lists = {
+  templates: { method: "templates.list", items: "data", paging: "per_page" },
+  lists: { method: "lists.list", items: "items", paging: "page_size" },
+  campaigns: { method: "campaigns.list", items: "items", paging: "page_size" },
+  segments: { method: "segments.list", items: "segments", paging: "cursor" },
+  journeys: { method: "journeys.list", items: "journeys", paging: "cursor" },
+  channels: { method: "channels.list", items: "channels", paging: "none" },
+  webhooks: { method: "webhooks.list", items: "items", paging: "none" },
+} as const;
+export type Listed = keyof typeof lists;
+
+const PAGE_SIZE = 100;
+
+/** Everything of a kind, page by page. */
+export async function listAll({ call }: Caller, kind: Listed): Promise<Resource[]> {
+  const { method, items, paging } = lists[kind];
+  const found: Resource[] = [];
+  for (let page = 1, cursor = ""; ; page++) {
+    const query = paging === "cursor" ? { ...(cursor && { cursor }) } : { page, [paging]: PAGE_SIZE };
+    const answer = paging === "none" ? await call(method) : await call(method, query);
+    const part = answer[items] as Resource[];
+    found.push(...part);
+    cursor = paging === "cursor" ? String(answer.next_cursor ?? "") : "";
+    const isLast = paging === "cursor" ? cursor === "" : paging === "none" || found.length >= Number(answer.total);
+    if (isLast || (paging !== "cursor" && part.length === 0)) return found;
+  }
+}
+
+const singular = (kind: Listed) => kind.slice(0, -1);
+
+/** The id of what has this name or id. @throws CommandError if there is none, or more than one. */
+export async function idOf(caller: Caller, kind: Listed, nameOrId: string): Promise<string> {
+  const all = await listAll(caller, kind);
+  const [found, ...more] = all.filter(({ id, name }) => id === nameOrId || name === nameOrId);
+  if (!found) throw new CommandError(`There is no ${singular(kind)} ${nameOrId}.`);
+  if (more.length > 0) {
+    const ids = [found, ...more].map(({ id }) => String(id));
+    throw new CommandError(`${ids.length} ${kind} have the name ${nameOrId}. Use an id: ${ids.join(", ")}`);
+  }
+  return String(found.id);
+}

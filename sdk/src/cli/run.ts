@@ -1,0 +1,75 @@
+// Runs one command, and explains what went wrong.
+import { ServiceError } from "../errors.ts";
+import { type Command, CommandError, EXIT, helpOf, overview, readArguments } from "./command.ts";
+import { apply, diff, exportConfiguration } from "./commands/configuration.ts";
+import { importFile } from "./commands/import.ts";
+import { listen } from "./commands/listen.ts";
+import { login, logout, whoami } from "./commands/login.ts";
+import { send } from "./commands/send.ts";
+import { simulate } from "./commands/simulate.ts";
+import { tail } from "./commands/tail.ts";
+import type { Io } from "./io.ts";
+
+const commands: readonly Command[] = [
+  // In the order of the help.
+  login,
+  logout,
+  whoami,
+  send,
+  tail,
+  listen,
+  importFile,
+  simulate,
+  exportConfiguration,
+  diff,
+  apply,
+];
+
+/**
+ * Runs `engagement <words>`.
+ * @returns the exit code: 0 done, 1 failed, 2 wrong usage, 3 not allowed, 4 service not reached, 5 differences, 6 blocked
+ */
+export async function runCli(words: readonly string[], io: Io): Promise<number> {
+  const [name, ...rest] = words;
+  const isJson = rest.includes("--json");
+  try {
+    if (name === undefined || name === "help" || name === "--help" || name === "-h") {
+      const about = commands.find((one) => one.name === rest[0]);
+      io.out(about ? helpOf(about) : overview(commands));
+      return name === undefined ? EXIT.usage : EXIT.ok;
+    }
+    const found = commands.find((one) => one.name === name);
+    if (!found) throw new CommandError(`There is no command ${name}. See: engagement --help`, EXIT.usage);
+    const call = readArguments(found, rest, io);
+    if (call === "help") {
+      io.out(helpOf(found));
+      return EXIT.ok;
+    }
+    return await found.run(call);
+  } catch (error) {
+    if (!(error instanceof CommandError || error instanceof ServiceError)) throw error;
+    if (isJson) io.out(JSON.stringify({ error: describe(error) }));
+    else for (const line of linesOf(error)) io.note(line);
+    return codeOf(error);
+  }
+}
+
+function codeOf(error: CommandError | ServiceError): number {
+  if (error instanceof CommandError) return error.exitCode;
+  if (error.status === 0) return EXIT.unreachable;
+  return error.status === 401 || error.status === 403 ? EXIT.denied : EXIT.failed;
+}
+
+function describe(error: CommandError | ServiceError): object {
+  if (error instanceof CommandError) return { code: "COMMAND_FAILED", message: error.message };
+  const { code, status, message, fields, requestId } = error;
+  return { code, status, message, ...(fields && { fields }), ...(requestId && { request_id: requestId }) };
+}
+
+function linesOf(error: CommandError | ServiceError): string[] {
+  if (error instanceof CommandError) return [`Error: ${error.message}`];
+  const fields = Object.entries(error.fields ?? {}).map(([field, reason]) => `  ${field}: ${reason}`);
+  const hint = error.status === 401 ? ["  Log in again: engagement login"] : [];
+  const id = error.requestId ? [`  request ${error.requestId}`] : [];
+  return [`Error: ${error.message} (${error.code})`, ...fields, ...hint, ...id];
+}

@@ -1,0 +1,120 @@
+// The command line at work: logins, sends, the activity, webhooks on this machine, imports and simulations.
+import { once } from "node:events";
+import { readFileSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { verifyWebhook } from "../../sdk/src/webhook.ts";
+import { cliOf } from "../support/cli.ts";
+import { BASE_URL, fetchOf } from "../support/embedded-fetch.ts";
+import { testWorld } from "../support/world.ts";
+
+const EMAIL = "ada@company.example";
+const PASSWORD = "correct horse battery staple";
+
+/** A server of this machine. */
+async function receiver() {
+  const received: { body: string; signature: string | undefined }[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    received.push({
+      body: Buffer.concat(chunks).toString(),
+      signature: String(request.headers["x-service-signature"]),
+    });
+    response.end();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return { to: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`, received };
+}
+
+async function opened() {
+  const world = await testWorld();
+  const tenant = await world.tenant();
+  const local: typeof fetch = (url, init) =>
+    String(url).startsWith(BASE_URL) ? fetchOf(world)(url, init) : fetch(url, init);
+  return { world, tenant, cli: await cliOf(world, tenant, { fetch: local }) };
+}
+
+it("a login is saved for its owner alone, renewed, and ended", async () => {
+  const { world, tenant } = await opened();
+  const registered = { email: EMAIL, password: PASSWORD, name: "Ada", workspace_name: "Company" };
+  expect((await world.call("POST /api/v1/auth/register", { body: registered })).status).toBe(201);
+  const refreshes: string[] = [];
+  const fetch: typeof globalThis.fetch = (url, init) => {
+    if (String(url).endsWith("/refresh")) refreshes.push(String(url));
+    return fetchOf(world)(url, init);
+  };
+  const env: Record<string, string> = {};
+  const cli = await cliOf(world, tenant, { env, fetch, answers: [EMAIL, PASSWORD] });
+  env.ENGAGEMENT_CONFIG = join(cli.folder, "config");
+  expect((await cli.run("whoami")).code).toBe(3);
+  expect((await cli.run("login", "--url", "http://api.example.com")).code).toBe(2);
+  expect(await cli.run("login", "--url", BASE_URL)).toMatchObject({
+    code: 0,
+    out: [expect.stringContaining("Company")],
+  });
+  const file = join(cli.folder, "config/credentials.json");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(file, "utf8")).not.toContain(PASSWORD);
+  await world.advance(16 * 60_000);
+  const whoami = await Promise.all([cli.run("whoami"), cli.run("whoami")]);
+  expect(whoami.map(({ code }) => code)).toEqual([0, 0]);
+  expect(refreshes).toHaveLength(1);
+  expect((await cli.run("logout")).code).toBe(0);
+  expect((await cli.run("whoami")).code).toBe(3);
+});
+
+it("sends to one subscriber, tails it, imports a file and simulates a journey", async () => {
+  const { world, tenant, cli } = await opened();
+  const as = await tenant.dashboard();
+  cli.write("people.csv", "external_id,email,first_name\nada,ada@example.com,Ada\nbob,not-an-address,Bob\n");
+  const imported = await cli.run("import", "people.csv", "--list", "Readers", "--create");
+  expect(imported.out.join("\n")).toMatch(/completed: 2 rows, 1 rejected[\s\S]*line 3/);
+  expect(imported.code).toBe(1);
+  const sent = await cli.run("send", "--to", "ada", "--title", "Hello {{ subscriber.first_name }}", "--body", "b");
+  expect(sent).toMatchObject({ code: 0, out: [expect.stringMatching(/^delivered/)] });
+  expect((await cli.run("tail", "--once")).out).toEqual([expect.stringMatching(/delivered.*in_app.*ada/)]);
+  const steps = { start: "end", steps: { end: { id: "end", type: "exit" } } };
+  const body = { name: "Onboarding", trigger: { type: "event", event_name: "signed_up" }, steps };
+  expect((await world.call("POST /api/v1/journeys", { as, body })).status).toBe(201);
+  const simulated = await cli.run("simulate", "Onboarding", "--subscriber", "ada");
+  expect(simulated).toMatchObject({
+    code: 0,
+    out: [expect.stringContaining("exit"), expect.stringContaining("on end")],
+  });
+  expect((await cli.run("send", "--to", "nobody", "--title", "t", "--body", "b")).code).toBe(1);
+});
+
+it("F11 forwards the deliveries of a webhook to this machine, and replays those before", async () => {
+  const { world, tenant, cli } = await opened();
+  const as = await tenant.dashboard();
+  const hook = { target_url: "https://hooks.example.com/in", events: ["subscriber.created"] };
+  expect((await world.call("POST /api/v1/webhooks", { as, body: hook })).status).toBe(201);
+  for (const external_id of ["ada", "bob"])
+    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } });
+  await world.settle();
+  const { to, received } = await receiver();
+  expect((await cli.run("listen", "--to", to, "--once")).code).toBe(0);
+  expect(received).toEqual([]);
+  const replayed = await cli.run("listen", "--to", to, "--once", "--since", "1h", "--secret", "s");
+  expect(replayed.code).toBe(0);
+  expect(received.map(({ body }) => JSON.parse(body).data.external_id)).toEqual(["ada", "bob"]);
+  for (const { body, signature } of received) expect(verifyWebhook("s", body, signature)).toBe(true);
+});
+
+it("what is misspelt or refused is explained, with its exit code", async () => {
+  const { cli } = await opened();
+  expect(await cli.run("--help")).toMatchObject({ code: 0 });
+  expect((await cli.run("apply", "--help")).out[0]).toBe("engagement apply [folder]");
+  expect(await cli.run("aply")).toMatchObject({ code: 2, notes: [expect.stringContaining("no command aply")] });
+  expect(await cli.run("send", "--two", "ada")).toMatchObject({ code: 2, notes: [expect.stringContaining("--two")] });
+  expect((await cli.json("send", "--to", "ada")).error).toMatchObject({ message: expect.stringContaining("--title") });
+  expect(await cli.run("diff")).toMatchObject({ code: 1, notes: [expect.stringContaining("There is no folder")] });
+  cli.write("engagement/segments/a.json", { name: "A" });
+  cli.write("engagement/segments/b.json", { name: "A" });
+  cli.write("engagement/segmnts/c.json", {});
+  expect((await cli.run("diff")).notes[0]).toMatch(/segmnts[\s\S]*b\.json: segments\/a\.json has the name A too/);
+});
