@@ -91,11 +91,14 @@ it("a push to 1,000, planned within its request, is at most 1.2 WCU and 0.2 requ
   await world.settle();
   const as = await tenant.dashboard();
   const entrance = await entranceOf(world, as, { route: "POST /api/v1/notifications", body: {} });
-  const cost = await spent(world, async () => {
-    const body = { target: { type: "all" }, title: "t", body: "b", channel_ids: [ios] };
+  const push = async (to: object) => {
+    const body = { ...to, title: "t", body: "b", channel_ids: [ios] };
     await world.call("POST /api/v1/notifications", { as, body });
     await world.settle();
-  });
+  };
+  // That the channel works is noted once in five minutes.
+  await push({ subscriberIds: people.slice(0, 1) });
+  const cost = await spent(world, () => push({ target: { type: "all" } }));
   expect((cost.wcu - entrance.wcu) / 1_000).toBeLessThanOrEqual(1.2);
   expect((cost.requests - entrance.requests) / 1_000).toBeLessThanOrEqual(0.2);
   expect(cost.wcu).toBeGreaterThan(1_000);

@@ -80,6 +80,7 @@ export const access: Record<string, Access> = {
   "channels.create": {"permission":"channels:write","effect":"write"},
   "channels.list": {},
   "channels.get": {},
+  "channels.getHealth": {},
   "channels.update": {"permission":"channels:write","effect":"write"},
   "channels.delete": {"permission":"channels:write","effect":"write"},
   "channels.verify": {"permission":"channels:write","effect":"write"},

@@ -1,6 +1,6 @@
 // What is active and depends on a segment, a channel or a template (AMB-119): it refuses the deletion, or is paused by a forced one.
 import { conflict } from "../http/errors.ts";
-import type { Store } from "../resources.ts";
+import type { Store, StoreReader } from "../resources.ts";
 import { pauseCampaign } from "./campaigns/campaigns.ts";
 import { CampaignItem } from "./campaigns/items.ts";
 import { fromJson, type RowOf } from "./item.ts";
@@ -52,14 +52,7 @@ export async function releaseChannel(
   { id, name }: Named,
   { force }: Options,
 ): Promise<void> {
-  const states = await store.queryAll(State, { kind: "campaign" });
-  const released = states
-    .filter(({ state }) => state === "scheduled" || state === "live")
-    .map(({ sk }) => ({ id: sk }));
-  const rows = (await store.getAll(CampaignItem, released)).filter((row) => row !== undefined);
-  const campaigns = rows.filter(({ messages }) => fromJson(messages).some((one) => one.channel_ids.includes(id)));
-  const schedules = await activeSchedules(store, ({ channel_ids }) => channel_ids.includes(id));
-  const journeys = await activeJourneys(store, ({ channel_ids = [] }) => channel_ids.includes(id));
+  const { campaigns, schedules, journeys } = await channelUsers(store, id);
   const reason = `its channel ${name} was deleted`;
   if (!force) {
     if (campaigns[0])
@@ -70,32 +63,50 @@ export async function releaseChannel(
   await pauseAll(store, timers, { schedules, journeys }, reason);
 }
 
-/** Ids of what sends again and again. */
+/** What would send by a channel: released campaigns, active schedules and journeys. */
+export async function channelUsers(store: StoreReader, id: string) {
+  const states = await store.queryAll(State, { kind: "campaign" });
+  const released = states
+    .filter(({ state }) => state === "scheduled" || state === "live")
+    .map(({ sk }) => ({ id: sk }));
+  const [rows, schedules, journeys] = await Promise.all([
+    store.getAll(CampaignItem, released),
+    activeSchedules(store, ({ channel_ids }) => channel_ids.includes(id)),
+    activeJourneys(store, ({ channel_ids = [] }) => channel_ids.includes(id)),
+  ]);
+  const isUser = ({ messages }: RowOf<typeof CampaignItem>) =>
+    fromJson(messages).some((one) => one.channel_ids.includes(id));
+  return { campaigns: rows.flatMap((row) => (row && isUser(row) ? [row] : [])), schedules, journeys };
+}
+
+/** What sends again and again. */
 interface Users {
-  schedules: readonly string[];
-  journeys: readonly string[];
+  schedules: readonly { id: string }[];
+  journeys: readonly { id: string }[];
 }
 
 function refuse(what: string, { schedules, journeys }: Users): void {
   if (schedules[0])
-    throw conflict(`The ${what} is used by the active schedule ${schedules[0]}. With force=true it is switched off.`);
+    throw conflict(
+      `The ${what} is used by the active schedule ${schedules[0].id}. With force=true it is switched off.`,
+    );
   if (journeys[0])
-    throw conflict(`The ${what} is used by the active journey ${journeys[0]}. With force=true it is paused.`);
+    throw conflict(`The ${what} is used by the active journey ${journeys[0].id}. With force=true it is paused.`);
 }
 
 async function pauseAll(store: Store, timers: Timers, { schedules, journeys }: Users, reason: string): Promise<void> {
-  for (const id of schedules) await switchOff(store, timers, id, reason);
-  for (const id of journeys) await pauseJourney(store, id, reason);
+  for (const { id } of schedules) await switchOff(store, timers, id, reason);
+  for (const { id } of journeys) await pauseJourney(store, id, reason);
 }
 
 async function activeSchedules(
-  store: Store,
+  store: StoreReader,
   uses: (schedule: Pick<ScheduleRow, "template_id" | "channel_ids">) => boolean,
-): Promise<string[]> {
+): Promise<ScheduleRow[]> {
   const states = await store.queryAll(State, { kind: "schedule" });
   const active = states.filter(({ state }) => state === "active").map(({ sk }) => ({ id: sk }));
   const rows = await store.getAll(ScheduleItem, active);
-  return rows.flatMap((row) => (row?.active && uses(row) ? [row.id] : []));
+  return rows.flatMap((row) => (row?.active && uses(row) ? [row] : []));
 }
 
 interface SendStep {
@@ -103,7 +114,7 @@ interface SendStep {
   channel_ids?: readonly string[];
 }
 
-async function activeJourneys(store: Store, uses: (step: SendStep) => boolean): Promise<string[]> {
+async function activeJourneys(store: StoreReader, uses: (step: SendStep) => boolean): Promise<JourneyRow[]> {
   const active = await store.queryAll(ActiveJourney, {});
   const rows = await store.getAll(
     JourneyItem,
@@ -113,5 +124,5 @@ async function activeJourneys(store: Store, uses: (step: SendStep) => boolean): 
     Object.values((fromJson(steps) as { steps?: Record<string, { send?: SendStep }> }).steps ?? {}).some(({ send }) =>
       uses(send ?? {}),
     );
-  return rows.flatMap((row) => (row && isUser(row) ? [row.id] : []));
+  return rows.flatMap((row) => (row && isUser(row) ? [row] : []));
 }

@@ -21,6 +21,7 @@ import { vaultOpening } from "../../../shared/vault.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 import { openedCredentials } from "./channel-credentials.ts";
 import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
+import { notedAnswers } from "./health.ts";
 import { foundRates } from "./pacing.ts";
 import { recordHeldOut } from "./round-start.ts";
 import { type ChunkState, MAX_DELAY_MS, processChunk, type WorkerContext } from "./rounds.ts";
@@ -44,6 +45,7 @@ export const deliver = queueWorker(
     openedCredentials,
     sendGates,
     foundRates,
+    notedAnswers,
   ],
   async (message, context) => {
     const { store, log } = context;

@@ -31,7 +31,7 @@ export const foundRates: Capability<"rates", ReturnType<typeof recent<Found>>> =
   },
 };
 
-const channelIdOf = ({ found }: Work, channel: ReachChannel): string | undefined =>
+export const channelIdOf = ({ found }: Work, channel: ReachChannel): string | undefined =>
   found.job.deliverySettings?.via.find(({ type }) => type === channel)?.id;
 
 /**

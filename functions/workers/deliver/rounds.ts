@@ -31,6 +31,7 @@ import { recipientOf, targetOf } from "./addresses.ts";
 import { claimCapped } from "./caps.ts";
 import type { openedCredentials } from "./channel-credentials.ts";
 import type { DeadAddresses } from "./dead-addresses.ts";
+import { noteAnswers, type notedAnswers } from "./health.ts";
 import { type foundRates, keepRate, slowThrottled, takeSlots } from "./pacing.ts";
 import { createMessageBuilder, type Prepared } from "./prepare.ts";
 import { recover } from "./recovery.ts";
@@ -51,6 +52,7 @@ type Uses = readonly [
   typeof openedCredentials,
   typeof sendGates,
   typeof foundRates,
+  typeof notedAnswers,
 ];
 export type WorkerContext = Context<Uses> & { clock: Clock; ids: Ids; log: Deps["log"] };
 
@@ -199,6 +201,7 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
     holdBack(work, progress, sent);
     await ledger.writeFullBatches();
     await slowThrottled(work, sent);
+    await noteAnswers(work, sent);
   }
   await ledger.write();
   return held;

@@ -64,12 +64,12 @@ export async function createChannel(
   if ((await listChannels(store)).length >= MAX_CHANNELS)
     throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_CHANNELS} channels.`);
   const now = store.clock.now();
-  const channel: Channel = {
+  const channel = {
     id: store.ids.uuidAt(now),
     type,
     name,
     active: true,
-    status: "pending",
+    status: "pending" as const,
     created_at: timestamp(now),
   };
   const needsNoCredentials = type === "in_app";

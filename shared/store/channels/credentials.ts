@@ -2,11 +2,12 @@
 import { timestamp } from "../../clock.ts";
 import { invalid, notFound } from "../../http/errors.ts";
 import type { ChannelType } from "../../plans.ts";
+import { settingsOf } from "../../providers/channel-settings.ts";
 import type { Credentials } from "../../providers/credentials.ts";
 import type { Store } from "../../resources.ts";
 import type { Opener, Sealer } from "../../vault.ts";
 import { is } from "../conditions.ts";
-import { changeItem, fieldsOf } from "../item.ts";
+import { changeItem, fieldsOf, toJson } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import { getChannel, watchVerification } from "./channels.ts";
@@ -50,7 +51,10 @@ export async function storeCredentials(
       changeItem(
         ChannelItem,
         { id },
-        { ...queued, set: { ...queued.set, credentials: store.ids.uuid() } },
+        {
+          ...queued,
+          set: { ...queued.set, credentials: store.ids.uuid(), settings: toJson(settingsOf(credentials)) },
+        },
         is("type", channel.type),
       ),
       changeItem(

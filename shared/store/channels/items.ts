@@ -2,9 +2,10 @@
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
 import { channelTypes } from "../../plans.ts";
+import { ChannelSettings } from "../../providers/channel-settings.ts";
 import { channelStatuses } from "../../rules/channel-states.ts";
 import { chatAppCategories, chatAppTemplateStatuses } from "../../rules/chat-app-template-states.ts";
-import { entity, item, type RowOf } from "../item.ts";
+import { entity, fromJson, item, json, type RowOf } from "../item.ts";
 
 /** A channel as the API returns it. */
 export const Channel = v.object({
@@ -16,6 +17,12 @@ export const Channel = v.object({
   verified_at: v.optional(Timestamp),
   verification_error: v.optional(v.string()),
   rate_per_second: v.optional(v.pipe(v.number(), v.description("The most messages a second; absent: not limited"))),
+  settings: v.optional(
+    v.pipe(
+      ChannelSettings,
+      v.description("What is known of its credentials, without secrets; absent without credentials"),
+    ),
+  ),
   created_at: Timestamp,
 });
 export type Channel = v.InferOutput<typeof Channel>;
@@ -24,6 +31,7 @@ export const ChannelItem = entity("channel", {
   about: "A channel with the state of its verification.",
   row: {
     ...Channel.entries,
+    settings: v.optional(json<ChannelSettings>()),
     react: v.optional(v.literal("channel")),
     /** The version of the stored credentials: each upload makes another one. */
     credentials: v.optional(v.string()),
@@ -36,6 +44,12 @@ export const ChannelItem = entity("channel", {
   writers: ["api-channels", "verify-channel", "api-auth", "api-agency", "operator"],
 });
 export type ChannelRow = RowOf<typeof ChannelItem>;
+
+/** A channel as the API returns it. */
+export const channelOf = ({ settings, ...row }: ChannelRow): Channel => ({
+  ...row,
+  ...(settings !== undefined && { settings: fromJson(settings) }),
+});
 
 export const credentialTypes = ["ios_push", "android_push", "vapid", "sms", "chat_app", "email"] as const;
 
@@ -90,7 +104,7 @@ export const ChatAppTemplate = v.pipe(
 );
 
 export const PaceItem = item({
-  about: "How far the slots of a channel with a rate are given, and how its provider slowed it.",
+  about: "How far the slots of a channel with a rate are given, how its provider slowed it, and how it answered last.",
   pk: ({ channel }: { channel: string }) => `channel#${channel}`,
   sk: () => "PACE",
   prefix: "PACE",
@@ -101,6 +115,11 @@ export const PaceItem = item({
     /** The rate after the last throttle, per second, and when that was, in milliseconds. */
     rate: v.optional(v.number()),
     cut: v.optional(v.number()),
+    /** When its provider accepted a message last, to within five minutes. */
+    last_success_at: v.optional(Timestamp),
+    /** When it failed to accept one last, and why. */
+    last_error_at: v.optional(Timestamp),
+    last_error: v.optional(v.string()),
   },
   writers: ["deliver"],
 });

@@ -4,7 +4,7 @@ import type { Store, StoreReader } from "../../resources.ts";
 import { type Attribution, attribute, type Touch } from "../../rules/attribution.ts";
 import { progressOf } from "../../rules/progress-text.ts";
 import { listChannels } from "../channels/channels.ts";
-import type { Channel } from "../channels/items.ts";
+import type { ChannelRow } from "../channels/items.ts";
 import { absent, is } from "../conditions.ts";
 import { dayOf, type StoredEvent } from "../events/events.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../item.ts";
@@ -121,7 +121,7 @@ interface Facts {
   revenue: number;
   attribution: Attribution;
   jobs: readonly (JobRecord | undefined)[];
-  channels: readonly Channel[];
+  channels: readonly ChannelRow[];
 }
 
 /** What a conversion is counted for. */

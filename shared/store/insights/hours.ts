@@ -95,3 +95,7 @@ export function countedConversion(at: string, kind: string, revenue: number, n: 
     ),
   };
 }
+
+/** The write that counts a mail that bounced or was complained about now. */
+export const mailFateWrites = ({ clock }: Pick<Store, "clock">, subscriber: string, fate: string) =>
+  dayWrites(hashOf(subscriber).slice(0, 1), [{ at: timestamp(clock.now()), add: { [`c|email|${fate}`]: 1 } }]);

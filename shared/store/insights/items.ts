@@ -92,5 +92,5 @@ export const HourCount = item({
     /** Of the day by type of channel: `c|email|delivered`. */
     "c|*": v.number(),
   },
-  writers: ["fan-out", "deliver", "api-notifications", "api-mail", "attribute"],
+  writers: ["fan-out", "deliver", "api-notifications", "api-mail", "attribute", "mail-event"],
 });

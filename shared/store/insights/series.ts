@@ -158,6 +158,15 @@ async function sourceSeries(
   return sums.buckets();
 }
 
+/** What became of mails in a window, of whole days in UTC. */
+export async function mailFates(store: StoreReader, window: Window) {
+  const fates = { delivered: 0, bounced: 0, complained: 0 };
+  for (const row of await hourRows(store, window))
+    for (const [name, n] of familyOf(row, "c|email|"))
+      if (name === "delivered" || name === "bounced" || name === "complained") fates[name] += n;
+  return fates;
+}
+
 async function addCampaign(
   store: StoreReader,
   id: string,

@@ -27,6 +27,8 @@ export const TouchItem = item({
     reason: v.optional(v.string()),
     /** Why the provider of a mail could not deliver it yet. */
     bounce: v.optional(v.string()),
+    /** Its recipient complained about the mail. */
+    complained: v.optional(v.boolean()),
     provider_id: v.optional(v.string()),
     arm: v.optional(v.picklist(["a", "b"])),
     /** The cap that was reached, of one that was skipped. */

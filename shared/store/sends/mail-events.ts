@@ -2,10 +2,10 @@
 // addresses are suppressed (D-EMAIL).
 import type { MailEvent } from "../../mail-events.ts";
 import type { Store } from "../../resources.ts";
-import type { LedgerState } from "../../rules/progress.ts";
-import { oneOf } from "../conditions.ts";
-import { type ChangeOf, ref } from "../item.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { absent, all, is, oneOf } from "../conditions.ts";
+import { mailFateWrites } from "../insights/hours.ts";
+import { type ChangeOf, type ConditionOf, changeItem, ref } from "../item.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { Profile } from "../subscribers/items.ts";
 import { suppress } from "../subscribers/mail-consents.ts";
 import { getSubscriber, isLiving } from "../subscribers/subscribers.ts";
@@ -13,15 +13,20 @@ import { TouchItem } from "./ledger-items.ts";
 import { touchKey } from "./touches.ts";
 
 interface FateChange {
-  from: readonly LedgerState[];
+  when: ConditionOf<typeof TouchItem>;
   change(reason: string): ChangeOf<typeof TouchItem>;
+  /** It is counted by the day, for the health of the channel (RDA-15). */
+  isCounted?: true;
 }
 
-/** The states that an event may change, and how. A complaint changes none: it is about the subscriber. */
+const sent = oneOf("state", ["sent", "unknown"]);
+
+/** The rows that an event may change, and how. A complaint changes no state: it is about the subscriber. */
 const changes: Partial<Record<MailEvent["fate"], FateChange>> = {
-  delivered: { from: ["unknown"], change: () => ({ set: { state: "sent" }, remove: ["reason"] }) },
-  bounced: { from: ["sent", "unknown"], change: (reason) => ({ set: { state: "bounced", reason } }) },
-  deferred: { from: ["sent", "unknown"], change: (reason) => ({ set: { bounce: reason } }) },
+  delivered: { when: is("state", "unknown"), change: () => ({ set: { state: "sent" }, remove: ["reason"] }) },
+  bounced: { when: sent, change: (reason) => ({ set: { state: "bounced", reason } }), isCounted: true },
+  deferred: { when: sent, change: (reason) => ({ set: { bounce: reason } }) },
+  complained: { when: all(sent, absent("complained")), change: () => ({ set: { complained: true } }), isCounted: true },
 };
 
 /** @returns false if the row is missing: the event came before the sender had written it. */
@@ -32,12 +37,18 @@ export async function recordFate(
   const transition = changes[fate];
   if (!transition) return true;
   const key = touchKey(subscriber, at, job, { channel: "email" });
-  const isRecorded = await store
-    .change(TouchItem, key, transition.change(reason), oneOf("state", transition.from))
-    .then(
-      () => true,
-      onConditionFailed(() => false),
-    );
+  const change = transition.change(reason);
+  const isRecorded = transition.isCounted
+    ? await store
+        .transact([changeItem(TouchItem, key, change, transition.when), ...mailFateWrites(store, subscriber, fate)])
+        .then(
+          () => true,
+          onTransactionCanceled(() => false),
+        )
+    : await store.change(TouchItem, key, change, transition.when).then(
+        () => true,
+        onConditionFailed(() => false),
+      );
   if (isRecorded) return true;
   const [row, profile] = await store.getEach([ref(TouchItem, key), ref(Profile, { id: subscriber })]);
   const isErased = !profile || !isLiving(profile);

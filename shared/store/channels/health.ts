@@ -1,0 +1,127 @@
+// How a channel is (RDA-15): whether it can send, how its provider answered, its rate now, and what uses it.
+import * as v from "valibot";
+import { DAY, timestamp } from "../../clock.ts";
+import { notFound } from "../../http/errors.ts";
+import { Timestamp } from "../../http/schemas.ts";
+import type { Store, StoreReader } from "../../resources.ts";
+import { channelStatuses } from "../../rules/channel-states.ts";
+import { rateAt } from "../../rules/pacing.ts";
+import { channelUsers } from "../dependents.ts";
+import { mailFates } from "../insights/series.ts";
+import { type RowOf, ref } from "../item.ts";
+import { isUsable } from "./channels.ts";
+import { ChannelItem, type ChannelRow, channelOf, PaceItem } from "./items.ts";
+
+const RATES_OVER_MS = 30 * DAY;
+
+const Named = v.array(v.object({ id: v.string(), name: v.string() }));
+const Campaigns = v.pipe(Named, v.description("Campaigns that are scheduled or live"));
+const Journeys = v.pipe(Named, v.description("Active journeys"));
+const Schedules = v.pipe(
+  v.array(v.object({ id: v.string(), cron_expression: v.string() })),
+  v.description("Active schedules"),
+);
+const Rate = v.nullable(v.number());
+
+/** The health of a channel as the API returns it. */
+export const ChannelHealth = v.pipe(
+  v.object({
+    can_send: v.pipe(v.boolean(), v.description("Whether it is switched on and its credentials are verified")),
+    active: v.pipe(v.boolean(), v.description("Whether it is switched on")),
+    status: v.picklist(channelStatuses),
+    verified_at: v.nullable(Timestamp),
+    verification_error: v.nullable(v.string()),
+    verification_requested_at: v.pipe(
+      v.nullable(Timestamp),
+      v.description("When the verification under way was requested; `null` if there is none"),
+    ),
+    last_success_at: v.pipe(
+      v.nullable(Timestamp),
+      v.description("When its provider accepted a message last; `null` for in-app, which has no provider"),
+    ),
+    last_error: v.pipe(
+      v.nullable(v.object({ at: v.pipe(Timestamp, v.description("When it was")), reason: v.string() })),
+      v.description(
+        "Why its provider did not accept a message last, whatever was accepted since; `null` if it never did",
+      ),
+    ),
+    rate_per_second: v.pipe(Rate, v.description("The most messages a second now; `null`: not limited")),
+    throttle: v.pipe(
+      v.nullable(
+        v.object({
+          since: v.pipe(Timestamp, v.description("When the provider throttled it last")),
+          rate_per_second: v.pipe(v.number(), v.description("The rate by now; it rises by 5 % each half minute")),
+        }),
+      ),
+      v.description("Set while the rate is lower than its own because the provider throttled it"),
+    ),
+    busy_until: v.pipe(
+      v.nullable(Timestamp),
+      v.description("Until when what is in progress takes up its rate; `null` if nothing waits"),
+    ),
+    bounce_rate: v.pipe(Rate, v.description("Bounced of delivered, from 0 to 1; `null` where none is reported")),
+    complaint_rate: v.pipe(Rate, v.description("Complaints of delivered, from 0 to 1; `null` where none is reported")),
+    used_by: v.pipe(
+      v.object({ campaigns: Campaigns, schedules: Schedules, journeys: Journeys }),
+      v.description("What would send by it"),
+    ),
+    checked_at: v.pipe(Timestamp, v.description("The time of this answer")),
+  }),
+  v.title("ChannelHealth"),
+);
+type ChannelHealth = v.InferOutput<typeof ChannelHealth>;
+
+/** @throws 404. */
+export async function healthOf(store: StoreReader, id: string): Promise<ChannelHealth> {
+  const [[channel, found], users] = await Promise.all([
+    store.getEach([ref(ChannelItem, { id }), ref(PaceItem, { channel: id })]),
+    channelUsers(store, id),
+  ]);
+  if (!channel) throw notFound("channel");
+  const pace: Partial<RowOf<typeof PaceItem>> = found ?? {};
+  const now = store.clock.now();
+  const own = channel.rate_per_second;
+  const rate = rateAt(pace, own, now);
+  const isThrottled = rate !== undefined && rate !== own;
+  const busyUntil = Math.max(pace.marketing ?? 0, pace.transactional ?? 0);
+  const { last_success_at = null, last_error_at, last_error = "" } = pace;
+  const nameOf = ({ id: user, name }: { id: string; name: string }) => ({ id: user, name });
+  return {
+    can_send: isUsable(channel),
+    active: channel.active,
+    status: channel.status,
+    verified_at: channel.verified_at ?? null,
+    verification_error: channel.verification_error ?? null,
+    verification_requested_at: channel.queued_at ?? null,
+    last_success_at,
+    last_error: last_error_at === undefined ? null : { at: last_error_at, reason: last_error },
+    rate_per_second: rate === undefined ? null : rounded(rate),
+    throttle: isThrottled ? { since: timestamp(pace.cut ?? now), rate_per_second: rounded(rate) } : null,
+    busy_until: busyUntil > now ? timestamp(busyUntil) : null,
+    ...(await mailRates(store, channel)),
+    used_by: {
+      campaigns: users.campaigns.map(nameOf),
+      schedules: users.schedules.map(({ id: schedule, cron_expression }) => ({ id: schedule, cron_expression })),
+      journeys: users.journeys.map(nameOf),
+    },
+    checked_at: timestamp(now),
+  };
+}
+
+const rounded = (rate: number) => Math.round(rate * 100) / 100;
+
+async function mailRates(store: StoreReader, channel: ChannelRow) {
+  const none = { bounce_rate: null, complaint_rate: null };
+  if (channelOf(channel).settings?.provider !== "ses") return none;
+  const now = store.clock.now();
+  const { delivered, bounced, complained } = await mailFates(store, { start: now - RATES_OVER_MS, end: now });
+  if (delivered === 0) return none;
+  return { bounce_rate: bounced / delivered, complaint_rate: complained / delivered };
+}
+
+/** Notes that the provider of a channel accepted a message, or why it did not. */
+export async function noteAnswer(store: Store, channel: string, error: string | undefined): Promise<void> {
+  const at = timestamp(store.clock.now());
+  const set = error === undefined ? { last_success_at: at } : { last_error_at: at, last_error: error };
+  await store.change(PaceItem, { channel }, { set });
+}
