@@ -101,6 +101,7 @@ export const routes: RouteTable = {
     create: {"route":"POST /api/v1/channels","credentials":["dashboard"],"body":"json"},
     list: {"route":"GET /api/v1/channels","credentials":["dashboard"]},
     get: {"route":"GET /api/v1/channels/:id","credentials":["dashboard"]},
+    getHealth: {"route":"GET /api/v1/channels/:id/health","credentials":["dashboard"]},
     update: {"route":"PATCH /api/v1/channels/:id","credentials":["dashboard"],"body":"json"},
     delete: {"route":"DELETE /api/v1/channels/:id","credentials":["dashboard"],"query":true},
     verify: {"route":"POST /api/v1/channels/:id/verify","credentials":["dashboard"]},

@@ -792,8 +792,112 @@ export interface Channel {
   verification_error?: string | undefined;
   /** The most messages a second; absent: not limited */
   rate_per_second?: number | undefined;
+  /** What is known of its credentials, without secrets; absent without credentials */
+  settings?: {
+    /** `ses` or `smtp`; of e-mail channels */
+    provider?: string | undefined;
+    /** The address of the sender */
+    from_email?: string | undefined;
+    /** The name of the sender */
+    from_name?: string | undefined;
+    /** Where answers go */
+    reply_to?: string | undefined;
+    /** The SMTP server */
+    host?: string | undefined;
+    /** Its port */
+    port?: number | undefined;
+    /** The account at the SMTP server */
+    username?: string | undefined;
+    /** The configuration set of SES */
+    configuration_set?: string | undefined;
+    /** The sender of SMS */
+    sender_id?: string | undefined;
+    /** The id of the number of a chat app */
+    phone_number_id?: string | undefined;
+    /** The id of the business account of a chat app */
+    waba_id?: string | undefined;
+    /** The id of Apple's token-signing key */
+    key_id?: string | undefined;
+    /** The id of the team at Apple */
+    team_id?: string | undefined;
+    /** The bundle id of the app */
+    bundle_id?: string | undefined;
+    /** `sandbox` or `production`; of iOS channels */
+    environment?: string | undefined;
+    /** The project of an Android channel */
+    project_id?: string | undefined;
+    /** The service account of an Android channel */
+    client_email?: string | undefined;
+    /** What browsers subscribe with; of web push channels */
+    vapid_public_key?: string | undefined;
+  } | undefined;
   /** When it was created. RFC 3339. */
   created_at: string;
+}
+
+export interface ChannelHealth {
+  /** Whether it is switched on and its credentials are verified */
+  can_send: boolean;
+  /** Whether it is switched on */
+  active: boolean;
+  /** The status */
+  status: "pending" | "active" | "invalid";
+  /** When it was verified; left out before. RFC 3339. */
+  verified_at: string | null;
+  /** What the provider said when the last verification failed */
+  verification_error: string | null;
+  /** When the verification under way was requested; `null` if there is none. RFC 3339. */
+  verification_requested_at: string | null;
+  /** When its provider accepted a message last; `null` for in-app, which has no provider. RFC 3339. */
+  last_success_at: string | null;
+  /** Why its provider did not accept a message last, whatever was accepted since; `null` if it never did */
+  last_error: {
+    /** When it was. RFC 3339. */
+    at: string;
+    /** Why; `null` if there is nothing to explain */
+    reason: string;
+  } | null;
+  /** The most messages a second now; `null`: not limited */
+  rate_per_second: number | null;
+  /** Set while the rate is lower than its own because the provider throttled it */
+  throttle: {
+    /** When the provider throttled it last. RFC 3339. */
+    since: string;
+    /** The rate by now; it rises by 5 % each half minute */
+    rate_per_second: number;
+  } | null;
+  /** Until when what is in progress takes up its rate; `null` if nothing waits. RFC 3339. */
+  busy_until: string | null;
+  /** Bounced of delivered, from 0 to 1; `null` where none is reported */
+  bounce_rate: number | null;
+  /** Complaints of delivered, from 0 to 1; `null` where none is reported */
+  complaint_rate: number | null;
+  /** What would send by it */
+  used_by: {
+    /** Campaigns that are scheduled or live */
+    campaigns: ({
+      /** The id */
+      id: string;
+      /** The name */
+      name: string;
+    })[];
+    /** Active schedules */
+    schedules: ({
+      /** The id */
+      id: string;
+      /** Five fields: minute, hour, day of month, month, day of week */
+      cron_expression: string;
+    })[];
+    /** Active journeys */
+    journeys: ({
+      /** The id */
+      id: string;
+      /** The name */
+      name: string;
+    })[];
+  };
+  /** The time of this answer. RFC 3339. */
+  checked_at: string;
 }
 
 export interface ChannelReport {
@@ -4439,6 +4543,8 @@ export interface Endpoints {
     list(options?: CallOptions): Promise<ChannelsListAnswer>;
     /** Get a channel. `GET /api/v1/channels/:id` */
     get(id: string, options?: CallOptions): Promise<Channel>;
+    /** Get whether a channel can send, how its provider answered, and what uses it. `GET /api/v1/channels/:id/health` */
+    getHealth(id: string, options?: CallOptions): Promise<ChannelHealth>;
     /** Rename a channel, switch it on or off for sending, or limit its rate. `PATCH /api/v1/channels/:id` */
     update(id: string, body: ChannelsUpdateBody, options?: CallOptions): Promise<Channel>;
     /** Delete a channel. `DELETE /api/v1/channels/:id` */
