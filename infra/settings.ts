@@ -5,7 +5,8 @@ import { planNames } from "../shared/plans.ts";
 import { registrations } from "../shared/registration.ts";
 import { UNKNOWN_COMMIT } from "../tools/release.ts";
 
-const Whole = v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.integer(), v.minValue(1));
+const Amount = v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.integer(), v.minValue(0));
+const Whole = v.pipe(Amount, v.minValue(1));
 
 const arnOf = (service: string) =>
   v.pipe(
@@ -40,10 +41,13 @@ const Settings = v.object({
   /** The domain to send e-mail from: creates its SES identity, and a queue of the outcomes of mails. */
   emailIdentity: v.optional(v.pipe(v.string(), v.regex(/^(?:[a-z0-9-]{1,63}\.)+[a-z]{2,63}$/, "must be a domain"))),
   /**
-   * Reserved for live streams, and their limit. Without it they share the account's concurrency
-   * (docs/decisions/0021#live-streams).
+   * Reserved for live streams, and their limit. Without it they share the account's concurrency, and their limit is half
+   * of it (docs/decisions/0021#live-streams).
    */
   streamConcurrency: v.optional(Whole),
+  /** Requests with a publishable key in a minute, by one network address and with one key; 0 lifts the limit. */
+  sdkRequestsPerAddress: v.optional(Amount, 6_000),
+  sdkRequestsPerKey: v.optional(Amount, 60_000),
   /** Who may register: anyone, addresses that the operator invited, or only through the operator (D-AUTH). */
   registration: v.optional(v.picklist(registrations), "closed"),
   /** An amount in US dollars a month: alarmEmail hears when the account spends more. */

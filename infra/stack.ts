@@ -53,7 +53,12 @@ export class EngagementStack extends Stack {
         TOKEN_JWKS: tokenIssuer && JSON.stringify(tokenIssuer.jwks),
         DEFAULT_PLAN: settings.defaultPlan,
         REGISTRATION: settings.registration,
-        STREAM_CONCURRENCY: settings.streamConcurrency?.toString(),
+        STREAM_CONCURRENCY: String(
+          settings.streamConcurrency ?? Math.max(2, Math.floor(settings.accountConcurrency / 2)),
+        ),
+        SDK_REQUESTS_PER_ADDRESS:
+          settings.sdkRequestsPerAddress > 0 ? String(settings.sdkRequestsPerAddress) : undefined,
+        SDK_REQUESTS_PER_KEY: settings.sdkRequestsPerKey > 0 ? String(settings.sdkRequestsPerKey) : undefined,
         ORIGIN_SECRET: storage.originSecret,
         MAIL_SENDER: mailSender,
         VERSION: versionOf(),

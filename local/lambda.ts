@@ -215,6 +215,7 @@ export function createLambdaHost({ clock, ids }: { clock: Clock; ids: Ids }): La
     invokeStreaming: async (name, event, out) => {
       const host = find(name);
       const payload = requestOf(event, true);
+      if (host.idle.length === 0 && host.alive >= (host.concurrency ?? DEFAULT_CONCURRENCY)) return throttle(out);
       const response = responseStream(out);
       return execute(host, async (handler, context) => {
         await Promise.all([handler(JSON.parse(payload), response.stream, context), response.finished]);
@@ -236,6 +237,13 @@ export function createLambdaHost({ clock, ids }: { clock: Clock; ids: Ids }): La
       return () => listeners.delete(listener);
     },
   };
+}
+
+/** What a function URL answers where no environment is free. */
+function throttle(out: StreamOut): void {
+  out.start(429, { "content-type": "application/json" });
+  out.write(Buffer.from('{"Reason":"ConcurrentInvocationLimitExceeded","Type":"User","message":"Rate Exceeded."}'));
+  out.end();
 }
 
 function contextOf(host: HostedFunction, run: Run, remaining: () => number): Context {

@@ -41,7 +41,7 @@ import { createTurns } from "./turns.ts";
 import { createWriteSignals } from "./write-signals.ts";
 
 export const API_TIMEOUT_SECONDS = 29;
-const STREAM_TIMEOUT_SECONDS = 900;
+const STREAM_TIMEOUT_SECONDS = 120;
 const STREAM_CONCURRENCY = 1_000;
 /** Here a file of any size reaches its function, which rejects it with the product's own error (docs/local.md). */
 const UPLOAD_LIMIT = 64 * 1024 * 1024;

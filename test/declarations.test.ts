@@ -219,6 +219,8 @@ it("ATH-R1 the client key opens only what rule 1 lists", () => {
     "POST /v1/in-app/messages/read",
     "POST /v1/in-app/messages/:id/read",
     "POST /v1/in-app/messages/:id/dismiss",
+    // AMB-122: the goodbye to a stream.
+    "POST /v1/in-app/stream/close",
   ];
   expect(allowed).toEqual(expect.arrayContaining(open.map(({ route }) => route)));
 });

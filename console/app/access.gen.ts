@@ -113,6 +113,7 @@ export const access: Record<string, Access> = {
   "inbox.readMessages": {"feature":"in_app","effect":"write"},
   "inbox.readMessage": {"feature":"in_app","effect":"write"},
   "inbox.dismissMessage": {"feature":"in_app","effect":"write"},
+  "inbox.closeStream": {"feature":"in_app","effect":"write"},
   "imports.importLists": {"permission":"subscribers:write","effect":"write"},
   "imports.createListsImportUpload": {"permission":"subscribers:write","effect":"write"},
   "imports.cancelListImport": {"permission":"subscribers:write","effect":"write"},

@@ -106,6 +106,7 @@ export function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
         forbidden.length > 0,
       "FORBIDDEN",
     ),
+    ...given(credentials.includes("sdk"), "RATE_LIMITED"),
     ...given(feature, "FEATURE_NOT_AVAILABLE"),
     ...given(route.includes("/:"), "NOT_FOUND"),
     ...given(shape.body || shape.form, "BAD_REQUEST"),

@@ -1,37 +1,78 @@
-// The limit of open streams: each stream counts itself once in every slot of 30 seconds (docs/decisions/0021#live-streams).
+// The limits of open streams: each stream counts itself once in every slot of 30 seconds, for the service, for its
+// workspace and for the viewer's address (docs/decisions/0021#live-streams).
 import { SECOND } from "../../shared/clock.ts";
-import type { Deps } from "../../shared/deps.ts";
+import type { Capability, Deps } from "../../shared/deps.ts";
 import { ApiError } from "../../shared/http/errors.ts";
 import type { Platform } from "../../shared/resources.ts";
+import { hashOf } from "../../shared/store/hash.ts";
 import { OpenStreams, STREAM_COUNTERS, STREAM_SLOT_MS } from "../../shared/store/sends/stream-items.ts";
 
 const KEPT_MS = 300 * SECOND;
+/** Streams kept below the limit, so that the service refuses a stream before the platform throttles it. */
+const SPARE_STREAMS = 1;
+/** Shares of the limit: the publishable key of one workspace, or one network, must not use up all streams. */
+const WORKSPACE_SHARE = 0.8;
+const ADDRESS_SHARE = 0.2;
+/** Behind one address may be a whole office. */
+const MIN_PER_ADDRESS = 20;
 
-/**
- * Counts a stream in the present slot.
- * @param max of a stream that is to be opened: the most that may be open. Streams that ended in the last minute may count.
- * @throws 503 where so many are open.
- */
-export async function countStream(
-  { platform, clock, ids }: Pick<Deps, "clock" | "ids"> & { platform: Platform },
-  max?: number,
-): Promise<void> {
-  const now = clock.now();
-  const slot = Math.floor(now / STREAM_SLOT_MS);
-  if (max !== undefined) {
-    const [previous, current] = await Promise.all([countOf(platform, slot - 1), countOf(platform, slot)]);
-    if (Math.max(previous, current) >= max)
-      throw new ApiError("SERVICE_UNAVAILABLE", "Too many live streams are open. The inbox still works.", {
-        headers: { "retry-after": "30" },
-      });
-  }
-  const counter = ids.bytes(1).readUInt8() % STREAM_COUNTERS;
-  const expires = Math.ceil((now + KEPT_MS) / SECOND);
-  await platform.change(OpenStreams, { slot, counter }, { initial: { expires }, add: { n: 1 } });
+/** How many streams may be open at once in the whole service; 0: no limit is known (docs/decisions/0021#live-streams). */
+export const streamLimit: Capability<"streamLimit", number> = {
+  as: "streamLimit",
+  env: ["STREAM_CONCURRENCY"],
+  grants: [],
+  open: ({ env }) => {
+    const limit = Number(env.STREAM_CONCURRENCY ?? 0);
+    return () => limit;
+  },
+};
+
+/** Who a stream counts for. */
+export interface Viewer {
+  tenant: string;
+  address: string;
 }
 
-async function countOf(platform: Platform, slot: number): Promise<number> {
-  const keys = Array.from({ length: STREAM_COUNTERS }, (_, counter) => ({ slot, counter }));
+type CountingDeps = Pick<Deps, "clock" | "ids"> & { platform: Platform };
+
+/**
+ * Counts a stream that is to be opened. Streams that ended in the last minute may count.
+ * @throws 503 where as many are open as the service or the workspace may have, 429 for an address.
+ */
+export async function admitStream(deps: CountingDeps, viewer: Viewer, limit: number): Promise<void> {
+  const slot = Math.floor(deps.clock.now() / STREAM_SLOT_MS);
+  const ofAll = Array.from({ length: STREAM_COUNTERS }, (_, n) => String(n));
+  const [all, workspace, address] = await Promise.all(
+    [ofAll, [ofWorkspace(viewer)], [ofAddress(viewer)]].map((counters) => openIn(deps.platform, slot, counters)),
+  );
+  const headers = { "retry-after": "30" };
+  if (all! >= limit - SPARE_STREAMS || workspace! >= Math.ceil(limit * WORKSPACE_SHARE))
+    throw new ApiError("SERVICE_UNAVAILABLE", "Too many live streams are open. The inbox still works.", { headers });
+  if (address! >= Math.max(MIN_PER_ADDRESS, Math.floor(limit * ADDRESS_SHARE)))
+    throw new ApiError("RATE_LIMITED", "Too many live streams are open from this address.", { headers });
+  await countStream(deps, viewer);
+}
+
+/** Counts an open stream in the present slot. */
+export async function countStream({ platform, clock, ids }: CountingDeps, viewer: Viewer): Promise<void> {
+  const now = clock.now();
+  const slot = Math.floor(now / STREAM_SLOT_MS);
+  const expires = Math.ceil((now + KEPT_MS) / SECOND);
+  const one = String(ids.bytes(1).readUInt8() % STREAM_COUNTERS);
+  await Promise.all(
+    [one, ofWorkspace(viewer), ofAddress(viewer)].map((counter) =>
+      platform.change(OpenStreams, { slot, counter }, { initial: { expires }, add: { n: 1 } }),
+    ),
+  );
+}
+
+const ofWorkspace = ({ tenant }: Viewer): string => `T#${tenant}`;
+const ofAddress = ({ address }: Viewer): string => `A#${hashOf(address)}`;
+
+/** The most streams that were open in this slot and the one before, by these counters together. */
+async function openIn(platform: Platform, slot: number, counters: readonly string[]): Promise<number> {
+  const keys = [slot - 1, slot].flatMap((at) => counters.map((counter) => ({ slot: at, counter })));
   const rows = await platform.getAll(OpenStreams, keys, { eventual: true });
-  return rows.reduce((sum, row) => sum + (row?.n ?? 0), 0);
+  const sum = (some: typeof rows) => some.reduce((total, row) => total + (row?.n ?? 0), 0);
+  return Math.max(sum(rows.slice(0, counters.length)), sum(rows.slice(counters.length)));
 }

@@ -1,20 +1,21 @@
 // The core of the live stream: polls the inbox past a cursor and writes frames. It does not know Lambda.
-import { HOUR, MINUTE, SECOND, timeOfUuid, timestamp } from "../../shared/clock.ts";
-import type { Capability, Deps } from "../../shared/deps.ts";
+import { HOUR, MINUTE, SECOND, timeOfUuid } from "../../shared/clock.ts";
+import type { Deps } from "../../shared/deps.ts";
 import { notFound } from "../../shared/http/errors.ts";
 import type { Platform, Store } from "../../shared/resources.ts";
 import { present } from "../../shared/store/conditions.ts";
 import { visibilityIn } from "../../shared/store/experiences/visibility.ts";
-import { type ConditionOf, fromJson, keyOf } from "../../shared/store/item.ts";
+import { type ConditionOf, keyOf } from "../../shared/store/item.ts";
 import { onConditionFailed } from "../../shared/store/refusals.ts";
 import { MESSAGE_LIFETIME_MS, type MessageRow, messageIdOf, messagesSince } from "../../shared/store/sends/inbox.ts";
-import { type MessageText, readTexts } from "../../shared/store/sends/inbox-content.ts";
+import { readTexts } from "../../shared/store/sends/inbox-content.ts";
 import { Message } from "../../shared/store/sends/inbox-items.ts";
 import { SubscriberStream } from "../../shared/store/sends/stream-items.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";
 import { getProfile } from "../../shared/store/subscribers/subscribers.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
-import { countStream } from "./admission.ts";
+import { admitStream, countStream, type Viewer } from "./admission.ts";
+import { type FeedOutput, frameOf } from "./output.ts";
 import { digestOf, formatPosition, positionFrom } from "./position.ts";
 
 const POLL_MS = SECOND;
@@ -36,24 +37,12 @@ const MAX_PER_SUBSCRIBER = 3;
 const LEASE_MS = 2 * KEEPALIVE_MS + 5 * SECOND;
 const RETRY_MS = 2 * SECOND;
 const RETRY_DISPLACED_MS = 5 * MINUTE;
-/** Streams kept below the limit, so that the service refuses a stream before the platform throttles it. */
-const SPARE_STREAMS = 1;
-
-/** How many streams may be open at once in the whole service; 0: no limit is known (docs/decisions/0021#live-streams). */
-export const streamLimit: Capability<"streamLimit", number> = {
-  as: "streamLimit",
-  env: ["STREAM_CONCURRENCY"],
-  grants: [],
-  open: ({ env }) => {
-    const limit = Number(env.STREAM_CONCURRENCY ?? 0);
-    return () => limit;
-  },
-};
-
 export interface Feed {
   deps: Pick<Deps, "clock" | "ids" | "writeSignal"> & { store: Store; platform: Platform };
   subscriber: string;
+  /** Names the stream, also for its viewer. A later one is greater. */
   connection: string;
+  viewer: Viewer;
   /** Whether open streams are counted. */
   limited: boolean;
   endsAt: number;
@@ -69,12 +58,12 @@ export interface Feed {
 
 /**
  * Opens a stream and takes its lease.
- * @throws 404 for an unknown subscriber, 503 where the limit of open streams is near (SSE-5).
+ * @throws 404 for an unknown subscriber, 503 or 429 where a limit of open streams is near (SSE-5).
  */
 export async function openFeed(
   { streamLimit: limit, ...deps }: Feed["deps"] & { streamLimit: number },
   subscriber: string,
-  lastEventId: string | undefined,
+  { address, lastEventId }: { address: string; lastEventId: string | undefined },
 ): Promise<Feed> {
   const now = deps.clock.now();
   const position = positionFrom(lastEventId);
@@ -84,6 +73,7 @@ export async function openFeed(
     deps,
     subscriber,
     connection: deps.ids.uuidAt(now),
+    viewer: { tenant: deps.store.tenant, address },
     limited: limit > 0,
     endsAt: now + LIFETIME_MS,
     cursor: resumeAt ?? now,
@@ -91,27 +81,29 @@ export async function openFeed(
     polledAt: now,
     seen: new Map(position?.seen.map((digest) => [digest, { sk: "" }])),
   };
-  if (limit > 0) await countStream(deps, limit - SPARE_STREAMS);
+  if (limit > 0) await admitStream(deps, feed.viewer, limit);
   if (resumeAt === undefined) for (const row of await rowsOf(feed, LATEST_MS)) remember(feed, row);
   await renewLease(feed);
   return feed;
 }
 
-/** Writes frames until the stream's time is over or newer streams of the subscriber replace it. */
-export async function runFeed(feed: Feed, write: (text: string) => void): Promise<void> {
+/** Tells what is new until the stream's time is over, its viewer left, or newer streams of the subscriber replace it. */
+export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
   const { clock, writeSignal, store } = feed.deps;
-  const inbox = keyOf(Message, store.tenant, { subscriber: feed.subscriber, message: "" }).pk;
+  const { pk: inbox } = keyOf(Message, store.tenant, { subscriber: feed.subscriber, message: "" });
   let keepaliveAt = clock.now() + KEEPALIVE_MS;
   let lookBack = LATEST_MS;
-  const writePosition = () => write(`id: ${positionOf(feed)}\n\n`);
+  const writePosition = () => output.position(positionOf(feed));
   /** When the position is written after messages; undefined: no message was written since. */
   let positionAt: number | undefined;
-  write(`retry: ${RETRY_MS}\n\n`);
+  output.retry(RETRY_MS);
   writePosition();
   while (clock.now() < feed.endsAt) {
     const written = writeSignal?.(inbox);
     feed.polledAt = clock.now();
-    const fresh = (await rowsOf(feed, lookBack)).filter(isNewIn(feed));
+    const [rows, hasLeft] = await Promise.all([rowsOf(feed, lookBack), hasViewerLeft(feed)]);
+    if (hasLeft) return;
+    const fresh = rows.filter(isNewIn(feed));
     lookBack = OVERLAP_MS;
     const visibility = visibilityIn(store);
     await visibility.look(fresh);
@@ -122,18 +114,18 @@ export async function runFeed(feed: Feed, write: (text: string) => void): Promis
       feed.cursor = Math.max(feed.cursor, timeOfUuid(id));
       // A hidden or recalled message is not sent (D-INBOXRECALL); the inbox has it once it is shown again.
       if (!visibility.shows(row)) continue;
-      write(`id: ${id}\ndata: ${JSON.stringify(frameOf(id, row.job, textOf(row)))}\n\n`);
+      output.message(frameOf(id, row.job, textOf(row)));
       positionAt ??= clock.now() + FLUSH_MS;
     }
     if (clock.now() >= keepaliveAt) {
-      write(": keepalive\n\n");
+      output.keepalive();
       positionAt ??= clock.now() + FLUSH_MS;
-      if (feed.limited) await countStream(feed.deps);
+      if (feed.limited) await countStream(feed.deps, feed.viewer);
       keepaliveAt += KEEPALIVE_MS;
       lookBack = LATEST_MS;
       // The client reconnects, and the new request is refused with the reason (ERR-6, ERR-7).
       if (!(await isWorkspaceOpen(feed))) return;
-      if ((await isDisplaced(feed)) || !(await keepLease(feed))) return void write(`retry: ${RETRY_DISPLACED_MS}\n\n`);
+      if ((await isDisplaced(feed)) || !(await keepLease(feed))) return output.retry(RETRY_DISPLACED_MS);
     }
     if (positionAt !== undefined && clock.now() >= positionAt) {
       writePosition();
@@ -186,6 +178,12 @@ async function isWorkspaceOpen({ deps: { store, platform } }: Feed): Promise<boo
   return workspace?.status === "active";
 }
 
+/** An eventual read: a goodbye is seen at the next poll or the one after. */
+async function hasViewerLeft({ deps: { store }, subscriber, connection }: Feed): Promise<boolean> {
+  const row = await store.get(SubscriberStream, { subscriber, connection }, { eventual: true });
+  return row?.left === true;
+}
+
 /** @returns false if the lease was removed because the subscriber was erased: no row is written for it again. */
 async function keepLease(feed: Feed): Promise<boolean> {
   if (await renewLease(feed, present())) return true;
@@ -199,8 +197,8 @@ async function renewLease(
   when?: ConditionOf<typeof SubscriberStream>,
 ): Promise<boolean> {
   const lease = clock.now() + LEASE_MS;
-  const row = { lease, expires: Math.ceil(lease / SECOND) };
-  return store.put(SubscriberStream, { subscriber, connection }, row, when).then(
+  const set = { lease, expires: Math.ceil(lease / SECOND) };
+  return store.change(SubscriberStream, { subscriber, connection }, { set }, when).then(
     () => true,
     onConditionFailed(() => false),
   );
@@ -212,21 +210,4 @@ async function isDisplaced({ deps: { store, clock }, subscriber, connection }: F
   const own = keyOf(SubscriberStream, store.tenant, { subscriber, connection }).sk;
   const newer = items.filter(isLive(clock.now())).filter(({ sk }) => sk > own);
   return newer.length >= MAX_PER_SUBSCRIBER;
-}
-
-/** SSE-6. Authored actions keep `title` in the inbox and are `label` here (AMB-1); the full display is in `data`. */
-function frameOf(id: string, job: string, { content, data }: MessageText) {
-  const { title, body, variant_id, format, image_url, actions = [], display } = content;
-  return {
-    id,
-    notification_id: job,
-    title,
-    body,
-    data: { ...(data && fromJson(data)), ...(variant_id && { variant_id }), ...(display && { display }) },
-    sent_at: timestamp(timeOfUuid(id)),
-    format: format ?? null,
-    image_url: image_url ?? null,
-    actions: actions.map((action) => ({ id: action.id, label: action.title, url: action.url })),
-    display: display ? { trigger: display.trigger, frequency: display.frequency } : null,
-  };
 }

@@ -6,7 +6,7 @@ import { type Deps, NO_TENANT, openAll } from "../../shared/deps.ts";
 import { authenticate } from "../../shared/http/authenticate.ts";
 import { endpoints } from "../../shared/http/endpoint.ts";
 import { ApiError, notFound, toApiError } from "../../shared/http/errors.ts";
-import { openToBrowsers } from "../../shared/http/fallback.ts";
+import { openToBrowsers, STREAM_ID_HEADER } from "../../shared/http/fallback.ts";
 import { limitRequests, requireWorkspace } from "../../shared/http/gates.ts";
 import { requireSignedIds, USER_HASH_HEADER } from "../../shared/http/identity-proof.ts";
 import { parseQuery } from "../../shared/http/input.ts";
@@ -15,7 +15,9 @@ import { servingUses } from "../../shared/http/serving.ts";
 import { errorFields } from "../../shared/log.ts";
 import { requireFeature } from "../../shared/plans.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
-import { closeFeed, type Feed, openFeed, runFeed, streamLimit } from "./feed.ts";
+import { streamLimit } from "./admission.ts";
+import { closeFeed, type Feed, openFeed, runFeed } from "./feed.ts";
+import { serverSentEvents } from "./output.ts";
 
 const Query = v.object({
   subscriber_id: Uuid,
@@ -53,7 +55,7 @@ const declaration = endpoint(
     description:
       "`text/event-stream`: one `data:` frame per message, a comment every 30 seconds, `id:` lines for `Last-Event-ID`. " +
       "The stream ends after 90 seconds: reconnect with the last `id:`, also one without a message, as `EventSource` does, " +
-      "and nothing is lost or sent twice. After a broken connection a message can be sent again: deduplicate by its id.",
+      "and nothing is lost or sent twice. The header `X-Stream-Id` names the stream, for the call that ends it early. After a broken connection a message can be sent again: deduplicate by its id.",
     query: Query,
     returns: Frame,
     errors: ["NOT_FOUND", "SERVICE_UNAVAILABLE"],
@@ -90,7 +92,8 @@ export const stream: StreamFunction = {
       };
       const opening = await admit(event).catch((error: unknown) => refuse(error, headers));
       if (!opening) return;
-      const out = open(200, { ...headers, ...eventStream });
+      const named = opening === "headers" ? {} : { [STREAM_ID_HEADER]: opening.connection };
+      const out = open(200, { ...headers, ...eventStream, ...named });
       if (opening === "headers") {
         out.write(":\n\n");
         out.end();
@@ -98,7 +101,10 @@ export const stream: StreamFunction = {
       }
       const feed = opening;
       try {
-        await runFeed(feed, (text) => out.write(text));
+        await runFeed(
+          feed,
+          serverSentEvents((text) => out.write(text)),
+        );
       } catch (error) {
         deps.log({ level: "warn", message: "a stream ended with an error", request_id, ...errorFields(error) });
       } finally {
@@ -134,10 +140,11 @@ const eventStream = { "content-type": "text/event-stream", "cache-control": "no-
 
 /** Authenticates a request, applies the gates of the endpoint, and opens the stream; of a HEAD, only the headers. */
 function openAdmission(deps: Deps): (event: APIGatewayProxyEventV2) => Promise<Feed | "headers"> {
-  const { platform, secrets, tokens, requestTokens } = openAll(servingUses, deps)(NO_TENANT);
+  const { platform, secrets, tokens, requestTokens, viewer: addressOf } = openAll(servingUses, deps)(NO_TENANT);
   const credentials = { platform, secrets, tokens, clock: deps.clock };
   const bind = openAll(uses, deps);
-  return async ({ headers, queryStringParameters = {}, requestContext }) => {
+  return async (event) => {
+    const { headers, queryStringParameters = {}, requestContext } = event;
     const { method } = requestContext.http;
     // The function's URL takes any method.
     if (method !== "GET" && method !== "HEAD") throw notFound("route");
@@ -155,6 +162,7 @@ function openAdmission(deps: Deps): (event: APIGatewayProxyEventV2) => Promise<F
     const { subscriber_id, user_hash } = query;
     await requireSignedIds(caller, [query], headers[USER_HASH_HEADER] ?? user_hash, secrets);
     if (method === "HEAD") return "headers";
-    return openFeed({ ...deps, ...bind(caller.workspace.tenant) }, subscriber_id, headers["last-event-id"]);
+    const viewer = { address: addressOf(event), lastEventId: headers["last-event-id"] };
+    return openFeed({ ...deps, ...bind(caller.workspace.tenant) }, subscriber_id, viewer);
   };
 }

@@ -17,6 +17,7 @@ export const browserRoutes: RouteTable = {
     readMessages: {"route":"POST /v1/in-app/messages/read","credentials":["sdk","dashboard"],"body":"json"},
     readMessage: {"route":"POST /v1/in-app/messages/:id/read","credentials":["sdk","dashboard"],"body":"json"},
     dismissMessage: {"route":"POST /v1/in-app/messages/:id/dismiss","credentials":["sdk","dashboard"],"body":"json"},
+    closeStream: {"route":"POST /v1/in-app/stream/close","credentials":["sdk","dashboard"],"body":"json"},
   },
   events: {
     create: {"route":"POST /v1/events","credentials":["sdk","server"],"body":"json"},

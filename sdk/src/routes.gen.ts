@@ -143,6 +143,7 @@ export const routes: RouteTable = {
     readMessages: {"route":"POST /v1/in-app/messages/read","credentials":["sdk","dashboard"],"body":"json"},
     readMessage: {"route":"POST /v1/in-app/messages/:id/read","credentials":["sdk","dashboard"],"body":"json"},
     dismissMessage: {"route":"POST /v1/in-app/messages/:id/dismiss","credentials":["sdk","dashboard"],"body":"json"},
+    closeStream: {"route":"POST /v1/in-app/stream/close","credentials":["sdk","dashboard"],"body":"json"},
   },
   imports: {
     importLists: {"route":"POST /api/v1/lists/import","credentials":["dashboard"],"body":"form"},

@@ -24,6 +24,7 @@ export interface StreamOptions {
 }
 
 export interface LiveStream {
+  /** Ends the stream, here and in the service. When the page goes, the stream does so by itself. */
   close(): void;
   /** Resolves when the stream has ended, by `close` or permanently. */
   readonly closed: Promise<void>;
@@ -50,6 +51,8 @@ interface Progress {
   connected: boolean;
   /** Service time of the first connection: older messages existed before it. */
   since: number | undefined;
+  /** The service's name of the open stream, to end it early. */
+  streamId: string | undefined;
 }
 
 export function openStream(deps: StreamDeps, subscriber: string, options: StreamOptions): LiveStream {
@@ -62,13 +65,49 @@ export function openStream(deps: StreamDeps, subscriber: string, options: Stream
     failures: 0,
     connected: false,
     since: lastEventId === undefined ? undefined : timeOf(lastEventId),
+    streamId: undefined,
   };
+  const leave = () => sayGoodbye(deps, subscriber, progress);
+  const page = pageOf(globalThis);
+  page?.addEventListener("pagehide", leave);
   const closed = keepOpen(deps, subscriber, options, progress, over.signal)
     .catch((error: unknown) => {
       if (!over.signal.aborted) options.onError?.(error);
     })
-    .finally(() => options.onState?.("closed"));
-  return { close: () => over.abort(), closed };
+    .finally(() => {
+      page?.removeEventListener("pagehide", leave);
+      options.onState?.("closed");
+    });
+  const close = () => {
+    over.abort();
+    leave();
+  };
+  return { close, closed };
+}
+
+/** The window of a browser; undefined elsewhere. */
+const pageOf = (surroundings: object): Pick<EventTarget, "addEventListener" | "removeEventListener"> | undefined =>
+  "addEventListener" in surroundings ? (surroundings as EventTarget) : undefined;
+
+/**
+ * Tells the service that the viewer leaves, since it would not notice and hold the stream open. A page that comes back
+ * from the browser's cache reconnects as after any lost connection. Without the goodbye the stream ends by itself.
+ */
+function sayGoodbye({ root, fetch, headers }: StreamDeps, subscriber: string, progress: Progress): void {
+  const { streamId: stream_id } = progress;
+  if (stream_id === undefined) return;
+  progress.streamId = undefined;
+  const body = JSON.stringify({ subscriber_id: subscriber, stream_id });
+  Promise.resolve(headers())
+    .then((own) =>
+      fetch(`${root}/v1/in-app/stream/close`, {
+        method: "POST",
+        headers: { ...own, "content-type": "application/json" },
+        body,
+        keepalive: true,
+      }),
+    )
+    .catch(() => undefined);
 }
 
 async function keepOpen(
@@ -128,6 +167,7 @@ async function listen(
     if (!response.body) throw new TypeError("This fetch cannot stream.");
     progress.failures = 0;
     progress.connected = true;
+    progress.streamId = response.headers.get("x-stream-id") ?? undefined;
     progress.since ??= Date.parse(response.headers.get("date") ?? "") || undefined;
     options.onState?.("live");
     for await (const event of readEvents(response.body)) {
@@ -135,6 +175,8 @@ async function listen(
       silence = watch();
       take(event, options, progress);
     }
+    // It ended by itself.
+    progress.streamId = undefined;
   } finally {
     clearTimeout(silence);
   }

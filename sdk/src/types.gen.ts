@@ -3546,6 +3546,13 @@ export interface InboxDismissMessageBody {
   subscriber_id: string;
 }
 
+export interface InboxCloseStreamBody {
+  /** The subscriber */
+  subscriber_id: string;
+  /** Of the live stream: its header `X-Stream-Id` */
+  stream_id: string;
+}
+
 export interface ImportsImportListsAnswer {
   /** The import */
   import_job_id: string;
@@ -4619,6 +4626,8 @@ export interface Endpoints {
     readMessage(id: string, body: InboxReadMessageBody, options?: CallOptions): Promise<Message>;
     /** Dismiss a message. `POST /v1/in-app/messages/:id/dismiss` */
     dismissMessage(id: string, body: InboxDismissMessageBody, options?: CallOptions): Promise<Message>;
+    /** End a live stream early. `POST /v1/in-app/stream/close` */
+    closeStream(body: InboxCloseStreamBody, options?: CallOptions): Promise<void>;
   };
   imports: {
     /** Import a CSV file into a list. `POST /api/v1/lists/import` */
@@ -4845,6 +4854,8 @@ export interface BrowserEndpoints {
     readMessage(id: string, body: InboxReadMessageBody, options?: CallOptions): Promise<Message>;
     /** Dismiss a message. `POST /v1/in-app/messages/:id/dismiss` */
     dismissMessage(id: string, body: InboxDismissMessageBody, options?: CallOptions): Promise<Message>;
+    /** End a live stream early. `POST /v1/in-app/stream/close` */
+    closeStream(body: InboxCloseStreamBody, options?: CallOptions): Promise<void>;
   };
   events: {
     /** Ingest one event, or many as `{events: []}`. `POST /v1/events` */

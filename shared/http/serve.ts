@@ -3,7 +3,7 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context as LambdaContext } from "aws-lambda";
 import * as v from "valibot";
-import { type Deps, NO_TENANT, opener } from "../deps.ts";
+import { type Context, type Deps, NO_TENANT, opener } from "../deps.ts";
 import { errorFields } from "../log.ts";
 import { requireFeature } from "../plans.ts";
 import type { Secrets } from "../store/secrets.ts";
@@ -92,8 +92,9 @@ function chain(
   const { clock, ids, log } = deps;
   const bind = open(endpoint.uses);
   const current = reader && currentReader(reader, open(reader.uses), deps);
-  const { platform, viewer: addressOf, requestTokens, demandsConfirmation, ...rest } = open(servingUses)(NO_TENANT);
-  const credentials = { platform, ...rest, clock };
+  const { viewer: addressOf, ...serving } = open(servingUses)(NO_TENANT);
+  const credentials = { ...serving, clock };
+  const pass = gatesOf(access, { ...serving, addressOf });
 
   const handler = middy<RequestContext, Response>({ timeoutEarlyInMillis: 0 })
     .before(async ({ event: context }) => {
@@ -103,17 +104,7 @@ function chain(
         ? await cached(JSON.stringify([access.credentials, presented]), validate)
         : await validate();
     })
-    .before(({ event: { caller } }) => limitRequests(caller, platform, requestTokens))
-    .before(({ event: { caller } }) => requireWorkspace(caller, access))
-    .before(({ event: { caller } }) => requireWritable(caller, access))
-    .before(({ event: { caller } }) => {
-      requirePermission(caller, access.permission);
-      requireScope(caller, access.scope);
-      return requireConfirmed(caller, access, platform, demandsConfirmation);
-    })
-    .before(({ event: { caller } }) => {
-      if (access.feature && caller.kind !== "public") requireFeature(caller.workspace.plan, access.feature);
-    })
+    .before(({ event: context }) => pass(context))
     .before((request) => readInput(endpoint, request, current, credentials.secrets))
     .handler(async (context): Promise<Response> => {
       const tenant = context.caller.kind === "public" ? NO_TENANT : context.caller.workspace.tenant;
@@ -135,7 +126,7 @@ function chain(
         log,
       });
       const response = respond(endpoint, result);
-      await noteKeyUse(context.caller, platform, deps);
+      await noteKeyUse(context.caller, serving.platform, deps);
       return response;
     });
 
@@ -157,6 +148,22 @@ function chain(
     return response;
   };
 }
+
+type Serving = Omit<Context<typeof servingUses>, "viewer"> & { addressOf(event: Event): string };
+
+/** What a known caller must pass, in this order, before the request is read. */
+const gatesOf =
+  (access: Endpoint["access"], { platform, requestTokens, sdkLimits, demandsConfirmation, addressOf }: Serving) =>
+  async ({ caller, event }: RequestContext): Promise<void> => {
+    await limitRequests(caller, platform, requestTokens);
+    await sdkLimits.count(caller, () => addressOf(event), platform);
+    requireWorkspace(caller, access);
+    requireWritable(caller, access);
+    requirePermission(caller, access.permission);
+    requireScope(caller, access.scope);
+    await requireConfirmed(caller, access, platform, demandsConfirmation);
+    if (access.feature && caller.kind !== "public") requireFeature(caller.workspace.plan, access.feature);
+  };
 
 function readQuery({ access, shape }: Endpoint, context: RequestContext): void {
   const { queryStringParameters = {} } = context.event;

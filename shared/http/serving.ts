@@ -2,6 +2,7 @@
 import type { Capability } from "../deps.ts";
 import { type Platform, platformWrite, secrets } from "../resources.ts";
 import { requestTokens } from "./request-tokens.ts";
+import { sdkLimits } from "./sdk-limits.ts";
 import { tokenVerifier } from "./tokens.ts";
 import { viewer } from "./viewer.ts";
 
@@ -26,5 +27,13 @@ const addressConfirmation: Capability<"demandsConfirmation", boolean> = {
   },
 };
 
-/** The caller, the rate limit, the address of the client, and whether users confirm theirs. */
-export const servingUses = [callerRows, secrets, tokenVerifier, viewer, requestTokens, addressConfirmation] as const;
+/** The caller, the rate limits, the address of the client, and whether users confirm theirs. */
+export const servingUses = [
+  callerRows,
+  secrets,
+  tokenVerifier,
+  viewer,
+  requestTokens,
+  sdkLimits,
+  addressConfirmation,
+] as const;

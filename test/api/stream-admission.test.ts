@@ -108,6 +108,23 @@ describe("admission", () => {
     expect([(await open()).status, (await open()).status]).toEqual([200, 200]);
   });
 
+  it("OPS-2 a workspace's key may hold four fifths of the streams, and one address a fifth; others still get theirs", async () => {
+    const { world, tenant, id } = await withReader({ env: { STREAM_CONCURRENCY: "40" } });
+    const openFrom = (sourceIp: string, of = tenant, subscriber = id) =>
+      openStream(world, `?subscriber_id=${subscriber}`, of.sdk, sourceIp);
+    const codeOf = async (opening: ReturnType<typeof openFrom>) => {
+      const { status, text } = await opening;
+      return status === 200 ? 200 : JSON.parse(text).code;
+    };
+    for (let n = 0; n < 20; n++) expect(await codeOf(openFrom("203.0.113.1"))).toBe(200);
+    expect(await codeOf(openFrom("203.0.113.1"))).toBe("RATE_LIMITED");
+    for (let n = 0; n < 12; n++) expect(await codeOf(openFrom("203.0.113.2"))).toBe(200);
+    expect(await codeOf(openFrom("203.0.113.3"))).toBe("SERVICE_UNAVAILABLE");
+    const other = await world.tenant();
+    const reader = await addReader(world, other);
+    expect(await codeOf(openFrom("203.0.113.3", other, reader.id))).toBe(200);
+  });
+
   it("SSE-5 ERR-18 503 while invocations of the stream function are throttled, and 200 afterwards", async () => {
     let throttled = true;
     const hooks = (name: string): Hooks => ({

@@ -4,6 +4,7 @@ import { DAY, MINUTE, SECOND } from "../../shared/clock.ts";
 import { toJson } from "../../shared/store/item.ts";
 import { messageWrite } from "../../shared/store/sends/inbox.ts";
 import { Message } from "../../shared/store/sends/inbox-items.ts";
+import { SubscriberStream } from "../../shared/store/sends/stream-items.ts";
 import { addPeople, inboxOf, operate, quickStore, send } from "../support/people.ts";
 import { addReader, openStream } from "../support/sse.ts";
 import { START } from "../support/world.ts";
@@ -217,6 +218,32 @@ describe("lifetime", () => {
     const before = stream.text.length;
     await world.advance(10);
     expect(stream.text.slice(before)).toMatch(/^id: [0-9a-f-]{36}\.[0-9a-f]{12}\n\n$/);
+  });
+
+  it("AMB-122 a viewer that left keeps its invocation until the stream ends; a goodbye ends it at once, that of another does not", async () => {
+    const { world, tenant, id, open } = await withReader();
+    const goodbye = async (stream: Awaited<ReturnType<typeof open>>, as = tenant.sdk, subscriber_id = id) => {
+      const body = { subscriber_id, stream_id: stream.headers["x-stream-id"] };
+      const { status } = await world.call("POST /v1/in-app/stream/close", { as, body });
+      await world.advance(2 * SECOND);
+      return status;
+    };
+    const left = await open();
+    const stream = await open();
+    for (const each of [left, stream]) each.disconnect();
+    await world.advance(MINUTE);
+    expect(world.host.running("stream")).toBe(2);
+    const [stranger] = (await addPeople(world, tenant, 1, () => ({ external_id: "stranger" }))) as [string];
+    expect(await goodbye(stream, (await world.tenant()).sdk)).toBe(204);
+    expect(await goodbye(stream, tenant.sdk, stranger)).toBe(204);
+    expect(world.host.running("stream")).toBe(2);
+    expect(await goodbye(stream)).toBe(204);
+    expect(world.host.running("stream")).toBe(1);
+    // It has ended, and its goodbye leaves no row.
+    expect(await goodbye(stream)).toBe(204);
+    await world.advance(LIFETIME - MINUTE);
+    expect(world.host.running("stream")).toBe(0);
+    expect(await tenant.store.queryAll(SubscriberStream, { subscriber: id })).toEqual([]);
   });
 
   it("SSE-3 ARC-3 retry at once, a keepalive comment every 30 seconds, a clean end after 90 seconds", async () => {

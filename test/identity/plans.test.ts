@@ -133,6 +133,35 @@ describe("features", () => {
   });
 });
 
+describe("requests with a publishable key", () => {
+  const env = { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "200" };
+
+  it("OPS-2 LIM-3 ERR-16 are limited per address and per key, where the deployment says so, for a minute", async () => {
+    world = await testWorld({ env });
+    const tenant = await world.tenant();
+    const requests = async (times: number, sourceIp: string, headers = tenant.sdk) => {
+      const path = "/v1/in-app/messages?subscriber_id=00000000-0000-4000-8000-000000000000";
+      const answers: number[] = [];
+      for (let n = 0; n < times; n++) {
+        const request = { method: "GET", path, headers, body: Buffer.alloc(0), sourceIp };
+        const { status, headers: answered } = await world.gateway.handle(request);
+        answers.push(status);
+        if (status === 429) expect(Number(answered["retry-after"])).toBeGreaterThan(0);
+      }
+      return answers.filter((status) => status === 429).length;
+    };
+    expect(await requests(149, "203.0.113.1")).toBe(0);
+    expect(await requests(3, "203.0.113.1")).toBe(3);
+    expect(await requests(50, "203.0.113.2")).toBe(0);
+    expect(await requests(60, "203.0.113.3")).toBeGreaterThan(0);
+    // Another workspace has a key of its own, and another credential is not limited.
+    expect(await requests(40, "203.0.113.4", (await world.tenant()).sdk)).toBe(0);
+    expect(await requests(3, "203.0.113.1", await tenant.dashboard())).toBe(0);
+    await world.advance(60_000);
+    expect(await requests(3, "203.0.113.1")).toBe(0);
+  });
+});
+
 describe("quotas and caps", () => {
   const three = async (tenant: Tenant) => {
     for (const id of ["a", "b", "c"]) await upsert(tenant, id);

@@ -214,11 +214,14 @@ describe("functions", () => {
     expect(only("AWS::Lambda::Function")).toHaveLength(deployedFunctions(contents).length);
   });
 
-  it("reserve concurrency for live streams only where one asks for it", () => {
+  it("OPS-2 reserve concurrency for live streams only where one asks for it", () => {
     expect(whole().Resources.Stream!.Properties).toMatchObject({
       ReservedConcurrentExecutions: 50,
       Environment: { Variables: { STREAM_CONCURRENCY: "50" } },
     });
+    // Otherwise they may use half of what the account has.
+    const { Variables } = template.Resources.Stream!.Properties.Environment;
+    expect(Variables.STREAM_CONCURRENCY).toBe("500");
   });
 });
 

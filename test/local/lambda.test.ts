@@ -219,6 +219,29 @@ describe("streaming", () => {
     expect(seen.slice(1)).toEqual(["1", "2"]);
   });
 
+  test("where no environment is free a function URL answers 429 at once", async () => {
+    const { clock, host } = world();
+    host.registerStreaming({
+      name: "feed",
+      timeoutSeconds: 3,
+      concurrency: 1,
+      create: () => async (_, response) => {
+        await clock.sleep(SECOND);
+        response.end("done");
+      },
+    });
+    const [first, second] = [recorder(), recorder()];
+    const ended = host.invokeStreaming("feed", {}, first.out);
+    await host.invokeStreaming("feed", {}, second.out);
+    expect(second.seen).toEqual([
+      { status: 429, headers: { "content-type": "application/json" } },
+      expect.stringContaining("Rate Exceeded."),
+      "end",
+    ]);
+    clock.jumpTo(SECOND);
+    await ended;
+  });
+
   test("an error before the first byte is a 502, and after it breaks the response off", async () => {
     const early = recorder();
     const late = recorder();

@@ -35,7 +35,7 @@ it("F17 its command line logs in, exports and finds no difference", () => {
 
 it("a page of another origin may read what the client goes by", async () => {
   const { headers } = await fetch(`${outside.fact("service")}/v1/in-app/messages`, { headers: { "x-sdk-key": "x" } });
-  expect(headers.get("access-control-expose-headers")).toBe("date, retry-after, x-request-id");
+  expect(headers.get("access-control-expose-headers")).toBe("date, retry-after, x-request-id, x-stream-id");
 });
 
 it("a server and a reader work together through it", async () => {

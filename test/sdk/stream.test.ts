@@ -24,15 +24,21 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+  vi.unstubAllGlobals();
 });
 
 /** A stream over connections that reply in turn, the last one for ever; `inbox` is what polling finds. */
 function listen(replies: Reply[], inbox: number[] = [], options: Partial<StreamOptions> = {}) {
   const calls: { path: string; resume: string | undefined; at: number }[] = [];
+  const goodbyes: unknown[] = [];
   let streams = 0;
-  const fetch = (async (url: string, { headers, signal }: RequestInit) => {
+  const fetch = (async (url: string, { headers, signal, ...init }: RequestInit) => {
     const { "last-event-id": resume } = headers as Record<string, string>;
     const path = new URL(url).pathname;
+    if (path.endsWith("/stream/close")) {
+      goodbyes.push({ ...JSON.parse(String(init.body)), keepalive: init.keepalive });
+      return new Response(null, { status: 204 });
+    }
     calls.push({ path, resume, at: Date.now() - START });
     if (path.endsWith("/messages")) {
       const messages = inbox.map((second) => ({
@@ -54,7 +60,7 @@ function listen(replies: Reply[], inbox: number[] = [], options: Partial<StreamO
         signal!.addEventListener("abort", () => reply.open && controller.error(signal!.reason));
       },
     });
-    return new Response(body, { headers: { date: new Date(START).toUTCString() } });
+    return new Response(body, { headers: { date: new Date(START).toUTCString(), "x-stream-id": `stream ${streams}` } });
   }) as typeof globalThis.fetch;
   const client = createBrowserClient({ baseUrl: "https://api.example.com", sdkKey: "sk_x", fetch });
   const messages: StreamMessage[] = [];
@@ -67,8 +73,26 @@ function listen(replies: Reply[], inbox: number[] = [], options: Partial<StreamO
     ...options,
   });
   const titles = () => messages.map(({ title }) => title);
-  return { stream, calls, messages, states, errors, titles };
+  return { stream, calls, goodbyes, messages, states, errors, titles };
 }
+
+it("AMB-122 says goodbye to an open stream when it is closed, and when the page goes, once", async () => {
+  const page = new EventTarget();
+  vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
+  vi.stubGlobal("removeEventListener", page.removeEventListener.bind(page));
+  const { stream, goodbyes, calls } = listen([{ pieces: [frame(1)] }, { pieces: [], open: true }]);
+  await vi.advanceTimersByTimeAsync(0);
+  // The first stream has ended by itself.
+  page.dispatchEvent(new Event("pagehide"));
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect([calls.length, goodbyes]).toEqual([2, []]);
+  page.dispatchEvent(new Event("pagehide"));
+  stream.close();
+  await stream.closed;
+  page.dispatchEvent(new Event("pagehide"));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(goodbyes).toEqual([{ subscriber_id: READER, stream_id: "stream 2", keepalive: true }]);
+});
 
 it("shows each message once, in whatever pieces it comes", async () => {
   const text = `retry: 2000\n\n${frame(1)}: keepalive\n\n${frame(1)}${frame(2)}`;

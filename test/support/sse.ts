@@ -25,7 +25,12 @@ export interface OpenStream {
 }
 
 /** Opens a stream and runs what follows. */
-export async function openStream(world: TestWorld, query: string, headers: Headers): Promise<OpenStream> {
+export async function openStream(
+  world: TestWorld,
+  query: string,
+  headers: Headers,
+  sourceIp = "203.0.113.7",
+): Promise<OpenStream> {
   let status = 0;
   let answered: OpenStream["headers"] = {};
   let text = "";
@@ -36,7 +41,7 @@ export async function openStream(world: TestWorld, query: string, headers: Heade
     path: `/v1/in-app/stream${query}`,
     headers,
     body: Buffer.alloc(0),
-    sourceIp: "203.0.113.7",
+    sourceIp,
   };
   void world.gateway
     .stream(request, {

@@ -31,6 +31,8 @@ export const additions: Areas = {
   },
   "Operations (OPS)": {
     "OPS-1": "Work that continues in messages to its own queue is not stopped as a recursive loop.",
+    "OPS-2":
+      "Neither one publishable key nor one network address can use up the live streams or requests of a service.",
   },
   "Fault tests (T)": {
     T1: "A crash at any step, duplicates and late messages neither double nor lose a send.",

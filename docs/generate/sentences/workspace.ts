@@ -167,6 +167,7 @@ export const workspaceSentences: Record<string, string> = {
   status: "The status",
   status_code: "The status of the answer; `null` without one",
   status_reason: "Why the provider refused or restricted it",
+  stream_id: "Of the live stream: its header `X-Stream-Id`",
   subscriber_count: "How many subscribers it has",
   subscriber_id: "The subscriber",
   subscriber_ids: "The subscribers",

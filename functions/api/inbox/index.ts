@@ -5,6 +5,7 @@ import { limit, pageRoom } from "../../../shared/http/paging.ts";
 import { Uuid } from "../../../shared/http/schemas.ts";
 import { storeRead, storeWrite } from "../../../shared/resources.ts";
 import { InboxMessage, inboxStatuses, listMessages, markMessage, readAll } from "../../../shared/store/sends/inbox.ts";
+import { leaveStream } from "../../../shared/store/sends/stream-items.ts";
 
 const DEFAULT_LIMIT = 50;
 export const MAX_LISTED = 200;
@@ -50,5 +51,18 @@ export const inbox = group("inbox", "The durable inbox of a subscriber.", [
     { uses: [storeWrite] },
     { summary: "Dismiss a message", body: Reader, returns: InboxMessage, errors: ["NOT_FOUND"] },
     ({ store, params, body }) => markMessage(store, body.subscriber_id, params.id, "dismissed"),
+  ),
+
+  endpoint(
+    "POST /v1/in-app/stream/close",
+    { uses: [storeWrite] },
+    {
+      summary: "End a live stream early",
+      description:
+        "The service does not notice that a viewer left, and a stream costs until it ends. The SDK calls this when the stream " +
+        "is closed and when the page goes. The stream ends within two seconds. A stream that has ended is no error.",
+      body: v.strictObject({ subscriber_id: Uuid, stream_id: Uuid }),
+    },
+    ({ store, body }) => leaveStream(store, body.subscriber_id, body.stream_id),
   ),
 ]);

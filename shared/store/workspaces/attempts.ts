@@ -15,11 +15,12 @@ export interface AttemptLimit {
 /** How long a counter is kept after its window. */
 const KEPT_SECONDS = 60;
 
-/** Counts an attempt. @throws 429 RATE_LIMITED with `Retry-After` when there were too many in this window (ERR-16). */
+/** Counts an attempt, or `by` of them at once. @throws 429 RATE_LIMITED with `Retry-After` when there were too many in this window (ERR-16). */
 export async function countAttempt(
   platform: Pick<Platform, "change" | "clock">,
   { kind, max, windowMs }: AttemptLimit,
   who: string,
+  by = 1,
 ): Promise<void> {
   const now = platform.clock.now();
   const window = Math.floor(now / windowMs);
@@ -27,7 +28,7 @@ export async function countAttempt(
   const { count } = await platform.change(
     AttemptCount,
     { kind, who: hashOf(who.toLowerCase()), window },
-    { add: { count: 1 }, set: { expires: Math.ceil(endsAt / SECOND) + KEPT_SECONDS } },
+    { add: { count: by }, set: { expires: Math.ceil(endsAt / SECOND) + KEPT_SECONDS } },
   );
   if (count <= max) return;
   const seconds = String(Math.max(1, Math.ceil((endsAt - now) / SECOND)));
