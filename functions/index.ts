@@ -23,6 +23,7 @@ import { lists } from "./api/lists/index.ts";
 import { mail } from "./api/mail/index.ts";
 import { mcp } from "./api/mcp/index.ts";
 import { notifications } from "./api/notifications/index.ts";
+import { preferences } from "./api/preferences/index.ts";
 import { recipients } from "./api/recipients/index.ts";
 import { schedules } from "./api/schedules/index.ts";
 import { segments } from "./api/segments/index.ts";
@@ -30,6 +31,7 @@ import { service } from "./api/service/index.ts";
 import { subscribers } from "./api/subscribers/index.ts";
 import { team } from "./api/team/index.ts";
 import { templates } from "./api/templates/index.ts";
+import { topics } from "./api/topics/index.ts";
 import { webhooks } from "./api/webhooks/index.ts";
 import { operator } from "./operator/index.ts";
 import { stream } from "./stream/index.ts";
@@ -64,6 +66,8 @@ export const groups: readonly Group[] = [
   notifications,
   recipients,
   templates,
+  topics,
+  preferences,
   schedules,
   campaigns,
   journeys,

@@ -10,6 +10,7 @@ export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> =
   "api-devices": ["ConditionCheckItem", "DeleteItem"],
   "api-notifications": ["BatchWriteItem", "DeleteItem"],
   "api-templates": ["BatchWriteItem", "DeleteItem"],
+  "api-topics": ["DeleteItem"],
   "api-schedules": ["BatchWriteItem", "DeleteItem"],
   "api-campaigns": ["BatchWriteItem", "DeleteItem"],
   "api-journeys": ["BatchWriteItem", "DeleteItem"],

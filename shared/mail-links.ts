@@ -5,10 +5,14 @@ import { type Store, secrets, storeWrite } from "./resources.ts";
 import type { TenantId } from "./store/model.ts";
 import { noSecrets } from "./store/secrets.ts";
 
-const paths: Record<MailToken["kind"], string> = { unsubscribe: "u", open: "o", click: "c" };
+const paths = { unsubscribe: "u", open: "o", click: "c" } as const satisfies Record<MailToken["kind"], string>;
 
-/** The address of a link. */
-export type MailLinks = (token: MailToken) => string;
+/**
+ * The address of a link. The preference page takes the token of the link to unsubscribe, so that the page to unsubscribe
+ * can lead there.
+ */
+export type MailLinks = (token: MailToken, page?: typeof PREFERENCES) => string;
+export const PREFERENCES = "p";
 
 export const mailLinks: Capability<"mailLinks", () => Promise<MailLinks>> = {
   as: "mailLinks",
@@ -19,7 +23,7 @@ export const mailLinks: Capability<"mailLinks", () => Promise<MailLinks>> = {
     return () => async () => {
       const { cursorKey } = await root();
       const origin = setting(deps, "BASE_URL");
-      return (token) => `${origin}/${paths[token.kind]}/${sealMailToken(cursorKey, token)}`;
+      return (token, page) => `${origin}/${page ?? paths[token.kind]}/${sealMailToken(cursorKey, token)}`;
     };
   },
 };

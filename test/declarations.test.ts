@@ -205,7 +205,7 @@ it("ERR-1 ERR-2 ERR-3 ERR-4 ERR-5 ERR-6 ERR-7 ERR-8 ERR-9 ERR-10 ERR-11 ERR-12 E
   ]);
 });
 
-it("ATH-R1 the client key opens only what rule 1 lists", () => {
+it("ATH-R1 TPC-3 the client key opens only what rule 1 lists, and the preferences", () => {
   const open = endpoints.filter(({ access }) => access.credentials.includes("sdk"));
   const allowed = [
     "POST /api/v1/subscribers/upsert",
@@ -221,6 +221,8 @@ it("ATH-R1 the client key opens only what rule 1 lists", () => {
     "POST /v1/in-app/messages/:id/dismiss",
     // AMB-122: the goodbye to a stream.
     "POST /v1/in-app/stream/close",
+    "GET /v1/preferences",
+    "PUT /v1/preferences",
   ];
   expect(allowed).toEqual(expect.arrayContaining(open.map(({ route }) => route)));
 });

@@ -26,8 +26,8 @@ const free: Record<string, string> = {
   source: "ignored in an event: the service sets it",
   received_at: "ignored in an event: the service sets it",
 };
-/** Bodies that others define: the provider of the chat app, JSON-RPC, OpenAPI. */
-const foreign = ["/v1/inbound/chat-app/{channelId}", "/v1/mcp", "/openapi.json"];
+/** Bodies that others define: the provider of the chat app, JSON-RPC, OpenAPI; and the form of a hosted page. */
+const foreign = ["/v1/inbound/chat-app/{channelId}", "/v1/mcp", "/openapi.json", "/p/{token}"];
 
 it("GEN-16 RDA-18 no schema is a bare object, except where the specification leaves it free", () => {
   const bare = partsOf(document).filter(

@@ -147,6 +147,28 @@ async function journeys({ createClient, settle, advance, process, console }: Gui
   console.log(runs.completed, counts.wait?.outcomes, counts.reminder?.outcomes); // 1 {"wait:timeout":1} {"sent":1}
 }
 
+async function topics({ createClient, createBrowserClient, process, console }: GuideDeps) {
+
+  const owner = createClient({ baseUrl: process.env.BASE_URL!, accessToken: process.env.ACCESS_TOKEN! });
+  await owner.topics.create({ key: "news", name: "News", description: "Once a week" });
+  await owner.topics.create({ key: "deals", name: "Deals", default: "out" });
+
+  const browser = createBrowserClient({ baseUrl: process.env.BASE_URL!, sdkKey: process.env.SDK_KEY! });
+  await browser.subscribers.upsert({ external_id: "user-17" });
+  await browser.subscribers.upsert({ external_id: "user-18" });
+  const { topics } = await browser.preferences.get({ external_id: "user-17" });
+  console.log(topics.map(({ key, status }) => `${key} ${status}`)); // ["deals opted_out","news opted_in"]
+  await browser.preferences.set({ external_id: "user-17", topics: { news: "opted_out" } });
+
+  const preview = await owner.recipients.previewNotifications({
+    target: { type: "all" },
+    topic: "news",
+    title: "Our week",
+    body: "What is new.",
+  });
+  console.log(preview.counts.sent, preview.skip_reasons); // 1 {"topic_opt_out":1}
+}
+
 async function imports({ createClient, settle, process, console }: GuideDeps) {
 
   const service = createClient({ baseUrl: process.env.BASE_URL!, accessToken: process.env.ACCESS_TOKEN! });
@@ -433,6 +455,7 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "backend-sending", run: backendSending, printed: ["1 1 [\"user-99\"]","true","\"completed\" 1","422 \"VALIDATION_ERROR\" [\"title\"]"] },
   { name: "segments", run: segments, printed: ["1 true","[\"ada\"]","true [true,true,true]","0","2"] },
   { name: "journeys", run: journeys, printed: ["[\"wait\"]","1 {\"wait:timeout\":1} {\"sent\":1}"] },
+  { name: "topics", run: topics, printed: ["[\"deals opted_out\",\"news opted_in\"]","1 {\"topic_opt_out\":1}"] },
   { name: "imports", run: imports, printed: ["3 1","1 1","\"completed\" 3 1","2"] },
   { name: "in-app", run: inApp, printed: ["\"live\"","\"Spring, Ada\"","1 1 1"] },
   { name: "web-push", run: webPush, printed: ["\"active\" \"string\"","\"active\"","1"] },

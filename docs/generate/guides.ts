@@ -11,6 +11,7 @@ const names = [
   "backend-sending",
   "segments",
   "journeys",
+  "topics",
   "imports",
   "in-app",
   "web-push",

@@ -4,6 +4,7 @@
 // What remains is the noun. Then:
 //   a parameter at the end      GET get, PATCH update, PUT replace, DELETE delete, POST create, + the noun in singular
 //   a collection at the end     GET list + the noun, POST create + the noun in singular
+//   the group's own name, if it is no collection   GET get, PUT set
 //   any other word at the end   GET get + the word, POST the word itself (it is an action) + the noun, others as above
 // If two routes of a group get the same name, the one outside `/api/v1` gets `WithServerKey`.
 import type { Group } from "../../shared/http/endpoint.ts";
@@ -20,7 +21,8 @@ const SURFACE = /^\/(?:(?:api\/)?v1(?:\/in-app)?|\.well-known)(?=\/)/;
 const MANAGEMENT = / \/api\/v1\//;
 
 const isParameter = (segment: string | undefined) => segment?.startsWith(":") === true;
-const isCollection = (word: string) => /[^su]s$/.test(word) && !/^(sms|stats|counts|series|docs|jwks)$/.test(word);
+const isCollection = (word: string) =>
+  /[^su]s$/.test(word) && !/^(sms|stats|counts|series|docs|jwks|preferences)$/.test(word);
 
 /** Collections whose path is in the singular. */
 const UNCOUNTED: readonly string[] = ["import"];
@@ -53,7 +55,8 @@ function plainName(group: string, route: string): string {
   if (isParameter(words.at(-1))) return VERBS[method]! + nouns([...literals.slice(0, -1), singular(last)]);
   const before = literals.slice(0, -1);
   const owners = isParameter(words.at(-2)) ? before.map(singular) : before;
-  if (last === group) return method === "GET" && isCollection(last) ? "list" : VERBS[method]!;
+  if (last === group && isCollection(last) && method === "GET") return "list";
+  if (last === group) return method === "PUT" && !isCollection(last) ? "set" : VERBS[method]!;
   if (method === "GET" && UNCOUNTED.includes(last)) return `list${nouns([...owners, `${last}s`])}`;
   if (method === "GET") return (isCollection(last) ? "list" : "get") + nouns([...owners, last]);
   if (method !== "POST") return VERBS[method]! + nouns([...owners, last]);

@@ -7,6 +7,7 @@ import { grammar } from "./grammar.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { ExternalId, JsonObject, TimestampInput } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
+import { TopicOfSend } from "./topic-key.ts";
 
 export const MAX_GIVEN_IDS = 10_000;
 const MAX_KEY_CHARACTERS = 255;
@@ -83,6 +84,7 @@ export const NewNotification = v.pipe(
     data: v.optional(CustomData),
     channel_ids: v.optional(ChannelIds),
     category: v.optional(v.picklist(["marketing", "transactional"], "must be marketing or transactional"), "marketing"),
+    topic: TopicOfSend,
     scheduled_at: v.optional(TimestampInput),
     channel_arbitration_mode: v.optional(v.picklist(["explicit", "smart"], "must be explicit or smart"), "explicit"),
     device_filters: v.optional(Filter(validateDevicePredicate, "DevicePredicate")),

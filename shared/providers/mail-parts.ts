@@ -1,4 +1,4 @@
-// Adds to a mail: tracked links, an open pixel, and an unsubscribe link (D-EMAIL).
+// Adds to a mail: tracked links, an open pixel, and links to unsubscribe and to the preferences (D-EMAIL, TPC-4).
 import { decodeEntities, mailBodies, SILENT } from "./mail-body.ts";
 
 export interface MailParts {
@@ -9,6 +9,8 @@ export interface MailParts {
 export interface MailUrls {
   /** Only of marketing mail. */
   unsubscribe?: string | undefined;
+  /** Only of mail with a topic. */
+  preferences?: string | undefined;
   open: string;
   click(target: string, link: number): string;
 }
@@ -16,9 +18,13 @@ export interface MailUrls {
 /** The parts of a mail. The links of the text part are not tracked. */
 export function mailParts(body: string, urls: MailUrls): MailParts {
   const { text, html } = mailBodies(body);
-  const { unsubscribe } = urls;
+  const own = [
+    { label: "Unsubscribe", url: urls.unsubscribe },
+    { label: "Preferences", url: urls.preferences },
+  ].flatMap(({ label, url }) => (url === undefined ? [] : [{ label, url }]));
+  const anchors = own.map(({ label, url }) => `<a href="${url}">${label}</a>`).join(" ");
   const added =
-    (unsubscribe === undefined ? "" : `${UNSUBSCRIBE}<a href="${unsubscribe}">Unsubscribe</a></p>`) +
+    (own.length === 0 ? "" : `${UNSUBSCRIBE}${anchors}</p>`) +
     `${PIXEL}src="${urls.open}" width="1" height="1" alt="" style="border:0">`;
   const { pieces, targets } = htmlLinks(html);
   const [first = "", ...others] = pieces;
@@ -26,20 +32,20 @@ export function mailParts(body: string, urls: MailUrls): MailParts {
   const end = linked.toLowerCase().lastIndexOf("</body");
   const at = end < 0 ? linked.length : end;
   return {
-    text: unsubscribe === undefined ? text : `${text}${SIGNATURE}${unsubscribe}`,
+    text: own.length === 0 ? text : text + SIGNATURE + own.map(({ label, url }) => `${label}: ${url}`).join("\n"),
     html: linked.slice(0, at) + added + linked.slice(at),
   };
 }
 
 const UNSUBSCRIBE = '<p data-part="unsubscribe" style="font-size:12px;color:#666666">';
 const PIXEL = '<img data-part="open" ';
-const SIGNATURE = "\n\n-- \nUnsubscribe: ";
+const SIGNATURE = "\n\n-- \n";
 
-/** The parts without the unsubscribe link and the pixel of `mailParts`. Tracked links stay. */
+/** The parts without the own links and the pixel of `mailParts`. Tracked links stay. */
 export const withoutAdditions = ({ text, html }: MailParts): MailParts => ({
-  text: text.replace(/\n\n-- \nUnsubscribe: \S+$/, ""),
+  text: text.replace(/\n\n-- (?:\n(?:Unsubscribe|Preferences): \S+){1,2}$/, ""),
   html: html.replace(
-    /(<p data-part="unsubscribe"[^>]*><a [^>]*>Unsubscribe<\/a><\/p>)?<img data-part="open" [^>]*>/,
+    /(<p data-part="unsubscribe"[^>]*>(?:<a [^>]*>(?:Unsubscribe|Preferences)<\/a> ?){1,2}<\/p>)?<img data-part="open" [^>]*>/,
     "",
   ),
 });

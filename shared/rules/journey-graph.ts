@@ -32,6 +32,7 @@ interface Configs {
     content?: { title: string; body: string };
     /** Default: `marketing`. */
     category?: "marketing" | "transactional";
+    topic?: string;
     next?: string;
   };
   delay: { duration: string; next: string };
@@ -76,7 +77,11 @@ const isNodeType = (type: unknown): type is JourneyNode["type"] => nodeTypes.som
 
 /** The fields of a step's configuration: those that name another step, the others, and those that are required. */
 const fields = {
-  send: { targets: ["next"], others: ["channel_ids", "template_id", "content", "category"], required: ["channel_ids"] },
+  send: {
+    targets: ["next"],
+    others: ["channel_ids", "template_id", "content", "category", "topic"],
+    required: ["channel_ids"],
+  },
   delay: { targets: ["next"], others: ["duration"], required: ["duration", "next"] },
   branch: { targets: ["then", "else"], others: ["condition"], required: ["condition", "then"] },
   wait_for_event: {
@@ -166,7 +171,7 @@ function checkField(key: string, value: unknown, path: string, blame: Blame): un
       blame("malformed", path, `must be a string of at most ${MAX_NAME_CHARACTERS} characters`);
   } else if (key === "condition") checkRule(value, path, blame);
   else if (key === "where") checkPredicate(value, path, blame);
-  else if (key === "template_id") {
+  else if (key === "template_id" || key === "topic") {
     if (typeof value !== "string") blame("malformed", path, "must be a string");
   } else if (key === "category") {
     if (value !== "marketing" && value !== "transactional")

@@ -26,7 +26,7 @@ export const ledgerStates = ["sent", "failed", "retryable", "unknown", "bounced"
 export type LedgerState = (typeof ledgerStates)[number];
 
 /** Why an address is not tried although it could be reached. */
-export const lateSkips = ["capped", "template_not_approved", "canceled"] as const;
+export const lateSkips = ["capped", "template_not_approved", "canceled", "topic_opt_out"] as const;
 export type LateSkip = (typeof lateSkips)[number];
 
 export type SendOutcome =
@@ -191,7 +191,7 @@ function noteThrottle(
 }
 
 /** Reasons that hold for every address of a send. */
-const isOver = (reason: string): boolean => reason === "canceled" || reason === EXPIRED;
+const isOver = (reason: string): boolean => reason === "canceled" || reason === "topic_opt_out" || reason === EXPIRED;
 
 /** Defers units that no claim holds yet to a later round, where `until` names a time. */
 export function putOff(

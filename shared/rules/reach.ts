@@ -1,5 +1,6 @@
 // The channels by which a subscriber can be reached, and why not by the others (NTF-23, D-CONSENT, D-ATTR).
 import { isPhoneNumber } from "./contacts.ts";
+import { isInTopic, type SendTopic } from "./topics.ts";
 
 /** The types of channels, in the order in which their reasons count. */
 export const reachChannels = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"] as const;
@@ -29,7 +30,7 @@ export interface Contact {
   email?: string | undefined;
   /** `attributes.phone`, whatever it is. */
   phone?: unknown;
-  /** Newest consent by channel. */
+  /** Newest consent by channel and by topic. */
   consents: Readonly<Record<string, string | undefined>>;
   devices: readonly ReachableDevice[];
 }
@@ -40,10 +41,19 @@ export interface ReachRules {
   category: "marketing" | "transactional";
   /** `opt_in`: marketing e-mail only to subscribers that have opted in. */
   emailConsent: "opt_out" | "opt_in";
+  /** Only subscribers who are in it are reached, whatever the category (TPC-2). */
+  topic?: SendTopic | undefined;
 }
 
 /** Why a subscriber is not reached, the most specific reason first. */
-export const unreachableReasons = ["suppressed", "no_consent", "invalid_phone", "no_device", "no_address"] as const;
+export const unreachableReasons = [
+  "topic_opt_out",
+  "suppressed",
+  "no_consent",
+  "invalid_phone",
+  "no_device",
+  "no_address",
+] as const;
 export type UnreachableReason = (typeof unreachableReasons)[number];
 
 const platformOf: Partial<Record<ReachChannel, string>> = { ios: "ios", android: "android", web_push: "web" };
@@ -54,6 +64,7 @@ export function reachOf(
   rules: ReachRules,
   allows: (device: ReachableDevice) => boolean = () => true,
 ): { targets: Target[] } | { reason: UnreachableReason } {
+  if (rules.topic && !isInTopic(contact.consents, rules.topic)) return { reason: "topic_opt_out" };
   const targets: Target[] = [];
   const reasons = new Set<UnreachableReason>();
   for (const channel of rules.channels) {

@@ -65,18 +65,36 @@ export async function releaseChannel(
 
 /** What would send by a channel: released campaigns, active schedules and journeys. */
 export async function channelUsers(store: StoreReader, id: string) {
-  const states = await store.queryAll(State, { kind: "campaign" });
-  const released = states
-    .filter(({ state }) => state === "scheduled" || state === "live")
-    .map(({ sk }) => ({ id: sk }));
-  const [rows, schedules, journeys] = await Promise.all([
-    store.getAll(CampaignItem, released),
+  const [campaigns, schedules, journeys] = await Promise.all([
+    releasedCampaigns(store),
     activeSchedules(store, ({ channel_ids }) => channel_ids.includes(id)),
     activeJourneys(store, ({ channel_ids = [] }) => channel_ids.includes(id)),
   ]);
   const isUser = ({ messages }: RowOf<typeof CampaignItem>) =>
     fromJson(messages).some((one) => one.channel_ids.includes(id));
-  return { campaigns: rows.flatMap((row) => (row && isUser(row) ? [row] : [])), schedules, journeys };
+  return { campaigns: campaigns.filter(isUser), schedules, journeys };
+}
+
+/**
+ * A topic is not taken from what sends by it: its sends would reach only subscribers who opted in. A scheduled
+ * notification keeps a copy of its topic, so it needs none.
+ * @throws 409 naming a released campaign, an active schedule or journey of the topic
+ */
+export async function refuseUsedTopic(store: StoreReader, key: string): Promise<void> {
+  const [campaign] = (await releasedCampaigns(store)).filter(({ topic }) => topic === key);
+  if (campaign) throw conflict(`The topic is used by the campaign ${campaign.id}.`);
+  const [schedule] = await activeSchedules(store, ({ topic }) => topic === key);
+  if (schedule) throw conflict(`The topic is used by the active schedule ${schedule.id}.`);
+  const [journey] = await activeJourneys(store, ({ topic }) => topic === key);
+  if (journey) throw conflict(`The topic is used by the active journey ${journey.id}.`);
+}
+
+async function releasedCampaigns(store: StoreReader): Promise<RowOf<typeof CampaignItem>[]> {
+  const states = await store.queryAll(State, { kind: "campaign" });
+  const released = states
+    .filter(({ state }) => state === "scheduled" || state === "live")
+    .map(({ sk }) => ({ id: sk }));
+  return (await store.getAll(CampaignItem, released)).filter((row) => row !== undefined);
 }
 
 /** What sends again and again. */
@@ -101,7 +119,7 @@ async function pauseAll(store: Store, timers: Timers, { schedules, journeys }: U
 
 async function activeSchedules(
   store: StoreReader,
-  uses: (schedule: Pick<ScheduleRow, "template_id" | "channel_ids">) => boolean,
+  uses: (schedule: Pick<ScheduleRow, "template_id" | "channel_ids" | "topic">) => boolean,
 ): Promise<ScheduleRow[]> {
   const states = await store.queryAll(State, { kind: "schedule" });
   const active = states.filter(({ state }) => state === "active").map(({ sk }) => ({ id: sk }));
@@ -112,6 +130,7 @@ async function activeSchedules(
 interface SendStep {
   template_id?: string;
   channel_ids?: readonly string[];
+  topic?: string;
 }
 
 async function activeJourneys(store: StoreReader, uses: (step: SendStep) => boolean): Promise<JourneyRow[]> {

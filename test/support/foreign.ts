@@ -42,6 +42,11 @@ const list: Make = async (world, tenant) => {
   return (await world.call("POST /api/v1/lists", { as: await tenant.dashboard(), body })).body.id;
 };
 
+const topic: Make = async (world, tenant) => {
+  const body = { key: `foreign-${world.ids.uuid()}`, name: "foreign" };
+  return (await world.call("POST /api/v1/topics", { as: await tenant.dashboard(), body })).body.key;
+};
+
 const segment: Make = async (world, tenant) => {
   const body = { name: `foreign ${world.ids.uuid()}`, rule: { attribute: { plan: { $eq: "pro" } } } };
   return (await world.call("POST /api/v1/segments", { as: await tenant.dashboard(), body })).body.id;
@@ -156,12 +161,14 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/lists/import/", importJob],
   ["/api/v1/lists/", list],
   ["/api/v1/segments/", segment],
+  ["/api/v1/topics/", topic],
   ["/api/v1/server-keys/", serverKey],
   ["/api/v1/agent-keys/", agentKey],
   // An event type is everybody's: there is none that another workspace could have.
   ["/v1/hooks/samples/", async (world) => world.ids.uuid()],
   // A link of a mail is its own credential; an id is not.
   ["/u/", subscriber],
+  ["/p/", subscriber],
   ["/o/", subscriber],
   ["/r/", importJob],
   ["/c/", subscriber],

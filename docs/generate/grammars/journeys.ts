@@ -72,6 +72,7 @@ const steps: Record<string, JsonSchema> = {
       default: "marketing",
       description: "Marketing needs consent and keeps to quiet hours and frequency caps",
     },
+    topic: { type: "string", description: "The key of a topic: the step is skipped for who is not in it" },
     next: target("The step that follows. Left out or empty: the run is completed"),
   }),
   DelayStep: step("delay", "Waits for a time, then goes on.", {

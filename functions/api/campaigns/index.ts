@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { conflict } from "../../../shared/http/errors.ts";
 import { grammar } from "../../../shared/http/grammar.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
 import { periodFields, textQuery, windowFields, windowOf } from "../../../shared/http/window.ts";
@@ -22,6 +23,7 @@ import { CampaignMessage, campaignFields, MessageError, messageFields } from "..
 import { applyState, deleteCampaign, makeJobs } from "../../../shared/store/campaigns/jobs.ts";
 import { campaignFailures, reportOf } from "../../../shared/store/campaigns/report.ts";
 import { fieldsOf } from "../../../shared/store/item.ts";
+import { topicExists } from "../../../shared/store/topics/topics.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
 
 const CampaignShape = v.object({
@@ -29,6 +31,7 @@ const CampaignShape = v.object({
   name: campaignFields.name,
   status: campaignFields.status,
   category: campaignFields.category,
+  topic: campaignFields.topic,
   target: v.pipe(v.looseObject({ type: v.string() }), grammar("Target")),
   ...messageFields,
   holdout_percentage: campaignFields.holdout_percentage,
@@ -187,6 +190,9 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     },
     async ({ store, timers, caller, params }) => {
       const { plan, sendCap } = workspaceOf(caller);
+      const { topic } = await getCampaign(store, params.id);
+      if (topic !== undefined && !(await topicExists(store, topic)))
+        throw conflict(`The campaign's topic ${topic} was deleted.`);
       const campaign = await releaseCampaign(store, params.id);
       await makeJobs(store, timers, { plan, sendCap }, campaign);
       return shown(campaign);

@@ -4,6 +4,7 @@ import { invalid } from "../../../shared/http/errors.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
 import { TimestampInput } from "../../../shared/http/schemas.ts";
 import { ChannelIds, Percentage, Target } from "../../../shared/http/send-input.ts";
+import { TopicOfSend } from "../../../shared/http/topic-key.ts";
 import type { PlanName } from "../../../shared/plans.ts";
 import type { StoreReader } from "../../../shared/resources.ts";
 import type { CampaignSpec } from "../../../shared/store/campaigns/campaigns.ts";
@@ -12,6 +13,7 @@ import { requireChannels } from "../../../shared/store/channels/channels.ts";
 import { requireChatAppContent } from "../../../shared/store/channels/chat-app-content.ts";
 import { requireTarget } from "../../../shared/store/lists/targets.ts";
 import { requireTemplate } from "../../../shared/store/sends/templates.ts";
+import { requireTopic } from "../../../shared/store/topics/topics.ts";
 
 const MAX_NAME_CHARACTERS = 200;
 /** A campaign with all its texts must fit one item of the table. */
@@ -48,6 +50,7 @@ const settings = {
     v.maxLength(MAX_NAME_CHARACTERS, `must have at most ${MAX_NAME_CHARACTERS} characters`),
   ),
   category: v.optional(v.picklist(["transactional", "marketing"], "must be transactional or marketing"), "marketing"),
+  topic: TopicOfSend,
   target: v.optional(Target, { type: "all" }),
   holdout_percentage: v.optional(Percentage(0), 0),
   scheduled_at: v.optional(TimestampInput),
@@ -105,7 +108,7 @@ export async function specOf(
   input: Input,
   replaced: readonly CampaignMessage[] = [],
 ): Promise<CampaignSpec> {
-  const { name, category, target, holdout_percentage, scheduled_at } = input;
+  const { name, category, topic, target, holdout_percentage, scheduled_at } = input;
   const template = "template_id" in input ? input.template_id : undefined;
   const given =
     input.messages === undefined
@@ -121,6 +124,7 @@ export async function specOf(
   for (const id of new Set([template, ...given.map(({ template_id }) => template_id)]))
     if (id !== undefined) await requireTemplate(store, id);
   await requireTarget(store, target);
+  await requireTopic(store, topic);
   const now = store.clock.now();
   const messages = given.map(
     ({ content, template_id, channel_ids, scheduled_at: at, ...chatApp }, position): CampaignMessage => ({
@@ -133,7 +137,7 @@ export async function specOf(
       job_id: "",
     }),
   );
-  return { name, category, target, holdout_percentage, scheduled_at, messages };
+  return { name, category, topic, target, holdout_percentage, scheduled_at, messages };
 }
 
 const messageOf = (input: v.InferOutput<typeof NewCampaign>) => ({

@@ -14,6 +14,7 @@ import { requireChannels } from "../../../shared/store/channels/channels.ts";
 import { type Definition, MAX_NAME_CHARACTERS } from "../../../shared/store/journeys/journeys.ts";
 import { targetExists } from "../../../shared/store/lists/targets.ts";
 import { requireTemplate } from "../../../shared/store/sends/templates.ts";
+import { requireTopic } from "../../../shared/store/topics/topics.ts";
 
 /** A version with all its texts and rules fits into one item of the table. */
 const MAX_BYTES = 131_072;
@@ -101,9 +102,10 @@ export async function requireRunnable(store: StoreReader, plan: PlanName, defini
     throw invalid({ "trigger.segment_id": "no such segment in this workspace" });
   for (const node of Object.values(steps.steps)) {
     if (node.type !== "send") continue;
-    const { channel_ids, template_id, content } = node.send;
+    const { channel_ids, template_id, content, topic } = node.send;
     const path = `steps.steps.${node.id}.send`;
     await requireChannels(store, plan, channel_ids, `${path}.channel_ids`);
+    await requireTopic(store, topic, `${path}.topic`);
     if (template_id !== undefined) await requireTemplate(store, template_id);
     else
       for (const field of ["title", "body"] as const) {

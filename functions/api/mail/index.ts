@@ -1,11 +1,15 @@
-// The links of mails: unsubscribe, open and click. They need no credential: the token of a link is the proof.
+// The links of mails: unsubscribe, preferences, open and click. They need no credential: the token of a link is the proof.
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/mail-links.ts";
+import type { StoreReader } from "../../../shared/resources.ts";
 import { unsubscribe } from "../../../shared/store/subscribers/mail-consents.ts";
-import { getSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
-import { confirmationPage, pageHeaders, staleLinkPage, unsubscribePage } from "./page.ts";
+import { attributesOf, getProfile } from "../../../shared/store/subscribers/subscribers.ts";
+import { choose, preferencesOf } from "../../../shared/store/topics/preferences.ts";
+import { listTopics } from "../../../shared/store/topics/topics.ts";
+import { confirmationPage, pageHeaders, preferencesPage, staleLinkPage, unsubscribePage } from "./page.ts";
 import { trackClick, trackOpen } from "./tracking.ts";
+import { languageOf } from "./words.ts";
 
 const endpoint = endpoints({ credentials: [], uses: [openedMailLink] });
 const asPage = { type: "text/html; charset=utf-8", headers: pageHeaders };
@@ -25,9 +29,9 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
       errors: ["NOT_FOUND"],
     },
-    async ({ openLink, params }) => {
-      await requireSubscriber(openLink, params.token);
-      return unsubscribePage;
+    async ({ openLink, params: { token }, headers }) => {
+      const { store, language } = await requireSubscriber(openLink, token, headers);
+      return unsubscribePage(language, { token, hasTopics: await hasTopics(store) });
     },
   ),
 
@@ -42,10 +46,54 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
       errors: ["NOT_FOUND"],
     },
-    async ({ openLink, params }) => {
-      const { store, subscriber } = await requireSubscriber(openLink, params.token);
-      await unsubscribe(store, subscriber);
-      return confirmationPage;
+    async ({ openLink, params: { token }, headers }) => {
+      const { store, profile, language } = await requireSubscriber(openLink, token, headers);
+      await unsubscribe(store, profile.id);
+      return confirmationPage(language, { token, hasTopics: await hasTopics(store) });
+    },
+  ),
+
+  endpoint(
+    "GET /p/:token",
+    {},
+    {
+      summary: "Show the page with the topics that a subscriber wants to hear about",
+      description:
+        "In the language of the subscriber's `locale`, of `en`, `de`, `fr`, `es`, `it`, `pt`, `nl` and `pl`. The link is " +
+        "in each mail of a send with a topic, and on the page to unsubscribe. Changes nothing.",
+      text: asPage,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ openLink, params: { token }, headers }) => {
+      const { store, profile, language } = await requireSubscriber(openLink, token, headers);
+      const topics = preferencesOf(profile, await listTopics(store));
+      return preferencesPage(language, { token, topics, isSaved: false });
+    },
+  ),
+
+  endpoint(
+    "POST /p/:token",
+    {},
+    {
+      summary: "Save the topics that a subscriber wants to hear about",
+      description:
+        "The form of the page: `shown` names the topics that it showed, and `in` those that were ticked. Other topics stay " +
+        "as they are. A repeat changes nothing.",
+      raw: "application/x-www-form-urlencoded",
+      text: asPage,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ openLink, params: { token }, headers, raw }) => {
+      const { store, profile, language } = await requireSubscriber(openLink, token, headers);
+      const form = new URLSearchParams(raw.toString("utf8"));
+      const [shown, ticked] = [new Set(form.getAll("shown")), new Set(form.getAll("in"))];
+      const keys = (await listTopics(store)).map(({ key }) => key).filter((key) => shown.has(key));
+      const choices = Object.fromEntries(
+        keys.map((key) => [key, ticked.has(key) ? ("opted_in" as const) : ("opted_out" as const)]),
+      );
+      const topics = await choose(store, profile.id, choices, "preferences_page");
+      if (!topics) throw notFound("link");
+      return preferencesPage(language, { token, topics, isSaved: true });
     },
   ),
 
@@ -114,11 +162,16 @@ export const mail = group("mail", "The links of e-mails.", [
 /** A redirect to the target as it was sent, or a page that leads nowhere. */
 const followed = (target: string | undefined) => redirect(target ?? "/c");
 
+type Headers = Readonly<Record<string, string | undefined>>;
+
 /** @throws 404 for an invalid token, and for a subscriber that was erased. */
-async function requireSubscriber(openLink: MailLinkOpener, token: string) {
+async function requireSubscriber(openLink: MailLinkOpener, token: string, headers: Headers) {
   const opened = await openLink("unsubscribe", token);
   if (!opened) throw notFound("link");
   const { store, link } = opened;
-  if (!(await getSubscriber(store, link.subscriber))) throw notFound("link");
-  return { store, subscriber: link.subscriber };
+  const profile = await getProfile(store, link.subscriber);
+  if (!profile) throw notFound("link");
+  return { store, profile, language: languageOf(attributesOf(profile).locale, headers["accept-language"]) };
 }
+
+const hasTopics = async (store: StoreReader): Promise<boolean> => (await listTopics(store)).length > 0;

@@ -1,4 +1,6 @@
-// The pages of links in mails. They load no resources, run no scripts, and contain nothing about the reader.
+// The pages of links in mails. They load no resources, run no scripts, and contain nothing about the reader but the topics.
+import type { Preference } from "../../../shared/store/topics/preferences.ts";
+import type { Language } from "./words.ts";
 
 /** Allows only a form to the same origin, and keeps the token out of referrers and search engines. */
 export const pageHeaders = {
@@ -8,8 +10,8 @@ export const pageHeaders = {
   "x-robots-tag": "noindex, nofollow",
 };
 
-const page = (title: string, content: string): string => `<!doctype html>
-<html lang="en">
+const page = (language: string, title: string, content: string): string => `<!doctype html>
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -17,6 +19,9 @@ const page = (title: string, content: string): string => `<!doctype html>
 <style>
 body { font: 1rem/1.5 system-ui, sans-serif; margin: 4rem auto; max-width: 30rem; padding: 0 1rem; color: #222; background: #fff }
 button { font: inherit; padding: .5rem 1rem; cursor: pointer }
+label { display: block; margin: 1rem 0; padding-left: 1.75rem }
+label input { float: left; margin: .3rem 0 0 -1.75rem; width: 1.1rem; height: 1.1rem }
+small { display: block; color: #555 }
 </style>
 </head>
 <body>
@@ -28,17 +33,62 @@ ${content}
 </html>
 `;
 
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
+
+/** Where the pages of a token are, relative to this origin. */
+const unsubscribePath = (token: string) => `/u/${token}`;
+const preferencesPath = (token: string) => `/p/${token}`;
+
+const unsubscribeButton = ({ words }: Language, action = "") =>
+  `<form method="post"${action && ` action="${action}"`}><button name="List-Unsubscribe" value="One-Click">${words.unsubscribe}</button></form>`;
+
+const preferencesLink = ({ words }: Language, token: string, hasTopics: boolean) =>
+  hasTopics ? `\n<p><a href="${preferencesPath(token)}">${words.preferences}</a></p>` : "";
+
+interface Options {
+  token: string;
+  /** The workspace has topics to choose from. */
+  hasTopics: boolean;
+}
+
 /** Its form posts to the address of the page: opening it changes nothing. */
-export const unsubscribePage = page(
-  "Unsubscribe",
-  `<p>You will get no more marketing e-mail from this sender.</p>
-<form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>`,
-);
+export const unsubscribePage = (language: Language, { token, hasTopics }: Options): string =>
+  page(
+    language.code,
+    language.words.unsubscribe,
+    `<p>${language.words.noMoreMail}</p>\n${unsubscribeButton(language)}${preferencesLink(language, token, hasTopics)}`,
+  );
+
+export const confirmationPage = (language: Language, { token, hasTopics }: Options): string =>
+  page(
+    language.code,
+    language.words.unsubscribed,
+    `<p>${language.words.noMoreMail}</p>${preferencesLink(language, token, hasTopics)}`,
+  );
+
+/** The topics with a box each. `shown` names them in the form, so that a topic that is made meanwhile stays as it is. */
+export function preferencesPage(
+  language: Language,
+  { token, topics, isSaved }: { token: string; topics: readonly Preference[]; isSaved: boolean },
+): string {
+  const { words } = language;
+  const boxes = topics.map(({ key, name, description, status }) => {
+    const box = `<input type="checkbox" name="in" value="${key}"${status === "opted_in" ? " checked" : ""}>`;
+    const about = description ? `<small>${escaped(description)}</small>` : "";
+    return `<label>${box}${escaped(name)}${about}<input type="hidden" name="shown" value="${key}"></label>`;
+  });
+  const form =
+    boxes.length === 0
+      ? `<p>${words.noTopics}</p>`
+      : `<p>${words.choose}</p>\n<form method="post">\n${boxes.join("\n")}\n<button>${words.save}</button>\n</form>`;
+  return page(
+    language.code,
+    words.preferences,
+    `${isSaved ? `<p role="status"><strong>${words.saved}</strong></p>\n` : ""}${form}
+<p>${words.otherwise}</p>\n${unsubscribeButton(language, unsubscribePath(token))}`,
+  );
+}
 
 /** For a link whose target no longer exists as it was sent. It leads nowhere. */
-export const staleLinkPage = page("This link has expired", "<p>The page that it led to is no longer known.</p>");
-
-export const confirmationPage = page(
-  "You are unsubscribed",
-  "<p>You will get no more marketing e-mail from this sender.</p>",
-);
+export const staleLinkPage = page("en", "This link has expired", "<p>The page that it led to is no longer known.</p>");

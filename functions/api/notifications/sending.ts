@@ -61,6 +61,7 @@ export const Notification = v.object({
   channel_arbitration_mode,
   holdout_percentage,
   split_percentage,
+  topic: v.pipe(v.optional(v.string()), v.description("The key of its topic, where it names one")),
   variant_b: personal(v.nullable(v.object({ title: v.string(), body: v.string() }))),
   source: v.object({ type: v.string(), id: v.nullable(v.string()) }),
   sent,
@@ -98,6 +99,7 @@ export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<
   return {
     ...job,
     ...chatAppInputOf(job.chat_app),
+    topic: job.topic?.key,
     counts,
     skip_reasons,
     fail_reasons,

@@ -5,6 +5,7 @@ import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/http/errors.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
 import { Uuid } from "../../../shared/http/schemas.ts";
+import { TopicKey } from "../../../shared/http/topic-key.ts";
 import type { PlanName } from "../../../shared/plans.ts";
 import { type StoreReader, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { findCampaign } from "../../../shared/store/campaigns/campaigns.ts";
@@ -19,6 +20,7 @@ import {
   Schedule,
 } from "../../../shared/store/sends/schedules.ts";
 import { requireTemplate } from "../../../shared/store/sends/templates.ts";
+import { requireTopic } from "../../../shared/store/topics/topics.ts";
 
 const MAX_CHANNELS = 20;
 
@@ -30,6 +32,10 @@ const fields = {
     v.array(Uuid, "must be an array of channel ids"),
     v.minLength(1, "must name at least one channel"),
     v.maxLength(MAX_CHANNELS, `must name at most ${MAX_CHANNELS} channels`),
+  ),
+  topic: v.pipe(
+    v.nullish(TopicKey),
+    v.description("The key of a topic: who is not in it is skipped. `null` removes it"),
   ),
   active: v.boolean("must be true or false"),
 };
@@ -46,12 +52,19 @@ const ScheduleChange = v.pipe(
   v.check((change) => Object.keys(change).length > 0, "at least one field is required"),
 );
 
-/** @throws 422 for a template or channel that is not this workspace's. */
+interface References {
+  template_id?: string | undefined;
+  channel_ids?: readonly string[] | undefined;
+  topic?: string | null | undefined;
+}
+
+/** @throws 422 for a template, channel or topic that is not this workspace's. */
 async function requireReferences(
   store: StoreReader,
   plan: PlanName,
-  { template_id, channel_ids }: { template_id?: string | undefined; channel_ids?: readonly string[] | undefined },
+  { template_id, channel_ids, topic }: References,
 ): Promise<void> {
+  await requireTopic(store, topic);
   if (template_id !== undefined) await requireTemplate(store, template_id);
   if (channel_ids) await requireChannels(store, plan, channel_ids);
 }

@@ -57,18 +57,18 @@ const ownUpserting = {
   }),
 } as const satisfies Shape;
 
-type Upserting = Context<typeof upsertUses> & Pick<Call<typeof upserting>, "caller" | "body" | "clock">;
+type Upserting = Context<typeof upsertUses> & Pick<Call<typeof upserting>, "caller" | "body">;
 
-async function upsert({ store, secrets, audienceSize, caller, body, clock }: Upserting) {
+async function upsert({ store, secrets, audienceSize, caller, body }: Upserting) {
   const { external_id, consent, ...change } = body;
-  const asserted = consent && consentOf({ clock }, consent, "consent.");
+  const asserted = consent && (await consentOf(store, consent, "consent."));
   const input = { external_id, ...changeOf(change), consent: asserted };
   const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
   return upsertSubscriber(store, await secrets.root(), input, cap);
 }
 
 const reading = {
-  summary: "Get a subscriber with its devices, consents, lists and segments",
+  summary: "Get a subscriber with its devices, consents, topics, lists and segments",
   description: `\`consents\` has the newest of each channel; \`lists\` and \`segments\` have the newest ${MAX_MEMBERSHIPS}.`,
   returns: SubscriberProfile,
   errors: ["NOT_FOUND"],
@@ -242,14 +242,14 @@ export const subscribers = group("subscribers", "The users that a workspace send
     { permission: "subscribers:write", uses: [storeWrite] },
     {
       summary: "Record a consent of a subscriber",
-      description: "It is added to the history. The newest consent of a channel decides.",
+      description: "It is added to the history. The newest consent of a channel or topic decides.",
       body: v.strictObject({ ...ConsentInput.entries, source: v.optional(ConsentInput.entries.source, "dashboard") }),
       returns: Consent,
       status: 201,
       errors: ["NOT_FOUND"],
     },
-    async ({ store, params, body, clock }) => {
-      const consent = await recordConsent(store, params.id, consentOf({ clock }, body));
+    async ({ store, params, body }) => {
+      const consent = await recordConsent(store, params.id, await consentOf(store, body));
       if (!consent) throw notFound("subscriber");
       return consent;
     },

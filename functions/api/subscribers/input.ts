@@ -1,12 +1,15 @@
 // What clients send about a subscriber: identifiers, attributes and consents.
 import * as v from "valibot";
-import { type Clock, MINUTE, timestamp } from "../../../shared/clock.ts";
+import { MINUTE, timestamp } from "../../../shared/clock.ts";
 import { invalid } from "../../../shared/http/errors.ts";
 import { limit } from "../../../shared/http/paging.ts";
 import { ExternalId, JsonObject, TimestampInput } from "../../../shared/http/schemas.ts";
+import type { StoreReader } from "../../../shared/resources.ts";
 import { isEmailAddress, isLocale, isPhoneNumber } from "../../../shared/rules/contacts.ts";
 import { isTimeZone } from "../../../shared/rules/time-zones.ts";
+import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import { timelineKinds } from "../../../shared/store/subscribers/timeline.ts";
+import { requireTopic } from "../../../shared/store/topics/topics.ts";
 
 const MAX_ATTRIBUTES = 200;
 const MAX_KEY_CHARACTERS = 128;
@@ -25,8 +28,19 @@ const Attributes = v.pipe(
   ),
 );
 
+const TOPIC_CHANNEL = /^topic:[a-z0-9][a-z0-9_-]{0,63}$/;
+
 export const ConsentInput = v.strictObject({
-  channel: v.optional(v.picklist(["email", "sms", "chat_app"], "must be email, sms or chat_app"), "email"),
+  channel: v.pipe(
+    v.optional(
+      v.union(
+        [v.picklist(["email", "sms", "chat_app"]), v.pipe(v.string(), v.regex(TOPIC_CHANNEL))],
+        "must be email, sms, chat_app or topic:<key>",
+      ),
+      "email",
+    ),
+    v.description("`email`, `sms`, `chat_app`, or `topic:<key>` for a choice of topic"),
+  ),
   status: v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out"),
   consented_at: v.pipe(v.optional(TimestampInput), v.description("Default: now. At most 5 minutes ahead")),
   source: v.optional(v.pipe(v.string(), v.maxLength(256))),
@@ -52,8 +66,10 @@ export function changeOf({ email, attributes = {}, ...reserved }: v.InferOutput<
   return { email, attributes: { ...attributes, ...given } };
 }
 
-/** @throws 422 for a consent of the future. `field`: where the consent is in the body. */
-export function consentOf({ clock }: { clock: Clock }, consent: v.InferOutput<typeof ConsentInput>, field = "") {
+/** @throws 422 for a consent of the future, and for an unknown topic. `field`: where the consent is in the body. */
+export async function consentOf(store: StoreReader, consent: v.InferOutput<typeof ConsentInput>, field = "") {
+  const { clock } = store;
+  await requireTopic(store, topicKeyOf(consent.channel), `${field}channel`);
   const { consented_at = timestamp(clock.now()) } = consent;
   if (consented_at > timestamp(clock.now() + MAX_AHEAD_MS))
     throw invalid({ [`${field}consented_at`]: "must not be more than 5 minutes in the future" });

@@ -1,6 +1,6 @@
 // The bodies and links of a mail, made for one recipient when it is rendered (D-EMAIL).
 import { SECOND } from "../../../shared/clock.ts";
-import type { MailLinks } from "../../../shared/mail-links.ts";
+import { type MailLinks, PREFERENCES } from "../../../shared/mail-links.ts";
 import { markOfTarget } from "../../../shared/mail-tokens.ts";
 import { type MailParts, mailParts } from "../../../shared/providers/mail-parts.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
@@ -14,19 +14,18 @@ interface Recipient {
 /** The bodies of a mail, and the URL that unsubscribes with one click, which transactional mail does not have. */
 export function mailFor(
   urlOf: MailLinks,
-  { id, category }: Pick<Job, "id" | "category">,
+  { id, category, topic }: Pick<Job, "id" | "category" | "topic">,
   { tenant, subscriber, arm }: Recipient,
   body: string,
   now: number,
 ): { parts: MailParts; unsubscribeUrl?: string } {
   const whose = { tenant, subscriber };
   const sent = { ...whose, job: id, arm, sentAt: Math.floor(now / SECOND) };
-  const unsubscribe =
-    category === "marketing"
-      ? urlOf({ kind: "unsubscribe", ...whose, channel: "email", scope: "marketing" })
-      : undefined;
+  const token = { kind: "unsubscribe", ...whose, channel: "email", scope: "marketing" } as const;
+  const unsubscribe = category === "marketing" ? urlOf(token) : undefined;
   const parts = mailParts(body, {
     unsubscribe,
+    preferences: topic && urlOf(token, PREFERENCES),
     open: urlOf({ kind: "open", ...sent }),
     click: (target, link) => urlOf({ kind: "click", ...sent, link, mark: markOfTarget(target) }),
   });

@@ -6,7 +6,9 @@ import { rejected } from "../../../shared/providers/provider.ts";
 import { type Renderer, rendererOf } from "../../../shared/providers/texts.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { isReachableDevice, type ReachChannel, reachOf } from "../../../shared/rules/reach.ts";
+import { isInTopic } from "../../../shared/rules/topics.ts";
 import { fromJson } from "../../../shared/store/item.ts";
+import type { Job } from "../../../shared/store/sends/jobs.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
 import type { DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
@@ -68,9 +70,13 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
       texts ??= rendererOf(job, at, await eventFor(store, job));
       const { isStatic } = texts;
       const isLate = clock.now() - chunk.plannedAt > KNOWN_ALIVE_MS;
-      const needsProfile = (unit: Unit) => isLate || !isStatic || readsProfile.has(targetOf(chunk, unit).channel);
+      const needsProfile = (unit: Unit) =>
+        isLate || !isStatic || job.topic !== undefined || readsProfile.has(targetOf(chunk, unit).channel);
       await rows.load(units, group, needsProfile);
-      const inApp = group.filter((unit) => targetOf(chunk, unit).channel === "in_app");
+      const refusalNow = (unit: Unit) =>
+        refusal(unit) ?? topicRefusal(job, rows.profileOf(recipientOf(chunk, unit).subscriber));
+      const isLeftOut = (unit: Unit) => job.topic !== undefined && refusalNow(unit) !== undefined;
+      const inApp = group.filter((unit) => targetOf(chunk, unit).channel === "in_app" && !isLeftOut(unit));
       const inbox = job.deliverySettings?.caps
         ? deferredInbox(context, delivering)
         : await writeInbox(
@@ -80,11 +86,17 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
           );
       const sources: Sources = { ...delivering, context, rows, texts, template };
       const prepared: Prepared[] = [];
-      for (const unit of group) prepared.push(await prepareMessage(sources, unit, inbox, refusal(unit)));
+      for (const unit of group) prepared.push(await prepareMessage(sources, unit, inbox, refusalNow(unit)));
       return prepared;
     },
   };
 }
+
+/** TPC-2: a choice that was made after the audience was planned counts too. */
+const topicRefusal = ({ topic }: Job, profile: LivingProfile | undefined): SendOutcome | undefined =>
+  topic && profile && !isInTopic(contactOf(profile, []).consents, topic)
+    ? { status: "skipped", reason: "topic_opt_out" }
+    : undefined;
 
 /** The message to one address, ready to be sent as soon as its group is claimed. */
 async function prepareMessage(

@@ -18,6 +18,7 @@ import {
   tickWrite,
 } from "../../../shared/store/sends/schedules.ts";
 import { startSend } from "../../../shared/store/sends/sends.ts";
+import { topicOfSend } from "../../../shared/store/topics/topics.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 /** A tick later than this is recorded as missed and not sent (docs/decisions/0021#late-work). */
@@ -70,7 +71,8 @@ async function takeTick(context: WorkerContext, schedule: ScheduleRow, tick: num
   // A suspended workspace's send waits, as every scheduled one does (AMB-86).
   const at = workspaceRecord.status === "suspended" ? timestamp(tick) : null;
   const allowance = { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap };
-  const job = { id: tickJobId(store, id, tick), isRepeatable: true, spec: specOf(schedule, at) };
+  const spec = { ...specOf(schedule, at), topic: await topicOfSend(store, schedule.topic) };
+  const job = { id: tickJobId(store, id, tick), isRepeatable: true, spec };
   await startSend(store, timers, allowance, job, [advance]);
 }
 

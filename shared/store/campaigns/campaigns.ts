@@ -21,7 +21,8 @@ type CampaignChange = ChangeOf<typeof CampaignItem>;
 type CampaignOptions = ListedOptions<typeof CampaignItem>;
 
 /** What is authored. */
-export interface CampaignSpec extends Pick<CampaignRow, "name" | "category" | "holdout_percentage" | "scheduled_at"> {
+export interface CampaignSpec
+  extends Pick<CampaignRow, "name" | "category" | "topic" | "holdout_percentage" | "scheduled_at"> {
   target: Target;
   messages: readonly CampaignMessage[];
 }
@@ -36,9 +37,10 @@ export interface Campaign extends CampaignSpec, Pick<CampaignRow, ServiceField> 
 export type ReleasedMessage = CampaignMessage & { error?: v.InferOutput<typeof MessageError> };
 
 /** What is authored, as it is stored. */
-const stored = ({ name, category, target, holdout_percentage, scheduled_at, messages }: CampaignSpec) => ({
+const stored = ({ name, category, topic, target, holdout_percentage, scheduled_at, messages }: CampaignSpec) => ({
   name,
   category,
+  topic,
   holdout_percentage,
   scheduled_at,
   target: toJson(target),
@@ -85,12 +87,13 @@ export async function listCampaigns(
 
 /** The same as a draft: without times that have passed. @throws 404, 429 beyond 10,000 campaigns. */
 export async function duplicateCampaign(store: Store, id: string): Promise<Campaign> {
-  const { name, category, target, holdout_percentage, scheduled_at, messages } = await getCampaign(store, id);
+  const { name, category, topic, target, holdout_percentage, scheduled_at, messages } = await getCampaign(store, id);
   const now = timestamp(store.clock.now());
   const ahead = (at: string | undefined) => (at !== undefined && at > now ? at : undefined);
   return createCampaign(store, {
     name: copyName(name),
     category,
+    topic,
     target,
     holdout_percentage,
     scheduled_at: ahead(scheduled_at),
@@ -105,10 +108,10 @@ export async function duplicateCampaign(store: Store, id: string): Promise<Campa
 
 /** CMP-16: everything authored is replaced. @throws 404, 409 if it is not a draft. */
 export function replaceCampaign(store: Store, id: string, spec: CampaignSpec): Promise<Campaign> {
-  const { scheduled_at, ...set } = stored(spec);
+  const set = stored(spec);
   const change: CampaignChange = {
-    set: { ...set, scheduled_at, updated_at: timestamp(store.clock.now()) },
-    remove: scheduled_at === undefined ? ["scheduled_at"] : [],
+    set: { ...set, updated_at: timestamp(store.clock.now()) },
+    remove: (["scheduled_at", "topic"] as const).filter((name) => set[name] === undefined),
   };
   return changed(store, id, change, { when: oneOf("status", ["draft"]) }, "changed");
 }

@@ -34,6 +34,8 @@ export const campaignFields = {
   name: v.string(),
   status: v.picklist(campaignStatuses),
   category: v.picklist(["transactional", "marketing"]),
+  /** Of all its messages. */
+  topic: v.optional(v.string()),
   holdout_percentage: v.number(),
   created_at: Timestamp,
   updated_at: Timestamp,

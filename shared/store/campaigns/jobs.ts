@@ -12,6 +12,7 @@ import { deleteSchedule, ownedSchedules, switchOwned } from "../sends/schedules.
 import { startSend } from "../sends/sends.ts";
 import { removeListed } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
+import { topicOfSend } from "../topics/topics.ts";
 import type { Allowance } from "../workspaces/usage.ts";
 import { type Campaign, getCampaign, timeOf, tryMove } from "./campaigns.ts";
 import { CampaignItem, type CampaignMessage } from "./items.ts";
@@ -25,12 +26,13 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
     campaign.messages.map(({ job_id }) => job_id),
   );
   const missing = campaign.messages.filter((_, i) => jobs[i] === undefined);
+  const topic = missing.length > 0 ? await topicOfSend(store, campaign.topic) : undefined;
   await Promise.all(
     missing.map((message) =>
       startSend(store, timers, allowance, {
         id: message.job_id,
         isRepeatable: true,
-        spec: specOf(campaign, message, released_at),
+        spec: { ...specOf(campaign, message, released_at), topic },
       }),
     ),
   );

@@ -14,6 +14,7 @@ import { PLANNED_RANGE } from "../sends/range-names.ts";
 import { plannedRangeWrite } from "../sends/ranges.ts";
 import { isInAppOnly, packRecipients, type Recipient } from "../sends/recipients.ts";
 import { TemplateItem } from "../sends/template-items.ts";
+import { topicOfSend } from "../topics/topics.ts";
 import type { Allowance } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import type { RunState } from "./runs.ts";
@@ -99,7 +100,7 @@ async function planGroup<S extends Sender>(
   senders: readonly S[],
   { outcomeOf, groups }: Planned<S>,
 ): Promise<void> {
-  const spec = specOf(senders, node, event);
+  const spec = { ...specOf(senders, node, event), topic: await topicOfSend(store, node.send.topic) };
   const via = await selectedChannels(store, spec);
   if (via.length === 0) {
     for (const sender of senders) outcomeOf.set(sender, "failed");
@@ -123,7 +124,9 @@ async function planGroup<S extends Sender>(
   }
   if (recipients.size === 0) return;
   const isDirect =
-    [...recipients.values()].every(({ targets }) => isInAppOnly(targets)) && !workspace.frequency_caps?.length;
+    [...recipients.values()].every(({ targets }) => isInAppOnly(targets)) &&
+    !workspace.frequency_caps?.length &&
+    spec.topic === undefined;
   const whole = isDirect ? { ...spec, ...texts } : spec;
   const content = await storeContent(store, whole);
   const means = isDirect ? deliverySettingsOf(spec, via.map(channelSettings), undefined) : undefined;

@@ -6,6 +6,7 @@ import { type Ranked, rankClasses } from "../../rules/arbitration.ts";
 import { compilePredicate } from "../../rules/predicates.ts";
 import { type Contact, classOf, type ReachChannel, reachOf } from "../../rules/reach.ts";
 import { armOf, bucket, isHeldOut } from "../../rules/split.ts";
+import { consentChannelOf, isInTopic, type SendTopic } from "../../rules/topics.ts";
 import { compileDevicePredicate } from "../../rules/versions.ts";
 import { fromJson } from "../item.ts";
 import type { Key } from "../model.ts";
@@ -112,6 +113,7 @@ async function rulesNow(
       device_id: row.id,
       clauses: clausesOf(job.device_filters, deviceForFilters(row), compileDevicePredicate),
     })),
+    topic: job.topic ? topicNow(contact, job.topic) : null,
     channels: deliverySettings.via.map(({ type }) => channelNow(type, contact, job, deliverySettings)),
     quiet_hours: deliverySettings.quiet ? quietNow(deliverySettings.quiet, timezone, profile, now) : null,
     caps: counted,
@@ -134,13 +136,19 @@ const clausesOf = (
     matches: compile({ [key]: condition })(values),
   }));
 
+const topicNow = ({ consents }: Contact, topic: SendTopic): RulesNow["topic"] => ({
+  ...topic,
+  choice: consents[consentChannelOf(topic.key)] ?? null,
+  reachable: isInTopic(consents, topic),
+});
+
 function channelNow(
   channel: ReachChannel,
   contact: Contact,
   job: Job,
   { emailConsent }: Omit<DeliverySettings, "via">,
 ): RulesNow["channels"][number] {
-  const found = reachOf(contact, { channels: [channel], category: job.category, emailConsent });
+  const found = reachOf(contact, { channels: [channel], category: job.category, emailConsent, topic: job.topic });
   return {
     channel,
     reachable: "targets" in found,
@@ -158,7 +166,7 @@ async function rankingNow(
   { via, emailConsent }: DeliverySettings,
 ): Promise<Ranked[]> {
   const channels = via.map(({ type }) => type);
-  const found = reachOf(contact, { channels, category: job.category, emailConsent });
+  const found = reachOf(contact, { channels, category: job.category, emailConsent, topic: job.topic });
   if ("reason" in found) return [];
   const [[personal], tenant] = await Promise.all([personalEngagements(store, [profile]), tenantEngagements(store)]);
   const classes = found.targets.map((one) => classOf(one.channel));

@@ -4,6 +4,7 @@ import { grammar } from "../../http/grammar.ts";
 import { personal } from "../../http/personal.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import { channelClasses } from "../../rules/reach.ts";
+import { topicDefaults } from "../../rules/topics.ts";
 
 const decisions = ["sent", "deferred", "held_out", "skipped", "not_in_audience", "pending", "canceled"] as const;
 export type Decision = (typeof decisions)[number];
@@ -64,6 +65,15 @@ const QuietHoursNow = v.object({
 const RulesNow = v.object({
   subscriber_filters: v.array(Clause),
   device_filters: v.array(v.object({ device_id: v.string(), clauses: v.array(Clause) })),
+  /** Null for a send without a topic. */
+  topic: v.nullable(
+    v.object({
+      key: v.string(),
+      default: v.picklist(topicDefaults),
+      choice: v.pipe(v.nullable(v.string()), v.description("The newest choice; `null` while the default decides")),
+      reachable: v.boolean(),
+    }),
+  ),
   channels: v.array(
     v.object({
       channel: v.string(),

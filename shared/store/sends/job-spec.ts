@@ -3,6 +3,7 @@ import type * as v from "valibot";
 import type { Target } from "../../http/send-input.ts";
 import type { FrequencyCap } from "../../rules/caps.ts";
 import type { ReachChannel } from "../../rules/reach.ts";
+import type { SendTopic } from "../../rules/topics.ts";
 import type { ChatAppContent } from "../channels/chat-app-content.ts";
 import type { Value } from "../model.ts";
 import type { QuietSettings } from "../workspaces/settings.ts";
@@ -46,6 +47,8 @@ export interface JobDetails extends Partial<Omit<JobContent, "title" | "body">> 
   target?: Target | null;
   /** Only of journeys: the event that its texts may refer to (D-LIQUID). */
   event_id?: string | undefined;
+  /** With the default that it had when the send was made. */
+  topic?: SendTopic | undefined;
 }
 
 type SetByTheService = "id" | "status" | "sent" | "created_at";
@@ -56,6 +59,7 @@ export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "bo
   target: Target | null;
   source: { type: JobSource; id: string | null };
   event_id?: string | undefined;
+  topic?: SendTopic | undefined;
 }
 
 /** The channel of each type by which a send goes, whose consent it needs, and its limits: fixed when it is dispatched. */

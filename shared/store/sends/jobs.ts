@@ -71,12 +71,12 @@ interface NewJob {
 export function newJobWrite(
   { clock }: Pick<Store, "clock">,
   id: string,
-  { source, target, event_id, ...spec }: JobSpec,
+  { source, target, event_id, topic, ...spec }: JobSpec,
   { sent, content, direct, ...planned }: NewJob,
 ): ItemWrite<"workspace"> {
   const { title, body, ...long } = contentOf(spec);
   const { category, channel_ids, channel_arbitration_mode: mode, holdout_percentage } = spec;
-  const details: JobDetails = { target, event_id, ...(content === undefined && long) };
+  const details: JobDetails = { target, event_id, topic, ...(content === undefined && long) };
   const row = {
     react: "job" as const,
     id,
@@ -124,6 +124,7 @@ export function jobOf(row: JobRow): JobRecord {
     bypass_quiet_hours: row.bypass_quiet_hours ?? false,
     source: { type: row.source_type, id: row.source_id ?? null },
     ...(details.event_id !== undefined && { event_id: details.event_id }),
+    ...(details.topic && { topic: details.topic }),
     content,
     isSplit: typeof content === "string" ? row.is_split === true : content.variant_b !== null,
     sent: row.sent,

@@ -6,6 +6,7 @@ import type { StoreReader } from "../../resources.ts";
 import { requireChannels } from "../channels/channels.ts";
 import { chatAppContentOf, requireChatAppContent } from "../channels/chat-app-content.ts";
 import { requireTarget } from "../lists/targets.ts";
+import { requireTopic } from "../topics/topics.ts";
 import type { JobSpec } from "./job-spec.ts";
 import { requireTemplate } from "./templates.ts";
 
@@ -20,6 +21,7 @@ export async function oneOffSpec(store: StoreReader, plan: PlanName, input: NewN
   if (template_id !== null) await requireTemplate(store, template_id);
   await requireChatAppContent(store, channels, input);
   const chat_app = chatAppContentOf(input);
+  const topic = await requireTopic(store, input.topic);
   return {
     name: input.name ?? null,
     category: input.category,
@@ -40,5 +42,6 @@ export async function oneOffSpec(store: StoreReader, plan: PlanName, input: NewN
     bypass_quiet_hours: input.bypass_quiet_hours,
     source: { type: "api", id: null },
     ...(chat_app && { chat_app }),
+    ...(topic && { topic }),
   };
 }

@@ -20,6 +20,7 @@ type Planned = Pick<
   | "variant_b"
   | "device_filters"
   | "subscriber_filters"
+  | "topic"
 >;
 
 /** What a send keeps of a channel. */
@@ -57,7 +58,8 @@ export async function planningRules(
   { via, emailConsent }: DeliverySettings,
 ): Promise<AudienceRules> {
   const tenant = spec.channel_arbitration_mode === "smart" ? await tenantEngagements(store) : undefined;
-  const reach = { channels: via.map(({ type }): ReachChannel => type), category: spec.category, emailConsent };
+  const { category, topic } = spec;
+  const reach = { channels: via.map(({ type }): ReachChannel => type), category, emailConsent, topic };
   return audienceRules(job, spec, { reach, tenant });
 }
 

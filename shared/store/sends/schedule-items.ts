@@ -19,6 +19,7 @@ export const ScheduleItem = entity("schedule", {
   about: "A cron schedule.",
   row: {
     ...scheduleFields,
+    topic: v.optional(v.nullable(v.string())),
     react: v.optional(v.literal("schedule")),
     active: v.boolean(),
     campaign_id: v.optional(v.string()),

@@ -21,6 +21,7 @@ import { CampaignSchedule, LastError, ScheduleItem, scheduleFields } from "./sch
 export const Schedule = v.object({
   ...scheduleFields,
   target: v.object({ type: v.literal("all") }),
+  topic: v.pipe(v.optional(v.string()), v.description("The key of its topic, where it names one")),
   /** The campaign that it belongs to (AMB-15). */
   campaign_id: v.nullable(v.string()),
   active: v.boolean(),
@@ -37,7 +38,7 @@ export type Schedule = v.InferOutput<typeof Schedule>;
 
 export type ScheduleRow = NewRowOf<typeof ScheduleItem>;
 
-type Changeable = "cron_expression" | "timezone" | "template_id" | "channel_ids" | "active";
+type Changeable = "cron_expression" | "timezone" | "template_id" | "channel_ids" | "topic" | "active";
 type ScheduleSpec = Pick<ScheduleRow, Changeable | "campaign_id">;
 type ScheduleChange = { [F in Changeable | "held_by"]?: ScheduleRow[F] | undefined };
 
@@ -214,6 +215,7 @@ export async function setTick(timers: Timers, id: string, revision: number, at: 
 const scheduleOf = (row: ScheduleRow): Schedule => ({
   ...fieldsOf(scheduleFields, row),
   target: { type: "all" },
+  topic: row.topic ?? undefined,
   campaign_id: row.campaign_id ?? null,
   active: row.active,
   next_run_at: row.next === undefined ? null : timestamp(row.next),

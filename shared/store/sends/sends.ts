@@ -145,9 +145,10 @@ async function prepareAudience(
 }
 
 /** The recipient of a one-off send that goes to one inbox and nowhere else: its row is its own ledger. */
-function onlyInbox({ source }: JobSpec, chunks: readonly PlannedChunk[]): Recipient | undefined {
+function onlyInbox({ source, topic }: JobSpec, chunks: readonly PlannedChunk[]): Recipient | undefined {
   const [first, ...others] = chunks;
-  if (source.type !== "api" || !first || others.length > 0) return undefined;
+  // A choice of topic is looked at again when a chunk is delivered.
+  if (source.type !== "api" || topic || !first || others.length > 0) return undefined;
   const { recipients, heldOut, skipped } = first.chunk;
   const [only, ...more] = recipients;
   const isAlone = more.length === 0 && heldOut.length === 0 && Object.keys(skipped).length === 0;

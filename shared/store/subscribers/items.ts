@@ -23,7 +23,7 @@ export const Profile = item({
     created_at: v.optional(v.string()),
     updated_at: v.optional(v.string()),
     "a:*": json<Value>(),
-    /** Status and time of the newest consent by channel. */
+    /** Status and time of the newest consent by channel, and of the newest choice by topic (`c:topic:news`). */
     "c:*": v.picklist(consentStatuses),
     "ct:*": v.string(),
     /** Answers by class of channels and week: `we:push:2954`. */
@@ -54,6 +54,7 @@ export const Profile = item({
     "api-notifications",
     "api-mail",
     "api-inbound",
+    "api-preferences",
     "import-rows",
     "deliver",
     "mail-event",
@@ -115,7 +116,16 @@ export const ConsentItem = item({
   sk: ({ consent }: { consent: string }) => `C#${consent}`,
   prefix: "C#",
   row: { ...consentFields, source: v.optional(v.string()), evidence: json<Evidence>(), recorded_at: v.string() },
-  writers: ["api-subscribers", "api-inbound", "api-mail", "import-rows", "deliver", "mail-event", "erase"],
+  writers: [
+    "api-subscribers",
+    "api-inbound",
+    "api-mail",
+    "api-preferences",
+    "import-rows",
+    "deliver",
+    "mail-event",
+    "erase",
+  ],
   personal: "removed",
 });
 

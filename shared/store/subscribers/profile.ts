@@ -2,10 +2,13 @@
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
 import type { StoreReader } from "../../resources.ts";
+import { topicKeyOf } from "../../rules/topics.ts";
 import { is } from "../conditions.ts";
 import { familyOf } from "../families.ts";
 import { ListItem, ListMembership, SegmentMembership } from "../lists/items.ts";
 import { SegmentItem } from "../segments/items.ts";
+import { Preference, preferencesOf } from "../topics/preferences.ts";
+import { listTopics } from "../topics/topics.ts";
 import { Device, devicesOf } from "./devices.ts";
 import { consentStatuses } from "./items.ts";
 import { getProfile, type LivingProfile, Subscriber, subscriberOf } from "./subscribers.ts";
@@ -22,6 +25,7 @@ export const SubscriberProfile = v.pipe(
     devices: v.array(Device),
     /** The newest assertion of each channel. */
     consents: v.array(CurrentConsent),
+    topics: v.array(Preference),
     lists: v.array(Membership),
     segments: v.array(Membership),
   }),
@@ -33,19 +37,27 @@ type SubscriberProfile = v.InferOutput<typeof SubscriberProfile>;
 export async function readProfile(store: StoreReader, id: string): Promise<SubscriberProfile | undefined> {
   const profile = await getProfile(store, id);
   if (!profile) return undefined;
-  const [devices, lists, segments] = await Promise.all([
+  const [devices, lists, segments, topics] = await Promise.all([
     devicesOf(store, id),
     listsOf(store, id),
     segmentsOf(store, id),
+    listTopics(store),
   ]);
-  return { ...subscriberOf(profile), devices, consents: currentConsents(profile), lists, segments };
+  return {
+    ...subscriberOf(profile),
+    devices,
+    consents: currentConsents(profile),
+    topics: preferencesOf(profile, topics),
+    lists,
+    segments,
+  };
 }
 
 function currentConsents(profile: LivingProfile) {
   const statuses = new Map(familyOf(profile, "c:"));
   return familyOf(profile, "ct:").flatMap(([channel, consented_at]) => {
     const status = statuses.get(channel);
-    return status === undefined ? [] : [{ channel, status, consented_at }];
+    return status === undefined || topicKeyOf(channel) !== undefined ? [] : [{ channel, status, consented_at }];
   });
 }
 

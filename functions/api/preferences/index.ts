@@ -1,0 +1,106 @@
+// Preferences: the topics as one subscriber has them, for apps and backends (TPC-3).
+import * as v from "valibot";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { invalid, notFound } from "../../../shared/http/errors.ts";
+import { ExternalId, Uuid } from "../../../shared/http/schemas.ts";
+import { TopicKey } from "../../../shared/http/topic-key.ts";
+import { type Store, type StoreReader, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import type { Secrets } from "../../../shared/store/secrets.ts";
+import { findByExternalId } from "../../../shared/store/subscribers/subscribers.ts";
+import { type Choices, choose, Preference, readPreferences } from "../../../shared/store/topics/preferences.ts";
+import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
+
+const subscriberFields = {
+  subscriber_id: v.pipe(v.optional(Uuid), v.description("The subscriber, by its id")),
+  external_id: v.pipe(v.optional(ExternalId), v.description("The subscriber, by the workspace's own id")),
+};
+
+type Named = { subscriber_id?: string | undefined; external_id?: string | undefined };
+
+const Preferences = v.pipe(
+  v.object({ subscriber_id: v.string(), topics: v.array(Preference) }),
+  v.title("Preferences"),
+);
+
+const endpoint = endpoints({ credentials: ["sdk", "server", "dashboard"], uses: [secrets] });
+
+export const preferences = group("preferences", "What a subscriber wants to hear about.", [
+  endpoint(
+    "GET /v1/preferences",
+    { scope: "subscribers:read", uses: [storeRead] },
+    {
+      summary: "Get a subscriber's preferences",
+      description: "Exactly one of `subscriber_id` and `external_id` names the subscriber.",
+      query: v.object(subscriberFields),
+      returns: Preferences,
+      example: { query: { external_id: "ada" } },
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, secrets, query }) => {
+      const subscriber_id = await requireSubscriber(store, secrets, query);
+      return { subscriber_id, topics: found(await readPreferences(store, subscriber_id)) };
+    },
+  ),
+
+  endpoint(
+    "PUT /v1/preferences",
+    { scope: "subscribers:write", permission: "subscribers:write", uses: [storeWrite] },
+    {
+      summary: "Set a subscriber's choice of topics",
+      description:
+        "Exactly one of `subscriber_id` and `external_id` names the subscriber. Topics that are not named stay as they " +
+        "are. Each change is added to the consent history.",
+      body: v.strictObject({
+        ...subscriberFields,
+        topics: v.pipe(
+          v.record(TopicKey, v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out")),
+          v.check((topics) => Object.keys(topics).length > 0, "must name at least one topic"),
+          v.maxEntries(MAX_TOPICS, `must name at most ${MAX_TOPICS} topics`),
+          v.description("`opted_in` or `opted_out` by the key of the topic"),
+        ),
+      }),
+      returns: Preferences,
+      example: { body: { external_id: "ada", topics: { news: "opted_out" } } },
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, secrets, caller, body: { topics, ...named } }) => {
+      const subscriber_id = await requireSubscriber(store, secrets, named);
+      await requireTopics(store, topics);
+      return { subscriber_id, topics: found(await choose(store, subscriber_id, topics, sourceOf[caller.kind])) };
+    },
+  ),
+]);
+
+/** The source of a consent, by who recorded it. */
+const sourceOf = {
+  sdk: "preferences",
+  server: "server",
+  dashboard: "dashboard",
+  agent: "agent",
+  public: "preferences",
+} as const;
+
+function found<T>(preferences: T | undefined): T {
+  if (preferences === undefined) throw notFound("subscriber");
+  return preferences;
+}
+
+/** @throws 422 unless exactly one id is given, 404 for an external id of no subscriber. */
+async function requireSubscriber(
+  store: StoreReader,
+  secrets: Secrets,
+  { subscriber_id, external_id }: Named,
+): Promise<string> {
+  if ((subscriber_id === undefined) === (external_id === undefined))
+    throw invalid({ subscriber_id: "exactly one of subscriber_id and external_id is required" });
+  if (external_id === undefined) return subscriber_id ?? "";
+  return found((await findByExternalId(store, await secrets.root(), external_id))?.id);
+}
+
+/** @throws 422 naming a topic that the workspace does not have. */
+async function requireTopics(store: Store, choices: Choices): Promise<void> {
+  const keys = new Set((await listTopics(store)).map(({ key }) => key));
+  const unknown = Object.keys(choices).filter((key) => !keys.has(key));
+  if (unknown.length > 0)
+    throw invalid(Object.fromEntries(unknown.map((key) => [`topics.${key}`, "no such topic in this workspace"])));
+}

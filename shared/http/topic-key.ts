@@ -1,0 +1,15 @@
+// The key of a topic, as requests name it (TPC-1).
+import * as v from "valibot";
+
+const KEY = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+export const TopicKey = v.pipe(
+  v.string("must be a string"),
+  v.regex(KEY, "must be 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit"),
+);
+
+/** A send's `topic`. */
+export const TopicOfSend = v.pipe(
+  v.optional(TopicKey),
+  v.description("The key of a topic: subscribers who are not in it are skipped, whatever the category"),
+);

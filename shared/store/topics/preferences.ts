@@ -1,0 +1,97 @@
+// What a subscriber wants to hear about (TPC-3): a choice is a consent, so that its history, its erasure and its purge
+// are those of consents (docs/decisions/0038).
+import * as v from "valibot";
+import { timestamp } from "../../clock.ts";
+import { Timestamp } from "../../http/schemas.ts";
+import type { Store, StoreReader } from "../../resources.ts";
+import { chunksOf } from "../../rules/chunks.ts";
+import { consentChannelOf, isInTopic } from "../../rules/topics.ts";
+import { familyOf } from "../families.ts";
+import { changeItem } from "../item.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import { type ConsentAssertion, consentWrite, foldedConsent } from "../subscribers/consents.ts";
+import { isAlive, Profile } from "../subscribers/items.ts";
+import { getProfile, type LivingProfile } from "../subscribers/subscribers.ts";
+import { topicFields } from "./items.ts";
+import { listTopics, type Topic } from "./topics.ts";
+
+/** Choices of one transaction, which holds the profile and a row of the history for each. */
+const CHOICES_AT_ONCE = 40;
+
+export const Preference = v.pipe(
+  v.object({
+    key: topicFields.key,
+    name: topicFields.name,
+    description: topicFields.description,
+    default: topicFields.default,
+    status: v.pipe(
+      v.picklist(["opted_in", "opted_out"]),
+      v.description("Whether the subscriber is in the topic: by the newest choice, else by the default"),
+    ),
+    consented_at: v.pipe(v.nullable(Timestamp), v.description("When it was chosen; `null` while the default decides")),
+  }),
+  v.title("Preference"),
+);
+export type Preference = v.InferOutput<typeof Preference>;
+
+export type Choices = Readonly<Record<string, "opted_in" | "opted_out">>;
+
+/** The topics of the workspace as a subscriber has them. */
+export function preferencesOf(profile: LivingProfile, topics: readonly Topic[]): Preference[] {
+  const consents = Object.fromEntries(familyOf(profile, "c:"));
+  const times = new Map<string, string>(familyOf(profile, "ct:"));
+  return topics.map((topic) => ({
+    key: topic.key,
+    name: topic.name,
+    description: topic.description,
+    default: topic.default,
+    status: isInTopic(consents, topic) ? "opted_in" : "opted_out",
+    consented_at: times.get(consentChannelOf(topic.key)) ?? null,
+  }));
+}
+
+/** @returns undefined if there is no such subscriber. */
+export async function readPreferences(store: StoreReader, subscriber: string): Promise<Preference[] | undefined> {
+  const [profile, topics] = await Promise.all([getProfile(store, subscriber), listTopics(store)]);
+  return profile && preferencesOf(profile, topics);
+}
+
+/**
+ * Records choices of a subscriber, now. A choice that is the newest one already changes nothing.
+ * @param choices by the keys of topics that exist
+ * @returns the preferences after it; undefined if there is no such subscriber
+ */
+export async function choose(
+  store: Store,
+  subscriber: string,
+  choices: Choices,
+  source: string,
+): Promise<Preference[] | undefined> {
+  const profile = await getProfile(store, subscriber);
+  if (!profile) return undefined;
+  const current = new Map<string, string>(familyOf(profile, "c:"));
+  const changed = Object.entries(choices).filter(([key, status]) => current.get(consentChannelOf(key)) !== status);
+  for (const some of chunksOf(changed, CHOICES_AT_ONCE)) {
+    const now = store.clock.now();
+    const consents = some.map(
+      ([key, status]): ConsentAssertion => ({
+        channel: consentChannelOf(key),
+        status,
+        consented_at: timestamp(now),
+        source,
+      }),
+    );
+    const set = Object.assign({}, ...consents.map(foldedConsent));
+    const isWritten = await store
+      .transact([
+        changeItem(Profile, { id: subscriber }, { set }, isAlive()),
+        ...consents.map((consent) => consentWrite(store, subscriber, store.ids.uuidAt(now), consent)),
+      ])
+      .then(
+        () => true,
+        onTransactionCanceled(() => false),
+      );
+    if (!isWritten) return undefined;
+  }
+  return readPreferences(store, subscriber);
+}

@@ -1,0 +1,93 @@
+// The topics of a workspace (TPC-1), and what a send keeps of its topic.
+import * as v from "valibot";
+import { timestamp } from "../../clock.ts";
+import { ApiError, conflict, invalid, notFound } from "../../http/errors.ts";
+import type { Store, StoreReader } from "../../resources.ts";
+import type { SendTopic } from "../../rules/topics.ts";
+import { absent, any, below, present } from "../conditions.ts";
+import { changeItem, fieldsOf, putItem, type RowOf, removeItem } from "../item.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { TopicCount, TopicItem, topicFields } from "./items.ts";
+
+export const MAX_TOPICS = 100;
+
+export const Topic = v.pipe(v.object(topicFields), v.title("Topic"));
+export type Topic = v.InferOutput<typeof Topic>;
+
+type TopicRow = RowOf<typeof TopicItem>;
+type TopicInput = Pick<Topic, "key" | "name" | "default"> & { description?: string | null | undefined };
+type TopicChange = { [F in "name" | "description" | "default"]?: TopicInput[F] | undefined };
+
+const topicOf = (row: TopicRow): Topic => fieldsOf(topicFields, row);
+
+/** In the order of their keys. */
+export async function listTopics(store: StoreReader): Promise<Topic[]> {
+  return (await store.queryAll(TopicItem, {})).map(topicOf);
+}
+
+export const topicExists = async (store: StoreReader, key: string): Promise<boolean> =>
+  (await store.get(TopicItem, { key })) !== undefined;
+
+/** @throws 404, also for another workspace's topic. */
+export async function getTopic(store: StoreReader, key: string): Promise<Topic> {
+  const row = await store.get(TopicItem, { key });
+  if (!row) throw notFound("topic");
+  return topicOf(row);
+}
+
+/** @throws 409 if the key is taken, 429 beyond 100 topics. */
+export async function createTopic(store: Store, { description = null, ...input }: TopicInput): Promise<Topic> {
+  const at = timestamp(store.clock.now());
+  const topic: Topic = { ...input, description, created_at: at, updated_at: at };
+  const { key } = topic;
+  await store
+    .transact([
+      putItem(TopicItem, { key }, topic, absent()),
+      changeItem(TopicCount, {}, { add: { n: 1 } }, any(absent(), below("n", MAX_TOPICS))),
+    ])
+    .catch(
+      onTransactionCanceled(([taken]) => {
+        if (taken) throw conflict(`The key is already used by another topic.`);
+        throw new ApiError("QUOTA_EXCEEDED", `A workspace has at most ${MAX_TOPICS} topics.`);
+      }),
+    );
+  return topic;
+}
+
+/** Supplied fields overwrite, others stay. A new default is that of sends made from now on. @throws 404. */
+export async function updateTopic(store: Store, key: string, change: TopicChange): Promise<Topic> {
+  const set = { ...change, updated_at: timestamp(store.clock.now()) };
+  const row = await store.change(TopicItem, { key }, { set }, present()).catch(onConditionFailed(() => undefined));
+  if (!row) throw notFound("topic");
+  return topicOf(row);
+}
+
+/** The choices of subscribers stay, and count again for a topic of the same key. @throws 404. */
+export async function removeTopic(store: Store, key: string): Promise<void> {
+  const isRemoved = await store
+    .transact([removeItem(TopicItem, { key }, present()), changeItem(TopicCount, {}, { add: { n: -1 } })])
+    .then(
+      () => true,
+      onTransactionCanceled(() => false),
+    );
+  if (!isRemoved) throw notFound("topic");
+}
+
+/** What a send keeps of the topic that a request names. @throws 422 naming the field if there is no such topic. */
+export async function requireTopic(
+  store: StoreReader,
+  key: string | null | undefined,
+  field = "topic",
+): Promise<SendTopic | undefined> {
+  if (key === undefined || key === null) return undefined;
+  const row = await store.get(TopicItem, { key });
+  if (!row) throw invalid({ [field]: "no such topic in this workspace" });
+  return { key, default: row.default };
+}
+
+/** The same for what names its topic since earlier. A deleted topic reaches only subscribers who opted in to it. */
+export async function topicOfSend(store: StoreReader, key: string | null | undefined): Promise<SendTopic | undefined> {
+  if (key === undefined || key === null) return undefined;
+  const row = await store.get(TopicItem, { key });
+  return { key, default: row?.default ?? "out" };
+}
