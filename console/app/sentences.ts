@@ -11,8 +11,7 @@ type Reason =
   | "delivery_unconfirmed"
   | "expired"
   | "rate_limited"
-  | "quiet_hours"
-  | "topic_opt_out";
+  | "quiet_hours";
 
 /** After "did not get it:" and after a count. The type demands every reason of the rules. */
 const reasons: Record<Reason, string> = {
@@ -29,7 +28,7 @@ const reasons: Record<Reason, string> = {
   expired: "it waited for more than a day",
   rate_limited: "the provider took no more messages for a day",
   quiet_hours: "quiet hours",
-  topic_opt_out: "opted out of the topic",
+  topic_opt_out: "not in the topic",
 };
 
 /** A reason of the rules, or a provider's own words. */

@@ -1,4 +1,4 @@
-// Choices that several pages offer: an audience, channels, a control group.
+// Choices that several pages offer: an audience, channels, a topic, a control group.
 import type { Target } from "../../sdk/src/types.gen.ts";
 import { useQuery } from "../app/query.ts";
 import { channelName } from "../app/sentences.ts";
@@ -108,6 +108,33 @@ export function ChannelPicker({ chosen, onInput, fault }: ChannelPickerProps) {
         );
       }}
     </Loaded>
+  );
+}
+
+interface TopicPickerProps {
+  /** Its key; empty without one. */
+  value: string;
+  onInput: (key: string) => void;
+  fault?: string | undefined;
+}
+
+/** Nothing is asked where the workspace has no topics. */
+export function TopicPicker({ value, onInput, fault }: TopicPickerProps) {
+  const items = useQuery("topics.list", []).data?.items ?? [];
+  if (items.length === 0 && value === "") return null;
+  const known = items.some(({ key }) => key === value);
+  return (
+    <SelectField
+      label="Topic"
+      value={value}
+      fault={fault}
+      options={[
+        { value: "", label: "None: it concerns everyone" },
+        ...items.map(({ key, name }) => ({ value: key, label: name })),
+        ...(value === "" || known ? [] : [{ value, label: `${value} (deleted)` }]),
+      ]}
+      onInput={onInput}
+    />
   );
 }
 

@@ -19,6 +19,8 @@ const FORMS = [
   "lists.create",
   "team.createInvitation",
   "templates.create",
+  "topics.create",
+  "topics.update",
   "webhooks.create",
 ];
 

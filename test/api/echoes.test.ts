@@ -7,7 +7,9 @@ import { type TestWorld, testWorld } from "../support/world.ts";
 
 const endpoints = groups.flatMap((group) => group.endpoints);
 const isChange = ({ route }: Endpoint) => /^(PUT|PATCH) /.test(route);
-const readerOf = ({ route }: Endpoint) => endpoints.find((one) => one.route === route.replace(/^\w+/, "GET"));
+/** As in `serve`: what a GET returns for a query is no resource with an address of its own. */
+const readerOf = ({ route }: Endpoint) =>
+  endpoints.find((one) => one.route === route.replace(/^\w+/, "GET") && !one.shape.query);
 
 /** Its body is an action, not fields of the resource. */
 const ACTIONS = ["PATCH /api/v1/campaigns/:id", "PUT /api/v1/billing/plan"];

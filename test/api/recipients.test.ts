@@ -21,16 +21,21 @@ it("F2 every reason to skip a subscriber is reached, and shown with the input of
   await tenant.rows.update({ pk: `T#${tenant.id}#S${dead[0]}`, sk: dead }, { set: { "c:email": "suppressed" } });
   const odd = await upsert("odd", { attributes: { phone: "0151" } });
   const bare = await upsert("bare", {});
-  const cases: [who: string, channel: string, reason: string][] = [
+  await world.call("POST /api/v1/topics", {
+    as: await tenant.dashboard(),
+    body: { key: "x", name: "x", default: "out" },
+  });
+  const cases: [who: string, channel: string, reason: string, topic?: string][] = [
     [opted, "email", "no_consent"],
     [dead, "email", "suppressed"],
     [odd, "sms", "invalid_phone"],
     [bare, "email", "no_address"],
     [bare, "ios", "no_device"],
+    [opted, "email", "topic_opt_out", "x"],
     ["nobody", "ios", "unknown_subscriber"],
   ];
-  for (const [who, channel, reason] of cases) {
-    const { job } = await send(world, tenant, { subscriberIds: [who], channel_ids: [ids[channel]] });
+  for (const [who, channel, reason, topic] of cases) {
+    const { job } = await send(world, tenant, { subscriberIds: [who], channel_ids: [ids[channel]], topic });
     expect(job.skip_reasons).toEqual({ [reason]: 1 });
     const { body } = await explain(world, tenant, job.id, who);
     expect(body).toMatchObject({ decision: "skipped", state: "skipped", reason, attempts: [] });

@@ -56,6 +56,12 @@ function Tree({ recipient: { attempts, held_out, holdout, split, variant_id, now
           {key} is {JSON.stringify(value) ?? "absent"}, asked for {JSON.stringify(condition)}
         </Condition>
       ))}
+      {now?.topic && (
+        <Condition isMet={now.topic.reachable}>
+          Topic {now.topic.key}:{" "}
+          {now.topic.choice?.replaceAll("_", " ") ?? `no choice, and without one ${now.topic.default}`}
+        </Condition>
+      )}
       {now?.channels.map(({ channel, reachable, reason, consent, devices }) => (
         <Condition key={channel} isMet={reachable}>
           {channelName(channel)}: {reachable ? "can be reached" : reason ? reasonText(reason) : "cannot be reached"}

@@ -159,6 +159,7 @@ function Release({
         : { title: first?.content?.title, body: first?.content?.body }),
       channel_ids: first?.channel_ids,
       category: campaign.category,
+      ...(campaign.topic && { topic: campaign.topic }),
       holdout_percentage: campaign.holdout_percentage,
     },
   ]);

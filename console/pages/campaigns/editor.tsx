@@ -10,7 +10,7 @@ import { Button } from "../../components/button.tsx";
 import { Choices, TextField } from "../../components/field.tsx";
 import { FormFault, useFaultFocus } from "../../components/form.tsx";
 import { Card, Page } from "../../components/page.tsx";
-import { ChannelPicker, HoldoutSlider, TargetPicker } from "../../components/pickers.tsx";
+import { ChannelPicker, HoldoutSlider, TargetPicker, TopicPicker } from "../../components/pickers.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 
 interface MessageDraft {
@@ -37,6 +37,7 @@ const messagesOf = (campaign: Campaign): MessageDraft[] =>
 export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => void }) {
   const [name, setName] = useState(campaign?.name ?? "");
   const [category, setCategory] = useState<"marketing" | "transactional">(campaign?.category ?? "marketing");
+  const [topic, setTopic] = useState(campaign?.topic ?? "");
   const [target, setTarget] = useState<Target>(campaign?.target ?? { type: "all" });
   const [holdout, setHoldout] = useState(campaign?.holdout_percentage ?? 0);
   const [messages, setMessages] = useState<readonly MessageDraft[]>(campaign ? messagesOf(campaign) : [EMPTY]);
@@ -55,6 +56,7 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
     const body = {
       name,
       category,
+      ...(topic && { topic }),
       target,
       holdout_percentage: holdout,
       messages: messages.map(({ title, body: text, channel_ids, template_id, at }) => ({
@@ -93,6 +95,7 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
             ]}
             onInput={(value) => setCategory(value as typeof category)}
           />
+          <TopicPicker value={topic} onInput={setTopic} fault={fields.topic} />
           <HoldoutSlider value={holdout} onInput={setHoldout} />
         </Card>
         {messages.map((message, n) => (

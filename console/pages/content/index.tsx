@@ -1,4 +1,4 @@
-// Content: what do we say? Templates, lists, schedules, experiences and images.
+// Content: what do we say? Templates, topics, lists, schedules, experiences and images.
 import { pathTo, place } from "../../app/router.ts";
 import { Page } from "../../components/page.tsx";
 import { Assets } from "./assets.tsx";
@@ -6,9 +6,11 @@ import { Experiences } from "./experiences.tsx";
 import { Lists } from "./lists.tsx";
 import { Schedules } from "./schedules.tsx";
 import { Templates } from "./templates.tsx";
+import { Topics } from "./topics.tsx";
 
 const tabs = [
   { id: "", label: "Templates", View: Templates },
+  { id: "topics", label: "Topics", View: Topics },
   { id: "lists", label: "Lists", View: Lists },
   { id: "schedules", label: "Schedules", View: Schedules },
   { id: "experiences", label: "Experiences", View: Experiences },

@@ -5,7 +5,7 @@ import { plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Icon, type IconName } from "../../components/icon.tsx";
-import { ChannelPicker } from "../../components/pickers.tsx";
+import { ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
 import { RuleBuilder } from "../../components/rule-builder.tsx";
 import {
   changeStep,
@@ -236,6 +236,7 @@ function StepForm({
         ]}
         onInput={(category) => change({ category })}
       />
+      <TopicPicker value={text(settings.topic)} onInput={(topic) => change({ topic: topic || undefined })} />
     </>
   );
 }

@@ -43,6 +43,7 @@ export function Profile({ id }: { id: string }) {
             <div class="stack">
               <Attributes profile={found} />
               <Consents profile={found} />
+              <Topics profile={found} />
               <Memberships profile={found} />
             </div>
           </div>
@@ -197,6 +198,41 @@ function Consents({ profile }: { profile: SubscriberProfile }) {
       </ul>
       {create.error && <Failure error={create.error} />}
       <p class="hint">Record only what the person told you. Each change stays in the history.</p>
+    </Card>
+  );
+}
+
+function Topics({ profile: { id, topics } }: { profile: SubscriberProfile }) {
+  const set = useAction("preferences.set", { stale: ["subscribers."] });
+  if (topics.length === 0) return null;
+  const choose = async (key: string, name: string, status: "opted_in" | "opted_out") => {
+    if (await set.run({ subscriber_id: id, topics: { [key]: status } })) say(`${name}: ${status.replace("_", " ")}.`);
+  };
+  return (
+    <Card title="Topics">
+      <ul class="stack tight">
+        {topics.map(({ key, name, status, consented_at }) => {
+          const isIn = status === "opted_in";
+          return (
+            <li key={key} class="usage">
+              <span>
+                {name} <Badge state={status} />{" "}
+                <span class="dim">{consented_at ? <Time at={consented_at} /> : "by default"}</span>
+              </span>
+              <Button
+                kind="quiet"
+                label={`${isIn ? "Opt out of" : "Opt in to"} ${name}`}
+                needs="preferences.set"
+                isBusy={set.isBusy}
+                onClick={() => void choose(key, name, isIn ? "opted_out" : "opted_in")}
+              >
+                {isIn ? "Opt out" : "Opt in"}
+              </Button>
+            </li>
+          );
+        })}
+      </ul>
+      {set.error && <Failure error={set.error} />}
     </Card>
   );
 }

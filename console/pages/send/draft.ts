@@ -16,6 +16,7 @@ export interface Draft {
   body: string;
   name: string;
   category: "marketing" | "transactional";
+  topic: string;
   when: "now" | "later";
   at: string;
   smart: boolean;
@@ -43,6 +44,7 @@ export const emptyDraft = (): Draft => ({
   body: "",
   name: "",
   category: "marketing",
+  topic: "",
   when: "now",
   at: "",
   smart: false,
@@ -125,6 +127,7 @@ export function bodyOf(draft: Draft, channelIds: readonly string[]): Notificatio
     ...content,
     channel_ids: [...channelIds],
     category: draft.category,
+    ...(draft.topic && { topic: draft.topic }),
     ...(draft.name && { name: draft.name }),
     ...(draft.when === "later" && { scheduled_at: fromLocalInput(draft.at) }),
     ...(draft.smart && { channel_arbitration_mode: "smart" as const }),

@@ -7,6 +7,7 @@ import { channelName } from "../../app/sentences.ts";
 import { now, number, toLocalInput, zone } from "../../app/time.ts";
 import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
+import { TopicPicker } from "../../components/pickers.tsx";
 import { Loaded } from "../../components/states.tsx";
 import type { Draft, DraftEditor } from "./draft.ts";
 
@@ -252,6 +253,7 @@ export function Delivery({ editor: { draft, change }, fields, channels, chosen }
           ? "Marketing needs consent, waits for quiet hours and counts towards frequency caps."
           : "Transactional messages, such as receipts, go at once. They do not need marketing consent."}
       </p>
+      <TopicPicker value={draft.topic} onInput={(topic) => change({ topic })} fault={fields.topic} />
       <Choices
         legend="Time"
         name="when"

@@ -14,9 +14,10 @@ import { schedules } from "../schedules/index.ts";
 import { segments } from "../segments/index.ts";
 import { subscribers } from "../subscribers/index.ts";
 import { templates } from "../templates/index.ts";
+import { topics } from "../topics/index.ts";
 
 const groups = [
-  ...[subscribers, notifications, recipients, templates, schedules, campaigns, journeys, segments],
+  ...[subscribers, notifications, recipients, templates, schedules, topics, campaigns, journeys, segments],
   ...[channels, experiences, insights, annotations, lists, billing],
 ];
 
