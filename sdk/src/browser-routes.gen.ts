@@ -12,6 +12,10 @@ export const browserRoutes: RouteTable = {
   notifications: {
     createInteraction: {"route":"POST /api/v1/notifications/interactions","credentials":["sdk"],"body":"json"},
   },
+  preferences: {
+    get: {"route":"GET /v1/preferences","credentials":["sdk","server","dashboard"],"query":true},
+    set: {"route":"PUT /v1/preferences","credentials":["sdk","server","dashboard"],"body":"json"},
+  },
   inbox: {
     listMessages: {"route":"GET /v1/in-app/messages","credentials":["sdk","dashboard"],"query":true},
     readMessages: {"route":"POST /v1/in-app/messages/read","credentials":["sdk","dashboard"],"body":"json"},

@@ -49,6 +49,17 @@ export const routes: RouteTable = {
     update: {"route":"PATCH /api/v1/templates/:id","credentials":["dashboard"],"body":"json"},
     delete: {"route":"DELETE /api/v1/templates/:id","credentials":["dashboard"],"query":true},
   },
+  topics: {
+    create: {"route":"POST /api/v1/topics","credentials":["dashboard"],"body":"json"},
+    list: {"route":"GET /api/v1/topics","credentials":["dashboard"]},
+    get: {"route":"GET /api/v1/topics/:key","credentials":["dashboard"]},
+    update: {"route":"PATCH /api/v1/topics/:key","credentials":["dashboard"],"body":"json"},
+    delete: {"route":"DELETE /api/v1/topics/:key","credentials":["dashboard"]},
+  },
+  preferences: {
+    get: {"route":"GET /v1/preferences","credentials":["sdk","server","dashboard"],"query":true},
+    set: {"route":"PUT /v1/preferences","credentials":["sdk","server","dashboard"],"body":"json"},
+  },
   schedules: {
     create: {"route":"POST /api/v1/schedules","credentials":["dashboard"],"body":"json"},
     list: {"route":"GET /api/v1/schedules","credentials":["dashboard"],"query":true},

@@ -244,6 +244,8 @@ export interface SendStep {
     } | undefined;
     /** Marketing needs consent and keeps to quiet hours and frequency caps */
     category?: "marketing" | "transactional" | undefined;
+    /** The key of a topic: the step is skipped for who is not in it */
+    topic?: string | undefined;
     /** The step that follows. Left out or empty: the run is completed */
     next?: string | undefined;
   } | undefined;
@@ -642,6 +644,8 @@ export interface Campaign {
   status: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived";
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category: "transactional" | "marketing";
+  /** The key of its topic; left out without one */
+  topic?: string | undefined;
   /** Who gets it */
   target: Target;
   /** What the message says */
@@ -715,6 +719,8 @@ export interface CampaignsCampaign {
   status: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived";
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category: "transactional" | "marketing";
+  /** The key of its topic; left out without one */
+  topic?: string | undefined;
   /** Who gets it */
   target: Target;
   /** What the message says */
@@ -1421,6 +1427,8 @@ export interface Notification {
   holdout_percentage: number;
   /** The share of arm A in percent, 1 to 99. Default: 50 when there is an arm B */
   split_percentage: number | null;
+  /** The key of its topic, where it names one */
+  topic?: string | undefined;
   /** Arm B; `null` or left out without one */
   variant_b: {
     /** The title, with the Liquid subset */
@@ -1560,6 +1568,26 @@ export interface NotificationsNotification {
   unknown_ids?: string[] | undefined;
 }
 
+export interface Preferences {
+  /** The subscriber */
+  subscriber_id: string;
+  /** The topics as the subscriber has them */
+  topics: ({
+    /** The key */
+    key: string;
+    /** The name */
+    name: string;
+    /** A note */
+    description: string | null;
+    /** Whether a subscriber without a choice is in the topic */
+    default: "in" | "out";
+    /** Whether the subscriber is in the topic: by the newest choice, else by the default */
+    status: "opted_in" | "opted_out";
+    /** When it was chosen; `null` while the default decides. RFC 3339. */
+    consented_at: string | null;
+  })[];
+}
+
 export interface Recipient {
   /** The send */
   notification_id: string;
@@ -1648,6 +1676,17 @@ export interface Recipient {
         matches: boolean;
       })[];
     })[];
+    /** The topic of the send as the subscriber has it; `null` without one */
+    topic: {
+      /** The key */
+      key: string;
+      /** Whether a subscriber without a choice is in the topic */
+      default: "in" | "out";
+      /** The newest choice; `null` while the default decides */
+      choice: string | null;
+      /** Whether the subscriber can be reached by it */
+      reachable: boolean;
+    } | null;
     /** The channels */
     channels: ({
       /** The type of the channel */
@@ -1740,6 +1779,8 @@ export interface Schedule {
     /** The type */
     type: "all";
   };
+  /** The key of its topic, where it names one */
+  topic?: string | undefined;
   /** The campaign that owns the schedule */
   campaign_id: string | null;
   /** Whether it is switched on */
@@ -1964,6 +2005,21 @@ export interface SubscriberProfile {
     /** When the subscriber agreed, at most five minutes ahead. Default: now. RFC 3339. */
     consented_at: string;
   })[];
+  /** The topics as the subscriber has them */
+  topics: ({
+    /** The key */
+    key: string;
+    /** The name */
+    name: string;
+    /** A note */
+    description: string | null;
+    /** Whether a subscriber without a choice is in the topic */
+    default: "in" | "out";
+    /** Whether the subscriber is in the topic: by the newest choice, else by the default */
+    status: "opted_in" | "opted_out";
+    /** When it was chosen; `null` while the default decides. RFC 3339. */
+    consented_at: string | null;
+  })[];
   /** The lists */
   lists: ({
     /** The id */
@@ -2048,6 +2104,21 @@ export interface Template {
   };
   /** When it was created. RFC 3339. */
   created_at: string;
+}
+
+export interface Topic {
+  /** The key */
+  key: string;
+  /** The name */
+  name: string;
+  /** A note */
+  description: string | null;
+  /** Whether a subscriber without a choice is in the topic */
+  default: "in" | "out";
+  /** When it was created. RFC 3339. */
+  created_at: string;
+  /** When it was last changed. RFC 3339. */
+  updated_at: string;
 }
 
 export interface VariantReport {
@@ -2177,8 +2248,8 @@ export interface SubscribersUpsertBody {
   locale?: string | null | undefined;
   /** What the subscriber agreed to */
   consent?: {
-    /** The type of the channel */
-    channel?: "email" | "sms" | "chat_app" | undefined;
+    /** `email`, `sms`, `chat_app`, or `topic:<key>` for a choice of topic */
+    channel?: "email" | "sms" | "chat_app" | string | undefined;
     /** The status */
     status: "opted_in" | "opted_out";
     /** Default: now. At most 5 minutes ahead. RFC 3339. */
@@ -2224,8 +2295,8 @@ export interface SubscribersUpsertWithServerKeyBody {
   locale?: string | null | undefined;
   /** What the subscriber agreed to */
   consent?: {
-    /** The type of the channel */
-    channel?: "email" | "sms" | "chat_app" | undefined;
+    /** `email`, `sms`, `chat_app`, or `topic:<key>` for a choice of topic */
+    channel?: "email" | "sms" | "chat_app" | string | undefined;
     /** The status */
     status: "opted_in" | "opted_out";
     /** Default: now. At most 5 minutes ahead. RFC 3339. */
@@ -2446,8 +2517,8 @@ export interface SubscribersGetTimelineAnswer {
 }
 
 export interface SubscribersCreateConsentBody {
-  /** The type of the channel */
-  channel?: "email" | "sms" | "chat_app" | undefined;
+  /** `email`, `sms`, `chat_app`, or `topic:<key>` for a choice of topic */
+  channel?: "email" | "sms" | "chat_app" | string | undefined;
   /** The status */
   status: "opted_in" | "opted_out";
   /** Default: now. At most 5 minutes ahead. RFC 3339. */
@@ -2559,6 +2630,8 @@ export interface NotificationsCreateBody {
   channel_ids?: string[] | undefined;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "marketing" | "transactional" | undefined;
+  /** The key of a topic: subscribers who are not in it are skipped, whatever the category */
+  topic?: string | undefined;
   /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
   /** `explicit`: all selected channels. `smart`: the best one for each subscriber */
@@ -2632,6 +2705,8 @@ export interface NotificationsCreateWithServerKeyBody {
   channel_ids?: string[] | undefined;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "marketing" | "transactional" | undefined;
+  /** The key of a topic: subscribers who are not in it are skipped, whatever the category */
+  topic?: string | undefined;
   /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
   /** `explicit`: all selected channels. `smart`: the best one for each subscriber */
@@ -2703,6 +2778,8 @@ export interface RecipientsPreviewNotificationsBody {
   channel_ids?: string[] | undefined;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "marketing" | "transactional" | undefined;
+  /** The key of a topic: subscribers who are not in it are skipped, whatever the category */
+  topic?: string | undefined;
   /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
   /** `explicit`: all selected channels. `smart`: the best one for each subscriber */
@@ -2807,6 +2884,47 @@ export interface TemplatesDeleteQuery {
   force?: "true" | "false" | undefined;
 }
 
+export interface TopicsCreateBody {
+  /** The key */
+  key: string;
+  /** The name */
+  name: string;
+  /** A note */
+  description?: string | null | undefined;
+  /** Whether a subscriber without a choice is in the topic */
+  default?: "in" | "out" | undefined;
+}
+
+export interface TopicsListAnswer {
+  /** The items */
+  items: Topic[];
+}
+
+export interface TopicsUpdateBody {
+  /** The name */
+  name?: string | undefined;
+  /** A note */
+  description?: string | null | undefined;
+  /** Whether a subscriber without a choice is in the topic */
+  default?: "in" | "out" | undefined;
+}
+
+export interface PreferencesGetQuery {
+  /** The subscriber, by its id */
+  subscriber_id?: string | undefined;
+  /** The subscriber, by the workspace's own id */
+  external_id?: string | undefined;
+}
+
+export interface PreferencesSetBody {
+  /** The subscriber, by its id */
+  subscriber_id?: string | undefined;
+  /** The subscriber, by the workspace's own id */
+  external_id?: string | undefined;
+  /** `opted_in` or `opted_out` by the key of the topic */
+  topics: Record<string, "opted_in" | "opted_out">;
+}
+
 export interface SchedulesCreateBody {
   /** Five fields: minute, hour, day of month, month, day of week */
   cron_expression: string;
@@ -2816,6 +2934,8 @@ export interface SchedulesCreateBody {
   template_id: string;
   /** The channels */
   channel_ids: string[];
+  /** The key of a topic: who is not in it is skipped. `null` removes it */
+  topic?: string | null | undefined;
   /** Whether it is switched on */
   active?: boolean | undefined;
   /** Who gets it */
@@ -2852,6 +2972,8 @@ export interface SchedulesUpdateBody {
   template_id?: string | undefined;
   /** The channels */
   channel_ids?: string[] | undefined;
+  /** The key of a topic: who is not in it is skipped. `null` removes it */
+  topic?: string | null | undefined;
   /** Whether it is switched on */
   active?: boolean | undefined;
 }
@@ -2861,6 +2983,8 @@ export interface CampaignsCreateBody {
   name: string;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "transactional" | "marketing" | undefined;
+  /** The key of a topic: subscribers who are not in it are skipped, whatever the category */
+  topic?: string | undefined;
   /** Who gets it */
   target?: Target | undefined;
   /** The share in percent that is held out as control, 0 to 99. Default: 0 */
@@ -2933,6 +3057,8 @@ export interface CampaignsReplaceBody {
   name: string;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "transactional" | "marketing" | undefined;
+  /** The key of a topic: subscribers who are not in it are skipped, whatever the category */
+  topic?: string | undefined;
   /** Who gets it */
   target?: Target | undefined;
   /** The share in percent that is held out as control, 0 to 99. Default: 0 */
@@ -4384,13 +4510,13 @@ export interface Endpoints {
     bulkDelete(body: SubscribersBulkDeleteBody, options?: CallOptions): Promise<SubscribersBulkDeleteAnswer>;
     /** List subscribers for an integration, newest first. `GET /v1/subscribers` */
     listWithServerKey(query?: SubscribersListWithServerKeyQuery, options?: CallOptions): Promise<SubscriberPage>;
-    /** Get a subscriber with its devices, consents, lists and segments. `GET /v1/subscribers/:id` */
+    /** Get a subscriber with its devices, consents, topics, lists and segments. `GET /v1/subscribers/:id` */
     getWithServerKey(id: string, options?: CallOptions): Promise<SubscriberProfile>;
     /** List subscribers, newest first, or search them. `GET /api/v1/subscribers` */
     list(query?: SubscribersListQuery, options?: CallOptions): Promise<SubscriberPage>;
     /** Count subscribers. `GET /api/v1/subscribers/count` */
     getCount(options?: CallOptions): Promise<SubscribersGetCountAnswer>;
-    /** Get a subscriber with its devices, consents, lists and segments. `GET /api/v1/subscribers/:id` */
+    /** Get a subscriber with its devices, consents, topics, lists and segments. `GET /api/v1/subscribers/:id` */
     get(id: string, options?: CallOptions): Promise<SubscriberProfile>;
     /** Change a subscriber's e-mail address and attributes. `PATCH /api/v1/subscribers/:id` */
     update(id: string, body: SubscribersUpdateBody, options?: CallOptions): Promise<Subscriber>;
@@ -4454,6 +4580,24 @@ export interface Endpoints {
     update(id: string, body: TemplatesUpdateBody, options?: CallOptions): Promise<Template>;
     /** Delete a template: scheduled jobs that refer to it will fail. `DELETE /api/v1/templates/:id` */
     delete(id: string, query?: TemplatesDeleteQuery, options?: CallOptions): Promise<void>;
+  };
+  topics: {
+    /** Create a topic. `POST /api/v1/topics` */
+    create(body: TopicsCreateBody, options?: CallOptions): Promise<Topic>;
+    /** List the topics, in the order of their keys. `GET /api/v1/topics` */
+    list(options?: CallOptions): Promise<TopicsListAnswer>;
+    /** Get a topic. `GET /api/v1/topics/:key` */
+    get(key: string, options?: CallOptions): Promise<Topic>;
+    /** Change a topic: supplied fields overwrite, others stay. `PATCH /api/v1/topics/:key` */
+    update(key: string, body: TopicsUpdateBody, options?: CallOptions): Promise<Topic>;
+    /** Delete a topic. `DELETE /api/v1/topics/:key` */
+    delete(key: string, options?: CallOptions): Promise<void>;
+  };
+  preferences: {
+    /** Get a subscriber's preferences. `GET /v1/preferences` */
+    get(query?: PreferencesGetQuery, options?: CallOptions): Promise<Preferences>;
+    /** Set a subscriber's choice of topics. `PUT /v1/preferences` */
+    set(body: PreferencesSetBody, options?: CallOptions): Promise<Preferences>;
   };
   schedules: {
     /** Create a schedule. `POST /api/v1/schedules` */
@@ -4844,6 +4988,12 @@ export interface BrowserEndpoints {
   notifications: {
     /** Report what a recipient did with a message. `POST /api/v1/notifications/interactions` */
     createInteraction(body: NotificationsCreateInteractionBody, options?: CallOptions): Promise<void>;
+  };
+  preferences: {
+    /** Get a subscriber's preferences. `GET /v1/preferences` */
+    get(query?: PreferencesGetQuery, options?: CallOptions): Promise<Preferences>;
+    /** Set a subscriber's choice of topics. `PUT /v1/preferences` */
+    set(body: PreferencesSetBody, options?: CallOptions): Promise<Preferences>;
   };
   inbox: {
     /** List a subscriber's messages, newest first. `GET /v1/in-app/messages` */
