@@ -275,6 +275,8 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByText("delivered (100%)").waitFor();
     await page.route("**/insights/summary?*", (route) => route.fulfill({ status: 500, json: { message: "Broken." } }));
     await visit("insights?measure=delivered");
+    // What is under the pointer would be chosen.
+    await page.mouse.move(0, 0);
     const hour = page.locator("[data-hour][tabindex='0']");
     await hour.focus();
     const most = await page.locator("output").textContent();

@@ -3,9 +3,10 @@ import type { Campaign, CampaignsGetReportAnswer, InsightsGetLiftAnswer } from "
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
-import { number, plural, share } from "../../app/time.ts";
+import { now, number, plural, share } from "../../app/time.ts";
 import { Funnel } from "../../components/funnel.tsx";
 import { Card } from "../../components/page.tsx";
+import { type Line, Series } from "../../components/series.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 
@@ -25,10 +26,44 @@ export function Report({ campaign }: { campaign: Campaign }) {
             {campaign.holdout_percentage > 0 && job && <Lift job={job} />}
             <Reasons report={found} />
           </div>
+          <OverTime campaign={campaign} />
           <Breakdowns report={found} />
         </div>
       )}
     </Loaded>
+  );
+}
+
+const LINES: readonly Line[] = [
+  { name: "Delivered", measure: "delivered" },
+  { name: "Opened", measure: "opened" },
+  { name: "Clicked", measure: "clicked" },
+  { name: "Conversions", measure: "converted" },
+];
+const DAY_MS = 86_400_000;
+const MAX_DAYS = 30;
+
+/** The days since the first message; at most a month of them. */
+function OverTime({ campaign }: { campaign: Campaign }) {
+  const today = Math.floor(now() / DAY_MS) * DAY_MS;
+  const start = new Date(today - (MAX_DAYS - 1) * DAY_MS).toISOString();
+  const series = useQuery("insights.getSeries", [{ source_type: "campaign", source_id: campaign.id, start }]);
+  const first = series.data?.buckets[0];
+  if (series.data && !first) return null;
+  return (
+    <Card title="Day by day">
+      <Loaded query={series} skeleton={<Skeleton rows={6} />}>
+        {({ buckets }) => (
+          <Series
+            caption="The campaign by day"
+            buckets={buckets}
+            lines={LINES}
+            from={Date.parse(first?.at ?? start)}
+            to={Math.max(now(), Date.parse(first?.at ?? start) + DAY_MS)}
+          />
+        )}
+      </Loaded>
+    </Card>
   );
 }
 

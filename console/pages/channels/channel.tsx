@@ -13,6 +13,7 @@ import { SelectField, TextField } from "../../components/field.tsx";
 import { FormFault, SchemaForm, useFaultFocus } from "../../components/form.tsx";
 import { Card, Code, Confirm, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { Health } from "./health.tsx";
 import { adviceFor, type ChannelKind, kinds } from "./kinds.ts";
 
 const EVERY_MS = 2_000;
@@ -62,6 +63,7 @@ export function ChannelView({ id }: { id: string }) {
         {(found) => (
           <>
             <State channel={found} />
+            <Health id={id} isInApp={found.type === "in_app"} />
             <Credentials channel={found} kind={kinds[found.type]} />
           </>
         )}
@@ -134,7 +136,8 @@ function Credentials({ channel, kind }: { channel: Channel; kind: ChannelKind | 
   return (
     <Card title="Credentials">
       <p class="dim">
-        {kind.about} Stored encrypted, and never shown again. New ones replace them and are verified at once.
+        {kind.about} Secrets are stored encrypted and never shown again: give them with every change. New credentials
+        replace the old ones and are verified at once.
       </p>
       {kind.credentials.kind === "form" && <FormCredentials channel={channel} given={kind.credentials} />}
       {kind.credentials.kind === "file" && <FileCredentials channel={channel} given={kind.credentials} />}
@@ -152,6 +155,7 @@ function FormCredentials({ channel, given }: { channel: Channel; given: Given<"f
     <SchemaForm
       schema={given.schema}
       texts={given.texts}
+      initial={channel.settings ?? {}}
       submit="Save and verify"
       needs={given.operation}
       action={upload}
@@ -165,7 +169,9 @@ function FormCredentials({ channel, given }: { channel: Channel; given: Given<"f
 
 function FileCredentials({ channel, given }: { channel: Channel; given: Given<"file"> }) {
   const upload = useAction(given.operation, { stale: STALE });
-  const [values, setValues] = useState<Record<string, string>>({ environment: "production" });
+  const { key_id, team_id, bundle_id, environment = "production" } = channel.settings ?? {};
+  const known = { ...(key_id && { key_id }), ...(team_id && { team_id }), ...(bundle_id && { bundle_id }) };
+  const [values, setValues] = useState<Record<string, string>>({ environment, ...known });
   const [file, setFile] = useState<File>();
   const form = useFaultFocus(upload.error);
   const fields = upload.error?.fields;
@@ -230,7 +236,8 @@ function FileCredentials({ channel, given }: { channel: Channel; given: Given<"f
 
 function GeneratedCredentials({ channel }: { channel: Channel }) {
   const make = useAction("channels.vapidCredentials", { stale: STALE });
-  const [key, setKey] = useState("");
+  const [made, setMade] = useState("");
+  const key = made || channel.settings?.vapid_public_key;
   return (
     <>
       {key && (
@@ -245,7 +252,7 @@ function GeneratedCredentials({ channel }: { channel: Channel }) {
           kind="primary"
           needs="channels.vapidCredentials"
           isBusy={make.isBusy}
-          onClick={async () => setKey((await make.run(channel.id))?.answer.vapid_public_key ?? "")}
+          onClick={async () => setMade((await make.run(channel.id))?.answer.vapid_public_key ?? "")}
         >
           Make a key pair
         </Button>

@@ -5,7 +5,7 @@ import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { me } from "../../app/session.ts";
-import { number, share } from "../../app/time.ts";
+import { now, number, share } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
@@ -13,8 +13,19 @@ import { TextField } from "../../components/field.tsx";
 import { FormFault, useFaultFocus } from "../../components/form.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Card, Dialog, Page, Time } from "../../components/page.tsx";
-import { Empty, Loaded } from "../../components/states.tsx";
+import { type Line, Series } from "../../components/series.tsx";
+import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const DAYS = 14;
+const LINES: readonly Line[] = [
+  { name: "Delivered", measure: "delivered" },
+  { name: "Opened", measure: "opened" },
+  { name: "Clicked", measure: "clicked" },
+  { name: "Not delivered", measure: "failed" },
+];
 
 export function View() {
   const people = useQuery("subscribers.list", [{ limit: 1 }]);
@@ -23,6 +34,11 @@ export function View() {
   const events = useQuery("segments.listEventNames", []);
   const team = useQuery("team.listMembers", []);
   const billing = useQuery("billing.get", []);
+  // Whole hours, so that the same days are the same read.
+  const to = Math.floor(now() / HOUR_MS) * HOUR_MS;
+  const from = to - (DAYS - 1) * DAY_MS;
+  const hasSent = sends.data !== undefined && sends.data.items.length > 0;
+  const series = useQuery("insights.getSeries", [{ start: new Date(from).toISOString() }], { when: hasSent });
   const [isAdding, setAdding] = useState(false);
 
   const steps = [
@@ -97,6 +113,15 @@ export function View() {
               </li>
             ))}
           </ol>
+        </Card>
+      )}
+      {hasSent && (
+        <Card title="The last two weeks" actions={<a href={pathTo("insights")}>Insights</a>}>
+          <Loaded query={series} skeleton={<Skeleton rows={6} />}>
+            {({ buckets }) => (
+              <Series caption="Messages of two weeks" buckets={buckets} lines={LINES} from={from} to={to} />
+            )}
+          </Loaded>
         </Card>
       )}
       <div class="grid wide">

@@ -14,7 +14,7 @@ import { Table } from "../../components/table.tsx";
 
 const STALE = ["annotations."];
 /** What is planned is listed too. */
-const UNTIL = "9999-12-31T23:59:59Z";
+export const UNTIL = "9999-12-31T23:59:59Z";
 const FIELDS = ["occurred_at", "ends_at", "text"];
 
 export function Annotations({ start }: { start: string }) {

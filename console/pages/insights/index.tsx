@@ -1,9 +1,10 @@
-// Insights: when do people read, what brought conversions, and what happened meanwhile? Each panel fails alone.
+// Insights: what went out, when do people read, what brought conversions, and what happened meanwhile? Each panel fails alone.
 import { place, setQuery } from "../../app/router.ts";
 import { now } from "../../app/time.ts";
 import { Page } from "../../components/page.tsx";
 import { Annotations } from "./annotations.tsx";
 import { Heatmap } from "./heatmap.tsx";
+import { OverTime } from "./over-time.tsx";
 import { Sources } from "./sources.tsx";
 
 const RANGES = [7, 30, 90] as const;
@@ -18,7 +19,7 @@ export function View() {
   return (
     <Page
       title="Insights"
-      about="When people read, what made them convert, and what happened meanwhile."
+      about="What went out, when people read, what made them convert, and what happened meanwhile."
       actions={
         <select
           aria-label="Range"
@@ -33,6 +34,7 @@ export function View() {
         </select>
       }
     >
+      <OverTime start={start} days={days} />
       <Heatmap days={days} />
       <Sources start={start} />
       <Annotations start={start} />

@@ -50,7 +50,7 @@ const lists: Kind = {
 
 const channels: Kind = {
   name: "channels",
-  owned: [...OWNED, "status", "verified_at", "verification_error"],
+  owned: [...OWNED, "status", "verified_at", "verification_error", "settings"],
   whole: [],
   fixed: ["type"],
   standing: editable,

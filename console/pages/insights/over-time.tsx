@@ -1,0 +1,93 @@
+// What went out and what came of it, by day: in all, by type of channel or by category, with flags where something happened.
+import type { InsightsGetSeriesQuery } from "../../../sdk/src/types.gen.ts";
+import { useQuery } from "../../app/query.ts";
+import { place, setQuery } from "../../app/router.ts";
+import { channelName } from "../../app/sentences.ts";
+import { now } from "../../app/time.ts";
+import { Card } from "../../components/page.tsx";
+import { type Line, type Measure, Series } from "../../components/series.tsx";
+import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
+import { UNTIL } from "./annotations.tsx";
+
+const WHOLE: readonly Line[] = [
+  { name: "Delivered", measure: "delivered" },
+  { name: "Opened", measure: "opened" },
+  { name: "Clicked", measure: "clicked" },
+  { name: "Not delivered", measure: "failed" },
+  { name: "Conversions", measure: "converted" },
+];
+const GROUPS = { all: "All", channel: "By channel", category: "By category" } as const;
+const MEASURES: Partial<Record<Measure, string>> = {
+  delivered: "Delivered",
+  opened: "Opened",
+  clicked: "Clicked",
+  converted: "Conversions",
+};
+
+export function OverTime({ start, days }: { start: string; days: number }) {
+  const { query } = place.value;
+  const group = (["channel", "category"] as const).find((one) => one === query.get("series"));
+  const measure = (Object.keys(MEASURES) as Measure[]).find((one) => one === query.get("of")) ?? "delivered";
+  const asked: InsightsGetSeriesQuery = { start, ...(group && { group_by: group }) };
+  const series = useQuery("insights.getSeries", [asked]);
+  const annotations = useQuery("annotations.list", [{ from: start, to: UNTIL }]);
+  const flags = (annotations.data?.annotations ?? []).map(({ occurred_at, text }) => ({ at: occurred_at, text }));
+  return (
+    <Card
+      title="Over time"
+      actions={
+        <>
+          <select
+            class="small"
+            aria-label="Lines"
+            value={group ?? "all"}
+            onInput={({ currentTarget: { value } }) => setQuery({ series: value === "all" ? undefined : value })}
+          >
+            {Object.entries(GROUPS).map(([value, name]) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
+          </select>
+          {group && (
+            <select
+              class="small"
+              aria-label="Shown"
+              value={measure}
+              onInput={(event) => setQuery({ of: event.currentTarget.value })}
+            >
+              {Object.entries(MEASURES).map(([value, name]) => (
+                <option key={value} value={value}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </>
+      }
+    >
+      <Loaded query={series} skeleton={<Skeleton rows={6} />}>
+        {({ buckets }) => {
+          if (buckets.length === 0) return <Empty title={`Nothing was sent in the last ${days} days.`} />;
+          const names = [...new Set(buckets.flatMap((bucket) => bucket.group ?? []))];
+          const ofGroup = (name: string): Line => ({
+            name: group === "channel" ? channelName(name) : name,
+            measure,
+            group: name,
+          });
+          const lines = group ? names.map(ofGroup) : WHOLE;
+          return (
+            <Series
+              caption="Messages by day"
+              buckets={buckets}
+              lines={lines}
+              from={Date.parse(start)}
+              to={now()}
+              flags={flags}
+            />
+          );
+        }}
+      </Loaded>
+    </Card>
+  );
+}

@@ -1,0 +1,93 @@
+// The console over a week of the demo: pages with their details, accessible in both themes, and the pictures of docs/console.
+import { mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hasBrowser, launchBrowser } from "../support/browser.ts";
+import { openTab, violations } from "../support/console-tab.ts";
+import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
+
+/** `PICTURES=1` makes those of the documentation anew. */
+const isKept = process.env.PICTURES === "1";
+const FOLDER = fileURLToPath(
+  new URL(isKept ? "../../docs/console/" : "../../artefacts/console/demo/", import.meta.url),
+);
+
+interface Shown {
+  picture: string;
+  path: string;
+  /** The row whose page is opened. */
+  row?: string;
+  theme?: "dark";
+}
+
+/** By the names of their pictures. */
+const shown: readonly Shown[] = [
+  { picture: "home", path: "" },
+  { picture: "activity", path: "activity", row: "Weekend tips" },
+  { picture: "campaign", path: "campaigns", row: "Autumn sale" },
+  { picture: "journey", path: "journeys", row: "Welcome" },
+  { picture: "content", path: "content" },
+  { picture: "insights", path: "insights?days=7" },
+  { picture: "segments", path: "segments", row: "" },
+  { picture: "channels", path: "channels", row: "E-mail" },
+  { picture: "webhooks", path: "webhooks", row: "" },
+  { picture: "person", path: "people", row: "", theme: "dark" },
+  { picture: "settings", path: "settings" },
+];
+
+describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
+  let service: ServiceProcess;
+  let browser: Browser;
+  const faults: string[] = [];
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startService({ DATA_DIR: ":memory:" }, ["--demo"]), launchBrowser()]);
+    mkdirSync(FOLDER, { recursive: true });
+  }, 240_000);
+  afterAll(async () => {
+    await browser?.close();
+    await cleanUp();
+  });
+
+  it("CON-4 pages with what is in them, and their details, are free of accessibility violations, light and dark", async () => {
+    const { page, visit, context } = await openTab({ service, browser, faults });
+    const idle = () => page.locator("main [aria-busy=true]").first().waitFor({ state: "detached" });
+    for (const { picture, path, row, theme = "light" } of shown) {
+      await visit(path);
+      if (row !== undefined) {
+        await page.locator("main a[data-row]", { hasText: row }).first().click();
+        await page.locator("main a.back, main a[data-row][aria-current]").first().waitFor();
+      }
+      await idle();
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        const at = { picture, colorScheme };
+        expect({ ...at, found: await violations(page) }).toEqual({ ...at, found: [] });
+        if (theme === colorScheme) await page.screenshot({ path: `${FOLDER}${picture}.png` });
+      }
+      await page.emulateMedia({ colorScheme: "light" });
+    }
+    expect([...new Set(faults)]).toEqual([]);
+    await context.close();
+  }, 180_000);
+
+  it("RDA-10 RDA-15 the days of a series are read by arrow keys; a channel says how its provider answered", async () => {
+    const { page, visit, context } = await openTab({ service, browser, faults });
+    await visit("insights?series=channel&days=7");
+    const day = page.getByRole("slider", { name: "Day of Messages by day" });
+    await day.focus();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    expect(await day.getAttribute("aria-valuetext")).toMatch(/^\d+ \w+: .*[1-9]\d* e-mail/);
+    await page.getByText("As a table").first().click();
+    await page.getByRole("columnheader", { name: "E-mail" }).waitFor();
+    await visit("channels");
+    await page.locator("main a[data-row]", { hasText: "E-mail" }).click();
+    await page.getByText("the journey Welcome").waitFor();
+    expect(await page.getByLabel("SMTP server").inputValue()).toBe("smtp.example.com");
+    expect(await page.getByLabel("SMTP password").inputValue()).toBe("");
+    await context.close();
+  });
+});
