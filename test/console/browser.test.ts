@@ -274,9 +274,9 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByRole("button", { name: "Send to 1 person" }).click();
     await page.getByText("delivered (100%)").waitFor();
     await page.route("**/insights/summary?*", (route) => route.fulfill({ status: 500, json: { message: "Broken." } }));
-    await visit("insights?measure=delivered");
     // What is under the pointer would be chosen.
     await page.mouse.move(0, 0);
+    await visit("insights?measure=delivered");
     const hour = page.locator("[data-hour][tabindex='0']");
     await hour.focus();
     const most = await page.locator("output").textContent();
