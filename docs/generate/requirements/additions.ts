@@ -31,6 +31,7 @@ export const additions: Areas = {
   },
   "Operations (OPS)": {
     "OPS-1": "Work that continues in messages to its own queue is not stopped as a recursive loop.",
+    "OPS-3": "Rows and messages are readable one version back and forth.",
     "OPS-2":
       "Neither one publishable key nor one network address can use up the live streams or requests of a service.",
   },

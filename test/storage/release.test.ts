@@ -1,0 +1,56 @@
+// Rows and messages across an upgrade and a rollback: what the release recorded is read by this version, and what this
+// version writes is read by the release (docs/operate.md, "Upgrading and going back").
+import { readFileSync } from "node:fs";
+import * as v from "valibot";
+import { expect, it } from "vitest";
+import { declaredItems } from "../../docs/generate/items.ts";
+import { type QueueName, queues } from "../../shared/messages.ts";
+import { faultsOfRow } from "../support/checked-rows.ts";
+import { faultsOf } from "../support/json-schema.ts";
+import { requiredOf, type StorageRelease, valuesOf, writtenNow } from "./corpus.ts";
+
+const release: StorageRelease = JSON.parse(readFileSync(new URL("released.json", import.meta.url), "utf8"));
+const { items } = await declaredItems();
+const itemNamed = new Map(items.map(({ name, item }) => [name, item]));
+
+it("OPS-3 every message of the release is read by this version", () => {
+  const faults = Object.entries(release.messages).flatMap(([queue, bodies]) =>
+    bodies.flatMap((body) => {
+      const declared = queues[queue as QueueName];
+      if (!declared) return [`the queue ${queue} is gone`];
+      const { issues } = v.safeParse(declared.message, body);
+      return issues ? [`${queue}: ${issues[0].message}: ${JSON.stringify(body)}`] : [];
+    }),
+  );
+  expect(faults).toEqual([]);
+  expect(Object.keys(release.messages).length).toBeGreaterThan(10);
+});
+
+it("OPS-3 every row of the release is read by this version", () => {
+  const faults = Object.entries(release.rows).flatMap(([name, rows]) => {
+    const item = itemNamed.get(name);
+    if (!item) return [`${name} is gone`];
+    // What is no longer declared is no longer read.
+    const all = rows.flatMap((row) => faultsOfRow(item, valuesOf(row)));
+    return all.filter((fault) => !fault.endsWith("is not declared")).map((fault) => `${name}: ${fault}`);
+  });
+  expect(faults).toEqual([]);
+  expect(Object.keys(release.rows).length).toBeGreaterThan(50);
+});
+
+it("OPS-3 every message that this version writes is read by the release, unless its queue is new", async () => {
+  const { messages } = await writtenNow();
+  const faults = Object.entries(messages).flatMap(([queue, bodies]) => {
+    const schema = release.reads[queue];
+    return schema ? bodies.flatMap((body) => faultsOf(schema, body, {}, queue)) : [];
+  });
+  expect(faults).toEqual([]);
+});
+
+it("OPS-3 every attribute that the release expects in a row is still written", async () => {
+  const required = await requiredOf();
+  const missing = Object.entries(release.required).flatMap(([name, attributes]) =>
+    attributes.filter((attribute) => !required[name]?.includes(attribute)).map((attribute) => `${name}.${attribute}`),
+  );
+  expect(missing).toEqual([]);
+});
